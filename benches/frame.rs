@@ -1,5 +1,5 @@
-//! What a frame costs: the visible rows against ratatui's own drawing of the same cells, and a cursor move on fifty alerts and on a
-//! million, in time and in bytes.
+//! What a frame costs: the visible rows against ratatui's own drawing of the same cells, and a cursor move on fifty
+//! alerts and on a million, in time and in bytes.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -146,7 +146,8 @@ impl Desk {
         let meter = Meter::default();
         let writer = FrameWriter::new(meter.clone());
         let options = TerminalOptions { viewport: Viewport::Fullscreen };
-        let terminal = Terminal::with_options(Sized(CompactBackend::new(writer.clone())), options).expect("no terminal is asked");
+        let terminal =
+            Terminal::with_options(Sized(CompactBackend::new(writer.clone())), options).expect("no terminal is asked");
         let mut desk = Self { app, total, terminal, writer, meter };
         desk.answer(first);
         desk.draw();
@@ -159,7 +160,10 @@ impl Desk {
                 let (page, size) = (need.query.page.page, need.query.page.size);
                 let start = page * u64::from(size);
                 let data = (start..(start + u64::from(size)).min(self.total)).map(alert).collect();
-                let more = self.app.update(Message::Page(need.ticket, Ok(Page { data, total: self.total, counted: true, page, size })));
+                let more = self.app.update(Message::Page(
+                    need.ticket,
+                    Ok(Page { data, total: self.total, counted: true, page, size }),
+                ));
                 self.answer(more);
             }
         }
@@ -187,7 +191,8 @@ impl Desk {
     }
 }
 
-/// Draws the same cells by ratatui's own means: each run of one style by `set_stringn`, as its paragraphs and tables do.
+/// Draws the same cells by ratatui's own means: each run of one style by `set_stringn`, as its paragraphs and tables
+/// do.
 fn draw_runs(runs: &[(u16, u16, String, Style)], buffer: &mut Buffer) {
     for (x, y, text, style) in runs {
         buffer.set_stringn(*x, *y, text, usize::from(SIZE.0), *style);
@@ -246,7 +251,10 @@ fn ratios() {
             plain.writer.present().expect("a write");
         },
     );
-    tell(&format!("frame 200x60: {ours:.0} µs, ratatui's own draw of the same cells {theirs:.0} µs: {:.2} times", ours / theirs));
+    tell(&format!(
+        "frame 200x60: {ours:.0} µs, ratatui's own draw of the same cells {theirs:.0} µs: {:.2} times",
+        ours / theirs
+    ));
 
     let (mut many, mut few) = (Desk::with(1_000_000), Desk::with(50));
     many.press(KeyCode::Char('#'));
@@ -261,7 +269,10 @@ fn ratios() {
     };
     let (mut a, mut b) = (false, false);
     let (million, fifty) = in_turns(2_000, || walk(&mut many, &mut a), || walk(&mut few, &mut b));
-    tell(&format!("cursor move and frame: {million:.0} µs on 1,000,000 alerts, {fifty:.0} µs on 50: {:.2} times", million / fifty));
+    tell(&format!(
+        "cursor move and frame: {million:.0} µs on 1,000,000 alerts, {fifty:.0} µs on 50: {:.2} times",
+        million / fifty
+    ));
     for (name, desk) in [("1,000,000", &mut many), ("50", &mut few)] {
         desk.press(KeyCode::Down);
         let (bytes, writes) = desk.draw();

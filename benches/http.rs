@@ -1,10 +1,11 @@
-//! The API over HTTP: lists with their exact total, and one alert by id, beside a static handler that answers with the same bytes.
+//! The API over HTTP: lists with their exact total, and one alert by id, beside a static handler that answers with the
+//! same bytes.
 //!
 //! 32 connections that stay open, an API key; clients, both servers and the database share the cores of
 //! this machine. Behind each comes the ratio of interleaved rounds: what a list costs beyond HTTP itself.
 //!
-//! `AVERT_BENCH_DIR` names a data directory (`avert generate --alerts 1120000 --data-dir DIR`), which gets a further API key at each run;
-//! without it a small one is made.
+//! `AVERT_BENCH_DIR` names a data directory (`avert generate --alerts 1120000 --data-dir DIR`), which gets a further
+//! API key at each run; without it a small one is made.
 
 #![allow(clippy::print_stdout, missing_docs, reason = "a benchmark; its ratios are printed")]
 
@@ -15,7 +16,9 @@ use std::time::{Duration, Instant};
 
 use avert::api::{ApiOptions, serve};
 use avert::domain::time::SystemClock;
-use avert::domain::{Alert, AlertId, AlertPatch, AlertType, CredentialKind, Currency, IngestOptions, KeyScope, Provider};
+use avert::domain::{
+    Alert, AlertId, AlertPatch, AlertType, CredentialKind, Currency, IngestOptions, KeyScope, Provider,
+};
 use avert::engine::{Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
@@ -58,9 +61,12 @@ struct Served {
 impl Served {
     async fn start() -> Self {
         let made = std::env::var_os("AVERT_BENCH_DIR").is_none().then(|| tempfile::tempdir().expect("a directory"));
-        let directory =
-            made.as_ref().map_or_else(|| PathBuf::from(std::env::var_os("AVERT_BENCH_DIR").unwrap_or_default()), |made| made.path().into());
-        let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(&directory, Arc::new(EventBody))).expect("a store");
+        let directory = made.as_ref().map_or_else(
+            || PathBuf::from(std::env::var_os("AVERT_BENCH_DIR").unwrap_or_default()),
+            |made| made.path().into(),
+        );
+        let store: SharedStore =
+            SqliteStore::open(&SqliteOptions::directory(&directory, Arc::new(EventBody))).expect("a store");
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
         let engine = Engine::new(store, providers, Arc::new(SystemClock), EngineSettings::default());
         let acting = engine.acting_for(engine.local_caller(Some("default")).await.expect("an organization"));
@@ -117,10 +123,14 @@ impl Connection {
         self.buffer.clear();
         loop {
             assert!(self.stream.read_buf(&mut self.buffer).await.expect("an answer") > 0, "the connection was closed");
-            let Some(head) = self.buffer.windows(4).position(|window| window == b"\r\n\r\n").map(|end| end + 4) else { continue };
+            let Some(head) = self.buffer.windows(4).position(|window| window == b"\r\n\r\n").map(|end| end + 4) else {
+                continue;
+            };
             let text = std::str::from_utf8(&self.buffer[..head]).expect("a head");
             assert!(text.starts_with("HTTP/1.1 200"), "{text}");
-            let length = text.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok());
+            let length = text
+                .lines()
+                .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok());
             if self.buffer.len() >= head + length.expect("a length") {
                 return head;
             }
@@ -161,14 +171,19 @@ fn http(criterion: &mut Criterion) {
     let rounds = if std::env::args().any(|argument| argument == "--bench") { ROUNDS } else { 1 };
     let runtime = Runtime::new().expect("a runtime");
     let served = runtime.block_on(Served::start());
-    let mut paths: Vec<(&str, String)> = LISTS.iter().map(|(name, query)| (*name, format!("/api/v1/alerts?{query}"))).collect();
+    let mut paths: Vec<(&str, String)> =
+        LISTS.iter().map(|(name, query)| (*name, format!("/api/v1/alerts?{query}"))).collect();
     let newest = runtime.block_on(body_of(&served, "/api/v1/alerts?size=1"));
     let newest: serde_json::Value = serde_json::from_str(&newest).expect("a page");
     let middle = newest["total"].as_u64().expect("a total") / 20;
     paths.push(("a page in the middle", format!("/api/v1/alerts?size=10&page={middle}")));
     paths.push(("one alert by id", format!("/api/v1/alerts/{}", newest["data"][0]["id"].as_str().expect("an alert"))));
     let mut group = criterion.benchmark_group("http");
-    group.sample_size(10).sampling_mode(SamplingMode::Flat).warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(3));
+    group
+        .sample_size(10)
+        .sampling_mode(SamplingMode::Flat)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(3));
     group.throughput(Throughput::Elements((CONNECTIONS * REQUESTS) as u64));
     for (name, path) in &paths {
         let body = runtime.block_on(body_of(&served, path));
@@ -197,7 +212,11 @@ fn http(criterion: &mut Criterion) {
         let rate = |time: Duration| (rounds * CONNECTIONS * REQUESTS) as f64 / time.as_secs_f64();
         let p99 = times[times.len() * 99 / 100].as_secs_f64() * 1_000.0;
         let ratio = rate(time) / rate(bare);
-        println!("{name}, interleaved: {:.0}/s, static {:.0}/s, ratio {ratio:.2}, p99 {p99:.1} ms", rate(time), rate(bare));
+        println!(
+            "{name}, interleaved: {:.0}/s, static {:.0}/s, ratio {ratio:.2}, p99 {p99:.1} ms",
+            rate(time),
+            rate(bare)
+        );
     }
     group.finish();
 }

@@ -1,7 +1,8 @@
 //! The store at size: lists, searches, single alerts, resolutions, import.
 //!
-//! `AVERT_BENCH_ALERTS` is how many alerts there are (100,000 unless told; the aims are for 1,000,000). Each list is measured beside the
-//! same list in plain SQL where that tells something: absolute times depend on the machine, ratios less so.
+//! `AVERT_BENCH_ALERTS` is how many alerts there are (100,000 unless told; the aims are for 1,000,000). Each list is
+//! measured beside the same list in plain SQL where that tells something: absolute times depend on the machine, ratios
+//! less so.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs, reason = "a benchmark")]
 
@@ -16,8 +17,9 @@ use avert::domain::filter::PageRequest;
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Timestamp, from_iso};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AttemptId, CompanyId, Currency, Deadline, EnrollmentId,
-    EventKind, FindQuery, OrganizationId, Outcome, OutcomeId, Provider, Resolution, Sort, SortField, SortOrder,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AttemptId, CompanyId, Currency,
+    Deadline, EnrollmentId, EventKind, FindQuery, OrganizationId, Outcome, OutcomeId, Provider, Resolution, Sort,
+    SortField, SortOrder,
 };
 use avert::store::{Claim, ClaimRequest, Commit, CommitRequest, SharedStore, SqliteOptions, SqliteStore};
 use chrono::Duration as Span;
@@ -60,9 +62,13 @@ fn alert(number: u64, of: u64) -> Alert {
         5..9 => (Provider::Verifi, &[AlertType::VerifiDispute, AlertType::VerifiCancel, AlertType::VerifiFraudNotice]),
         _ => (Provider::Cdrn, &[AlertType::VerifiDispute]),
     };
-    let age = Span::microseconds(DAYS * 86_400_000_000) * i32::try_from((of - number) * 1_000_000 / of.max(1)).unwrap() / 1_000_000;
+    let age = Span::microseconds(DAYS * 86_400_000_000) * i32::try_from((of - number) * 1_000_000 / of.max(1)).unwrap()
+        / 1_000_000;
     let raised = now() - age + Span::microseconds(i64::try_from(random(2, 60_000_000)).unwrap());
-    let shop = pick(3, &["ACME", "NORDLICHT", "KITE SUPPLY", "BLUE HARBOR", "PIXELFORGE", "CAFE LUNA", "ATLAS TRAVEL", "VELO CITY"]);
+    let shop = pick(
+        3,
+        &["ACME", "NORDLICHT", "KITE SUPPLY", "BLUE HARBOR", "PIXELFORGE", "CAFE LUNA", "ATLAS TRAVEL", "VELO CITY"],
+    );
     let mut alert = Alert {
         provider_id: format!("{:016X}", scatter(number)),
         alert_time: Some(raised),
@@ -73,7 +79,11 @@ fn alert(number: u64, of: u64) -> Alert {
         card_last_four: format!("{:04}", random(8, 10_000)),
         card_expiration_date: Some("12/27".to_owned()),
         transaction_time: Some(raised - Span::hours(1 + i64::try_from(random(9, 90 * 24)).unwrap())),
-        merchant_descriptor: format!("{shop}*{} {}", pick(10, &["SHOP", "STORE", "ONLINE", "BOOKING"]), random(11, 2_000)),
+        merchant_descriptor: format!(
+            "{shop}*{} {}",
+            pick(10, &["SHOP", "STORE", "ONLINE", "BOOKING"]),
+            random(11, 2_000)
+        ),
         descriptor_contact: Some("disputes@merchant.example".to_owned()),
         merchant_id: format!("M-{}", random(12, 200)),
         merchant_order_id: Some(format!("A-{}", random(13, 10_000_000))),
@@ -90,7 +100,11 @@ fn alert(number: u64, of: u64) -> Alert {
         created_at: Some(raised),
         updated_at: Some(raised + Span::hours(2)),
         deadline: Deadline::At(raised + Span::hours(24)),
-        ..Alert::new(AlertId::generate(), provider, types[usize::try_from(random(19, types.len() as u64)).unwrap()].clone())
+        ..Alert::new(
+            AlertId::generate(),
+            provider,
+            types[usize::try_from(random(19, types.len() as u64)).unwrap()].clone(),
+        )
     };
     // The last twentieth is open.
     if number * 20 >= of * 19 {
@@ -136,8 +150,11 @@ struct Desk {
 impl Desk {
     fn open() -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let directory = tempfile::tempdir_in(std::env::var_os("AVERT_BENCH_DIR").unwrap_or_else(|| std::env::temp_dir().into())).unwrap();
-        let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(PlainEvents))).unwrap();
+        let directory =
+            tempfile::tempdir_in(std::env::var_os("AVERT_BENCH_DIR").unwrap_or_else(|| std::env::temp_dir().into()))
+                .unwrap();
+        let store: SharedStore =
+            SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(PlainEvents))).unwrap();
         let organization = runtime.block_on(store.organizations()).unwrap()[0].organization.id;
         Self { runtime, store, organization, directory, alerts: 0 }
     }
@@ -158,7 +175,10 @@ impl Desk {
         // With everything of the log moved into it.
         let bytes = {
             let database = self.directory.path().join("avert.db");
-            rusqlite::Connection::open(&database).unwrap().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+            rusqlite::Connection::open(&database)
+                .unwrap()
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+                .unwrap();
             std::fs::metadata(database).unwrap().len()
         };
         let rate = alerts as f64 / spent.as_secs_f64();
@@ -186,7 +206,11 @@ fn sorted(field: SortField, order: SortOrder) -> AlertQuery {
 fn lists(c: &mut Criterion, desk: &Desk) {
     let any = AlertFilter::default();
     let open = AlertFilter { statuses: vec![AlertStatus::Open], ..any.clone() };
-    let two = AlertFilter { statuses: vec![AlertStatus::Resolved, AlertStatus::Invalid], providers: vec![Provider::Verifi], ..any.clone() };
+    let two = AlertFilter {
+        statuses: vec![AlertStatus::Resolved, AlertStatus::Invalid],
+        providers: vec![Provider::Verifi],
+        ..any.clone()
+    };
     let day = (now() - Span::days(100)).date_naive();
     let month = AlertFilter { start_date: Some(day), end_date: Some(day + Span::days(30)), ..any.clone() };
     let paid = AlertFilter { transaction_start_date: Some(day), transaction_end_date: Some(day), ..any.clone() };
@@ -206,7 +230,10 @@ fn lists(c: &mut Criterion, desk: &Desk) {
         ("all by deadline", sorted(hours, SortOrder::Ascending)),
         ("two statuses and a provider", filter(two.clone())),
         ("a month", filter(month.clone())),
-        ("two statuses, a provider, a month", filter(AlertFilter { start_date: month.start_date, end_date: month.end_date, ..two })),
+        (
+            "two statuses, a provider, a month",
+            filter(AlertFilter { start_date: month.start_date, end_date: month.end_date, ..two }),
+        ),
         ("one transaction day", filter(paid)),
         ("a selective descriptor", filter(prefix)),
         ("a common descriptor", filter(wide_prefix)),
@@ -275,7 +302,9 @@ fn plain_sql(c: &mut Criterion, desk: &Desk) {
     let middle = desk.alerts / 2;
     let deep = format!("SELECT * FROM alert WHERE organization = 1 ORDER BY alert_time, id LIMIT 10 OFFSET {middle}");
     let mut group = c.benchmark_group("plain SQL");
-    group.bench_function("count of everything", |b| b.iter(|| read("SELECT count(*) FROM alert WHERE organization = 1")));
+    group.bench_function("count of everything", |b| {
+        b.iter(|| read("SELECT count(*) FROM alert WHERE organization = 1"))
+    });
     group.bench_function("page of everything", |b| {
         b.iter(|| read("SELECT * FROM alert WHERE organization = 1 ORDER BY alert_time, id LIMIT 10"));
     });
@@ -312,7 +341,9 @@ async fn resolve(store: &SharedStore, organization: OrganizationId, alert: Alert
         deadline: now() + Span::seconds(10),
         now: now().into(),
     };
-    let Claim::Claimed { generation, .. } = store.claim_resolution(request).await.unwrap() else { panic!("not claimed") };
+    let Claim::Claimed { generation, .. } = store.claim_resolution(request).await.unwrap() else {
+        panic!("not claimed")
+    };
     let commit = CommitRequest { attempt, generation, now: now() };
     let Commit::Committed(_) = store.commit_resolution(commit).await.unwrap() else { panic!("not committed") };
 }
@@ -395,8 +426,10 @@ fn import(c: &mut Criterion, desk: &Desk) {
             (0..times)
                 .map(|_| {
                     let offset = scatter(u64::from(Uuid::new_v4().as_fields().0)) % 1_000_000_000;
-                    let rows =
-                        (0..BATCH as u64).map(|number| Alert { provider_id: format!("{offset}-{number}"), ..alert(number, BATCH as u64) });
+                    let rows = (0..BATCH as u64).map(|number| Alert {
+                        provider_id: format!("{offset}-{number}"),
+                        ..alert(number, BATCH as u64)
+                    });
                     let rows = rows.map(row).collect();
                     let started = Instant::now();
                     desk.runtime.block_on(desk.store.ingest(desk.organization, rows, now())).unwrap();
@@ -422,7 +455,8 @@ fn all(c: &mut Criterion) {
 
 criterion_group! {
     name = benches;
-    config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
+    config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1));
     targets = all
 }
 criterion_main!(benches);

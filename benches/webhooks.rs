@@ -1,8 +1,8 @@
 //! Durable deliveries against a local sink, beside bare sends of the same bytes to the same sink.
 //!
-//! Both run on the machine's own cores together with the sink, 32 in flight; so the ratio says what the outbox, its leases and its
-//! fsyncs cost, and the absolute rates say what this machine does. "Bookkeeping alone" leases and records without sending. The last line
-//! is the ratio of interleaved rounds.
+//! Both run on the machine's own cores together with the sink, 32 in flight; so the ratio says what the outbox, its
+//! leases and its fsyncs cost, and the absolute rates say what this machine does. "Bookkeeping alone" leases and
+//! records without sending. The last line is the ratio of interleaved rounds.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use avert::domain::event::RenderEvent as _;
 use avert::domain::time::SystemClock;
 use avert::domain::webhook::address::AddressPolicy;
 use avert::domain::{
-    Alert, AlertId, AlertPatch, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind, IngestOptions, NewEndpoint,
-    NextStep, OrganizationId, Provider, Secret,
+    Alert, AlertId, AlertPatch, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind,
+    IngestOptions, NewEndpoint, NextStep, OrganizationId, Provider, Secret,
 };
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
@@ -64,7 +64,9 @@ async fn answer_all(mut stream: TcpStream) {
 fn request_length(buffer: &[u8]) -> Option<usize> {
     let head = buffer.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let headers = std::str::from_utf8(&buffer[..head]).ok()?;
-    let body = headers.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse::<usize>().ok());
+    let body = headers
+        .lines()
+        .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse::<usize>().ok());
     let length = head + body.unwrap_or(0);
     (buffer.len() >= length).then_some(length)
 }
@@ -89,35 +91,35 @@ fn auth() -> EndpointAuth {
 }
 
 fn sender() -> Sender {
-    Sender::new(SenderSettings { addresses: AddressPolicy::loopback(), ..SenderSettings::default() }).expect("an HTTP client")
+    Sender::new(SenderSettings { addresses: AddressPolicy::loopback(), ..SenderSettings::default() })
+        .expect("an HTTP client")
 }
 
 /// Sends a round without any bookkeeping.
 async fn bare_round(sender: &Sender, url: &str) -> Duration {
     let body: Arc<str> = EventBody.render(&EventKind::AlertCreated, &alert(1), Utc::now()).into();
     let began = Instant::now();
-    let sends =
-        futures::stream::iter(
-            (0..ROUND).map(|_| {
-                let due = DueDelivery {
-                    delivery: DeliveryId::generate(),
-                    generation: 1,
-                    event: EventId::generate(),
-                    body: body.clone(),
-                    attempt: 1,
-                    organization: OrganizationId::default(),
-                    endpoint: EndpointId::generate(),
-                    url: Secret::new(url),
-                    auth: auth(),
-                    signing: Arc::from([Secret::for_signing()]),
-                    ca_certificate: Arc::default(),
-                };
-                let sender = sender.clone();
-                async move {
-                    tokio::spawn(async move { sender.send(&due, Utc::now()).await }).await.is_ok_and(|tried| tried.status() == Some(200))
-                }
-            }),
-        );
+    let sends = futures::stream::iter((0..ROUND).map(|_| {
+        let due = DueDelivery {
+            delivery: DeliveryId::generate(),
+            generation: 1,
+            event: EventId::generate(),
+            body: body.clone(),
+            attempt: 1,
+            organization: OrganizationId::default(),
+            endpoint: EndpointId::generate(),
+            url: Secret::new(url),
+            auth: auth(),
+            signing: Arc::from([Secret::for_signing()]),
+            ca_certificate: Arc::default(),
+        };
+        let sender = sender.clone();
+        async move {
+            tokio::spawn(async move { sender.send(&due, Utc::now()).await })
+                .await
+                .is_ok_and(|tried| tried.status() == Some(200))
+        }
+    }));
     let delivered = sends.buffer_unordered(IN_FLIGHT).filter(|delivered| std::future::ready(*delivered)).count().await;
     assert_eq!(black_box(delivered), ROUND);
     began.elapsed()
@@ -141,8 +143,12 @@ impl Desk {
         let settings = EngineSettings { addresses: AddressPolicy::loopback(), ..EngineSettings::default() };
         let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), settings);
         let organization = store.organizations().await.expect("organizations").remove(0);
-        let engine =
-            engine.acting_for(Caller { organization, actor: "bench".to_owned(), origin: "this machine".to_owned(), person: String::new() });
+        let engine = engine.acting_for(Caller {
+            organization,
+            actor: "bench".to_owned(),
+            origin: "this machine".to_owned(),
+            person: String::new(),
+        });
         engine.add_endpoint(NewEndpoint::new(url.parse().expect("an address"), auth())).await.expect("an endpoint");
         let settings = DispatcherSettings { in_flight: IN_FLIGHT, per_endpoint: 32, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(store.clone(), sender(), Arc::new(SystemClock), settings);
@@ -164,7 +170,11 @@ impl Desk {
         let (began, mut recorded) = (Instant::now(), 0);
         while recorded < ROUND {
             let now = Utc::now();
-            let due = self.store.claim_due_deliveries(now, now + chrono::Duration::seconds(45), 128, 128, &[]).await.expect("a claim");
+            let due = self
+                .store
+                .claim_due_deliveries(now, now + chrono::Duration::seconds(45), 128, 128, &[])
+                .await
+                .expect("a claim");
             let records: Arc<[AttemptRecord]> = due.iter().map(delivered).collect();
             recorded += records.len();
             self.store.record_attempts(records, now).await.expect("a commit");
@@ -204,7 +214,11 @@ fn webhooks(criterion: &mut Criterion) {
     let sender = sender();
     let mut desk = runtime.block_on(Desk::new(&url));
     let mut group = criterion.benchmark_group("webhooks");
-    group.sample_size(10).sampling_mode(SamplingMode::Flat).warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(4));
+    group
+        .sample_size(10)
+        .sampling_mode(SamplingMode::Flat)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(4));
     group.throughput(Throughput::Elements(ROUND as u64));
     group.bench_function("bare sends", |bencher| {
         bencher.iter_custom(|rounds| {
@@ -248,7 +262,12 @@ fn webhooks(criterion: &mut Criterion) {
         }
     });
     let rate = |time: Duration| (5 * ROUND) as f64 / time.as_secs_f64();
-    println!("interleaved: {:.0}/s durable, {:.0}/s bare, ratio {:.2}", rate(durable), rate(bare), rate(durable) / rate(bare));
+    println!(
+        "interleaved: {:.0}/s durable, {:.0}/s bare, ratio {:.2}",
+        rate(durable),
+        rate(bare),
+        rate(durable) / rate(bare)
+    );
 }
 
 criterion_group!(benches, webhooks);

@@ -1,29 +1,32 @@
 //! avert: a desk for chargeback alerts, and the whole alert service behind it.
 //!
-//! Card networks warn a merchant before a dispute becomes a chargeback. The merchant has a day or three to say what it did, once, and
-//! the answer is final. This crate is the service that keeps those alerts and records those answers, and the console in which people
-//! work them. It is a library with one binary on top.
+//! Card networks warn a merchant before a dispute becomes a chargeback. The merchant has a day or three to say what it
+//! did, once, and the answer is final. This crate is the service that keeps those alerts and records those answers, and
+//! the console in which people work them. It is a library with one binary on top.
 //!
 //! # The map
 //!
-//! The words and rules of the field are in [`domain`]: alerts, exact money, filters, and `decide`, the table of what an answer does. It
-//! is pure; everything else speaks in its terms.
+//! The words and rules of the field are in [`domain`]: alerts, exact money, filters, and `decide`, the table of what an
+//! answer does. It is pure; everything else speaks in its terms.
 //!
-//! [`service`] is the seam in the middle: **a console talks to a service and does not know whether the service is in the same process.**
-//! A handle behind that seam is bound to one caller when it is made, so nothing above it can forget whose alerts these are.
+//! [`service`] is the seam in the middle: **a console talks to a service and does not know whether the service is in
+//! the same process.** A handle behind that seam is bound to one caller when it is made, so nothing above it can forget
+//! whose alerts these are.
 //!
-//! Below the seam is the engine's half. [`engine`] holds the use cases and is the only writer of alerts. It calls the networks through
-//! [`providers`], and keeps everything in a [`store`], each of whose methods is one whole unit of work: an outcome, the new status, the
-//! event and its deliveries are one commit. [`webhooks`] takes the deliveries from there and brings them to the merchant. All that goes out
-//! by HTTP is set up, bounded and explained by [`outbound`], and all that comes in is bounded by [`inbound`]. [`wire`] is the JSON of the
-//! interface, and [`api`] answers it over HTTP.
+//! Below the seam is the engine's half. [`engine`] holds the use cases and is the only writer of alerts. It calls the
+//! networks through [`providers`], and keeps everything in a [`store`], each of whose methods is one whole unit of
+//! work: an outcome, the new status, the event and its deliveries are one commit. [`webhooks`] takes the deliveries
+//! from there and brings them to the merchant. All that goes out by HTTP is set up, bounded and explained by
+//! [`outbound`], and all that comes in is bounded by [`inbound`]. [`wire`] is the JSON of the interface, and [`api`]
+//! answers it over HTTP.
 //!
-//! [`client`] stands behind the same seam for a service that is somewhere else: it speaks to it over HTTP, in either dialect of [`wire`].
+//! [`client`] stands behind the same seam for a service that is somewhere else: it speaks to it over HTTP, in either
+//! dialect of [`wire`].
 //!
-//! Above the seam is the desk's half. [`console`] is the terminal: a model, one pure `update`, effects that run on the service, and a
-//! draw. [`desk`] is what belongs to this workstation and not to the service; it also finds out what became of a decision whose answer
-//! was lost. [`cli`] is the command line, the one room that knows all the others and puts them together; [`config`] and [`telemetry`]
-//! serve it.
+//! Above the seam is the desk's half. [`console`] is the terminal: a model, one pure `update`, effects that run on the
+//! service, and a draw. [`desk`] is what belongs to this workstation and not to the service; it also finds out what
+//! became of a decision whose answer was lost. [`cli`] is the command line, the one room that knows all the others and
+//! puts them together; [`config`] and [`telemetry`] serve it.
 //!
 //! # Who may use whom
 //!
@@ -43,14 +46,15 @@
 //! telemetry → domain
 //! ```
 //!
-//! [`cli`] uses all of them, [`config`] and [`telemetry`] too. An arrow that is not drawn does not exist, and one that is drawn does:
-//! `tests/it/tidy.rs` reads every path in the sources and holds both, and that no file leads back to itself.
+//! [`cli`] uses all of them, [`config`] and [`telemetry`] too. An arrow that is not drawn does not exist, and one that
+//! is drawn does: `tests/it/tidy.rs` reads every path in the sources and holds both, and that no file leads back to
+//! itself.
 //!
 //! # How state flows
 //!
-//! In the console: key, keymap, action, `App::update`, effects, a task on the service, a message, `update` again; when the queue is empty
-//! and something changed, one frame. Over HTTP: request, caller, service on the engine, `decide`, one commit, response. Apart from both,
-//! the dispatcher: claim with a lease, send, record, schedule.
+//! In the console: key, keymap, action, `App::update`, effects, a task on the service, a message, `update` again; when
+//! the queue is empty and something changed, one frame. Over HTTP: request, caller, service on the engine, `decide`,
+//! one commit, response. Apart from both, the dispatcher: claim with a lease, send, record, schedule.
 
 pub mod api;
 pub mod cli;

@@ -1,7 +1,8 @@
 //! The service traits: what a console or a command asks of a service, in this process or across HTTP.
 //!
-//! One trait for each capability, whose methods say whether they read or write. [`Alerts`] is the interface itself and always there; the others are what an avert offers beyond it. A
-//! handle is bound to one caller when it is made, so no method takes an organization. A [`Deployment`] holds what there is.
+//! One trait for each capability, whose methods say whether they read or write. [`Alerts`] is the interface itself and
+//! always there; the others are what an avert offers beyond it. A handle is bound to one caller when it is made, so no
+//! method takes an organization. A [`Deployment`] holds what there is.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,9 +14,10 @@ use chrono::TimeDelta;
 use crate::domain::query::Vocabulary;
 use crate::domain::resolution::FieldError;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company, Count, CreatedCredential,
-    CredentialKind, CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange,
-    EndpointId, FindQuery, IngestOptions, IngestReport, Insights, NewEndpoint, Page, Resolution, ResolutionAttempt, Revoked,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company, Count,
+    CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
+    DeliveryPage, Endpoint, EndpointChange, EndpointId, FindQuery, IngestOptions, IngestReport, Insights, NewEndpoint,
+    Page, Resolution, ResolutionAttempt, Revoked,
 };
 
 /// A service error: why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -31,14 +33,16 @@ pub enum ServiceError {
     #[error("{0} not found")]
     NotFound(String),
     /// The alert already has an outcome; nothing changed.
-    #[error("this alert already has an outcome: {}", .0.outcome.as_ref().map_or("unknown", |outcome| outcome.outcome.as_str()))]
+    #[error("this alert already has an outcome: {}", .0.outcome.as_ref().map_or("unknown",
+        |outcome| outcome.outcome.as_str()))]
     AlreadyResolved(Box<Alert>),
     /// Another resolution of this alert is with the network right now.
     #[error("another resolution of this alert is with the network right now")]
     ResolutionInProgress,
     /// An earlier resolution of this alert waits for a person, who says what became of it.
     #[error(
-        "an earlier resolution of this alert waits for a person: it cannot be found out from here whether it arrived, ask the network and \
+        "an earlier resolution of this alert waits for a person: it cannot be found out from here whether it arrived, \
+            ask the network and \
          say so with `avert attempts settle {0}`"
     )]
     WaitsForPerson(AttemptId),
@@ -78,7 +82,8 @@ pub enum ServiceError {
     /// A decision did not leave: nobody is there who would take it. It can be given again without a doubt.
     #[error("the service cannot answer: {0}; nothing was sent")]
     NotReached(String),
-    /// A decision did not leave, for want of something that has to be had before. It can be given again without a doubt.
+    /// A decision did not leave, for want of something that has to be had before. It can be given again without a
+    /// doubt.
     #[error("the service cannot answer: {0}; nothing was sent")]
     NotSent(String),
     /// A write by way of a deployment that is only read. Nothing was done.
@@ -137,7 +142,9 @@ impl fmt::Display for OutcomeUnknown {
             FoundOutBy::UnrecognizedRepeat => {
                 "it is sent once more, which the network counts once; unless it accepts, a person has to ask there"
             }
-            FoundOutBy::Person => "the network can neither look it up nor take it twice, so a person has to ask there and say so",
+            FoundOutBy::Person => {
+                "the network can neither look it up nor take it twice, so a person has to ask there and say so"
+            }
             FoundOutBy::RunningProcess => "an avert that stays running on this database finds out",
             FoundOutBy::Storing => "it is stored as soon as avert can write to its database",
             FoundOutBy::Told => return f.write_str(&self.reason),
@@ -162,8 +169,8 @@ pub struct ResolveRequest {
 /// Read-only proxy of a capability: reads pass, writes are refused before anything of them happens.
 pub struct ReadOnly<T: ?Sized>(Arc<T>);
 
-/// Declares a capability: a trait whose methods are asynchronous and may fail, each a `read` or a `write`. From that one word follows what
-/// [`ReadOnly`] does with it: there is no write that it could forget.
+/// Declares a capability: a trait whose methods are asynchronous and may fail, each a `read` or a `write`. From that
+/// one word follows what [`ReadOnly`] does with it: there is no write that it could forget.
 macro_rules! capability {
     (
         $(#[$about:meta])*
@@ -200,7 +207,8 @@ capability! {
         /// One alert with its current outcome.
         read fn get(&self, id: AlertId) -> Alert;
 
-        /// How far the service's clock is ahead of this machine's, as its newest answer told; negative where it is late.
+        /// How far the service's clock is ahead of this machine's, as its newest answer told; negative where it is
+        /// late.
         read fn clock_lead(&self) -> Option<TimeDelta>;
 
         /// Records a resolution and returns the alert with its outcome. Final.
@@ -214,7 +222,8 @@ capability! {
         /// Takes alerts in; each is kept or rejected by itself.
         write fn ingest(&self, rows: Vec<AlertPatch>, options: IngestOptions) -> IngestReport;
 
-        /// The companies of the organization with their enrollments: the default ones, and those that alerts have named.
+        /// The companies of the organization with their enrollments: the default ones, and those that alerts have
+        /// named.
         read fn companies(&self) -> Vec<Company>;
     }
 }
@@ -234,8 +243,8 @@ capability! {
         /// Removes an endpoint with its credential. What was delivered there can still be read.
         write fn remove_endpoint(&self, id: EndpointId) -> ();
 
-        /// Sends a test event, an `alert.created` of a made-up alert, at once and once, whether or not the endpoint is disabled. The delivery
-        /// with its one attempt.
+        /// Sends a test event, an `alert.created` of a made-up alert, at once and once, whether or not the endpoint is
+        /// disabled. The delivery with its one attempt.
         write fn test_endpoint(&self, id: EndpointId) -> DeliveryLog;
 
         /// A page of deliveries, newest first.
@@ -247,7 +256,8 @@ capability! {
         /// Sends a delivery again, whatever became of it; the gaps between attempts begin anew.
         write fn redeliver(&self, id: DeliveryId) -> Delivery;
 
-        /// Sends every delivery to an endpoint again that was given up: exhausted, or cancelled with the endpoint. How many there are.
+        /// Sends every delivery to an endpoint again that was given up: exhausted, or cancelled with the endpoint. How
+        /// many there are.
         write fn redeliver_exhausted(&self, endpoint: EndpointId) -> u64;
     }
 }
@@ -310,14 +320,16 @@ capability! {
         /// How many alerts there are of each kind on each day.
         read fn counts(&self) -> Vec<Count>;
 
-        /// What waits for an answer and lapses within so many hours: count and sum for each currency, largest count first.
+        /// What waits for an answer and lapses within so many hours: count and sum for each currency, largest count
+        /// first.
         read fn at_risk(&self, within_hours: u32) -> Vec<AtRisk>;
 
         /// Count and sum of the alerts within a filter for each currency, largest count first.
         read fn sums(&self, filter: &AlertFilter) -> Vec<CurrencySum>;
 
-        /// What lapses when, how alerts stand, and what was answered and missed on each day of a calendar, of the alerts within a filter. Days
-        /// are those that the answer names: an avert from before there were others counts by UTC.
+        /// What lapses when, how alerts stand, and what was answered and missed on each day of a calendar, of the
+        /// alerts within a filter. Days are those that the answer names: an avert from before there were others counts
+        /// by UTC.
         read fn insights(&self, filter: &AlertFilter, calendar: Calendar) -> Insights;
     }
 }
@@ -325,11 +337,12 @@ capability! {
 capability! {
     /// Change notification, and whether anything can be written.
     pub trait Changes {
-        /// Waits until something has changed after change number `after` (in this process or another one on the same data) and returns
-        /// the newest change number. `next_change(0)` returns at once on data that has ever changed.
+        /// Waits until something has changed after change number `after` (in this process or another one on the same
+        /// data) and returns the newest change number. `next_change(0)` returns at once on data that has ever changed.
         read fn next_change(&self, after: u64) -> u64;
 
-        /// Has the service find out whether it can write at all: the words of the error say what keeps it from that, such as a full disk.
+        /// Has the service find out whether it can write at all: the words of the error say what keeps it from that,
+        /// such as a full disk.
         read fn try_writing(&self) -> ();
     }
 }

@@ -1,4 +1,5 @@
-//! Telemetry: metrics for Prometheus, logging (to a file while the console is open, to stderr when serving), and crash reports.
+//! Telemetry: metrics for Prometheus, logging (to a file while the console is open, to stderr when serving), and crash
+//! reports.
 
 mod metrics;
 mod recent;
@@ -29,19 +30,23 @@ pub fn to_stderr(level: LevelFilter, color: bool) {
         .with_writer(move || Sanitized { to: io::stderr(), styled })
         .with_ansi(styled)
         .with_target(false)
-        // A log that cannot be written (to a file on a full disk, say) must not end what was logged: the complaint about it would panic.
+        // A log that cannot be written (to a file on a full disk, say) must not end what was logged: the complaint
+        // about it would panic.
         .log_internal_errors(false);
     // A second call (a test in one process) keeps the first subscriber.
     let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
 }
 
-/// Starts logging to `avert.log` in this directory, which is made, and to memory: nothing gets onto the console's screen by itself.
+/// Starts logging to `avert.log` in this directory, which is made, and to memory: nothing gets onto the console's
+/// screen by itself.
 pub fn to_file(level: LevelFilter, directory: &Path, recent: RecentEvents) -> io::Result<PathBuf> {
     let path = directory.join("avert.log");
     let file = Arc::new(open_log(&path)?);
     let writer = move || Sanitized { to: Arc::clone(&file), styled: false };
     let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false).log_internal_errors(false);
-    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(recent).with(filter(level)));
+    let _ = tracing::subscriber::set_global_default(
+        tracing_subscriber::registry().with(layer).with(recent).with(filter(level)),
+    );
     Ok(path)
 }
 
@@ -102,8 +107,8 @@ fn make_private(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// Installs a panic hook that writes a crash report into this directory and says on stderr where it is. Hooks that are set later (the
-/// console's, which gives the terminal back first) call this one.
+/// Installs a panic hook that writes a crash report into this directory and says on stderr where it is. Hooks that are
+/// set later (the console's, which gives the terminal back first) call this one.
 pub fn report_panics(directory: PathBuf) {
     std::panic::set_hook(Box::new(move |panic| {
         let report = format!(
@@ -147,7 +152,10 @@ mod tests {
             String::from_utf8(log.to).unwrap()
         };
 
-        assert_eq!(logged("INFO said=a\nERROR forged\u{202e}\u{200b} \u{1b}[2J\n", false), "INFO said=a·ERROR forged ·[2J\n");
+        assert_eq!(
+            logged("INFO said=a\nERROR forged\u{202e}\u{200b} \u{1b}[2J\n", false),
+            "INFO said=a·ERROR forged ·[2J\n"
+        );
         assert_eq!(logged("\u{1b}[32mINFO\u{1b}[0m said\u{9b}\u{61c}\n", true), "\u{1b}[32mINFO\u{1b}[0m said·\n");
     }
 

@@ -57,20 +57,23 @@ impl<'a> RequestCredential<'a> {
         let mut keys = headers.get_all(X_API_KEY).iter();
         let mut authorizations = headers.get_all(AUTHORIZATION).iter();
         match (keys.next(), authorizations.next(), keys.next().is_some() || authorizations.next().is_some()) {
-            (_, _, true) | (Some(_), Some(_), _) => {
-                Err(Problem::new(Code::AmbiguousCredentials, "send one credential: X-API-KEY or Authorization, and that once"))
-            }
+            (_, _, true) | (Some(_), Some(_), _) => Err(Problem::new(
+                Code::AmbiguousCredentials,
+                "send one credential: X-API-KEY or Authorization, and that once",
+            )),
             (Some(key), None, false) => {
                 let key = key.to_str().map_err(|_| not_authorized("the API key is mistyped or cut off"))?;
                 Ok(Self::ApiKey(key.trim()))
             }
             (None, Some(authorization), false) => {
                 let token = authorization.to_str().ok().and_then(|text| scheme(text, "Bearer"));
-                token.map(Self::Bearer).ok_or_else(|| not_authorized("the header Authorization must hold Bearer and an access token"))
+                token
+                    .map(Self::Bearer)
+                    .ok_or_else(|| not_authorized("the header Authorization must hold Bearer and an access token"))
             }
-            (None, None, false) => {
-                Err(not_authorized("send an API key in the header X-API-KEY, or an access token in the header Authorization"))
-            }
+            (None, None, false) => Err(not_authorized(
+                "send an API key in the header X-API-KEY, or an access token in the header Authorization",
+            )),
         }
     }
 }
@@ -89,10 +92,16 @@ impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for PathId<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         // What is not UTF-8 once it is decoded is no id of any kind.
-        let text = parts.extract::<Path<String>>().await.map_or_else(|_| char::REPLACEMENT_CHARACTER.to_string(), |Path(text)| text);
+        let text = parts
+            .extract::<Path<String>>()
+            .await
+            .map_or_else(|_| char::REPLACEMENT_CHARACTER.to_string(), |Path(text)| text);
         text.parse().map(Self).map_err(|_| {
             let given: String = text.chars().take(60).collect();
-            Problem::of_fields(Code::InvalidId, vec![FieldError::new("id", format!("{given:?} is not allowed: a UUID"))])
+            Problem::of_fields(
+                Code::InvalidId,
+                vec![FieldError::new("id", format!("{given:?} is not allowed: a UUID"))],
+            )
         })
     }
 }
@@ -129,7 +138,9 @@ fn is_json(headers: &HeaderMap) -> bool {
     let charset_fits = |parameter: &str| match parameter.split_once('=') {
         Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
             let value = value.trim().trim_matches('"');
-            value.eq_ignore_ascii_case("utf-8") || value.eq_ignore_ascii_case("utf8") || value.eq_ignore_ascii_case("us-ascii")
+            value.eq_ignore_ascii_case("utf-8")
+                || value.eq_ignore_ascii_case("utf8")
+                || value.eq_ignore_ascii_case("us-ascii")
         }
         _ => true,
     };
@@ -174,7 +185,9 @@ where
         let api = Api::from_ref(state);
         whole_body(request, api.body_timeout).await.map(Self).map_err(|fault| match fault {
             BodyFault::Problem(problem) => problem,
-            BodyFault::Broken(words) => Problem::of_fields(Code::InvalidResolution, vec![FieldError::new("body", words)]),
+            BodyFault::Broken(words) => {
+                Problem::of_fields(Code::InvalidResolution, vec![FieldError::new("body", words)])
+            }
         })
     }
 }
@@ -189,13 +202,17 @@ pub(super) enum BodyFault {
 
 /// Reads a body within its limits of size and time. The request holds no place while it comes.
 pub(super) async fn whole_body(request: Request, timeout: Duration) -> Result<Vec<u8>, BodyFault> {
-    let too_large = || BodyFault::Problem(Problem::new(Code::BodyTooLarge, format!("at most {MAX_BODY} bytes are allowed")));
+    let too_large =
+        || BodyFault::Problem(Problem::new(Code::BodyTooLarge, format!("at most {MAX_BODY} bytes are allowed")));
     if announced(request.headers()).is_some_and(|length| length > MAX_BODY as u64) {
         discard(request, timeout);
         return Err(too_large());
     }
     let (parts, body) = request.into_parts();
-    match reading(&parts.extensions, tokio::time::timeout(timeout, read(body, MAX_BODY))).await.map_err(BodyFault::Problem)? {
+    match reading(&parts.extensions, tokio::time::timeout(timeout, read(body, MAX_BODY)))
+        .await
+        .map_err(BodyFault::Problem)?
+    {
         Ok(Ok(Some(body))) => Ok(body),
         Ok(Ok(None)) => Err(too_large()),
         Ok(Err(_)) => Err(BodyFault::Broken("broke off before its end, or is not well framed")),

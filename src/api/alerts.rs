@@ -14,10 +14,16 @@ use crate::service::{Alerts, ResolveRequest};
 use crate::wire::{body, query, write};
 
 /// GET /api/v1/alerts
-pub(super) async fn list(State(api): State<Api>, acting: Acting, RawQuery(raw): RawQuery, headers: HeaderMap) -> Result<Response, Problem> {
+pub(super) async fn list(
+    State(api): State<Api>,
+    acting: Acting,
+    RawQuery(raw): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     let wanted = query::read(raw.as_deref().unwrap_or_default(), acting.dialect);
     let wanted = wanted.map_err(|errors| Problem::of_fields(Code::InvalidQuery, errors))?;
-    let page = within(api.list_timeout, &add(missing_filter(&wanted.filter)), acting.alerts.list_shared(&wanted)).await?;
+    let page =
+        within(api.list_timeout, &add(missing_filter(&wanted.filter)), acting.alerts.list_shared(&wanted)).await?;
     let (dialect, now) = (acting.dialect, api.engine.clock().now());
     Ok(tagged_by(&headers, write::page_digest(&page, dialect, now), || write::page(&page, dialect, now)))
 }
@@ -35,16 +41,21 @@ pub(super) async fn get(
 }
 
 /// GET /api/v1/alerts/:id/outcome
-pub(super) async fn outcome(acting: Acting, PathId(id): PathId<AlertId>, headers: HeaderMap) -> Result<Response, Problem> {
+pub(super) async fn outcome(
+    acting: Acting,
+    PathId(id): PathId<AlertId>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     let alert = acting.alerts.get(id).await?;
-    let outcome = alert.outcome.ok_or_else(|| Problem::new(Code::OutcomeNotFound, format!("alert {id} has no outcome yet")))?;
+    let outcome =
+        alert.outcome.ok_or_else(|| Problem::new(Code::OutcomeNotFound, format!("alert {id} has no outcome yet")))?;
     Ok(tagged(&headers, write::outcome(&outcome, acting.dialect)))
 }
 
 /// PUT /api/v1/alerts/:id/resolution
 ///
-/// The order of the arguments is the order of the checks. Whether a stopped amount is within the alert's is the engine's to say, which
-/// reads the alert.
+/// The order of the arguments is the order of the checks. Whether a stopped amount is within the alert's is the
+/// engine's to say, which reads the alert.
 pub(super) async fn resolve(
     State(api): State<Api>,
     acting: Acting,

@@ -1,5 +1,5 @@
-//! The client's address behind trusted proxies: what `Forwarded` (RFC 7239) or `X-Forwarded-For` says, as far as those who say it are
-//! trusted.
+//! The client's address behind trusted proxies: what `Forwarded` (RFC 7239) or `X-Forwarded-For` says, as far as those
+//! who say it are trusted.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,8 +14,8 @@ pub(super) fn is_among(networks: &[IpNet], address: IpAddr) -> bool {
     networks.iter().any(|network| network.contains(&address.to_canonical()))
 }
 
-/// The rightmost address that is not a trusted proxy's. What stands left of it anybody could have written. Where a proxy does not say whom it
-/// speaks for, it is the proxy's own address.
+/// The rightmost address that is not a trusted proxy's. What stands left of it anybody could have written. Where a
+/// proxy does not say whom it speaks for, it is the proxy's own address.
 pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let mut nearest = peer.to_canonical();
     if !is_among(trusted, nearest) {
@@ -36,7 +36,8 @@ pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet
     nearest
 }
 
-/// Whether a request names a client that nobody believes, though it comes from where proxies stand: from this machine, which is not trusted.
+/// Whether a request names a client that nobody believes, though it comes from where proxies stand: from this machine,
+/// which is not trusted.
 pub(super) fn is_untrusted_proxy(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> bool {
     let names_client = headers.contains_key(FORWARDED) || headers.contains_key(X_FORWARDED_FOR);
     names_client && peer.to_canonical().is_loopback() && !is_among(trusted, peer)
@@ -85,7 +86,8 @@ mod tests {
 
     fn client(peer: &str, headers: &[(&'static str, &str)]) -> String {
         let trusted = ["10.0.0.0/8", "127.0.0.1/32", "2001:db8::/32"].map(|network| network.parse().unwrap());
-        let headers = headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect();
+        let headers =
+            headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect();
         client_address(peer.parse().unwrap(), &headers, &trusted).to_string()
     }
 
@@ -110,13 +112,19 @@ mod tests {
     #[case(&[("forwarded", "for=_hidden")], PROXY)]
     #[case(&[("forwarded", "proto=https")], PROXY)]
     #[case(&[("forwarded", "for=192.0.2.7"), ("x-forwarded-for", "198.51.100.1")], "192.0.2.7")]
-    fn the_rightmost_address_that_is_not_trusted_counts(#[case] headers: &[(&'static str, &str)], #[case] counts: &str) {
+    fn the_rightmost_address_that_is_not_trusted_counts(
+        #[case] headers: &[(&'static str, &str)],
+        #[case] counts: &str,
+    ) {
         assert_eq!(client(PROXY, headers), counts);
     }
 
     #[test]
     fn nobody_else_is_believed() {
-        assert_eq!(client("192.0.2.1", &[("x-forwarded-for", "127.0.0.1"), ("forwarded", "for=127.0.0.1")]), "192.0.2.1");
+        assert_eq!(
+            client("192.0.2.1", &[("x-forwarded-for", "127.0.0.1"), ("forwarded", "for=127.0.0.1")]),
+            "192.0.2.1"
+        );
         assert_eq!(client("::ffff:127.0.0.1", &[("x-forwarded-for", "192.0.2.7")]), "192.0.2.7");
     }
 
@@ -134,7 +142,10 @@ mod tests {
         #[case] noticed: bool,
     ) {
         let trusted = ["127.0.0.1/32".parse().unwrap()];
-        let headers = header.map(|name| (HeaderName::from_static(name), HeaderValue::from_static("for=192.0.2.7"))).into_iter().collect();
+        let headers = header
+            .map(|name| (HeaderName::from_static(name), HeaderValue::from_static("for=192.0.2.7")))
+            .into_iter()
+            .collect();
 
         assert_eq!(is_untrusted_proxy(peer.parse().unwrap(), &headers, &trusted), noticed);
     }

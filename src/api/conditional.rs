@@ -1,4 +1,5 @@
-//! Conditional requests (RFC 9110, section 13): answers with an entity tag, and 304 where the caller has that answer already.
+//! Conditional requests (RFC 9110, section 13): answers with an entity tag, and 304 where the caller has that answer
+//! already.
 
 use std::convert::Infallible;
 
@@ -27,7 +28,8 @@ pub(super) fn tagged(request: &HeaderMap, body: Vec<u8>) -> Response {
 /// The same, by a digest that is equal exactly where the bodies are; the body is made only where it is needed.
 pub(super) fn tagged_by(request: &HeaderMap, digest: [u8; 32], body: impl FnOnce() -> Vec<u8>) -> Response {
     let tag = entity_tag(&digest);
-    let is_known = request.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok()).any(|known| names(known, &tag));
+    let is_known =
+        request.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok()).any(|known| names(known, &tag));
     let mut response = if is_known { not_modified() } else { json(body()) };
     let headers = response.headers_mut();
     headers.extend(HeaderValue::from_str(&tag).ok().map(|tag| (ETAG, tag)));
@@ -48,7 +50,8 @@ fn entity_tag(digest: &[u8; 32]) -> String {
     format!("\"{}\"", URL_SAFE_NO_PAD.encode(&digest[..TAG_BYTES]))
 }
 
-/// Whether a value of `If-None-Match` names the tag, by the weak comparison that it asks for. No tag of ours holds a comma.
+/// Whether a value of `If-None-Match` names the tag, by the weak comparison that it asks for. No tag of ours holds a
+/// comma.
 fn names(known: &str, tag: &str) -> bool {
     known.split(',').map(str::trim).any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }

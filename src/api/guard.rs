@@ -47,15 +47,22 @@ pub(super) struct Guard {
 impl Guard {
     pub(super) fn new(bound: SocketAddr, options: &ApiOptions) -> Result<Self, HostError> {
         let (places, trusted_proxies) = (RequestPlaces::new(options.max_in_flight), options.trusted_proxies.clone());
-        Ok(Self { hosts: Hosts::new(bound, &options.allowed_hosts)?, places, trusted_proxies, pointed_out: AtomicBool::new(false) })
+        Ok(Self {
+            hosts: Hosts::new(bound, &options.allowed_hosts)?,
+            places,
+            trusted_proxies,
+            pointed_out: AtomicBool::new(false),
+        })
     }
 
-    /// The client's address. Says once where a proxy names clients and nobody believes it: limits would be everybody's together.
+    /// The client's address. Says once where a proxy names clients and nobody believes it: limits would be everybody's
+    /// together.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Peer {
         if is_untrusted_proxy(peer, headers, &self.trusted_proxies) && !self.pointed_out.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 %peer,
-                "a request from this machine names another client (Forwarded, X-Forwarded-For), and is counted as this machine's: where \
+                "a request from this machine names another client (Forwarded, X-Forwarded-For), and is counted as \
+                    this machine's: where \
                  that is a proxy, name it in trusted_proxies"
             );
         }
@@ -65,7 +72,8 @@ impl Guard {
     /// Refuses a request that was meant for somebody else, or that a web page of somebody else sends.
     fn check_names(&self, request: &Request) -> Result<(), Problem> {
         if !self.is_named(request) && !NAMELESS.contains(&request.uri().path()) {
-            let detail = "the Host header must be an address or a name that this service is bound to, with its port; others are allowed with --allow-host NAME or NAME:PORT";
+            let detail = "the Host header must be an address or a name that this service is bound to, with its port; \
+                others are allowed with --allow-host NAME or NAME:PORT";
             return Err(Problem::new(Code::WrongHost, detail));
         }
         let foreign = |origin: &HeaderValue| !origin.to_str().is_ok_and(|origin| self.hosts.allow_origin(origin));
@@ -124,20 +132,23 @@ fn check_head(request: &Request) -> Result<(), Problem> {
     let scheme = uri.scheme_str().map_or(0, |scheme| scheme.len() + "://".len());
     let target = uri.path_and_query().map_or(0, |target| target.as_str().len());
     let line = request.method().as_str().len() + scheme + authority + target + "  HTTP/1.1\r\n".len();
-    let headers: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum();
+    let headers: usize =
+        request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum();
     match line + headers + "\r\n".len() <= MAX_HEAD {
         true => Ok(()),
-        false => {
-            Err(Problem::new(Code::HeadTooLarge, format!("the head of the request is too large: at most {MAX_HEAD} bytes are allowed")))
-        }
+        false => Err(Problem::new(
+            Code::HeadTooLarge,
+            format!("the head of the request is too large: at most {MAX_HEAD} bytes are allowed"),
+        )),
     }
 }
 
 /// Records a request's metrics. Routes are told as they are written in the router, so there are only so many.
 fn count(method: &'static str, route: &str, status: StatusCode, took: Duration) {
     let route = route.to_owned();
-    metrics::counter!("avert_http_requests_total", "method" => method, "route" => route.clone(), "status" => status.as_u16().to_string())
-        .increment(1);
+    metrics::counter!("avert_http_requests_total", "method" => method, "route" => route.clone(),
+        "status" => status.as_u16().to_string())
+    .increment(1);
     metrics::histogram!("avert_http_request_seconds", "method" => method, "route" => route).record(took);
 }
 
@@ -167,8 +178,10 @@ async fn admit(guard: &Guard, line: Option<Arc<Line>>, mut request: Request, nex
     match answer {
         Ok(response) => response,
         Err(_) => {
-            tracing::error!(%method, %path, request = id.to_str().unwrap_or_default(), "a request made a handler panic");
-            Problem::new(Code::Internal, "the service made a mistake; it is in its log under this requestId").into_response()
+            tracing::error!(%method, %path, request = id.to_str().unwrap_or_default(),
+                "a request made a handler panic");
+            Problem::new(Code::Internal, "the service made a mistake; it is in its log under this requestId")
+                .into_response()
         }
     }
 }
@@ -245,7 +258,12 @@ mod tests {
     }
 
     fn request(path: &str) -> Request {
-        Request::builder().uri(path).header(HOST, "localhost").header("x-request-id", "r-1").body(Body::empty()).unwrap()
+        Request::builder()
+            .uri(path)
+            .header(HOST, "localhost")
+            .header("x-request-id", "r-1")
+            .body(Body::empty())
+            .unwrap()
     }
 
     async fn boom(_: StrangersPlace) -> &'static str {
@@ -266,7 +284,10 @@ mod tests {
         let (status, body) = told(app.clone().oneshot(request("/boom")).await.unwrap()).await;
         let next = app.oneshot(request("/fine")).await.unwrap();
 
-        assert_eq!((status.as_u16(), body["code"].as_str(), body["requestId"].as_str()), (500, Some("internal_error"), Some("r-1")));
+        assert_eq!(
+            (status.as_u16(), body["code"].as_str(), body["requestId"].as_str()),
+            (500, Some("internal_error"), Some("r-1"))
+        );
         assert_eq!(next.status(), StatusCode::OK);
         assert_eq!(next.headers()["x-request-id"], "r-1");
     }

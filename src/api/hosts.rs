@@ -1,6 +1,7 @@
 //! The host allow-list: the names by which the API may be called.
 //!
-//! A web page can point a name of its own at this machine and have the browser call us; the Host header then carries that name.
+//! A web page can point a name of its own at this machine and have the browser call us; the Host header then carries
+//! that name.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,7 +15,8 @@ pub struct HostError(pub String);
 pub(super) struct Hosts {
     names: Vec<(Host, Option<u16>)>,
     port: u16,
-    /// Bound to every address of the machine: every literal address is ours, because only names can be pointed elsewhere.
+    /// Bound to every address of the machine: every literal address is ours, because only names can be pointed
+    /// elsewhere.
     any_address: bool,
 }
 
@@ -40,7 +42,9 @@ impl Hosts {
     /// Whether an authority (`host` or `host:port`) is one of ours.
     pub(super) fn allow(&self, authority: &str) -> bool {
         let Some((host, port)) = split(authority) else { return false };
-        let fits = |own: Option<u16>| port.is_none_or(|port| port == own.unwrap_or(self.port)) && (own.is_none() || port == own);
+        let fits = |own: Option<u16>| {
+            port.is_none_or(|port| port == own.unwrap_or(self.port)) && (own.is_none() || port == own)
+        };
         let any_address = self.any_address && matches!(host, Host::Address(_)) && fits(None);
         any_address || self.names.iter().any(|(name, own)| *name == host && fits(*own))
     }
@@ -89,7 +93,8 @@ mod tests {
     use super::*;
 
     fn hosts(bound: &str) -> Hosts {
-        Hosts::new(bound.parse().unwrap(), &["Desk.example.com".to_owned(), "proxy.example.com:8443".to_owned()]).unwrap()
+        Hosts::new(bound.parse().unwrap(), &["Desk.example.com".to_owned(), "proxy.example.com:8443".to_owned()])
+            .unwrap()
     }
 
     #[rstest]
@@ -122,7 +127,11 @@ mod tests {
     #[case("0.0.0.0:7317", "evil.example.com:7317", false)]
     #[case("192.168.1.20:7317", "192.168.1.20:7317", true)]
     #[case("192.168.1.20:7317", "localhost:7317", false)]
-    fn only_bound_and_allowed_names_are_answered_to(#[case] bound: &str, #[case] authority: &str, #[case] allowed: bool) {
+    fn only_bound_and_allowed_names_are_answered_to(
+        #[case] bound: &str,
+        #[case] authority: &str,
+        #[case] allowed: bool,
+    ) {
         assert_eq!(hosts(bound).allow(authority), allowed);
     }
 

@@ -9,8 +9,13 @@ use crate::service::ServiceError;
 /// What is advised where there is nothing that could be left out.
 pub(super) const AGAIN: &str = "try again in a moment";
 
-/// Waits for a list within its budget; over it, the refusal gives this advice. The read ends as soon as nobody waits for it.
-pub(super) async fn within<T>(budget: Duration, advice: &str, list: impl Future<Output = Result<T, ServiceError>>) -> Result<T, Problem> {
+/// Waits for a list within its budget; over it, the refusal gives this advice. The read ends as soon as nobody waits
+/// for it.
+pub(super) async fn within<T>(
+    budget: Duration,
+    advice: &str,
+    list: impl Future<Output = Result<T, ServiceError>>,
+) -> Result<T, Problem> {
     tokio::select! {
         biased;
         list = list => Ok(list?),

@@ -1,7 +1,8 @@
 //! The HTTP server: the interface's routes, credentials, the error table, protection.
 //!
-//! A request is checked in this order: host and origin, credentials, id, content type, body; then the engine answers 404 and 409. The
-//! body of a request is not read before its credentials are known. [`router`] is the whole surface, [`serve()`] runs it on a listener.
+//! A request is checked in this order: host and origin, credentials, id, content type, body; then the engine answers
+//! 404 and 409. The body of a request is not read before its credentials are known. [`router`] is the whole surface,
+//! [`serve()`] runs it on a listener.
 
 mod access;
 mod alerts;

@@ -27,8 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Cache time of the write probe: anybody may ask, and not everybody's question shall cost a write.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Heartbeat timeout: a dispatcher that has not moved for so long is stuck: it moves each two seconds at least, and the database
-/// answers within seconds.
+/// Heartbeat timeout: a dispatcher that has not moved for so long is stuck: it moves each two seconds at least, and the
+/// database answers within seconds.
 const STUCK: Duration = Duration::from_secs(15);
 
 /// The dispatcher's heartbeat: when it last moved; closed when it has ended.
@@ -71,10 +71,13 @@ impl Observed {
         result
     }
 
-    /// Whether the key of what is sealed in the database is at hand. Where the database does not answer, the others say so.
+    /// Whether the key of what is sealed in the database is at hand. Where the database does not answer, the others say
+    /// so.
     async fn unsealing(&self) -> Result<(), String> {
         match tokio::time::timeout(PATIENCE, self.engine.has_data_key()).await {
-            Ok(false) => Err("the data key was rotated, and its file here does not hold the new one (see the log)".to_owned()),
+            Ok(false) => {
+                Err("the data key was rotated, and its file here does not hold the new one (see the log)".to_owned())
+            }
             _ => Ok(()),
         }
     }
@@ -93,7 +96,11 @@ impl Observed {
 }
 
 /// Whether the store does something in time, or in which words it does not.
-async fn in_time(work: impl Future<Output = Result<(), Option<String>>>, what: &str, failed: &str) -> Result<(), String> {
+async fn in_time(
+    work: impl Future<Output = Result<(), Option<String>>>,
+    what: &str,
+    failed: &str,
+) -> Result<(), String> {
     match tokio::time::timeout(PATIENCE, work).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(cause)) => Err(cause.map_or_else(|| failed.to_owned(), |cause| format!("{failed}: {cause}"))),
@@ -112,7 +119,8 @@ pub(super) async fn health(_: StrangersPlace, State(observed): State<Observed>) 
 /// GET /ready: readiness, whether it can read, write, and send webhooks.
 pub(super) async fn ready(_: StrangersPlace, State(observed): State<Observed>) -> Response {
     let (reading, writing, unsealing) = tokio::join!(observed.reading(), observed.writing(), observed.unsealing());
-    let failed: Vec<String> = [reading, writing, unsealing, observed.dispatching()].into_iter().filter_map(Result::err).collect();
+    let failed: Vec<String> =
+        [reading, writing, unsealing, observed.dispatching()].into_iter().filter_map(Result::err).collect();
     match failed.is_empty() {
         true => json(br#"{"status":"ready"}"#.to_vec()),
         false => Problem::new(Code::Overloaded, failed.join("; ")).into_response(),
@@ -128,13 +136,18 @@ pub(super) async fn metrics(State(observed): State<Observed>, request: Request) 
     };
     match observed.engine.store().depths().await {
         Ok(depths) => {
-            for (state, deliveries) in [("pending", depths.pending), ("leased", depths.leased), ("exhausted", depths.exhausted)] {
+            for (state, deliveries) in
+                [("pending", depths.pending), ("leased", depths.leased), ("exhausted", depths.exhausted)]
+            {
                 metrics::gauge!("avert_deliveries_queued", "state" => state).set(as_sample(deliveries));
             }
-            for (state, attempts) in [("INFLIGHT", depths.inflight), ("UNKNOWN", depths.unknown), ("PARKED", depths.parked)] {
+            for (state, attempts) in
+                [("INFLIGHT", depths.inflight), ("UNKNOWN", depths.unknown), ("PARKED", depths.parked)]
+            {
                 metrics::gauge!("avert_decisions_unsettled", "state" => state).set(as_sample(attempts));
             }
-            let overdue = depths.oldest_due.map_or(0.0, |due| (observed.engine.clock().now() - due).as_seconds_f64().max(0.0));
+            let overdue =
+                depths.oldest_due.map_or(0.0, |due| (observed.engine.clock().now() - due).as_seconds_f64().max(0.0));
             metrics::gauge!("avert_deliveries_overdue_seconds").set(overdue);
             metrics::gauge!("avert_store_up").set(1.0);
         }
@@ -152,10 +165,14 @@ fn key(headers: &HeaderMap) -> Result<&str, Problem> {
     let mut given = headers.get_all(X_API_KEY).iter().chain(headers.get_all(AUTHORIZATION).iter());
     let (first, second) = (given.next(), given.next());
     if second.is_some() {
-        return Err(Problem::new(Code::AmbiguousCredentials, "send one credential: X-API-KEY or Authorization, and that once"));
+        return Err(Problem::new(
+            Code::AmbiguousCredentials,
+            "send one credential: X-API-KEY or Authorization, and that once",
+        ));
     }
     let given = first.and_then(|value| value.to_str().ok());
-    let given = given.ok_or_else(|| refused("send an API key with the scope operator, in X-API-KEY or as Authorization: Bearer"))?;
+    let given = given
+        .ok_or_else(|| refused("send an API key with the scope operator, in X-API-KEY or as Authorization: Bearer"))?;
     let bare = match headers.contains_key(AUTHORIZATION) {
         true => given.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer")).map(|(_, key)| key),
         false => Some(given),

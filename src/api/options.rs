@@ -30,11 +30,13 @@ pub struct ApiOptions {
     pub max_streams: usize,
     /// Connections that are open at once; where there are more, the one that does least gives way.
     pub max_connections: usize,
-    /// Connections of one address that are open at once, where it is no trusted proxy's; its own oldest idle one gives way.
+    /// Connections of one address that are open at once, where it is no trusted proxy's; its own oldest idle one gives
+    /// way.
     pub connections_per_address: usize,
     /// Proxies that are believed what `Forwarded` and `X-Forwarded-For` say.
     pub trusted_proxies: Vec<IpNet>,
-    /// Requests for access tokens that may fail for a client from one address, at once and again in each minute; more are refused with 429.
+    /// Requests for access tokens that may fail for a client from one address, at once and again in each minute; more
+    /// are refused with 429.
     pub tokens_per_minute: NonZeroU32,
     /// When the dispatcher of webhooks last moved, for readiness; closed when it has ended.
     pub dispatcher: Option<watch::Receiver<Instant>>,
@@ -50,7 +52,8 @@ pub struct ApiOptions {
     pub write_timeout: Duration,
     /// How long requests on their way may take to end once the API is told to stop.
     pub drain: Duration,
-    /// The same of decisions that are with a network, where that is longer: they are answered, and whatever else hangs is cut with them.
+    /// The same of decisions that are with a network, where that is longer: they are answered, and whatever else hangs
+    /// is cut with them.
     pub decision_drain: Duration,
 }
 

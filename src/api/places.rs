@@ -1,4 +1,5 @@
-//! Places: how many requests are worked on at once. Callers without a credential have few of their own, and no organization gets them all.
+//! Places: how many requests are worked on at once. Callers without a credential have few of their own, and no
+//! organization gets them all.
 //!
 //! A request has its place while it is worked on: not while its body is on its way, and not while its answer is read.
 
@@ -128,9 +129,12 @@ impl Admission {
         let state = &*self.0;
         let full = || Problem::new(Code::Overloaded, "too many requests are worked on at once, try again");
         let place = match asker {
-            Asker::Member(organization) => Place::Members { _share: state.places.known.take(organization).ok_or_else(full)? },
+            Asker::Member(organization) => {
+                Place::Members { _share: state.places.known.take(organization).ok_or_else(full)? }
+            }
             Asker::Stranger => {
-                let place = tokio::time::timeout(STRANGERS_PATIENCE, Arc::clone(&state.places.strangers).acquire_owned()).await;
+                let place =
+                    tokio::time::timeout(STRANGERS_PATIENCE, Arc::clone(&state.places.strangers).acquire_owned()).await;
                 Place::Strangers { _permit: place.ok().and_then(Result::ok).ok_or_else(full)? }
             }
         };

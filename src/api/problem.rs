@@ -123,7 +123,8 @@ impl Problem {
 
     /// A refusal with fields at fault.
     pub(super) fn of_fields(code: Code, errors: Vec<FieldError>) -> Self {
-        let detail = errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect::<Vec<_>>().join("; ");
+        let detail =
+            errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect::<Vec<_>>().join("; ");
         Self { errors, ..Self::new(code, detail) }
     }
 
@@ -157,7 +158,11 @@ impl Problem {
             detail: &self.detail,
             code: self.code.as_str(),
             request_id,
-            errors: self.errors.iter().map(|error| ErrorJson { field: &error.field, message: &error.message }).collect(),
+            errors: self
+                .errors
+                .iter()
+                .map(|error| ErrorJson { field: &error.field, message: &error.message })
+                .collect(),
         };
         serde_json::to_vec(&json).unwrap_or_default()
     }
@@ -189,7 +194,8 @@ impl From<ServiceError> for Problem {
             // Who calls has the routes, and not the commands of the machine that serves them.
             ServiceError::WaitsForPerson(attempt) => {
                 let detail = format!(
-                    "an earlier resolution of this alert waits for a person: it cannot be found out from here whether it arrived. Ask the \
+                    "an earlier resolution of this alert waits for a person: it cannot be found out from here whether \
+                        it arrived. Ask the \
                      network and say so with POST /operator/v1/attempts/{attempt}/decision"
                 );
                 return Self::new(Code::ResolutionInProgress, detail);
@@ -259,7 +265,8 @@ mod tests {
         let detail = Problem::from(ServiceError::WaitsForPerson(attempt)).detail;
 
         assert!(
-            detail.contains(&format!("POST /operator/v1/attempts/{attempt}/decision")) && !detail.contains("avert attempts"),
+            detail.contains(&format!("POST /operator/v1/attempts/{attempt}/decision"))
+                && !detail.contains("avert attempts"),
             "{detail}"
         );
     }

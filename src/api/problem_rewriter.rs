@@ -1,5 +1,5 @@
-//! The problem rewriter: hyper refuses what is no HTTP request with a bare status, and here that becomes what every other refusal is, a
-//! problem document with the id of the request.
+//! The problem rewriter: hyper refuses what is no HTTP request with a bare status, and here that becomes what every
+//! other refusal is, a problem document with the id of the request.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -43,7 +43,8 @@ fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
     if !bytes.ends_with(END) {
         return None;
     }
-    // Answers to requests before it may stand before it. None of ours can end like this: a body of JSON holds no line breaks.
+    // Answers to requests before it may stand before it. None of ours can end like this: a body of JSON holds no line
+    // breaks.
     let near = bytes.len().saturating_sub(LONGEST);
     let start = near + bytes[near..].windows(FIRST.len()).rposition(|window| window == FIRST)?;
     let head = std::str::from_utf8(&bytes[start..]).ok()?;
@@ -56,14 +57,18 @@ fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
     let problem = match status {
         "400" => Problem::new(Code::InvalidRequest, "this is no request as HTTP/1.1 has it"),
         "414" => Problem::new(Code::UriTooLong, "the path and its query are too long: at most 65534 bytes are allowed"),
-        "431" => Problem::new(Code::HeadTooLarge, "the head of the request is too large: at most 65536 bytes and 100 headers are allowed"),
+        "431" => Problem::new(
+            Code::HeadTooLarge,
+            "the head of the request is too large: at most 65536 bytes and 100 headers are allowed",
+        ),
         _ => return None,
     };
     let id = new_request_id();
     let id = id.to_str().unwrap_or_default();
     tracing::debug!(request = id, status, "what came is no request");
     let body = problem.body(id);
-    let date = headers.lines().find(|line| line.to_ascii_lowercase().starts_with("date:")).map(|line| format!("{line}\r\n"));
+    let date =
+        headers.lines().find(|line| line.to_ascii_lowercase().starts_with("date:")).map(|line| format!("{line}\r\n"));
     let mut full = format!(
         "{first}\r\ncontent-type: application/problem+json\r\nx-request-id: {id}\r\ncache-control: no-store\r\n\
          x-content-type-options: nosniff\r\nconnection: close\r\n{}content-length: {}\r\n\r\n",
@@ -76,7 +81,11 @@ fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for ProblemRewriter<S> {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
@@ -113,7 +122,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ProblemRewriter<S> {
         }
     }
 
-    fn poll_write_vectored(mut self: Pin<&mut Self>, context: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
         let last = parts.iter().rfind(|part| !part.is_empty());
         if self.instead.is_some() || last.is_some_and(|part| part.ends_with(END)) {
             let bytes: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
@@ -142,7 +155,8 @@ mod tests {
 
     use super::*;
 
-    const BARE: &[u8] = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\ndate: Fri, 20 Nov 2026 22:17:31 GMT\r\n\r\n";
+    const BARE: &[u8] = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\ndate: Fri, 20 Nov 2026 \
+        22:17:31 GMT\r\n\r\n";
 
     /// What comes out of a stream that takes few bytes at a time.
     async fn passed_on(bytes: &[u8]) -> String {
@@ -160,7 +174,10 @@ mod tests {
 
         let (head, body) = out.split_once("\r\n\r\n").unwrap();
         let body_json: Value = serde_json::from_str(body).unwrap();
-        assert!(head.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n") && head.contains("date: Fri, 20 Nov"), "{head}");
+        assert!(
+            head.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n") && head.contains("date: Fri, 20 Nov"),
+            "{head}"
+        );
         assert!(head.contains(&format!("content-length: {}", body.len())), "{head}");
         assert!(head.contains(&format!("x-request-id: {}", body_json["requestId"].as_str().unwrap())), "{head}");
         assert_eq!((&body_json["code"], &body_json["status"]), (&"head_too_large".into(), &431.into()));

@@ -84,7 +84,12 @@ pub fn router(engine: Engine, bound: SocketAddr, options: &ApiOptions) -> Result
 }
 
 /// The same, with answers that go on for ever ended by `stop`.
-pub(super) fn routes_until(stop: CancellationToken, engine: Engine, bound: SocketAddr, options: &ApiOptions) -> Result<Router, HostError> {
+pub(super) fn routes_until(
+    stop: CancellationToken,
+    engine: Engine,
+    bound: SocketAddr,
+    options: &ApiOptions,
+) -> Result<Router, HostError> {
     let guard = Guard::new(bound, options)?;
     let observed = Observed::new(engine.clone(), options.dispatcher.clone(), options.metrics.clone());
     let token_limit = Arc::new(TokenLimit::new(options.tokens_per_minute, DefaultClock::default()));

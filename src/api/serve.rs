@@ -27,13 +27,18 @@ const READ_OF_A_HEAD: usize = 2 * MAX_HEAD;
 /// How long the answer to a decision may take to reach its caller when everything ends.
 const LAST_ANSWER: Duration = Duration::from_secs(2);
 
-/// Serves until `cancel` is cancelled; then nothing new is accepted, and requests on their way finish within [`ApiOptions::drain`], decisions
-/// that are with a network within [`ApiOptions::decision_drain`]. Resolutions are the engine's own tasks: they end even where their
-/// connection does not.
+/// Serves until `cancel` is cancelled; then nothing new is accepted, and requests on their way finish within
+/// [`ApiOptions::drain`], decisions that are with a network within [`ApiOptions::decision_drain`]. Resolutions are the
+/// engine's own tasks: they end even where their connection does not.
 ///
 /// # Errors
 /// Where an allowed host is not a host name, or the listener has no address.
-pub async fn serve(listener: TcpListener, engine: Engine, options: ApiOptions, cancel: CancellationToken) -> io::Result<()> {
+pub async fn serve(
+    listener: TcpListener,
+    engine: Engine,
+    options: ApiOptions,
+    cancel: CancellationToken,
+) -> io::Result<()> {
     let app = routes_until(cancel.clone(), engine.clone(), listener.local_addr()?, &options)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let open = Connections::new(options.max_connections, options.connections_per_address);
@@ -50,7 +55,13 @@ pub async fn serve(listener: TcpListener, engine: Engine, options: ApiOptions, c
         };
         let app = Extension(Connected { peer: peer.ip(), line: line.line() }).layer(app.clone());
         let stream = ProblemRewriter::new(WriteTimeout::new(stream, options.write_timeout));
-        connections.spawn(connection::serve(stream, app, limits, line, Ending { cancel: cancel.clone(), cut: cut.clone() }));
+        connections.spawn(connection::serve(
+            stream,
+            app,
+            limits,
+            line,
+            Ending { cancel: cancel.clone(), cut: cut.clone() },
+        ));
     }
     drop(acceptor);
     connections.close();

@@ -1,8 +1,9 @@
-//! `POST /auth/token`: access tokens for client credentials (RFC 6749, 4.4), and the keys that tokens can be checked with.
+//! `POST /auth/token`: access tokens for client credentials (RFC 6749, 4.4), and the keys that tokens can be checked
+//! with.
 //!
-//! Checked in this order: the form, the grant type, the client and its secret, and where these are wrong, how often that was so. A right
-//! secret always gets its token. Refusals of the endpoint itself are those of RFC 6749, 5.2; limits of size, time and number are told as
-//! everywhere.
+//! Checked in this order: the form, the grant type, the client and its secret, and where these are wrong, how often
+//! that was so. A right secret always gets its token. Refusals of the endpoint itself are those of RFC 6749, 5.2;
+//! limits of size, time and number are told as everywhere.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr};
@@ -49,7 +50,8 @@ pub(super) async fn issue(
         Err(ServiceError::NotAuthorized(why)) => {
             let from = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Extension(Peer(address))| address);
             let limited = api.token_limit.count(known.as_deref(), from);
-            let too_often = |seconds| Problem::too_many("this client asks for tokens with wrong credentials too often", seconds);
+            let too_often =
+                |seconds| Problem::too_many("this client asks for tokens with wrong credentials too often", seconds);
             limited.map_err(|seconds| TokenRefusal::Problem(too_often(seconds)))?;
             return Err(invalid_client(why));
         }
@@ -178,7 +180,9 @@ impl Form {
             (None, _) => Err(invalid_request("grant_type is missing: it must be client_credentials")),
             (Some("client_credentials"), None) => Ok(()),
             (Some("client_credentials"), Some(scope)) if scope == KeyScope::Alerts.as_str() => Ok(()),
-            (Some("client_credentials"), Some(_)) => refused("invalid_scope", "the one scope there is for clients is alerts"),
+            (Some("client_credentials"), Some(_)) => {
+                refused("invalid_scope", "the one scope there is for clients is alerts")
+            }
             (Some(_), _) => refused("unsupported_grant_type", "grant_type must be client_credentials"),
         }
     }

@@ -32,7 +32,8 @@ pub(super) fn line(question: &str) -> anyhow::Result<String> {
     Ok(answer.trim().to_owned())
 }
 
-/// Says what goes before a question, or is wrong with an answer: no line is wider than the terminal, which would break words.
+/// Says what goes before a question, or is wrong with an answer: no line is wider than the terminal, which would break
+/// words.
 pub(super) fn tell(text: &str) {
     let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns).saturating_sub(1));
     say(&fitted(text, width));
@@ -44,7 +45,9 @@ fn fitted(text: &str, width: usize) -> String {
         let begins = line.len() - line.trim_start().len();
         // Behind a key its words begin after three blanks.
         let hangs = line[begins..].find("   ").filter(|at| *at == 1).map_or(begins, |at| begins + at + 3);
-        let options = textwrap::Options::new(width.max(20)).break_words(false).subsequent_indent(&BLANKS[..hangs.min(BLANKS.len())]);
+        let options = textwrap::Options::new(width.max(20))
+            .break_words(false)
+            .subsequent_indent(&BLANKS[..hangs.min(BLANKS.len())]);
         textwrap::fill(line, options)
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
@@ -77,7 +80,9 @@ pub(super) fn yes(question: &str, otherwise: bool) -> anyhow::Result<bool> {
 /// Which of the two worlds a deployment is, where nothing says it.
 pub(super) fn environment() -> anyhow::Result<Environment> {
     until("Is it production, where decisions are final and cost money, or a sandbox? [production/sandbox] ", |answer| {
-        let begins = |environment: &Environment| !answer.is_empty() && environment.as_str().starts_with(&answer.to_ascii_lowercase());
+        let begins = |environment: &Environment| {
+            !answer.is_empty() && environment.as_str().starts_with(&answer.to_ascii_lowercase())
+        };
         Environment::ALL.into_iter().find(begins).ok_or_else(|| "production or sandbox is needed".to_owned())
     })
 }
@@ -151,7 +156,8 @@ mod tests {
 
     #[test]
     fn no_word_is_broken_where_a_line_is_wider_than_the_terminal() {
-        let page = "Nothing is set up here yet.\n\n  l   a desk of this machine's own, which keeps its alerts here;\n      they come in by `avert import`";
+        let page = "Nothing is set up here yet.\n\n  l   a desk of this machine's own, which keeps its alerts here;\n\
+            \x20     they come in by `avert import`";
 
         let fitted = fitted(page, 40);
 

@@ -14,7 +14,8 @@ use crate::domain::{AttemptId, ResolutionAttempt};
 use crate::service::{Attempts, ServiceError};
 
 /// The columns of the listing, as CSV and NDJSON have them too.
-const COLUMNS: [&str; 9] = ["id", "alertId", "state", "decision", "actor", "startedAt", "nextCheckAt", "checks", "detail"];
+const COLUMNS: [&str; 9] =
+    ["id", "alertId", "state", "decision", "actor", "startedAt", "nextCheckAt", "checks", "detail"];
 
 pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::Result<()> {
     let local = Local::existing(&context).await?;
@@ -24,13 +25,21 @@ pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::R
             listing(&acting.unfinished().await?)
         }
         AttemptsCommand::Settle(args) => {
-            let id: AttemptId = args.id.parse().map_err(|_| Misused(format!("{:?} is not an attempt's id: a UUID is needed", args.id)))?;
+            let id: AttemptId = args
+                .id
+                .parse()
+                .map_err(|_| Misused(format!("{:?} is not an attempt's id: a UUID is needed", args.id)))?;
             let acting = local.acting(context.organization(&args.organization)).await?;
             let found = acting.unfinished().await?.into_iter().find(|attempt| attempt.id == id);
-            let attempt = found.ok_or_else(|| NotFound(format!("there is no unsettled attempt {id}; `avert attempts list` shows them")))?;
+            let attempt = found.ok_or_else(|| {
+                NotFound(format!("there is no unsettled attempt {id}; `avert attempts list` shows them"))
+            })?;
             // Said before anybody is asked.
             if attempt.state != "PARKED" {
-                let why = format!("the attempt is {}: an avert that stays running here finds out, or leaves it to you", attempt.state);
+                let why = format!(
+                    "the attempt is {}: an avert that stays running here finds out, or leaves it to you",
+                    attempt.state
+                );
                 return Err(ServiceError::Conflict(why).into());
             }
             if !args.yes {
@@ -45,10 +54,17 @@ pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::R
 }
 
 fn question(attempt: &ResolutionAttempt, applied: bool) -> String {
-    let word =
-        if applied { "holds this decision: it becomes the alert's outcome" } else { "does not hold it: the alert can be answered anew" };
+    let word = if applied {
+        "holds this decision: it becomes the alert's outcome"
+    } else {
+        "does not hold it: the alert can be answered anew"
+    };
     let asked = format!("{}, {}, by {}", attempt.resolution, to_iso(attempt.started_at), attempt.actor);
-    format!("alert {}\n{}\nYou say that the network {word}.\nThis is final. Settle it? [y/N] ", attempt.alert, printable(&asked))
+    format!(
+        "alert {}\n{}\nYou say that the network {word}.\nThis is final. Settle it? [y/N] ",
+        attempt.alert,
+        printable(&asked)
+    )
 }
 
 fn record(attempt: &ResolutionAttempt) -> Value {
@@ -81,9 +97,10 @@ fn listing(attempts: &[ResolutionAttempt]) -> Report {
     let parked = attempts.iter().any(|attempt| attempt.state == "PARKED");
     let note = match attempts.is_empty() {
         true => Some("every decision is settled".to_owned()),
-        false => {
-            parked.then(|| "ask the network about what is PARKED, then `avert attempts settle ID --applied` or `--not-applied`".to_owned())
-        }
+        false => parked.then(|| {
+            "ask the network about what is PARKED, then `avert attempts settle ID --applied` or `--not-applied`"
+                .to_owned()
+        }),
     };
     let head = vec!["ID", "STATE", "ALERT", "DECISION", "SENT", "WHAT IS KNOWN"];
     Report::list(records, &COLUMNS, Rows { head, rows: attempts.iter().map(row).collect(), note, ..Rows::default() })

@@ -15,11 +15,13 @@ use crate::store::Actor;
 use crate::store::sqlite::backup::{BackupOptions, Contents, RestoreOptions, StepObserver, back_up, restore};
 
 /// What `avert backup` does not do.
-const NO_BACKUP: &str = "a database on a server is backed up by the server's own means: `pg_dump --format=custom`, and keep the file that \
+const NO_BACKUP: &str = "a database on a server is backed up by the server's own means: `pg_dump --format=custom`, \
+    and keep the file that \
     AVERT_SECRET_KEY_FILE names with it, without which its secrets cannot be read";
 
 /// What `avert restore` does not do.
-const NO_RESTORE: &str = "a database on a server is restored by the server's own means: stop every avert on it, `pg_restore` into an empty \
+const NO_RESTORE: &str = "a database on a server is restored by the server's own means: stop every avert on it, \
+    `pg_restore` into an empty \
     database, and put the file that AVERT_SECRET_KEY_FILE names back beside it";
 
 pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<()> {
@@ -41,13 +43,20 @@ pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<
     let backup = back_up(&options)?;
     let key = match &backup.key {
         Some(key) => {
-            format!("The key that its secrets are encrypted with is in {}: keep both, it is worth nothing without.", key.display())
+            format!(
+                "The key that its secrets are encrypted with is in {}: keep both, it is worth nothing without.",
+                key.display()
+            )
         }
-        None => format!("Its secrets are encrypted with {}, which is not in it: keep that file too.", options.key_file.display()),
+        None => format!(
+            "Its secrets are encrypted with {}, which is not in it: keep that file too.",
+            options.key_file.display()
+        ),
     };
     warn_of_the_audit_log(&backup.contents);
     let target = options.target.display();
-    let note = format!("{target} holds {}, verified.\nIts checksum is in {target}.sha256.\n{key}", told(&backup.contents));
+    let note =
+        format!("{target} holds {}, verified.\nIts checksum is in {target}.sha256.\n{key}", told(&backup.contents));
     let record = json!({
         "file": path(&options.target),
         "keyFile": backup.key.as_deref().map(path),
@@ -74,7 +83,8 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
     let verified = if restored.sha256.is_some() { "verified" } else { "not verified" };
     if restored.sha256.is_none() {
         say(&format!(
-            "warning: not verified: no checksum beside it ({from}.sha256, which avert backup writes); it can be read, but nobody knows \
+            "warning: not verified: no checksum beside it ({from}.sha256, which avert backup writes); it can be read, \
+                but nobody knows \
              whether it is as it was written"
         ));
     }
@@ -84,7 +94,9 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
             note.push_str(&format!("\nThe {what} that was here is kept as {}.", kept.display()));
         }
     }
-    note.push_str("\nWhat was decided after the backup is not in it: those alerts are open here and answered at the network.");
+    note.push_str(
+        "\nWhat was decided after the backup is not in it: those alerts are open here and answered at the network.",
+    );
     let record = json!({
         "file": path(&options.from),
         "verified": restored.sha256.is_some(),
@@ -107,12 +119,19 @@ fn fault(contents: &Contents) -> Option<String> {
 /// It is copied as it is: the alerts are needed, and it is evidence. But nobody must take it for whole.
 fn warn_of_the_audit_log(contents: &Contents) {
     if let Some(fault) = fault(contents) {
-        say(&format!("warning: the audit log in it is broken: {fault}; somebody changed the database by other means than avert"));
+        say(&format!(
+            "warning: the audit log in it is broken: {fault}; somebody changed the database by other means than avert"
+        ));
     }
 }
 
 fn told(contents: &Contents) -> String {
-    format!("{} alerts and {} outcomes ({} bytes)", contents.rows_of("alert"), contents.rows_of("outcome"), contents.bytes)
+    format!(
+        "{} alerts and {} outcomes ({} bytes)",
+        contents.rows_of("alert"),
+        contents.rows_of("outcome"),
+        contents.bytes
+    )
 }
 
 fn path(path: &Path) -> String {
@@ -122,7 +141,13 @@ fn path(path: &Path) -> String {
 /// Prints what was done, with what the database holds.
 fn print(context: &Context, note: String, mut record: Value, contents: &Contents) -> anyhow::Result<()> {
     record["schema"] = contents.schema.into();
-    let tables = [("alerts", "alert"), ("outcomes", "outcome"), ("events", "event"), ("deliveries", "delivery"), ("auditEntries", "audit")];
+    let tables = [
+        ("alerts", "alert"),
+        ("outcomes", "outcome"),
+        ("events", "event"),
+        ("deliveries", "delivery"),
+        ("auditEntries", "audit"),
+    ];
     for (name, table) in tables {
         record[name] = contents.rows_of(table).into();
     }

@@ -52,22 +52,30 @@ impl Context {
         let directories = ProjectDirs::from("", "", "avert");
         let file = match (&everywhere.config, &directories) {
             (Some(named), _) => Some(named.clone()),
-            (None, Some(directories)) => Some(directories.config_dir().join("config.toml")).filter(|file| file.exists()),
+            (None, Some(directories)) => {
+                Some(directories.config_dir().join("config.toml")).filter(|file| file.exists())
+            }
             (None, None) => None,
         };
-        let settings = Settings::load(file.as_deref(), |name| std::env::var_os(name).map(|text| text.to_string_lossy().into_owned()));
+        let settings = Settings::load(file.as_deref(), |name| {
+            std::env::var_os(name).map(|text| text.to_string_lossy().into_owned())
+        });
         let (settings, wrong_settings) = match settings {
             Ok(settings) => (settings, None),
             Err(error) => (Settings::default(), Some(error)),
         };
         let home = match (&everywhere.data_dir, &directories) {
-            (Some(named), _) if named.as_os_str().is_empty() => bail!(Misused("--data-dir is empty: a directory is needed".to_owned())),
+            (Some(named), _) if named.as_os_str().is_empty() => {
+                bail!(Misused("--data-dir is empty: a directory is needed".to_owned()))
+            }
             (Some(named), _) => Home::at(named.clone()),
             (None, Some(directories)) => Home::at(directories.data_local_dir().to_owned()),
             // The demo keeps nothing, so it needs no home.
             (None, None) if demo => Home::at(PathBuf::new()),
             (None, None) => {
-                bail!(Misused("there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR".to_owned()))
+                bail!(Misused(
+                    "there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR".to_owned()
+                ))
             }
         };
         let home = match settings.database.address.0.clone() {
@@ -89,20 +97,28 @@ impl Context {
             asks: true,
         });
         let output = Output::new(everywhere.output, everywhere.no_color, everywhere.raw);
-        Ok((Self { settings, home, output, profiles, verbose: everywhere.verbose, settings_dir, settings_file }, wrong_settings))
+        Ok((
+            Self { settings, home, output, profiles, verbose: everywhere.verbose, settings_dir, settings_file },
+            wrong_settings,
+        ))
     }
 
     /// The same with the settings as they are now.
     pub(super) fn with_settings_of_now(&self) -> Result<Self, ConfigError> {
         let file = self.settings_file.as_deref().filter(|file| file.exists());
-        let settings = Settings::load(file, |name| std::env::var_os(name).map(|text| text.to_string_lossy().into_owned()))?;
+        let settings =
+            Settings::load(file, |name| std::env::var_os(name).map(|text| text.to_string_lossy().into_owned()))?;
         Ok(Self { settings: Settings { database: self.settings.database.clone(), ..settings }, ..self.clone() })
     }
 
     /// The profiles, for a command about them.
     pub(super) fn require_profiles(&self) -> Result<&ProfileAccess, Misused> {
-        let nowhere =
-            || Misused("there is no home directory for profiles: name a settings file with --config, they are kept beside it".to_owned());
+        let nowhere = || {
+            Misused(
+                "there is no home directory for profiles: name a settings file with --config, they are kept beside it"
+                    .to_owned(),
+            )
+        };
         self.profiles.as_ref().ok_or_else(nowhere)
     }
 
@@ -116,8 +132,8 @@ impl Context {
         self.desks().join("profiles").join(name.as_str())
     }
 
-    /// The same for a console on another deployment: decisions there are no business of other deployments' consoles, though a profile of
-    /// the same name be theirs.
+    /// The same for a console on another deployment: decisions there are no business of other deployments' consoles,
+    /// though a profile of the same name be theirs.
     pub(super) fn desk_of_deployment(&self, profile: Option<&ProfileName>, url: &BaseUrl) -> PathBuf {
         let desks = profile.map_or_else(|| self.desks().join("hosts"), |name| self.desks_of_profile(name));
         let text = url.as_str();
@@ -176,8 +192,12 @@ mod tests {
     #[case(Some("ana"), "ana")]
     #[case(Some(" "), "omar")]
     #[case(None, "omar")]
-    fn who_logged_in_is_asked_of_the_accounts_where_the_environment_does_not_say_it(#[case] said: Option<&str>, #[case] name: &str) {
-        let found = login(|variable| said.filter(|_| variable == "USER").map(ToOwned::to_owned), || Some("omar".to_owned()));
+    fn who_logged_in_is_asked_of_the_accounts_where_the_environment_does_not_say_it(
+        #[case] said: Option<&str>,
+        #[case] name: &str,
+    ) {
+        let found =
+            login(|variable| said.filter(|_| variable == "USER").map(ToOwned::to_owned), || Some("omar".to_owned()));
 
         assert_eq!(found.as_deref(), Some(name));
     }

@@ -49,7 +49,8 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// The file that should hold the data key of the source. One that is not there says nothing of a file's: the key may be elsewhere.
+/// The file that should hold the data key of the source. One that is not there says nothing of a file's: the key may be
+/// elsewhere.
 fn key_of(from: &DatabaseLocation, context: &Context) -> Option<PathBuf> {
     match from {
         DatabaseLocation::Sqlite(file) => Some(key_file_of(file, &context.settings).0).filter(|key| key.exists()),
@@ -79,9 +80,8 @@ impl Progress {
         match step {
             CopyStep::GoesOn => say("An earlier copy was broken off: it goes on behind what has arrived."),
             CopyStep::BeginsAnew => {
-                say(
-                    "An earlier copy was broken off, and the source is not as it was then: what has arrived is removed, and the copy begins anew.",
-                );
+                say("An earlier copy was broken off, and the source is not as it was then: what has arrived is \
+                        removed, and the copy begins anew.");
             }
             CopyStep::Copied { table, rows, of } => {
                 self.bar.set_message(table);
@@ -130,8 +130,14 @@ fn whole(location: DatabaseLocation, home: &Home) -> anyhow::Result<DatabaseLoca
     })
 }
 
-/// The copy is worth nothing without the key that its secrets are sealed with: a file has it beside it, a server cannot.
-fn tell_of_the_key(copied: &Transferred, from: &DatabaseLocation, to: &DatabaseLocation, context: &Context) -> anyhow::Result<()> {
+/// The copy is worth nothing without the key that its secrets are sealed with: a file has it beside it, a server
+/// cannot.
+fn tell_of_the_key(
+    copied: &Transferred,
+    from: &DatabaseLocation,
+    to: &DatabaseLocation,
+    context: &Context,
+) -> anyhow::Result<()> {
     match (from, to) {
         (DatabaseLocation::Sqlite(source), DatabaseLocation::Sqlite(target)) => {
             let (key, beside) = key_file_of(source, &context.settings);
@@ -141,7 +147,8 @@ fn tell_of_the_key(copied: &Transferred, from: &DatabaseLocation, to: &DatabaseL
             let (key, beside) = key_file_of(source, &context.settings);
             if beside {
                 say(&format!(
-                    "Its secrets are sealed with the key in {}: name that file, or a copy of it, with AVERT_SECRET_KEY_FILE.",
+                    "Its secrets are sealed with the key in {}: name that file, or a copy of it, with \
+                        AVERT_SECRET_KEY_FILE.",
                     key.display()
                 ));
             }
@@ -159,7 +166,10 @@ fn tell_of_the_key(copied: &Transferred, from: &DatabaseLocation, to: &DatabaseL
         }
         (DatabaseLocation::Postgres(_), DatabaseLocation::Postgres(_)) => {
             if named_key_file(&context.settings).is_none() {
-                say(&format!("Its secrets are sealed with {}: whoever works on {to} needs that file.", unnamed_key(from)));
+                say(&format!(
+                    "Its secrets are sealed with {}: whoever works on {to} needs that file.",
+                    unnamed_key(from)
+                ));
             }
             Ok(())
         }
@@ -168,7 +178,10 @@ fn tell_of_the_key(copied: &Transferred, from: &DatabaseLocation, to: &DatabaseL
 
 /// The key of a source whose file nobody has named.
 fn unnamed_key(from: &DatabaseLocation) -> String {
-    format!("the data key of {from} (the file that AVERT_SECRET_KEY_FILE names there; it was not named here, so nothing was tried with it)")
+    format!(
+        "the data key of {from} (the file that AVERT_SECRET_KEY_FILE names there; it was not named here, so nothing \
+            was tried with it)"
+    )
 }
 
 /// Puts the key of a copied file beside the copy. Another one that is there already is somebody's, and left.
@@ -178,17 +191,24 @@ fn bring_key(copied: &Transferred, key: &Path, place: &Path) -> anyhow::Result<(
     }
     let shown = place.display();
     let Some(key) = copied.key_at(key) else {
-        bail!("the copy needs the key that its secrets are sealed with in {shown}, and {} does not hold it", key.display());
+        bail!(
+            "the copy needs the key that its secrets are sealed with in {shown}, and {} does not hold it",
+            key.display()
+        );
     };
     if place.exists() {
-        bail!("{shown} was there already and is another key: the copy opens with the one in {}; put that in its place", key.display());
+        bail!(
+            "{shown} was there already and is another key: the copy opens with the one in {}; put that in its place",
+            key.display()
+        );
     }
     std::fs::copy(&key, place).with_context(|| format!("the key cannot be copied to {shown}"))?;
     Ok(())
 }
 
 fn report(copied: &Transferred, to: &DatabaseLocation) -> Report {
-    let records: Vec<Value> = copied.tables.iter().map(|table| json!({"table": table.table, "from": table.from, "to": table.to})).collect();
+    let records: Vec<Value> =
+        copied.tables.iter().map(|table| json!({"table": table.table, "from": table.from, "to": table.to})).collect();
     let rows = copied.tables.iter().map(|table| {
         let state = if table.same { "" } else { "differs" };
         vec![table.table.to_owned(), table.from.to_string(), table.to.to_string(), state.to_owned()]
@@ -196,8 +216,11 @@ fn report(copied: &Transferred, to: &DatabaseLocation) -> Report {
     let note = match (copied.is_same(), copied.before) {
         (true, false) => format!("{to} holds the same, table by table."),
         (true, true) => format!("{to} holds this copy already; nothing was changed."),
-        (false, _) => format!("{to} does not hold the same: it stays an unfinished copy, and the same command begins it anew."),
+        (false, _) => {
+            format!("{to} does not hold the same: it stays an unfinished copy, and the same command begins it anew.")
+        }
     };
-    let table = Rows { head: vec!["TABLE", "FROM", "TO", ""], rows: rows.collect(), note: Some(note), ..Rows::default() };
+    let table =
+        Rows { head: vec!["TABLE", "FROM", "TO", ""], rows: rows.collect(), note: Some(note), ..Rows::default() };
     Report::new(json!({"tables": records}), records.clone(), &["table", "from", "to"], table)
 }

@@ -19,7 +19,10 @@ pub(super) fn read_credential(file: &Path) -> anyhow::Result<String> {
         return Err(unusable("is a directory: a file with the credential is needed".to_owned()));
     }
     if metadata.len() > LARGEST_FILE {
-        return Err(unusable(format!("is larger than {} KiB: a file with the credential alone is needed", LARGEST_FILE / 1024)));
+        return Err(unusable(format!(
+            "is larger than {} KiB: a file with the credential alone is needed",
+            LARGEST_FILE / 1024
+        )));
     }
     let text = fs::read_to_string(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
     Ok(without_mark(&text).trim_end_matches(['\n', '\r']).to_owned())

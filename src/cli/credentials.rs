@@ -1,4 +1,5 @@
-//! `avert keys` and `avert clients`: the credentials by which others come in over HTTP, each printed in the words of its verb.
+//! `avert keys` and `avert clients`: the credentials by which others come in over HTTP, each printed in the words of
+//! its verb.
 
 use serde_json::{Map, Value};
 
@@ -32,8 +33,13 @@ struct Words {
     along: &'static str,
 }
 
-const KEYS: Words =
-    Words { kind: CredentialKind::Key(KeyScope::Alerts), id: ("id", "ID"), secret: "key", once: "it is shown this once", along: "" };
+const KEYS: Words = Words {
+    kind: CredentialKind::Key(KeyScope::Alerts),
+    id: ("id", "ID"),
+    secret: "key",
+    once: "it is shown this once",
+    along: "",
+};
 
 const CLIENTS: Words = Words {
     kind: CredentialKind::Client,
@@ -83,7 +89,8 @@ async fn run(context: Context, words: &Words, asked: Asked, organization: Organi
         }
         Asked::List => {
             let all = acting.credentials().await?.credentials;
-            let own: Vec<Credential> = all.into_iter().filter(|credential| credential.kind.is_alike(words.kind)).collect();
+            let own: Vec<Credential> =
+                all.into_iter().filter(|credential| credential.kind.is_alike(words.kind)).collect();
             listing(words, &own, &name)
         }
         Asked::Revoke(id) => {
@@ -121,7 +128,8 @@ fn record(words: &Words, credential: &Credential, organization: &str) -> Value {
 
 fn listing(words: &Words, credentials: &[Credential], organization: &str) -> Report {
     let noun = words.kind.as_str();
-    let (with_scope, time) = (scope_of(words.kind).is_some(), |moment: Option<_>| moment.map(to_iso).unwrap_or_default());
+    let (with_scope, time) =
+        (scope_of(words.kind).is_some(), |moment: Option<_>| moment.map(to_iso).unwrap_or_default());
     let row = |credential: &Credential| {
         let made_for = credential.environment.map_or("not known", Environment::as_str).to_owned();
         let used = credential.last_used_at.map_or_else(|| "never".to_owned(), to_iso);
@@ -132,11 +140,14 @@ fn listing(words: &Words, credentials: &[Credential], organization: &str) -> Rep
         first.iter().copied().chain(with_scope.then_some(scope)).chain(rest).collect()
     };
     let records: Vec<Value> = credentials.iter().map(|credential| record(words, credential, organization)).collect();
-    let columns = named(&[words.id.0, "organization"], "scope", ["environment", "createdAt", "lastUsedAt", "revokedAt"]);
+    let columns =
+        named(&[words.id.0, "organization"], "scope", ["environment", "createdAt", "lastUsedAt", "revokedAt"]);
     let table = Rows {
         head: named(&[words.id.1], "SCOPE", ["MADE FOR", "CREATED", "LAST USED", "REVOKED"]),
         rows: credentials.iter().map(row).collect(),
-        note: credentials.is_empty().then(|| format!("organization {organization} has no {noun}s; `avert {noun}s create` makes one")),
+        note: credentials
+            .is_empty()
+            .then(|| format!("organization {organization} has no {noun}s; `avert {noun}s create` makes one")),
         ..Rows::default()
     };
     Report::list(records, &columns, table)

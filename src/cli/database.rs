@@ -17,7 +17,9 @@ use crate::config::Settings;
 use crate::domain::database::{DatabaseLocation, PostgresAddress};
 use crate::domain::{Secret, without_mark};
 use crate::store::postgres::migrate;
-use crate::store::{LongStep, PageCaches, PostgresOptions, PostgresStore, SchemaState, SharedStore, SqliteOptions, SqliteStore};
+use crate::store::{
+    LongStep, PageCaches, PostgresOptions, PostgresStore, SchemaState, SharedStore, SqliteOptions, SqliteStore,
+};
 use crate::wire::EventBody;
 
 /// The file of passwords that the programs of PostgreSQL read, too.
@@ -29,7 +31,8 @@ const MOMENT: Duration = Duration::from_millis(400);
 /// How often what is said while waiting moves.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What opens a database: a console keeps little of it in memory, and beside a service others leave webhooks and networks to that.
+/// What opens a database: a console keeps little of it in memory, and beside a service others leave webhooks and
+/// networks to that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OpenedBy {
     Command,
@@ -49,7 +52,13 @@ pub(super) async fn open(home: &Home, settings: &Settings, by: OpenedBy) -> anyh
                 let _ = told.send(word_of(step, bytes));
             });
             let caches = if by == OpenedBy::Console { PageCaches::CONSOLE } else { PageCaches::SERVICE };
-            let options = SqliteOptions { secret_key_file, before, caches, serves, ..SqliteOptions::file(file, Arc::new(EventBody)) };
+            let options = SqliteOptions {
+                secret_key_file,
+                before,
+                caches,
+                serves,
+                ..SqliteOptions::file(file, Arc::new(EventBody))
+            };
             let opening = tokio::task::spawn_blocking(move || SqliteStore::open(&options));
             Ok(with_word_of_steps(opening, steps).await.context("opening the database failed")??)
         }
@@ -63,7 +72,10 @@ pub(super) async fn open(home: &Home, settings: &Settings, by: OpenedBy) -> anyh
 }
 
 /// Waits for an opening. What takes longer than a moment is said on a terminal.
-async fn with_word_of_steps<T>(mut opening: JoinHandle<T>, mut steps: mpsc::UnboundedReceiver<String>) -> Result<T, JoinError> {
+async fn with_word_of_steps<T>(
+    mut opening: JoinHandle<T>,
+    mut steps: mpsc::UnboundedReceiver<String>,
+) -> Result<T, JoinError> {
     let mut bar: Option<ProgressBar> = None;
     let opened = loop {
         let word = tokio::select! {
@@ -80,7 +92,8 @@ async fn with_word_of_steps<T>(mut opening: JoinHandle<T>, mut steps: mpsc::Unbo
 }
 
 fn spinner() -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}  {elapsed}").expect("a template"));
+    let bar = ProgressBar::new_spinner()
+        .with_style(ProgressStyle::with_template("{spinner} {msg}  {elapsed}").expect("a template"));
     bar.enable_steady_tick(TICK);
     bar
 }
@@ -89,10 +102,16 @@ fn word_of(step: LongStep, bytes: u64) -> String {
     let bytes = HumanBytes(bytes);
     match step {
         LongStep::Check => {
-            format!("the last avert here did not end cleanly: the database ({bytes}) is looked through before it is worked on")
+            format!(
+                "the last avert here did not end cleanly: the database ({bytes}) is looked through before it is \
+                    worked on"
+            )
         }
         LongStep::Migration => {
-            format!("the database ({bytes}) is brought up to date for this avert, after a backup; to break it off loses nothing")
+            format!(
+                "the database ({bytes}) is brought up to date for this avert, after a backup; to break it off loses \
+                    nothing"
+            )
         }
     }
 }
@@ -101,7 +120,11 @@ fn word_of(step: LongStep, bytes: u64) -> String {
 pub(super) async fn nothing_kept(home: &Home) -> Option<NotFound> {
     let DatabaseLocation::Postgres(address) = &home.database else { return None };
     let state = migrate::inspect(&with_password(address, home).ok()?).await.ok()?;
-    let words = || format!("there is no avert data in {address}; name another one with AVERT_DATABASE, or make it with `avert migrate`");
+    let words = || {
+        format!(
+            "there is no avert data in {address}; name another one with AVERT_DATABASE, or make it with `avert migrate`"
+        )
+    };
     matches!(state, SchemaState::Empty(_)).then(|| NotFound(words()))
 }
 
@@ -110,7 +133,8 @@ pub(super) fn of_flag(flag: &str, text: &str) -> anyhow::Result<DatabaseLocation
     let location: DatabaseLocation = text.parse().map_err(|error| Misused(format!("{flag}: {error}")))?;
     if let DatabaseLocation::Postgres(PostgresAddress { password: Some(_), .. }) = &location {
         say(&format!(
-            "warning: others on this machine can read the password that stands behind {flag}; --database-password-file FILE or \
+            "warning: others on this machine can read the password that stands behind {flag}; \
+                --database-password-file FILE or \
              {PASSWORDS} reads it from a file"
         ));
     }
@@ -124,12 +148,14 @@ pub(super) fn named_key_file(settings: &Settings) -> Option<&Path> {
 
 /// The same for a database on a server, which has no place beside it.
 pub(super) fn shared_key_file(settings: &Settings) -> Result<&Path, Misused> {
-    let missing = "a database on a server needs the file with its data key, the same for all who work on it: name it with \
+    let missing = "a database on a server needs the file with its data key, the same for all who work on it: name it \
+        with \
         AVERT_SECRET_KEY_FILE or secret_key_file (it is made where the database has none yet)";
     named_key_file(settings).ok_or_else(|| Misused(missing.to_owned()))
 }
 
-/// The file with the data key of a SQLite file, and whether it is the one beside it (else its place is the operator's business).
+/// The file with the data key of a SQLite file, and whether it is the one beside it (else its place is the operator's
+/// business).
 pub(super) fn key_file_of(database: &Path, settings: &Settings) -> (PathBuf, bool) {
     match named_key_file(settings) {
         Some(named) => (named.to_owned(), false),
@@ -151,7 +177,11 @@ pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::R
         (Some(file), _) => {
             let password = Secret::new(read_credential(file)?);
             if password.reveal().is_empty() {
-                return Err(Misused(format!("{}: is empty: a file with the password of the database is needed", file.display())).into());
+                return Err(Misused(format!(
+                    "{}: is empty: a file with the password of the database is needed",
+                    file.display()
+                ))
+                .into());
             }
             Some(password)
         }
@@ -164,7 +194,8 @@ pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::R
     Ok(PostgresAddress { password, ..address.clone() })
 }
 
-/// The text of a file of passwords. One that cannot be used is left out, as PostgreSQL's own programs do, and that is said.
+/// The text of a file of passwords. One that cannot be used is left out, as PostgreSQL's own programs do, and that is
+/// said.
 fn read_passwords(file: &Path) -> Option<String> {
     static SAID: Once = Once::new();
     let left_out = |what: String| {
@@ -183,15 +214,18 @@ fn read_passwords(file: &Path) -> Option<String> {
     }
 }
 
-/// The password of the first line that is for this address: `HOST:PORT:NAME:USER:PASSWORD`, `*` for any, a backslash before colons and
-/// backslashes.
+/// The password of the first line that is for this address: `HOST:PORT:NAME:USER:PASSWORD`, `*` for any, a backslash
+/// before colons and backslashes.
 fn kept_password(text: &str, address: &PostgresAddress) -> Option<Secret> {
     let is_socket = address.host.starts_with('/');
     text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
         let [host, port, name, user, password] = fields(line).try_into().ok()?;
         let fits = |field: &String, wanted: &str| field == "*" || unescaped(field) == wanted;
         let fits_host = fits(&host, &address.host) || (is_socket && host == "localhost");
-        let all = fits_host && fits(&port, &address.port.to_string()) && fits(&name, &address.name) && fits(&user, &address.user);
+        let all = fits_host
+            && fits(&port, &address.port.to_string())
+            && fits(&name, &address.name)
+            && fits(&user, &address.user);
         all.then(|| Secret::new(unescaped(&password)))
     })
 }

@@ -47,7 +47,11 @@ struct OfDatabase {
 }
 
 /// `wrong_settings` is why the settings could not be read; the defaults are in the context then.
-pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>, args: DoctorArgs) -> anyhow::Result<()> {
+pub(super) async fn run(
+    context: &Context,
+    wrong_settings: Option<&ConfigError>,
+    args: DoctorArgs,
+) -> anyhow::Result<()> {
     let files = own_files(context);
     let leftovers = || files.iter().filter(|file| is_temporary(file) && file.exists());
     if args.clean && is_idle(context.home.directory()) {
@@ -65,9 +69,11 @@ pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>,
     }
     let mut findings = vec![match wrong_settings {
         None => Finding::fine("settings", "every value is understood"),
-        Some(error) => {
-            Finding::wrong("settings", error.to_string(), "mend it: until then no command runs; the rest here is told by the defaults")
-        }
+        Some(error) => Finding::wrong(
+            "settings",
+            error.to_string(),
+            "mend it: until then no command runs; the rest here is told by the defaults",
+        ),
     }];
     let directory = context.home.directory();
     findings.push(data_directory(directory));
@@ -75,7 +81,11 @@ pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>,
     findings.extend(files.iter().filter_map(|file| open_to_others(file)));
     findings.extend(leftovers().map(|file| {
         let found = format!("{} is left of a command that was killed", file.display());
-        Finding::notice("leftovers", found, "nothing needs it; `avert doctor --clean` removes it once nobody is at work")
+        Finding::notice(
+            "leftovers",
+            found,
+            "nothing needs it; `avert doctor --clean` removes it once nobody is at work",
+        )
     }));
     findings.extend(room(directory));
     let known = database(context).await;
@@ -85,7 +95,8 @@ pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>,
     findings.extend(journals(&context.home.data_dir.join("desk")));
     let closed = closed_addresses(context, &known.endpoints);
     // To which nothing is sent, of them nobody says that all is well.
-    let is_denied = |finding: &Finding| closed.is_some() && finding.check == "endpoints" && finding.grade == Grade::Fine;
+    let is_denied =
+        |finding: &Finding| closed.is_some() && finding.check == "endpoints" && finding.grade == Grade::Fine;
     findings.extend(known.findings.into_iter().filter(|finding| !is_denied(finding)));
     findings.extend(closed);
 
@@ -112,8 +123,11 @@ pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>,
 async fn database(context: &Context) -> OfDatabase {
     let (key_file, now) = (key_file(&context.home, &context.settings), SystemClock.now());
     match &context.home.database {
-        DatabaseLocation::Sqlite(file) if is_absent(file) && key_file.iter().all(|key| is_absent(key)) && knows_profiles(context) => {
-            let (found, advice) = (format!("{} does not exist", file.display()), "nothing, where only the profiles are worked with");
+        DatabaseLocation::Sqlite(file)
+            if is_absent(file) && key_file.iter().all(|key| is_absent(key)) && knows_profiles(context) =>
+        {
+            let (found, advice) =
+                (format!("{} does not exist", file.display()), "nothing, where only the profiles are worked with");
             OfDatabase { findings: vec![Finding::notice("database", found, advice)], ..OfDatabase::default() }
         }
         DatabaseLocation::Sqlite(file) => OfDatabase {
@@ -124,11 +138,16 @@ async fn database(context: &Context) -> OfDatabase {
         },
         DatabaseLocation::Postgres(address) => match with_password(address, &context.home) {
             Ok(server) => {
-                let Examination { findings, gateways, credentials, endpoints } = on_a_server(&server, key_file.as_deref(), now).await;
+                let Examination { findings, gateways, credentials, endpoints } =
+                    on_a_server(&server, key_file.as_deref(), now).await;
                 OfDatabase { findings, gateways, credentials, endpoints }
             }
             Err(error) => OfDatabase {
-                findings: vec![Finding::wrong("database", format!("{address}: {error:#}"), "name a file with its password")],
+                findings: vec![Finding::wrong(
+                    "database",
+                    format!("{address}: {error:#}"),
+                    "name a file with its password",
+                )],
                 ..OfDatabase::default()
             },
         },
@@ -151,7 +170,8 @@ fn credentials(context: &Context, all: &[PlacedCredential]) -> Finding {
             Finding::fine("credentials", format!("{many}, none for the other environment"))
         }
         Some(refused) => {
-            let advice = "name the right environment in the settings (AVERT_ENVIRONMENT), or revoke them and make others for this one";
+            let advice = "name the right environment in the settings (AVERT_ENVIRONMENT), or revoke them and make \
+                others for this one";
             Finding::notice("credentials", refused, advice)
         }
     }
@@ -163,7 +183,11 @@ fn profiles(access: &ProfileAccess) -> Vec<Finding> {
     let mut findings = Vec::new();
     if profiles.exists() {
         findings.push(match access.profiles.list() {
-            Err(error) => Finding::wrong("profiles", error.to_string(), "mend it, or move it away: until then no profile can be used"),
+            Err(error) => Finding::wrong(
+                "profiles",
+                error.to_string(),
+                "mend it, or move it away: until then no profile can be used",
+            ),
             Ok(list) => match list.current.filter(|name| !list.all.contains_key(name)) {
                 Some(name) => Finding::wrong(
                     "profiles",
@@ -179,12 +203,17 @@ fn profiles(access: &ProfileAccess) -> Vec<Finding> {
     }
     if std::fs::metadata(secrets).is_ok_and(|there| allows_others(&there, 0o077)) {
         let shown = secrets.display();
-        findings.push(Finding::wrong("profiles", format!("{shown} is open to other users"), format!("chmod 600 {shown}")));
+        findings.push(Finding::wrong(
+            "profiles",
+            format!("{shown} is open to other users"),
+            format!("chmod 600 {shown}"),
+        ));
     }
     findings
 }
 
-/// Whether every line of the journals can be read: that of this machine's desk, and those of profiles and addresses below it.
+/// Whether every line of the journals can be read: that of this machine's desk, and those of profiles and addresses
+/// below it.
 fn journals(desk: &Path) -> Vec<Finding> {
     let (mut findings, mut read, mut places) = (Vec::new(), 0u64, vec![(desk.to_owned(), 0)]);
     while let Some((place, depth)) = places.pop() {
@@ -198,18 +227,27 @@ fn journals(desk: &Path) -> Vec<Finding> {
             continue;
         }
         match read_from(&place, &JournalMark::default()) {
-            Err(error) => findings.push(Finding::wrong("journal", error.to_string(), "make it readable for the user who runs avert")),
+            Err(error) => findings.push(Finding::wrong(
+                "journal",
+                error.to_string(),
+                "make it readable for the user who runs avert",
+            )),
             Ok(part) if part.unreadable.is_empty() => read += 1,
             Ok(part) => {
                 let found = format!("{}: {}", file.display(), cannot_be_read(&part.unreadable));
-                let advice = "what became of a decision may stand there: look at it, and at the alerts of that time with the network; then \
-                              mend the line, or move it to a file of its own while no console is open; a later avert may have written it";
+                let advice = "what became of a decision may stand there: look at it, and at the alerts of that time \
+                    with the network; then \
+                              mend the line, or move it to a file of its own while no console is open; a later avert \
+                              may have written it";
                 findings.push(Finding::wrong("journal", found, advice));
             }
         }
     }
     if findings.is_empty() && read > 0 {
-        findings.push(Finding::fine("journal", format!("{}, every line can be read", counted(read, "journal", "journals"))));
+        findings.push(Finding::fine(
+            "journal",
+            format!("{}, every line can be read", counted(read, "journal", "journals")),
+        ));
     }
     findings
 }
@@ -231,14 +269,21 @@ fn folders(home: &Path) -> Vec<Finding> {
     let paths = ["logs", "desk", "reports"].map(|name| home.join(name)).into_iter();
     let wrong = paths.filter(|path| path.exists() && !path.is_dir());
     wrong
-        .map(|path| Finding::wrong("folders", format!("{} is no directory", path.display()), "move it away: avert makes one there"))
+        .map(|path| {
+            Finding::wrong(
+                "folders",
+                format!("{} is no directory", path.display()),
+                "move it away: avert makes one there",
+            )
+        })
         .collect()
 }
 
 /// Files in a directory, and so many levels down.
 fn files_below(directory: &Path, depth: usize) -> Vec<PathBuf> {
     let inside = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    let (directories, mut files): (Vec<_>, Vec<_>) = inside.filter(|path| !path.is_symlink()).partition(|path| path.is_dir());
+    let (directories, mut files): (Vec<_>, Vec<_>) =
+        inside.filter(|path| !path.is_symlink()).partition(|path| path.is_dir());
     files.extend(directories.iter().filter(|_| depth > 0).flat_map(|directory| files_below(directory, depth - 1)));
     files
 }
@@ -246,19 +291,23 @@ fn files_below(directory: &Path, depth: usize) -> Vec<PathBuf> {
 /// Every file that avert may have made: in the data directory, in its desks, beside the key and the profiles.
 fn own_files(context: &Context) -> BTreeSet<PathBuf> {
     let home = &context.home;
-    let named =
-        key_file(home, &context.settings).into_iter().chain(context.profiles.iter().map(|access| access.profiles.path().to_owned()));
-    let places = named.map(|file| directory_of(&file).to_owned()).chain([home.directory().to_owned(), home.data_dir.clone()]);
+    let named = key_file(home, &context.settings)
+        .into_iter()
+        .chain(context.profiles.iter().map(|access| access.profiles.path().to_owned()));
+    let places =
+        named.map(|file| directory_of(&file).to_owned()).chain([home.directory().to_owned(), home.data_dir.clone()]);
     places.flat_map(|place| files_below(&place, 0)).chain(files_below(&home.data_dir.join("desk"), 3)).collect()
 }
 
-/// Returns whether others can read what holds alerts and answers: the database, its log, copies beside it, orders and journals.
+/// Returns whether others can read what holds alerts and answers: the database, its log, copies beside it, orders and
+/// journals.
 fn open_to_others(file: &Path) -> Option<Finding> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let is_ours = name == FILE || name.ends_with(".backup") || name.contains(".db");
     let is_open = is_ours && std::fs::metadata(file).is_ok_and(|there| allows_others(&there, 0o077));
     let shown = file.display();
-    is_open.then(|| Finding::wrong("files", format!("{shown} can be read by other users"), format!("chmod 600 {shown}")))
+    is_open
+        .then(|| Finding::wrong("files", format!("{shown} can be read by other users"), format!("chmod 600 {shown}")))
 }
 
 /// Returns whether it is a temporary file, which a command that was killed has left where nobody is at work.
@@ -275,19 +324,27 @@ fn data_directory(directory: &Path) -> Finding {
             format!("{shown} does not exist"),
             "nothing, where this is a new place: the first command makes it",
         ),
-        Err(error) => Finding::wrong("data directory", format!("{shown}: {error}"), "make it readable for the user who runs avert"),
+        Err(error) => Finding::wrong(
+            "data directory",
+            format!("{shown}: {error}"),
+            "make it readable for the user who runs avert",
+        ),
         Ok(there) if !there.is_dir() => {
             Finding::wrong("data directory", format!("{shown} is no directory"), "name another one with --data-dir")
         }
-        Ok(there) if allows_others(&there, 0o022) => {
-            Finding::wrong("data directory", format!("{shown} can be written by other users"), format!("chmod 700 {shown}"))
-        }
+        Ok(there) if allows_others(&there, 0o022) => Finding::wrong(
+            "data directory",
+            format!("{shown} can be written by other users"),
+            format!("chmod 700 {shown}"),
+        ),
         // A file that is gone again at once, also after a fault.
         Ok(_) => match tempfile::tempfile_in(directory) {
             Ok(_) => Finding::fine("data directory", shown.to_string()),
-            Err(error) => {
-                Finding::wrong("data directory", format!("{shown} cannot be written: {error}"), "give the user who runs avert write access")
-            }
+            Err(error) => Finding::wrong(
+                "data directory",
+                format!("{shown} cannot be written: {error}"),
+                "give the user who runs avert write access",
+            ),
         },
     }
 }

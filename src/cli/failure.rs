@@ -1,5 +1,5 @@
-//! Exit codes, and errors on stderr: 0 done, 1 failed, 2 misused, 3 not found, 4 conflict, 5 not authorized, 6 unknown outcome; 128 and the
-//! number of a signal that ended it before its work was done.
+//! Exit codes, and errors on stderr: 0 done, 1 failed, 2 misused, 3 not found, 4 conflict, 5 not authorized, 6 unknown
+//! outcome; 128 and the number of a signal that ended it before its work was done.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -11,7 +11,8 @@ use crate::domain::sanitize::lines;
 use crate::service::ServiceError;
 use crate::store::StoreError;
 
-/// A usage error: the command line, a setting or the surroundings ask for something that cannot be; exit 2. The text says what is allowed.
+/// A usage error: the command line, a setting or the surroundings ask for something that cannot be; exit 2. The text
+/// says what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Misused(pub String);
@@ -71,7 +72,8 @@ pub(super) fn told(error: &anyhow::Error) -> String {
     let mut causes = error.chain().map(ToString::to_string).peekable();
     let mut words = Vec::new();
     while let Some(cause) = causes.next() {
-        let repeats = |next: &String| next.strip_prefix(&cause).is_some_and(|rest| rest.is_empty() || rest.starts_with(": "));
+        let repeats =
+            |next: &String| next.strip_prefix(&cause).is_some_and(|rest| rest.is_empty() || rest.starts_with(": "));
         if !causes.peek().is_some_and(repeats) {
             words.push(cause);
         }
@@ -99,7 +101,9 @@ pub(super) fn say(text: &str) {
 }
 
 fn broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
+    error
+        .chain()
+        .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
 }
 
 /// The exit code for an error.
@@ -132,7 +136,9 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
         return Some(match error {
             // What was made by a newer avert stays so: a supervisor that starts again for this has a loop.
             StoreError::Conflict(_) | StoreError::Newer(_) => 4,
-            StoreError::Unusable(_) | StoreError::Unavailable(_) | StoreError::Corrupt(_) | StoreError::Refused(..) => 1,
+            StoreError::Unusable(_) | StoreError::Unavailable(_) | StoreError::Corrupt(_) | StoreError::Refused(..) => {
+                1
+            }
         });
     }
     if let Some(signalled) = cause.downcast_ref::<Signalled>() {
@@ -187,7 +193,8 @@ mod tests {
 
     #[test]
     fn a_context_that_its_cause_repeats_is_told_once() {
-        let error = anyhow::anyhow!("avert.db: is another program's").context("avert.db").context("it cannot be opened");
+        let error =
+            anyhow::anyhow!("avert.db: is another program's").context("avert.db").context("it cannot be opened");
 
         assert_eq!(told(&error), "it cannot be opened: avert.db: is another program's");
     }

@@ -38,8 +38,13 @@ Nothing is set up here yet. What shall it be?
 /// Whether there is nothing yet that a console could open, and nothing was named.
 pub(super) fn is_called_for(context: &Context, remote: &RemoteArgs) -> bool {
     let named = |name: &str| variable(name).is_some_and(|text| !text.is_empty());
-    let has_profiles = context.profiles.as_ref().is_some_and(|access| access.sets_current_aside || access.profiles.path().exists());
-    !has_profiles && remote.first_given().is_none() && !named(PROFILE) && !named(URL) && context.home.require_data().is_err()
+    let has_profiles =
+        context.profiles.as_ref().is_some_and(|access| access.sets_current_aside || access.profiles.path().exists());
+    !has_profiles
+        && remote.first_given().is_none()
+        && !named(PROFILE)
+        && !named(URL)
+        && context.home.require_data().is_err()
 }
 
 /// Shows the page until something is chosen.

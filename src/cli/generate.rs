@@ -39,7 +39,12 @@ pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<
     let (mut records, mut rows) = (Vec::new(), Vec::new());
     for (number, (name, acting)) in (0..).zip(&desks) {
         let count = if number == 0 { args.alerts } else { args.alerts * OTHERS / 100 };
-        let made = Made { seed: args.seed.wrapping_add(number), count, span: Duration::days(YEAR * i64::from(args.years)), now };
+        let made = Made {
+            seed: args.seed.wrapping_add(number),
+            count,
+            span: Duration::days(YEAR * i64::from(args.years)),
+            now,
+        };
         fill(acting, made, name).await?;
         records.push(json!({ "organization": name, "alerts": count, "seed": made.seed }));
         rows.push(vec![name.clone(), count.to_string(), made.seed.to_string()]);
@@ -48,15 +53,18 @@ pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<
     context.output.print(&Report::list(records, &["organization", "alerts", "seed"], table))
 }
 
-/// The organizations to fill: those that are there, and new ones up to this number. None of them has an alert; where one has, `elsewhere`
-/// says what to do.
+/// The organizations to fill: those that are there, and new ones up to this number. None of them has an alert; where
+/// one has, `elsewhere` says what to do.
 async fn organizations(local: &Local, number: u32, elsewhere: &str) -> anyhow::Result<Vec<(String, ActingEngine)>> {
-    let mut names: Vec<String> = local.engine.organizations().await?.into_iter().map(|known| known.organization.name).collect();
+    let mut names: Vec<String> =
+        local.engine.organizations().await?.into_iter().map(|known| known.organization.name).collect();
     for name in &names {
         let one = AlertQuery { ..AlertQuery::default() };
         let there = local.acting(Some(name)).await?.list(&one).await?.total;
         if there > 0 {
-            bail!(Misused(format!("organization {name} has {there} alerts: made-up ones are for a desk without any; {elsewhere}")));
+            bail!(Misused(format!(
+                "organization {name} has {there} alerts: made-up ones are for a desk without any; {elsewhere}"
+            )));
         }
     }
     for next in names.len() + 1..=number as usize {
@@ -84,11 +92,13 @@ impl Made {
     /// Makes them, oldest first, batch by batch; ends early where nobody takes them.
     fn send(self, batches: &mpsc::Sender<Vec<AlertPatch>>) {
         let mut feed = DemoFeed::new(self.seed);
-        let companies = (1..=COMPANIES).map(|number| CompanyId(Uuid::from_u64_pair(self.seed, number))).collect::<Vec<_>>();
+        let companies =
+            (1..=COMPANIES).map(|number| CompanyId(Uuid::from_u64_pair(self.seed, number))).collect::<Vec<_>>();
         let mut index = 0;
         while index < self.count {
             let end = self.count.min(index + batch::INTAKE as u64);
-            let rows = (index..end).map(|index| feed.history(index, self.count, self.span, &companies, self.now)).collect();
+            let rows =
+                (index..end).map(|index| feed.history(index, self.count, self.span, &companies, self.now)).collect();
             index = end;
             if batches.blocking_send(rows).is_err() {
                 return;
@@ -99,7 +109,8 @@ impl Made {
 
 /// Makes alerts and takes them in: one batch is made while another is stored. Nobody is told of them.
 async fn fill(acting: &ActingEngine, made: Made, name: &str) -> anyhow::Result<()> {
-    let style = ProgressStyle::with_template("{msg} {bar:32} {pos}/{len}  {eta} left").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template("{msg} {bar:32} {pos}/{len}  {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = ProgressBar::new(made.count).with_style(style).with_message(name.to_owned());
     let (sender, mut batches) = mpsc::channel(1);
     let making = tokio::task::spawn_blocking(move || made.send(&sender));

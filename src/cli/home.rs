@@ -29,12 +29,14 @@ impl Home {
         Self { database, ..self }
     }
 
-    /// Refuses a place where avert has kept nothing yet: most likely it is mistyped. What is on a server is found out by who opens it.
+    /// Refuses a place where avert has kept nothing yet: most likely it is mistyped. What is on a server is found out
+    /// by who opens it.
     pub(super) fn require_data(&self) -> Result<(), NotFound> {
         match &self.database {
             // What is there and cannot be looked at is told when it is opened.
             DatabaseLocation::Sqlite(file) if is_absent(file) => Err(NotFound(format!(
-                "there is no avert data in {}; name another place with --data-dir, or make it with `avert serve`, `avert import` or \
+                "there is no avert data in {}; name another place with --data-dir, or make it with `avert serve`, \
+                    `avert import` or \
                  `avert organizations create`",
                 directory_of(file).display()
             ))),
@@ -82,15 +84,15 @@ impl Home {
         }
     }
 
-    /// Where a console on these alerts keeps its views, drafts and journal: what is decided in one database is no business of another one's
-    /// consoles.
+    /// Where a console on these alerts keeps its views, drafts and journal: what is decided in one database is no
+    /// business of another one's consoles.
     pub(super) fn desk(&self) -> PathBuf {
         let desk = self.data_dir.join("desk");
         match &self.database {
             DatabaseLocation::Sqlite(_) => desk,
-            DatabaseLocation::Postgres(address) => {
-                desk.join("databases").join(file_name_of(&format!("{}:{}/{}", address.host, address.port, address.name)))
-            }
+            DatabaseLocation::Postgres(address) => desk
+                .join("databases")
+                .join(file_name_of(&format!("{}:{}/{}", address.host, address.port, address.name))),
         }
     }
 }

@@ -26,7 +26,9 @@ const MOST_TOLD: u64 = 100;
 pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()> {
     let Input { reader, again, size } = open(&args.file, "a file of alerts (JSON, NDJSON or CSV)")?;
     if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
-        return Err(Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into());
+        return Err(
+            Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into()
+        );
     }
     let mut rejects = Rejects::new(args.rejects.as_deref())?;
     let local = Local::making(&context).await?;
@@ -63,17 +65,34 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         // Not kept: a file of a million bad rows must not fill the memory.
         let refused = std::mem::take(&mut taken.report.rejected);
         bar.suspend(|| {
-            taken.unknown.fields.iter().for_each(|name| say(&format!("warning: nobody knows the field {name:?}; it is ignored")));
+            taken.unknown.fields.iter().for_each(|name| {
+                say(&format!(
+                    "warning: nobody knows the field {name:?}; it is \
+                ignored"
+                ))
+            });
             let strangers = taken.unknown.providers.iter();
             let known = joined(Provider::KNOWN.iter().map(Provider::as_str));
-            strangers
-                .for_each(|name| say(&format!("warning: nobody knows the provider {name:?}; its alerts are taken in (known: {known})")));
+            strangers.for_each(|name| {
+                say(&format!(
+                    "warning: nobody knows the provider {name:?}; its alerts are taken in \
+                    (known: {known})"
+                ))
+            });
             let types = taken.unknown.types.iter();
             let known = joined(AlertType::KNOWN.iter().map(AlertType::as_str));
-            types.for_each(|name| say(&format!("warning: nobody knows the alert type {name:?}; its alerts are taken in (known: {known})")));
+            types.for_each(|name| {
+                say(&format!(
+                    "warning: nobody knows the alert type {name:?}; its alerts are taken \
+                in (known: {known})"
+                ))
+            });
             for money in &taken.fractions {
                 let (code, number) = (&money.currency, money.number());
-                say(&format!("warning: {code} has no decimals, and an amount is {number} {code}; such amounts are taken in as they came"));
+                say(&format!(
+                    "warning: {code} has no decimals, and an amount is {number} {code}; such amounts are \
+                    taken in as they came"
+                ));
             }
             refused.iter().for_each(|row| rejects.put(row));
         });
@@ -82,7 +101,9 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         bar.set_message(format!("{} alerts", total.created + total.updated + total.unchanged));
     };
     intake::take_in(&acting, move || importer, options, told).await.map_err(|error| match error {
-        IntakeError::Service(error) => anyhow::Error::new(error).context("the import stopped; what came before is kept"),
+        IntakeError::Service(error) => {
+            anyhow::Error::new(error).context("the import stopped; what came before is kept")
+        }
         IntakeError::Reading(error) => anyhow::Error::new(error).context("reading the file failed"),
     })?;
     bar.finish_and_clear();
@@ -91,7 +112,11 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     if rejected + total.created + total.updated + total.unchanged == 0 {
         // A day without alerts is no failure.
         let named = if args.file.as_os_str() == "-" { "stdin".into() } else { args.file.to_string_lossy() };
-        say(&if is_empty { format!("{named} is empty: nothing to import") } else { format!("{named} holds no alerts") });
+        say(&if is_empty {
+            format!("{named} is empty: nothing to import")
+        } else {
+            format!("{named} holds no alerts")
+        });
     }
     print(context.output, &total, rejected)?;
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
@@ -107,7 +132,11 @@ pub(super) struct ColumnNames {
 
 impl ColumnNames {
     /// Says which of them were named before.
-    pub(super) fn of(first_row: &[String], given: &[NamedColumn], kept: Option<&OrderDatabase>) -> Result<Self, DeskError> {
+    pub(super) fn of(
+        first_row: &[String],
+        given: &[NamedColumn],
+        kept: Option<&OrderDatabase>,
+    ) -> Result<Self, DeskError> {
         let mut all = kept.map_or_else(|| Ok(BTreeMap::new()), |kept| kept.headers(first_row))?;
         all.retain(|field, _| !given.iter().any(|(named, _)| named == field));
         for (field, header) in &all {
@@ -119,7 +148,9 @@ impl ColumnNames {
 
     /// Keeps those of the flags that are there, for the next file.
     pub(super) fn keep(&self, database: &mut OrderDatabase) -> Result<(), DeskError> {
-        let is_there = |header: &Option<String>| header.as_ref().is_none_or(|header| import::place_of(header, &self.first_row).is_some());
+        let is_there = |header: &Option<String>| {
+            header.as_ref().is_none_or(|header| import::place_of(header, &self.first_row).is_some())
+        };
         let given: Vec<NamedColumn> = self.given.iter().filter(|(_, header)| is_there(header)).cloned().collect();
         database.keep_headers(&self.first_row, &given)
     }
@@ -137,8 +168,10 @@ impl Rejects {
     pub(super) fn new(file: Option<&Path>) -> Result<Self, Misused> {
         let open = |path: &Path| {
             let ours = open_own(path, false, |first| begins_with(first, "{\"line\":"));
-            let emptied = ours.and_then(|file| if file.metadata()?.is_file() { file.set_len(0).map(|()| file) } else { Ok(file) });
-            let file = emptied.map_err(|error| Misused(format!("--rejects {}: cannot be written: {error}", path.display())))?;
+            let emptied = ours
+                .and_then(|file| if file.metadata()?.is_file() { file.set_len(0).map(|()| file) } else { Ok(file) });
+            let file = emptied
+                .map_err(|error| Misused(format!("--rejects {}: cannot be written: {error}", path.display())))?;
             Ok((path.to_owned(), BufWriter::new(file)))
         };
         Ok(Self { count: 0, file: file.map(open).transpose()?, broken: None })
@@ -168,7 +201,9 @@ impl Rejects {
         }
         if let Some((path, file)) = &mut self.file {
             let written = self.broken.take().map_or_else(|| file.flush(), Err);
-            written.with_context(|| format!("the rejected rows cannot be written to {}; what was taken in is kept", path.display()))?;
+            written.with_context(|| {
+                format!("the rejected rows cannot be written to {}; what was taken in is kept", path.display())
+            })?;
         }
         Ok(self.count)
     }
@@ -189,7 +224,11 @@ pub(super) struct Input {
 /// Opens a file, or stdin for `-`.
 pub(super) fn open(path: &Path, wanted: &str) -> anyhow::Result<Input> {
     if path.as_os_str() == "-" {
-        return Ok(Input { reader: Box::new(BufReader::with_capacity(256 * 1024, io::stdin())), again: None, size: None });
+        return Ok(Input {
+            reader: Box::new(BufReader::with_capacity(256 * 1024, io::stdin())),
+            again: None,
+            size: None,
+        });
     }
     let unusable = |what: String| Misused(format!("{}: {what}", path.display()));
     let open = || File::open(path).map_err(|error| unusable(format!("cannot be opened: {error}")));
@@ -214,7 +253,11 @@ pub(super) fn progress(size: Option<u64>) -> ProgressBar {
         Some(size) => ProgressBar::new(size).with_style(style("{bar:32} {bytes}/{total_bytes}  {msg}  {eta} left")),
         None => ProgressBar::new_spinner().with_style(style("{spinner} {bytes}  {msg}")),
     };
-    bar.set_draw_target(if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() });
+    bar.set_draw_target(if io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    });
     bar
 }
 

@@ -59,7 +59,8 @@ pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result
     let mut history = History::of(entries);
     // Nobody may have read it yet.
     unsent.iter().for_each(|left| history.never_left(&left.key, now));
-    let report = if args.notifications { notifications(&history, since) } else { decisions(&history, since, args.open) };
+    let report =
+        if args.notifications { notifications(&history, since) } else { decisions(&history, since, args.open) };
     match &args.to {
         None => context.output.print(&report)?,
         Some(to) => write_file(as_named(context.output, to), to, &report)?,
@@ -67,7 +68,11 @@ pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result
     if unreadable.is_empty() {
         return Ok(());
     }
-    say(&format!("{}: {}; what stands there is not in this export", desk.join(FILE).display(), cannot_be_read(&unreadable)));
+    say(&format!(
+        "{}: {}; what stands there is not in this export",
+        desk.join(FILE).display(),
+        cannot_be_read(&unreadable)
+    ));
     Err(SaidAlready.into())
 }
 
@@ -89,9 +94,9 @@ fn since(args: &JournalExportArgs, now: Timestamp) -> Timestamp {
 /// The format that a file's name says, where none was asked for.
 fn as_named(output: Output, file: &Path) -> Output {
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let named = Format::value_variants()
-        .iter()
-        .find(|format| **format != Format::Table && format.to_possible_value().is_some_and(|value| value.matches(extension, true)));
+    let named = Format::value_variants().iter().find(|format| {
+        **format != Format::Table && format.to_possible_value().is_some_and(|value| value.matches(extension, true))
+    });
     match (output.asked(), named) {
         (None, Some(format)) => output.with(*format),
         _ => output,
@@ -127,7 +132,11 @@ fn decisions(history: &History, since: Timestamp, open: bool) -> Report {
     let head = vec!["MADE", "WHO", "DECISION", "ALERT", "WHAT BECAME OF IT"];
     let other = history.records().iter().filter(|record| record.last().0 >= since).count();
     let note = Some(if records.is_empty() && other > 0 { none_open(other) } else { summary(history, &records) });
-    Report::list(records.iter().map(|record| json_of(record)).collect(), &COLUMNS, Rows { head, rows, note, ..Rows::default() })
+    Report::list(
+        records.iter().map(|record| json_of(record)).collect(),
+        &COLUMNS,
+        Rows { head, rows, note, ..Rows::default() },
+    )
 }
 
 fn json_of(record: &DecisionRecord) -> Value {
@@ -169,7 +178,8 @@ fn row(record: &DecisionRecord) -> Vec<String> {
     let by = if matches!(fate, DecisionFate::AsDecided(_)) { ", by whom is not known" } else { "" };
     let more = fate.status().or(fate.reason()).map(|more| format!(": {more}{by}")).unwrap_or_default();
     let word = record.on_whose_word().map(|word| format!(", {word}")).unwrap_or_default();
-    let unlooked = record.unlooked.as_ref().map(|why| format!(", doubles not looked for again: {why}")).unwrap_or_default();
+    let unlooked =
+        record.unlooked.as_ref().map(|why| format!(", doubles not looked for again: {why}")).unwrap_or_default();
     let seen_to = if record.dismissed { ", seen to" } else { "" };
     vec![
         to_iso(record.made_at),
@@ -244,8 +254,13 @@ fn notifications(history: &History, since: Timestamp) -> Report {
             "alertId": told.alert.as_ref().map(|alert| alert.id.to_string()),
         })
     };
-    let row = |told: &&NotificationRecord| vec![to_iso(told.at), told.user.clone().unwrap_or_default(), told.words.clone()];
+    let row =
+        |told: &&NotificationRecord| vec![to_iso(told.at), told.user.clone().unwrap_or_default(), told.words.clone()];
     let note = told.is_empty().then(|| "nothing was told in that time".to_owned());
     let head = vec!["AT", "WHO", "WHAT WAS TOLD"];
-    Report::list(told.iter().map(record).collect(), &TOLD, Rows { head, rows: told.iter().map(row).collect(), note, ..Rows::default() })
+    Report::list(
+        told.iter().map(record).collect(),
+        &TOLD,
+        Rows { head, rows: told.iter().map(row).collect(), note, ..Rows::default() },
+    )
 }

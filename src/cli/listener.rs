@@ -1,4 +1,5 @@
-//! The local webhook listener of a console: the receiver, and the replay of what it recorded, behind the console's own trait.
+//! The local webhook listener of a console: the receiver, and the replay of what it recorded, behind the console's own
+//! trait.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,7 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::webhooks::wanted::{Forward, WantedListener};
 use crate::config::Listen;
-use crate::console::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
+use crate::console::listener::{
+    Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener,
+};
 use crate::domain::time::SharedClock;
 use crate::domain::url::PlainHttp;
 use crate::domain::webhook::received::{ReplayedEvent, Subject};
@@ -82,7 +85,8 @@ impl WebhookListener for ConsoleListener {
             return Err(RequestFailure::of(RequestPart::Address)("one is listening already".to_owned()));
         }
         let (events, mut told) = mpsc::channel(UNHEARD);
-        let settings = WantedListener { auth: Some(auth), secret, forward, record }.settings(Arc::clone(&self.clock), events)?;
+        let settings =
+            WantedListener { auth: Some(auth), secret, forward, record }.settings(Arc::clone(&self.clock), events)?;
         let bound = match TcpListener::bind(address.0).await {
             Ok(listener) => Receiver::start(listener, settings),
             Err(error) => Err(error),
@@ -104,9 +108,15 @@ impl WebhookListener for ConsoleListener {
         }
     }
 
-    async fn replay(&self, request: ReplayRequest, stop: CancellationToken, replayed: Replayed) -> Result<(), RequestFailure> {
+    async fn replay(
+        &self,
+        request: ReplayRequest,
+        stop: CancellationToken,
+        replayed: Replayed,
+    ) -> Result<(), RequestFailure> {
         let ReplayRequest { file, only, to, auth, secret } = request;
-        let reposter = Reposter::new(to, auth, CaCertificates::default()).map_err(RequestFailure::of(RequestPart::Target))?;
+        let reposter =
+            Reposter::new(to, auth, CaCertificates::default()).map_err(RequestFailure::of(RequestPart::Target))?;
         let wrong = |error: FieldError| format!("the secret {}", error.message);
         let replayer = Replayer::new(reposter, secret, Arc::clone(&self.clock));
         let replayer = replayer.map_err(wrong).map_err(RequestFailure::of(RequestPart::Secret))?;

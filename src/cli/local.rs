@@ -47,7 +47,10 @@ impl Local {
     }
 
     /// Opens what is there, and acts in it for an organization.
-    pub(super) async fn existing_for(context: &Context, organization: &OrganizationArgs) -> anyhow::Result<(Self, ActingEngine)> {
+    pub(super) async fn existing_for(
+        context: &Context,
+        organization: &OrganizationArgs,
+    ) -> anyhow::Result<(Self, ActingEngine)> {
         let local = Self::existing(context).await?;
         let caller = local.caller(context.organization(organization)).await?;
         let acting = local.engine.acting_for(caller.said_to_be(&context.user().unwrap_or_default()));
@@ -78,7 +81,9 @@ impl Local {
         let engine = Engine::new(Arc::clone(&store), providers, clock, engine_settings(settings));
         engine.recall_clock().await?;
         match engine.keep_gateways(networks::said(settings)).await {
-            Err(error @ StoreError::Refused(..)) => tracing::warn!(%error, "nothing can be recorded now; what is there is answered"),
+            Err(error @ StoreError::Refused(..)) => {
+                tracing::warn!(%error, "nothing can be recorded now; what is there is answered")
+            }
             kept => kept?,
         }
         Ok(Self { clock: engine.clock(), engine, store, pulls })
@@ -108,8 +113,10 @@ impl Local {
         self.engine.local_caller(organization).await.map_err(|error| match error {
             // The engine knows the names, and not how one is chosen here.
             ServiceError::InvalidRequest(fields) if organization.is_none() => {
-                let said: Vec<String> = fields.iter().map(|wrong| format!("{} {}", wrong.field, wrong.message)).collect();
-                let how = "say --organization NAME (`avert open --organization NAME` for the console), or name one in the settings (organization, AVERT_ORGANIZATION)";
+                let said: Vec<String> =
+                    fields.iter().map(|wrong| format!("{} {}", wrong.field, wrong.message)).collect();
+                let how = "say --organization NAME (`avert open --organization NAME` for the console), or name one in \
+                    the settings (organization, AVERT_ORGANIZATION)";
                 Misused(format!("{}: {how}", said.join("; "))).into()
             }
             other => other.into(),
@@ -194,7 +201,8 @@ impl Running {
         self.heartbeat.clone()
     }
 
-    /// Ends it, giving resolutions and deliveries on their way so much time. What is not done by then is taken up by the next process.
+    /// Ends it, giving resolutions and deliveries on their way so much time. What is not done by then is taken up by
+    /// the next process.
     pub(super) async fn stop(self, patience: Duration) {
         self.cancel.cancel();
         self.tasks.close();
@@ -218,7 +226,8 @@ pub(super) fn engine_settings(settings: &Settings) -> EngineSettings {
         .with_provider(Provider::Ethoca, hours(windows.ethoca.0))
         .with_provider(Provider::Verifi, hours(windows.verifi.0))
         .with_provider(Provider::Cdrn, hours(windows.cdrn.0));
-    let windows = windows.types.iter().fold(by_provider, |all, (name, window)| all.with_type(name.0.clone(), hours(window.0)));
+    let windows =
+        windows.types.iter().fold(by_provider, |all, (name, window)| all.with_type(name.0.clone(), hours(window.0)));
     let defaults = EngineSettings::default();
     EngineSettings {
         environment: settings.environment.into(),
@@ -236,8 +245,14 @@ pub(super) fn engine_settings(settings: &Settings) -> EngineSettings {
 /// The organization that an answer means: its number in the list, or its name in any case.
 fn one_of(names: &[String], answer: &str) -> Result<String, String> {
     let numbered = || answer.parse::<usize>().ok().and_then(|number| names.get(number.checked_sub(1)?));
-    let named = names.iter().find(|name| *name == answer).or_else(|| names.iter().find(|name| name.eq_ignore_ascii_case(answer)));
-    named.or_else(numbered).cloned().ok_or_else(|| format!("a number from 1 to {}, or one of the names is needed", names.len()))
+    let named = names
+        .iter()
+        .find(|name| *name == answer)
+        .or_else(|| names.iter().find(|name| name.eq_ignore_ascii_case(answer)));
+    named
+        .or_else(numbered)
+        .cloned()
+        .ok_or_else(|| format!("a number from 1 to {}, or one of the names is needed", names.len()))
 }
 
 #[cfg(test)]

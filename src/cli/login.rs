@@ -9,7 +9,9 @@ use super::credential_file::credential_in;
 use super::failure::{Misused, SaidAlready, say};
 use super::output::Report;
 use super::profile_access::{NamedProfile, ProfileAccess};
-use super::target::{API_KEY, CLIENT_SECRET, OPERATOR_KEY, RemoteTarget, check_world, names_credential, told, variable};
+use super::target::{
+    API_KEY, CLIENT_SECRET, OPERATOR_KEY, RemoteTarget, check_world, names_credential, told, variable,
+};
 use crate::desk::{Profile, ProfileName, SecretKind, SecretStorage};
 use crate::domain::Secret;
 
@@ -34,7 +36,8 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
     if for_operator {
         let key = match &args.access.operator_key_file {
             Some(file) => credential_in(file)?,
-            None => from_environment(OPERATOR_KEY).map_or_else(|| typed("Operator's key (not shown): ", "--operator-key-file"), Ok)?,
+            None => from_environment(OPERATOR_KEY)
+                .map_or_else(|| typed("Operator's key (not shown): ", "--operator-key-file"), Ok)?,
         };
         check_world(named.profile.environment, told([Some(key.reveal())]))?;
         let by_key = NamedProfile { profile: Profile { client_id: None, ..named.profile.clone() }, ..named.clone() };
@@ -53,7 +56,13 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
 }
 
 /// Keeps a credential somewhere: that is what logging in is for.
-fn keep(access: &ProfileAccess, name: &ProfileName, kind: SecretKind, secret: &Secret, plain: bool) -> anyhow::Result<SecretStorage> {
+fn keep(
+    access: &ProfileAccess,
+    name: &ProfileName,
+    kind: SecretKind,
+    secret: &Secret,
+    plain: bool,
+) -> anyhow::Result<SecretStorage> {
     access.keep(name, kind, secret, plain, ask::is_possible())?.ok_or_else(|| {
         say("nothing was kept");
         SaidAlready.into()
@@ -74,7 +83,8 @@ pub(super) fn logout(context: &Context, args: &LogoutArgs) -> anyhow::Result<()>
     context.output.print(&Report::one(json!({ "profile": name.as_str(), "removed": removed }), words))
 }
 
-/// The credential to try: from a file, else from the environment, else as it is typed; with the client that it belongs to.
+/// The credential to try: from a file, else from the environment, else as it is typed; with the client that it belongs
+/// to.
 fn access_secret(profile: &Profile, args: &LoginArgs) -> anyhow::Result<(Option<String>, Secret)> {
     let client_id = || args.access.client_id.clone().or_else(|| profile.client_id.clone());
     if let Some(file) = &args.access.api_key_file {
@@ -86,11 +96,13 @@ fn access_secret(profile: &Profile, args: &LoginArgs) -> anyhow::Result<(Option<
     }
     match client_id() {
         Some(id) => {
-            let secret =
-                from_environment(CLIENT_SECRET).map_or_else(|| typed("Client secret (not shown): ", "--client-secret-file"), Ok)?;
+            let secret = from_environment(CLIENT_SECRET)
+                .map_or_else(|| typed("Client secret (not shown): ", "--client-secret-file"), Ok)?;
             Ok((Some(id), secret))
         }
-        None => Ok((None, from_environment(API_KEY).map_or_else(|| typed("API key (not shown): ", "--api-key-file"), Ok)?)),
+        None => {
+            Ok((None, from_environment(API_KEY).map_or_else(|| typed("API key (not shown): ", "--api-key-file"), Ok)?))
+        }
     }
 }
 
@@ -111,7 +123,8 @@ fn typed(question: &str, flag: &str) -> anyhow::Result<Secret> {
     if ask::is_possible() {
         return ask::secret(question);
     }
-    Err(Misused(format!("without a terminal nothing is asked: {flag} FILE or the environment names the credential")).into())
+    Err(Misused(format!("without a terminal nothing is asked: {flag} FILE or the environment names the credential"))
+        .into())
 }
 
 fn not_kept(error: anyhow::Error) -> anyhow::Error {

@@ -23,8 +23,12 @@ pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Resu
     if args.check {
         let words = match &waiting {
             SchemaState::Current => format!("{shown}: its schema is up to date"),
-            SchemaState::Waiting(_) => format!("{shown}: its schema waits for {}; apply with `avert migrate`", steps.join(", ")),
-            SchemaState::Empty(_) => format!("{shown}: nothing is there yet; `avert migrate` makes it ({})", steps.join(", ")),
+            SchemaState::Waiting(_) => {
+                format!("{shown}: its schema waits for {}; apply with `avert migrate`", steps.join(", "))
+            }
+            SchemaState::Empty(_) => {
+                format!("{shown}: nothing is there yet; `avert migrate` makes it ({})", steps.join(", "))
+            }
         };
         context.output.print(&Report::one(json!({"waiting": steps, "applied": []}), words))?;
         return if steps.is_empty() { Ok(()) } else { Err(SaidAlready.into()) };
@@ -61,7 +65,9 @@ async fn look(context: &Context) -> anyhow::Result<SchemaState> {
     let shown = &context.home.database;
     let state = match shown {
         DatabaseLocation::Sqlite(file) => schema_of(file),
-        DatabaseLocation::Postgres(address) => postgres::migrate::inspect(&with_password(address, &context.home)?).await,
+        DatabaseLocation::Postgres(address) => {
+            postgres::migrate::inspect(&with_password(address, &context.home)?).await
+        }
     };
     state.with_context(|| shown.to_string())
 }

@@ -68,11 +68,17 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
     zone::check(target::variable("TZ").as_deref())?;
     let stray = match command {
-        // Those that work on files of a desk alone take of them which desk is meant; how its deployment is spoken to is not asked there.
+        // Those that work on files of a desk alone take of them which desk is meant; how its deployment is spoken to is
+        // not asked there.
         None
-        | Some(Command::Open(_) | Command::Alerts(_) | Command::Rules(_) | Command::Sales(_) | Command::Journal(_) | Command::Orders(_)) => {
-            None
-        }
+        | Some(
+            Command::Open(_)
+            | Command::Alerts(_)
+            | Command::Rules(_)
+            | Command::Sales(_)
+            | Command::Journal(_)
+            | Command::Orders(_),
+        ) => None,
         Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
         _ => remote.first_given(),
     };
@@ -185,7 +191,8 @@ fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<
 }
 
 fn block_on(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let result = runtime.block_on(work);
     // A thread that waits for stdin never ends by itself.
     runtime.shutdown_timeout(LAST_WAIT);

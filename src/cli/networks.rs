@@ -37,12 +37,17 @@ pub(super) struct Networks {
 }
 
 /// The networks as they are set. `variable` reads the environment.
-pub(super) fn networks(settings: &Settings, variable: impl Fn(&str) -> Option<String>, clock: &SharedClock) -> anyhow::Result<Networks> {
+pub(super) fn networks(
+    settings: &Settings,
+    variable: impl Fn(&str) -> Option<String>,
+    clock: &SharedClock,
+) -> anyhow::Result<Networks> {
     let mut providers = simulators(settings.simulator.fault);
     let mut pulls = Vec::new();
     for (network, set) in settings.gateways() {
         let credential = credential(network, set, &variable)?;
-        let provider = provider(set, credential).map_err(|error| Misused(format!("providers.{}: {error}", network.as_str())))?;
+        let provider =
+            provider(set, credential).map_err(|error| Misused(format!("providers.{}: {error}", network.as_str())))?;
         let provider = Arc::new(provider);
         if set.pull {
             pulls.push(PullFrom {
@@ -59,13 +64,15 @@ pub(super) fn networks(settings: &Settings, variable: impl Fn(&str) -> Option<St
     Ok(Networks { providers, pulls })
 }
 
-/// How long an answer to a decision may take at most, by the networks as they are set; nothing where none has a gateway.
+/// How long an answer to a decision may take at most, by the networks as they are set; nothing where none has a
+/// gateway.
 pub(super) fn longest_call(settings: &Settings) -> Option<Duration> {
     // The provider cuts a call off itself, and knows better what that means.
     settings.gateways().map(|(_, set)| timeout(set) + PATIENCE + Duration::from_secs(1)).max()
 }
 
-/// What the settings say of networks' gateways, for the database to remember: the address, or that there is none any more.
+/// What the settings say of networks' gateways, for the database to remember: the address, or that there is none any
+/// more.
 pub(super) fn said(settings: &Settings) -> impl Iterator<Item = (Provider, Option<String>)> {
     let gateways = settings.gateways().map(|(network, set)| (Provider::from(network), Some(set.url.clone())));
     gateways.chain(settings.removed_gateways().map(|network| (Provider::from(network), None)))
@@ -74,7 +81,8 @@ pub(super) fn said(settings: &Settings) -> impl Iterator<Item = (Provider, Optio
 /// A gateway that the database knows of.
 pub(super) type Known = (Provider, String);
 
-/// The networks whose decisions are refused here: the database knows of a gateway, the settings say nothing of the network.
+/// The networks whose decisions are refused here: the database knows of a gateway, the settings say nothing of the
+/// network.
 pub(super) fn closed<'a>(settings: &Settings, known: &'a [Known]) -> Vec<&'a Known> {
     let silent = |network: &Provider| !settings.providers.keys().any(|said| Provider::from(*said) == *network);
     known.iter().filter(|(network, _)| silent(network)).collect()
@@ -88,13 +96,14 @@ pub(super) fn closed_words((network, url): &Known) -> String {
 /// The names of the networks that the simulator answers for; others than those named are among them always.
 pub(super) fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static str> {
     let has_gateway = |network: Network| {
-        settings.gateways().any(|(set, _)| set == network) || closed(settings, known).iter().any(|(closed, _)| *closed == network.into())
+        settings.gateways().any(|(set, _)| set == network)
+            || closed(settings, known).iter().any(|(closed, _)| *closed == network.into())
     };
     NAMED.into_iter().filter(|network| !has_gateway(*network)).map(Network::name).collect()
 }
 
-/// The name of this machine's own alerts of an organization, in the head of the console and in the journal: whoever decides has to know which
-/// networks hear nothing of it.
+/// The name of this machine's own alerts of an organization, in the head of the console and in the journal: whoever
+/// decides has to know which networks hear nothing of it.
 pub(super) fn place_of(organization: &str, settings: &Settings, known: &[Known]) -> String {
     match place(settings, known) {
         Some(networks) => format!("{organization}, {networks}"),
@@ -117,7 +126,8 @@ fn place(settings: &Settings, known: &[Known]) -> Option<String> {
 }
 
 fn provider(set: &NetworkSettings, credential: GatewayCredential) -> anyhow::Result<HttpProvider> {
-    let trusted = if set.ca_file.as_os_str().is_empty() { Ok(CaCertificates::default()) } else { ca_file(&set.ca_file) };
+    let trusted =
+        if set.ca_file.as_os_str().is_empty() { Ok(CaCertificates::default()) } else { ca_file(&set.ca_file) };
     let options = HttpOptions {
         url: set.base().map_err(|error| anyhow!(error))?,
         credential,
@@ -135,7 +145,8 @@ fn capabilities(set: &NetworkSettings) -> Capabilities {
 
 fn limits(set: &NetworkSettings) -> GuardLimits {
     let first_pause = TimeDelta::seconds(set.breaker_pause_seconds.0.into());
-    let circuit = CircuitLimits { failures: set.breaker_failures.0, first_pause, longest_pause: first_pause.max(LONGEST_PAUSE) };
+    let circuit =
+        CircuitLimits { failures: set.breaker_failures.0, first_pause, longest_pause: first_pause.max(LONGEST_PAUSE) };
     GuardLimits { circuit, at_once: usize::try_from(set.max_in_flight.0).unwrap_or(1), patience: PATIENCE }
 }
 
@@ -157,12 +168,17 @@ pub(super) fn credential(
         variable(name).filter(|text| !text.is_empty()).ok_or_else(|| {
             let key = network.as_str();
             Misused(format!(
-                "providers.{key}: a credential is needed: name a file with credential_file, set {name}, or say auth = \"none\""
+                "providers.{key}: a credential is needed: name a file with credential_file, \
+                set {name}, or say auth = \"none\""
             ))
         })?
     } else if std::fs::metadata(&set.credential_file).is_ok_and(|there| !there.is_file()) {
         // It is read at every start: a pipe would be waited for.
-        return Err(Misused(format!("{}: is no file: a file with the credential is needed", set.credential_file.display())).into());
+        return Err(Misused(format!(
+            "{}: is no file: a file with the credential is needed",
+            set.credential_file.display()
+        ))
+        .into());
     } else {
         read_credential(&set.credential_file)?
     };
@@ -172,7 +188,9 @@ pub(super) fn credential(
         NetworkAuth::Basic => {
             let (username, password) = text.split_once(':').ok_or_else(|| {
                 let key = network.as_str();
-                Misused(format!("providers.{key}: auth = \"basic\" needs USER:PASSWORD as its credential, there is no colon"))
+                Misused(format!(
+                    "providers.{key}: auth = \"basic\" needs USER:PASSWORD as its credential, there is no colon"
+                ))
             })?;
             GatewayCredential::Basic { username: username.to_owned(), password: Secret::new(password) }
         }
@@ -182,17 +200,20 @@ pub(super) fn credential(
 
 /// Who answers for which network, and what is wrong with it, for the doctor; `known` is what the database remembers.
 pub(super) fn examine(settings: &Settings, known: &[Known], variable: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = settings.gateways().map(|(network, set)| examine_gateway(network, set, &variable)).collect();
+    let mut findings: Vec<Finding> =
+        settings.gateways().map(|(network, set)| examine_gateway(network, set, &variable)).collect();
     findings.extend(closed(settings, known).into_iter().map(|closed| {
         let section = closed.0.as_str().to_lowercase();
-        let advice = format!("give --config FILE; where it has no gateway any more: [providers.{section}] simulated = true");
+        let advice =
+            format!("give --config FILE; where it has no gateway any more: [providers.{section}] simulated = true");
         Finding::wrong("networks", closed_words(closed), advice)
     }));
     let simulated = simulated(settings, known);
     if !simulated.is_empty() {
         let found = format!("{}: answered by the built-in simulator; decisions reach nobody", simulated.join(", "));
         findings.push(if settings.environment == EnvironmentName::Production {
-            let advice = "the environment is production: set up a gateway for each network that alerts come from (avert help networks)";
+            let advice = "the environment is production: set up a gateway for each network that alerts come from \
+                (avert help networks)";
             Finding::notice("networks", found, advice)
         } else {
             Finding::fine("networks", found)
@@ -213,9 +234,17 @@ fn examine_gateway(network: Network, set: &NetworkSettings, variable: impl Fn(&s
     }
     if std::fs::metadata(&set.credential_file).is_ok_and(|there| allows_others(&there, 0o077)) {
         let file = set.credential_file.display();
-        return Finding::notice(check, format!("the credential in {file} can be read by other users"), format!("chmod 600 {file}"));
+        return Finding::notice(
+            check,
+            format!("the credential in {file} can be read by other users"),
+            format!("chmod 600 {file}"),
+        );
     }
-    let promises = [(set.lookup, "can be asked"), (set.idempotent, "knows repeats"), (set.final_error_only, "takes a decision once")];
+    let promises = [
+        (set.lookup, "can be asked"),
+        (set.idempotent, "knows repeats"),
+        (set.final_error_only, "takes a decision once"),
+    ];
     let promised: Vec<&str> = promises.into_iter().filter_map(|(promised, words)| promised.then_some(words)).collect();
     if promised.is_empty() {
         let found = format!("{name} is answered by {}, which can do nothing about a lost answer", set.url);
@@ -236,7 +265,9 @@ fn simulators(fault: SimulatorFault) -> Providers {
         SimulatorFault::Flaky => Providers::all(playing(FaultProfile::Flaky)),
         SimulatorFault::Down => Providers::all(playing(FaultProfile::Down)),
         SimulatorFault::Slow => Providers::all(playing(FaultProfile::Slow)),
-        SimulatorFault::SlowCdrn => Providers::all(playing(FaultProfile::None)).with(Provider::Cdrn, playing(FaultProfile::Slow)),
+        SimulatorFault::SlowCdrn => {
+            Providers::all(playing(FaultProfile::None)).with(Provider::Cdrn, playing(FaultProfile::Slow))
+        }
     }
 }
 
@@ -256,9 +287,14 @@ mod tests {
     #[case(GATEWAY, true, Some("simulated VERIFI and CDRN"))]
     #[case("", true, Some("no gateway set for ETHOCA, simulated VERIFI and CDRN"))]
     #[case("[providers.ethoca]\nsimulated = true\n", true, Some("simulated networks"))]
-    fn the_head_of_the_console_says_where_decisions_do_not_go(#[case] text: &str, #[case] had_gateway: bool, #[case] words: Option<&str>) {
+    fn the_head_of_the_console_says_where_decisions_do_not_go(
+        #[case] text: &str,
+        #[case] had_gateway: bool,
+        #[case] words: Option<&str>,
+    ) {
         let settings = Settings::parse(text, Path::new("avert.toml")).unwrap();
-        let known: Vec<Known> = had_gateway.then(|| (Provider::Ethoca, "https://gateway.example".to_owned())).into_iter().collect();
+        let known: Vec<Known> =
+            had_gateway.then(|| (Provider::Ethoca, "https://gateway.example".to_owned())).into_iter().collect();
 
         assert_eq!(place(&settings, &known).as_deref(), words);
     }

@@ -60,8 +60,8 @@ const DRAIN: Duration = Duration::from_secs(1);
 pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<()> {
     require_terminal()?;
     let here = args.organization.clone();
-    // Begun by the first console, after what is asked before it, and kept: one that comes between two consoles ends the program before the
-    // next one opens.
+    // Begun by the first console, after what is asked before it, and kept: one that comes between two consoles ends the
+    // program before the next one opens.
     let mut signals = None;
     let mut next = open_once(&context, &args, &mut signals).await?;
     while let Some(chosen) = next {
@@ -86,7 +86,11 @@ pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<
 }
 
 /// Opens one console; the one that is wanted next, where one is.
-async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Signals>) -> anyhow::Result<Option<NextConsole>> {
+async fn open_once(
+    context: &Context,
+    args: &OpenArgs,
+    signals: &mut Option<Signals>,
+) -> anyhow::Result<Option<NextConsole>> {
     let mut settings = console_settings(context, &args.console, context.reports())?;
     settings.kept_in.clone_from(&context.settings_file);
     let rules = RulesText::of(context);
@@ -94,7 +98,10 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
         return elsewhere(context, args, target, settings, rules, signals).await;
     }
     if args.remote.dialect.is_some() {
-        return Err(Misused("--dialect goes with --url: the console speaks the current dialect on this machine".to_owned()).into());
+        return Err(Misused(
+            "--dialect goes with --url: the console speaks the current dialect on this machine".to_owned(),
+        )
+        .into());
     }
     let rules = rules.acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
     let settings = with_rules(settings, &rules)?;
@@ -106,7 +113,8 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     let own = caller.organization.organization.id;
     let all = local.engine.organizations().await?.into_iter().map(|record| record.organization);
     let order_owner = Some(local.order_owner(own).await?);
-    let organizations = all.filter(|organization| organization.id != own).map(|organization| organization.name).collect();
+    let organizations =
+        all.filter(|organization| organization.id != own).map(|organization| organization.name).collect();
     let place = SessionInfo {
         name: networks::place_of(&caller.organization.organization.name, &context.settings, &known),
         environment: Some(Environment::from(context.settings.environment)),
@@ -121,13 +129,23 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     let (deployment, clock) = (local.engine.deployment(caller), local.clock.clone());
     let profiles = for_console(context, OpenedOn::ThisMachine);
     let keeper = settings_keeper(context, args.console);
-    let result = stay(deployment, clock, place, settings, rules, Beside { desk: context.desk(), log, profiles, keeper }, signals).await;
+    let result = stay(
+        deployment,
+        clock,
+        place,
+        settings,
+        rules,
+        Beside { desk: context.desk(), log, profiles, keeper },
+        signals,
+    )
+    .await;
     running.stop(local.engine.settings().longest_decision()).await;
     local.close();
     result
 }
 
-/// The console on another deployment: everything that the interface has, and nothing of what only an engine of one's own offers.
+/// The console on another deployment: everything that the interface has, and nothing of what only an engine of one's
+/// own offers.
 async fn elsewhere(
     context: &Context,
     args: &OpenArgs,
@@ -146,14 +164,19 @@ async fn elsewhere(
         say(&format!("opened without an operator's key of profile {name}: {why}"));
     }
     if let (None, Some(name), Some(access)) = (target.environment, &target.profile, &context.profiles) {
-        say(&format!("Nothing says yet which world the deployment of profile {name} is ({}); it is asked this once.", target.url.host()));
+        say(&format!(
+            "Nothing says yet which world the deployment of profile {name} is ({}); it is asked this once.",
+            target.url.host()
+        ));
         target.environment = Some(access.ask_environment(name)?);
     }
     let target = as_operator(target).await?;
     let name = target.name();
-    let (environment, dialect, read_only, profile) = (target.environment, target.dialect, target.read_only, target.profile.clone());
+    let (environment, dialect, read_only, profile) =
+        (target.environment, target.dialect, target.read_only, target.profile.clone());
     let (url, source) = (target.url.clone(), target.credential_source);
-    let settings = Preferences { refresh: target.refresh, page_size: target.page_size.unwrap_or(settings.page_size), ..settings };
+    let settings =
+        Preferences { refresh: target.refresh, page_size: target.page_size.unwrap_or(settings.page_size), ..settings };
     let (client, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
     let log = program_log::start(context, &context.home.data_dir);
     let desk = context.desk_of_deployment(profile.as_ref(), &url);
@@ -167,14 +190,27 @@ async fn elsewhere(
     ];
     let profiles = other_profiles(context, Some(profile.as_ref()));
     let user = context.user();
-    let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, user, profiles, ..SessionInfo::default() };
+    let place = SessionInfo {
+        name,
+        environment,
+        remote: true,
+        dialect,
+        read_only,
+        facts,
+        user,
+        profiles,
+        ..SessionInfo::default()
+    };
     let keeper = settings_keeper(context, args.console);
-    let result = stay(deployment, clock, place, settings, rules, Beside { desk, log, profiles: directory, keeper }, signals).await;
+    let result =
+        stay(deployment, clock, place, settings, rules, Beside { desk, log, profiles: directory, keeper }, signals)
+            .await;
     client.finish(PATIENCE).await;
     result
 }
 
-/// The same deployment with its key as the operator's too, where it says so in time: one that is slow is opened by the interface alone.
+/// The same deployment with its key as the operator's too, where it says so in time: one that is slow is opened by the
+/// interface alone.
 async fn as_operator(target: RemoteTarget) -> anyhow::Result<RemoteTarget> {
     let mut asked = pin!(target.clone().with_key_of_both_scopes());
     if let Ok(answer) = timeout(SAID_AFTER, &mut asked).await {
@@ -186,7 +222,8 @@ async fn as_operator(target: RemoteTarget) -> anyhow::Result<RemoteTarget> {
         Ok(answer) => answer,
         Err(_) => {
             say(&format!(
-                "{host} does not say whether the key is an operator's: opened with what the interface has; opened again, it is asked again"
+                "{host} does not say whether the key is an operator's: opened with what the interface has; opened \
+                    again, it is asked again"
             ));
             Ok(target)
         }
@@ -197,14 +234,25 @@ async fn as_operator(target: RemoteTarget) -> anyhow::Result<RemoteTarget> {
 fn where_kept(context: &Context, source: CredentialSource, profile: Option<&ProfileName>) -> String {
     let name = profile.map_or("", ProfileName::as_str);
     match source {
-        CredentialSource::Flag => "this console's own came from a file that a flag named; it keeps it nowhere".to_owned(),
-        CredentialSource::Environment => "this console's own came from a variable of the environment; it keeps it nowhere".to_owned(),
-        CredentialSource::Kept(SecretStorage::Keyring) => format!("this console's own is kept in the system's keyring (avert, {name})"),
+        CredentialSource::Flag => {
+            "this console's own came from a file that a flag named; it keeps it nowhere".to_owned()
+        }
+        CredentialSource::Environment => {
+            "this console's own came from a variable of the environment; it keeps it nowhere".to_owned()
+        }
+        CredentialSource::Kept(SecretStorage::Keyring) => {
+            format!("this console's own is kept in the system's keyring (avert, {name})")
+        }
         CredentialSource::Kept(SecretStorage::PlainFile) => {
-            let file = context.profiles.as_ref().map_or_else(String::new, |access| access.secrets.path().display().to_string());
+            let file = context
+                .profiles
+                .as_ref()
+                .map_or_else(String::new, |access| access.secrets.path().display().to_string());
             format!("this console's own is kept as plain text in {file}, which only you can read")
         }
-        CredentialSource::Typed => format!("this console's own was typed and is kept nowhere: `avert login {name}` keeps it"),
+        CredentialSource::Typed => {
+            format!("this console's own was typed and is kept nowhere: `avert login {name}` keeps it")
+        }
     }
 }
 
@@ -237,17 +285,36 @@ async fn stay(
     let alert_json = alert_json(place.dialect);
     let (listener, alert_records) = (Some(ConsoleListener::shared(&clock)), alert_records(&clock));
     let (log, rules) = (Some(log), Some(Arc::new(rules) as Arc<dyn RulesFile>));
-    let session =
-        Session { deployment, clock, place, settings, desk_dir, alert_json, alert_records, listener, log, rules, profiles, keeper };
+    let session = Session {
+        deployment,
+        clock,
+        place,
+        settings,
+        desk_dir,
+        alert_json,
+        alert_records,
+        listener,
+        log,
+        rules,
+        profiles,
+        keeper,
+    };
     attend(session, signals).await
 }
 
-/// The profiles that a console can be opened on from another one's: of a profile, or of an address (`Some(None)`), or of this machine. None
-/// where the environment names a credential, which would go to every one of them.
+/// The profiles that a console can be opened on from another one's: of a profile, or of an address (`Some(None)`), or
+/// of this machine. None where the environment names a credential, which would go to every one of them.
 fn other_profiles(context: &Context, elsewhere: Option<Option<&ProfileName>>) -> Vec<String> {
     let Some(access) = context.profiles.as_ref().filter(|_| credential_variable().is_none()) else { return Vec::new() };
     let current = elsewhere.flatten();
-    let named = access.profiles.list().unwrap_or_default().all.into_keys().filter(|name| Some(name) != current).map(String::from);
+    let named = access
+        .profiles
+        .list()
+        .unwrap_or_default()
+        .all
+        .into_keys()
+        .filter(|name| Some(name) != current)
+        .map(String::from);
     let local = (elsewhere.is_some() && context.home.require_data().is_ok()).then(|| LOCAL.to_owned());
     named.chain(local).collect()
 }
@@ -265,7 +332,10 @@ fn local_facts(context: &Context, known: &[Known]) -> Vec<(&'static str, String)
     let mut facts = vec![
         ("service", "the engine in this process".to_owned()),
         ("data", context.home.database.to_string()),
-        ("secrets", format!("keys and client secrets as SHA-256 only; webhook credentials encrypted with {}", key.display())),
+        (
+            "secrets",
+            format!("keys and client secrets as SHA-256 only; webhook credentials encrypted with {}", key.display()),
+        ),
         ("desk", format!("views, drafts and journal in {}", context.desk().display())),
     ];
     let closed = networks::closed(&context.settings, known);
@@ -282,7 +352,8 @@ pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::R
         signal = signals.next() => {
             tracing::info!(signal, "asked to end");
             // The console hears the same signal and gives the terminal back by itself; this is for one that hangs.
-            timeout(LAST_FRAME, &mut console).await.unwrap_or(Err(ConsoleError::Terminated { signal, lost: LostAtEnd::default() }))
+            timeout(LAST_FRAME, &mut console).await.unwrap_or(Err(ConsoleError::Terminated { signal,
+                lost: LostAtEnd::default() }))
         }
     };
     ended.map_err(|error| match error {
@@ -372,14 +443,17 @@ fn can_browse(lookup: impl Fn(&str) -> Option<String>) -> bool {
 
 /// The settings that a flag or the environment says for this console, whatever the file does.
 fn overrides(args: &ConsoleArgs, lookup: impl Fn(&str) -> Option<String>) -> Vec<SettingOverride> {
-    let by_variable = |setting: &UserSetting| lookup(setting.variable).filter(|text| !text.is_empty()).map(|_| setting.variable.to_owned());
+    let by_variable = |setting: &UserSetting| {
+        lookup(setting.variable).filter(|text| !text.is_empty()).map(|_| setting.variable.to_owned())
+    };
     let by_flag = |setting: &UserSetting| match setting.key {
         "theme" if args.theme.is_some() => Some("--theme".to_owned()),
         "plain" if args.plain => Some("--plain".to_owned()),
         _ => None,
     };
-    let stronger =
-        |setting: &UserSetting| Some(SettingOverride { key: setting.key, by: by_flag(setting).or_else(|| by_variable(setting))? });
+    let stronger = |setting: &UserSetting| {
+        Some(SettingOverride { key: setting.key, by: by_flag(setting).or_else(|| by_variable(setting))? })
+    };
     USER_SETTINGS.iter().filter_map(stronger).collect()
 }
 
@@ -392,9 +466,9 @@ fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> 
     };
     let wrong = |what: String| Misused(format!("the keys in {}{what}", file.display()));
     match std::fs::read_to_string(&file) {
-        Ok(text) => {
-            Keymap::default().with_user_file(without_mark(&text)).map_err(|error| wrong(format!(":{}: {}", error.line, error.message)))
-        }
+        Ok(text) => Keymap::default()
+            .with_user_file(without_mark(&text))
+            .map_err(|error| wrong(format!(":{}: {}", error.line, error.message))),
         Err(error) if error.kind() == io::ErrorKind::NotFound && named.as_os_str().is_empty() => Ok(Keymap::default()),
         Err(error) => Err(wrong(format!(": they cannot be read: {error}"))),
     }
@@ -402,7 +476,9 @@ fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> 
 
 /// Writes an alert as the dialect does, for copying it.
 pub(super) fn alert_json(dialect: Dialect) -> AlertJson {
-    Arc::new(move |alert, now| sanitize::json(&String::from_utf8_lossy(&wire::write::alert(alert, dialect, now))).into_owned())
+    Arc::new(move |alert, now| {
+        sanitize::json(&String::from_utf8_lossy(&wire::write::alert(alert, dialect, now))).into_owned()
+    })
 }
 
 /// What there is where no console can be.

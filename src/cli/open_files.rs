@@ -8,10 +8,12 @@ use crate::store::{RefusalCause, StoreError};
 /// What the database, webhooks, gateways and the log have open.
 const OTHERS: u64 = 384;
 
-/// Below this nothing is answered: the connections to a database, its log and locks, the threads' own, and some callers.
+/// Below this nothing is answered: the connections to a database, its log and locks, the threads' own, and some
+/// callers.
 const LEAST: u64 = 64;
 
-/// Raises the limit of open files as far as is needed and the system allows; returns for how many connections there is room.
+/// Raises the limit of open files as far as is needed and the system allows; returns for how many connections there is
+/// room.
 ///
 /// # Errors
 /// [`StoreError::Refused`] where the limit is below what the service needs for itself.
@@ -20,13 +22,15 @@ pub(super) fn room_for_connections(wanted: usize) -> anyhow::Result<usize> {
     let limit = getrlimit(Resource::Nofile);
     let raised = limit.maximum.map_or(needed, |maximum| needed.min(maximum));
     let allowed = match limit.current {
-        Some(current) if current < raised => match setrlimit(Resource::Nofile, Rlimit { current: Some(raised), maximum: limit.maximum }) {
-            Ok(()) => raised,
-            Err(error) => {
-                tracing::debug!(%error, "the limit of open files cannot be raised");
-                current
+        Some(current) if current < raised => {
+            match setrlimit(Resource::Nofile, Rlimit { current: Some(raised), maximum: limit.maximum }) {
+                Ok(()) => raised,
+                Err(error) => {
+                    tracing::debug!(%error, "the limit of open files cannot be raised");
+                    current
+                }
             }
-        },
+        }
         Some(current) => current,
         None => needed,
     };
@@ -38,7 +42,11 @@ pub(super) fn room_for_connections(wanted: usize) -> anyhow::Result<usize> {
     }
     let room = connections(allowed).min(wanted);
     if room < wanted {
-        tracing::warn!(allowed, connections = room, "the system allows few open files (ulimit -n): there is room for fewer connections");
+        tracing::warn!(
+            allowed,
+            connections = room,
+            "the system allows few open files (ulimit -n): there is room for fewer connections"
+        );
     }
     Ok(room)
 }

@@ -29,7 +29,8 @@ pub(super) async fn run(context: Context, command: OrdersCommand) -> anyhow::Res
     }
 }
 
-/// The organization whose orders they are; none on another deployment's desk, which has those of one shop, and before this machine has any.
+/// The organization whose orders they are; none on another deployment's desk, which has those of one shop, and before
+/// this machine has any.
 async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Option<OrderOwner>> {
     if !args.desk.remote().means_this_machine(context, variable)? {
         args.organization.refuse_elsewhere()?;
@@ -48,7 +49,9 @@ async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Opti
 fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) -> anyhow::Result<()> {
     let Input { reader, again, size } = open(&args.file, "a CSV of orders")?;
     if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
-        return Err(Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into());
+        return Err(
+            Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into()
+        );
     }
     let unusable = |why: OrderFileError| anyhow::Error::from(Misused(format!("{}: {why}", args.file.display())));
     let directory = args.desk.remote().desk(context, variable)?;
@@ -132,7 +135,8 @@ fn say_states(importer: &OrderImporter) {
 fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rejects) -> anyhow::Result<()> {
     let rows: Vec<Result<MerchantOrder, RejectedRow>> = importer.take(SHOWN).collect();
     rows.iter().filter_map(|row| row.as_ref().err()).for_each(|row| rejects.put(row));
-    let orders: Vec<[(OrderField, Option<String>); OrderField::ALL.len()]> = rows.iter().flatten().map(MerchantOrder::cells).collect();
+    let orders: Vec<[(OrderField, Option<String>); OrderField::ALL.len()]> =
+        rows.iter().flatten().map(MerchantOrder::cells).collect();
     let is_told = |field: &OrderField| orders.iter().any(|order| order[*field as usize].1.is_some());
     let fields: Vec<OrderField> = OrderField::ALL.into_iter().filter(is_told).collect();
     let head: Vec<&'static str> = fields.iter().map(|field| field.as_str()).collect();
@@ -140,7 +144,10 @@ fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rej
         Value::Object(fields.iter().map(|field| (field.as_str().to_owned(), json!(order[*field as usize].1))).collect())
     };
     let row = |order: &[(OrderField, Option<String>); OrderField::ALL.len()]| {
-        fields.iter().map(|field| printable(order[*field as usize].1.as_deref().unwrap_or_default()).into_owned()).collect()
+        fields
+            .iter()
+            .map(|field| printable(order[*field as usize].1.as_deref().unwrap_or_default()).into_owned())
+            .collect()
     };
     let table = Rows {
         head: head.clone(),
@@ -154,7 +161,11 @@ fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rej
 }
 
 /// Takes in a batch; how many came with a state of before the one that is known.
-fn take_in(orders: &mut OrderDatabase, batch: &mut Vec<MerchantOrder>, total: &mut IngestReport) -> anyhow::Result<u64> {
+fn take_in(
+    orders: &mut OrderDatabase,
+    batch: &mut Vec<MerchantOrder>,
+    total: &mut IngestReport,
+) -> anyhow::Result<u64> {
     let OrderCounts { created, updated, unchanged, older_states } = orders.import(std::mem::take(batch))?;
     total.add(IngestReport { created, updated, unchanged, rejected: Vec::new() });
     Ok(older_states)

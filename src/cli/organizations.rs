@@ -46,7 +46,8 @@ fn listing(all: &[OrganizationRecord]) -> Report {
     Report::list(records, &columns, Rows { head: vec!["NAME", "ID"], rows, ..Rows::default() })
 }
 
-/// As a table and line by line: each enrollment, or a company that has none. As a document: the organization with all that it has.
+/// As a table and line by line: each enrollment, or a company that has none. As a document: the organization with all
+/// that it has.
 fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Report {
     let default = |is_it: bool| if is_it { "default" } else { "" };
     let (mut rows, mut records, mut nested) = (Vec::new(), Vec::new(), Vec::new());
@@ -58,10 +59,12 @@ fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Report {
             rows.push(vec![
                 company.id.to_string(),
                 enrollment.cloned().unwrap_or_default(),
-                default(of_default && enrollment.is_some_and(|id| *id == organization.default_enrollment.to_string())).to_owned(),
+                default(of_default && enrollment.is_some_and(|id| *id == organization.default_enrollment.to_string()))
+                    .to_owned(),
             ]);
             records.push(json!({
-                "organization": organization.organization.name, "companyId": company.id.to_string(), "enrollmentId": enrollment,
+                "organization": organization.organization.name, "companyId": company.id.to_string(),
+                    "enrollmentId": enrollment,
             }));
         }
         nested.push(json!({"id": company.id.to_string(), "enrollments": enrollments}));

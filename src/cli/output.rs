@@ -144,7 +144,8 @@ fn write(out: &mut impl Write, answer: &Report, format: Format, style: Style) ->
             let mut csv = csv::Writer::from_writer(out);
             csv.write_record(&answer.columns).map_err(unwrapped)?;
             for record in &answer.records {
-                csv.write_record(answer.columns.iter().map(|column| style.cells.cell(record, column))).map_err(unwrapped)?;
+                csv.write_record(answer.columns.iter().map(|column| style.cells.cell(record, column)))
+                    .map_err(unwrapped)?;
             }
             csv.flush()
         }
@@ -244,7 +245,11 @@ mod tests {
     #[test]
     fn no_form_for_people_holds_what_is_unsafe_to_show() {
         let answer = Report {
-            table: Rows { rows: vec![vec![HOSTILE.to_owned()]], note: Some(format!("1\n{HOSTILE}")), ..Rows::default() },
+            table: Rows {
+                rows: vec![vec![HOSTILE.to_owned()]],
+                note: Some(format!("1\n{HOSTILE}")),
+                ..Rows::default()
+            },
             ..answer()
         };
         let mut out = Vec::new();
@@ -258,7 +263,12 @@ mod tests {
     #[test]
     fn json_loses_nothing_of_a_text_and_holds_nothing_unsafe() {
         let record = json!({"text": HOSTILE});
-        let answer = Report { document: record.clone(), columns: columns_of(&record), records: vec![record.clone()], ..answer() };
+        let answer = Report {
+            document: record.clone(),
+            columns: columns_of(&record),
+            records: vec![record.clone()],
+            ..answer()
+        };
         let written = |format| {
             let mut out = Vec::new();
             write(&mut out, &answer, format, Style::default()).unwrap();

@@ -1,5 +1,5 @@
-//! `avert completions`, `avert man` and `avert help`: what a shell, `man` and people want to know, made from the clap tree and from the
-//! pages of the reference.
+//! `avert completions`, `avert man` and `avert help`: what a shell, `man` and people want to know, made from the clap
+//! tree and from the pages of the reference.
 
 mod layout;
 mod markdown;
@@ -30,7 +30,8 @@ pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Without a directory the one page of avert itself goes to stdout; into a directory go the pages of every command and every topic.
+/// Without a directory the one page of avert itself goes to stdout; into a directory go the pages of every command and
+/// every topic.
 pub(super) fn man(args: &ManArgs) -> anyhow::Result<()> {
     let Some(directory) = &args.directory else {
         let mut page = Vec::new();
@@ -66,14 +67,19 @@ pub(super) fn help(args: &HelpArgs, everywhere: &Everywhere) -> anyhow::Result<(
 
 fn list() -> String {
     let widest = TOPICS.iter().map(|topic| topic.name.len()).max().unwrap_or_default();
-    let topics: String = TOPICS.iter().map(|topic| format!("  avert help {:<widest$}  {}\n", topic.name, topic.about)).collect();
+    let topics: String =
+        TOPICS.iter().map(|topic| format!("  avert help {:<widest$}  {}\n", topic.name, topic.about)).collect();
     format!("{topics}\nWhat a command does and its flags: avert COMMAND --help, or avert help COMMAND\n")
 }
 
 fn shown(topic: &Topic, everywhere: &Everywhere) -> String {
     let stdout = io::stdout();
     let styled = stdout.is_terminal() && Output::new(None, everywhere.no_color, false).color();
-    let columns = stdout.is_terminal().then(crossterm::terminal::size).and_then(Result::ok).map_or(WIDTH, |(columns, _)| columns.into());
+    let columns = stdout
+        .is_terminal()
+        .then(crossterm::terminal::size)
+        .and_then(Result::ok)
+        .map_or(WIDTH, |(columns, _)| columns.into());
     text::text(&markdown::blocks(topic.page), columns.clamp(NARROWEST, WIDEST), styled)
 }
 

@@ -63,7 +63,8 @@ impl ProfileAccess {
         match list.all.remove(&name) {
             Some(profile) => Ok(Some(NamedProfile { name, profile })),
             None => bail!(Misused(format!(
-                "the current profile in {} is {name}, and there is none of that name: `avert profiles use NAME` names another, `avert \
+                "the current profile in {} is {name}, and there is none of that name: `avert profiles use NAME` names \
+                    another, `avert \
                  profiles use local` none",
                 self.profiles.path().display()
             ))),
@@ -71,7 +72,11 @@ impl ProfileAccess {
     }
 
     /// The profile of a name, else of the environment, else the current one; a command about a profile needs one.
-    pub(super) fn wanted(&self, name: Option<&str>, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<NamedProfile> {
+    pub(super) fn wanted(
+        &self,
+        name: Option<&str>,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<NamedProfile> {
         let by_variable = lookup(PROFILE).filter(|name| !name.is_empty());
         let name = name.or(by_variable.as_deref());
         let found = match name {
@@ -80,7 +85,9 @@ impl ProfileAccess {
         };
         found.ok_or_else(|| match name {
             Some(_) => Misused(format!("{LOCAL} is this machine's own desk and no profile")).into(),
-            None => Misused("no profile is the current one: name one, `avert profiles list` shows them".to_owned()).into(),
+            None => {
+                Misused("no profile is the current one: name one, `avert profiles list` shows them".to_owned()).into()
+            }
         })
     }
 
@@ -95,7 +102,11 @@ impl ProfileAccess {
     }
 
     /// The credential that a profile works with, and where it is kept: one that is not is asked for, and kept nowhere.
-    pub(super) fn credential(&self, name: &ProfileName, profile: &Profile) -> anyhow::Result<(Secret, Option<SecretStorage>)> {
+    pub(super) fn credential(
+        &self,
+        name: &ProfileName,
+        profile: &Profile,
+    ) -> anyhow::Result<(Secret, Option<SecretStorage>)> {
         let can_ask = self.asks && ask::is_possible();
         let variable = if profile.client_id.is_some() { "AVERT_CLIENT_SECRET" } else { "AVERT_API_KEY" };
         let why = match self.secrets.get(name, SecretKind::Access) {
@@ -105,15 +116,21 @@ impl ProfileAccess {
             Err(SecretError::Keyring(why)) if can_ask => why.to_string(),
             Err(SecretError::Keyring(why)) => {
                 bail!(Withheld(format!(
-                    "the credential of profile {name} cannot be had: {why}; unlock it, or name the credential by {variable} or a file"
+                    "the credential of profile {name} cannot be had: {why}; unlock it, or name the credential by \
+                        {variable} or a file"
                 )))
             }
         };
         if !can_ask {
-            let words = format!("profile {name} has no credential here: `avert login {name}` keeps one, {variable} or a file names one");
+            let words = format!(
+                "profile {name} has no credential here: `avert login {name}` keeps one, {variable} or a file names one"
+            );
             return Err(ServiceError::NotAuthorized(words).into());
         }
-        say(&format!("The credential of profile {name}: {why}. What is typed now is for this once; `avert login {name}` keeps it."));
+        say(&format!(
+            "The credential of profile {name}: {why}. What is typed now is for this once; `avert login {name}` keeps \
+                it."
+        ));
         let asked = if profile.client_id.is_some() { "Client secret (not shown): " } else { "API key (not shown): " };
         Ok((ask::secret(asked)?, None))
     }
@@ -128,7 +145,8 @@ impl ProfileAccess {
                 SecretError::File(error) => unusable(error),
                 SecretError::Keyring(why) => {
                     anyhow::anyhow!(
-                        "whether the keyring still holds a credential of {name} is not known: {why}; unlock it and do this again"
+                        "whether the keyring still holds a credential of {name} is not known: {why}; unlock it and do \
+                            this again"
                     )
                 }
             })?;
@@ -142,7 +160,9 @@ impl ProfileAccess {
             Ok(true) => say(&format!("a credential that an earlier profile {name} had left behind was removed")),
             Ok(false) => {}
             Err(SecretError::Keyring(why)) => {
-                say(&format!("warning: whether the keyring holds a credential of an earlier profile {name} is not known: {why}"));
+                say(&format!(
+                    "warning: whether the keyring holds a credential of an earlier profile {name} is not known: {why}"
+                ));
             }
             Err(SecretError::File(error)) => return Err(unusable(error)),
         }
@@ -170,7 +190,8 @@ impl ProfileAccess {
         Ok(said)
     }
 
-    /// Keeps a credential, or says which ways there are; whoever can be asked is. Returns where it is: nowhere where that was the answer.
+    /// Keeps a credential, or says which ways there are; whoever can be asked is. Returns where it is: nowhere where
+    /// that was the answer.
     pub(super) fn keep(
         &self,
         name: &ProfileName,
@@ -193,8 +214,10 @@ impl ProfileAccess {
             return Ok(None);
         }
         bail!(
-            "nothing was kept: {why}. Start or unlock a keyring (a Secret Service such as GNOME Keyring or KWallet), or say --plain-secrets, \
-             which keeps it as plain text in {file}; a credential that is kept nowhere is named each time, by AVERT_API_KEY or --api-key-file"
+            "nothing was kept: {why}. Start or unlock a keyring (a Secret Service such as GNOME Keyring or KWallet), \
+                or say --plain-secrets, \
+             which keeps it as plain text in {file}; a credential that is kept nowhere is named each time, by \
+             AVERT_API_KEY or --api-key-file"
         )
     }
 }

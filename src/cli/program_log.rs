@@ -53,8 +53,8 @@ fn part_of(target: &str) -> &str {
     }
 }
 
-/// Starts logging for a console, into a file of this directory and into memory; what the console reads. Where no file can be written the
-/// console opens all the same, and says so.
+/// Starts logging for a console, into a file of this directory and into memory; what the console reads. Where no file
+/// can be written the console opens all the same, and says so.
 pub(super) fn start(context: &Context, data_dir: &Path) -> Arc<dyn ProgramLog> {
     Arc::new(log_in(context.raised(context.settings.log.level.filter()), &data_dir.join("logs")))
 }
@@ -62,7 +62,8 @@ pub(super) fn start(context: &Context, data_dir: &Path) -> Arc<dyn ProgramLog> {
 fn log_in(level: LevelFilter, logs: &Path) -> ConsoleLog {
     let begin = || {
         let events = RecentEvents::default();
-        let unkept = telemetry::to_file(level, logs, events.clone()).err().map(|error| format!("{}: {error}", logs.display()));
+        let unkept =
+            telemetry::to_file(level, logs, events.clone()).err().map(|error| format!("{}: {error}", logs.display()));
         if unkept.is_some() {
             telemetry::to_memory(level, events.clone());
         }

@@ -80,7 +80,8 @@ impl RulesText {
         let is = |rule: &DecisionRule, name: &String| rule.name.eq_ignore_ascii_case(name.trim());
         if let Some(unknown) = names.iter().find(|name| !rules.iter().any(|rule| is(rule, name))) {
             let there: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
-            let there = if there.is_empty() { "there is none".to_owned() } else { format!("there are: {}", there.join(", ")) };
+            let there =
+                if there.is_empty() { "there is none".to_owned() } else { format!("there are: {}", there.join(", ")) };
             return Err(format!("{by} names the rule {unknown:?}, and none in {} is called so; {there}", self.place()));
         }
         Ok(rules.iter().filter(|rule| names.iter().any(|name| is(rule, name))).map(|rule| rule.name.clone()).collect())
@@ -159,7 +160,10 @@ fn listing(rules: &[DecisionRule], acting: &[String], place: &str) -> Report {
         vec![rule.name.clone(), rule.text.clone(), rule.decision.words(), rule.comments.clone(), acts.to_owned()]
     };
     let note = match rules.len() {
-        0 => format!("there is no rule in {place}; a line of it is NAME: QUERY -> refunded|not-refunded|invalid REASON [\"comment\"]"),
+        0 => format!(
+            "there is no rule in {place}; a line of it is NAME: QUERY -> refunded|not-refunded|invalid REASON \
+                [\"comment\"]"
+        ),
         1 => format!("1 rule, from {place}"),
         more => format!("{more} rules, from {place}; the first that matches wins"),
     };
@@ -169,7 +173,11 @@ fn listing(rules: &[DecisionRule], acting: &[String], place: &str) -> Report {
         note: Some(note),
         right: vec![],
     };
-    Report::list(rules.iter().map(record).collect(), &["rule", "line", "query", "refunded", "resolution", "comments", "acts"], table)
+    Report::list(
+        rules.iter().map(record).collect(),
+        &["rule", "line", "query", "refunded", "resolution", "comments", "acts"],
+        table,
+    )
 }
 
 async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]) -> anyhow::Result<()> {
@@ -208,7 +216,10 @@ fn report(rehearsal: &Rehearsal<'_>, days: u32) -> Report {
         head: vec!["RULE", "SUGGESTS", "MATCHED", "AGREED", "DISAGREED", "UNDECIDED"],
         rows: counts.iter().map(row).collect(),
         right: vec![2, 3, 4, 5],
-        note: Some(format!("{alerts} of the last {days} days; no rule matches {} of them. Nothing was sent.", rehearsal.unmatched)),
+        note: Some(format!(
+            "{alerts} of the last {days} days; no rule matches {} of them. Nothing was sent.",
+            rehearsal.unmatched
+        )),
     };
     Report::list(records, &["rule", "matched", "agreed", "disagreed", "undecided"], table)
 }

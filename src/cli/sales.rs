@@ -1,4 +1,5 @@
-//! `avert sales`: the sales of a month, which no alert tells and monitoring programmes measure by. They are kept on a desk.
+//! `avert sales`: the sales of a month, which no alert tells and monitoring programmes measure by. They are kept on a
+//! desk.
 
 use serde_json::{Value, json};
 
@@ -21,11 +22,21 @@ pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()
         SalesCommand::Set(args) => {
             let now = SystemClock.now();
             if args.month > SalesMonth::of(now) {
-                return Err(Misused(format!("{} is still to come: sales are entered for this month or one before", args.month)).into());
+                return Err(Misused(format!(
+                    "{} is still to come: sales are entered for this month or one before",
+                    args.month
+                ))
+                .into());
             }
-            let entered = SalesCount { month: args.month, scheme: args.network.into(), count: args.count, entered_at: now };
+            let entered =
+                SalesCount { month: args.month, scheme: args.network.into(), count: args.count, entered_at: now };
             Desk::open(args.remote.desk(context, variable)?)?.sales().set(entered).map_err(unusable)?;
-            let said = format!("sales of {} on {} cards: {}", entered.month.words(), entered.scheme.name(), count(entered.count));
+            let said = format!(
+                "sales of {} on {} cards: {}",
+                entered.month.words(),
+                entered.scheme.name(),
+                count(entered.count)
+            );
             Report::one(record(&entered), said)
         }
         SalesCommand::List(args) => listing(&entered(context, &args.remote)?),
@@ -37,7 +48,8 @@ pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()
 fn entered(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Vec<SalesCount>> {
     let directory = remote.desk(context, variable)?;
     let is_own = directory == context.desk();
-    let entered = if directory.exists() { Desk::open(directory)?.sales().list().map_err(unusable)? } else { Vec::new() };
+    let entered =
+        if directory.exists() { Desk::open(directory)?.sales().list().map_err(unusable)? } else { Vec::new() };
     if entered.is_empty() && is_own {
         context.home.require_data()?;
     }
@@ -54,9 +66,12 @@ fn record(sales: &SalesCount) -> Value {
 }
 
 fn listing(all: &[SalesCount]) -> Report {
-    let row =
-        |sales: &SalesCount| vec![sales.month.to_string(), sales.scheme.as_str().to_owned(), count(sales.count), to_iso(sales.entered_at)];
-    let note = all.is_empty().then(|| "none were entered; `avert sales set 2026-11 --network visa --count N` enters them".to_owned());
+    let row = |sales: &SalesCount| {
+        vec![sales.month.to_string(), sales.scheme.as_str().to_owned(), count(sales.count), to_iso(sales.entered_at)]
+    };
+    let note = all
+        .is_empty()
+        .then(|| "none were entered; `avert sales set 2026-11 --network visa --count N` enters them".to_owned());
     let head = vec!["MONTH", "NETWORK", "SALES", "ENTERED"];
     let table = Rows { head, rows: all.iter().map(row).collect(), right: vec![2], note };
     Report::list(all.iter().map(record).collect(), &COLUMNS, table)

@@ -41,7 +41,8 @@ fn in_use(context: &Context, new_key_file: Option<&Path>) -> anyhow::Result<Path
             let file = shared_key_file(&context.settings)?;
             if new_key_file.is_none() {
                 bail!(Misused(format!(
-                    "a database on a server needs --new-key-file KEYFILE: every machine has to have the new key, best as {}.new beforehand",
+                    "a database on a server needs --new-key-file KEYFILE: every machine has to have the new key, best \
+                        as {}.new beforehand",
                     file.display()
                 )));
             }
@@ -68,7 +69,8 @@ fn data(rotated: &RotatedDataKey, file: &Path, new_file: Option<&Path>) -> Repor
     let mut note = match not_in_place {
         None => format!("{sealed} secrets are sealed with the new key, which is in {shown} now."),
         Some(why) => format!(
-            "{sealed} secrets are sealed with the new key, which is in {shown}.new and could not be put in {shown} ({why}): put it there."
+            "{sealed} secrets are sealed with the new key, which is in {shown}.new and could not be put in {shown} \
+                ({why}): put it there."
         ),
     };
     note.push_str(&match kept {
@@ -79,7 +81,8 @@ fn data(rotated: &RotatedDataKey, file: &Path, new_file: Option<&Path>) -> Repor
         // One that was named beside the file in use has moved into its place.
         let new = if new.exists() { new } else { file };
         note.push_str(&format!(
-            " Processes on other machines need the key in {}, as the file that they name or as that with .new, which they put in its place.",
+            " Processes on other machines need the key in {}, as the file that they name or as that with .new, which \
+                they put in its place.",
             new.display()
         ));
     }

@@ -31,7 +31,8 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     let loopback = listen.ip().is_loopback();
     if !loopback && !args.insecure_http {
         bail!(Misused(format!(
-            "{listen} can be reached from other machines, and over plain HTTP others can read keys and alerts on the way: \
+            "{listen} can be reached from other machines, and over plain HTTP others can read keys and alerts on the \
+                way: \
              answer at a loopback address behind a TLS proxy, or say --insecure-http"
         )));
     }
@@ -56,7 +57,8 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         allowed_hosts,
         trusted_proxies: serve.trusted_proxies.iter().map(|proxy| proxy.0).collect(),
         max_connections,
-        connections_per_address: usize::try_from(serve.connections_per_address.0).unwrap_or(defaults.connections_per_address),
+        connections_per_address: usize::try_from(serve.connections_per_address.0)
+            .unwrap_or(defaults.connections_per_address),
         tokens_per_minute,
         list_timeout,
         drain: DRAIN,
@@ -65,7 +67,8 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         ..defaults
     };
     // Said before anything is promised: the routes are made once to see whether the names are names.
-    let _checked = api::router(local.engine.clone(), address, &options).map_err(|error| Misused(format!("--allow-host: {error}")))?;
+    let _checked = api::router(local.engine.clone(), address, &options)
+        .map_err(|error| Misused(format!("--allow-host: {error}")))?;
     let running = local.start(DRAIN)?;
     let options = ApiOptions { dispatcher: Some(running.dispatcher()), ..options };
     if let Some(metrics) = metrics {
@@ -144,7 +147,8 @@ fn say_who_answers(context: &Context, known: &[Known]) {
     if context.settings.environment == EnvironmentName::Production {
         tracing::warn!(
             simulated,
-            "the environment is production, but these networks have no gateway: nothing that is decided there is reported"
+            "the environment is production, but these networks have no gateway: nothing that is decided there is \
+                reported"
         );
     }
 }

@@ -1,4 +1,5 @@
-//! Keeps settings that a console changes in the settings file: the file is read anew, one value of it changes, and comments stay.
+//! Keeps settings that a console changes in the settings file: the file is read anew, one value of it changes, and
+//! comments stay.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -60,7 +61,9 @@ fn change(path: &Path, table: &str, key: &str, value: Value) -> Result<(), Strin
     make_private(directory).map_err(unwritable)?;
     let _turn = turn(&file).map_err(unwritable)?;
     let text = match fs::metadata(&file) {
-        Ok(metadata) if !metadata.is_file() => return Err(format!("{} is no file that could be written", path.display())),
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(format!("{} is no file that could be written", path.display()));
+        }
         Ok(_) => fs::read_to_string(&file).map_err(unwritable)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(unwritable(error)),
@@ -145,7 +148,10 @@ mod tests {
         "# mine\n[console]\ntheme = \"dark\" # at night\nmouse = false\n",
         "# mine\n[console]\ntheme = \"light\" # at night\nmouse = false\n"
     )]
-    #[case("organization = \"acme\" # the one\n", "organization = \"acme\" # the one\n\n[console]\ntheme = \"light\"\n")]
+    #[case(
+        "organization = \"acme\" # the one\n",
+        "organization = \"acme\" # the one\n\n[console]\ntheme = \"light\"\n"
+    )]
     #[case("console.mouse = true\n", "console.mouse = true\nconsole.theme = \"light\"\n")]
     #[case("console = { mouse = true }\n", "console = { mouse = true , theme = \"light\" }\n")]
     #[case(
@@ -154,7 +160,10 @@ mod tests {
     )]
     #[case("\u{feff}console.mouse = true\n", "\u{feff}console.mouse = true\nconsole.theme = \"light\"\n")]
     #[case("organization = \"acme\"\r\n", "organization = \"acme\"\r\n\r\n[console]\r\ntheme = \"light\"\r\n")]
-    #[case("[log]\nlevel = \"warn\"\n\n[console] # here\n", "[log]\nlevel = \"warn\"\n\n[console] # here\ntheme = \"light\"\n")]
+    #[case(
+        "[log]\nlevel = \"warn\"\n\n[console] # here\n",
+        "[log]\nlevel = \"warn\"\n\n[console] # here\ntheme = \"light\"\n"
+    )]
     fn one_value_changes_and_everything_else_stays_as_it_is_written(#[case] before: &str, #[case] after: &str) {
         assert_eq!(with_value(before, "console", "theme", "light".into()), Ok(after.to_owned()));
     }
@@ -166,7 +175,9 @@ mod tests {
                 let directory = tempfile::tempdir().unwrap();
                 let path = directory.path().join("config.toml");
 
-                SettingsFile::at(path.clone(), || Ok(Preferences::default())).keep(setting.table, setting.key, *value).unwrap();
+                SettingsFile::at(path.clone(), || Ok(Preferences::default()))
+                    .keep(setting.table, setting.key, *value)
+                    .unwrap();
 
                 let text = fs::read_to_string(&path).unwrap();
                 let written = if *value == SettingValue::Hours(None) { "\"\"".to_owned() } else { value.to_string() };
@@ -195,8 +206,9 @@ mod tests {
         let path = directory.path().join("config.toml");
         fs::write(&path, "[console]\nthem = 1\n").unwrap();
 
-        let refused =
-            SettingsFile::at(path.clone(), || Ok(Preferences::default())).keep("console", "theme", SettingValue::Word("dark")).unwrap_err();
+        let refused = SettingsFile::at(path.clone(), || Ok(Preferences::default()))
+            .keep("console", "theme", SettingValue::Word("dark"))
+            .unwrap_err();
 
         assert!(refused.contains("config.toml:2: unknown field `them`"), "{refused}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "[console]\nthem = 1\n");
@@ -214,7 +226,9 @@ mod tests {
         std::os::unix::fs::symlink(&real, &link).unwrap();
 
         for file in [&link, &new] {
-            SettingsFile::at(file.clone(), || Ok(Preferences::default())).keep("console", "theme", SettingValue::Word("ansi")).unwrap();
+            SettingsFile::at(file.clone(), || Ok(Preferences::default()))
+                .keep("console", "theme", SettingValue::Word("ansi"))
+                .unwrap();
         }
 
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());

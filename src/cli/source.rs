@@ -51,11 +51,16 @@ pub(super) struct AlertAccess {
 
 impl AlertAccess {
     /// Opens it.
-    pub(super) async fn open(context: &Context, remote: &RemoteArgs, organization: &OrganizationArgs) -> anyhow::Result<Self> {
+    pub(super) async fn open(
+        context: &Context,
+        remote: &RemoteArgs,
+        organization: &OrganizationArgs,
+    ) -> anyhow::Result<Self> {
         Ok(Self::open_for(context, remote, organization, |_, _| Ok(())).await?.0)
     }
 
-    /// Opens it for what is asked in its dialect and of what its lists know: a misuse is told before anything is looked for.
+    /// Opens it for what is asked in its dialect and of what its lists know: a misuse is told before anything is looked
+    /// for.
     pub(super) async fn open_for<T>(
         context: &Context,
         remote: &RemoteArgs,
@@ -63,14 +68,19 @@ impl AlertAccess {
         asked: impl FnOnce(Dialect, Vocabulary) -> Result<T, Misused>,
     ) -> anyhow::Result<(Self, T)> {
         if remote.access.operator_key_file.is_some() {
-            let words = "--operator-key-file is for the console, `avert alerts find` and `avert alerts resolve`: other commands on alerts need no operator's key";
+            let words = "--operator-key-file is for the console, `avert alerts find` and `avert alerts resolve`: \
+                other commands on alerts need no operator's key";
             return Err(Misused(words.to_owned()).into());
         }
         Self::open_with(context, remote, organization, asked, false).await
     }
 
     /// Opens it with what an operator's key adds, where one is named or kept, or the API key is one as well.
-    pub(super) async fn open_as_operator(context: &Context, remote: &RemoteArgs, organization: &OrganizationArgs) -> anyhow::Result<Self> {
+    pub(super) async fn open_as_operator(
+        context: &Context,
+        remote: &RemoteArgs,
+        organization: &OrganizationArgs,
+    ) -> anyhow::Result<Self> {
         Ok(Self::open_with(context, remote, organization, |_, _| Ok(()), true).await?.0)
     }
 
@@ -94,7 +104,8 @@ impl AlertAccess {
             let (dialect, environment, read_only) = (target.dialect, target.environment, target.read_only);
             let (place, console_place, user) = (target.place(), target.name(), context.user());
             let (_, deployment) = target.by_person(user.clone()).connect(Arc::clone(&clock))?;
-            let (alerts, duplicates, find, attempts) = (deployment.alerts, deployment.duplicates, deployment.find, deployment.attempts);
+            let (alerts, duplicates, find, attempts) =
+                (deployment.alerts, deployment.duplicates, deployment.find, deployment.attempts);
             return Ok((
                 Self {
                     alerts,
@@ -118,7 +129,8 @@ impl AlertAccess {
         }
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
         let asked = asked(dialect, Vocabulary::Desk)?;
-        let (local, acting) = Local::existing_for(context, organization).await.map_err(|error| or_a_profile(error, context))?;
+        let (local, acting) =
+            Local::existing_for(context, organization).await.map_err(|error| or_a_profile(error, context))?;
         let own = &acting.caller().organization.organization;
         let order_owner = Some(local.order_owner(own.id).await?);
         let known = local.engine.store().gateways().await?;
@@ -151,8 +163,8 @@ impl AlertAccess {
         if self.read_only { Err(ServiceError::ReadOnly) } else { Ok(()) }
     }
 
-    /// The alerts that may be on an alert's payment, as far as can be looked for here; with the outcomes that the desk's journal told of as it
-    /// was read last, where the service's lists are behind.
+    /// The alerts that may be on an alert's payment, as far as can be looked for here; with the outcomes that the
+    /// desk's journal told of as it was read last, where the service's lists are behind.
     pub(super) async fn same_payment(&self, alert: &Alert) -> Result<Vec<Alert>, ServiceError> {
         let found = same_payment(&*self.alerts, self.duplicates.as_deref(), alert.id, duplicate::query(alert)).await?;
         Ok(found.iter().map(|other| self.coming.as_answered(other)).collect())
@@ -212,10 +224,12 @@ impl AlertAccess {
 /// The same error, which names the profiles as well where nothing is kept here.
 fn or_a_profile(error: anyhow::Error, context: &Context) -> anyhow::Error {
     let list = context.profiles.as_ref().and_then(|access| access.profiles.list().ok());
-    let names: Vec<String> = list.into_iter().flat_map(|list| list.all.into_keys()).map(|name| name.to_string()).collect();
+    let names: Vec<String> =
+        list.into_iter().flat_map(|list| list.all.into_keys()).map(|name| name.to_string()).collect();
     match error.downcast::<NotFound>() {
         Ok(NotFound(why)) if !names.is_empty() => {
-            NotFound(format!("{why}; or say whose alerts are meant with --profile: there are {}", names.join(", "))).into()
+            NotFound(format!("{why}; or say whose alerts are meant with --profile: there are {}", names.join(", ")))
+                .into()
         }
         Ok(error) => error.into(),
         Err(error) => error,

@@ -83,7 +83,8 @@ enum Meant {
 }
 
 impl RemoteArgs {
-    /// The deployment that the flags name, else the environment, else the current profile; none means this machine's own alerts.
+    /// The deployment that the flags name, else the environment, else the current profile; none means this machine's
+    /// own alerts.
     pub(super) fn target(
         &self,
         access: Option<&ProfileAccess>,
@@ -99,7 +100,8 @@ impl RemoteArgs {
                 let local = Self { dialect: None, profile: None, ..self.clone() };
                 return match local.first_given() {
                     Some(flag) => Err(Misused(format!(
-                        "{flag} goes with --url (or {URL}) or a profile: without them this machine's own alerts are meant"
+                        "{flag} goes with --url (or {URL}) or a profile: without them this machine's own alerts are \
+                            meant"
                     ))
                     .into()),
                     None => Ok(None),
@@ -110,15 +112,20 @@ impl RemoteArgs {
             Meant::Profile(named) => (Some(named.name), named.profile),
             _ => (None, Profile::default()),
         };
-        let by_flag = if self.access.names_credential() { CredentialSource::Flag } else { CredentialSource::Environment };
-        let (credential, credential_source) = match (self.credential(profile.client_id.as_deref(), lookup)?, &name, access) {
-            (Some(credential), ..) => (credential, by_flag),
-            (None, Some(name), Some(access)) => {
-                let (secret, storage) = access.credential(name, &profile)?;
-                (access_credential(profile.client_id.clone(), secret), storage.map_or(CredentialSource::Typed, CredentialSource::Kept))
-            }
-            (None, ..) => return Err(no_credential()),
-        };
+        let by_flag =
+            if self.access.names_credential() { CredentialSource::Flag } else { CredentialSource::Environment };
+        let (credential, credential_source) =
+            match (self.credential(profile.client_id.as_deref(), lookup)?, &name, access) {
+                (Some(credential), ..) => (credential, by_flag),
+                (None, Some(name), Some(access)) => {
+                    let (secret, storage) = access.credential(name, &profile)?;
+                    (
+                        access_credential(profile.client_id.clone(), secret),
+                        storage.map_or(CredentialSource::Typed, CredentialSource::Kept),
+                    )
+                }
+                (None, ..) => return Err(no_credential()),
+            };
         let operator_key = match &self.access.operator_key_file {
             Some(file) => Some(credential_in(file)?),
             None => lookup(OPERATOR_KEY).map(|key| Secret::new(key.trim())),
@@ -150,14 +157,22 @@ impl RemoteArgs {
             credential_source,
             credential,
             operator_key,
-            company_parameter: self.company_parameter.clone().or(profile.company_parameter).unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
+            company_parameter: self
+                .company_parameter
+                .clone()
+                .or(profile.company_parameter)
+                .unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
             tls: self.tls.files().or(tls),
             person: None,
         }))
     }
 
     /// Whether this machine's own alerts are meant.
-    pub(super) fn means_this_machine(&self, context: &Context, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<bool> {
+    pub(super) fn means_this_machine(
+        &self,
+        context: &Context,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<bool> {
         let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
         Ok(matches!(self.meant_profile(context.profiles.as_ref(), &lookup)?, Meant::ThisMachine))
     }
@@ -175,8 +190,13 @@ impl RemoteArgs {
         Ok(context.desk_of_deployment(name.as_ref(), &url))
     }
 
-    /// The names of the rules that stage by themselves on the deployment's alerts, as a console on it would take them, and who names them.
-    pub(super) fn acting_rules(&self, context: &Context, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<(Vec<String>, String)> {
+    /// The names of the rules that stage by themselves on the deployment's alerts, as a console on it would take them,
+    /// and who names them.
+    pub(super) fn acting_rules(
+        &self,
+        context: &Context,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<(Vec<String>, String)> {
         let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
         Ok(match self.meant_profile(context.profiles.as_ref(), &lookup)? {
             Meant::ThisMachine => (context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned()),
@@ -188,15 +208,23 @@ impl RemoteArgs {
     }
 
     /// What is meant: a flag is stronger than the environment, and that is stronger than the current profile.
-    fn meant_profile(&self, access: Option<&ProfileAccess>, lookup: &impl Fn(&str) -> Option<String>) -> anyhow::Result<Meant> {
+    fn meant_profile(
+        &self,
+        access: Option<&ProfileAccess>,
+        lookup: &impl Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<Meant> {
         let by_variable = || lookup(PROFILE).filter(|_| self.profile.is_none());
         let named = match (&self.profile, &self.url) {
-            (Some(_), Some(_)) => return Err(Misused("--profile and --url name a deployment each: say one of them".to_owned()).into()),
+            (Some(_), Some(_)) => {
+                return Err(Misused("--profile and --url name a deployment each: say one of them".to_owned()).into());
+            }
             (Some(name), None) => Some(name.clone()),
             (None, url) => match by_variable() {
                 Some(_) if url.is_some() || lookup(URL).is_some() => {
                     let other = if url.is_some() { "--url" } else { URL };
-                    return Err(Misused(format!("{PROFILE} and {other} name a deployment each: say one of them")).into());
+                    return Err(
+                        Misused(format!("{PROFILE} and {other} name a deployment each: say one of them")).into()
+                    );
                 }
                 named => named,
             },
@@ -213,7 +241,11 @@ impl RemoteArgs {
     }
 
     /// The credential of the flags, else of the environment, if they name one. No error repeats it.
-    fn credential(&self, client_id: Option<&str>, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<AccessCredential>> {
+    fn credential(
+        &self,
+        client_id: Option<&str>,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<Option<AccessCredential>> {
         let key = match &self.access.api_key_file {
             Some(file) => Some(read_credential(file)?),
             None if self.access.names_credential() => None,
@@ -221,7 +253,9 @@ impl RemoteArgs {
         };
         let (id, secret) = match (&self.access.api_key_file, &self.access.client_secret_file) {
             (Some(_), _) => (None, None),
-            (None, Some(file)) => (self.access.client_id.clone().or_else(|| lookup(CLIENT_ID)), Some(read_credential(file)?)),
+            (None, Some(file)) => {
+                (self.access.client_id.clone().or_else(|| lookup(CLIENT_ID)), Some(read_credential(file)?))
+            }
             (None, None) => (self.access.client_id.clone().or_else(|| lookup(CLIENT_ID)), lookup(CLIENT_SECRET)),
         };
         // A secret alone goes with the client of the profile.
@@ -229,9 +263,15 @@ impl RemoteArgs {
         match (key, id, secret) {
             (Some(key), None, _) => Ok(Some(AccessCredential::ApiKey(Secret::new(key.trim())))),
             (None, Some(id), Some(secret)) => Ok(Some(access_credential(Some(id), Secret::new(secret.trim())))),
-            (Some(_), Some(_), _) => Err(Misused(format!("{API_KEY} and {CLIENT_ID} are both set: name one credential by a flag")).into()),
-            (None, Some(_), None) => Err(Misused(format!("the client secret is missing: --client-secret-file or {CLIENT_SECRET}")).into()),
-            (None, None, Some(_)) => Err(Misused(format!("the client id is missing: --client-id or {CLIENT_ID}")).into()),
+            (Some(_), Some(_), _) => {
+                Err(Misused(format!("{API_KEY} and {CLIENT_ID} are both set: name one credential by a flag")).into())
+            }
+            (None, Some(_), None) => {
+                Err(Misused(format!("the client secret is missing: --client-secret-file or {CLIENT_SECRET}")).into())
+            }
+            (None, None, Some(_)) => {
+                Err(Misused(format!("the client id is missing: --client-id or {CLIENT_ID}")).into())
+            }
             (None, None, None) => Ok(None),
         }
     }
@@ -239,7 +279,11 @@ impl RemoteArgs {
 
 /// The files of TLS that a profile names.
 fn tls_of(Profile { ca_file, client_certificate, client_key, .. }: &Profile) -> TlsFiles {
-    TlsFiles { ca_file: ca_file.clone(), client_certificate: client_certificate.clone(), client_key: client_key.clone() }
+    TlsFiles {
+        ca_file: ca_file.clone(),
+        client_certificate: client_certificate.clone(),
+        client_key: client_key.clone(),
+    }
 }
 
 impl RemoteTarget {
@@ -277,9 +321,15 @@ impl RemoteTarget {
         }
     }
 
-    /// The same with the operator's key that is kept for its profile, where none was named; and why it is not known whether one is kept.
-    pub(super) fn with_kept_operator_key(mut self, access: Option<&ProfileAccess>) -> anyhow::Result<(Self, Option<Withheld>)> {
-        let (None, Some(name), Some(access)) = (&self.operator_key, &self.profile, access) else { return Ok((self, None)) };
+    /// The same with the operator's key that is kept for its profile, where none was named; and why it is not known
+    /// whether one is kept.
+    pub(super) fn with_kept_operator_key(
+        mut self,
+        access: Option<&ProfileAccess>,
+    ) -> anyhow::Result<(Self, Option<Withheld>)> {
+        let (None, Some(name), Some(access)) = (&self.operator_key, &self.profile, access) else {
+            return Ok((self, None));
+        };
         match access.operator_key(name) {
             Ok(found) => self.operator_key = found,
             Err(error) => return error.downcast().map(|withheld| (self, Some(withheld))),
@@ -292,8 +342,8 @@ impl RemoteTarget {
         Self { operator_key: Some(key), ..self }
     }
 
-    /// The same with its API key as the operator's too, which it may be where none was named. A key that is none of an avert's goes nowhere
-    /// but to the interface's own routes.
+    /// The same with its API key as the operator's too, which it may be where none was named. A key that is none of an
+    /// avert's goes nowhere but to the interface's own routes.
     pub(super) fn by_one_key(&self) -> Option<Self> {
         let AccessCredential::ApiKey(key) = &self.credential else { return None };
         let may_be_both = self.operator_key.is_none() && told([Some(key.reveal())]).is_some();
@@ -390,7 +440,8 @@ pub(super) fn names_credential(profile: &Profile, lookup: &impl Fn(&str) -> Opti
 
 fn no_credential() -> anyhow::Error {
     Misused(format!(
-        "the deployment needs a credential: --api-key-file or {API_KEY}, or --client-id and --client-secret-file (or {CLIENT_ID} and {CLIENT_SECRET})"
+        "the deployment needs a credential: --api-key-file or {API_KEY}, or --client-id and --client-secret-file (or \
+            {CLIENT_ID} and {CLIENT_SECRET})"
     ))
     .into()
 }
@@ -401,7 +452,8 @@ pub(super) fn variable(name: &str) -> Option<String> {
 }
 
 fn dialect(text: &str) -> Result<DialectName, Misused> {
-    DialectName::from_str(text, true).map_err(|_| Misused(format!("{DIALECT}: {text:?} is not allowed: one of current, older")))
+    DialectName::from_str(text, true)
+        .map_err(|_| Misused(format!("{DIALECT}: {text:?} is not allowed: one of current, older")))
 }
 
 #[cfg(test)]
@@ -432,10 +484,16 @@ mod tests {
 
     #[test]
     fn the_environment_names_a_deployment_and_its_credential() {
-        let target = RemoteArgs::default().target(None, environment(&[(URL, "https://a.example"), (API_KEY, "k")])).unwrap().unwrap();
+        let target = RemoteArgs::default()
+            .target(None, environment(&[(URL, "https://a.example"), (API_KEY, "k")]))
+            .unwrap()
+            .unwrap();
 
         assert!(matches!(&target.credential, AccessCredential::ApiKey(key) if key.reveal() == "k"));
-        assert_eq!((target.url.as_str(), target.dialect, target.environment), ("https://a.example", Dialect::Current, None));
+        assert_eq!(
+            (target.url.as_str(), target.dialect, target.environment),
+            ("https://a.example", Dialect::Current, None)
+        );
     }
 
     #[rstest]
@@ -443,7 +501,10 @@ mod tests {
     #[case(&[(CLIENT_ID, "i"), (CLIENT_SECRET, "s")], Dialect::Older)]
     #[case(&[(API_KEY, "k"), (DIALECT, "older")], Dialect::Older)]
     #[case(&[(CLIENT_ID, "i"), (CLIENT_SECRET, "s"), (DIALECT, "Current")], Dialect::Current)]
-    fn the_dialect_follows_the_credential_unless_it_is_named(#[case] variables: &[(&str, &str)], #[case] dialect: Dialect) {
+    fn the_dialect_follows_the_credential_unless_it_is_named(
+        #[case] variables: &[(&str, &str)],
+        #[case] dialect: Dialect,
+    ) {
         assert_eq!(at("https://a.example").target(None, environment(variables)).unwrap().unwrap().dialect, dialect);
     }
 
@@ -475,7 +536,13 @@ mod tests {
             dialect: Some(DialectName::Older),
             ..at("https://flag.example")
         };
-        let variables = [(URL, "https://env.example"), (API_KEY, "k"), (CLIENT_ID, "i"), (CLIENT_SECRET, "s"), (DIALECT, "current")];
+        let variables = [
+            (URL, "https://env.example"),
+            (API_KEY, "k"),
+            (CLIENT_ID, "i"),
+            (CLIENT_SECRET, "s"),
+            (DIALECT, "current"),
+        ];
 
         let target = args.target(None, environment(&variables)).unwrap().unwrap();
 
@@ -488,7 +555,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (profiles, secrets) = (Profiles::of(directory.path()), Secrets::of(directory.path()));
         let access = ProfileAccess { profiles, secrets, sets_current_aside: false, asks: false };
-        let profile = Profile { url: "https://a.example".to_owned(), refresh_seconds: Some(5), page_size: Some(25), ..Profile::default() };
+        let profile = Profile {
+            url: "https://a.example".to_owned(),
+            refresh_seconds: Some(5),
+            page_size: Some(25),
+            ..Profile::default()
+        };
         let keep = |list: &mut ProfileList| {
             list.all.insert("shop".parse().unwrap(), profile);
             Ok::<_, anyhow::Error>(())
@@ -508,7 +580,8 @@ mod tests {
     #[case(at("https://a.example"), &[(CLIENT_SECRET, "s3cret")], "id is missing")]
     #[case(at("https://a.example"), &[(API_KEY, "s3cret"), (DIALECT, "new")], "one of current, older")]
     #[case(RemoteArgs { production: true, ..RemoteArgs::default() }, &[], "--production goes with --url")]
-    #[case(RemoteArgs { access: AccessArgs { client_id: Some("i".into()), ..AccessArgs::default() }, ..RemoteArgs::default() }, &[], "--client-id goes with --url")]
+    #[case(RemoteArgs { access: AccessArgs { client_id: Some("i".into()), ..AccessArgs::default() },
+        ..RemoteArgs::default() }, &[], "--client-id goes with --url")]
     fn what_does_not_name_one_deployment_is_refused_without_the_secret(
         #[case] args: RemoteArgs,
         #[case] variables: &[(&str, &str)],

@@ -21,7 +21,11 @@ impl Attempts for Client {
     }
 
     async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
-        let call = self.inner.call_with(Method::POST, &format!("/attempts/{id}/decision"), &AttemptDecisionJson { applied })?;
+        let call = self.inner.call_with(
+            Method::POST,
+            &format!("/attempts/{id}/decision"),
+            &AttemptDecisionJson { applied },
+        )?;
         let answer = self.inner.send(call, "it is not known whether your word was taken: look at the attempts").await?;
         reading::any_alert(&answer)
     }

@@ -1,4 +1,5 @@
-//! Changes on another avert: its change stream is listened to while somebody waits for one, and kept for the next who does.
+//! Changes on another avert: its change stream is listened to while somebody waits for one, and kept for the next who
+//! does.
 
 use std::time::Duration;
 
@@ -17,12 +18,13 @@ use crate::service::{Changes, ServiceError};
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 impl Inner {
-    /// Opens the stream and waits for its first number: it comes at once where something has changed after this one, or where this one
-    /// is of before the data there were restored.
+    /// Opens the stream and waits for its first number: it comes at once where something has changed after this one, or
+    /// where this one is of before the data there were restored.
     async fn listen(&self, after: u64) -> Result<ChangeStream, ServiceError> {
         let call = self.call(Method::GET, "/changes")?.header("last-event-id", after.to_string()).within(LONGEST);
         let begun = tokio::time::timeout(SILENCE, self.http.open(call)).await;
-        let begun = begun.map_err(|_| ServiceError::Unavailable(format!("no answer within {} s", SILENCE.as_secs())))??;
+        let begun =
+            begun.map_err(|_| ServiceError::Unavailable(format!("no answer within {} s", SILENCE.as_secs())))??;
         if !begun.response.status().is_success() {
             return Err(refused(&self.http.answer(begun).await?));
         }

@@ -10,7 +10,9 @@ use super::refusals::no_routes;
 use crate::domain::redact;
 use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, Revoked};
 use crate::service::{Credentials, ServiceError};
-use crate::wire::operator::{ClientJson, CreatedClientJson, CreatedKeyJson, IndexJson, KeyJson, ListJson, NewKeyJson, Text};
+use crate::wire::operator::{
+    ClientJson, CreatedClientJson, CreatedKeyJson, IndexJson, KeyJson, ListJson, NewKeyJson, Text,
+};
 
 impl Inner {
     /// Ids of the credentials that the service is spoken to with.
@@ -49,17 +51,25 @@ impl Credentials for Client {
         let mut credentials = inner.credentials_of(CredentialKind::Key(KeyScope::Alerts)).await?;
         credentials.extend(inner.credentials_of(CredentialKind::Client).await?);
         let organization = redact::words(&index.organization.name);
-        Ok(CredentialList { organization, environment: index.environment.0, credentials, in_use: inner.credentials_in_use() })
+        Ok(CredentialList {
+            organization,
+            environment: index.environment.0,
+            credentials,
+            in_use: inner.credentials_in_use(),
+        })
     }
 
     async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError> {
-        let (inner, cause) = (&self.inner, "it is not known whether one was created: look at the list, and revoke what nobody has");
+        let (inner, cause) =
+            (&self.inner, "it is not known whether one was created: look at the list, and revoke what nobody has");
         let created: CreatedCredential = match kind {
             CredentialKind::Key(scope) => {
                 let new = NewKeyJson { scope: Some(Text(scope)) };
                 inner.tell::<CreatedKeyJson>(inner.call_with(Method::POST, "/keys", &new)?, cause).await?.into()
             }
-            CredentialKind::Client => inner.tell::<CreatedClientJson>(inner.call(Method::POST, "/clients")?, cause).await?.into(),
+            CredentialKind::Client => {
+                inner.tell::<CreatedClientJson>(inner.call(Method::POST, "/clients")?, cause).await?.into()
+            }
         };
         Ok(CreatedCredential { credential: shown(created.credential), ..created })
     }

@@ -1,4 +1,5 @@
-//! The exchange that an error is about: what was asked, what was answered, and the id by which the other side's operator finds it.
+//! The exchange that an error is about: what was asked, what was answered, and the id by which the other side's
+//! operator finds it.
 
 use std::fmt;
 
@@ -72,8 +73,12 @@ mod tests {
 
     #[test]
     fn an_id_without_end_is_left_out() {
-        let headers = HeaderMap::from_iter([("x-request-id".parse().unwrap(), HeaderValue::try_from("x".repeat(900)).unwrap())]);
+        let headers =
+            HeaderMap::from_iter([("x-request-id".parse().unwrap(), HeaderValue::try_from("x".repeat(900)).unwrap())]);
 
-        assert_eq!(Exchange::of(&Method::GET, "https://a.example/x").answered(500, &headers, &[]).to_string(), "GET /x: 500");
+        assert_eq!(
+            Exchange::of(&Method::GET, "https://a.example/x").answered(500, &headers, &[]).to_string(),
+            "GET /x: 500"
+        );
     }
 }

@@ -85,11 +85,12 @@ impl Client {
         }
     }
 
-    /// The deployment that this service is. An operator's key says that it is an avert, which has everything; another service has the
-    /// interface and nothing beyond it.
+    /// The deployment that this service is. An operator's key says that it is an avert, which has everything; another
+    /// service has the interface and nothing beyond it.
     pub fn deployment(&self) -> Deployment {
         let handle = Arc::new(self.clone());
-        let deployment = if self.inner.operator_key.is_some() { Deployment::whole(handle) } else { Deployment::plain(handle) };
+        let deployment =
+            if self.inner.operator_key.is_some() { Deployment::whole(handle) } else { Deployment::plain(handle) };
         deployment.asked_in(self.inner.dialect.into())
     }
 }
@@ -101,7 +102,8 @@ impl Alerts for Client {
         if let (Some(hours), Some(most)) = (query.filter.expires_in, Vocabulary::from(inner.dialect).most_hours())
             && !(1..=most).contains(&hours)
         {
-            let message = format!("{hours} is not allowed: this deployment speaks the older dialect, which knows 1 to {most}");
+            let message =
+                format!("{hours} is not allowed: this deployment speaks the older dialect, which knows 1 to {most}");
             return Err(ServiceError::InvalidRequest(vec![FieldError::new("expiresIn", message)]));
         }
         inner.list(query).await
@@ -115,8 +117,8 @@ impl Alerts for Client {
         Ok(self.inner.http.clock_lead())
     }
 
-    /// The request runs in a task of its own: whoever stops waiting changes nothing about what was sent, and [`Client::finish`] waits
-    /// for it.
+    /// The request runs in a task of its own: whoever stops waiting changes nothing about what was sent, and
+    /// [`Client::finish`] waits for it.
     async fn resolve(&self, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
         let inner = Arc::clone(&self.inner);
         let sending = self.inner.sending.spawn(async move { inner.resolve(id, request).await });

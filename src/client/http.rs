@@ -119,7 +119,9 @@ pub(super) enum NoAnswer {
 impl From<NoAnswer> for ServiceError {
     fn from(no: NoAnswer) -> Self {
         match no {
-            NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) | NoAnswer::TimedOut(why) | NoAnswer::Broken(why) => Self::Unreachable(why),
+            NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) | NoAnswer::TimedOut(why) | NoAnswer::Broken(why) => {
+                Self::Unreachable(why)
+            }
             NoAnswer::BrokenOff(why) | NoAnswer::Unusable(why) => Self::Unavailable(why),
             NoAnswer::TooEarly(why, wait) => Self::Throttled { why, wait },
             NoAnswer::Refused(error) => error,
@@ -212,15 +214,20 @@ impl Http {
         }
         if let Some(packed) = response.headers().get(CONTENT_ENCODING).filter(|packed| *packed != "identity") {
             let packed = redact::words(&String::from_utf8_lossy(packed.as_bytes()));
-            return Err(NoAnswer::Unusable(exchange.about(&format!("its answer is packed as {packed}, which was not asked for"))));
+            return Err(NoAnswer::Unusable(
+                exchange.about(&format!("its answer is packed as {packed}, which was not asked for")),
+            ));
         }
-        let Body { bytes: body, cut } = body::whole(&mut response, MAX_ANSWER).await.map_err(|unread| match unread {
-            Unread::TooLarge => NoAnswer::Unusable(exchange.about(&format!("its answer is over {} MiB", MAX_ANSWER / 1024 / 1024))),
-            Unread::Broken(error) => match self.why(&error, patience, &exchange) {
-                NoAnswer::Broken(why) | NoAnswer::TimedOut(why) => NoAnswer::BrokenOff(why),
-                other => other,
-            },
-        })?;
+        let Body { bytes: body, cut } =
+            body::whole(&mut response, MAX_ANSWER).await.map_err(|unread| match unread {
+                Unread::TooLarge => {
+                    NoAnswer::Unusable(exchange.about(&format!("its answer is over {} MiB", MAX_ANSWER / 1024 / 1024)))
+                }
+                Unread::Broken(error) => match self.why(&error, patience, &exchange) {
+                    NoAnswer::Broken(why) | NoAnswer::TimedOut(why) => NoAnswer::BrokenOff(why),
+                    other => other,
+                },
+            })?;
         let body = match status.is_success() {
             true => body,
             false => redact::secrets(String::from_utf8_lossy(&body).into_owned(), secrets).into_bytes(),
@@ -239,11 +246,13 @@ impl Http {
         }
     }
 
-    /// Makes a request that changes nothing, again after a pause where the service was not there, and not before it wants to be asked again.
+    /// Makes a request that changes nothing, again after a pause where the service was not there, and not before it
+    /// wants to be asked again.
     pub(super) async fn send_patiently(&self, call: Call, pauses: &Pauses) -> Result<Answer, NoAnswer> {
         let reads = call.method == Method::GET;
         if let Some(left) = self.throttle.left(self.now()).filter(|_| reads) {
-            let words = format!("it asked to be left alone for a while; it may be asked again in {} s", left.as_secs().max(1));
+            let words =
+                format!("it asked to be left alone for a while; it may be asked again in {} s", left.as_secs().max(1));
             return Err(NoAnswer::TooEarly(Exchange::of(&call.method, &call.url).about(&words), left));
         }
         let mut left = pauses.reads.iter();

@@ -43,13 +43,15 @@ pub(super) enum Authorization {
 }
 
 impl Inner {
-    /// Makes a call that can be repeated: a little, where the service is not there or says when to come again, and once more with a new
-    /// token where the old one was refused.
+    /// Makes a call that can be repeated: a little, where the service is not there or says when to come again, and once
+    /// more with a new token where the old one was refused.
     pub(super) async fn read(&self, url: &str) -> Result<Answer, NoAnswer> {
         let call = Call::new(Method::GET, url);
         let (name, value, used) = self.authorization().await?;
         let answer = self.http.send_patiently(call.clone().secret_header(name, value), &self.pauses).await?;
-        let (Authorization::Token(tokens), Some(used), 401 | 403) = (&self.access, used, answer.status) else { return Ok(answer) };
+        let (Authorization::Token(tokens), Some(used), 401 | 403) = (&self.access, used, answer.status) else {
+            return Ok(answer);
+        };
         if !used.may_have_expired() {
             return Ok(answer);
         }

@@ -15,8 +15,11 @@ impl Intake for Client {
         let (inner, mut total) = (&self.inner, IngestReport::default());
         for rows in rows.chunks(MOST_TOLD) {
             let call = inner.call(Method::POST, &format!("/alerts?events={}", options.events))?;
-            let call = call.body("application/x-ndjson", lines_of(rows, inner.http.now())).within(inner.http.write_timeout);
-            let report = inner.tell::<IngestReportJson>(call, "it is not known what was taken in: bring the same alerts in again").await?;
+            let call =
+                call.body("application/x-ndjson", lines_of(rows, inner.http.now())).within(inner.http.write_timeout);
+            let report = inner
+                .tell::<IngestReportJson>(call, "it is not known what was taken in: bring the same alerts in again")
+                .await?;
             let mut report = IngestReport::from(report);
             report.rejected.iter_mut().for_each(|rejected| rejected.line = line_of(rows, rejected));
             total.add(report);

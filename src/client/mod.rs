@@ -1,7 +1,8 @@
 //! The HTTP client of another deployment's alert service, in either dialect.
 //!
-//! A [`Client`] is bound to one credential, as an engine's handle is bound to one caller. Reads are repeated a little where that helps.
-//! **A decision is sent once**: when its answer does not come, whoever asked is told that it is indeterminate.
+//! A [`Client`] is bound to one credential, as an engine's handle is bound to one caller. Reads are repeated a little
+//! where that helps. **A decision is sent once**: when its answer does not come, whoever asked is told that it is
+//! indeterminate.
 
 mod attempts;
 mod audit;

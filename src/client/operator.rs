@@ -14,14 +14,18 @@ use crate::service::ServiceError;
 impl Inner {
     /// A call of a route, to be sent by one of the others.
     pub(super) fn call(&self, method: Method, path: &str) -> Result<Call, ServiceError> {
-        let key = self.operator_key.as_ref().ok_or_else(|| ServiceError::NotAuthorized("no operator's key was named".to_owned()))?;
+        let key = self
+            .operator_key
+            .as_ref()
+            .ok_or_else(|| ServiceError::NotAuthorized("no operator's key was named".to_owned()))?;
         let call = Call::new(method, &self.base.operator(path)).secret_header("x-api-key", key.reveal().to_owned());
         Ok(self.signed(call))
     }
 
     /// The same with a body.
     pub(super) fn call_with(&self, method: Method, path: &str, body: &impl Serialize) -> Result<Call, ServiceError> {
-        let body = serde_json::to_vec(body).map_err(|error| ServiceError::Unavailable(format!("it cannot be written: {error}")))?;
+        let body = serde_json::to_vec(body)
+            .map_err(|error| ServiceError::Unavailable(format!("it cannot be written: {error}")))?;
         Ok(self.call(method, path)?.body("application/json", body))
     }
 
@@ -47,9 +51,9 @@ impl Inner {
             Err(NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) | NoAnswer::TooEarly(why, _)) => {
                 Err(ServiceError::Unavailable(format!("{why}; nothing was sent")))
             }
-            Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::BrokenOff(why) | NoAnswer::Unusable(why)) => {
-                Err(ServiceError::Unavailable(format!("{why}; {cause}")))
-            }
+            Err(
+                NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::BrokenOff(why) | NoAnswer::Unusable(why),
+            ) => Err(ServiceError::Unavailable(format!("{why}; {cause}"))),
             Err(NoAnswer::Refused(error)) => Err(error),
         }
     }
@@ -63,6 +67,7 @@ fn read<T: DeserializeOwned>(mut answer: Answer) -> Result<T, ServiceError> {
     // By way of a tree, because numbers among flattened members keep their digits only there.
     let tree: Result<Value, _> = serde_json::from_slice(&answer.body);
     answer.body.zeroize();
-    let tree = tree.map_err(|error| unreadable(&answer.exchange, &format!("line {}, column {}", error.line(), error.column())))?;
+    let tree = tree
+        .map_err(|error| unreadable(&answer.exchange, &format!("line {}, column {}", error.line(), error.column())))?;
     serde_json::from_value(tree).map_err(|_| unreadable(&answer.exchange, "it is not as avert writes it"))
 }

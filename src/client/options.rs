@@ -41,7 +41,8 @@ impl Default for Pauses {
 /// Configuration of a client.
 #[derive(Clone)]
 pub struct ClientOptions {
-    /// `{base_url}` of the interface: `https://alerts.example.com`, with or without a path; the version prefix is added to it.
+    /// `{base_url}` of the interface: `https://alerts.example.com`, with or without a path; the version prefix is added
+    /// to it.
     pub base_url: BaseUrl,
     /// Which of the two variants the service speaks. Never found out by trying.
     pub dialect: Dialect,
@@ -144,7 +145,11 @@ pub(super) fn key_id(key: &str) -> Option<&str> {
 /// Refuses what a header cannot carry, without repeating it.
 pub(super) fn check_header(what: &str, value: &str) -> Result<(), ClientError> {
     let fits = !value.is_empty() && value.len() <= 4_096 && value.bytes().all(|byte| byte.is_ascii_graphic());
-    if fits { Ok(()) } else { Err(ClientError(format!("{what} must be 1 to 4096 visible ASCII characters, without blanks"))) }
+    if fits {
+        Ok(())
+    } else {
+        Err(ClientError(format!("{what} must be 1 to 4096 visible ASCII characters, without blanks")))
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Paging of a list whose deployment gives fewer rows a page than it is asked for: a page is put together from its smaller ones.
+//! Paging of a list whose deployment gives fewer rows a page than it is asked for: a page is put together from its
+//! smaller ones.
 
 use super::http::Answer;
 use super::inner::Inner;
@@ -50,7 +51,9 @@ impl Inner {
             let PageAnswer { page: read, rows } = self.page(query, PageRequest { page: part, size: cap }).await?;
             (whole.total, whole.counted) = (read.total, read.counted);
             let places = part * width..;
-            whole.data.extend(places.zip(read.data).filter(|(place, _)| (first..end).contains(place)).map(|(_, alert)| alert));
+            whole.data.extend(
+                places.zip(read.data).filter(|(place, _)| (first..end).contains(place)).map(|(_, alert)| alert),
+            );
             if rows < cap || read.counted && (part + 1) * width >= read.total {
                 break;
             }

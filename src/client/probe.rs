@@ -55,11 +55,16 @@ impl Client {
         let has_left = names.iter().any(|name| name.eq_ignore_ascii_case(left));
         let missing = Alert::FIELDS.iter().filter(|field| !comes(field)).map(|field| field.name);
         let missing: Vec<_> = missing.chain((!has_left).then_some(left)).collect();
-        Ok(ListProbe { total: page.total, seen: page.data.len(), come: Alert::FIELDS.len() + 1 - missing.len(), missing })
+        Ok(ListProbe {
+            total: page.total,
+            seen: page.data.len(),
+            come: Alert::FIELDS.len() + 1 - missing.len(),
+            missing,
+        })
     }
 
-    /// Asks at avert's own routes, with the operator's key where there is one and without any credential else. The first request there is:
-    /// its error says why no connection comes about.
+    /// Asks at avert's own routes, with the operator's key where there is one and without any credential else. The
+    /// first request there is: its error says why no connection comes about.
     ///
     /// # Errors
     /// No answer at all.
@@ -92,7 +97,9 @@ fn names_with_values(body: &[u8]) -> BTreeSet<String> {
     let list: Value = serde_json::from_slice(body).unwrap_or_default();
     let rows = match &list {
         Value::Array(rows) => Some(rows),
-        Value::Object(members) => members.iter().find(|(name, _)| name.eq_ignore_ascii_case("data")).and_then(|(_, rows)| rows.as_array()),
+        Value::Object(members) => {
+            members.iter().find(|(name, _)| name.eq_ignore_ascii_case("data")).and_then(|(_, rows)| rows.as_array())
+        }
         _ => None,
     };
     let members = rows.into_iter().flatten().filter_map(Value::as_object).flatten();
@@ -103,9 +110,10 @@ fn said(answer: &Answer) -> OperatorProbe {
     let refusal = answer.refusal();
     match answer.status {
         200..=299 => match serde_json::from_slice::<IndexJson>(&answer.body) {
-            Ok(index) => {
-                OperatorProbe::Operator { organization: redact::words(&index.organization.name), environment: index.environment.0 }
-            }
+            Ok(index) => OperatorProbe::Operator {
+                organization: redact::words(&index.organization.name),
+                environment: index.environment.0,
+            },
             Err(_) => OperatorProbe::Absent,
         },
         401 | 403 if refusal.is("not_authorized") => OperatorProbe::Refused(refusal.words),

@@ -31,14 +31,19 @@ pub(super) struct PageAnswer {
 /// A page of alerts. A first one with rows of which none can be read is no answer.
 pub(super) fn page(answer: &Answer, asked: PageRequest) -> Result<PageAnswer, ServiceError> {
     let mut unknown = UnknownNames::default();
-    let list = read::page(&text(answer), asked, &mut unknown).map_err(|error| unreadable(answer, "list of alerts", &error))?;
+    let list =
+        read::page(&text(answer), asked, &mut unknown).map_err(|error| unreadable(answer, "list of alerts", &error))?;
     log_unknown_fields(&unknown);
     let rows = list.page.data.len() + list.unreadable.len();
     if let Some(error) = list.unreadable.first() {
         if list.page.data.is_empty() && asked.page == 0 {
             return Err(unreadable(answer, "list of alerts", error));
         }
-        tracing::warn!(rows = list.unreadable.len(), field = error.field, "rows of the list are no alerts and were left out");
+        tracing::warn!(
+            rows = list.unreadable.len(),
+            field = error.field,
+            "rows of the list are no alerts and were left out"
+        );
     }
     Ok(PageAnswer { page: list.page, rows: u32::try_from(rows).unwrap_or(u32::MAX) })
 }
@@ -57,7 +62,9 @@ fn text(answer: &Answer) -> String {
 fn unreadable(answer: &Answer, what: &str, error: &FieldError) -> ServiceError {
     let words = format!("{} {}", error.field, error.message);
     let words = crate::domain::redact::words(&words);
-    ServiceError::Unavailable(answer.exchange.about(&format!("its answer is no {what}: {words}; is this the right base URL?")))
+    ServiceError::Unavailable(
+        answer.exchange.about(&format!("its answer is no {what}: {words}; is this the right base URL?")),
+    )
 }
 
 fn log_unknown_fields(unknown: &UnknownNames) {

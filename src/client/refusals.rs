@@ -11,7 +11,9 @@ use crate::wire::refusal::Refusal;
 pub(super) fn refused_read(answer: &Answer, id: Option<AlertId>) -> ServiceError {
     let refusal = answer.refusal();
     match (answer.status, id) {
-        (401 | 403, _) => ServiceError::NotAuthorized(about(answer, &words(&refusal, "the service did not accept the credentials"))),
+        (401 | 403, _) => {
+            ServiceError::NotAuthorized(about(answer, &words(&refusal, "the service did not accept the credentials")))
+        }
         (404, Some(id)) if !refusal.is("route_not_found") => ServiceError::AlertNotFound(id),
         (400 | 422, _) => ServiceError::InvalidRequest(fields(refusal, "query")),
         _ => unavailable(answer, &refusal),
@@ -87,7 +89,10 @@ pub(super) fn no_routes() -> ServiceError {
 pub(super) fn refused(answer: &Answer) -> ServiceError {
     let refusal = answer.refusal();
     match answer.status {
-        401 | 403 => ServiceError::NotAuthorized(about(answer, &words(&refusal, "the service did not accept the operator's key"))),
+        401 | 403 => ServiceError::NotAuthorized(about(
+            answer,
+            &words(&refusal, "the service did not accept the operator's key"),
+        )),
         404 if refusal.is("not_found") => {
             ServiceError::NotFound(refusal.words.strip_suffix(" not found").unwrap_or(&refusal.words).to_owned())
         }

@@ -60,7 +60,10 @@ impl Inner {
                 let why = format!("it answered {}, but not as the service does: {said}", answer.status);
                 Err(ServiceError::Indeterminate(about(&answer, &why)))
             }
-            401 | 403 => Err(ServiceError::NotAuthorized(about(&answer, &words(&refusal, "the service did not accept the credentials")))),
+            401 | 403 => Err(ServiceError::NotAuthorized(about(
+                &answer,
+                &words(&refusal, "the service did not accept the credentials"),
+            ))),
             // Who sends elsewhere may have done it or not: networks' gateways that do so are taken the same way.
             300..=399 => Err(ServiceError::Indeterminate(about(&answer, &redirected(answer.status)))),
             404 if !refusal.is("route_not_found") => Err(ServiceError::AlertNotFound(id)),
@@ -99,9 +102,14 @@ impl Inner {
                 Err(ServiceError::AlreadyResolved(Box::new(alert)))
             }
             // Somebody else may be at it, or ours was sent twice on the way and the first one is.
-            Ok(_) => Err(ServiceError::Indeterminate(format!("{}, and the alert has no outcome", words(refusal, "it answered 409")))),
+            Ok(_) => Err(ServiceError::Indeterminate(format!(
+                "{}, and the alert has no outcome",
+                words(refusal, "it answered 409")
+            ))),
             // Whose it is only the alert can tell: a proxy may have sent ours twice.
-            Err(error) => Err(ServiceError::Indeterminate(format!("it answered 409, and the alert cannot be read: {error}"))),
+            Err(error) => {
+                Err(ServiceError::Indeterminate(format!("it answered 409, and the alert cannot be read: {error}")))
+            }
         }
     }
 
@@ -115,8 +123,8 @@ impl Inner {
     }
 }
 
-/// An acceptance: the alert with its outcome. Where that cannot be read, or its processing did not succeed, only the alert itself can tell;
-/// and where it says the contrary of what was sent, that is what stands.
+/// An acceptance: the alert with its outcome. Where that cannot be read, or its processing did not succeed, only the
+/// alert itself can tell; and where it says the contrary of what was sent, that is what stands.
 fn accepted(answer: &Answer, id: AlertId, sent: &Resolution) -> Result<Alert, ServiceError> {
     let why = match reading::alert(answer, id) {
         Ok(alert) => match &alert.outcome {
@@ -134,7 +142,8 @@ fn accepted(answer: &Answer, id: AlertId, sent: &Resolution) -> Result<Alert, Se
     Err(ServiceError::Indeterminate(why))
 }
 
-/// What the service answers before it looks at a decision (too often, too large, no such route), as an error of that decision.
+/// What the service answers before it looks at a decision (too often, too large, no such route), as an error of that
+/// decision.
 fn not_taken(error: ServiceError) -> ServiceError {
     match error {
         ServiceError::Unavailable(why) => ServiceError::Refused(why),
@@ -151,13 +160,15 @@ fn not_sent(error: ServiceError) -> ServiceError {
     }
 }
 
-/// A bad request by its code. One without a known code is most probably the network's failure, because the body was valid when it left
-/// (field notes, T3); but that is not known, and either way nothing was retained.
+/// A bad request by its code. One without a known code is most probably the network's failure, because the body was
+/// valid when it left (field notes, T3); but that is not known, and either way nothing was retained.
 fn bad_request(answer: &Answer, refusal: Refusal) -> ServiceError {
     let said = |otherwise: &str| about(answer, &words(&refusal, otherwise));
     match refusal.code.as_deref() {
         Some("provider_failed") => ServiceError::ProviderFailed(said("the service gave no reason")),
-        Some("provider_outcome_unknown") => ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told(said("the service gave no reason"))),
+        Some("provider_outcome_unknown") => {
+            ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told(said("the service gave no reason")))
+        }
         Some("invalid_resolution") => ServiceError::InvalidResolution(fields(refusal, "resolution")),
         Some("invalid_id" | "invalid_request" | "invalid_query" | "ambiguous_credentials") => {
             ServiceError::InvalidRequest(fields(refusal, "request"))
@@ -168,11 +179,15 @@ fn bad_request(answer: &Answer, refusal: Refusal) -> ServiceError {
     }
 }
 
-/// The key that was given, or a new one: it makes a repeat of this very request safe wherever the service knows the header.
+/// The key that was given, or a new one: it makes a repeat of this very request safe wherever the service knows the
+/// header.
 fn checked_key(given: Option<String>) -> Result<String, ServiceError> {
     let key = given.unwrap_or_else(|| Uuid::now_v7().to_string());
     if (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(key);
     }
-    Err(ServiceError::InvalidRequest(vec![FieldError::new("Idempotency-Key", "must be 1 to 255 visible ASCII characters")]))
+    Err(ServiceError::InvalidRequest(vec![FieldError::new(
+        "Idempotency-Key",
+        "must be 1 to 255 visible ASCII characters",
+    )]))
 }

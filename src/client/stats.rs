@@ -21,7 +21,8 @@ impl Stats for Client {
     }
 
     async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError> {
-        let counts = self.inner.ask::<CountsJson>(&format!("/counts?withinHours={}", within_hours.min(MOST_HOURS))).await?;
+        let counts =
+            self.inner.ask::<CountsJson>(&format!("/counts?withinHours={}", within_hours.min(MOST_HOURS))).await?;
         Ok(counts.at_risk.into_iter().map(Into::into).collect())
     }
 
@@ -35,7 +36,8 @@ impl Stats for Client {
     async fn insights(&self, filter: &AlertFilter, calendar: Calendar) -> Result<Insights, ServiceError> {
         let query = AlertQuery { filter: filter.clone(), ..AlertQuery::default() };
         let asked = written(&query, COMPANY_PARAMETER)?;
-        let insights: InsightsJson = self.inner.ask(&format!("/insights?{asked}&utcOffset={}", calendar.minutes())).await?;
+        let insights: InsightsJson =
+            self.inner.ask(&format!("/insights?{asked}&utcOffset={}", calendar.minutes())).await?;
         Ok(insights.into())
     }
 }

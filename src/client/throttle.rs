@@ -1,4 +1,5 @@
-//! How long reads wait: longer each time, never all at the same moment, and not before the service asked to be asked again.
+//! How long reads wait: longer each time, never all at the same moment, and not before the service asked to be asked
+//! again.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Access tokens: cached, renewed by one request at a time when most of their life is over, and used to its end where that fails.
+//! Access tokens: cached, renewed by one request at a time when most of their life is over, and used to its end where
+//! that fails.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -91,7 +92,8 @@ impl Tokens {
         }
     }
 
-    /// A newer token than one whose end is near. While one request asks for it, and where it cannot be had, the old one does.
+    /// A newer token than one whose end is near. While one request asks for it, and where it cannot be had, the old one
+    /// does.
     async fn renewed_early(&self, old: Token, http: &Http, pauses: &Pauses) -> Token {
         let Ok(_one) = self.fetching.try_lock() else { return old };
         if let Some(newer) = self.newer_than(&old) {
@@ -136,8 +138,9 @@ impl Tokens {
 
     async fn fetch(&self, http: &Http, pauses: &Pauses) -> Result<Token, ServiceError> {
         let form = token::request(&self.id, &self.secret).into_bytes();
-        let call =
-            Call::new(Method::POST, &self.url).body("application/x-www-form-urlencoded", form).hiding(self.secret.reveal().to_owned());
+        let call = Call::new(Method::POST, &self.url)
+            .body("application/x-www-form-urlencoded", form)
+            .hiding(self.secret.reveal().to_owned());
         let asked_at = self.clock.now();
         let answer = http.send_patiently(call, pauses).await?;
         let refusal = answer.refusal();
@@ -145,7 +148,9 @@ impl Tokens {
             200..=299 => {
                 let text = String::from_utf8_lossy(&answer.body);
                 token::read(&text)
-                    .map_err(|error| about(&answer, &format!("the token's answer cannot be used: {}", in_words(&error))))
+                    .map_err(|error| {
+                        about(&answer, &format!("the token's answer cannot be used: {}", in_words(&error)))
+                    })
                     .map_err(ServiceError::Unavailable)?
             }
             // RFC 6749 5.2 has 400 and 401; some services answer 403.

@@ -6,12 +6,13 @@ use reqwest::Method;
 use super::handle::Client;
 use super::refusals::unreadable;
 use crate::domain::{
-    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, NewEndpoint, SigningChange,
+    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, NewEndpoint,
+    SigningChange,
 };
 use crate::service::{ServiceError, Webhooks};
 use crate::wire::operator::{
-    CreatedEndpointJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson, ListJson, MOST_ROWS,
-    NewEndpointJson, NewSecretJson, RedeliveredJson, delivery_query,
+    CreatedEndpointJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson, ListJson,
+    MOST_ROWS, NewEndpointJson, NewSecretJson, RedeliveredJson, delivery_query,
 };
 
 const CHANGED: &str = "it is not known whether anything changed: look at the endpoints";
@@ -28,7 +29,8 @@ impl Webhooks for Client {
         Ok(self.inner.tell::<CreatedEndpointJson>(call, CHANGED).await?.endpoint.into())
     }
 
-    /// Two requests where both the endpoint and its signing change, the signing first: a secret that is refused changes nothing.
+    /// Two requests where both the endpoint and its signing change, the signing first: a secret that is refused changes
+    /// nothing.
     async fn change_endpoint(&self, id: EndpointId, mut change: EndpointChange) -> Result<Endpoint, ServiceError> {
         let (path, inner) = (format!("/endpoints/{id}"), &self.inner);
         let secret = format!("{path}/secret");
@@ -58,7 +60,8 @@ impl Webhooks for Client {
     }
 
     async fn test_endpoint(&self, id: EndpointId) -> Result<DeliveryLog, ServiceError> {
-        let call = self.inner.call(Method::POST, &format!("/endpoints/{id}/test"))?.within(self.inner.http.write_timeout);
+        let call =
+            self.inner.call(Method::POST, &format!("/endpoints/{id}/test"))?.within(self.inner.http.write_timeout);
         Ok(self.inner.tell::<DeliveryLogJson>(call, SENT).await?.into())
     }
 
@@ -66,7 +69,8 @@ impl Webhooks for Client {
     async fn deliveries(&self, mut filter: DeliveryFilter) -> Result<DeliveryPage, ServiceError> {
         let mut all = Vec::new();
         loop {
-            let page: DeliveryPage = self.inner.ask::<DeliveryPageJson>(&format!("/deliveries?{}", delivery_query(&filter))).await?.into();
+            let page: DeliveryPage =
+                self.inner.ask::<DeliveryPageJson>(&format!("/deliveries?{}", delivery_query(&filter))).await?.into();
             filter.size = filter.size.saturating_sub(MOST_ROWS);
             all.extend(page.data);
             if page.next.is_none() || filter.size == 0 {

@@ -1,7 +1,8 @@
 //! Configuration, layered: file < environment < flags, each with its default.
 //!
-//! `assets/config.default.toml` lists every setting with its default and a sentence; a test holds it equal to [`Settings::default`].
-//! A key that does not exist, or a value that is not allowed, is refused with its place and with what is allowed.
+//! `assets/config.default.toml` lists every setting with its default and a sentence; a test holds it equal to
+//! [`Settings::default`]. A key that does not exist, or a value that is not allowed, is refused with its place and with
+//! what is allowed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -167,7 +168,13 @@ pub struct Retention {
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { tries_days: Days(30), deliveries_days: Days(90), given_up_days: Days(365), attempts_days: Days(365), audit_days: Days(2557) }
+        Self {
+            tries_days: Days(30),
+            deliveries_days: Days(90),
+            given_up_days: Days(365),
+            attempts_days: Days(365),
+            audit_days: Days(2557),
+        }
     }
 }
 
@@ -282,7 +289,10 @@ impl Settings {
     fn gateway(&mut self, network: Network, url: &str) -> Result<(), String> {
         if let Some(known) = self.providers.get_mut(&network) {
             if known.simulated {
-                return Err(format!("goes to a gateway, but the settings file says simulated = true of {}", network.as_str()));
+                return Err(format!(
+                    "goes to a gateway, but the settings file says simulated = true of {}",
+                    network.as_str()
+                ));
             }
             known.url = url.to_owned();
             known.url = known.base()?.to_string();
@@ -319,12 +329,16 @@ const VARIABLES: &[(&str, Set)] = &[
     ("AVERT_TRUSTED_PROXIES", |settings, text| list(text).map(|value| settings.serve.trusted_proxies = value)),
     ("AVERT_TOKENS_PER_MINUTE", |settings, text| text.parse().map(|value| settings.serve.tokens_per_minute = value)),
     ("AVERT_WEBHOOKS_ALLOW", |settings, text| text.parse().map(|value| settings.webhooks.allow = value)),
-    ("AVERT_ENDPOINTS_PER_ORGANIZATION", |settings, text| text.parse().map(|value| settings.webhooks.endpoints_per_organization = value)),
+    ("AVERT_ENDPOINTS_PER_ORGANIZATION", |settings, text| {
+        text.parse().map(|value| settings.webhooks.endpoints_per_organization = value)
+    }),
     ("AVERT_WINDOW_ETHOCA", |settings, text| text.parse().map(|value| settings.windows.ethoca = value)),
     ("AVERT_WINDOW_VERIFI", |settings, text| text.parse().map(|value| settings.windows.verifi = value)),
     ("AVERT_WINDOW_CDRN", |settings, text| text.parse().map(|value| settings.windows.cdrn = value)),
     ("AVERT_KEEP_TRIES_DAYS", |settings, text| text.parse().map(|value| settings.retention.tries_days = value)),
-    ("AVERT_KEEP_DELIVERIES_DAYS", |settings, text| text.parse().map(|value| settings.retention.deliveries_days = value)),
+    ("AVERT_KEEP_DELIVERIES_DAYS", |settings, text| {
+        text.parse().map(|value| settings.retention.deliveries_days = value)
+    }),
     ("AVERT_KEEP_GIVEN_UP_DAYS", |settings, text| text.parse().map(|value| settings.retention.given_up_days = value)),
     ("AVERT_KEEP_ATTEMPTS_DAYS", |settings, text| text.parse().map(|value| settings.retention.attempts_days = value)),
     ("AVERT_KEEP_AUDIT_DAYS", |settings, text| text.parse().map(|value| settings.retention.audit_days = value)),
@@ -438,7 +452,8 @@ mod tests {
     fn the_page_of_the_settings_shows_the_same_list() {
         let page = include_str!("../../assets/docs/configuration.md");
 
-        let shown = page.split_once("<!-- settings: begin -->").and_then(|(_, rest)| rest.split_once("<!-- settings: end -->"));
+        let shown =
+            page.split_once("<!-- settings: begin -->").and_then(|(_, rest)| rest.split_once("<!-- settings: end -->"));
 
         assert_eq!(shown.map(|(block, _)| block), Some(format!("\n```toml\n{DEFAULT_FILE}```\n").as_str()));
     }
@@ -451,7 +466,11 @@ mod tests {
     }
 
     #[rstest]
-    #[case("database = \"mysql:x\"", 1, "not a database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE is needed")]
+    #[case(
+        "database = \"mysql:x\"",
+        1,
+        "not a database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE is needed"
+    )]
     #[case("database = 5", 1, "expected the address of a database")]
     #[case("[database]\nconnections = 2", 2, "\"2\" is not allowed: whole numbers from 3 to 1000")]
     #[case("[database]\nadress = \"\"", 2, "unknown field `adress`, expected `address` or `connections`")]
@@ -459,7 +478,8 @@ mod tests {
     #[case(
         "\n[console]\nthem = \"dark\"",
         3,
-        "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`, `times`, `motion`, `plain`, `auto_rules`"
+        "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`, `times`, \
+            `motion`, `plain`, `auto_rules`"
     )]
     #[case("[console]\ntheme = \"blue\"", 2, "\"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
     #[case("[console]\nmouse = \"yes\"", 2, "\"yes\" is not allowed: true or false")]
@@ -470,20 +490,40 @@ mod tests {
     #[case("[notices]\ndesktop = \"on\"", 2, "\"on\" is not allowed: one of off, osc9, osc777")]
     #[case("[notices]\nbefore_minutes = 1441", 2, "\"1441\" is not allowed: whole minutes from 0 to 1440")]
     #[case("[links]\n\norder = \"ftp://shop.example/{id}\"", 3, "an http:// or https:// address with a host is needed")]
-    #[case("[links]\nportal = \"\"", 2, "unknown field `portal`, expected one of `order`, `payment`, `ethoca`, `verifi`, `cdrn`")]
+    #[case(
+        "[links]\nportal = \"\"",
+        2,
+        "unknown field `portal`, expected one of `order`, `payment`, `ethoca`, `verifi`, `cdrn`"
+    )]
     #[case("[console]\ngrace_seconds = 61", 2, "\"61\" is not allowed: whole seconds from 0 to 60")]
     #[case("[windows]\nethoca = 0", 2, "\"0\" is not allowed: whole hours from 1 to 8760")]
-    #[case("[windows.types]\nVERIFI_CANSEL = 48", 2, "\"VERIFI_CANSEL\" is not an alert type: one of ETHOCA_CONFIRMED_FRAUD")]
+    #[case(
+        "[windows.types]\nVERIFI_CANSEL = 48",
+        2,
+        "\"VERIFI_CANSEL\" is not an alert type: one of ETHOCA_CONFIRMED_FRAUD"
+    )]
     #[case("[serve]\nlisten = \"here\"", 2, "\"here\" is not an address and a port, such as 127.0.0.1:7317")]
-    #[case("[serve]\ntrusted_proxies = [\"10.0.0.0/40\"]", 2, "\"10.0.0.0/40\" is not allowed: an IP address or a network, such as")]
+    #[case(
+        "[serve]\ntrusted_proxies = [\"10.0.0.0/40\"]",
+        2,
+        "\"10.0.0.0/40\" is not allowed: an IP address or a network, such as"
+    )]
     #[case("[serve]\nconnections_per_address = 0", 2, "\"0\" is not allowed: whole numbers from 1 to 4096")]
     #[case("[serve]\nlist_seconds = 0", 2, "\"0\" is not allowed: whole seconds from 1 to 60")]
     #[case("environment = \"prod\"", 1, "\"prod\" is not allowed: one of sandbox, production")]
     #[case("[log]\nlevel = 3", 2, "expected a string")]
-    #[case("[webhooks]\nallow = [\"10.0.0.0/8\", \"localhost\"]", 2, "\"localhost\" is not allowed: an IP address or a network")]
+    #[case(
+        "[webhooks]\nallow = [\"10.0.0.0/8\", \"localhost\"]",
+        2,
+        "\"localhost\" is not allowed: an IP address or a network"
+    )]
     #[case("[webhooks]\nendpoints_per_organization = 0", 2, "\"0\" is not allowed: whole numbers from 1 to 1000")]
     #[case("[simulator\nfault = 1", 1, "")]
-    fn a_wrong_line_is_refused_with_its_number_and_what_is_allowed(#[case] text: &str, #[case] wrong: usize, #[case] words: &str) {
+    fn a_wrong_line_is_refused_with_its_number_and_what_is_allowed(
+        #[case] text: &str,
+        #[case] wrong: usize,
+        #[case] words: &str,
+    ) {
         let ConfigError::Line { line, message, .. } = parse(text).unwrap_err() else { panic!("not a line") };
 
         assert!(message.contains(words), "{message}");
@@ -494,7 +534,9 @@ mod tests {
     fn a_database_is_named_alone_or_with_its_connections() {
         let alone = parse("database = \"sqlite:a.db\"").unwrap().database;
         let whole = parse("[database]\naddress = \"sqlite:a.db\"\nconnections = 5").unwrap().database;
-        let given = Settings::load(None, |name| (name == "AVERT_DATABASE_CONNECTIONS").then(|| "5".to_owned())).unwrap().database;
+        let given = Settings::load(None, |name| (name == "AVERT_DATABASE_CONNECTIONS").then(|| "5".to_owned()))
+            .unwrap()
+            .database;
 
         assert_eq!((alone.address, alone.connections.0), (whole.address, 20));
         assert_eq!((whole.connections.0, given.connections.0), (5, 5));
@@ -513,15 +555,21 @@ mod tests {
 
     #[test]
     fn trusted_proxies_are_addresses_and_networks_separated_by_commas() {
-        let settings =
-            Settings::load(None, |name| (name == "AVERT_TRUSTED_PROXIES").then(|| "127.0.0.1, 10.0.0.0/8,::1".to_owned())).unwrap();
+        let settings = Settings::load(None, |name| {
+            (name == "AVERT_TRUSTED_PROXIES").then(|| "127.0.0.1, 10.0.0.0/8,::1".to_owned())
+        })
+        .unwrap();
 
         let proxies: Vec<String> = settings.serve.trusted_proxies.iter().map(|proxy| proxy.0.to_string()).collect();
         assert_eq!(proxies, ["127.0.0.1/32", "10.0.0.0/8", "::1/128"]);
     }
 
     #[rstest]
-    #[case("AVERT_THEME", "blue", "AVERT_THEME: \"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
+    #[case(
+        "AVERT_THEME",
+        "blue",
+        "AVERT_THEME: \"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi"
+    )]
     #[case("AVERT_WINDOW_CDRN", "-1", "AVERT_WINDOW_CDRN: \"-1\" is not allowed: whole hours from 1 to 8760")]
     #[case(
         "AVERT_TRUSTED_PROXIES",
@@ -543,8 +591,10 @@ mod tests {
     #[test]
     fn networks_that_webhooks_may_reach_are_listed_in_the_file_or_with_commas() {
         let listed = parse("[webhooks]\nallow = [\"127.0.0.1:9000\", \"10.0.0.0/8\"]").unwrap();
-        let given =
-            Settings::load(None, |name| (name == "AVERT_WEBHOOKS_ALLOW").then(|| "127.0.0.1:9000, 10.0.0.0/8,".to_owned())).unwrap();
+        let given = Settings::load(None, |name| {
+            (name == "AVERT_WEBHOOKS_ALLOW").then(|| "127.0.0.1:9000, 10.0.0.0/8,".to_owned())
+        })
+        .unwrap();
 
         assert_eq!(listed.webhooks, given.webhooks);
         assert_eq!(given.webhooks.allow.0.len(), 2);

@@ -6,7 +6,9 @@ use clap::ValueEnum;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::values::{Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, read_word, word, write_word};
+use super::values::{
+    Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, read_word, word, write_word,
+};
 use crate::domain::Provider;
 use crate::domain::url::{BaseUrl, PlainHttp};
 use crate::domain::webhook::auth::valid_header;
@@ -167,7 +169,10 @@ impl NetworkSettings {
     pub(super) fn check(self) -> Result<Self, String> {
         if self.simulated {
             let nothing_else = self == Self { simulated: true, ..Self::default() };
-            let refused = || "simulated = true stands alone: it gives the network back to the simulator, which has no gateway".to_owned();
+            let refused = || {
+                "simulated = true stands alone: it gives the network back to the simulator, which has no gateway"
+                    .to_owned()
+            };
             return if nothing_else { Ok(self) } else { Err(refused()) };
         }
         let url = self.base()?.to_string();
@@ -185,7 +190,9 @@ impl NetworkSettings {
             _ => {}
         }
         if self.idempotent && self.final_error_only {
-            return Err("idempotent and final_error_only exclude each other: a repeat is known again, or it is not".to_owned());
+            return Err(
+                "idempotent and final_error_only exclude each other: a repeat is known again, or it is not".to_owned()
+            );
         }
         Ok(Self { url, ..self })
     }
@@ -220,7 +227,8 @@ mod tests {
     fn listed() -> String {
         let (_, section) = DEFAULT_FILE.split_once("[providers]\n").unwrap();
         let (section, _) = section.split_once("\n\n").unwrap();
-        let is_setting = |line: &&str| line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
+        let is_setting =
+            |line: &&str| line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
         section.lines().map(|line| line.trim_start_matches("# ")).filter(is_setting).collect::<Vec<_>>().join("\n")
     }
 
@@ -228,34 +236,59 @@ mod tests {
     fn the_settings_of_a_network_are_listed_with_their_defaults_and_completely() {
         let read = parse(&listed()).unwrap();
 
-        let expected = NetworkSettings { url: "https://gateway.example/ethoca".to_owned(), ..NetworkSettings::default() };
+        let expected =
+            NetworkSettings { url: "https://gateway.example/ethoca".to_owned(), ..NetworkSettings::default() };
         assert_eq!(read.providers[&Network::Ethoca], expected);
         let in_file: toml::Table = toml::from_str(&listed()).unwrap();
-        assert_eq!(in_file["providers"]["ethoca"], toml::Value::try_from(&expected).unwrap(), "a setting is missing from the list");
+        assert_eq!(
+            in_file["providers"]["ethoca"],
+            toml::Value::try_from(&expected).unwrap(),
+            "a setting is missing from the list"
+        );
     }
 
     #[rstest]
     #[case("[providers.visa]\nurl = \"https://a.example\"", 1, "\"visa\" is not allowed: one of ethoca, verifi, cdrn")]
     #[case("[providers.cdrn]\nlookup = true", 1, "url is required: an http or https address")]
     #[case("[providers.cdrn]\nurl = \"http://a.example\"", 1, "url is plain http beyond this machine")]
-    #[case("[providers.cdrn]\nurl = \"https://a.example\"\ntoken = \"x\"", 3, "unknown field `token`, expected one of `url`")]
+    #[case(
+        "[providers.cdrn]\nurl = \"https://a.example\"\ntoken = \"x\"",
+        3,
+        "unknown field `token`, expected one of `url`"
+    )]
     #[case(
         "[providers.cdrn]\nurl = \"https://a.example\"\nauth = \"oauth\"",
         3,
         "\"oauth\" is not allowed: one of bearer, basic, header, none"
     )]
     #[case("[providers.cdrn]\nurl = \"https://a.example\"\nauth = \"header\"", 1, "needs the name of the header")]
-    #[case("[providers.cdrn]\nurl = \"https://a.example\"\nauth = \"header\"\nheader = \"Host\"", 1, "Host cannot be chosen")]
+    #[case(
+        "[providers.cdrn]\nurl = \"https://a.example\"\nauth = \"header\"\nheader = \"Host\"",
+        1,
+        "Host cannot be chosen"
+    )]
     #[case("[providers.cdrn]\nurl = \"https://a.example\"\nheader = \"X-Key\"", 1, "goes only with auth = \"header\"")]
     #[case(
         "[providers.cdrn]\nurl = \"https://a.example\"\nauth = \"none\"\ncredential_file = \"a\"",
         1,
         "does not go with auth = \"none\""
     )]
-    #[case("[providers.cdrn]\nurl = \"https://a.example\"\nidempotent = true\nfinal_error_only = true", 1, "exclude each other")]
+    #[case(
+        "[providers.cdrn]\nurl = \"https://a.example\"\nidempotent = true\nfinal_error_only = true",
+        1,
+        "exclude each other"
+    )]
     #[case("[providers.cdrn]\nurl = \"https://a.example\"\nsimulated = true", 1, "simulated = true stands alone")]
-    #[case("[providers.cdrn]\nurl = \"https://a.example\"\ntimeout_seconds = 0", 3, "\"0\" is not allowed: whole seconds from 1 to 60")]
-    fn wrong_settings_of_a_network_are_refused_with_their_line(#[case] text: &str, #[case] wrong: usize, #[case] words: &str) {
+    #[case(
+        "[providers.cdrn]\nurl = \"https://a.example\"\ntimeout_seconds = 0",
+        3,
+        "\"0\" is not allowed: whole seconds from 1 to 60"
+    )]
+    fn wrong_settings_of_a_network_are_refused_with_their_line(
+        #[case] text: &str,
+        #[case] wrong: usize,
+        #[case] words: &str,
+    ) {
         let ConfigError::Line { line, message, .. } = parse(text).unwrap_err() else { panic!("not a line") };
 
         assert!(message.contains(words), "{message}");
@@ -269,7 +302,9 @@ mod tests {
         std::fs::write(&file, "[providers.cdrn]\nsimulated = true").unwrap();
 
         let alone = Settings::load(Some(&file), |_: &str| None).unwrap();
-        let both = Settings::load(Some(&file), |name: &str| (name == "AVERT_CDRN_URL").then(|| "https://a.example".to_owned()));
+        let both = Settings::load(Some(&file), |name: &str| {
+            (name == "AVERT_CDRN_URL").then(|| "https://a.example".to_owned())
+        });
 
         assert_eq!((alone.gateways().count(), alone.removed_gateways().collect::<Vec<_>>()), (0, vec![Network::Cdrn]));
         let error = both.unwrap_err().to_string();
@@ -297,7 +332,8 @@ mod tests {
 
     #[test]
     fn an_address_in_the_environment_that_is_not_safe_is_refused_with_its_name() {
-        let error = Settings::load(None, |name| (name == "AVERT_VERIFI_URL").then(|| "http://a.example".to_owned())).unwrap_err();
+        let error = Settings::load(None, |name| (name == "AVERT_VERIFI_URL").then(|| "http://a.example".to_owned()))
+            .unwrap_err();
 
         assert!(error.to_string().starts_with("AVERT_VERIFI_URL: url is plain http beyond this machine"), "{error}");
     }

@@ -223,7 +223,9 @@ impl FromStr for TrustedProxy {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let address = text.parse().map(|address: IpAddr| IpNet::from(address.to_canonical()));
         let range = address.or_else(|_| text.parse::<IpNet>());
-        range.map(Self).map_err(|_| format!("{text:?} is not allowed: an IP address or a network, such as 127.0.0.1 or 10.0.0.0/8"))
+        range.map(Self).map_err(|_| {
+            format!("{text:?} is not allowed: an IP address or a network, such as 127.0.0.1 or 10.0.0.0/8")
+        })
     }
 }
 
@@ -340,7 +342,8 @@ macro_rules! bounded {
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 let number = text.trim().parse::<u32>().ok().filter(|number| ($least..=$most).contains(number));
-                number.map(Self).ok_or_else(|| format!("{text:?} is not allowed: {} from {} to {}", $unit, $least, $most))
+                number.map(Self).ok_or_else(|| format!("{text:?} is not allowed: {} from {} to \
+                    {}", $unit, $least, $most))
             }
         }
 
@@ -428,8 +431,11 @@ pub(super) fn list<T: FromStr>(text: &str) -> Result<Vec<T>, T::Err> {
 /// Reads one of an enum's words, exactly.
 pub(super) fn word<T: ValueEnum>(text: &str) -> Result<T, String> {
     T::from_str(text, false).map_err(|_| {
-        let allowed: Vec<String> =
-            T::value_variants().iter().filter_map(ValueEnum::to_possible_value).map(|value| value.get_name().to_owned()).collect();
+        let allowed: Vec<String> = T::value_variants()
+            .iter()
+            .filter_map(ValueEnum::to_possible_value)
+            .map(|value| value.get_name().to_owned())
+            .collect();
         format!("{text:?} is not allowed: one of {}", allowed.join(", "))
     })
 }

@@ -15,8 +15,8 @@ fn outcome_words(stored: &str) -> String {
     sanitize(stored).replace('_', " ").to_uppercase()
 }
 
-/// What an alert was answered, as the form says it: `REFUNDED`, `INVALID (duplicate alert)`, `NOT REFUNDED`; a word that only the older dialect
-/// has as it is stored.
+/// What an alert was answered, as the form says it: `REFUNDED`, `INVALID (duplicate alert)`, `NOT REFUNDED`; a word
+/// that only the older dialect has as it is stored.
 pub fn answer_words(alert: &Alert, outcome: &Outcome) -> String {
     let reason = outcome.dispute_reason_code.as_deref().unwrap_or(&outcome.outcome);
     let is = |word: &str| outcome.outcome.eq_ignore_ascii_case(word);
@@ -27,7 +27,9 @@ pub fn answer_words(alert: &Alert, outcome: &Outcome) -> String {
         },
         _ if is("previously_refunded") => outcome_words(&outcome.outcome),
         _ if alert.was_refunded() => Decision::Refunded.words(),
-        _ if is("unresolved_dispute") && outcome.refunded.eq_ignore_ascii_case("not refunded") => Decision::NotRefunded.words(),
+        _ if is("unresolved_dispute") && outcome.refunded.eq_ignore_ascii_case("not refunded") => {
+            Decision::NotRefunded.words()
+        }
         _ => outcome_words(&outcome.outcome),
     }
 }
@@ -52,7 +54,8 @@ pub fn answered_as(alert: &Alert) -> String {
     if is_said { answer } else { format!("{status}, {answer}") }
 }
 
-/// What an answered alert is, and by whom and with which comment it was answered, as far as that is known: `RESOLVED, REFUNDED by maria "88213"`.
+/// What an answered alert is, and by whom and with which comment it was answered, as far as that is known: `RESOLVED,
+/// REFUNDED by maria "88213"`.
 pub fn answer_told(alert: &Alert, by: Option<&str>) -> String {
     format!("{}{}", answered_as(alert), by_with_comment(alert, by))
 }
@@ -64,7 +67,8 @@ pub fn by_with_comment(alert: &Alert, by: Option<&str>) -> String {
     if comments.is_empty() { by } else { format!("{by} \"{}\"", sanitize(&comments)) }
 }
 
-/// Who gave an alert its outcome, as `by maria`, where that is known: by the service's audit log, else by this desk's journal for a place.
+/// Who gave an alert its outcome, as `by maria`, where that is known: by the service's audit log, else by this desk's
+/// journal for a place.
 pub fn who_answered(alert: AlertId, audit: &[AuditEntry], history: &History, place: &str) -> Option<String> {
     let audited = audit.iter().find(|entry| entry.tells_of_resolution() && entry.is_of(alert));
     audited.map(|entry| format!("by {}", entry.by_whom())).or_else(|| {
@@ -83,11 +87,13 @@ pub fn maker(record: &DecisionRecord) -> Option<String> {
     }
 }
 
-/// What a journal knows of an alert's outcome while lists show none: `REFUNDED was recorded here 14:03:12 UTC, by maria; the list is behind`.
+/// What a journal knows of an alert's outcome while lists show none: `REFUNDED was recorded here 14:03:12 UTC, by
+/// maria; the list is behind`.
 pub fn list_behind(record: &DecisionRecord, times: Moments, now: Timestamp) -> String {
     let (at, fate) = record.last();
     let when = times.moment_with_clock(at, now);
-    let word = record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
+    let word =
+        record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
     let by = maker(record).map_or_else(String::new, |by| format!(", {by}"));
     let known = match fate {
         DecisionFate::Recorded(_) => format!("{word} was recorded here {when}{by}"),
@@ -117,9 +123,21 @@ mod tests {
     use crate::domain::{AlertType, Provider};
 
     #[rstest]
-    #[case(AlertStatus::Invalid, "previously_refunded", "refunded", Some("previously_refunded"), "INVALID (refunded before the alert)")]
+    #[case(
+        AlertStatus::Invalid,
+        "previously_refunded",
+        "refunded",
+        Some("previously_refunded"),
+        "INVALID (refunded before the alert)"
+    )]
     #[case(AlertStatus::Invalid, "other", "not refunded", Some("duplicate"), "INVALID (duplicate alert)")]
-    #[case(AlertStatus::Invalid, "other", "not refunded", Some("chargeback_received"), "INVALID (a chargeback already received)")]
+    #[case(
+        AlertStatus::Invalid,
+        "other",
+        "not refunded",
+        Some("chargeback_received"),
+        "INVALID (a chargeback already received)"
+    )]
     #[case(AlertStatus::Invalid, "not_found", "not refunded", Some("not_found"), "INVALID (transaction not found)")]
     #[case(AlertStatus::Refunded, "previously_refunded", "refunded", None, "PREVIOUSLY REFUNDED")]
     #[case(AlertStatus::Chargeback, "unresolved_dispute", "not refunded", None, "NOT REFUNDED")]
@@ -132,9 +150,11 @@ mod tests {
         #[case] reason: Option<&str>,
         #[case] words: &str,
     ) {
-        let alert = Alert { status, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
+        let alert =
+            Alert { status, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
         let (outcome, refunded) = (outcome.to_owned(), refunded.to_owned());
-        let outcome = Outcome { outcome, refunded, dispute_reason_code: reason.map(str::to_owned), ..Outcome::sample(alert.id) };
+        let outcome =
+            Outcome { outcome, refunded, dispute_reason_code: reason.map(str::to_owned), ..Outcome::sample(alert.id) };
         let alert = Alert { outcome: Some(outcome.clone()), ..alert };
 
         assert_eq!(answer_words(&alert, &outcome), words);

@@ -1,5 +1,5 @@
-//! The application: clock, size, the screens, and the dialogs that lie over them. [`App::update`] routes one message and says what is to be
-//! done; it never waits.
+//! The application: clock, size, the screens, and the dialogs that lie over them. [`App::update`] routes one message
+//! and says what is to be done; it never waits.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -109,7 +109,8 @@ impl App {
         let refresh = settings.refresh.and_then(|every| chrono::Duration::from_std(every).ok());
         let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
-        let journal = JournalFeed::new(&place.name, place.user.clone(), kept.session, now).beside(place.organizations.clone());
+        let journal =
+            JournalFeed::new(&place.name, place.user.clone(), kept.session, now).beside(place.organizations.clone());
         // What the desk could not tell may be what rules are to leave alone.
         let unknown = !kept.troubles.is_empty();
         let auto = AutoRules::of(if unknown { Vec::new() } else { settings.auto_rules.clone() }, now);
@@ -200,7 +201,10 @@ impl App {
             app.cx.notify(Tone::Bad, trouble);
         }
         if unknown && !app.cx.settings.auto_rules.is_empty() {
-            app.cx.notify(Tone::Bad, "No desk rule stages by itself: what was decided here before could not all be read.");
+            app.cx.notify(
+                Tone::Bad,
+                "No desk rule stages by itself: what was decided here before could not all be read.",
+            );
         }
         (app, effects)
     }
@@ -218,8 +222,10 @@ impl App {
         let closed = resolving::closed_unseen(&mut self.cx);
         if let Some(missed) = self.cx.decisions.tell_time(self.cx.now) {
             let (undo, went_by) = (self.cx.key(Action::Undo), times::spell_until(self.cx.now + missed, self.cx.now));
-            let words =
-                format!("{went_by} went by without this console: what is staged keeps what was left of its grace. {undo} takes it back.");
+            let words = format!(
+                "{went_by} went by without this console: what is staged keeps what was left of its grace. {undo} \
+                    takes it back."
+            );
             self.cx.notify(Tone::Note, words);
         }
         self.dirty = true;
@@ -240,7 +246,8 @@ impl App {
         effects
     }
 
-    /// Hands a message to whoever it is for: open dialogs hear of everything, then the application or one screen takes it.
+    /// Hands a message to whoever it is for: open dialogs hear of everything, then the application or one screen takes
+    /// it.
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
         self.cx.known.hear(&message);
         self.cx.endpoints.hear(&message);
@@ -381,7 +388,8 @@ impl App {
         let knowing = |look: LastLook| Box::new(look.knowing(|alert, also| journal.answers_near(alert, also)));
         effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, knowing(look))));
         let cx = &mut self.cx;
-        let left = cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));
+        let left =
+            cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));
         effects.extend(left.into_iter().map(|id| Effect::Keep(Keep::NoGroupDraft(id))));
         effects.extend(self.cx.decisions.polls(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
         if self.cx.unfinished.take_due(now) {
@@ -390,9 +398,11 @@ impl App {
         if self.cx.listed != *self.screens.queue.filter() {
             self.cx.listed.clone_from(self.screens.queue.filter());
         }
-        // What takes questions is a page, and leaves nothing of the screen to be seen; nobody looks past the form of an answer.
+        // What takes questions is a page, and leaves nothing of the screen to be seen; nobody looks past the form of an
+        // answer.
         let hides = |dialog: &dyn Dialog| dialog.takes_questions() || !dialog.in_hand().is_empty();
-        let unseen = self.screens.current != ScreenName::Queue || self.dialogs.iter().any(|dialog| hides(dialog.as_ref()));
+        let unseen =
+            self.screens.current != ScreenName::Queue || self.dialogs.iter().any(|dialog| hides(dialog.as_ref()));
         self.screens.queue.set_unseen(unseen, now);
         for (name, ..) in ScreenName::ALL {
             if self.is_running(name) {
@@ -436,7 +446,8 @@ impl App {
     fn layout(&self) -> Layout {
         let journal = self.pane.is_open();
         let recent = self.cx.recent.clone();
-        let (screen, day) = (self.screens.current.name().to_owned(), times::day_of(self.cx.now, self.cx.settings.zone).to_string());
+        let (screen, day) =
+            (self.screens.current.name().to_owned(), times::day_of(self.cx.now, self.cx.settings.zone).to_string());
         Layout { screen: Some(screen), day: Some(day), journal, recent, ..self.screens.queue.kept() }
     }
 
@@ -479,8 +490,18 @@ impl App {
             self.next_ruling(),
             cx.snoozes.next_wake(),
         ];
-        let closing = self.screens.queue.closing(cx.now).into_iter().chain(self.dialogs.iter().filter_map(|dialog| dialog.next_due()));
-        others.into_iter().flatten().chain(screens).chain(closing).fold(cx.now + until_next_minute(cx.now), Timestamp::min)
+        let closing = self
+            .screens
+            .queue
+            .closing(cx.now)
+            .into_iter()
+            .chain(self.dialogs.iter().filter_map(|dialog| dialog.next_due()));
+        others
+            .into_iter()
+            .flatten()
+            .chain(screens)
+            .chain(closing)
+            .fold(cx.now + until_next_minute(cx.now), Timestamp::min)
     }
 
     /// Whether there is something to draw that was not drawn yet; it counts as drawn from now on.
@@ -528,8 +549,11 @@ impl App {
             Action::Mouse => {
                 self.has_mouse = !self.has_mouse;
                 let key = self.cx.key(Action::Mouse);
-                let words =
-                    if self.has_mouse { "The mouse is avert's again." } else { "The mouse is the terminal's: text can be selected." };
+                let words = if self.has_mouse {
+                    "The mouse is avert's again."
+                } else {
+                    "The mouse is the terminal's: text can be selected."
+                };
                 self.cx.notify(Tone::Note, format!("{words} {key} changes it back."));
                 vec![Effect::Mouse(self.has_mouse).into()]
             }

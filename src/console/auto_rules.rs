@@ -1,4 +1,5 @@
-//! The rules that stage by themselves: which ones this console's profile names, whether they are paused, and how far their round is.
+//! The rules that stage by themselves: which ones this console's profile names, whether they are paused, and how far
+//! their round is.
 
 use std::collections::HashSet;
 
@@ -205,7 +206,8 @@ impl AutoRules {
 
     /// Whether all of the round was looked up.
     pub fn is_searched(&self) -> bool {
-        matches!(&self.round, Round::Searching(candidates) if candidates.iter().all(|(_, on_payment)| *on_payment != Loadable::Loading))
+        matches!(&self.round, Round::Searching(candidates) if candidates.iter().all(|(_,
+            on_payment)| *on_payment != Loadable::Loading))
     }
 
     /// The alerts that a guard left to people.

@@ -1,4 +1,5 @@
-//! What the application does so that it is heard: it reads what lapses next, tells who calls, rings, and keeps the terminal's title.
+//! What the application does so that it is heard: it reads what lapses next, tells who calls, rings, and keeps the
+//! terminal's title.
 
 use chrono::Duration;
 
@@ -47,7 +48,8 @@ impl App {
         outside.extend(cx.calls.take_failures().filter(|_| !quiet));
         if let [first, more @ ..] = outside.as_slice() {
             // What comes at once rings once.
-            let words = if more.is_empty() { first.clone() } else { format!("{first}, and {} more", count(more.len() as u64)) };
+            let words =
+                if more.is_empty() { first.clone() } else { format!("{first}, and {} more", count(more.len() as u64)) };
             effects.extend(cx.settings.notices.notice(&words).map(Effect::Notice));
         }
         let title = cx.settings.notices.title.then(|| title(cx));
@@ -67,7 +69,8 @@ impl App {
         // A service that wants to be left alone is asked once that is over.
         let alone = self.screens.queue.link.left_alone(self.cx.now);
         let reads = self.cx.calls.next_wake().map(|due| alone.map_or(due, |until| due.max(until)));
-        let held = self.cx.decisions.held(before, self.cx.now).filter(|(decision, _)| !self.cx.calls.knows_held(decision.key));
+        let held =
+            self.cx.decisions.held(before, self.cx.now).filter(|(decision, _)| !self.cx.calls.knows_held(decision.key));
         reads.into_iter().chain(held.map(|(_, at)| at)).min()
     }
 }
@@ -87,7 +90,10 @@ fn is_underway(decisions: &Decisions, alert: AlertId) -> bool {
 pub(super) fn title(cx: &AppContext) -> String {
     let (failed, before) = (cx.decisions.refused(), cx.settings.notices.before);
     let calling = cx.decisions.held(before, cx.now).filter(|(_, at)| *at <= cx.now && !before.is_zero());
-    let open = [(calling.count(), "held, not sent"), (failed, if failed == 1 { "decision failed" } else { "decisions failed" })];
+    let open = [
+        (calling.count(), "held, not sent"),
+        (failed, if failed == 1 { "decision failed" } else { "decisions failed" }),
+    ];
     cx.calls.title(&sanitize(&cx.place.name), &cx.settings.notices, open, |id| is_underway(&cx.decisions, id), cx.now)
 }
 
@@ -110,15 +116,21 @@ fn calls(cx: &mut AppContext) -> Vec<AttentionCall> {
 /// The call of decisions that are held here while their windows come to an end.
 fn held(cx: &mut AppContext, quiet: bool) -> Option<AttentionCall> {
     let (now, before) = (cx.now, cx.settings.notices.before);
-    let near: Vec<u64> = cx.decisions.held(before, now).filter(|(_, at)| *at <= now).map(|(decision, _)| decision.key).collect();
+    let near: Vec<u64> =
+        cx.decisions.held(before, now).filter(|(_, at)| *at <= now).map(|(decision, _)| decision.key).collect();
     let new = cx.calls.take_held(near.into_iter());
     let decisions = new.iter().filter_map(|key| cx.decisions.get(*key));
     let mut about: Vec<_> = decisions.map(|decision| decision.alert.clone()).collect();
     about.sort_by_key(|alert| (alert.deadline.moment().is_none(), alert.deadline.moment(), alert.id));
     let first = about.first()?;
-    let answers = counted(about.len() as u64, "answer is held here and was not sent", "answers are held here and were not sent");
+    let answers =
+        counted(about.len() as u64, "answer is held here and was not sent", "answers are held here and were not sent");
     let left = left_words(first, now);
-    let words = format!("{answers}: the window closes {}. {} shows it.", when_words(first, cx.times(), now), cx.key(Action::Bulk));
+    let words = format!(
+        "{answers}: the window closes {}. {} shows it.",
+        when_words(first, cx.times(), now),
+        cx.key(Action::Bulk)
+    );
     Some(AttentionCall {
         words,
         outside: format!("{answers}: {} {}, the window closes {left}", first.provider, first.provider_id),

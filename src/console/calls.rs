@@ -1,4 +1,5 @@
-//! Calls: what asks for attention: alerts that lapse soon, a pace that no longer holds, decisions that failed, answers that are held here.
+//! Calls: what asks for attention: alerts that lapse soon, a pace that no longer holds, decisions that failed, answers
+//! that are held here.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -61,7 +62,8 @@ pub fn hours_read(before: Duration) -> u32 {
     u32::try_from(hours.max(SOON_HOURS)).unwrap_or(u32::MAX)
 }
 
-/// Whether an alert waits for an answer that may be late within this time. Whole hours count at the earliest that it can be.
+/// Whether an alert waits for an answer that may be late within this time. Whole hours count at the earliest that it
+/// can be.
 pub fn lapses_within(alert: &Alert, before: Duration, now: Timestamp) -> bool {
     let due = match alert.deadline {
         Deadline::At(moment) => moment > now && moment - now <= before,
@@ -119,8 +121,8 @@ impl Calls {
         self.due
     }
 
-    /// Takes in whether it is quiet. At the end of quiet hours what calls is read at once, so that who came near in them is called then; where
-    /// the service wants to be left alone, by what was read last.
+    /// Takes in whether it is quiet. At the end of quiet hours what calls is read at once, so that who came near in
+    /// them is called then; where the service wants to be left alone, by what was read last.
     pub fn note_quiet(&mut self, quiet: bool, left_alone: bool, now: Timestamp) {
         if std::mem::replace(&mut self.quiet, quiet) && !quiet {
             self.due = Some(now);
@@ -129,7 +131,12 @@ impl Calls {
     }
 
     /// Takes in what lapses next. Returns what is wrong where it can never be read like this, once.
-    pub fn read(&mut self, answer: Result<ClosingAlerts, ServiceError>, before: Duration, now: Timestamp) -> Option<String> {
+    pub fn read(
+        &mut self,
+        answer: Result<ClosingAlerts, ServiceError>,
+        before: Duration,
+        now: Timestamp,
+    ) -> Option<String> {
         (self.news, self.read_at) = (true, Some(now));
         let mut again = READ_EVERY;
         let wrong = match answer {
@@ -192,19 +199,25 @@ impl Calls {
     }
 
     /// The alerts that lapse within the time, but for those that a decision is on its way for.
-    fn near<'c>(&'c self, before: Duration, underway: &'c impl Fn(AlertId) -> bool, now: Timestamp) -> impl Iterator<Item = &'c Alert> {
+    fn near<'c>(
+        &'c self,
+        before: Duration,
+        underway: &'c impl Fn(AlertId) -> bool,
+        now: Timestamp,
+    ) -> impl Iterator<Item = &'c Alert> {
         self.closing.alerts.iter().filter(move |alert| lapses_within(alert, before, now) && !underway(alert.id))
     }
 
-    /// Whether some of those that were not read may be near too: where they are in no order, or all of those that were read are.
+    /// Whether some of those that were not read may be near too: where they are in no order, or all of those that were
+    /// read are.
     fn more_may_be_near(&self, before: Duration, underway: &impl Fn(AlertId) -> bool, now: Timestamp) -> bool {
         let waiting = || self.closing.alerts.iter().filter(|alert| waits(alert) && !underway(alert.id));
         let all_are_near = waiting().all(|alert| lapses_within(alert, before, now));
         (self.closing.unread() > 0 || self.closing.open_end) && (!self.closing.first || all_are_near)
     }
 
-    /// The call of the alerts that have come near since this was asked last. Each is told once and rings once; where it comes near in quiet
-    /// hours it rings when they are over. `told`: by which clocks.
+    /// The call of the alerts that have come near since this was asked last. Each is told once and rings once; where it
+    /// comes near in quiet hours it rings when they are over. `told`: by which clocks.
     pub fn deadlines(
         &mut self,
         before: Duration,
@@ -234,22 +247,36 @@ impl Calls {
         // Of whole hours it is known only that they may end so soon.
         let may = if about.iter().all(|alert| alert.deadline.moment().is_some()) { "" } else { "may " };
         let (words, outside) = match about.len() {
-            1 => (format!("{} lapses {when}, unanswered.", named(first)), format!("{} lapses {left}", outside_name(first))),
+            1 => (
+                format!("{} lapses {when}, unanswered.", named(first)),
+                format!("{} lapses {left}", outside_name(first)),
+            ),
             many => (
                 format!(
                     "{} and {least}{} more {may}lapse within {within}, unanswered; the first {when}.",
                     named(first),
                     count(many as u64 - 1)
                 ),
-                format!("{least}{} alerts {may}lapse within {within}, {} {left}", count(many as u64), outside_name(first)),
+                format!(
+                    "{least}{} alerts {may}lapse within {within}, {} {left}",
+                    count(many as u64),
+                    outside_name(first)
+                ),
             ),
         };
         let words = if is_late { format!("The quiet hours are over: {words}") } else { words };
         Some(AttentionCall { words, outside, about, rings })
     }
 
-    /// The call of a pace that no longer holds: once, until it holds again. `underway` says which alerts a decision is on its way for.
-    pub fn pace(&mut self, quiet: bool, before: Duration, underway: impl Fn(AlertId) -> bool, now: Timestamp) -> Option<AttentionCall> {
+    /// The call of a pace that no longer holds: once, until it holds again. `underway` says which alerts a decision is
+    /// on its way for.
+    pub fn pace(
+        &mut self,
+        quiet: bool,
+        before: Duration,
+        underway: impl Fn(AlertId) -> bool,
+        now: Timestamp,
+    ) -> Option<AttentionCall> {
         let pace = WorkPace::of(&self.recorded, now).filter(|_| self.closing.first);
         self.lost = pace.map(|pace| will_lapse(&self.due(before, &underway, now), &pace, now));
         let (pace, lost) = pace.zip(self.lost)?;
@@ -260,25 +287,39 @@ impl Calls {
         if std::mem::replace(&mut self.pace_told, true) {
             return None;
         }
-        let about: Vec<Alert> = self.closing.alerts.iter().find(|alert| waits(alert) && !underway(alert.id)).cloned().into_iter().collect();
+        let about: Vec<Alert> =
+            self.closing.alerts.iter().find(|alert| waits(alert) && !underway(alert.id)).cloned().into_iter().collect();
         let least = at_least(self.closing.is_open());
-        let words = format!("The pace no longer holds: at {} an hour {least}{lost} will lapse within {SOON_HOURS} h.", pace.per_hour());
+        let words = format!(
+            "The pace no longer holds: at {} an hour {least}{lost} will lapse within {SOON_HOURS} h.",
+            pace.per_hour()
+        );
         let outside = format!("The pace no longer holds: {least}{lost} will lapse within {SOON_HOURS} h");
         Some(AttentionCall { words, outside, about, rings: !quiet })
     }
 
-    /// How many lapse within the hours that the pace is told of, by the quarter hour. What was neither read nor counted counts at the latest
-    /// that it can lapse.
+    /// How many lapse within the hours that the pace is told of, by the quarter hour. What was neither read nor counted
+    /// counts at the latest that it can lapse.
     fn due(&self, before: Duration, underway: &impl Fn(AlertId) -> bool, now: Timestamp) -> BTreeMap<Timestamp, u64> {
         let open = self.closing.alerts.iter().filter(|alert| !alert.alert_type.is_notice() && !underway(alert.id));
         let mut due = due_soon(&Insights::of(open, now, Calendar::UTC).lapsing);
         let uncounted = || {
             let unread = self.closing.unread();
             let latest = quarter_of(soon(now) - Duration::seconds(1));
-            if i64::from(hours_read(before)) == SOON_HOURS { BTreeMap::from([(latest, unread)]) } else { BTreeMap::new() }
+            if i64::from(hours_read(before)) == SOON_HOURS {
+                BTreeMap::from([(latest, unread)])
+            } else {
+                BTreeMap::new()
+            }
         };
         // What was counted a while ago may have lapsed since.
-        let rest = self.closing.rest.clone().unwrap_or_else(uncounted).into_iter().filter(|(quarter, _)| *quarter + QUARTER > now);
+        let rest = self
+            .closing
+            .rest
+            .clone()
+            .unwrap_or_else(uncounted)
+            .into_iter()
+            .filter(|(quarter, _)| *quarter + QUARTER > now);
         for (quarter, alerts) in rest {
             *due.entry(quarter).or_default() += alerts;
         }
@@ -314,13 +355,17 @@ impl Calls {
             }),
             lost.map(|lost| format!("{}{} will lapse at this pace", at_least(self.closing.is_open()), count(lost))),
         ];
-        let open = open.into_iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{} {words}", count(number as u64)));
+        let open = open
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, words)| format!("{} {words}", count(number as u64)));
         let parts: Vec<String> = parts.into_iter().flatten().chain(open).collect();
         if parts.is_empty() { format!("avert: {place}") } else { format!("avert: {} - {place}", parts.join(", ")) }
     }
 }
 
-/// An alert as it is named in the console: `CDRN ··4233 71.92 USD`, or by the network's id where it has neither card nor amount.
+/// An alert as it is named in the console: `CDRN ··4233 71.92 USD`, or by the network's id where it has neither card
+/// nor amount.
 pub fn named(alert: &Alert) -> String {
     let card = Some(&alert.card_last_four).filter(|last| !last.is_empty()).map(|last| format!("··{last}"));
     let parts: Vec<String> = card.into_iter().chain(alert.money().map(|money| money.to_string())).collect();

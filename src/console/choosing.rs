@@ -1,4 +1,5 @@
-//! What the application does with lists of actions: the palette and the help open over whatever is there, and do what is chosen in them.
+//! What the application does with lists of actions: the palette and the help open over whatever is there, and do what
+//! is chosen in them.
 
 use crossterm::event::KeyEvent;
 
@@ -41,12 +42,15 @@ impl App {
                 Some("it is for the Activity screen")
             }
             Action::NextPane if self.shows_pane() => None,
-            Action::NextPane if self.screens.current == ScreenName::Queue => Some("the journal is not beside the screen"),
+            Action::NextPane if self.screens.current == ScreenName::Queue => {
+                Some("the journal is not beside the screen")
+            }
             _ => return None,
         })
     }
 
-    /// What a key leads to from a list that is open: the palette, for which it is closed, or Find, which stands in its place meanwhile.
+    /// What a key leads to from a list that is open: the palette, for which it is closed, or Find, which stands in its
+    /// place meanwhile.
     pub(super) fn leads_from_list(&self, key: KeyEvent) -> Option<Action> {
         let all = [KeyContext::Views, KeyContext::Columns, KeyContext::Log, KeyContext::Menu, KeyContext::Always];
         let gives_way = self.dialogs.last().is_some_and(|dialog| dialog.gives_way());
@@ -90,8 +94,8 @@ impl App {
         }
     }
 
-    /// Does what was chosen in a list: on the page that lies over the screen where that is its own, else on the screen. What a key would send
-    /// opens its form.
+    /// Does what was chosen in a list: on the page that lies over the screen where that is its own, else on the screen.
+    /// What a key would send opens its form.
     pub(super) fn choose(&mut self, action: Action) -> Vec<Effect> {
         let own = self.dialogs.last_mut().and_then(|page| page.act(action, &mut self.cx));
         match (own, action) {

@@ -1,4 +1,5 @@
-//! What is told of the machine's clock: once that it has jumped ahead and is not believed, and each time that it was set back.
+//! What is told of the machine's clock: once that it has jumped ahead and is not believed, and each time that it was
+//! set back.
 
 use chrono::Duration;
 
@@ -29,7 +30,8 @@ impl ClockNews {
         if let Some(ahead) = news {
             let minutes = CONFIRMED.as_secs() / 60;
             return Some(format!(
-                "This machine's clock has jumped ahead by {}: it is believed once it has gone on evenly for {minutes} minutes, and times here go by the one before until then.",
+                "This machine's clock has jumped ahead by {}: it is believed once it has gone on evenly for {minutes} \
+                    minutes, and times here go by the one before until then.",
                 spell(ahead)
             ));
         }
@@ -53,7 +55,10 @@ mod tests {
         let words = ClockNews::default().look(now, jumped).unwrap();
 
         assert_eq!(told, [false, true, false, true, false, false, true]);
-        assert!(words.contains("has jumped ahead by 2 h 5 min: it is believed once it has gone on evenly for 10 minutes"), "{words}");
+        assert!(
+            words.contains("has jumped ahead by 2 h 5 min: it is believed once it has gone on evenly for 10 minutes"),
+            "{words}"
+        );
     }
 
     #[test]

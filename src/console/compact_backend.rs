@@ -1,9 +1,9 @@
-//! The compact backend, which sends less: crossterm's own says both colours again with every change of one and goes every way by its full
-//! address.
+//! The compact backend, which sends less: crossterm's own says both colours again with every change of one and goes
+//! every way by its full address.
 //!
-//! Only what changes of a cell's ink is sent, short ways within a line are gone by a relative move, and all cells of one ink are written
-//! before the next ink: a colour is longer than the way to the next place. That makes a third of what a move of the cursor sends, which is
-//! felt on a slow line to another machine.
+//! Only what changes of a cell's ink is sent, short ways within a line are gone by a relative move, and all cells of
+//! one ink are written before the next ink: a colour is longer than the way to the next place. That makes a third of
+//! what a move of the cursor sends, which is felt on a slow line to another machine.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -29,8 +29,8 @@ type Change<'c> = (u16, u16, &'c Cell);
 /// Changes in one ink.
 type Inked<'c> = (Ink, Vec<Change<'c>>);
 
-/// The changes as they are written: those of one ink together; neighbours of a sign of doubtful width at the end, from left to right, so that
-/// what it spills is written over.
+/// The changes as they are written: those of one ink together; neighbours of a sign of doubtful width at the end, from
+/// left to right, so that what it spills is written over.
 fn by_ink<'c>(changes: &[Change<'c>]) -> Vec<Inked<'c>> {
     let mut together: Vec<Inked<'c>> = Vec::new();
     let mut in_order: Vec<Inked<'c>> = Vec::new();
@@ -124,7 +124,9 @@ impl Ink {
             code(format_args!("0"));
             Self::NONE
         };
-        for (_, number) in MODIFIERS.iter().filter(|(one, _)| to.modifier.contains(*one) && !now.modifier.contains(*one)) {
+        for (_, number) in
+            MODIFIERS.iter().filter(|(one, _)| to.modifier.contains(*one) && !now.modifier.contains(*one))
+        {
             code(format_args!("{number}"));
         }
         for (before, after, base) in [(now.fg, to.fg, 30), (now.bg, to.bg, 40)] {
@@ -270,7 +272,8 @@ mod tests {
             Color::Rgb(201, 209, 217),
         ];
         let modifiers = [Modifier::BOLD, Modifier::DIM, Modifier::UNDERLINED, Modifier::REVERSED, Modifier::ITALIC];
-        let modifiers = proptest::sample::subsequence(modifiers.to_vec(), 0..=3).prop_map(|all| all.into_iter().collect::<Modifier>());
+        let modifiers = proptest::sample::subsequence(modifiers.to_vec(), 0..=3)
+            .prop_map(|all| all.into_iter().collect::<Modifier>());
         let signs = select(vec!["a", "b", " ", " ", "·", "▌"]);
         (signs, select(colors.clone()), select(colors), modifiers).prop_map(|(sign, fg, bg, modifier)| {
             let mut cell = Cell::default();
@@ -318,7 +321,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_terminal_shows_what_crossterms_own_backend_shows_and_gets_fewer_bytes(frames in proptest::collection::vec(buffer(), 1..4)) {
+        fn a_terminal_shows_what_crossterms_own_backend_shows_and_gets_fewer_bytes(
+            frames in proptest::collection::vec(buffer(), 1..4),
+        ) {
             crossterm::style::force_color_output(true);
             let (lean, usual) = (sent(true, &frames), sent(false, &frames));
 
@@ -335,7 +340,10 @@ mod tests {
         assert_eq!(plain.change(strong), "\x1b[1;38;2;4;5;6m");
         assert_eq!(strong.change(plain), "\x1b[22;38;2;1;2;3m");
         assert_eq!(plain.change(plain), "");
-        assert_eq!(ink(Color::Red, Modifier::REVERSED).change(ink(Color::LightRed, Modifier::empty())), "\x1b[0;91;48;2;9;9;9m");
+        assert_eq!(
+            ink(Color::Red, Modifier::REVERSED).change(ink(Color::LightRed, Modifier::empty())),
+            "\x1b[0;91;48;2;9;9;9m"
+        );
     }
 
     #[test]

@@ -109,7 +109,8 @@ pub struct AppContext {
     pub writes: WriteCheck,
     /// Whether the desk can be written, where it could not be at the start.
     pub desk: DeskCheck,
-    /// When a guard opened a form in the place of what was asked for, and the last key that was meant for what lay below it.
+    /// When a guard opened a form in the place of what was asked for, and the last key that was meant for what lay
+    /// below it.
     pub typed_ahead: Option<(Timestamp, Timestamp)>,
     /// What was chosen in the palette, the last first.
     pub recent: Vec<String>,
@@ -177,10 +178,13 @@ impl AppContext {
         Duration::from_std(self.settings.grace).unwrap_or_default()
     }
 
-    /// Whether what is typed now was begun before the form was seen that a guard opened: whoever types on without a pause has not read it.
+    /// Whether what is typed now was begun before the form was seen that a guard opened: whoever types on without a
+    /// pause has not read it.
     pub fn is_typed_ahead(&mut self) -> bool {
         let now = self.now;
-        let is_ahead = |(opened, last): &(Timestamp, Timestamp)| (now - *last).abs() < SEEN_AFTER && (now - *opened).abs() < SEEN_AT_LAST;
+        let is_ahead = |(opened, last): &(Timestamp, Timestamp)| {
+            (now - *last).abs() < SEEN_AFTER && (now - *opened).abs() < SEEN_AT_LAST
+        };
         self.typed_ahead = self.typed_ahead.filter(is_ahead).map(|(opened, _)| (opened, now));
         self.typed_ahead.is_some()
     }
@@ -234,7 +238,8 @@ impl AppContext {
         self.tell(Tone::Good, text.into(), None, Some(decision.journal_key()), None);
     }
 
-    /// Says something about a key that was pressed. It is of the moment: it goes with the next key, and the journal does not keep it.
+    /// Says something about a key that was pressed. It is of the moment: it goes with the next key, and the journal
+    /// does not keep it.
     pub fn hint(&mut self, text: impl Into<String>) {
         self.said = true;
         self.toasts.hint(text, self.now);
@@ -274,7 +279,12 @@ impl AppContext {
             None => self.toasts.notify(tone, text, alert, self.now),
         };
         if is_new {
-            self.told.push(JournalStep::Notified { tone: tone.as_str().to_owned(), words, alert: alert.map(Into::into), decision });
+            self.told.push(JournalStep::Notified {
+                tone: tone.as_str().to_owned(),
+                words,
+                alert: alert.map(Into::into),
+                decision,
+            });
         }
     }
 
@@ -301,9 +311,10 @@ impl AppContext {
             // What the desk has there is set aside: it may be another console's.
             BegunText::Answer(alert) => self.drafts.get(&alert).map(|draft| Keep::Draft(alert, draft.clone(), None)),
             BegunText::GroupAnswer(id) => self.group_drafts.get(id).map(|draft| Keep::GroupDraft(draft.clone())),
-            BegunText::Note(alert) => {
-                self.notes.draft(alert).map(|typed| Keep::NoteDraft(alert, Draft { comments: typed.to_owned(), ..Draft::default() }))
-            }
+            BegunText::Note(alert) => self
+                .notes
+                .draft(alert)
+                .map(|typed| Keep::NoteDraft(alert, Draft { comments: typed.to_owned(), ..Draft::default() })),
         };
         self.unkept.take_again().into_iter().filter_map(again).map(Effect::Keep).collect()
     }

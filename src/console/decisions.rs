@@ -32,7 +32,8 @@ const PROBED_WITHIN: Duration = Duration::seconds(2);
 /// The most landed alerts that are held.
 const MOST_LANDED: usize = 1_000;
 
-/// The last moment for a decision on an alert to leave in time; none where the deadline is not known to the moment, or has passed.
+/// The last moment for a decision on an alert to leave in time; none where the deadline is not known to the moment, or
+/// has passed.
 fn last_moment(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
     let deadline = alert.deadline.moment().filter(|deadline| *deadline > now && alert.expired_at.is_none())?;
     Some(deadline - MARGIN)
@@ -62,7 +63,8 @@ pub fn leaves_at_once(alert: &Alert, grace: Duration, now: Timestamp) -> bool {
     !grace.is_zero() && last_moment(alert, now).is_some_and(|last| last - now < grace)
 }
 
-/// Whether an alert's window may close before a grace has passed, as far as that is known: whole hours left may be no more than that.
+/// Whether an alert's window may close before a grace has passed, as far as that is known: whole hours left may be no
+/// more than that.
 pub fn may_close_within(alert: &Alert, grace: Duration, now: Timestamp) -> bool {
     closes_from(alert, now).is_some_and(|closes| closes - MARGIN <= now + grace)
 }
@@ -123,7 +125,8 @@ pub fn alert_of(named: &JournalAlert) -> Alert {
 pub enum State {
     /// Leaves at this moment and can be taken back until then.
     Staged(Timestamp),
-    /// Its time had come while the deployment did not answer: it leaves when its user says so again, and can be taken back until then.
+    /// Its time had come while the deployment did not answer: it leaves when its user says so again, and can be taken
+    /// back until then.
     Waiting,
     /// With the service.
     Sending,
@@ -179,8 +182,15 @@ pub enum DecisionEvent {
 }
 
 impl PendingDecision {
-    /// One that was made at this moment, by itself, on an alert of whose window nothing is known; what was said, and its idempotency key.
-    fn made(key: u64, alert: Alert, (resolution, idempotency_key): (Resolution, String), state: State, now: Timestamp) -> Self {
+    /// One that was made at this moment, by itself, on an alert of whose window nothing is known; what was said, and
+    /// its idempotency key.
+    fn made(
+        key: u64,
+        alert: Alert,
+        (resolution, idempotency_key): (Resolution, String),
+        state: State,
+        now: Timestamp,
+    ) -> Self {
         Self {
             key,
             alert,
@@ -288,19 +298,22 @@ pub struct Decisions {
     told: Option<Timestamp>,
     /// Those made together that are paused.
     paused: HashSet<u64>,
-    /// Alerts with the outcomes that their decisions here came to, the last ones: lists of what waits no longer have them.
+    /// Alerts with the outcomes that their decisions here came to, the last ones: lists of what waits no longer have
+    /// them.
     landed: VecDeque<Alert>,
     /// How the alerts of first decisions were answered by another who was faster, while others wait here for these.
     overtaken: HashMap<u64, Alert>,
-    /// The first decisions that did not leave because another alert on the payment is refunded: what was to follow them is true all the same.
+    /// The first decisions that did not leave because another alert on the payment is refunded: what was to follow them
+    /// is true all the same.
     paid: HashSet<u64>,
     /// Of which of those that wait it is still to be asked what becomes of them: one question for each case.
     ask: Vec<WaitReason>,
 }
 
 impl Decisions {
-    /// Stages a decision; it leaves after the grace, and at once where the window closes meanwhile. One that rests on a refund of the same
-    /// payment that is on its way leaves once that is recorded. An earlier one on the same alert that was refused is forgotten.
+    /// Stages a decision; it leaves after the grace, and at once where the window closes meanwhile. One that rests on a
+    /// refund of the same payment that is on its way leaves once that is recorded. An earlier one on the same alert
+    /// that was refused is forgotten.
     pub fn stage(&mut self, alert: Alert, resolution: Resolution, grace: Duration, now: Timestamp) -> u64 {
         let before = self.of(alert.id).map(|earlier| earlier.instead_of.unwrap_or(earlier.key));
         let instead_of = before.filter(|first| resolution.gives_money_back() && self.holds_others(*first));
@@ -316,7 +329,8 @@ impl Decisions {
         self.made
     }
 
-    /// Notes which refunds on its payment were known when an alert's decision was staged: confirmed, or what it rests on.
+    /// Notes which refunds on its payment were known when an alert's decision was staged: confirmed, or what it rests
+    /// on.
     pub fn confirm(&mut self, alert: AlertId, known: KnownRefunds) {
         let Some(place) = self.all.iter().position(|decision| decision.alert.id == alert) else { return };
         if self.all[place].after.is_none() {
@@ -326,13 +340,15 @@ impl Decisions {
         self.all[place].known = known;
     }
 
-    /// Takes over a decision of an earlier console that left and whose answer never came: it is looked up, and never sent again.
+    /// Takes over a decision of an earlier console that left and whose answer never came: it is looked up, and never
+    /// sent again.
     pub fn adopt(&mut self, left: &LeftDecision, now: Timestamp) {
         let Some(resolution) = left.said.resolution() else { return };
         self.made += 1;
         let who = if is_of_command(&left.key) { "a command" } else { "an earlier console" };
         let state = State::Checking(Polling::new(format!("{who} sent it and had no answer"), now));
-        let made = PendingDecision::made(self.made, alert_of(&left.said.alert), (resolution, left.key.clone()), state, now);
+        let made =
+            PendingDecision::made(self.made, alert_of(&left.said.alert), (resolution, left.key.clone()), state, now);
         self.all.push(PendingDecision { sent_at: left.sent_at, ..made });
     }
 
@@ -386,7 +402,8 @@ impl Decisions {
         self.all.iter().filter(|decision| decision.is_here())
     }
 
-    /// Stops the countdowns, or lets them go on from where they stopped. None is stopped beyond the last moment for its answer.
+    /// Stops the countdowns, or lets them go on from where they stopped. None is stopped beyond the last moment for its
+    /// answer.
     pub fn hold(&mut self, hold: bool, now: Timestamp) {
         match (hold, self.held_since) {
             (true, None) => self.held_since = Some(now),
@@ -402,7 +419,8 @@ impl Decisions {
         }
     }
 
-    /// The decisions whose time has come; they count as sent from now on. What is to be looked at before stays until it was.
+    /// The decisions whose time has come; they count as sent from now on. What is to be looked at before stays until it
+    /// was.
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         let leaving = self.in_turn(now, |decision| decision.was_looked_at(now));
         let send = |decision: &mut PendingDecision| {
@@ -466,7 +484,8 @@ impl Decisions {
 
     /// What is certain about an alert by other means is no longer this console's to find out.
     pub fn settled(&mut self, alert: AlertId, recorded: bool, now: Timestamp) {
-        let known = self.of(alert).filter(|decision| matches!(decision.state, State::Checking(_))).map(|decision| decision.key);
+        let known =
+            self.of(alert).filter(|decision| matches!(decision.state, State::Checking(_))).map(|decision| decision.key);
         if let Some(key) = known {
             self.let_follow(self.first_of(key), recorded, now);
         }
@@ -481,7 +500,12 @@ impl Decisions {
     }
 
     /// Takes the service's answer in.
-    pub fn answered(&mut self, key: u64, answer: Result<Landing, ServiceError>, now: Timestamp) -> Option<DecisionEvent> {
+    pub fn answered(
+        &mut self,
+        key: u64,
+        answer: Result<Landing, ServiceError>,
+        now: Timestamp,
+    ) -> Option<DecisionEvent> {
         let decision = self.get(key)?;
         let event = match answer {
             Ok(Landing::Recorded(alert)) => DecisionEvent::Landed(Box::new(alert)),
@@ -497,10 +521,13 @@ impl Decisions {
                     self.put_off(now + Duration::from_std(*wait).unwrap_or_default());
                 }
                 match (fate_by_error(&error), &error) {
-                    (DecisionFate::Unknown(why), ServiceError::ProviderOutcomeUnknown(_)) => DecisionEvent::Unknown(why),
-                    (DecisionFate::Unknown(why), _) => {
-                        DecisionEvent::Unknown(format!("{} (sent to the service; the alert is looked at)", why.trim_end_matches('.')))
+                    (DecisionFate::Unknown(why), ServiceError::ProviderOutcomeUnknown(_)) => {
+                        DecisionEvent::Unknown(why)
                     }
+                    (DecisionFate::Unknown(why), _) => DecisionEvent::Unknown(format!(
+                        "{} (sent to the service; the alert is looked at)",
+                        why.trim_end_matches('.')
+                    )),
                     (fate, _) => DecisionEvent::Refused(fate.reason().unwrap_or_default().to_owned()),
                 }
             }
@@ -509,7 +536,8 @@ impl Decisions {
         Some(event)
     }
 
-    /// Takes in what a poll found of a decision whose fate was not known. What proves nothing is told once, when so many polls were in vain.
+    /// Takes in what a poll found of a decision whose fate was not known. What proves nothing is told once, when so
+    /// many polls were in vain.
     pub fn looked_up(&mut self, key: u64, found: Result<Found, ServiceError>, now: Timestamp) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         let proof = found.as_ref().ok().map(|found| decision.proof(found, now));

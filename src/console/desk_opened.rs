@@ -1,4 +1,5 @@
-//! What the application does once a desk can be written that could not be at the start: what was decided and begun meanwhile is kept there.
+//! What the application does once a desk can be written that could not be at the start: what was decided and begun
+//! meanwhile is kept there.
 
 use uuid::Uuid;
 
@@ -17,12 +18,16 @@ impl App {
             return Vec::new();
         };
         // From here on nothing leaves that is not in the journal: first of all comes what it does not have yet.
-        let mut effects = vec![Effect::UseDesk, Effect::Keep(Keep::JournalEntries(cx.journal.kept_from(session, cx.now)))];
+        let mut effects =
+            vec![Effect::UseDesk, Effect::Keep(Keep::JournalEntries(cx.journal.kept_from(session, cx.now)))];
         cx.unkept.keeps_again();
         effects.extend(cx.keep_again());
         // What the screens look like is kept anew.
         self.kept = Layout::default();
-        self.cx.notify(Tone::Good, "The desk can be written now: what was decided here since the start is in its journal, texts are kept.");
+        self.cx.notify(
+            Tone::Good,
+            "The desk can be written now: what was decided here since the start is in its journal, texts are kept.",
+        );
         let cx = &mut self.cx;
         left.texts.retain(|alert| cx.drafts.contains_key(&alert.id) || cx.group_drafts.with(alert.id).is_some());
         // What was decided here on an alert is the newer one.

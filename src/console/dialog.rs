@@ -1,5 +1,5 @@
-//! The trait of every dialog, which lies over a screen and has the input; and the outcome in which dialogs and screens say what they want
-//! of the application.
+//! The trait of every dialog, which lies over a screen and has the input; and the outcome in which dialogs and screens
+//! say what they want of the application.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -31,7 +31,8 @@ pub trait Dialog: Send {
     /// Draws it over the screen. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext);
 
-    /// Draws its keys into the footer, after it was drawn itself. What lies on a screen has them in its own area instead.
+    /// Draws its keys into the footer, after it was drawn itself. What lies on a screen has them in its own area
+    /// instead.
     fn draw_keys(&self, _: &mut Buffer, _: Rect, _: &AppContext) {}
 
     /// When it wants to hear of the time: a [`Message::Tick`].
@@ -44,7 +45,8 @@ pub trait Dialog: Send {
         DataAge::OfList
     }
 
-    /// Whether a question that asks by itself may lie over it: on a page where nothing is typed it takes no key from anybody.
+    /// Whether a question that asks by itself may lie over it: on a page where nothing is typed it takes no key from
+    /// anybody.
     fn takes_questions(&self) -> bool {
         false
     }

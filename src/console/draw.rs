@@ -51,7 +51,10 @@ impl App {
             lines.push((format!("{unsent} soon; {quit} takes back"), theme.warning));
         }
         let top = area.y + area.height.saturating_sub(u16::try_from(lines.len()).unwrap_or(0)) / 2;
-        let lines: Vec<_> = lines.iter().flat_map(|(line, style)| wrap(line, area.width).into_iter().map(|line| (line, *style))).collect();
+        let lines: Vec<_> = lines
+            .iter()
+            .flat_map(|(line, style)| wrap(line, area.width).into_iter().map(|line| (line, *style)))
+            .collect();
         let top = top.min(area.bottom().saturating_sub(u16::try_from(lines.len()).unwrap_or(0)).max(area.y));
         for ((line, style), y) in lines.iter().zip(top..area.bottom()) {
             put_middle(buffer, Rect { y, height: 1, ..area }, line, *style);
@@ -130,15 +133,20 @@ impl App {
         let help_room = help.map_or(0, |help| 3 + help_key + 1 + columns(&help.words));
         // The screen's own keys come before those of every screen.
         let of = |context: KeyContext| keymap.bindings(context).filter(|binding| binding.footer);
-        let offers = |action| if self.is_in_pane() { self.pane.offers(action, &self.cx) } else { screen.offers(action, &self.cx) };
+        let offers = |action| {
+            if self.is_in_pane() { self.pane.offers(action, &self.cx) } else { screen.offers(action, &self.cx) }
+        };
         let leads = screen.leads_with().filter(|_| !self.is_in_pane());
         let first = leads.and_then(|action| keymap.binding(action));
         // The facts of an alert are worth more than what is done with many.
         let is_of_many = |action| matches!(action, Action::Bulk | Action::Mark);
-        let own = of(context).filter(|binding| !is_of_many(binding.action)).chain(of(context).filter(|binding| is_of_many(binding.action)));
+        let own = of(context)
+            .filter(|binding| !is_of_many(binding.action))
+            .chain(of(context).filter(|binding| is_of_many(binding.action)));
         let others = own.chain(of(KeyContext::Always)).filter(|binding| Some(binding.action) != leads);
         let shown = back.into_iter().chain(first).chain(others).filter(|binding| offers(binding.action));
-        let called = |action| if self.is_in_pane() { self.pane.words(action, &self.cx) } else { screen.words(action, &self.cx) };
+        let called =
+            |action| if self.is_in_pane() { self.pane.words(action, &self.cx) } else { screen.words(action, &self.cx) };
         let mut full = false;
         for binding in shown {
             let Some(key) = binding.keys.first().map(ToString::to_string) else { continue };
@@ -155,8 +163,8 @@ impl App {
         }
     }
 
-    /// How many decisions wait here, with the key that asks what becomes of them and the one that takes them back, as far as there is room.
-    /// Returns the area it took.
+    /// How many decisions wait here, with the key that asks what becomes of them and the one that takes them back, as
+    /// far as there is room. Returns the area it took.
     fn draw_waiting(&self, buffer: &mut Buffer, line: Rect, waiting: u64) -> Rect {
         let theme = &self.cx.theme;
         let verb = if waiting == 1 { "waits" } else { "wait" };
@@ -164,7 +172,8 @@ impl App {
         if self.dialogs.last().is_some_and(|dialog| !dialog.takes_questions()) {
             return put_right(buffer, line, &what, theme.warning);
         }
-        let offers = [(Action::Refresh, "asks"), (Action::Undo, "takes back")].map(|(action, words)| (action, self.cx.key(action), words));
+        let offers = [(Action::Refresh, "asks"), (Action::Undo, "takes back")]
+            .map(|(action, words)| (action, self.cx.key(action), words));
         let needed = |(_, key, words): &(Action, String, &str)| 2 + columns(key) + 1 + columns(words);
         let both = columns(&what) + offers.iter().map(needed).sum::<u16>();
         // A page has the key that takes back among its own.
@@ -197,7 +206,12 @@ impl App {
                     &format!("leaving once {} come back", counted(sending, "answer has", "answers have")),
                     theme.warning,
                 ),
-                (false, 1..) => put_right(buffer, line, &format!("sending {}…", counted(sending, "decision", "decisions")), theme.accent),
+                (false, 1..) => put_right(
+                    buffer,
+                    line,
+                    &format!("sending {}…", counted(sending, "decision", "decisions")),
+                    theme.accent,
+                ),
                 _ => nothing,
             };
         };

@@ -58,24 +58,33 @@ impl<'a> DrawContext<'a> {
 
     /// The decisions that are known.
     pub fn known_decisions(&self) -> KnownDecisions<'a> {
-        KnownDecisions { here: self.decisions, unfinished: self.unfinished, history: self.journal.history(), now: self.now }
+        KnownDecisions {
+            here: self.decisions,
+            unfinished: self.unfinished,
+            history: self.journal.history(),
+            now: self.now,
+        }
     }
 
     /// The decision on an alert that an earlier console failed to have recorded, while nobody has seen to it.
     pub fn failed_before(&self, alert: &Alert) -> Option<&'a DecisionRecord> {
-        let is_open = alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();
+        let is_open =
+            alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();
         self.journal.failed_on(alert.id, self.now).filter(|_| is_open)
     }
 
-    /// The decision by which this desk knows that an alert has its outcome, while the list shows none and no other one is under way.
+    /// The decision by which this desk knows that an alert has its outcome, while the list shows none and no other one
+    /// is under way.
     pub fn list_behind(&self, alert: &Alert) -> Option<&'a DecisionRecord> {
-        let is_open = alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();
+        let is_open =
+            alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();
         self.journal.history().answered_on(alert.id).filter(|_| is_open)
     }
 
     /// What was typed for an answer to an alert, where none was sent.
     pub fn draft(&self, alert: &Alert) -> Option<&'a Draft> {
-        let is_open = alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();
+        let is_open =
+            alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();
         self.drafts.get(&alert.id).filter(|_| is_open)
     }
 
@@ -97,7 +106,9 @@ impl<'a> DrawContext<'a> {
     /// Writes what some actions are called, each with its key, and notes where each one stands.
     pub fn put_actions(&self, pen: &mut Pen<'_>, actions: &[Action], note: impl Fn(Rect, Action)) {
         for action in actions {
-            let Some(binding) = self.keymap.binding(*action).filter(|binding| !binding.keys.is_empty()) else { continue };
+            let Some(binding) = self.keymap.binding(*action).filter(|binding| !binding.keys.is_empty()) else {
+                continue;
+            };
             if let Some(area) = pen.put_whole(&format!("{} {}", self.key(*action), binding.words), self.theme.quiet) {
                 note(area, *action);
             }

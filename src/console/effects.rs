@@ -16,12 +16,13 @@ use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
 use crate::desk::{
-    Draft, ExportRequest, GroupDraft, JournalEntry, JournalMark, JournalStep, Layout, Note, SalesCount, SavedView, SnoozedAlert,
+    Draft, ExportRequest, GroupDraft, JournalEntry, JournalMark, JournalStep, Layout, Note, SalesCount, SavedView,
+    SnoozedAlert,
 };
 use crate::domain::rule::DecisionRule;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId, EndpointId, FindQuery,
-    Secret, Timestamp,
+    Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId,
+    EndpointId, FindQuery, Secret, Timestamp,
 };
 use crate::service::ResolveRequest;
 
@@ -53,9 +54,11 @@ pub enum Effect {
     SameCards(Vec<(AlertId, Option<AlertQuery>)>),
     /// Load these rows of a list, whether they are shown or not.
     Collect(u64, Stretch),
-    /// Load what lapses within so many hours from this moment, as much as a page has, and count the rest where that can be done.
+    /// Load what lapses within so many hours from this moment, as much as a page has, and count the rest where that can
+    /// be done.
     ReadClosing(u32, Timestamp),
-    /// Load what waits within these filters, the first to lapse first, as much as a page of each has, under this number.
+    /// Load what waits within these filters, the first to lapse first, as much as a page of each has, under this
+    /// number.
     ReadForRules(u64, Vec<AlertFilter>),
     /// Read these alerts anew for rules that stage by themselves, with what is on their payments, under this number.
     LookUpForRules(u64, Vec<(AlertId, Option<AlertQuery>)>),
@@ -131,7 +134,8 @@ pub enum Effect {
     RevokeCredential(CredentialKind, String),
     /// Load so many entries of the service's audit log, the newest first.
     LoadAudit(u32),
-    /// Look for what the newest entries of the service's audit log say of these alerts, each with whether it is answered.
+    /// Look for what the newest entries of the service's audit log say of these alerts, each with whether it is
+    /// answered.
     AuditOf(Vec<(AlertId, bool)>),
     /// Read what was written into the desk's journal from here on.
     ReadJournal(JournalMark),
@@ -196,7 +200,8 @@ pub enum Keep {
     View(SavedView),
     /// That a view is no longer wanted.
     NoView(String),
-    /// A decision that was begun, after this one that was known to be kept: what another console wrote meanwhile is set aside.
+    /// A decision that was begun, after this one that was known to be kept: what another console wrote meanwhile is set
+    /// aside.
     Draft(AlertId, Draft, Option<Draft>),
     /// A decision that was begun, beside the one that is kept.
     AsideDraft(AlertId, Draft),
@@ -239,9 +244,13 @@ impl Keep {
         }
     }
 
-    /// Whether it is to be kept as soon as that can be done. Texts, steps and the layout are kept anew by whoever holds them.
+    /// Whether it is to be kept as soon as that can be done. Texts, steps and the layout are kept anew by whoever holds
+    /// them.
     pub fn is_due_later(&self) -> bool {
-        let is_held = matches!(self, Self::Layout(_) | Self::Journal(_) | Self::JournalSteps(_) | Self::JournalEntries(_) | Self::Note(_));
+        let is_held = matches!(
+            self,
+            Self::Layout(_) | Self::Journal(_) | Self::JournalSteps(_) | Self::JournalEntries(_) | Self::Note(_)
+        );
         !is_held && self.begun_text().is_none()
     }
 

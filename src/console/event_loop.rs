@@ -1,4 +1,5 @@
-//! The loop: wait for a key, a message or the next moment something changes; update; run the effects; draw when nothing waits.
+//! The loop: wait for a key, a message or the next moment something changes; update; run the effects; draw when nothing
+//! waits.
 
 use std::future::poll_fn;
 use std::io;
@@ -38,8 +39,9 @@ const OVERDUE: Duration = Duration::from_millis(100);
 /// Heartbeat: interval of the look whether the terminal is still there, and whether somebody else has changed files.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// Frame pacing: a token bucket of four frames that is refilled thirty times a second. A key and the answers to it come to the screen without
-/// waiting for each other or for those of the key before, and never more than the terminal can take.
+/// Frame pacing: a token bucket of four frames that is refilled thirty times a second. A key and the answers to it come
+/// to the screen without waiting for each other or for those of the key before, and never more than the terminal can
+/// take.
 #[derive(Debug)]
 struct FramePacer {
     next: Instant,
@@ -189,7 +191,9 @@ impl Surface for Screen {
         let is_ours = self.has_terminal()?;
         match effect {
             // A call is heard, whoever has the terminal.
-            Effect::Notice(notice) if is_ours || may_write_in_background() => self.writer.send(notice.sequence().as_bytes()),
+            Effect::Notice(notice) if is_ours || may_write_in_background() => {
+                self.writer.send(notice.sequence().as_bytes())
+            }
             Effect::Title(title) if !is_ours => {
                 self.title = title;
                 Ok(())
@@ -243,7 +247,20 @@ pub(super) async fn run(
     kept: DeskState,
 ) -> Result<Option<NextConsole>, ConsoleError> {
     let gone = |error| ConsoleError::TerminalGone { error, lost: LostAtEnd::default() };
-    let Session { deployment, clock, place, settings, alert_json, alert_records, listener, log, rules, profiles, keeper, .. } = session;
+    let Session {
+        deployment,
+        clock,
+        place,
+        settings,
+        alert_json,
+        alert_records,
+        listener,
+        log,
+        rules,
+        profiles,
+        keeper,
+        ..
+    } = session;
     let title = settings.notices.title.then(|| format!("avert: {}", super::text::sanitize(&place.name)));
     let mut signals = Signals::listen().map_err(gone)?;
     let guard = TerminalGuard::enter(settings.mouse, title.as_deref(), settings.reports.clone()).map_err(gone)?;
@@ -289,7 +306,8 @@ pub(super) async fn run(
     let result = tokio::select! {
         biased;
         () = crashed.notified() => Err(ConsoleError::Crashed),
-        name = signals.wait(|message| { let _ = sender.send(message); }) => Err(ConsoleError::Terminated { signal: name, lost: LostAtEnd::default() }),
+        name = signals.wait(|message| { let _ = sender.send(message); }) => Err(ConsoleError::Terminated {
+            signal: name, lost: LostAtEnd::default() }),
         end = drive(&mut app, &mut screen, &mut keys, &mut messages, &mut runner, first, &clock) => match end {
             End::Left => Ok(app.next_console().cloned()),
             End::Gone(error) => Err(gone(error)),
@@ -343,7 +361,8 @@ impl Signals {
         loop {
             tokio::select! {
                 name = poll_fn(|cx| {
-                    let came = self.ends.iter_mut().find_map(|(signal, name)| signal.poll_recv(cx).is_ready().then_some(*name));
+                    let came = self.ends.iter_mut().find_map(|(signal,
+                        name)| signal.poll_recv(cx).is_ready().then_some(*name));
                     came.map_or(Poll::Pending, Poll::Ready)
                 }) => return name,
                 _ = self.stop.recv() => {

@@ -45,9 +45,15 @@ pub(super) fn outcome(message: &Message) -> Option<(&'static str, Option<&Servic
         Message::Alert(_, answer) => ("reading an alert", answer.as_ref().err()),
         Message::Deliveries(_, answer) => ("reading the webhooks of an alert", answer.as_ref().err()),
         Message::SameCard(_, answer) => ("looking for duplicates", answer.as_ref().err()),
-        Message::SameCards(found) => ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err())),
-        Message::ReadForRules(_, read) => ("reading what rules act on", read.iter().find_map(|answer| answer.as_ref().err())),
-        Message::LookedUpForRules(_, found) => ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err())),
+        Message::SameCards(found) => {
+            ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err()))
+        }
+        Message::ReadForRules(_, read) => {
+            ("reading what rules act on", read.iter().find_map(|answer| answer.as_ref().err()))
+        }
+        Message::LookedUpForRules(_, found) => {
+            ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err()))
+        }
         Message::Collected(_, answer) => ("reading what is to be marked", answer.as_ref().err()),
         Message::BegunRead(_, answer) => ("reading what was begun", answer.as_ref().err()),
         Message::Closing(answer) => ("reading what lapses next", answer.as_ref().err()),

@@ -22,7 +22,8 @@ impl GroupDraftList {
         Self { all, offered: None }
     }
 
-    /// The draft that was begun last for what was marked. One that an earlier start has told of is found by its alerts alone.
+    /// The draft that was begun last for what was marked. One that an earlier start has told of is found by its alerts
+    /// alone.
     pub fn of_marks(&self) -> Option<&GroupDraft> {
         self.all.iter().rfind(|draft| !draft.case && !draft.told)
     }
@@ -32,7 +33,8 @@ impl GroupDraftList {
         self.all.iter().find(|draft| Some(draft.id) == self.offered)
     }
 
-    /// Offers the draft that was begun last for what was marked, once, as far as its alerts wait: the desk has it that it was told of.
+    /// Offers the draft that was begun last for what was marked, once, as far as its alerts wait: the desk has it that
+    /// it was told of.
     pub fn offer(&mut self, waiting: &[AlertId]) -> Option<Effect> {
         let id = self.of_marks()?.id;
         let draft = self.all.iter_mut().find(|draft| draft.id == id)?;
@@ -68,8 +70,8 @@ impl GroupDraftList {
         Some((draft, dropped))
     }
 
-    /// The draft of an answer to these alerts. What is marked has to be a part of what it was begun for: nobody decided for the others; a case
-    /// is known by each of its alerts.
+    /// The draft of an answer to these alerts. What is marked has to be a part of what it was begun for: nobody decided
+    /// for the others; a case is known by each of its alerts.
     pub fn find(&self, case: bool, alerts: &[AlertId]) -> Option<&GroupDraft> {
         let holds = |all: &[AlertId], some: &[AlertId]| {
             let all: std::collections::HashSet<&AlertId> = all.iter().collect();
@@ -148,7 +150,8 @@ mod tests {
         let mut list = GroupDraftList::default();
         list.keep(draft(false, &[a, b]));
 
-        let found = [vec![a], vec![a, b], vec![a, b, c], vec![b, c], vec![c]].map(|marked| list.find(false, &marked).is_some());
+        let found =
+            [vec![a], vec![a, b], vec![a, b, c], vec![b, c], vec![c]].map(|marked| list.find(false, &marked).is_some());
 
         assert_eq!(found, [true, true, false, false, false]);
         assert!(list.find(true, &[a, b]).is_none(), "what was marked is no case");

@@ -1,4 +1,5 @@
-//! The guards that a decision is held to which nobody makes in its alert's own form: one of several, and one that a rule stages.
+//! The guards that a decision is held to which nobody makes in its alert's own form: one of several, and one that a
+//! rule stages.
 
 use super::answer_words::answered_as;
 use super::dialogs::resolve_form::{Caution, KnownBefore, SaysOfMoney};
@@ -46,7 +47,11 @@ pub fn out_as_answered(answer: &str) -> Gets {
 
 /// Why an alert is left out, in the words of its row.
 pub fn left_out_words(why: &str) -> String {
-    if ["left out", ANSWERED].iter().any(|lead| why.starts_with(lead)) { why.to_owned() } else { format!("left out: {why}") }
+    if ["left out", ANSWERED].iter().any(|lead| why.starts_with(lead)) {
+        why.to_owned()
+    } else {
+        format!("left out: {why}")
+    }
 }
 
 /// Why an alert cannot be answered at all now; nothing where it can be.
@@ -77,8 +82,8 @@ pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Ge
     known.unfinished.elsewhere(alert.id).map(|coming| Gets::care(elsewhere_in_words(coming)))
 }
 
-/// What speaks against a decision on an alert that can be answered, as far as it was not confirmed; `others` are on its payment, and `order` is
-/// what the shop's order advises.
+/// What speaks against a decision on an alert that can be answered, as far as it was not confirmed; `others` are on its
+/// payment, and `order` is what the shop's order advises.
 pub fn speaks_against<'o>(
     alert: &Alert,
     resolution: &Resolution,
@@ -98,11 +103,17 @@ pub fn speaks_against<'o>(
     let order = advised_by.filter(|order| order.was_refunded_before());
     let on_payment: Vec<&Alert> = others.filter(|other| known.foreseen(other).refund_is_likely()).collect();
     let refunded = on_payment.first().copied();
-    let says = SaysOfMoney { refunds: resolution.gives_money_back(), refunded_before: resolution.says_refunded_before() };
-    let before = KnownBefore { answered: false, may_have_arrived: false, refunded_elsewhere: refunded.is_some() || order.is_some() };
+    let says =
+        SaysOfMoney { refunds: resolution.gives_money_back(), refunded_before: resolution.says_refunded_before() };
+    let before = KnownBefore {
+        answered: false,
+        may_have_arrived: false,
+        refunded_elsewhere: refunded.is_some() || order.is_some(),
+    };
     let mut cautions = Caution::against(alert, says, before, known.now);
     let doubles = known.duplicates(alert, on_payment.iter().copied());
-    let denied = denied_refund(alert, resolution, &doubles, advised_by).filter(|_| !cautions.contains(&Caution::NetworkRule));
+    let denied =
+        denied_refund(alert, resolution, &doubles, advised_by).filter(|_| !cautions.contains(&Caution::NetworkRule));
     cautions.extend(denied.map(|_| Caution::RefundDenied));
     let is_open = resolution.gives_money_back() && advised_by.is_some_and(|order| order.leaves_refund_open);
     cautions.extend(is_open.then_some(Caution::RefundOpen));
@@ -113,7 +124,11 @@ pub fn speaks_against<'o>(
         return None;
     }
     if let Some(denied) = denied.filter(|_| caution == Caution::RefundDenied) {
-        return Some(Gets::Out { why: denied_words(denied, &doubles, advised_by, resolution, known.now), care: true, cautions });
+        return Some(Gets::Out {
+            why: denied_words(denied, &doubles, advised_by, resolution, known.now),
+            care: true,
+            cautions,
+        });
     }
     let by = match (refunded, order) {
         _ if caution != Caution::PaidTwice => String::new(),
@@ -132,20 +147,33 @@ pub fn speaks_against<'o>(
 }
 
 /// What is advised instead of an answer that money does not go back, where money has gone back already.
-fn denied_refund(alert: &Alert, resolution: &Resolution, doubles: &[Duplicate], order: Option<&OrderAdvice>) -> Option<Advice> {
+fn denied_refund(
+    alert: &Alert,
+    resolution: &Resolution,
+    doubles: &[Duplicate],
+    order: Option<&OrderAdvice>,
+) -> Option<Advice> {
     let advised = refund_warning(alert, doubles.iter(), order)?;
     let fits = match (resolution, advised.decision) {
         (Resolution::Current { decision, .. }, advised) => *decision == advised,
-        (Resolution::Older { word, .. }, Decision::Invalid(reason)) => resolution.says_refunded_before() || *word == reason.older_word(),
+        (Resolution::Older { word, .. }, Decision::Invalid(reason)) => {
+            resolution.says_refunded_before() || *word == reason.older_word()
+        }
         (Resolution::Older { .. }, _) => false,
     };
     // Another refund would pay twice: that is a caution of its own.
     (!fits && !resolution.gives_money_back()).then_some(advised)
 }
 
-/// What is known of the refund that an answer passes over, what fits, and which alert's it was: `refunded 55 min ago; invalid fits: VERIFI
-/// 298140461388`. Where it is cut, the end of an id is.
-fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvice>, said: &Resolution, now: Timestamp) -> String {
+/// What is known of the refund that an answer passes over, what fits, and which alert's it was: `refunded 55 min ago;
+/// invalid fits: VERIFI 298140461388`. Where it is cut, the end of an id is.
+fn denied_words(
+    advised: Advice,
+    doubles: &[Duplicate],
+    order: Option<&OrderAdvice>,
+    said: &Resolution,
+    now: Timestamp,
+) -> String {
     let rank = |double: &&Duplicate| match double.state {
         DuplicateState::Refunded { .. } => 0,
         DuplicateState::OnItsWay(_) | DuplicateState::MayHaveArrived(_) => 1,
@@ -162,11 +190,15 @@ fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvi
             };
             (known, format!(": {} {}", double.provider, double.provider_id))
         }
-        (_, Some(order)) if advised.basis == AdviceBasis::Order => (format!("its order was {}", order.why), String::new()),
+        (_, Some(order)) if advised.basis == AdviceBasis::Order => {
+            (format!("its order was {}", order.why), String::new())
+        }
         _ => (Caution::NetworkRule.words().to_owned(), String::new()),
     };
     let fits = match (said, advised.decision) {
-        (Resolution::Current { decision: Decision::Invalid(_), .. }, Decision::Invalid(reason)) => reason.words().to_owned(),
+        (Resolution::Current { decision: Decision::Invalid(_), .. }, Decision::Invalid(reason)) => {
+            reason.words().to_owned()
+        }
         (Resolution::Current { .. }, decision @ Decision::Invalid(_)) => decision.refunded().to_owned(),
         (Resolution::Older { .. }, Decision::Invalid(reason)) => reason.older_word().to_string(),
         (_, decision) => decision.words(),
@@ -179,7 +211,8 @@ pub fn on_its_payment(alert: &Alert, found: &[Alert]) -> Vec<Alert> {
     found.iter().filter(|other| duplicate::evidence(alert, other).is_some()).cloned().collect()
 }
 
-/// How many alerts' payments are looked up at a time: many where the service does it by one search, few where it is asked for each card.
+/// How many alerts' payments are looked up at a time: many where the service does it by one search, few where it is
+/// asked for each card.
 pub const fn looked_up_at_once(by_one_search: bool) -> usize {
     if by_one_search { 100 } else { 8 }
 }

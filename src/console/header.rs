@@ -1,4 +1,5 @@
-//! The header: where one is, in words, which screens there are, how the service and the networks answer, and how old is what is shown.
+//! The header: where one is, in words, which screens there are, how the service and the networks answer, and how old is
+//! what is shown.
 
 mod plan;
 
@@ -108,13 +109,17 @@ impl App {
                 TabNames::Keys => self.standing(Wording::Shortest, calls).width(),
                 TabNames::Whole | TabNames::Short => self.link_room(*plan, calls),
             };
-            self.left_room(*plan) + plan.before + self.tabs_room(calls, plan.names, plan.gap) + plan.before_link() + link
+            self.left_room(*plan)
+                + plan.before
+                + self.tabs_room(calls, plan.names, plan.gap)
+                + plan.before_link()
+                + link
         };
         // Of what is wrong a sign alone would say nothing.
         let standing = self.standing(Wording::Sign, calls);
         let is_well = standing.words.is_empty();
-        // While all is well its age is the last that whole names give way for, but for the local clock; of a list that cannot be read it is
-        // worth more than that too.
+        // While all is well its age is the last that whole names give way for, but for the local clock; of a list that
+        // cannot be read it is worth more than that too.
         let (has_local, has_rules) = (self.local_words().is_some(), self.rules_said().is_some());
         let says = |plan: &HeaderPlan| match plan.prefers_local() {
             _ if plan.rules && !has_rules => false,
@@ -190,7 +195,8 @@ impl App {
         }
     }
 
-    /// The screens, each with its key; where there is no room for all words, that of the one that is open and as much of the others as has it.
+    /// The screens, each with its key; where there is no room for all words, that of the one that is open and as much
+    /// of the others as has it.
     fn draw_tabs(&self, pen: &mut Pen<'_>, calls: usize, plan: HeaderPlan) {
         let theme = &self.cx.theme;
         let fits = |names: &TabNames| self.tabs_room(calls, *names, plan.gap) <= pen.room();
@@ -221,13 +227,13 @@ impl App {
         }
     }
 
-    /// Says that rules stage by themselves here, in as many words as leave room for the screens; with few columns rather this than those.
-    /// Returns where the rest of the line ends.
+    /// Says that rules stage by themselves here, in as many words as leave room for the screens; with few columns
+    /// rather this than those. Returns where the rest of the line ends.
     fn draw_rules(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16, calls: usize, plan: HeaderPlan) -> u16 {
         let Some((said, style)) = self.rules_said() else { return line.right() };
         let names = format!("{said}{}", self.rule_names());
-        let [whole, short, keys] =
-            [TabNames::Whole, TabNames::Short, TabNames::Keys].map(|names| plan.before + self.tabs_room(calls, names, plan.gap));
+        let [whole, short, keys] = [TabNames::Whole, TabNames::Short, TabNames::Keys]
+            .map(|names| plan.before + self.tabs_room(calls, names, plan.gap));
         let said = said.to_owned();
         let words = [
             (format!("desk {names}"), whole),
@@ -267,9 +273,17 @@ impl App {
     /// The screens, and a page that lies over them.
     fn tabs(&self) -> Vec<Tab> {
         let page = self.dialogs.iter().rev().find_map(|dialog| dialog.page());
-        let tab = |screen: Option<ScreenName>, name, action, open| Tab { screen, key: self.cx.key(action), name, action, open };
+        let tab = |screen: Option<ScreenName>, name, action, open| Tab {
+            screen,
+            key: self.cx.key(action),
+            name,
+            action,
+            open,
+        };
         let is_open = |screen| self.shows(screen);
-        let screens = ScreenName::ALL.into_iter().map(|(screen, _, name, action)| tab(Some(screen), name, action, is_open(screen)));
+        let screens = ScreenName::ALL
+            .into_iter()
+            .map(|(screen, _, name, action)| tab(Some(screen), name, action, is_open(screen)));
         screens.chain(page.map(|(action, name)| tab(None, name, action, true))).collect()
     }
 
@@ -286,8 +300,9 @@ impl App {
         (called + tabs).saturating_sub(gap)
     }
 
-    /// How the service answers, the age of what is shown, and the time. Returns the area it took. `left` is what the other end of the line
-    /// needs, with the screens and without: where they have no names, the time gives way to it, then the age, then words.
+    /// How the service answers, the age of what is shown, and the time. Returns the area it took. `left` is what the
+    /// other end of the line needs, with the screens and without: where they have no names, the time gives way to it,
+    /// then the age, then words.
     fn draw_link(&self, buffer: &mut Buffer, line: Rect, left: [u16; 2], plan: HeaderPlan, calls: usize) -> Rect {
         let theme = &self.cx.theme;
         let [room, most] = left.map(|left| line.width.saturating_sub(left + 2));
@@ -325,17 +340,20 @@ impl App {
         let same = wordings.into_iter().find(|wording| self.standing(*wording, calls).words == standing.words);
         let rest = match plan.names {
             TabNames::Keys => room,
-            names => {
-                line.width.saturating_sub(self.left_room(plan) + plan.before + self.tabs_room(calls, names, plan.gap) + plan.before_link())
-            }
+            names => line.width.saturating_sub(
+                self.left_room(plan) + plan.before + self.tabs_room(calls, names, plan.gap) + plan.before_link(),
+            ),
         };
         let clocked = same.map(|wording| self.standing_by(wording, calls, true));
-        if let Some(clocked) = clocked.filter(|told| told.width() + columns(&age) + columns(&clock) + before(&clock) <= rest) {
+        if let Some(clocked) =
+            clocked.filter(|told| told.width() + columns(&age) + columns(&clock) + before(&clock) <= rest)
+        {
             standing = clocked;
         }
         if plan.names == TabNames::Keys {
             // Where not even that has room, as much of it as tells that something is wrong.
-            standing.words = cut(&standing.words, most.max(LEAST).saturating_sub(columns(standing.sign) + 1)).into_owned();
+            standing.words =
+                cut(&standing.words, most.max(LEAST).saturating_sub(columns(standing.sign) + 1)).into_owned();
         }
         let mut rest = line;
         if !clock.is_empty() {
@@ -350,7 +368,8 @@ impl App {
         }
         let told = standing.told().trim_end().to_owned();
         let area = put_right(buffer, rest, &format!("{told}{age}"), theme.quiet);
-        let (said, style) = if standing.style == theme.ok { (standing.sign, theme.ok) } else { (told.as_str(), standing.style) };
+        let (said, style) =
+            if standing.style == theme.ok { (standing.sign, theme.ok) } else { (told.as_str(), standing.style) };
         buffer.set_stringn(area.x, area.y, said, said.width().min(usize::from(area.width)), style);
         if calls > 0 {
             self.targets.push(area, Action::ShowActivity);
@@ -393,8 +412,8 @@ impl App {
         self.cx.times().beside(self.cx.now).map(|local| format!("{local} local"))
     }
 
-    /// How old what is shown is. Since when something is wrong is told by its few words already, and of a list that was just read there is
-    /// nothing to say beside that.
+    /// How old what is shown is. Since when something is wrong is told by its few words already, and of a list that was
+    /// just read there is nothing to say beside that.
     fn age(&self, standing: &Standing, wording: Wording) -> String {
         let is_well = standing.style == self.cx.theme.ok;
         let ago = |at| self.cx.times().age(at, self.cx.now);
@@ -405,7 +424,11 @@ impl App {
             (false, false) => format!("  read {}", ago(at)),
         };
         let says_something = |at: &Timestamp| is_well || standing.calls || self.cx.now - *at >= LATE;
-        self.read_at().filter(|_| is_well || wording == Wording::Full).filter(says_something).map(age).unwrap_or_default()
+        self.read_at()
+            .filter(|_| is_well || wording == Wording::Full)
+            .filter(says_something)
+            .map(age)
+            .unwrap_or_default()
     }
 
     /// When what is on the screen was read; nothing where nothing was, or none of it is read.
@@ -417,7 +440,8 @@ impl App {
         }
     }
 
-    /// From when on what lies over the list, or the list that stands still below it, is older than a list gets that is read again and again.
+    /// From when on what lies over the list, or the list that stands still below it, is older than a list gets that is
+    /// read again and again.
     fn ages_at(&self) -> Option<Timestamp> {
         self.read_at().filter(|_| !self.dialogs.is_empty()).map(|at| at + self.screens.queue.every(self.cx.now) + LATE)
     }
@@ -516,7 +540,9 @@ impl App {
         };
         let link = &self.screens.queue.link;
         let again = |what: &str, since: &Timestamp, error: &ServiceError| {
-            let next = link.next_try().map_or_else(|| "by itself".to_owned(), |at| format!("at {}", self.cx.times().second(at)));
+            let next = link
+                .next_try()
+                .map_or_else(|| "by itself".to_owned(), |at| format!("at {}", self.cx.times().second(at)));
             format!("Since {} {what}: {}. It is tried again {next}.", self.cx.times().hour(*since), why(error))
         };
         if let Some((since, error)) = link.trouble.as_ref().filter(|_| self.screens.queue.listing.rows() > 0) {
@@ -531,7 +557,12 @@ impl App {
             return Some(again(&format!("{} cannot be read", part.words()), since, error));
         }
         let call = self.cx.last_call.failed()?;
-        Some(format!("{} failed at {}: {}.", capitalized(call.asked), self.cx.times().hour(call.since), why(&call.error)))
+        Some(format!(
+            "{} failed at {}: {}.",
+            capitalized(call.asked),
+            self.cx.times().hour(call.since),
+            why(&call.error)
+        ))
     }
 }
 
@@ -550,12 +581,16 @@ fn in_words(trouble: &NetworkTrouble, since: &str, wording: Wording) -> String {
         (DecisionFault::Unknown, Wording::Brief | Wording::Since) => format!("{who}: unknown, {since}"),
         (DecisionFault::Unknown, Wording::Shortest | Wording::Sign) => format!("{who} unknown, {since}"),
         // It is over: a moment, and nothing that goes on.
-        (DecisionFault::Declined, Wording::Full | Wording::Brief | Wording::Since) => format!("{who} not recorded, {since}"),
+        (DecisionFault::Declined, Wording::Full | Wording::Brief | Wording::Since) => {
+            format!("{who} not recorded, {since}")
+        }
         (DecisionFault::Declined, Wording::Shortest | Wording::Sign) => format!("{who} failed, {since}"),
         (DecisionFault::Unheard, Wording::Shortest | Wording::Sign) => "one not known".to_owned(),
         (DecisionFault::Unheard, Wording::Full) => format!("a decision not known since {since}"),
         (DecisionFault::Unheard, Wording::Brief | Wording::Since) => format!("a decision not known, {since}"),
         (DecisionFault::Service, Wording::Shortest | Wording::Sign) => "not recorded".to_owned(),
-        (DecisionFault::Service, Wording::Full | Wording::Brief | Wording::Since) => format!("a decision not recorded, {since}"),
+        (DecisionFault::Service, Wording::Full | Wording::Brief | Wording::Since) => {
+            format!("a decision not recorded, {since}")
+        }
     }
 }

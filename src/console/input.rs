@@ -1,4 +1,5 @@
-//! Where input goes: to the dialog on top, else to the pane or the screen that has the keys; below the smallest size it only ends the console.
+//! Where input goes: to the dialog on top, else to the pane or the screen that has the keys; below the smallest size it
+//! only ends the console.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
@@ -30,7 +31,9 @@ impl App {
             }
             Event::FocusLost => Vec::new(),
             Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
-            Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers: KeyModifiers::CONTROL, .. }) => self.quit_for_good(),
+            Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers: KeyModifiers::CONTROL, .. }) => {
+                self.quit_for_good()
+            }
             Event::Key(key) if self.is_too_small() => {
                 let quits = self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Quit);
                 if quits { self.quit_for_good() } else { Vec::new() }
@@ -47,7 +50,9 @@ impl App {
                 self.input(Event::Key(key))
             }
             // The footer asks about what waits on a page too.
-            Event::Mouse(_) if self.is_under_page() && self.targets.clicked(&event) == Some(Action::Refresh) => self.act(Action::Refresh),
+            Event::Mouse(_) if self.is_under_page() && self.targets.clicked(&event) == Some(Action::Refresh) => {
+                self.act(Action::Refresh)
+            }
             event => {
                 let is_key = matches!(event, Event::Key(_));
                 if is_key {
@@ -67,8 +72,8 @@ impl App {
         }
     }
 
-    /// Whether what is typed was meant for what lies below the form that a guard has opened: it is not taken, and that is said. The way out is
-    /// always open.
+    /// Whether what is typed was meant for what lies below the form that a guard has opened: it is not taken, and that
+    /// is said. The way out is always open.
     fn is_typed_ahead(&mut self, event: &Event) -> bool {
         if matches!(event, Event::Key(KeyEvent { code: KeyCode::Esc, .. })) {
             self.cx.typed_ahead = None;
@@ -92,9 +97,12 @@ impl App {
 
     /// Whether a key stops the program: whatever lies over the screen, also where text is typed. What is typed stays.
     fn suspends(&self, key: KeyEvent) -> bool {
-        let is_text = matches!(key.code, KeyCode::Char(_)) && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let is_text = matches!(key.code, KeyCode::Char(_))
+            && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         let is_over = !self.dialogs.is_empty() || matches!(self.keys(), Keys::Typed(_));
-        is_over && !is_text && self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Suspend)
+        is_over
+            && !is_text
+            && self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Suspend)
     }
 
     fn input_to_screen(&mut self, event: Event) -> Orders {

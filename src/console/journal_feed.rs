@@ -1,4 +1,5 @@
-//! The journal as a console holds it: what earlier and other consoles wrote, read from the disk, and its own steps as they are made.
+//! The journal as a console holds it: what earlier and other consoles wrote, read from the disk, and its own steps as
+//! they are made.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,9 @@ use uuid::Uuid;
 use super::text::count;
 use super::{Effect, Keep};
 use crate::desk::known_answers::KnownAnswer;
-use crate::desk::{DecisionFate, DecisionRecord, History, JournalEntry, JournalMark, JournalPart, JournalStep, LeftDecision};
+use crate::desk::{
+    DecisionFate, DecisionRecord, History, JournalEntry, JournalMark, JournalPart, JournalStep, LeftDecision,
+};
 use crate::domain::time::to_iso;
 use crate::domain::{Alert, AlertId, Timestamp};
 
@@ -60,10 +63,12 @@ impl JournalFeed {
         Self { others, ..self }
     }
 
-    /// Whether what was written at a place is of the organization that this console works on. Which networks a place is without, or has
-    /// simulated, stands in its name and may have changed since.
+    /// Whether what was written at a place is of the organization that this console works on. Which networks a place is
+    /// without, or has simulated, stands in its name and may have changed since.
     pub fn is_of_here(&self, place: &str) -> bool {
-        let is_its = |name: &String| place.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "));
+        let is_its = |name: &String| {
+            place.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
+        };
         place == self.place || !self.others.iter().any(is_its)
     }
 
@@ -83,8 +88,9 @@ impl JournalFeed {
         &self.history
     }
 
-    /// The answers to other alerts that may be on an alert's payment, and to these, as far as the journal on the disk may not tell them: those
-    /// of this console's own steps, and where no journal is kept or it cannot be read, all that are known.
+    /// The answers to other alerts that may be on an alert's payment, and to these, as far as the journal on the disk
+    /// may not tell them: those of this console's own steps, and where no journal is kept or it cannot be read, all
+    /// that are known.
     pub fn answers_near(&self, alert: &Alert, also: &[AlertId]) -> HashMap<AlertId, KnownAnswer> {
         if self.is_kept && self.trouble.is_none() {
             let own = self.own.iter().filter_map(|entry| self.history.record(entry.step.decision()?));
@@ -124,7 +130,10 @@ impl JournalFeed {
         Some(match self.unreadable.len() {
             1 => format!("1 line of the journal cannot be read, line {first}: what it tells is not here."),
             many => {
-                format!("{} lines of the journal cannot be read, from line {first} on: what they tell is not here.", count(many as u64))
+                format!(
+                    "{} lines of the journal cannot be read, from line {first} on: what they tell is not here.",
+                    count(many as u64)
+                )
             }
         })
     }
@@ -151,7 +160,8 @@ impl JournalFeed {
         }
     }
 
-    /// Knows of decisions that another console ended before they left. On the disk that stands once somebody has read it.
+    /// Knows of decisions that another console ended before they left. On the disk that stands once somebody has read
+    /// it.
     pub fn know_unsent(&mut self, left: &[LeftDecision], now: Timestamp) {
         left.iter().for_each(|left| self.wrote(JournalStep::Read { decision: left.key.clone() }, now));
     }
@@ -281,7 +291,12 @@ mod tests {
 
     fn staged(key: &str) -> JournalStep {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
-        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&Alert::sample(), &refunded), rule: None, together: None }
+        JournalStep::Staged {
+            decision: key.to_owned(),
+            said: JournalDecision::of(&Alert::sample(), &refunded),
+            rule: None,
+            together: None,
+        }
     }
 
     fn entry(session: Uuid, step: JournalStep) -> JournalEntry {
@@ -375,7 +390,8 @@ mod tests {
 
     #[test]
     fn lines_that_cannot_be_read_are_told_once_and_said_as_long_as_they_stand_there() {
-        let unreadable = |lines: &[usize], anew| Ok(JournalPart { unreadable: lines.to_vec(), anew, ..JournalPart::default() });
+        let unreadable =
+            |lines: &[usize], anew| Ok(JournalPart { unreadable: lines.to_vec(), anew, ..JournalPart::default() });
         let mut feed = feed();
 
         feed.took(unreadable(&[3], true), now());
@@ -387,7 +403,10 @@ mod tests {
 
         assert_eq!(first.as_deref(), Some("1 line of the journal cannot be read, line 3: what it tells is not here."));
         assert_eq!(again, None);
-        assert_eq!(more.as_deref(), Some("2 lines of the journal cannot be read, from line 3 on: what they tell is not here."));
+        assert_eq!(
+            more.as_deref(),
+            Some("2 lines of the journal cannot be read, from line 3 on: what they tell is not here.")
+        );
         assert_eq!(feed.unreadable(), more);
         feed.took(unreadable(&[], true), now());
         assert_eq!(feed.unreadable(), None, "they were mended");

@@ -28,7 +28,8 @@ const WIDEST: u16 = 64;
 /// From so many columns on a row is one line.
 const ONE_LINE: u16 = 72;
 
-/// On one line what was decided and its alert stand in columns of their own, at most so wide where there is much room, and where there is not.
+/// On one line what was decided and its alert stand in columns of their own, at most so wide where there is much room,
+/// and where there is not.
 const ROOMY: u16 = 100;
 const MOST: [u16; 2] = [48, 30];
 const MOST_NARROW: [u16; 2] = [26, 13];
@@ -75,8 +76,8 @@ impl JournalPane {
         *self = Self { is_open: !self.is_open, ..Self::default() };
     }
 
-    /// Gives it the keys, or takes them. They are first for something that is to be seen to or was decided, and what comes in above it does
-    /// not take its place.
+    /// Gives it the keys, or takes them. They are first for something that is to be seen to or was decided, and what
+    /// comes in above it does not take its place.
     pub fn focus(&mut self, focus: bool, cx: &AppContext) {
         if focus && !self.has_focus {
             let rows = self.rows(cx);
@@ -153,7 +154,10 @@ impl JournalPane {
     /// Whether an action is for its rows while it has the keys.
     pub fn is_own(&self, action: Action) -> bool {
         use Action::{Back, Bottom, CopyId, CopyJson, Dismiss, Down, GoToAlert, PageDown, PageUp, Reopen, Top, Up};
-        matches!(action, Down | Up | PageDown | PageUp | Top | Bottom | Back | GoToAlert | Reopen | Dismiss | CopyId | CopyJson)
+        matches!(
+            action,
+            Down | Up | PageDown | PageUp | Top | Bottom | Back | GoToAlert | Reopen | Dismiss | CopyId | CopyJson
+        )
     }
 
     fn move_to(&mut self, row: usize, cx: &AppContext) {
@@ -168,8 +172,8 @@ impl JournalPane {
         self.cursor = cursor;
     }
 
-    /// What it shows: what the engine has not finished and somebody has to see to, then what was decided and told here, the newest first. What
-    /// only repeats the steps of a decision stands in that one's row.
+    /// What it shows: what the engine has not finished and somebody has to see to, then what was decided and told here,
+    /// the newest first. What only repeats the steps of a decision stands in that one's row.
     fn rows<'a>(&self, cx: &'a AppContext) -> Vec<Happening<'a>> {
         let attempts = needs_you(cx).into_iter().filter(|happening| matches!(happening, Happening::Attempt(_)));
         let all = each(ActivityView::All, &self.shown, cx, &[]);
@@ -184,7 +188,9 @@ impl JournalPane {
     /// Takes a click or the wheel; whether it was meant.
     pub fn pointed(&mut self, event: &Event, cx: &AppContext) -> bool {
         let Event::Mouse(mouse) = event else { return false };
-        let Some(row) = self.targets.at((mouse.column, mouse.row).into()).filter(|_| self.is_open) else { return false };
+        let Some(row) = self.targets.at((mouse.column, mouse.row).into()).filter(|_| self.is_open) else {
+            return false;
+        };
         match mouse.kind {
             MouseEventKind::ScrollDown => self.move_by(1, cx),
             MouseEventKind::ScrollUp => self.move_by(-1, cx),
@@ -217,8 +223,13 @@ impl JournalPane {
         let title = Rect { x: inside.x + GUTTER, width: inside.width.saturating_sub(GUTTER + 1), height: 1, ..inside };
         let [tab, close] = [Action::NextPane, Action::JournalPane].map(|action| cx.key(action));
         let way = if self.has_focus { " goes out" } else { " goes in" };
-        let hint =
-            [(tab.as_str(), theme.key), (way, theme.quiet), (", ", theme.quiet), (close.as_str(), theme.key), (" closes", theme.quiet)];
+        let hint = [
+            (tab.as_str(), theme.key),
+            (way, theme.quiet),
+            (", ", theme.quiet),
+            (close.as_str(), theme.key),
+            (" closes", theme.quiet),
+        ];
         let width = hint.iter().map(|(text, _)| columns(text)).sum::<u16>().min(title.width);
         let mut pen = Pen::new(buffer, Rect { x: title.right() - width, width, ..title });
         hint.iter().for_each(|(text, style)| _ = pen.put(text, *style));
@@ -245,13 +256,24 @@ impl JournalPane {
         }
         let lines: u16 = if body.width >= ONE_LINE { 1 } else { 2 };
         let (height, cursor) = (usize::from(body.height / lines).max(1), self.cursor.row(&rows));
-        let top = self.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
+        let top = self
+            .window
+            .get()
+            .0
+            .clamp((cursor + 1).saturating_sub(height), cursor)
+            .min(rows.len().saturating_sub(height));
         self.window.set((top, height));
-        let shown: Vec<ActivityRow> = rows.iter().skip(top).take(height).map(|happening| row_of(happening, cx)).collect();
+        let shown: Vec<ActivityRow> =
+            rows.iter().skip(top).take(height).map(|happening| row_of(happening, cx)).collect();
         let [_, what, named, _] = self.widths.with(ActivityView::All, &shown, body.width);
         let most = if body.width >= ROOMY { MOST } else { MOST_NARROW };
         let aligned = if lines == 1 { [what.min(most[0]), named.min(most[1])] } else { [0, 0] };
-        let when = shown.iter().zip(rows.iter().skip(top)).map(|(_, row)| columns(&cx.times().moment(row.at(), cx.now))).max().unwrap_or(0);
+        let when = shown
+            .iter()
+            .zip(rows.iter().skip(top))
+            .map(|(_, row)| columns(&cx.times().moment(row.at(), cx.now)))
+            .max()
+            .unwrap_or(0);
         let in_sight = rows.iter().enumerate().skip(top).zip(&shown);
         for (((index, happening), row), y) in in_sight.zip((body.y..).step_by(usize::from(lines))) {
             let area = Rect { y, height: lines, width: body.width.saturating_sub(2), ..body }.intersection(body);
@@ -282,7 +304,8 @@ fn draw_row(
     // The screen takes the key that it names where the pane does not.
     let hint = if has_keys { row.hint.as_str() } else { "" };
     let tone = row.tone.of(theme);
-    let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
+    let mut pen =
+        Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
     pen.put(row.sign, tone);
     pen.skip(1);
     let moment = if row.is_part { String::new() } else { cx.times().moment(at, cx.now) };
@@ -296,10 +319,11 @@ fn draw_row(
     // Half an id names nothing; of what was decided the beginning says more than nothing.
     let cuts: [fn(&str, u16) -> Cow<'_, str>; 2] = [cut, whole_words];
     let said = if aligned[0] > 0 { row.what_in(aligned[0]) } else { &row.what };
-    let [what, named] = [(said, aligned[0], cuts[0]), (row.named.as_str(), aligned[1], cuts[1])].map(|(text, width, cut)| {
-        let text = if width > 0 { cut(text, width) } else { text.into() };
-        format!("{text}{:blank$}", "", blank = usize::from(width.saturating_sub(columns(&text))))
-    });
+    let [what, named] =
+        [(said, aligned[0], cuts[0]), (row.named.as_str(), aligned[1], cuts[1])].map(|(text, width, cut)| {
+            let text = if width > 0 { cut(text, width) } else { text.into() };
+            format!("{text}{:blank$}", "", blank = usize::from(width.saturating_sub(columns(&text))))
+        });
     if row.is_part {
         pen.skip(PART_INDENT);
     }

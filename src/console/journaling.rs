@@ -1,4 +1,5 @@
-//! What the application does with the journal: it is read and watched, its pane opens beside a screen, its rows lead to alerts and forms.
+//! What the application does with the journal: it is read and watched, its pane opens beside a screen, its rows lead to
+//! alerts and forms.
 
 use std::borrow::Cow;
 
@@ -29,7 +30,8 @@ impl App {
         self.shows_pane() && self.pane.has_focus()
     }
 
-    /// Takes in what was read of the journal. The first time results of earlier consoles that nobody has seen are offered again.
+    /// Takes in what was read of the journal. The first time results of earlier consoles that nobody has seen are
+    /// offered again.
     pub(super) fn journal_read(&mut self, answer: Result<JournalPart, String>) -> Orders {
         let cx = &mut self.cx;
         let is_read = answer.is_ok();
@@ -55,17 +57,23 @@ impl App {
         let cx = &mut self.cx;
         let decisions = &cx.decisions;
         let goes_on = |record: &DecisionRecord| {
-            let decision = decisions.of(record.said.alert.id).filter(|decision| decision.journal_key() == record.key)?;
+            let decision =
+                decisions.of(record.said.alert.id).filter(|decision| decision.journal_key() == record.key)?;
             Some(decision.key)
         };
         let (told, alerts) = cx.runs.take_earlier(cx.journal.history(), cx.journal.place(), goes_on);
         let key = cx.key(Action::Bulk);
         match told.as_slice() {
             [] => {}
-            [one] => cx.notify(Tone::Note, format!("From before, not dismissed: {one}. {key} shows what became of each.")),
+            [one] => {
+                cx.notify(Tone::Note, format!("From before, not dismissed: {one}. {key} shows what became of each."))
+            }
             many => {
                 let many = count(many.len() as u64);
-                cx.notify(Tone::Note, format!("From before, not dismissed: results of {many} runs. {key} shows what became of each."));
+                cx.notify(
+                    Tone::Note,
+                    format!("From before, not dismissed: results of {many} runs. {key} shows what became of each."),
+                );
             }
         }
         alerts.into_iter().map(|id| Effect::Get(id).into()).collect()
@@ -104,7 +112,10 @@ impl App {
     fn record_answered(&mut self, effects: &mut Vec<Effect>) {
         let cx = &mut self.cx;
         for (alert, status) in std::mem::take(&mut cx.answered) {
-            let Some(record) = cx.journal.history().latest_on(alert).filter(|record| calls_as_failed(record, cx)) else { continue };
+            let Some(record) = cx.journal.history().latest_on(alert).filter(|record| calls_as_failed(record, cx))
+            else {
+                continue;
+            };
             let decision = record.key.clone();
             cx.decisions.dismiss(alert);
             effects.push(Effect::Keep(Keep::Journal(JournalStep::Answered { decision, status })));
@@ -130,7 +141,9 @@ impl App {
             }
             Action::NextPane if self.screens.current != ScreenName::Activity => return self.next_pane(),
             Action::GoToTold => match self.cx.toasts.about().cloned() {
-                Some(alert) => return Some(vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()]),
+                Some(alert) => {
+                    return Some(vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()]);
+                }
                 None => self.cx.hint("No message was about an alert yet."),
             },
             _ => return None,
@@ -209,7 +222,8 @@ impl App {
                 _ => {}
             }
         }
-        // What other consoles of the desk have under way speaks against one's own: it is looked for all the time, and anew for a form.
+        // What other consoles of the desk have under way speaks against one's own: it is looked for all the time, and
+        // anew for a form.
         cx.journal.look(cx.now);
         cx.journal.look_for_dialogs(self.dialogs.len(), cx.now);
         effects.extend(cx.journal.take_due(cx.now).map(Effect::ReadJournal));
@@ -256,7 +270,8 @@ impl App {
 
     /// Opens the form that waits for its alert, once the alert is under the cursor.
     pub(super) fn open_reopened(&mut self) -> Orders {
-        let is_there = |said: &JournalDecision| self.screens.queue.current().is_some_and(|alert| alert.id == said.alert.id);
+        let is_there =
+            |said: &JournalDecision| self.screens.queue.current().is_some_and(|alert| alert.id == said.alert.id);
         let can_open = self.screens.current == ScreenName::Queue && self.dialogs.is_empty();
         if !self.reopening.as_ref().is_some_and(|(_, said)| can_open && is_there(said)) {
             return Vec::new();
@@ -278,8 +293,11 @@ fn tell_unsent(left: &[LeftDecision], cx: &mut AppContext) {
         [] => {}
         [one] => {
             let (alert, word) = (alert_of(&one.said.alert), said_in_words(&one.said));
-            let words =
-                format!("{}: {word} did not leave, its console ended first. Nothing of it was sent: {}.", subject(&alert), opens("it"));
+            let words = format!(
+                "{}: {word} did not leave, its console ended first. Nothing of it was sent: {}.",
+                subject(&alert),
+                opens("it")
+            );
             cx.calls.failed(&alert);
             cx.notify_about(&alert, Tone::Bad, words);
         }

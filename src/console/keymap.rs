@@ -1,4 +1,5 @@
-//! The keymap as data: what each key does where. The footer and the help are written from it, and a user's file changes its keys.
+//! The keymap as data: what each key does where. The footer and the help are written from it, and a user's file changes
+//! its keys.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -196,7 +197,9 @@ impl FromStr for Chord {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut modifiers = KeyModifiers::NONE;
         let mut rest = text;
-        for (prefix, modifier) in [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)] {
+        for (prefix, modifier) in
+            [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)]
+        {
             // A lone sign such as `-` is a key, not what is left of a prefix.
             if let Some(after) = rest.strip_prefix(prefix).filter(|after| !after.is_empty()) {
                 modifiers |= modifier;
@@ -226,7 +229,9 @@ impl FromStr for Chord {
 
 impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (modifier, prefix) in [(KeyModifiers::CONTROL, "ctrl-"), (KeyModifiers::ALT, "alt-"), (KeyModifiers::SHIFT, "shift-")] {
+        for (modifier, prefix) in
+            [(KeyModifiers::CONTROL, "ctrl-"), (KeyModifiers::ALT, "alt-"), (KeyModifiers::SHIFT, "shift-")]
+        {
             if self.modifiers.contains(modifier) {
                 f.write_str(prefix)?;
             }
@@ -307,7 +312,8 @@ type Lines = HashMap<Action, Option<usize>>;
 
 impl Default for Keymap {
     fn default() -> Self {
-        Self::read(include_str!("../../assets/keymap.default.toml")).expect("the keymap is part of the program, and a test reads it")
+        Self::read(include_str!("../../assets/keymap.default.toml"))
+            .expect("the keymap is part of the program, and a test reads it")
     }
 }
 
@@ -326,15 +332,18 @@ impl Keymap {
         Self::indexed(bindings, &lines)
     }
 
-    /// This keymap with the keys that a user's file gives; the file is refused as a whole when a line of it cannot hold.
+    /// This keymap with the keys that a user's file gives; the file is refused as a whole when a line of it cannot
+    /// hold.
     pub fn with_user_file(self, text: &str) -> Result<Self, KeymapError> {
-        let file: BTreeMap<String, Spanned<OneOrMany>> = toml::from_str(text).map_err(|error| unreadable(text, &error))?;
+        let file: BTreeMap<String, Spanned<OneOrMany>> =
+            toml::from_str(text).map_err(|error| unreadable(text, &error))?;
         let mut bindings = self.bindings;
         let mut lines = Lines::new();
         for (name, keys) in file {
             let line = line_of(text, keys.span().start);
-            let action: Action = Deserialize::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(&name))
-                .map_err(|_| KeymapError { line, message: unknown_action(&name, &bindings) })?;
+            let action: Action =
+                Deserialize::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(&name))
+                    .map_err(|_| KeymapError { line, message: unknown_action(&name, &bindings) })?;
             let keys = match keys.into_inner() {
                 OneOrMany::One(key) => vec![key],
                 OneOrMany::Many(keys) => keys,
@@ -361,9 +370,12 @@ impl Keymap {
                 let clash = bindings[..position].iter().find(|other| meets(other) && other.keys.contains(key));
                 if let Some(other) = clash {
                     // The user's line is the one that can be mended.
-                    let line = lines.get(&binding.action).or_else(|| lines.get(&other.action)).copied().flatten().unwrap_or(0);
+                    let line =
+                        lines.get(&binding.action).or_else(|| lines.get(&other.action)).copied().flatten().unwrap_or(0);
                     let (one, other) = (other.action.name(), binding.action.name());
-                    let message = format!("{key} would mean two things, {one} and {other}: give one of them another key, or none by []");
+                    let message = format!(
+                        "{key} would mean two things, {one} and {other}: give one of them another key, or none by []"
+                    );
                     return Err(KeymapError { line, message });
                 }
                 index.insert((binding.context, *key), binding.action);
@@ -442,7 +454,9 @@ fn unreadable(text: &str, error: &toml::de::Error) -> KeymapError {
     let line = error.span().map_or(1, |span| line_of(text, span.start));
     let message = match error.message() {
         // serde names the types that it tried.
-        said if said.contains("untagged enum") => "an action has a key such as \"R\", or several such as [\"R\", \"f6\"]".to_owned(),
+        said if said.contains("untagged enum") => {
+            "an action has a key such as \"R\", or several such as [\"R\", \"f6\"]".to_owned()
+        }
         said => said.to_owned(),
     };
     KeymapError { line, message }
@@ -466,7 +480,10 @@ mod tests {
 
         assert_eq!(keymap.action(&QUEUE, "r".parse().unwrap()), Some(Action::Refund));
         assert_eq!(keymap.action(&QUEUE, "?".parse().unwrap()), Some(Action::Help));
-        assert_eq!(keymap.action(&[KeyContext::Columns, KeyContext::Menu], "s".parse().unwrap()), Some(Action::ColumnSort));
+        assert_eq!(
+            keymap.action(&[KeyContext::Columns, KeyContext::Menu], "s".parse().unwrap()),
+            Some(Action::ColumnSort)
+        );
         assert!(keymap.bindings.iter().all(|binding| !binding.keys.is_empty() && !binding.about.is_empty()));
     }
 
@@ -496,7 +513,8 @@ mod tests {
 
     #[test]
     fn a_users_file_changes_keys() {
-        let keymap = Keymap::default().with_user_file("refund = \"R\"\ndown = [\"ctrl-n\", \"down\"]\nmouse = []\n").unwrap();
+        let keymap =
+            Keymap::default().with_user_file("refund = \"R\"\ndown = [\"ctrl-n\", \"down\"]\nmouse = []\n").unwrap();
 
         assert_eq!(keymap.action(&QUEUE, "R".parse().unwrap()), Some(Action::Refund));
         assert_eq!(keymap.action(&QUEUE, "r".parse().unwrap()), None);
@@ -506,7 +524,11 @@ mod tests {
     }
 
     #[rstest]
-    #[case("# mine\nrefund = \"n\"\n", 2, "n would mean two things, refund and not-refunded: give one of them another key, or none by []")]
+    #[case(
+        "# mine\nrefund = \"n\"\n",
+        2,
+        "n would mean two things, refund and not-refunded: give one of them another key, or none by []"
+    )]
     #[case("undo = \"y\"", 1, "y would mean two things, undo and copy-id: give one of them another key")]
     #[case("\n\nfly = \"x\"", 3, "there is no action \"fly\"; near it are ")]
     #[case("refund = 5", 1, "an action has a key such as \"R\", or several such as")]

@@ -1,4 +1,5 @@
-//! The decisions that are known, and what they mean for other alerts of their payments: what is answered or foreseen, and what is a duplicate.
+//! The decisions that are known, and what they mean for other alerts of their payments: what is answered or foreseen,
+//! and what is a duplicate.
 
 use std::borrow::Cow;
 
@@ -41,8 +42,9 @@ impl<'a> KnownDecisions<'a> {
         self.history.as_answered(alert)
     }
 
-    /// An alert as it will be once the decision on it has landed, this console's, another's or one that the engine has not finished; as it is
-    /// known where none is on its way. A duplicate of it has to be warned of before the decision has left, not only afterwards.
+    /// An alert as it will be once the decision on it has landed, this console's, another's or one that the engine has
+    /// not finished; as it is known where none is on its way. A duplicate of it has to be warned of before the decision
+    /// has left, not only afterwards.
     pub fn foreseen<'b>(self, alert: &'b Alert) -> Cow<'b, Alert> {
         let known = self.answered(alert);
         let (Some(resolution), None) = (self.coming_resolution(alert.id), &known.outcome) else { return known };
@@ -51,20 +53,27 @@ impl<'a> KnownDecisions<'a> {
         Cow::Owned(foreseen)
     }
 
-    /// The alerts whose refund a list does not show: those of the list that this desk knows to be refunded, and those whose refund is on its way,
-    /// from here, another console of this desk or at the engine, as `find` knows them, because a journal tells less of its alerts.
+    /// The alerts whose refund a list does not show: those of the list that this desk knows to be refunded, and those
+    /// whose refund is on its way, from here, another console of this desk or at the engine, as `find` knows them,
+    /// because a journal tells less of its alerts.
     pub fn refunds_unlisted(
         self,
         listed: impl Iterator<Item = &'a Alert>,
         find: impl Fn(AlertId) -> Option<&'a Alert>,
     ) -> Vec<Cow<'a, Alert>> {
         let refunds = |resolution: &Resolution| resolution.gives_money_back() || resolution.says_refunded_before();
-        let here = self.here.all_coming().filter(|decision| refunds(&decision.resolution)).map(|decision| &decision.alert);
+        let here =
+            self.here.all_coming().filter(|decision| refunds(&decision.resolution)).map(|decision| &decision.alert);
         let here = here.map(|alert| Cow::Borrowed(find(alert.id).unwrap_or(alert)));
-        let there = self.unfinished.all().filter(|attempt| refunds(&attempt.resolution)).filter_map(|attempt| find(attempt.alert));
+        let there = self
+            .unfinished
+            .all()
+            .filter(|attempt| refunds(&attempt.resolution))
+            .filter_map(|attempt| find(attempt.alert));
         let elsewhere = self.unfinished.all_elsewhere().iter().filter(|coming| refunds(&coming.resolution));
         let elsewhere = elsewhere.filter(|coming| find(coming.alert.id).is_none_or(|alert| alert.outcome.is_none()));
-        let elsewhere = elsewhere.map(|coming| find(coming.alert.id).map_or_else(|| Cow::Owned(alert_of(&coming.alert)), Cow::Borrowed));
+        let elsewhere = elsewhere
+            .map(|coming| find(coming.alert.id).map_or_else(|| Cow::Owned(alert_of(&coming.alert)), Cow::Borrowed));
         let behind = listed.filter(|alert| alert.outcome.is_none() && self.answered(alert).was_refunded());
         here.chain(there.map(Cow::Borrowed)).chain(elsewhere).chain(behind.map(Cow::Borrowed)).collect()
     }
@@ -77,11 +86,14 @@ impl<'a> KnownDecisions<'a> {
         Duplicate::with_coming(alert, &self.answered(other), coming)
     }
 
-    /// The others on an alert's payment, among these and what is decided here, whose refund is recorded, probable or on its way.
+    /// The others on an alert's payment, among these and what is decided here, whose refund is recorded, probable or on
+    /// its way.
     pub fn refunds_known<'b>(self, alert: &Alert, others: impl IntoIterator<Item = &'b Alert>) -> Vec<AlertId> {
         let coming = self.here.all_coming().map(|decision| decision.alert.clone());
         let all = others.into_iter().cloned().chain(coming);
-        all.filter(|other| self.duplicate(alert, other).is_some_and(|told| told.is_refunded())).map(|other| other.id).collect()
+        all.filter(|other| self.duplicate(alert, other).is_some_and(|told| told.is_refunded()))
+            .map(|other| other.id)
+            .collect()
     }
 
     /// The other alert on an alert's payment that weighs most, of which is warned first.

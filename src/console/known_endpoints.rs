@@ -27,7 +27,9 @@ impl KnownEndpoints {
     fn take_told(&mut self, entry: &AuditEntry) {
         let told = match entry.action.as_str() {
             "endpoint.added" | "endpoint.removed" => Some(entry.detail.as_str()),
-            "endpoint.changed" => entry.detail.strip_prefix("url ").map(|changed| changed.split(", ").next().unwrap_or(changed)),
+            "endpoint.changed" => {
+                entry.detail.strip_prefix("url ").map(|changed| changed.split(", ").next().unwrap_or(changed))
+            }
             _ => None,
         };
         if let Some(address) = told.filter(|address| !address.is_empty()) {

@@ -59,10 +59,19 @@ fn is_of_dialog(message: &Message) -> bool {
 
 /// Whether an answer is one of a service that does not work, or not for this caller.
 fn is_trouble(error: &ServiceError) -> bool {
-    use ServiceError::{Indeterminate, NotAuthorized, NotReached, NotSent, Refused, Throttled, Unavailable, Unreachable};
+    use ServiceError::{
+        Indeterminate, NotAuthorized, NotReached, NotSent, Refused, Throttled, Unavailable, Unreachable,
+    };
     matches!(
         error,
-        NotAuthorized(_) | Refused(_) | Indeterminate(_) | Unavailable(_) | Unreachable(_) | Throttled { .. } | NotReached(_) | NotSent(_)
+        NotAuthorized(_)
+            | Refused(_)
+            | Indeterminate(_)
+            | Unavailable(_)
+            | Unreachable(_)
+            | Throttled { .. }
+            | NotReached(_)
+            | NotSent(_)
     )
 }
 

@@ -1,5 +1,6 @@
-//! The last look right before a decision leaves: another console of the desk may have answered its alert, and where a refund is in question,
-//! others may have refunded the payment since its form was filled in, and what is to have been refunded may not be.
+//! The last look right before a decision leaves: another console of the desk may have answered its alert, and where a
+//! refund is in question, others may have refunded the payment since its form was filled in, and what is to have been
+//! refunded may not be.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -48,7 +49,8 @@ pub struct LastLook {
     pub sort: LookSort,
     /// The refunds on its payment that were known when it was staged: confirmed, or what it rests on.
     pub known: KnownRefunds,
-    /// The answers to other alerts that may be on its payment, as this console knows them: the service's lists may be behind.
+    /// The answers to other alerts that may be on its payment, as this console knows them: the service's lists may be
+    /// behind.
     pub answers: HashMap<AlertId, KnownAnswer>,
     /// How long it may take: no longer than the refund can wait for it.
     pub within: Duration,
@@ -110,8 +112,9 @@ impl LastLook {
         Self { answers: answers(&self.alert, &self.known.alerts), ..self }
     }
 
-    /// Looks at the deployment, at the shop's orders, which `advise` asks for an alert with others on its payment, and at what the journal of
-    /// this desk has: what its consoles have under way, and what they know to be answered while the service's lists are behind.
+    /// Looks at the deployment, at the shop's orders, which `advise` asks for an alert with others on its payment, and
+    /// at what the journal of this desk has: what its consoles have under way, and what they know to be answered while
+    /// the service's lists are behind.
     pub async fn look<A>(&self, deployment: &Deployment, advise: A, journal: Option<&Journal>) -> Looked
     where
         A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,
@@ -139,7 +142,9 @@ impl LastLook {
             None => (Vec::new(), None),
         };
         let payment = payment.map(|payment| self.with_answers(payment, journal));
-        if let Some(other) = weightiest(&coming, self.alert.id).filter(|other| !self.known.elsewhere.contains(&other.key)) {
+        if let Some(other) =
+            weightiest(&coming, self.alert.id).filter(|other| !self.known.elsewhere.contains(&other.key))
+        {
             return Looked::Against(elsewhere_in_words(other));
         }
         let mut others = Vec::new();
@@ -153,13 +158,17 @@ impl LastLook {
                     return Looked::Waits(format!("the refund of {other} is not recorded"));
                 }
                 (Payment::OnItsWay(other), _) => {
-                    return Looked::Against(format!("may be paid twice: a refund of {other} is with its network, or may have arrived"));
+                    return Looked::Against(format!(
+                        "may be paid twice: a refund of {other} is with its network, or may have arrived"
+                    ));
                 }
                 (Payment::Elsewhere(other), LookSort::RestsOnRefund { .. }) => {
                     return Looked::Waits(format!("the refund of {other} is not recorded"));
                 }
                 (Payment::Elsewhere(other), _) => return Looked::Against(format!("may be paid twice: {other}")),
-                (Payment::Open(found), LookSort::RestsOnRefund { waited }) if waited || self.misses_a_refund(&found) => {
+                (Payment::Open(found), LookSort::RestsOnRefund { waited })
+                    if waited || self.misses_a_refund(&found) =>
+                {
                     return Looked::Against("the refund that it was to follow is not recorded".to_owned());
                 }
                 // Also where the journal cannot be read: the service takes one answer.
@@ -176,7 +185,11 @@ impl LastLook {
         }
         match advise(&self.alert, &others) {
             Ok(Some((order, advice))) if advice.was_refunded_before() && !self.known.by_order => {
-                return Looked::Against(format!("may be paid twice: order {} was {}", sanitize::line(&order), advice.why));
+                return Looked::Against(format!(
+                    "may be paid twice: order {} was {}",
+                    sanitize::line(&order),
+                    advice.why
+                ));
             }
             Ok(_) => {}
             Err(error) if untold.is_none() => (untold, again) = (Some(error.to_string()), LookAgain::of(&error)),
@@ -185,17 +198,22 @@ impl LastLook {
         untold.map_or(Looked::Clear, |why| Looked::InPart(why.trim_end_matches('.').to_owned(), again))
     }
 
-    /// Of what consoles of this desk have under way, what goes before this decision: all that has left, and what was staged before it. Of two that
-    /// wait for each other one leaves.
+    /// Of what consoles of this desk have under way, what goes before this decision: all that has left, and what was
+    /// staged before it. Of two that wait for each other one leaves.
     fn before_it(&self, coming: Vec<ComingDecision>) -> Vec<ComingDecision> {
         let own = coming.iter().position(|coming| coming.key == self.decision);
         let session = own.map(|own| coming[own].session);
-        let is_before = |at: usize, other: &ComingDecision| other.stage != ComingStage::Staged || own.is_none_or(|own| at < own);
+        let is_before =
+            |at: usize, other: &ComingDecision| other.stage != ComingStage::Staged || own.is_none_or(|own| at < own);
         let others = coming.into_iter().enumerate();
-        others.filter(|(at, other)| Some(other.session) != session && is_before(*at, other)).map(|(_, other)| other).collect()
+        others
+            .filter(|(at, other)| Some(other.session) != session && is_before(*at, other))
+            .map(|(_, other)| other)
+            .collect()
     }
 
-    /// Whether it asks of another alert on the payment: a refund asks of what was not confirmed, what rests on a refund of any.
+    /// Whether it asks of another alert on the payment: a refund asks of what was not confirmed, what rests on a refund
+    /// of any.
     fn asks_of(&self, other: &Alert) -> bool {
         self.sort != LookSort::Refund || !self.known.alerts.contains(&other.id)
     }
@@ -204,7 +222,8 @@ impl LastLook {
     fn with_answers(&self, payment: Payment, journal: Option<&Journal>) -> Payment {
         let Payment::Open(found) = payment else { return payment };
         let known = |other: &Alert| KnownAnswer::given(self.answers.get(&other.id), other).into_owned();
-        let answered = |other: Alert| journal.map_or_else(|| known(&other), |journal| known(&journal.as_answered(&other)));
+        let answered =
+            |other: Alert| journal.map_or_else(|| known(&other), |journal| known(&journal.as_answered(&other)));
         self.refunded_or_open(found.into_iter().map(answered).collect())
     }
 
@@ -234,11 +253,13 @@ impl LastLook {
 
     /// Whether one of these was taken for refunded, or about to be, and is not.
     fn misses_a_refund(&self, found: &[Alert]) -> bool {
-        let is_refunded = |other: &Alert| duplicate::Duplicate::of(&self.alert, other).is_some_and(|double| double.is_refunded());
+        let is_refunded =
+            |other: &Alert| duplicate::Duplicate::of(&self.alert, other).is_some_and(|double| double.is_refunded());
         !self.known.by_order && found.iter().any(|other| self.known.alerts.contains(&other.id) && !is_refunded(other))
     }
 
-    /// Asks the deployment for the alert as it is now, for the others on the payment, and which refunds are on their way.
+    /// Asks the deployment for the alert as it is now, for the others on the payment, and which refunds are on their
+    /// way.
     async fn ask(&self, deployment: &Deployment) -> Result<Payment, ServiceError> {
         let (alert, query) = (&self.alert, duplicate::query(&self.alert));
         match deployment.alerts.get(alert.id).await {
@@ -260,7 +281,9 @@ impl LastLook {
         let (Payment::Open(found), Some(attempts)) = (&payment, &deployment.attempts) else { return Ok(payment) };
         let attempts = attempts.unfinished().await?;
         let refunds = |other: &Alert| {
-            attempts.iter().any(|attempt: &ResolutionAttempt| attempt.alert == other.id && attempt.resolution.gives_money_back())
+            attempts
+                .iter()
+                .any(|attempt: &ResolutionAttempt| attempt.alert == other.id && attempt.resolution.gives_money_back())
         };
         let on_its_way = found.iter().find(|other| self.asks_of(other) && refunds(other)).map(called);
         Ok(on_its_way.map_or(payment, Payment::OnItsWay))

@@ -1,4 +1,5 @@
-//! Leaving the console, and what is held back: decisions that have not left, texts that would be lost, and who is asked what becomes of them.
+//! Leaving the console, and what is held back: decisions that have not left, texts that would be lost, and who is asked
+//! what becomes of them.
 
 use super::app::App;
 use super::decisions::PendingDecision;
@@ -34,7 +35,8 @@ impl App {
         effects
     }
 
-    /// Leaves, now that nothing is on its way; or stays and asks, where a decision was not sent or a text would be lost.
+    /// Leaves, now that nothing is on its way; or stays and asks, where a decision was not sent or a text would be
+    /// lost.
     pub(super) fn leave_or_ask(&mut self) -> Vec<Effect> {
         if self.unsent() > 0 {
             self.stay_for_unsent();
@@ -74,16 +76,21 @@ impl App {
         self.dialogs.drain(..).rev().flat_map(|mut dialog| dialog.abandon(&mut self.cx)).collect()
     }
 
-    /// Ends the console from outside: what is to be kept of the dialogs, and what is lost with them, which the journal keeps in words.
+    /// Ends the console from outside: what is to be kept of the dialogs, and what is lost with them, which the journal
+    /// keeps in words.
     pub fn end(&mut self) -> (Vec<Effect>, LostAtEnd) {
-        let lost = LostAtEnd { unsent: self.unsent(), unkept: self.dialogs.iter().filter_map(|dialog| dialog.lost()).collect() };
+        let lost = LostAtEnd {
+            unsent: self.unsent(),
+            unkept: self.dialogs.iter().filter_map(|dialog| dialog.lost()).collect(),
+        };
         let mut effects = self.abandon();
         self.cx.unkept.watch(&effects);
         effects.extend(lost.unkept.iter().map(|what| Effect::Keep(Keep::Journal(JournalStep::lost(what)))));
         (effects, lost)
     }
 
-    /// Hears what came of what was still to be kept, once nothing else is done; the begun texts that are lost, in words.
+    /// Hears what came of what was still to be kept, once nothing else is done; the begun texts that are lost, in
+    /// words.
     pub fn lost_texts(&mut self, last: impl IntoIterator<Item = Message>) -> Vec<String> {
         last.into_iter().for_each(|message| self.cx.unkept.hear(&message));
         self.cx.unkept.all().map(|text| named(text, &self.cx)).collect()
@@ -94,7 +101,8 @@ impl App {
         self.cx.decisions.not_left().count()
     }
 
-    /// While another deployment cannot be reached, or nothing can be recorded, what would leave waits; after that it is asked what becomes of it.
+    /// While another deployment cannot be reached, or nothing can be recorded, what would leave waits; after that it is
+    /// asked what becomes of it.
     pub(super) fn hold_back(&mut self) {
         let cx = &mut self.cx;
         let before = cx.held_back;
@@ -110,14 +118,18 @@ impl App {
         self.ask_of_waiting();
         let cx = &mut self.cx;
         for decision in cx.decisions.closed_waiting(cx.now) {
-            let words = format!("{}: the window closed while {} waited here.", resolving::subject(&decision.alert), decision.word());
+            let words = format!(
+                "{}: the window closed while {} waited here.",
+                resolving::subject(&decision.alert),
+                decision.word()
+            );
             cx.calls.failed(&decision.alert);
             cx.notify_about(&decision.alert, Tone::Bad, words);
         }
     }
 
-    /// Asks what becomes of decisions that wait, while something can become of them: over the screen, or over a page on which nothing is
-    /// typed.
+    /// Asks what becomes of decisions that wait, while something can become of them: over the screen, or over a page on
+    /// which nothing is typed.
     fn ask_of_waiting(&mut self) {
         let may_ask = !self.cx.held_back && self.dialogs.last().is_none_or(|page| page.takes_questions());
         if may_ask && let Some(why) = self.cx.decisions.take_question() {

@@ -1,5 +1,5 @@
-//! The local webhook listener as the console sees it: what is asked of it. Who listens, and sends what was recorded again, is handed in by
-//! whoever opens the console.
+//! The local webhook listener as the console sees it: what is asked of it. Who listens, and sends what was recorded
+//! again, is handed in by whoever opens the console.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -85,7 +85,12 @@ pub trait WebhookListener: Send + Sync {
     /// Takes nothing more. What is on its way has a moment to end.
     async fn stop(&self);
 
-    /// Sends what was recorded again, one after another and each once, until it is stopped, and tells what came of each. Why nothing was
-    /// sent, where that is so.
-    async fn replay(&self, request: ReplayRequest, stop: CancellationToken, replayed: Replayed) -> Result<(), RequestFailure>;
+    /// Sends what was recorded again, one after another and each once, until it is stopped, and tells what came of
+    /// each. Why nothing was sent, where that is so.
+    async fn replay(
+        &self,
+        request: ReplayRequest,
+        stop: CancellationToken,
+        replayed: Replayed,
+    ) -> Result<(), RequestFailure>;
 }

@@ -24,15 +24,15 @@ use crate::desk::find::FoundAlerts;
 use crate::desk::indeterminate::Landing;
 use crate::desk::rehearsing::RehearsedDays;
 use crate::desk::{
-    ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, JournalPart, Leftovers, MatchedOrders,
-    Note, SalesCount, SnoozedAlert,
+    ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, JournalPart,
+    Leftovers, MatchedOrders, Note, SalesCount, SnoozedAlert,
 };
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AtRisk, AttemptId, AuditEntry, CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery,
-    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, OrderAdvice, Page, Resolution,
-    ResolutionAttempt, Revoked, Sort,
+    Alert, AlertFilter, AlertId, AtRisk, AttemptId, AuditEntry, CreatedCredential, CredentialKind, CredentialList,
+    CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery,
+    OrderAdvice, Page, Resolution, ResolutionAttempt, Revoked, Sort,
 };
 use crate::service::ServiceError;
 
@@ -108,7 +108,8 @@ pub enum Message {
     FileWritten(PathBuf, Option<u64>, Result<(), String>),
     /// Nothing is marked any more.
     Unmark,
-    /// These alerts are marked again: what was decided for them was taken back, or they were left out and still need a look.
+    /// These alerts are marked again: what was decided for them was taken back, or they were left out and still need a
+    /// look.
     MarkAgain(Vec<Alert>),
     /// The alerts of an answer that was begun for what was marked, as they are now; whether its form is wanted.
     BegunRead(bool, Reply<Vec<Alert>>),
@@ -116,7 +117,8 @@ pub enum Message {
     OpenBegun,
     /// What the shop's orders advise for alerts.
     AdvisedByOrders(Vec<AdvisedAlert>),
-    /// The orders of the shop that an alert may be on, or why the desk cannot say it; nothing where none were ever brought in.
+    /// The orders of the shop that an alert may be on, or why the desk cannot say it; nothing where none were ever
+    /// brought in.
     OrdersMatched(AlertId, Option<Result<MatchedOrders, String>>),
     /// Which of these alerts have duplicates, and whether one of those was refunded.
     Marked(Vec<AlertId>, Reply<Vec<(AlertId, Option<bool>)>>),
@@ -168,7 +170,8 @@ pub enum Message {
     AuditOf(Vec<(AlertId, bool)>, Reply<Vec<AuditEntry>>),
     /// What was written into the desk's journal, or why it cannot be read.
     JournalRead(Result<JournalPart, String>),
-    /// The desk was opened to be written, under this name in its journal, with what earlier consoles left; or why it cannot be.
+    /// The desk was opened to be written, under this name in its journal, with what earlier consoles left; or why it
+    /// cannot be.
     DeskOpened(Result<(Uuid, Leftovers), String>),
     /// Whether the service can write.
     Written(Reply<()>),
@@ -226,7 +229,8 @@ pub enum Message {
     OpenConsole(NextConsole),
     /// An alert that was found is to be gone to, whatever is listed.
     GoToFound(Box<Alert>),
-    /// What a search means that no text says, or an hour that lapses, is to be listed, whatever is listed; what is to be said of the list.
+    /// What a search means that no text says, or an hour that lapses, is to be listed, whatever is listed; what is to
+    /// be said of the list.
     ListFound(AlertFilter, Sort, Option<String>),
     /// What a search over all fields found.
     Found(FindQuery, Reply<FoundAlerts>),

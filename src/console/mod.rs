@@ -1,9 +1,11 @@
-//! The terminal console: the alert that lapses next, what speaks against a plain answer to it, one decision, sent once, the next one.
+//! The terminal console: the alert that lapses next, what speaks against a plain answer to it, one decision, sent once,
+//! the next one.
 //!
-//! [`run`] takes the terminal, goes round the loop and gives the terminal back, whatever ends it. The loop waits for keys, messages and
-//! the next moment something changes by itself; [`app::App::update`] turns each into effects; [`runner::Runner`] runs those on the
-//! deployment, and their results come back as messages. A frame is drawn when nothing waits and something changed. The console
-//! knows services, never an engine: what else it needs of one is handed to it in its [`Session`].
+//! [`run`] takes the terminal, goes round the loop and gives the terminal back, whatever ends it. The loop waits for
+//! keys, messages and the next moment something changes by itself; [`app::App::update`] turns each into effects;
+//! [`runner::Runner`] runs those on the deployment, and their results come back as messages. A frame is drawn when
+//! nothing waits and something changed. The console knows services, never an engine: what else it needs of one is
+//! handed to it in its [`Session`].
 
 pub mod answer_words;
 pub mod app;
@@ -110,10 +112,12 @@ pub use widgets::text_input::TextInput;
 
 pub use session::{AlertJson, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
 
-/// Opens the console on a service and returns when its user leaves: the console that is to be opened next, where one was chosen.
+/// Opens the console on a service and returns when its user leaves: the console that is to be opened next, where one
+/// was chosen.
 ///
 /// # Errors
-/// When there is no terminal, or something other than the user ended the console. The terminal is given back in every case.
+/// When there is no terminal, or something other than the user ended the console. The terminal is given back in every
+/// case.
 pub async fn run(mut session: Session) -> Result<Option<NextConsole>, ConsoleError> {
     if !terminal::is_there() {
         return Err(ConsoleError::NoTerminal);
@@ -149,7 +153,8 @@ fn open_desk(address: Option<&DeskAddress>, log_unkept: Option<String>) -> (Opti
         Err(error) => {
             let desk = address.read();
             kept.keeps_nothing = true;
-            let read = if desk.journal().is_some() { ", and what earlier and other ones decided is only read" } else { "" };
+            let read =
+                if desk.journal().is_some() { ", and what earlier and other ones decided is only read" } else { "" };
             kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref(), read));
             if desk.journal().is_none() {
                 return (Some(desk), kept);
@@ -163,7 +168,11 @@ fn open_desk(address: Option<&DeskAddress>, log_unkept: Option<String>) -> (Opti
         if writes {
             drafts.sweep(std::time::SystemTime::now())?;
         }
-        drafts.alerts()?.into_iter().filter_map(|id| drafts.get(id).map(|draft| draft.map(|draft| (id, draft))).transpose()).collect()
+        drafts
+            .alerts()?
+            .into_iter()
+            .filter_map(|id| drafts.get(id).map(|draft| draft.map(|draft| (id, draft))).transpose())
+            .collect()
     };
     let troubles = &mut kept.troubles;
     kept.layout = or_trouble(desk.layout(), troubles);

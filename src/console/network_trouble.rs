@@ -1,4 +1,5 @@
-//! Networks in trouble, as this console's own decisions found them: which does not answer, since when, and which took a decision not.
+//! Networks in trouble, as this console's own decisions found them: which does not answer, since when, and which took a
+//! decision not.
 
 use super::decisions::{Decisions, State};
 use super::unfinished::{Stage, Unfinished};
@@ -45,7 +46,13 @@ pub struct NetworkTroubles {
 
 impl NetworkTroubles {
     /// Notes the answer to a decision of this console.
-    pub fn answered(&mut self, decisions: &Decisions, key: u64, answer: &Result<Landing, ServiceError>, now: Timestamp) {
+    pub fn answered(
+        &mut self,
+        decisions: &Decisions,
+        key: u64,
+        answer: &Result<Landing, ServiceError>,
+        now: Timestamp,
+    ) {
         let Some(decision) = decisions.get(key) else { return };
         let provider = &decision.alert.provider;
         let fault = match answer {
@@ -57,20 +64,26 @@ impl NetworkTroubles {
                 return;
             }
             // The network has answered: what is left is the service's own.
-            Err(ServiceError::ProviderOutcomeUnknown(unknown)) if unknown.found_out_by() == FoundOutBy::Storing => DecisionFault::Service,
+            Err(ServiceError::ProviderOutcomeUnknown(unknown)) if unknown.found_out_by() == FoundOutBy::Storing => {
+                DecisionFault::Service
+            }
             Err(ServiceError::ProviderOutcomeUnknown(_)) => DecisionFault::Unknown,
             Err(ServiceError::ProviderFailed(_)) => DecisionFault::Declined,
-            Err(ServiceError::Indeterminate(_) | ServiceError::Unavailable(_) | ServiceError::Unreachable(_)) => DecisionFault::Unheard,
+            Err(ServiceError::Indeterminate(_) | ServiceError::Unavailable(_) | ServiceError::Unreachable(_)) => {
+                DecisionFault::Unheard
+            }
             // What the alert itself was told by somebody else is no trouble.
-            Err(ServiceError::AlreadyResolved(_) | ServiceError::ResolutionInProgress | ServiceError::WaitsForPerson(_)) => return,
+            Err(
+                ServiceError::AlreadyResolved(_) | ServiceError::ResolutionInProgress | ServiceError::WaitsForPerson(_),
+            ) => return,
             Err(_) => DecisionFault::Service,
         };
         self.noted.retain(|noted| noted.key != key && decisions.get(noted.key).is_some());
         self.noted.push(Noted { key, alert: decision.alert.id, provider: provider.clone(), since: now, fault });
     }
 
-    /// What is wrong now, the gravest first: own decisions that are not known or were not recorded, and those that the engine asks after.
-    /// `network_of` knows the network of an alert that is at hand.
+    /// What is wrong now, the gravest first: own decisions that are not known or were not recorded, and those that the
+    /// engine asks after. `network_of` knows the network of an alert that is at hand.
     pub fn now(
         &self,
         decisions: &Decisions,
@@ -85,12 +98,14 @@ impl NetworkTroubles {
             (Some(State::Refused(_)), fault) => Some(fault),
             (_, fault) => unfinished.of(noted.alert).map(|_| fault),
         };
-        let own = self.noted.iter().filter_map(|noted| Some((fault(noted)?, Some(noted.provider.clone()), noted.since)));
+        let own =
+            self.noted.iter().filter_map(|noted| Some((fault(noted)?, Some(noted.provider.clone()), noted.since)));
         // What an earlier console sent is as little known as what this one did.
         let noted = |key: u64| self.noted.iter().any(|noted| noted.key == key);
         let earlier = decisions.checked().filter(|decision| !noted(decision.key));
-        let earlier =
-            earlier.filter_map(|decision| Some((DecisionFault::Unheard, Some(decision.alert.provider.clone()), decision.sent_at?)));
+        let earlier = earlier.filter_map(|decision| {
+            Some((DecisionFault::Unheard, Some(decision.alert.provider.clone()), decision.sent_at?))
+        });
         let engines = unfinished.all().filter(|attempt| Stage::of(attempt) == Stage::Unknown);
         let engines = engines.map(|attempt| (DecisionFault::Unknown, network_of(attempt.alert), attempt.started_at));
         let all: Vec<_> = own.chain(earlier).chain(engines).collect();

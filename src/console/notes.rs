@@ -18,7 +18,10 @@ pub struct NoteList {
 impl NoteList {
     /// These are kept on the desk, the oldest first; and these were being written.
     pub fn of(notes: Vec<Note>, drafts: HashMap<AlertId, Draft>) -> Self {
-        let mut list = Self { kept: HashMap::new(), drafts: drafts.into_iter().map(|(alert, draft)| (alert, draft.comments)).collect() };
+        let mut list = Self {
+            kept: HashMap::new(),
+            drafts: drafts.into_iter().map(|(alert, draft)| (alert, draft.comments)).collect(),
+        };
         for note in notes {
             list.kept.entry(note.alert).or_default().push(note);
         }

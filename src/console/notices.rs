@@ -66,7 +66,11 @@ pub fn title_sequence(title: &str) -> String {
 
 /// Words that neither end a sequence nor part its fields.
 fn plain(words: &str) -> String {
-    sanitize::line(words).chars().filter(|sign| !sign.is_control()).map(|sign| if sign == ';' { ',' } else { sign }).collect()
+    sanitize::line(words)
+        .chars()
+        .filter(|sign| !sign.is_control())
+        .map(|sign| if sign == ';' { ',' } else { sign })
+        .collect()
 }
 
 #[cfg(test)]
@@ -100,7 +104,8 @@ mod tests {
         #[test]
         fn no_words_end_a_sequence_or_part_its_fields(words in any::<String>()) {
             let told = notice(DesktopSequence::Osc777, &words);
-            let inside = told.strip_prefix("\x1b]777;notify;avert;").and_then(|rest| rest.strip_suffix("\x1b\\")).unwrap();
+            let inside = told.strip_prefix("\x1b]777;notify;avert;").and_then(|rest| rest.strip_suffix("\x1b\\"))
+                .unwrap();
 
             prop_assert!(!inside.contains(|sign: char| sign.is_control() || sign == ';'));
             let title = title_sequence(&words);

@@ -20,7 +20,12 @@ pub fn match_orders(desk: Option<&Desk>, alert: &Alert, others: &[Alert], change
     Message::OrdersMatched(alert.id, matched.map_err(|error| error.to_string()).transpose())
 }
 
-fn matched_orders(desk: &Desk, alert: &Alert, others: &[Alert], change: Option<MatchChange>) -> Result<Option<MatchedOrders>, DeskError> {
+fn matched_orders(
+    desk: &Desk,
+    alert: &Alert,
+    others: &[Alert],
+    change: Option<MatchChange>,
+) -> Result<Option<MatchedOrders>, DeskError> {
     let Some(orders) = desk.orders()? else { return Ok(None) };
     match change {
         Some(MatchChange::Unmatch(order, at)) => orders.unmatch(alert.id, &order, at)?,
@@ -30,8 +35,8 @@ fn matched_orders(desk: &Desk, alert: &Alert, others: &[Alert], change: Option<M
     orders.matches_among(alert, others).map(Some)
 }
 
-/// What the shop's orders advise for one alert after the other, each with others on its payment, and which order does; one that cannot be
-/// looked up may be one that was refunded.
+/// What the shop's orders advise for one alert after the other, each with others on its payment, and which order does;
+/// one that cannot be looked up may be one that was refunded.
 pub fn advisor(desk: Option<&Desk>) -> impl Fn(&Alert, &[Alert]) -> Reply<Option<(String, OrderAdvice)>> {
     let failed = |error: DeskError| ServiceError::Unavailable(error.to_string());
     let orders = desk.map_or(Ok(None), Desk::orders).map_err(failed);

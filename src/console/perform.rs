@@ -22,8 +22,8 @@ fn told(advised: Option<(String, OrderAdvice)>) -> Option<OrderAdvice> {
     advised.map(|(_, advice)| advice)
 }
 
-/// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it takes, or the
-/// effect is for the desk or the terminal.
+/// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it
+/// takes, or the effect is for the desk or the terminal.
 pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effect) -> Option<Message> {
     let alerts = &deployment.alerts;
     let Deployment { webhooks, credentials, attempts, audit, stats, changes, .. } = deployment;
@@ -48,7 +48,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
         Effect::ReadAlerts(ids, opens) => Message::BegunRead(opens, read_all(&**alerts, &ids).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
-        Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
+        Effect::SameCard(id, query) => {
+            Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await)
+        }
         Effect::AdviseByOrders(asked) => {
             let advice = advisor(desk);
             let advised = |(alert, others): &(Alert, Vec<Alert>)| AdvisedAlert {
@@ -58,7 +60,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             };
             Message::AdvisedByOrders(asked.iter().map(advised).collect())
         }
-        Effect::SameCards(asked) => Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await),
+        Effect::SameCards(asked) => {
+            Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await)
+        }
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
         Effect::ReadClosing(hours, now) => Message::Closing(closing(&**alerts, stats.as_deref(), hours, now).await),
         Effect::ReadForRules(number, filters) => {
@@ -81,7 +85,10 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
                 let order = advice(&alert, &on_its_payment(&alert, &others)).map(told)?;
                 Ok((alert, OnPayment { others, order }))
             };
-            Message::LookedUpForRules(number, read.into_iter().map(|(id, looked_up)| (id, looked_up.and_then(with_order))).collect())
+            Message::LookedUpForRules(
+                number,
+                read.into_iter().map(|(id, looked_up)| (id, looked_up.and_then(with_order))).collect(),
+            )
         }
         Effect::WriteFile(path, text, run) => {
             let written = write_new(&path, |file| file.write_all(text.as_bytes()));
@@ -93,7 +100,10 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         }
         Effect::Mark(ids) => {
             let answer = deployment.duplicates.as_ref()?.duplicates(ids.clone()).await;
-            Message::Marked(ids, answer.map(|found| found.into_iter().map(|(id, others)| (id, refunds(&others))).collect()))
+            Message::Marked(
+                ids,
+                answer.map(|found| found.into_iter().map(|(id, others)| (id, refunds(&others))).collect()),
+            )
         }
         Effect::Watch(after, delay) => {
             let changes = changes.as_ref()?;
@@ -104,7 +114,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             let journal = desk.and_then(Desk::journal);
             Message::Looked(key, look.look(deployment, |alert, others| advisor(desk)(alert, others), journal).await)
         }
-        Effect::Resolve(key, id, request, sent_at) => Message::Resolved(key, send(&**alerts, id, request, sent_at).await),
+        Effect::Resolve(key, id, request, sent_at) => {
+            Message::Resolved(key, send(&**alerts, id, request, sent_at).await)
+        }
         Effect::LookUp(key, id) => Message::LookedUp(key, look_up(&**alerts, attempts.as_deref(), id).await),
         Effect::Unfinished => Message::Unfinished(attempts.as_ref()?.unfinished().await),
         Effect::Settle(attempt, id, applied) => {
@@ -115,14 +127,18 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::Settled(attempt, id, applied, answer)
         }
         Effect::LoadEndpoints => Message::Endpoints(webhooks.as_ref()?.endpoints().await),
-        Effect::ListDeliveries(asked, filter) => Message::DeliveryList(asked, webhooks.as_ref()?.deliveries(filter).await),
+        Effect::ListDeliveries(asked, filter) => {
+            Message::DeliveryList(asked, webhooks.as_ref()?.deliveries(filter).await)
+        }
         Effect::LoadDelivery(id) => Message::DeliveryAttempts(id, webhooks.as_ref()?.delivery(id).await),
         Effect::TestEndpoint(id) => Message::EndpointTested(id, webhooks.as_ref()?.test_endpoint(id).await),
         Effect::SendAgain(id) => Message::SentAgain(webhooks.as_ref()?.redeliver(id).await),
         Effect::CountGivenUp(id) => Message::GivenUp(id, count_given_up(webhooks.as_deref()?, id).await),
         Effect::SendAllAgain(id) => Message::AllSentAgain(id, webhooks.as_ref()?.redeliver_exhausted(id).await),
         Effect::LoadCredentials => Message::Credentials(credentials.as_ref()?.credentials().await),
-        Effect::CreateCredential(kind) => Message::CredentialCreated(credentials.as_ref()?.create_credential(kind).await),
+        Effect::CreateCredential(kind) => {
+            Message::CredentialCreated(credentials.as_ref()?.create_credential(kind).await)
+        }
         Effect::RevokeCredential(kind, id) => {
             let answer = credentials.as_ref()?.revoke_credential(kind, &id).await;
             Message::CredentialRevoked(kind, id, answer)
@@ -171,7 +187,8 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
     })
 }
 
-/// What the application is told of whether something is on the desk: of texts and snoozes both, of anything else that it is not.
+/// What the application is told of whether something is on the desk: of texts and snoozes both, of anything else that
+/// it is not.
 pub fn kept(what: &Keep, answer: Result<(), String>) -> Option<Message> {
     if let Some(text) = what.begun_text() {
         return Some(Message::TextKept(text, answer));
@@ -183,8 +200,8 @@ pub fn kept(what: &Keep, answer: Result<(), String>) -> Option<Message> {
     }
 }
 
-/// Stages decisions of rules in the journal, but for those on whose alerts others have decided since a mark. Where there is none, no other console
-/// knows of them either.
+/// Stages decisions of rules in the journal, but for those on whose alerts others have decided since a mark. Where
+/// there is none, no other console knows of them either.
 pub fn claim(desk: Option<&Desk>, since: &JournalMark, steps: Vec<JournalStep>) -> Message {
     let all = || steps.iter().filter_map(|step| Some(step.staged()?.0.to_owned())).collect();
     Message::ClaimedForRules(match desk.and_then(Desk::journal) {

@@ -22,11 +22,13 @@ pub(super) fn unmark(buffer: &mut Buffer) {
     }
 }
 
-/// Clears what stands beside a dialog that was just drawn: a line is read from end to end, and a scrap of the list would be read with it.
+/// Clears what stands beside a dialog that was just drawn: a line is read from end to end, and a scrap of the list
+/// would be read with it.
 pub(super) fn clear_beside(before: &Buffer, buffer: &mut Buffer) {
     let area = buffer.area;
     let is_drawn = |x: u16, y: u16, buffer: &Buffer| buffer[(x, y)] != before[(x, y)];
-    let drawn: Vec<(u16, u16)> = area.positions().map(|at| (at.x, at.y)).filter(|(x, y)| is_drawn(*x, *y, buffer)).collect();
+    let drawn: Vec<(u16, u16)> =
+        area.positions().map(|at| (at.x, at.y)).filter(|(x, y)| is_drawn(*x, *y, buffer)).collect();
     let extent = |of: fn(&(u16, u16)) -> u16| Some((drawn.iter().map(of).min()?, drawn.iter().map(of).max()?));
     let Some(((left, right), (top, bottom))) = extent(|at| at.0).zip(extent(|at| at.1)) else { return };
     for y in top..=bottom {

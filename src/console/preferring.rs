@@ -12,7 +12,9 @@ impl App {
         let (label, shown, file) = (setting.label, value.shown(), &self.cx.settings.kept_in);
         match file {
             Some(_) => outcome.push(Effect::KeepSetting(setting, value).into()),
-            None => self.cx.notify(Tone::Note, format!("{label}: {shown} until this console is left; nothing of it is kept.")),
+            None => self
+                .cx
+                .notify(Tone::Note, format!("{label}: {shown} until this console is left; nothing of it is kept.")),
         }
         outcome
     }
@@ -59,7 +61,8 @@ impl App {
                 self.cx.theme = if self.cx.settings.has_all_colors { theme } else { theme.in_256_colors() };
             }
             None => {
-                let words = "The terminal is asked for its background when the next console opens; until then the colours stay.";
+                let words = "The terminal is asked for its background when the next console opens; until then the \
+                    colours stay.";
                 self.cx.notify(Tone::Note, words);
             }
         }
@@ -71,9 +74,13 @@ impl App {
         let stronger = self.cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key);
         let words = match (answer, stronger) {
             (Err(why), _) => {
-                return self.cx.notify(Tone::Bad, format!("{label} is {value} in this console, and could not be kept: {why}"));
+                return self
+                    .cx
+                    .notify(Tone::Bad, format!("{label} is {value} in this console, and could not be kept: {why}"));
             }
-            (Ok(()), Some(stronger)) => format!("{label}: {value}, kept; but {} is stronger where the next console opens.", stronger.by),
+            (Ok(()), Some(stronger)) => {
+                format!("{label}: {value}, kept; but {} is stronger where the next console opens.", stronger.by)
+            }
             (Ok(()), None) => format!("{label}: {value}, kept."),
         };
         self.cx.notify(Tone::Good, words);

@@ -2,7 +2,8 @@
 
 use crate::domain::audit::audit_of;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AuditEntry, Delivery, DeliveryFilter, DeliveryState, EndpointId, PageRequest, Sort,
+    Alert, AlertFilter, AlertId, AlertQuery, AuditEntry, Delivery, DeliveryFilter, DeliveryState, EndpointId,
+    PageRequest, Sort,
 };
 use crate::service::{Audit, Deployment, ServiceError, Webhooks};
 
@@ -28,7 +29,8 @@ pub(super) async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Re
 /// How many deliveries to an endpoint were given up, as far as they are counted, and whether there are even more.
 pub(super) async fn count_given_up(webhooks: &dyn Webhooks, endpoint: EndpointId) -> Result<(u64, bool), ServiceError> {
     let states = vec![DeliveryState::Exhausted, DeliveryState::Cancelled];
-    let mut filter = DeliveryFilter { states, endpoint: Some(endpoint), size: COUNTED_AT_A_TIME, ..DeliveryFilter::default() };
+    let mut filter =
+        DeliveryFilter { states, endpoint: Some(endpoint), size: COUNTED_AT_A_TIME, ..DeliveryFilter::default() };
     let mut count = 0;
     loop {
         let page = webhooks.deliveries(filter.clone()).await?;
@@ -52,12 +54,13 @@ pub(super) async fn count(deployment: &Deployment, filter: AlertFilter) -> Resul
     deployment.alerts.list(&query).await.map(|page| page.total)
 }
 
-/// So many of the newest entries of an audit log are looked through at most for what they say of alerts, and so many at a time.
+/// So many of the newest entries of an audit log are looked through at most for what they say of alerts, and so many at
+/// a time.
 const AUDITED: u32 = 1_000;
 const AUDITED_AT_A_TIME: u32 = 100;
 
-/// What the newest entries of an audit log say of these alerts, each with whether it is answered: until every answer is found, at most so far
-/// back as is looked.
+/// What the newest entries of an audit log say of these alerts, each with whether it is answered: until every answer is
+/// found, at most so far back as is looked.
 pub(super) async fn audited(audit: &dyn Audit, alerts: &[(AlertId, bool)]) -> Result<Vec<AuditEntry>, ServiceError> {
     let ids: Vec<AlertId> = alerts.iter().map(|(id, _)| *id).collect();
     let mut missing: Vec<AlertId> = alerts.iter().filter(|(_, answered)| *answered).map(|(id, _)| *id).collect();

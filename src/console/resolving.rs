@@ -1,4 +1,5 @@
-//! What becomes of decisions: taken back, answered, looked up, settled by a person; each is told, and handed on to the screens.
+//! What becomes of decisions: taken back, answered, looked up, settled by a person; each is told, and handed on to the
+//! screens.
 
 use std::collections::BTreeSet;
 
@@ -40,16 +41,24 @@ pub fn undo(cx: &mut AppContext) -> Orders {
             let together = many[0].together;
             let all = together.and_then(|number| cx.runs.get(number)).map_or(many.len(), |run| run.items.len());
             let left = all.saturating_sub(many.len());
-            let rest = if left == 0 { "Nothing was sent.".to_owned() } else { format!("{} had left already.", count(left as u64)) };
+            let rest = if left == 0 {
+                "Nothing was sent.".to_owned()
+            } else {
+                format!("{} had left already.", count(left as u64))
+            };
             let again = match outcome.iter().find_map(marked_again) {
                 None => String::new(),
                 Some(marked) => {
                     let others = marked.saturating_sub(many.len()) as u64;
-                    let with = if others == 0 { String::new() } else { format!(", with {} that got none", count(others)) };
+                    let with =
+                        if others == 0 { String::new() } else { format!(", with {} that got none", count(others)) };
                     format!(" {} opens their form again{with}.", cx.key(Action::Bulk))
                 }
             };
-            cx.notify_taken_back(&many[0], format!("Taken back: {} decisions. {rest}{again}", count(many.len() as u64)));
+            cx.notify_taken_back(
+                &many[0],
+                format!("Taken back: {} decisions. {rest}{again}", count(many.len() as u64)),
+            );
         }
     }
     outcome
@@ -61,10 +70,12 @@ fn marked_again(order: &Order) -> Option<usize> {
     if let Message::MarkAgain(alerts) = &**message { Some(alerts.len()) } else { None }
 }
 
-/// Writes down that decisions were taken back. What was answered by one form can be gone on with in it: what was marked is marked again.
+/// Writes down that decisions were taken back. What was answered by one form can be gone on with in it: what was marked
+/// is marked again.
 pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Orders {
     cx.runs.taken_back(taken);
-    let mut outcome: Orders = taken.iter().map(|decision| record(JournalStep::TakenBack { decision: decision.journal_key() })).collect();
+    let mut outcome: Orders =
+        taken.iter().map(|decision| record(JournalStep::TakenBack { decision: decision.journal_key() })).collect();
     let numbers: BTreeSet<u64> = taken.iter().filter_map(|decision| decision.together).collect();
     for number in numbers {
         let Some((mut draft, alerts)) = cx.runs.taken_form(number) else { continue };
@@ -82,7 +93,8 @@ pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Orders {
     outcome
 }
 
-/// Stages decisions that are made together, `chosen` from somewhere. Where the first one decides, the others leave only when it is recorded.
+/// Stages decisions that are made together, `chosen` from somewhere. Where the first one decides, the others leave only
+/// when it is recorded.
 pub fn stage_together(
     subject: String,
     chosen: Option<String>,
@@ -137,8 +149,10 @@ fn tell_waiting_for_look(before: &PendingDecision, why: Option<String>, cx: &mut
     let waits = cx.decisions.get(before.key).is_some_and(PendingDecision::waits_for_look);
     let Some(why) = why.filter(|_| waits && !before.waited_for_look()) else { return };
     let (subject, undo) = (subject(&before.alert), cx.key(Action::Undo));
-    let words =
-        format!("{subject}: not sent yet, doubles cannot be looked for: {}. It is tried again; {undo} takes it back.", briefly(&why));
+    let words = format!(
+        "{subject}: not sent yet, doubles cannot be looked for: {}. It is tried again; {undo} takes it back.",
+        briefly(&why)
+    );
     match before.together {
         None => cx.notify_of_decision(before, Tone::Bad, words),
         Some(_) => cx.notify_of_run(before, Tone::Bad, words),
@@ -164,7 +178,8 @@ pub fn closed_unseen(cx: &mut AppContext) -> Orders {
     closed.into_iter().flat_map(|(decision, event)| notify(&decision, event, cx)).collect()
 }
 
-/// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own plan.
+/// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own
+/// plan.
 pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     if let Err(error) = &answer {
@@ -232,7 +247,9 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
     if cx.runs.note(decision.key, &event, cx.now) {
         if cx.decisions.holds_others(decision.key) {
             let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
-            let waits = format!("What was to follow it waits here, not sent: {ask} asks whether it leaves, {undo} takes it back");
+            let waits = format!(
+                "What was to follow it waits here, not sent: {ask} asks whether it leaves, {undo} takes it back"
+            );
             let words = format!("{}: {}. {waits}.", subject(&decision.alert), of_refund(&event, cx));
             cx.calls.failed(&decision.alert);
             cx.notify_about_fate(decision, Tone::Bad, words);
@@ -248,7 +265,8 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
     outcome
 }
 
-/// Why something is so, as it is told beside what can be done: the exchange behind it stands with the steps in Activity.
+/// Why something is so, as it is told beside what can be done: the exchange behind it stands with the steps in
+/// Activity.
 pub fn briefly(why: &str) -> String {
     without_exchange(why).trim_end_matches('.').to_owned()
 }
@@ -257,11 +275,14 @@ pub fn briefly(why: &str) -> String {
 fn of_refund(event: &DecisionEvent, cx: &AppContext) -> String {
     match event {
         DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", briefly(why)),
-        DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", answer_known(alert, cx)),
-        DecisionEvent::Kept(why) => format!("{}; the refund was not sent", briefly(why)),
-        DecisionEvent::Landed(_) | DecisionEvent::AsDecided(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
-            "the refund is not known to be recorded".to_owned()
+        DecisionEvent::Overtaken(alert) => {
+            format!("another was first, it is {}; the refund was not recorded", answer_known(alert, cx))
         }
+        DecisionEvent::Kept(why) => format!("{}; the refund was not sent", briefly(why)),
+        DecisionEvent::Landed(_)
+        | DecisionEvent::AsDecided(_)
+        | DecisionEvent::Unknown(_)
+        | DecisionEvent::NothingSoFar(_) => "the refund is not known to be recorded".to_owned(),
     }
 }
 
@@ -271,7 +292,9 @@ fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Order
         DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) => concluded(alert, true, cx),
         DecisionEvent::Overtaken(alert) => concluded(alert, false, cx),
         DecisionEvent::Kept(why) => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
-        DecisionEvent::Refused(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => vec![Effect::Get(before.id).into()],
+        DecisionEvent::Refused(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
+            vec![Effect::Get(before.id).into()]
+        }
     }
 }
 
@@ -294,7 +317,11 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
     let (subject, word) = (subject(before), in_words(resolution));
     match event {
         DecisionEvent::Landed(alert) => {
-            cx.notify_of_decision(decision, Tone::Good, format!("{word}, recorded (status {}): {subject}", alert.status));
+            cx.notify_of_decision(
+                decision,
+                Tone::Good,
+                format!("{word}, recorded (status {}): {subject}", alert.status),
+            );
             return concluded(alert, true, cx);
         }
         DecisionEvent::AsDecided(alert) => {
@@ -304,22 +331,43 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
         }
         DecisionEvent::Overtaken(alert) => {
             let told = answer_known(&alert, cx);
-            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: another was first. It is {told}; {word} was not recorded."));
+            cx.notify_of_decision(
+                decision,
+                Tone::Bad,
+                format!(
+                    "{subject}: another was first. It is {told}; {word} \
+                was not recorded."
+                ),
+            );
             return concluded(alert, false, cx);
         }
         DecisionEvent::Kept(why) => {
-            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: {word} was not sent: {}. It waits here.", briefly(&why)));
+            cx.notify_of_decision(
+                decision,
+                Tone::Bad,
+                format!(
+                    "{subject}: {word} was not sent: {}. It waits \
+                here.",
+                    briefly(&why)
+                ),
+            );
             return vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()];
         }
         DecisionEvent::Refused(why) => {
             let (why, activity, again) = (briefly(&why), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
-            let words = format!("{subject}: {why}. {word} was not recorded; {activity} shows it; {again} there decides again.");
+            let words = format!(
+                "{subject}: {why}. {word} was not recorded; {activity} shows it; {again} there \
+                decides again."
+            );
             cx.notify_of_decision(decision, Tone::Bad, words);
         }
         DecisionEvent::NothingSoFar(polls) => cx.notify_about_fate(
             decision,
             Tone::Bad,
-            format!("{subject}: nothing has landed so far, after {polls} looks. {word} may still arrive; it is looked at each minute."),
+            format!(
+                "{subject}: nothing has landed so far, after {polls} looks. {word} may still arrive; it is looked \
+                at each minute."
+            ),
         ),
         DecisionEvent::Unknown(why) => {
             let why = briefly(&why);
@@ -350,7 +398,8 @@ fn concluded(alert: Box<Alert>, is_ours: bool, cx: &mut AppContext) -> Orders {
     outcome
 }
 
-/// Takes in that an alert has an outcome: the runs in which it failed before say so, and what was told of them before is so no longer.
+/// Takes in that an alert has an outcome: the runs in which it failed before say so, and what was told of them before
+/// is so no longer.
 pub fn answered_since(alert: &Alert, is_ours: bool, cx: &mut AppContext) {
     for number in cx.runs.answered_since(alert, is_ours, cx.now) {
         cx.toasts.withdraw(&fate_of_run(number));
@@ -412,7 +461,11 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
             cx.notify_about(&alert, Tone::Good, words);
             let alert = Box::new(alert);
             let mut outcome: Orders = recorded;
-            outcome.extend(if alert.outcome.is_some() { concluded(alert, by_word, cx) } else { vec![Message::Concluded(alert).into()] });
+            outcome.extend(if alert.outcome.is_some() {
+                concluded(alert, by_word, cx)
+            } else {
+                vec![Message::Concluded(alert).into()]
+            });
             outcome
         }
         Err(error) => {

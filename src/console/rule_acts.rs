@@ -1,4 +1,5 @@
-//! What rules that stage by themselves may act on: never past a guard, never on what somebody has in hand, and on an alert at most once.
+//! What rules that stage by themselves may act on: never past a guard, never on what somebody has in hand, and on an
+//! alert at most once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -70,7 +71,9 @@ impl<'a> RuleDesk<'a> {
     pub fn acting_on(&self, alert: &Alert) -> Option<&'a DecisionRule> {
         let rule = suggestion(self.rules, alert, self.known.now)?;
         let acts = !self.read_only && self.acting.iter().any(|name| name.eq_ignore_ascii_case(&rule.name));
-        let waits = alert.status == AlertStatus::Open && alert.expired_at.is_none() && cannot_be_answered(alert, self.known).is_none();
+        let waits = alert.status == AlertStatus::Open
+            && alert.expired_at.is_none()
+            && cannot_be_answered(alert, self.known).is_none();
         let is_left = self.known.history.has_decided(alert.id)
             || self.known.here.of(alert.id).is_some()
             || self.drafts.contains_key(&alert.id)
@@ -98,12 +101,16 @@ impl<'a> RuleDesk<'a> {
         }
         let mut acts = RuleActs::default();
         for (alert, on_payment) in candidates {
-            let (Some(rule), Loadable::Loaded(OnPayment { others, order })) = (self.acting_on(alert), on_payment) else { continue };
+            let (Some(rule), Loadable::Loaded(OnPayment { others, order })) = (self.acting_on(alert), on_payment)
+            else {
+                continue;
+            };
             if acts.staged.iter().any(|act| act.alert.id == alert.id) {
                 continue;
             }
             // Two that wait on one payment are a case: one decision for all of it.
-            let is_case = shared.contains(&alert.id) || others.iter().any(|other| !self.known.answered(other).is_over());
+            let is_case =
+                shared.contains(&alert.id) || others.iter().any(|other| !self.known.answered(other).is_over());
             let duplicates = self.known.duplicates(alert, others);
             // Money that has gone back already, by another alert or the shop's own hand, goes before a rule.
             let warning = refund_warning(alert, duplicates.iter(), order.as_ref());
@@ -112,13 +119,15 @@ impl<'a> RuleDesk<'a> {
                 Ok(resolution)
                     if !is_case
                         && !is_overruled
-                        && speaks_against(alert, &resolution, others.iter(), order.as_ref(), &[], self.known).is_none() =>
+                        && speaks_against(alert, &resolution, others.iter(), order.as_ref(), &[], self.known)
+                            .is_none() =>
                 {
                     acts.staged.push(RuleAct { rule: rule.name.clone(), alert: alert.clone(), resolution });
                 }
                 Ok(_) => acts.left.push(alert.id),
                 Err(wrong) => {
-                    let why: Vec<String> = wrong.iter().map(|error| format!("{} {}", error.field, error.message)).collect();
+                    let why: Vec<String> =
+                        wrong.iter().map(|error| format!("{} {}", error.field, error.message)).collect();
                     acts.unsaid.push(format!(
                         "Desk rule {} cannot be said here, its alerts are left to you: {}.",
                         rule.name,

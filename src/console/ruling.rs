@@ -1,4 +1,5 @@
-//! What the application does with rules that stage by themselves: it asks for what they match, looks the payments up, and stages what they may.
+//! What the application does with rules that stage by themselves: it asks for what they match, looks the payments up,
+//! and stages what they may.
 
 use std::collections::HashSet;
 
@@ -24,7 +25,10 @@ impl App {
     pub(super) fn introduce_rules(&mut self) {
         let names = self.cx.auto.names().join(", ");
         if !names.is_empty() && self.cx.place.read_only {
-            self.cx.notify(Tone::Note, format!("This place is read-only: the desk rules named for it ({names}) stage nothing."));
+            self.cx.notify(
+                Tone::Note,
+                format!("This place is read-only: the desk rules named for it ({names}) stage nothing."),
+            );
         }
     }
 
@@ -33,17 +37,28 @@ impl App {
         if self.cx.auto.act() {
             self.cx.auto.pause(true, self.cx.now);
             let key = self.cx.key(Action::RulesPause);
-            self.cx.notify(Tone::Bad, format!("Rules are paused, because the desk cannot keep what they do; {key} lets them go on."));
+            self.cx.notify(
+                Tone::Bad,
+                format!("Rules are paused, because the desk cannot keep what they do; {key} lets them go on."),
+            );
         }
     }
 
-    /// Whether rules may ask the service for what they match: nothing speaks of trouble, and what was decided before is known.
+    /// Whether rules may ask the service for what they match: nothing speaks of trouble, and what was decided before is
+    /// known.
     fn rules_can_ask(&self) -> bool {
         let (cx, link) = (&self.cx, &self.screens.queue.link);
-        let is_well = link.trouble.is_none() && link.read_at.is_some() && link.left_alone(cx.now).is_none() && !cx.held_back;
+        let is_well =
+            link.trouble.is_none() && link.read_at.is_some() && link.left_alone(cx.now).is_none() && !cx.held_back;
         let is_known = !cx.journal.is_loading() && cx.journal.trouble().is_none();
         let is_told = !cx.operator || cx.unfinished.is_known();
-        cx.auto.act() && !cx.place.read_only && !cx.leaving && is_well && is_known && is_told && cx.writes.failing.is_none()
+        cx.auto.act()
+            && !cx.place.read_only
+            && !cx.leaving
+            && is_well
+            && is_known
+            && is_told
+            && cx.writes.failing.is_none()
     }
 
     /// Whether rules may stage now: somebody who looks on sees it, and `u` takes back that and nothing else.
@@ -55,7 +70,11 @@ impl App {
     /// Asks for what the acting rules match, where that is due.
     pub(super) fn ask_for_rules(&mut self) -> Vec<Effect> {
         if self.cx.auto.is_searched() && self.cx.journal.was_read_since(self.cx.auto.began()) {
-            let orders = self.cx.auto.take_searched(self.cx.now).map_or_else(Vec::new, |searched| self.stage_by_rules(&searched));
+            let orders = self
+                .cx
+                .auto
+                .take_searched(self.cx.now)
+                .map_or_else(Vec::new, |searched| self.stage_by_rules(&searched));
             return self.carry_out(orders);
         }
         if !self.rules_can_stage() {
@@ -111,14 +130,20 @@ impl App {
             match answer {
                 Ok(_) => {}
                 Err(ServiceError::InvalidRequest(errors)) => {
-                    let why: Vec<String> = errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect();
-                    self.tell_once(format!("Desk rule {name} cannot be asked for here, and does not act: {}.", why.join("; ")));
+                    let why: Vec<String> =
+                        errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect();
+                    self.tell_once(format!(
+                        "Desk rule {name} cannot be asked for here, and does not act: {}.",
+                        why.join("; ")
+                    ));
                     self.cx.auto.refuse(name);
                 }
                 Err(error) => {
                     let usual = self.screens.queue.pace(now) * 2;
                     let wait = match error {
-                        ServiceError::Throttled { wait, .. } => Duration::from_std(*wait).map_or(usual, |wait| usual.max(wait)),
+                        ServiceError::Throttled { wait, .. } => {
+                            Duration::from_std(*wait).map_or(usual, |wait| usual.max(wait))
+                        }
                         _ => usual,
                     };
                     self.cx.auto.failed(wait, now);
@@ -131,7 +156,8 @@ impl App {
         let most = looked_up_at_once(self.cx.compares_all);
         let mut seen: HashSet<AlertId> = HashSet::new();
         let matched = read.iter().flatten().flat_map(|page| &page.alerts);
-        let candidates: Vec<Alert> = matched.filter(|alert| desk.acting_on(alert).is_some() && seen.insert(alert.id)).cloned().collect();
+        let candidates: Vec<Alert> =
+            matched.filter(|alert| desk.acting_on(alert).is_some() && seen.insert(alert.id)).cloned().collect();
         let (number, candidates) = self.cx.auto.search(candidates, most);
         let asked: Vec<_> = candidates.iter().map(|(alert, _)| (alert.id, duplicate::query(alert))).collect();
         if asked.is_empty() { Vec::new() } else { vec![Effect::LookUpForRules(number, asked).into()] }
@@ -159,7 +185,8 @@ impl App {
         vec![Effect::ClaimForRules(cx.journal.mark().clone(), steps).into()]
     }
 
-    /// Stages what is claimed in the journal, together: one undo takes all of it back. What was taken in hand meanwhile is left to people.
+    /// Stages what is claimed in the journal, together: one undo takes all of it back. What was taken in hand meanwhile
+    /// is left to people.
     fn stage_claimed(&mut self, answer: &Result<Vec<String>, String>) -> Orders {
         let mut claims = self.cx.auto.take_claims();
         let won = match answer {
@@ -174,7 +201,9 @@ impl App {
         self.cx.journal.claimed(claims.iter().map(RuleClaim::step).collect(), self.cx.now);
         let (can_stage, in_hand) = (self.rules_can_stage(), self.in_hand());
         let cx = &mut self.cx;
-        let is_free = |claim: &RuleClaim| can_stage && !in_hand.contains(&claim.alert.id) && cx.decisions.of(claim.alert.id).is_none();
+        let is_free = |claim: &RuleClaim| {
+            can_stage && !in_hand.contains(&claim.alert.id) && cx.decisions.of(claim.alert.id).is_none()
+        };
         let (claims, left): (Vec<RuleClaim>, Vec<RuleClaim>) = claims.into_iter().partition(is_free);
         let mut outcome = Orders::new();
         if !left.is_empty() {
@@ -200,7 +229,10 @@ impl App {
         // A rule answers each alert by itself: each is a row of its own.
         cx.runs.begin(number, subject, made, &keys, cx.now);
         let undo = cx.key(Action::Undo);
-        cx.notify(Tone::Note, format!("{words} staged, {leave} in {} s, {undo} takes {them} back", grace.num_seconds()));
+        cx.notify(
+            Tone::Note,
+            format!("{words} staged, {leave} in {} s, {undo} takes {them} back", grace.num_seconds()),
+        );
         outcome
     }
 
@@ -222,7 +254,10 @@ impl App {
         let cx = &mut self.cx;
         match answer {
             Ok(ReadRules { rules, place }) => {
-                cx.notify(Tone::Good, format!("Read again: {}.", counted(rules.len() as u64, "desk rule", "desk rules")));
+                cx.notify(
+                    Tone::Good,
+                    format!("Read again: {}.", counted(rules.len() as u64, "desk rule", "desk rules")),
+                );
                 (cx.settings.rules, cx.settings.rules_in) = (rules.into(), Some(place));
                 cx.rules_read_at = cx.now;
                 vec![Message::RulesTaken.into()]
@@ -241,13 +276,19 @@ impl App {
         if names.is_empty() {
             cx.notify(Tone::Note, "No desk rule stages by itself here: a profile names those that do (auto_rules).");
         } else if cx.place.read_only {
-            cx.notify(Tone::Note, format!("This place is read-only: the desk rules named for it ({names}) stage nothing."));
+            cx.notify(
+                Tone::Note,
+                format!("This place is read-only: the desk rules named for it ({names}) stage nothing."),
+            );
         } else {
             let paused = !cx.auto.is_paused();
             cx.auto.pause(paused, cx.now);
             let key = cx.key(Action::RulesPause);
             let words = if paused {
-                format!("Rules are paused until {key} lets them go on or this console ends: {names}. What is staged leaves all the same.")
+                format!(
+                    "Rules are paused until {key} lets them go on or this console ends: {names}. What is staged \
+                        leaves all the same."
+                )
             } else {
                 format!("Rules act again: {names}.")
             };

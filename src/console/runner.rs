@@ -1,5 +1,5 @@
-//! The runner of effects: those on the service in tasks that come back as messages, those on the desk written one after the other; those on
-//! the terminal are the loop's.
+//! The runner of effects: those on the service in tasks that come back as messages, those on the desk written one after
+//! the other; those on the terminal are the loop's.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -172,7 +172,8 @@ impl Runner {
 
     fn start(&mut self, effect: Effect) {
         let list = if let Effect::Load(need) = &effect { Some(need.ticket.listing) } else { None };
-        let (writes, finds, adds_up) = (effect.writes(), matches!(effect, Effect::Find(_)), matches!(effect, Effect::Sums(_)));
+        let (writes, finds, adds_up) =
+            (effect.writes(), matches!(effect, Effect::Find(_)), matches!(effect, Effect::Sums(_)));
         let intent = self.record_intent(&effect);
         // What was staged here is in the journal before it is looked at.
         let kept = if matches!(effect, Effect::Look(..)) { self.when_kept() } else { None };
@@ -222,7 +223,8 @@ impl Runner {
     }
 
     fn export(&mut self, number: u64, request: ExportRequest) {
-        let (alerts, records, messages) = (Arc::clone(&self.deployment.alerts), self.records.clone(), self.messages.clone());
+        let (alerts, records, messages) =
+            (Arc::clone(&self.deployment.alerts), self.records.clone(), self.messages.clone());
         let work = async move {
             let told = |message| drop(messages.send(message));
             let ended = export_list(&*alerts, &records, number, request, told).await;
@@ -257,8 +259,11 @@ impl Runner {
         tokio::task::spawn_blocking(move || {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
             let mut read_changed = |files: Vec<PathBuf>, read: &dyn Fn() -> Message| {
-                let states = files.into_iter().map(|file| (file.metadata().and_then(|now| Ok((now.modified()?, now.len()))).ok(), file));
-                let changed = states.filter_map(|(now, file)| seen.insert(file, now).filter(|before| *before != now)).count();
+                let states = files
+                    .into_iter()
+                    .map(|file| (file.metadata().and_then(|now| Ok((now.modified()?, now.len()))).ok(), file));
+                let changed =
+                    states.filter_map(|(now, file)| seen.insert(file, now).filter(|before| *before != now)).count();
                 if changed > 0 {
                     let _ = messages.send(read());
                 }
@@ -353,7 +358,10 @@ impl Runner {
     }
 
     fn open_desk(&self) {
-        let (Some(address), opened, messages) = (self.address.clone(), Arc::clone(&self.opened), self.messages.clone()) else { return };
+        let (Some(address), opened, messages) = (self.address.clone(), Arc::clone(&self.opened), self.messages.clone())
+        else {
+            return;
+        };
         tokio::task::spawn_blocking(move || {
             let answer = address.open().map_err(|error| error.to_string()).map(|(desk, left)| {
                 let session = desk.journal().map(Journal::session).unwrap_or_default();
@@ -364,7 +372,8 @@ impl Runner {
         });
     }
 
-    /// Uses the desk that was opened anew: what is kept from now on is kept there, and before it what was to be since the start.
+    /// Uses the desk that was opened anew: what is kept from now on is kept there, and before it what was to be since
+    /// the start.
     fn use_desk(&mut self) {
         let Some(desk) = self.opened.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
         self.desk = Some(desk);

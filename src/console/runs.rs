@@ -78,7 +78,8 @@ impl RunCounts {
 }
 
 impl DecisionRun {
-    /// How long what is underway takes, by the pace of what ended last; nothing while that is not known, or something waits for a person.
+    /// How long what is underway takes, by the pace of what ended last; nothing while that is not known, or something
+    /// waits for a person.
     pub fn left(&self) -> Option<Duration> {
         let RunCounts { underway, waiting, .. } = self.counts();
         let underway = i32::try_from(underway).ok().filter(|underway| *underway > 0 && waiting == 0)?;
@@ -116,7 +117,8 @@ impl DecisionRun {
         counts.underway + counts.waiting == 0
     }
 
-    /// When the last one ended, once nothing of it is on its way any more: what was found afterwards of one that was not known is its end.
+    /// When the last one ended, once nothing of it is on its way any more: what was found afterwards of one that was
+    /// not known is its end.
     pub fn ended_at(&self) -> Option<Timestamp> {
         let found = |item: &RunItem| match item.result {
             RunResult::Recorded { at, .. } | RunResult::AsDecided { at, .. } => Some(at),
@@ -154,13 +156,16 @@ impl DecisionRun {
             (taken_back, "taken back"),
             (self.left_out.len() as u64, "left out"),
         ];
-        let parts = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{} {word}", count(number)));
+        let parts = parts
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, word)| format!("{} {word}", count(number)));
         parts.collect::<Vec<_>>().join(", ")
     }
 }
 
-/// Decisions that earlier consoles did not finish, by their keys in the journal: what is open and not among them is another console's that is
-/// still there.
+/// Decisions that earlier consoles did not finish, by their keys in the journal: what is open and not among them is
+/// another console's that is still there.
 #[derive(Debug, Default)]
 pub struct LeftKeys {
     unsent: HashSet<String>,
@@ -185,10 +190,18 @@ pub struct Runs {
 
 impl Runs {
     /// A run begins. What went well before it is forgotten.
-    pub fn begin(&mut self, number: u64, subject: String, made: Vec<(Alert, Resolution)>, keys: &[u64], now: Timestamp) {
+    pub fn begin(
+        &mut self,
+        number: u64,
+        subject: String,
+        made: Vec<(Alert, Resolution)>,
+        keys: &[u64],
+        now: Timestamp,
+    ) {
         // What failed before and is answered again is told by this run.
-        let again =
-            |item: &RunItem| matches!(item.result, RunResult::Refused(_)) && made.iter().any(|(alert, _)| alert.id == item.alert.id);
+        let again = |item: &RunItem| {
+            matches!(item.result, RunResult::Refused(_)) && made.iter().any(|(alert, _)| alert.id == item.alert.id)
+        };
         for run in &mut self.all {
             run.items.retain(|item| !again(item));
         }
@@ -243,9 +256,11 @@ impl Runs {
         }
     }
 
-    /// The forms that the desk need not have any longer: `is_here` says of a run whether a decision of it has not left. Each is told once.
+    /// The forms that the desk need not have any longer: `is_here` says of a run whether a decision of it has not left.
+    /// Each is told once.
     pub fn take_left(&mut self, is_here: impl Fn(u64) -> bool) -> Vec<Uuid> {
-        let kept = self.all.iter_mut().filter_map(|run| run.filled_in.as_mut().map(|filled_in| (run.number, filled_in)));
+        let kept =
+            self.all.iter_mut().filter_map(|run| run.filled_in.as_mut().map(|filled_in| (run.number, filled_in)));
         let left = kept.filter(|(number, (_, kept))| *kept && !is_here(*number));
         left.map(|(_, (draft, kept))| {
             *kept = false;
@@ -254,7 +269,8 @@ impl Runs {
         .collect()
     }
 
-    /// How the form of a run was filled in, and the alerts of it that have no decision now: those that were taken back, and what was left out.
+    /// How the form of a run was filled in, and the alerts of it that have no decision now: those that were taken back,
+    /// and what was left out.
     pub fn taken_form(&mut self, number: u64) -> Option<(GroupDraft, Vec<Alert>)> {
         let run = self.all.iter_mut().find(|run| run.number == number)?;
         let (draft, _) = run.filled_in.take()?;
@@ -282,12 +298,15 @@ impl Runs {
 
     /// Takes in what became of a decision; whether it belongs to a run.
     pub fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) -> bool {
-        let Some(run) = self.all.iter_mut().find(|run| run.items.iter().any(|item| item.key == key)) else { return false };
+        let Some(run) = self.all.iter_mut().find(|run| run.items.iter().any(|item| item.key == key)) else {
+            return false;
+        };
         // What comes after the end is news.
         run.told = false;
         let Some(item) = run.items.iter_mut().find(|item| item.key == key) else { return false };
         // What is over no longer counts down.
-        if let DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) | DecisionEvent::Overtaken(alert) = event {
+        if let DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) | DecisionEvent::Overtaken(alert) = event
+        {
             item.alert.clone_from(alert);
         }
         if item.result == RunResult::Underway {
@@ -297,7 +316,9 @@ impl Runs {
         item.result = match event {
             DecisionEvent::Landed(alert) => RunResult::Recorded { status: alert.status.to_string(), at: now },
             DecisionEvent::AsDecided(alert) => RunResult::AsDecided { status: alert.status.to_string(), at: now },
-            DecisionEvent::Overtaken(alert) => RunResult::Conflict(format!("another was first: {}", answered_as(alert))),
+            DecisionEvent::Overtaken(alert) => {
+                RunResult::Conflict(format!("another was first: {}", answered_as(alert)))
+            }
             DecisionEvent::Refused(why) => RunResult::Refused(why.clone()),
             DecisionEvent::Kept(why) => RunResult::NotSent(why.clone()),
             DecisionEvent::Unknown(why) => RunResult::Unknown(why.clone()),
@@ -310,12 +331,13 @@ impl Runs {
         true
     }
 
-    /// Takes in that an alert has an outcome, by a later decision of this console or by another's: what failed on it before calls for nobody
-    /// any more. The numbers of the runs of which that is so.
+    /// Takes in that an alert has an outcome, by a later decision of this console or by another's: what failed on it
+    /// before calls for nobody any more. The numbers of the runs of which that is so.
     pub fn answered_since(&mut self, alert: &Alert, is_ours: bool, now: Timestamp) -> Vec<u64> {
         let mut numbers = Vec::new();
         for run in &mut self.all {
-            let failed = |item: &&mut RunItem| item.alert.id == alert.id && matches!(item.result, RunResult::Refused(_));
+            let failed =
+                |item: &&mut RunItem| item.alert.id == alert.id && matches!(item.result, RunResult::Refused(_));
             for item in run.items.iter_mut().filter(failed) {
                 item.alert.clone_from(alert);
                 item.result = match is_ours {
@@ -355,7 +377,8 @@ impl Runs {
         }
     }
 
-    /// The run that has just ended, told once: what became of it, in words, and how many failed or are not known to have arrived.
+    /// The run that has just ended, told once: what became of it, in words, and how many failed or are not known to
+    /// have arrived.
     pub fn take_ended(&mut self) -> Option<(String, u64)> {
         let ended = |run: &&mut DecisionRun| !run.told && !run.items.is_empty() && run.has_ended();
         let run = self.all.iter_mut().find(ended)?;

@@ -8,8 +8,8 @@ use crate::domain::Timestamp;
 
 /// A screen: it owns its state, what changes it, and how it is drawn.
 pub trait Screen {
-    /// Takes a message that is for it. Input comes while it is shown and no dialog lies over it; [`Message::Tick`] after every other
-    /// message, for what is due.
+    /// Takes a message that is for it. Input comes while it is shown and no dialog lies over it; [`Message::Tick`]
+    /// after every other message, for what is due.
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders;
 
     /// Draws it into the body of the frame. What can be clicked is noted on the way.

@@ -1,4 +1,5 @@
-//! What the session knows of settings that can be changed: their values, what is stronger than the file, and who keeps them.
+//! What the session knows of settings that can be changed: their values, what is stronger than the file, and who keeps
+//! them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -57,7 +58,8 @@ pub trait SettingsKeeper: Send + Sync {
     /// In words, when it could not be kept; then the file is as it was.
     fn keep(&self, table: &str, key: &str, value: SettingValue) -> Result<(), String>;
 
-    /// The values of all settings that can be changed here, in the order of their table, as a console would open with them now.
+    /// The values of all settings that can be changed here, in the order of their table, as a console would open with
+    /// them now.
     ///
     /// # Errors
     /// What is wrong with the file, in words.

@@ -1,4 +1,5 @@
-//! The one answer that is suggested for an alert: by a rule of the analyst's own, or by what the facts around it advise.
+//! The one answer that is suggested for an alert: by a rule of the analyst's own, or by what the facts around it
+//! advise.
 
 use super::DrawContext;
 use super::screens::queue::facts::Facts;
@@ -15,8 +16,8 @@ pub enum Suggestion<'r> {
 }
 
 impl<'r> Suggestion<'r> {
-    /// What is suggested for an alert by what is known around it. A rule goes before the advice of the facts, but not past money that has
-    /// gone back already.
+    /// What is suggested for an alert by what is known around it. A rule goes before the advice of the facts, but not
+    /// past money that has gone back already.
     pub fn of(alert: &Alert, facts: &Facts, draw: &DrawContext<'r>) -> Option<Self> {
         let duplicates = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
         let duplicates = draw.known_decisions().duplicates(alert, duplicates);

@@ -1,5 +1,5 @@
-//! Entering and leaving the terminal: one guard that undoes all that was switched on, whatever ends the console; frames that leave in one
-//! write; keys read on a thread of their own.
+//! Entering and leaving the terminal: one guard that undoes all that was switched on, whatever ends the console; frames
+//! that leave in one write; keys read on a thread of their own.
 
 use std::io::{self, IsTerminal, Write};
 use std::panic::{self, PanicHookInfo};
@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{
-    DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange, EnableMouseCapture, Event,
+    DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange,
+    EnableMouseCapture, Event,
 };
 use crossterm::style::{ResetColor, force_color_output};
 use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
@@ -29,9 +30,9 @@ pub fn is_there() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Picks the theme: the one that was asked for, none where `NO_COLOR` is set, else what the terminal's background calls for.
-/// To be called before the terminal is entered; a terminal that does not say is given a second and gets the 16 ANSI colours, or the dark
-/// theme where `COLORTERM` announces all colours.
+/// Picks the theme: the one that was asked for, none where `NO_COLOR` is set, else what the terminal's background calls
+/// for. To be called before the terminal is entered; a terminal that does not say is given a second and gets the 16
+/// ANSI colours, or the dark theme where `COLORTERM` announces all colours.
 pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
     let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let name = match wanted {
@@ -65,8 +66,8 @@ fn background() -> Option<Color> {
     color.ok().flatten()
 }
 
-/// Asks for the colour (OSC 11), and then for a status report (DSR), which every terminal gives and hardly anybody else asks for: behind it
-/// no colour comes. All other answers were meant for somebody else.
+/// Asks for the colour (OSC 11), and then for a status report (DSR), which every terminal gives and hardly anybody else
+/// asks for: behind it no colour comes. All other answers were meant for somebody else.
 fn ask_background() -> io::Result<Option<Color>> {
     let mut input = TerminalInput::open()?;
     let mut out = io::stdout();
@@ -118,7 +119,8 @@ pub(super) struct TerminalGuard {
 }
 
 impl TerminalGuard {
-    /// Takes the terminal. From here on a panic, wherever it happens, first gives the terminal back and then says where its report is.
+    /// Takes the terminal. From here on a panic, wherever it happens, first gives the terminal back and then says where
+    /// its report is.
     pub(super) fn enter(mouse: bool, title: Option<&str>, reports: PathBuf) -> io::Result<Self> {
         let entered = Arc::new(Entered::default());
         let crashed = Arc::new(Notify::new());
@@ -130,8 +132,13 @@ impl TerminalGuard {
                 let written = write_report(&reports, info);
                 let mut stderr = io::stderr().lock();
                 let said = match &written {
-                    Ok(path) => writeln!(stderr, "avert stopped on an error of its own. A report is in {}", path.display()),
-                    Err(error) => writeln!(stderr, "avert stopped on an error of its own: {info}\n(no report could be written: {error})"),
+                    Ok(path) => {
+                        writeln!(stderr, "avert stopped on an error of its own. A report is in {}", path.display())
+                    }
+                    Err(error) => writeln!(
+                        stderr,
+                        "avert stopped on an error of its own: {info}\n(no report could be written: {error})"
+                    ),
                 };
                 drop(said);
                 crashed.notify_one();
@@ -145,8 +152,8 @@ impl TerminalGuard {
 
     fn take(&self, title: Option<&str>) -> io::Result<()> {
         self.entered.screen.store(true, Ordering::SeqCst);
-        // The theme knows whether colours are wanted. Where NO_COLOR is set, crossterm would write each colour as an empty sequence,
-        // which resets bold and reverse too.
+        // The theme knows whether colours are wanted. Where NO_COLOR is set, crossterm would write each colour as an
+        // empty sequence, which resets bold and reverse too.
         force_color_output(true);
         terminal::enable_raw_mode()?;
         let mut out = io::stdout();
@@ -199,8 +206,8 @@ impl TerminalGuard {
         Ok(())
     }
 
-    /// Takes the terminal again where it was given back, or a shell has taken it: the process was stopped from outside and continued. What
-    /// was typed meanwhile was typed for nobody.
+    /// Takes the terminal again where it was given back, or a shell has taken it: the process was stopped from outside
+    /// and continued. What was typed meanwhile was typed for nobody.
     #[cfg(unix)]
     pub(super) fn regain(&self, title: Option<&str>) -> io::Result<()> {
         use rustix::termios::{LocalModes, QueueSelector, tcflush, tcgetattr};
@@ -234,8 +241,8 @@ pub(super) fn may_write_in_background() -> bool {
     true
 }
 
-/// Job control: whether a shell is there that continues the console once it has stopped. The kernel spares an orphaned process group the stop
-/// of ctrl-z for the same reason, but not the one that is sent in its place.
+/// Job control: whether a shell is there that continues the console once it has stopped. The kernel spares an orphaned
+/// process group the stop of ctrl-z for the same reason, but not the one that is sent in its place.
 #[cfg(unix)]
 pub(super) fn can_stop() -> bool {
     use nix::unistd::{getpgrp, getppid, getsid};
@@ -268,7 +275,15 @@ fn restore(entered: &Entered) {
     }
     let mut out = io::stdout();
     let _ = out.write_all(END_SYNC);
-    let _ = queue!(out, DisableMouseCapture, DisableFocusChange, DisableBracketedPaste, ResetColor, LeaveAlternateScreen, Show);
+    let _ = queue!(
+        out,
+        DisableMouseCapture,
+        DisableFocusChange,
+        DisableBracketedPaste,
+        ResetColor,
+        LeaveAlternateScreen,
+        Show
+    );
     if entered.title.swap(false, Ordering::SeqCst) {
         let _ = out.write_all(POP_TITLE);
     }
@@ -297,7 +312,8 @@ const END_SYNC: &[u8] = b"\x1b[?2026l";
 /// A frame's usual size in bytes, and more.
 const FRAME_BUFFER: usize = 64 * 1024;
 
-/// A buffered writer of frames, each sent in one synchronized write. Clones share one buffer: one is the backend's, one presents.
+/// A buffered writer of frames, each sent in one synchronized write. Clones share one buffer: one is the backend's, one
+/// presents.
 pub struct FrameWriter<W> {
     shared: Arc<Mutex<Pending<W>>>,
 }
@@ -390,7 +406,8 @@ impl KeyReader {
                         }
                     }
                     Ok(_) => {}
-                    // The terminal may be gone: the heartbeat finds that out, and the signal that came before it goes first.
+                    // The terminal may be gone: the heartbeat finds that out, and the signal that came before it goes
+                    // first.
                     Err(_) => std::thread::sleep(LOOK),
                 }
             }

@@ -1,4 +1,5 @@
-//! Reader of the terminal: bytes become keys, pastes and mouse events. What a terminal answers to a query is never one of these.
+//! Reader of the terminal: bytes become keys, pastes and mouse events. What a terminal answers to a query is never one
+//! of these.
 
 use std::collections::VecDeque;
 use std::io;
@@ -87,8 +88,8 @@ fn progress(sequence: &[u8]) -> Progress {
     }
 }
 
-/// Whether a control sequence can be a key or a mouse event. One with a private mark or an intermediate byte is an answer, but for the mouse
-/// event of SGR, and so is the cursor's position (`R`).
+/// Whether a control sequence can be a key or a mouse event. One with a private mark or an intermediate byte is an
+/// answer, but for the mouse event of SGR, and so is the cursor's position (`R`).
 fn is_input(parameters: &[u8], last: u8) -> bool {
     let is_mouse = matches!(last, b'M' | b'm');
     let numbers = parameters.strip_prefix(b"<").filter(|_| is_mouse).unwrap_or(parameters);
@@ -238,7 +239,8 @@ impl TerminalInput {
         Ok(move || drop(io::Write::write(&mut &tell, b" ")))
     }
 
-    /// Waits at most so long for what comes next. A signal ends the wait as well, and what is typed for a shell is left to it.
+    /// Waits at most so long for what comes next. A signal ends the wait as well, and what is typed for a shell is left
+    /// to it.
     ///
     /// # Errors
     /// When nothing can be read: the terminal is gone.
@@ -322,7 +324,8 @@ pub(super) const LOOK: Duration = Duration::from_millis(250);
 #[cfg(unix)]
 pub(super) fn is_in_foreground() -> bool {
     use nix::unistd::{getpgrp, tcgetpgrp};
-    // One that does not tell may be gone, which writing to it finds out; a group of another PID namespace has the number 0 here.
+    // One that does not tell may be gone, which writing to it finds out; a group of another PID namespace has the
+    // number 0 here.
     tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp() || group.as_raw() == 0)
 }
 
@@ -399,7 +402,8 @@ mod tests {
     ];
 
     /// The same with one byte for its introducer and its end.
-    const ANSWERS_OF_8_BITS: &[&[u8]] = &[b"\x9b>0;276;0c", b"\x90>|XTerm(390)\x9c", b"\x9d11;rgb:ffff/ffff/ffff\x9c", b"\x9fGi=1;OK\x9c"];
+    const ANSWERS_OF_8_BITS: &[&[u8]] =
+        &[b"\x9b>0;276;0c", b"\x90>|XTerm(390)\x9c", b"\x9d11;rgb:ffff/ffff/ffff\x9c", b"\x9fGi=1;OK\x9c"];
 
     /// A parser whose clock goes on as it is told.
     struct Typing {
@@ -509,7 +513,10 @@ mod tests {
                 let keys = typing.expire();
                 let rest = typing.read(&answer.as_bytes()[at..]);
 
-                assert!(begun.is_empty() && keys.len() <= 1 && rest.is_empty(), "{answer:?} at {at}: {keys:?} {rest:?}");
+                assert!(
+                    begun.is_empty() && keys.len() <= 1 && rest.is_empty(),
+                    "{answer:?} at {at}: {keys:?} {rest:?}"
+                );
                 assert_eq!(typing.read(b"j"), [letter('j')]);
             }
         }
@@ -532,7 +539,11 @@ mod tests {
     #[case::before_a_program_command("\x1b_", KeyCode::Char('_'), KeyModifiers::ALT)]
     #[case::before_a_private_message("\x1b^", KeyCode::Char('^'), KeyModifiers::ALT)]
     #[case::before_a_string("\x1bX", KeyCode::Char('X'), KeyModifiers::ALT.union(KeyModifiers::SHIFT))]
-    fn what_may_begin_an_answer_is_a_key_once_nothing_follows(#[case] bytes: &str, #[case] code: KeyCode, #[case] modifiers: KeyModifiers) {
+    fn what_may_begin_an_answer_is_a_key_once_nothing_follows(
+        #[case] bytes: &str,
+        #[case] code: KeyCode,
+        #[case] modifiers: KeyModifiers,
+    ) {
         let mut typing = Typing::begin();
 
         assert_eq!(typing.read(bytes.as_bytes()), []);
@@ -657,7 +668,8 @@ mod tests {
     #[case::half_a_letter(b"\xc3j", &[letter('j')])]
     #[case::no_letter(b"\xffj", &[letter('j')])]
     #[case::the_end_of_a_lost_string(b"\x1b\\j", &[letter('j')])]
-    #[case::a_release(b"\x1b[97;1:3u", &[Event::Key(KeyEvent::new_with_kind(KeyCode::Char('a'), KeyModifiers::NONE, KeyEventKind::Release))])]
+    #[case::a_release(b"\x1b[97;1:3u", &[Event::Key(KeyEvent::new_with_kind(KeyCode::Char('a'), KeyModifiers::NONE,
+        KeyEventKind::Release))])]
     #[case::the_focus(b"\x1b[I\x1b[O", &[Event::FocusGained, Event::FocusLost])]
     #[case::a_paste(b"\x1b[200~r\x1b]11;x\x07n\x1b[201~j", &[Event::Paste("r\x1b]11;x\x07n".to_owned()), letter('j')])]
     fn what_is_no_answer_is_taken_as_it_comes(#[case] bytes: &[u8], #[case] expected: &[Event]) {

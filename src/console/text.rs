@@ -43,7 +43,8 @@ pub fn cut(text: &str, columns: u16) -> Cow<'_, str> {
     Cow::Owned(format!("{}{CUT}", text[..end].trim_end()))
 }
 
-/// The end of a text within so many columns, for what differs there: it begins with [`CUT`] where something is left out.
+/// The end of a text within so many columns, for what differs there: it begins with [`CUT`] where something is left
+/// out.
 pub fn cut_start(text: &str, columns: u16) -> Cow<'_, str> {
     let room = usize::from(columns);
     if text.width() <= room {
@@ -54,7 +55,8 @@ pub fn cut_start(text: &str, columns: u16) -> Cow<'_, str> {
     Cow::Owned(format!("{CUT}{}", &text[from..]))
 }
 
-/// As many whole words of a text as so many columns hold: half an id names nothing. Where not even the first one fits it is cut.
+/// As many whole words of a text as so many columns hold: half an id names nothing. Where not even the first one fits
+/// it is cut.
 pub fn whole_words(text: &str, columns: u16) -> Cow<'_, str> {
     let room = usize::from(columns);
     if text.width() <= room {
@@ -86,7 +88,9 @@ pub fn cut_words(text: &str, columns: u16) -> Cow<'_, str> {
 /// A path in so many columns: home is `~`, and of one that is longer the middle is left out: its file's name stays.
 pub fn cut_path(path: &str, home: Option<&Path>, room: u16) -> String {
     let below_home = home.and_then(|home| Path::new(path).strip_prefix(home).ok()).and_then(Path::to_str);
-    let path = below_home.filter(|below| !below.is_empty()).map_or_else(|| path.to_owned(), |below| format!("~{MAIN_SEPARATOR}{below}"));
+    let path = below_home
+        .filter(|below| !below.is_empty())
+        .map_or_else(|| path.to_owned(), |below| format!("~{MAIN_SEPARATOR}{below}"));
     let path = sanitize(&path);
     let name = path.rfind(MAIN_SEPARATOR).map_or("", |at| &path[at..]);
     match room.checked_sub(columns(name)).filter(|before| *before > 0 && !name.is_empty()) {
@@ -133,8 +137,12 @@ pub fn wrap_even(text: &str, columns: u16) -> Vec<String> {
     narrower.take_while(|narrower| narrower.len() == lines.len()).find(is_even).unwrap_or(lines.clone())
 }
 
-/// Texts after each other, each with its style, in lines of at most so many columns, broken at blanks where there are any.
-pub fn wrap_styled<'t, S: Copy + PartialEq>(texts: impl IntoIterator<Item = (&'t str, S)>, columns: u16) -> Vec<Vec<(String, S)>> {
+/// Texts after each other, each with its style, in lines of at most so many columns, broken at blanks where there are
+/// any.
+pub fn wrap_styled<'t, S: Copy + PartialEq>(
+    texts: impl IntoIterator<Item = (&'t str, S)>,
+    columns: u16,
+) -> Vec<Vec<(String, S)>> {
     let (mut text, mut styles) = (String::new(), Vec::new());
     for (part, style) in texts {
         text.push_str(part);
@@ -217,15 +225,23 @@ mod tests {
     fn styled_texts_keep_their_styles_where_a_line_is_broken() {
         let lines = wrap_styled([("pays twice. ", 'a'), ("ctrl-x", 'k'), (" answers it", 'a')], 14);
 
-        let texts = lines.iter().map(|line| line.iter().map(|(text, style)| (text.as_str(), *style)).collect()).collect::<Vec<Vec<_>>>();
+        let texts = lines
+            .iter()
+            .map(|line| line.iter().map(|(text, style)| (text.as_str(), *style)).collect())
+            .collect::<Vec<Vec<_>>>();
         assert_eq!(texts, [vec![("pays twice.", 'a')], vec![("ctrl-x ", 'k'), ("answers", 'a')], vec![("it", 'a')]]);
     }
 
     #[rstest]
-    #[case::the_last_word_has_company("the window closes in four minutes", 25, &["the window closes in", "four minutes"])]
+    #[case::the_last_word_has_company("the window closes in four minutes", 25, &["the window closes in",
+        "four minutes"])]
     #[case::where_it_has_room("no second refund is due", 10, &["no second", "refund is", "due"])]
     #[case::one_line("all is well", 20, &["all is well"])]
-    fn no_word_stands_alone_where_no_line_more_is_needed_for_that(#[case] text: &str, #[case] room: u16, #[case] lines: &[&str]) {
+    fn no_word_stands_alone_where_no_line_more_is_needed_for_that(
+        #[case] text: &str,
+        #[case] room: u16,
+        #[case] lines: &[&str],
+    ) {
         assert_eq!(wrap_even(text, room), lines);
     }
 
@@ -257,7 +273,10 @@ mod tests {
     #[case(11, "…/rules.txt")]
     #[case(6, "~/.co…")]
     fn a_path_keeps_the_name_of_its_file(#[case] room: u16, #[case] shown: &str) {
-        assert_eq!(cut_path("/home/maria/.config/avert/desk rules/rules.txt", Some(Path::new("/home/maria")), room), shown);
+        assert_eq!(
+            cut_path("/home/maria/.config/avert/desk rules/rules.txt", Some(Path::new("/home/maria")), room),
+            shown
+        );
         assert_eq!(cut_path("rules.txt", None, 20), "rules.txt");
         assert_eq!(cut_path("/home/maria", Some(Path::new("/home/maria")), 20), "/home/maria");
     }

@@ -1,7 +1,7 @@
 //! Themes: every colour of the console under the name of what it means, read from `assets/themes`.
 //!
-//! A text role sets the foreground only and a surface sets the background, so that the same span reads on the page, on a panel and
-//! on the selected row.
+//! A text role sets the foreground only and a surface sets the background, so that the same span reads on the page, on
+//! a panel and on the selected row.
 
 #[cfg(test)]
 mod palettes;
@@ -58,7 +58,8 @@ impl FromStr for ThemeName {
     }
 }
 
-/// Named styles. Text roles: [`Theme::strong`] for what decides, [`Theme::plain`], [`Theme::quiet`] for labels; colour only for meaning.
+/// Named styles. Text roles: [`Theme::strong`] for what decides, [`Theme::plain`], [`Theme::quiet`] for labels; colour
+/// only for meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Theme {
@@ -139,8 +140,8 @@ impl Theme {
         self
     }
 
-    /// Empties an area for a form or dialog and gives it the panel's look and an edge that can be seen. Where the area is as wide as the screen
-    /// the edge has no sides.
+    /// Empties an area for a form or dialog and gives it the panel's look and an edge that can be seen. Where the area
+    /// is as wide as the screen the edge has no sides.
     pub fn open_panel(&self, buffer: &mut Buffer, area: Rect) {
         Clear.render(area, buffer);
         let borders = if area.width >= buffer.area.width { Borders::TOP | Borders::BOTTOM } else { Borders::ALL };
@@ -165,7 +166,11 @@ impl Theme {
             }
             for x in area.x..area.right() {
                 let cell = &mut buffer[(x, y)];
-                let is_marked = if reversed { cell.modifier.contains(Modifier::REVERSED) } else { Some(cell.bg) == self.selection.bg };
+                let is_marked = if reversed {
+                    cell.modifier.contains(Modifier::REVERSED)
+                } else {
+                    Some(cell.bg) == self.selection.bg
+                };
                 if !is_marked {
                     break;
                 }
@@ -176,8 +181,8 @@ impl Theme {
         }
     }
 
-    /// Gives the rows under cursors one colour where they are told by reverse: a text's own colour would be the ground of its letters, and the
-    /// row a patchwork. To be called when all is drawn.
+    /// Gives the rows under cursors one colour where they are told by reverse: a text's own colour would be the ground
+    /// of its letters, and the row a patchwork. To be called when all is drawn.
     pub fn even_rows(&self, buffer: &mut Buffer) {
         if !self.selection.add_modifier.contains(Modifier::REVERSED) {
             return;
@@ -188,8 +193,10 @@ impl Theme {
         for row in buffer.content.chunks_mut(width) {
             let mut rest = row;
             while let Some(start) = rest.iter().position(|cell| cell.modifier.contains(Modifier::REVERSED)) {
-                let end =
-                    rest[start..].iter().position(|cell| !cell.modifier.contains(Modifier::REVERSED)).map_or(rest.len(), |end| start + end);
+                let end = rest[start..]
+                    .iter()
+                    .position(|cell| !cell.modifier.contains(Modifier::REVERSED))
+                    .map_or(rest.len(), |end| start + end);
                 let (run, after) = rest[start..].split_at_mut(end - start);
                 // What is of one colour, such as a badge, is even already.
                 if run.iter().any(|cell| look(cell) != look(&run[0])) {

@@ -121,7 +121,12 @@ impl Moments {
             ShownClocks::Both => local_clock(at, self.zone),
             ShownClocks::Utc | ShownClocks::Local => None,
         };
-        format!("{} {}{}", self.narrow(at, format), self.word(), beside.map_or_else(String::new, |local| format!(", {local}")))
+        format!(
+            "{} {}{}",
+            self.narrow(at, format),
+            self.word(),
+            beside.map_or_else(String::new, |local| format!(", {local}"))
+        )
     }
 
     /// `2026-11-18 09:12 UTC, 13:12 local`
@@ -159,8 +164,8 @@ impl Moments {
         NarrowForm::ROW.of(at, now, |moment| self.narrow_offset(moment))
     }
 
-    /// The local time to stand beside a narrow moment, where both clocks are shown and they differ: `18:03`, with the day where it is another
-    /// one than there.
+    /// The local time to stand beside a narrow moment, where both clocks are shown and they differ: `18:03`, with the
+    /// day where it is another one than there.
     pub fn beside(self, at: Timestamp) -> Option<String> {
         let both = self.clocks == ShownClocks::Both;
         both.then(|| local_clock(at, self.zone)).flatten().map(|local| local.trim_end_matches(" local").to_owned())
@@ -211,7 +216,8 @@ impl Moments {
         self.narrow(at, "%Y-%m-%d %H:%M")
     }
 
-    /// `14:03` today and `18 Nov` on another day, where the analyst sits unless UTC alone is wanted; `2025-11` of another year.
+    /// `14:03` today and `18 Nov` on another day, where the analyst sits unless UTC alone is wanted; `2025-11` of
+    /// another year.
     pub fn own_short(self, at: Timestamp, now: Timestamp) -> String {
         NarrowForm::SHORT.of(at, now, |moment| self.own_offset(moment))
     }
@@ -221,7 +227,8 @@ impl Moments {
         self.narrow(at, "%Y-%m-%d")
     }
 
-    /// How old something is that was read: `now`, `4 s ago`, `2 min ago`; `<1 min ago` where ages are told by the minute.
+    /// How old something is that was read: `now`, `4 s ago`, `2 min ago`; `<1 min ago` where ages are told by the
+    /// minute.
     pub fn age(self, read_at: Timestamp, now: Timestamp) -> String {
         match (now - read_at).num_seconds() {
             ..=0 if !self.by_minutes => "now".to_owned(),
@@ -319,7 +326,10 @@ pub fn left(alert: &Alert, now: Timestamp) -> Left {
         Deadline::HoursLeft(hours) => {
             let bound = hours.saturating_add(1);
             let urgency = urgency(Duration::try_hours(hours).unwrap_or(Duration::MAX));
-            Left { text: if bound <= 24 { format!("<{bound}h") } else { format!("<{}d {}h", bound / 24, bound % 24) }, urgency }
+            Left {
+                text: if bound <= 24 { format!("<{bound}h") } else { format!("<{}d {}h", bound / 24, bound % 24) },
+                urgency,
+            }
         }
         Deadline::Unknown => over("?"),
     }
@@ -364,7 +374,11 @@ pub fn next_second_before(deadline: Timestamp, now: Timestamp) -> Option<Timesta
     if left <= Duration::zero() {
         return None;
     }
-    Some(if left > SECONDS_BELOW { deadline - SECONDS_BELOW } else { now + Duration::milliseconds(left.num_milliseconds() % 1000 + 1) })
+    Some(if left > SECONDS_BELOW {
+        deadline - SECONDS_BELOW
+    } else {
+        now + Duration::milliseconds(left.num_milliseconds() % 1000 + 1)
+    })
 }
 
 /// How long ago a moment was, in its largest unit: `just now`, `42 min ago`, `3 h ago`, `2 d ago`.
@@ -382,7 +396,8 @@ fn elapsed(moment: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// The ages in seconds that are told apart below a minute: fresh ones to the second, older ones coarser, so that an idle screen is left alone.
+/// The ages in seconds that are told apart below a minute: fresh ones to the second, older ones coarser, so that an
+/// idle screen is left alone.
 const AGES: [i64; 10] = [0, 1, 2, 3, 4, 5, 10, 15, 30, 45];
 
 /// `16:03 local`, with the day where it is another one than in UTC; nothing where the analyst sits at UTC.
@@ -438,7 +453,11 @@ mod tests {
     #[case(1800, "1d 6h", Urgency::Later)]
     #[case(0, "0h00", Urgency::Now)]
     #[case(-3, "lapsed", Urgency::Over)]
-    fn the_time_left_is_told_as_finely_as_it_matters(#[case] minutes: i64, #[case] text: &str, #[case] urgency: Urgency) {
+    fn the_time_left_is_told_as_finely_as_it_matters(
+        #[case] minutes: i64,
+        #[case] text: &str,
+        #[case] urgency: Urgency,
+    ) {
         let alert = alert(Deadline::At(now() + Duration::minutes(minutes)));
 
         assert_eq!(left(&alert, now()), Left { text: text.to_owned(), urgency });
@@ -481,7 +500,11 @@ mod tests {
     #[case(252, "4 min 12 s", 1)]
     #[case(240, "4 min", 1)]
     #[case(9, "9 s", 1)]
-    fn near_its_deadline_the_time_is_told_and_changes_by_the_second(#[case] seconds: i64, #[case] text: &str, #[case] changes_in: i64) {
+    fn near_its_deadline_the_time_is_told_and_changes_by_the_second(
+        #[case] seconds: i64,
+        #[case] text: &str,
+        #[case] changes_in: i64,
+    ) {
         let deadline = now() + Duration::seconds(seconds);
 
         assert_eq!(spell_until(deadline, now()), text);
@@ -568,6 +591,9 @@ mod tests {
         let read_at = now() - Duration::seconds(seconds);
         let told = Moments { by_minutes: true, ..Moments::default() };
 
-        assert_eq!((told.age(read_at, now()), told.next_age(read_at, now())), (words.to_owned(), read_at + Duration::seconds(next)));
+        assert_eq!(
+            (told.age(read_at, now()), told.next_age(read_at, now())),
+            (words.to_owned(), read_at + Duration::seconds(next))
+        );
     }
 }

@@ -94,14 +94,28 @@ impl Toasts {
             self.about = Some(Box::new(alert.clone()));
             self.all.iter_mut().for_each(|toast| toast.goes = false);
         }
-        self.all.push(Toast { tone, text, until: now + Duration::seconds(seconds), goes: alert.is_some(), of: None, hint: None });
+        self.all.push(Toast {
+            tone,
+            text,
+            until: now + Duration::seconds(seconds),
+            goes: alert.is_some(),
+            of: None,
+            hint: None,
+        });
         let surplus = self.all.len().saturating_sub(MOST);
         self.all.drain(..surplus);
         is_new
     }
 
     /// Tells what became of a decision, or of a run of them: what was told of it before and is so no longer goes.
-    pub fn notify_of(&mut self, of: String, tone: Tone, text: impl Into<String>, alert: Option<&Alert>, now: Timestamp) -> bool {
+    pub fn notify_of(
+        &mut self,
+        of: String,
+        tone: Tone,
+        text: impl Into<String>,
+        alert: Option<&Alert>,
+        now: Timestamp,
+    ) -> bool {
         self.all.retain(|toast| toast.tone != Tone::Bad || toast.of.as_ref() != Some(&of));
         let is_new = self.notify(tone, text, alert, now);
         if let Some(told) = self.all.last_mut() {
@@ -168,8 +182,8 @@ impl Toasts {
         self.all.iter().map(|toast| toast.until).min()
     }
 
-    /// The lines of a screen of this width: what lasts in two lines at most, then the notifications, the newest last and in full as far as there is
-    /// room. `key` goes to the alert that one is about.
+    /// The lines of a screen of this width: what lasts in two lines at most, then the notifications, the newest last
+    /// and in full as far as there is room. `key` goes to the alert that one is about.
     pub fn lines(&self, lasting: Option<&str>, key: &str, width: u16) -> Vec<NoteLine> {
         self.lines_but_of(None, lasting, key, width)
     }
@@ -177,7 +191,8 @@ impl Toasts {
     /// The same without what was told of the fate of one.
     pub fn lines_but_of(&self, of: Option<&str>, lasting: Option<&str>, key: &str, width: u16) -> Vec<NoteLine> {
         let room = width.saturating_sub(2 * MARGIN + SIGN);
-        let mut lines = lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&sanitize(text), room, MOST_LINES - 1)));
+        let mut lines =
+            lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&sanitize(text), room, MOST_LINES - 1)));
         let mut notes: Vec<NoteLine> = Vec::new();
         for toast in self.all.iter().rev().filter(|toast| of.is_none() || toast.of.as_deref() != of) {
             let left = MOST_LINES - lines.len() - notes.len();
@@ -187,7 +202,10 @@ impl Toasts {
                 break;
             }
             let is_long = wrapped.len() > left;
-            notes.splice(0..0, if is_long { note(toast.tone, wrap_to(&sanitize(&toast.text), room, left)) } else { wrapped });
+            notes.splice(
+                0..0,
+                if is_long { note(toast.tone, wrap_to(&sanitize(&toast.text), room, left)) } else { wrapped },
+            );
         }
         lines.extend(notes);
         lines
@@ -212,7 +230,11 @@ impl Toast {
 
 /// A note's lines: the sign stands before the first.
 fn note(tone: Tone, lines: Vec<String>) -> Vec<NoteLine> {
-    lines.into_iter().enumerate().map(|(index, text)| NoteLine { tone: (index == 0).then_some(tone), text, key: None }).collect()
+    lines
+        .into_iter()
+        .enumerate()
+        .map(|(index, text)| NoteLine { tone: (index == 0).then_some(tone), text, key: None })
+        .collect()
 }
 
 /// Something that went wrong, in all the lines there are.
@@ -257,7 +279,9 @@ mod tests {
     fn texts(lines: &[NoteLine]) -> Vec<String> {
         lines
             .iter()
-            .map(|line| [Some(line.text.as_str()), line.key.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("|"))
+            .map(|line| {
+                [Some(line.text.as_str()), line.key.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("|")
+            })
             .collect()
     }
 
@@ -282,10 +306,12 @@ mod tests {
 
     #[test]
     fn the_newest_has_the_room_it_needs_before_older_ones_do() {
-        let lines = told(&["an older one", "twenty words or so that need a second line of their own"]).lines(None, "A", 40);
+        let lines =
+            told(&["an older one", "twenty words or so that need a second line of their own"]).lines(None, "A", 40);
 
         assert_eq!(texts(&lines), ["an older one", "twenty words or so that need a", "second line of their own"]);
-        let lines = told(&["an older one that needs two lines for itself", "and a newer one that needs two as well"]).lines(None, "A", 30);
+        let lines = told(&["an older one that needs two lines for itself", "and a newer one that needs two as well"])
+            .lines(None, "A", 30);
         assert_eq!(texts(&lines), ["and a newer one that", "needs two as well"]);
     }
 

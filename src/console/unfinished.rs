@@ -1,5 +1,5 @@
-//! Decisions that the engine has not finished, and those of other consoles of this desk: on which alerts they are, what is known of each, and
-//! which wait for a person's word.
+//! Decisions that the engine has not finished, and those of other consoles of this desk: on which alerts they are, what
+//! is known of each, and which wait for a person's word.
 
 use std::collections::HashMap;
 
@@ -84,7 +84,8 @@ impl Unfinished {
     /// Takes in what the engine tells; returns those that wait for a person and did not before.
     pub fn take(&mut self, all: Vec<ResolutionAttempt>, now: Timestamp) -> Vec<ResolutionAttempt> {
         let was_parked = |id| self.all.iter().any(|known| known.id == id && Stage::of(known) == Stage::Parked);
-        let parked = all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked && !was_parked(unfinished.id));
+        let parked =
+            all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked && !was_parked(unfinished.id));
         let newly_parked = parked.cloned().collect();
         self.all = all;
         let goes_on = self.all.iter().filter(|unfinished| Stage::of(unfinished) != Stage::Parked);
@@ -96,7 +97,8 @@ impl Unfinished {
         newly_parked
     }
 
-    /// A person's word on the one on an alert is on its way: nobody is asked for it any more, until the engine tells otherwise.
+    /// A person's word on the one on an alert is on its way: nobody is asked for it any more, until the engine tells
+    /// otherwise.
     pub fn said(&mut self, alert: AlertId) {
         self.all.retain(|unfinished| unfinished.alert != alert);
         self.index();
@@ -167,7 +169,8 @@ impl Unfinished {
     }
 }
 
-/// What another console of this desk has decided, in words: `another console of this desk sent REFUNDED and has no answer yet`.
+/// What another console of this desk has decided, in words: `another console of this desk sent REFUNDED and has no
+/// answer yet`.
 pub fn elsewhere_in_words(coming: &ComingDecision) -> String {
     coming_in_words("another console of this desk", coming)
 }
@@ -187,7 +190,8 @@ pub fn whose<'a>(console: &'a str, coming: &ComingDecision) -> &'a str {
     if is_of_command(&coming.key) { "a command at this desk" } else { console }
 }
 
-/// A decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50, REFUNDED`.
+/// A decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50,
+/// REFUNDED`.
 pub fn in_words(resolution: &Resolution) -> String {
     worded(resolution, |amount| amount.to_string())
 }
@@ -245,7 +249,8 @@ mod tests {
         let parked = ResolutionAttempt { state: "PARKED".to_owned(), ..unknown.clone() };
         let mut all = Unfinished::default();
 
-        let told = [vec![unknown], vec![parked.clone()], vec![parked.clone()], vec![]].map(|told| all.take(told, now()).len());
+        let told =
+            [vec![unknown], vec![parked.clone()], vec![parked.clone()], vec![]].map(|told| all.take(told, now()).len());
 
         assert_eq!(told, [0, 1, 0, 0]);
         assert_eq!(all.of(alert), None);
@@ -256,9 +261,15 @@ mod tests {
         let alerts = [AlertId::generate(), AlertId::generate(), AlertId::generate()];
         let mut all = Unfinished::default();
 
-        all.take(vec![unfinished(alerts[0], "INFLIGHT"), unfinished(alerts[1], "PARKED"), unfinished(alerts[2], "UNKNOWN")], now());
+        all.take(
+            vec![unfinished(alerts[0], "INFLIGHT"), unfinished(alerts[1], "PARKED"), unfinished(alerts[2], "UNKNOWN")],
+            now(),
+        );
 
-        assert_eq!(alerts.map(|alert| all.of(alert).map(Stage::of)), [Some(Stage::Sending), Some(Stage::Parked), Some(Stage::Unknown)]);
+        assert_eq!(
+            alerts.map(|alert| all.of(alert).map(Stage::of)),
+            [Some(Stage::Sending), Some(Stage::Parked), Some(Stage::Unknown)]
+        );
         assert_eq!(all.parked().map(|parked| parked.alert).collect::<Vec<_>>(), [alerts[1]]);
     }
 
@@ -276,14 +287,22 @@ mod tests {
     #[test]
     fn while_the_engine_finds_one_out_it_is_asked_again_after_its_own_next_look() {
         let (now, alert) = (now(), AlertId::generate());
-        let next_check = |seconds| ResolutionAttempt { next_check: Some(now + Duration::seconds(seconds)), ..unfinished(alert, "UNKNOWN") };
+        let next_check = |seconds| ResolutionAttempt {
+            next_check: Some(now + Duration::seconds(seconds)),
+            ..unfinished(alert, "UNKNOWN")
+        };
         let wake = |told: Vec<ResolutionAttempt>| {
             let mut all = Unfinished::default();
             all.take(told, now);
             all.next_wake().map(|due| (due - now).num_milliseconds())
         };
 
-        let wakes = [wake(vec![next_check(30)]), wake(vec![next_check(1)]), wake(vec![unfinished(alert, "PARKED")]), wake(vec![])];
+        let wakes = [
+            wake(vec![next_check(30)]),
+            wake(vec![next_check(1)]),
+            wake(vec![unfinished(alert, "PARKED")]),
+            wake(vec![]),
+        ];
 
         assert_eq!(wakes, [Some(30_250), Some(5_000), None, None]);
     }

@@ -91,7 +91,8 @@ impl UnkeptTexts {
         self.tried_again = false;
     }
 
-    /// Those that are to be tried once more before anything is asked of them; none where they were, or where nothing can be kept.
+    /// Those that are to be tried once more before anything is asked of them; none where they were, or where nothing
+    /// can be kept.
     pub fn take_again(&mut self) -> Vec<BegunText> {
         if self.keeps_nothing || std::mem::replace(&mut self.tried_again, true) {
             return Vec::new();

@@ -1,4 +1,5 @@
-//! The settings that are changed while the console is open: one table of what each is called, may be, is, and does when it changes.
+//! The settings that are changed while the console is open: one table of what each is called, may be, is, and does when
+//! it changes.
 
 use std::time::Duration;
 
@@ -84,7 +85,10 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         key: "mouse",
         variable: "AVERT_MOUSE",
         label: "mouse",
-        options: &[(Flag(true), "clicks and the wheel work here"), (Flag(false), "the terminal has it, and selects text")],
+        options: &[
+            (Flag(true), "clicks and the wheel work here"),
+            (Flag(false), "the terminal has it, and selects text"),
+        ],
         current: |preferences| Flag(preferences.mouse),
         apply: |preferences, value| {
             if let Flag(mouse) = value {
@@ -102,7 +106,9 @@ pub const USER_SETTINGS: &[UserSetting] = &[
             (Word("utc"), "UTC alone"),
             (Word("local"), "the time of this machine alone"),
         ],
-        current: |preferences| Word(CLOCKS.iter().find(|(clocks, _)| *clocks == preferences.clocks).map_or("both", |(_, word)| word)),
+        current: |preferences| {
+            Word(CLOCKS.iter().find(|(clocks, _)| *clocks == preferences.clocks).map_or("both", |(_, word)| word))
+        },
         apply: |preferences, value| {
             if let Some((clocks, _)) = CLOCKS.iter().find(|(_, known)| value == Word(known)) {
                 preferences.clocks = *clocks;
@@ -156,7 +162,10 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         key: "title",
         variable: "",
         label: "title",
-        options: &[(Flag(true), "the window's title tells of what lapses"), (Flag(false), "the window's title is left alone")],
+        options: &[
+            (Flag(true), "the window's title tells of what lapses"),
+            (Flag(false), "the window's title is left alone"),
+        ],
         current: |preferences| Flag(preferences.notices.title),
         apply: |preferences, value| {
             if let Flag(title) = value {
@@ -175,11 +184,14 @@ pub const USER_SETTINGS: &[UserSetting] = &[
             (Word("osc777"), "messages on the desktop: urxvt, foot, kitty, VTE"),
         ],
         current: |preferences| {
-            Word(SEQUENCES.iter().find(|(name, _)| *name == preferences.notices.desktop).map_or("off", |(_, word)| word))
+            Word(
+                SEQUENCES.iter().find(|(name, _)| *name == preferences.notices.desktop).map_or("off", |(_, word)| word),
+            )
         },
         apply: |preferences, value| {
             if let Word(word) = value {
-                preferences.notices.desktop = SEQUENCES.iter().find(|(_, known)| *known == word).and_then(|(name, _)| *name);
+                preferences.notices.desktop =
+                    SEQUENCES.iter().find(|(_, known)| *known == word).and_then(|(name, _)| *name);
             }
         },
     },
@@ -223,15 +235,20 @@ pub const USER_SETTINGS: &[UserSetting] = &[
 ];
 
 /// Clocks that moments are told by, and their words.
-const CLOCKS: [(ShownClocks, &str); 3] = [(ShownClocks::Both, "both"), (ShownClocks::Utc, "utc"), (ShownClocks::Local, "local")];
+const CLOCKS: [(ShownClocks, &str); 3] =
+    [(ShownClocks::Both, "both"), (ShownClocks::Utc, "utc"), (ShownClocks::Local, "local")];
 
 /// Ways of having a message shown on the desktop, and their words.
 const SEQUENCES: [(Option<DesktopSequence>, &str); 3] =
     [(None, "off"), (Some(DesktopSequence::Osc9), "osc9"), (Some(DesktopSequence::Osc777), "osc777")];
 
 /// Themes that are settings, and their words.
-const THEMES: [(ThemeName, &str); 4] =
-    [(ThemeName::Dark, "dark"), (ThemeName::Light, "light"), (ThemeName::HighContrast, "high-contrast"), (ThemeName::Ansi, "ansi")];
+const THEMES: [(ThemeName, &str); 4] = [
+    (ThemeName::Dark, "dark"),
+    (ThemeName::Light, "light"),
+    (ThemeName::HighContrast, "high-contrast"),
+    (ThemeName::Ansi, "ansi"),
+];
 
 fn theme_word(theme: Option<ThemeName>) -> &'static str {
     THEMES.iter().find(|(name, _)| Some(*name) == theme).map_or("auto", |(_, word)| word)

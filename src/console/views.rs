@@ -88,7 +88,8 @@ impl SavedViews {
         self.names().into_iter().map(both).collect()
     }
 
-    /// A view by its name, with today as a day of the calendar. One's own whose query can no longer be read is the error.
+    /// A view by its name, with today as a day of the calendar. One's own whose query can no longer be read is the
+    /// error.
     pub fn named(&self, name: &str, now: Timestamp, calendar: Calendar) -> Option<Result<View, QueryError>> {
         // One's own may be older than a built-in one of this name.
         let Some(own) = self.own.iter().find(|view| view.name == name) else {
@@ -113,7 +114,8 @@ impl SavedViews {
         Some(view)
     }
 
-    /// Brings back the view that was deleted last: its place among all. One that was saved under its name meanwhile stays.
+    /// Brings back the view that was deleted last: its place among all. One that was saved under its name meanwhile
+    /// stays.
     ///
     /// # Errors
     /// In words, when there is none to bring back.
@@ -160,7 +162,10 @@ mod tests {
         let of = |view| View::built_in(view, Vocabulary::Desk, at("2026-03-10T23:59:59Z"), Calendar::UTC);
         let renewed = |view, now: &str| of(view).renewed(Vocabulary::Desk, at(now), Calendar::UTC).is_some();
 
-        assert_eq!([renewed(BuiltIn::RefundedToday, "2026-03-10T23:59:59Z"), renewed(BuiltIn::Urgent, "2026-03-11T00:00:00Z")], [false; 2]);
+        assert_eq!(
+            [renewed(BuiltIn::RefundedToday, "2026-03-10T23:59:59Z"), renewed(BuiltIn::Urgent, "2026-03-11T00:00:00Z")],
+            [false; 2]
+        );
         assert!(renewed(BuiltIn::RefundedToday, "2026-03-11T00:00:00Z"));
     }
 
@@ -186,7 +191,8 @@ mod tests {
         let here = SavedViews::of(vec![own.clone()], Vocabulary::Desk);
         let elsewhere = SavedViews::of(vec![own.clone()], Vocabulary::Interface);
 
-        let (nothing, told) = (here.unread(&kept, Timestamp::UNIX_EPOCH), elsewhere.unread(&kept, Timestamp::UNIX_EPOCH));
+        let (nothing, told) =
+            (here.unread(&kept, Timestamp::UNIX_EPOCH), elsewhere.unread(&kept, Timestamp::UNIX_EPOCH));
 
         assert_eq!((nothing.len(), told.len()), (0, 2));
         assert!(told[0].starts_with("The view small cannot be read: amount<25: "), "{}", told[0]);

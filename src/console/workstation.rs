@@ -1,4 +1,5 @@
-//! What effects do on this machine beside the desk: a list is written into a file or tried by rules, an address opens in the browser.
+//! What effects do on this machine beside the desk: a list is written into a file or tried by rules, an address opens
+//! in the browser.
 
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
@@ -26,7 +27,8 @@ pub async fn export_list(
     told: impl Fn(Message) + Send + Sync,
 ) -> Message {
     let path = request.path.clone();
-    let ended = export(alerts, records, request, |written, total| told(Message::Exporting(number, written, total))).await;
+    let ended =
+        export(alerts, records, request, |written, total| told(Message::Exporting(number, written, total))).await;
     Message::Exported(number, path, ended)
 }
 
@@ -43,8 +45,8 @@ pub async fn rehearse_rules(
     Message::Rehearsed(number, ended.map_err(|error| error.to_string()))
 }
 
-/// Opens an address in the browser: by the desktop's own opener, with the address as its one argument and no shell between. What went wrong,
-/// where that can be told.
+/// Opens an address in the browser: by the desktop's own opener, with the address as its one argument and no shell
+/// between. What went wrong, where that can be told.
 pub fn browse(address: String) -> Option<Message> {
     let mut failed = None;
     for opener in open::commands(&address) {
@@ -58,7 +60,9 @@ pub fn browse(address: String) -> Option<Message> {
 
 /// A command that inherits none of these variables that may hold a secret. Each child process is started so.
 fn without_secrets(mut command: Command, variables: impl Iterator<Item = OsString>) -> Command {
-    for name in variables.filter(|name| ["AVERT_", "PG"].iter().any(|ours| name.as_encoded_bytes().starts_with(ours.as_bytes()))) {
+    for name in variables
+        .filter(|name| ["AVERT_", "PG"].iter().any(|ours| name.as_encoded_bytes().starts_with(ours.as_bytes())))
+    {
         command.env_remove(name);
     }
     command
@@ -83,11 +87,13 @@ mod tests {
 
     #[test]
     fn a_child_process_inherits_no_variable_of_ours_and_none_of_a_database() {
-        let variables = ["PATH", "AVERT_API_KEY", "PGPASSWORD", "AVERT_WEBHOOK_SECRET", "HOME", "PGPASSFILE", "MY_AVERT_KEY"];
+        let variables =
+            ["PATH", "AVERT_API_KEY", "PGPASSWORD", "AVERT_WEBHOOK_SECRET", "HOME", "PGPASSFILE", "MY_AVERT_KEY"];
 
         let command = without_secrets(Command::new("xdg-open"), variables.map(OsString::from).into_iter());
 
-        let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name.to_str().unwrap()).collect();
+        let removed: Vec<_> =
+            command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name.to_str().unwrap()).collect();
         assert_eq!(removed, ["AVERT_API_KEY", "AVERT_WEBHOOK_SECRET", "PGPASSFILE", "PGPASSWORD"]);
     }
 }

@@ -1,4 +1,5 @@
-//! The write check: whether the service can record anything, probed once a minute, and every few seconds while it cannot.
+//! The write check: whether the service can record anything, probed once a minute, and every few seconds while it
+//! cannot.
 
 use chrono::Duration;
 
@@ -52,13 +53,17 @@ impl WriteCheck {
 
     /// Something could not be done: where that may be for want of room, it is probed now.
     pub fn suspect(&mut self, error: &ServiceError, now: Timestamp) {
-        let may_be = matches!(error, ServiceError::Unavailable(_) | ServiceError::NotReached(_) | ServiceError::Throttled { .. });
+        let may_be = matches!(
+            error,
+            ServiceError::Unavailable(_) | ServiceError::NotReached(_) | ServiceError::Throttled { .. }
+        );
         if may_be {
             self.probe_soon(now);
         }
     }
 
-    /// The desk could not be written: where the service is on the same disk, it cannot be either, and that is found out now.
+    /// The desk could not be written: where the service is on the same disk, it cannot be either, and that is found out
+    /// now.
     pub fn probe_soon(&mut self, now: Timestamp) {
         if self.due.is_some() {
             self.due = Some(now);

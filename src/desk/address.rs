@@ -30,7 +30,8 @@ impl DeskAddress {
         Ok((desk, left))
     }
 
-    /// The desk to be read alone, with its journal where there is a directory; where there is none, nothing can be read either.
+    /// The desk to be read alone, with its journal where there is a directory; where there is none, nothing can be read
+    /// either.
     pub fn read(&self) -> Desk {
         let desk = Desk::only_read(&self.directory);
         if !self.directory.is_dir() {

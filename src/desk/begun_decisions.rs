@@ -1,4 +1,5 @@
-//! Begun decisions: those in the journal that have not come to their end, of every console on the desk; what consoles that are gone left of them.
+//! Begun decisions: those in the journal that have not come to their end, of every console on the desk; what consoles
+//! that are gone left of them.
 
 use uuid::Uuid;
 
@@ -64,9 +65,13 @@ impl BegunDecisions {
         self.0.iter_mut().filter(|begun| begun.so_far.key == decision).for_each(|begun| begun.so_far.sent_at = sent_at);
     }
 
-    /// What consoles that are gone left on a place, on any where none is named: those that were sent and have no answer, and those that
-    /// never leave.
-    pub fn left(&self, place: Option<&str>, mut lives: impl FnMut(Uuid) -> bool) -> (Vec<LeftDecision>, Vec<LeftDecision>) {
+    /// What consoles that are gone left on a place, on any where none is named: those that were sent and have no
+    /// answer, and those that never leave.
+    pub fn left(
+        &self,
+        place: Option<&str>,
+        mut lives: impl FnMut(Uuid) -> bool,
+    ) -> (Vec<LeftDecision>, Vec<LeftDecision>) {
         let here = self.0.iter().filter(|begun| place.is_none_or(|place| begun.place == place));
         let left = here.filter(|begun| !lives(begun.session)).map(|begun| begun.so_far.clone());
         left.partition(|left| left.sent_at.is_some())

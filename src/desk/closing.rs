@@ -1,4 +1,5 @@
-//! What lapses next: the open alerts whose window closes within so many hours and that ask for an answer, as far as a few pages of the list tell.
+//! What lapses next: the open alerts whose window closes within so many hours and that ask for an answer, as far as a
+//! few pages of the list tell.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,7 +7,8 @@ use super::same_payment::list_in_some_order;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::insights::due_soon;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertType, Calendar, Insights, PageRequest, Sort, SortField, SortOrder, Timestamp,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertType, Calendar, Insights, PageRequest, Sort, SortField, SortOrder,
+    Timestamp,
 };
 use crate::service::{Alerts, ServiceError, Stats};
 
@@ -43,9 +45,14 @@ impl ClosingAlerts {
     }
 }
 
-/// Reads the alerts that lapse next and ask for an answer, in one request where the service sorts as it is asked to and a page holds them; what
-/// was not read is counted where the service can.
-pub async fn closing(alerts: &dyn Alerts, stats: Option<&dyn Stats>, hours: u32, now: Timestamp) -> Result<ClosingAlerts, ServiceError> {
+/// Reads the alerts that lapse next and ask for an answer, in one request where the service sorts as it is asked to and
+/// a page holds them; what was not read is counted where the service can.
+pub async fn closing(
+    alerts: &dyn Alerts,
+    stats: Option<&dyn Stats>,
+    hours: u32,
+    now: Timestamp,
+) -> Result<ClosingAlerts, ServiceError> {
     let filter = AlertFilter { expires_in: Some(hours), ..AlertFilter::default() };
     let page = PageRequest { page: 0, size: MAX_PAGE_SIZE };
     let mut query = AlertQuery { filter, sort: BY_DEADLINE, page };
@@ -72,7 +79,9 @@ pub async fn closing(alerts: &dyn Alerts, stats: Option<&dyn Stats>, hours: u32,
     let notices = if unread == 0 { Some(0) } else { notices(alerts, hours).await? };
     let passed_over = read - found.alerts.len() as u64;
     match notices {
-        Some(notices) => found.total = found.alerts.len() as u64 + unread.saturating_sub(notices.saturating_sub(passed_over)),
+        Some(notices) => {
+            found.total = found.alerts.len() as u64 + unread.saturating_sub(notices.saturating_sub(passed_over))
+        }
         // What is not known is not counted.
         None => (found.total, found.open_end) = (found.alerts.len() as u64, true),
     }
@@ -144,8 +153,10 @@ mod tests {
             let due = |minutes: usize| Deadline::At(now() + Duration::seconds(i64::try_from(minutes).unwrap()));
             let all = self.types.iter().zip(1..);
             let id = |number: usize| AlertId(Uuid::from_u128(number as u128));
-            let all =
-                all.map(|(kind, minutes)| Alert { deadline: due(minutes), ..Alert::new(id(minutes), Provider::Verifi, kind.clone()) });
+            let all = all.map(|(kind, minutes)| Alert {
+                deadline: due(minutes),
+                ..Alert::new(id(minutes), Provider::Verifi, kind.clone())
+            });
             let all: Vec<Alert> = all.filter(|alert| query.filter.matches(alert, now())).collect();
             let PageRequest { page, size } = query.page;
             let rows = |count: u64| usize::try_from(count).unwrap();

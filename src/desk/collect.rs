@@ -16,8 +16,8 @@ pub struct Stretch {
     pub count: u64,
 }
 
-/// The alerts of a stretch, each once, and how many the list has; in the interface's own order where the service refuses the one that is
-/// asked for.
+/// The alerts of a stretch, each once, and how many the list has; in the interface's own order where the service
+/// refuses the one that is asked for.
 pub async fn collect(alerts: &dyn Alerts, stretch: Stretch) -> Result<(Vec<Alert>, u64), ServiceError> {
     let Stretch { filter, sort, first, count } = stretch;
     let size = u64::from(MAX_PAGE_SIZE);
@@ -97,7 +97,8 @@ mod tests {
 
         let (collected, _) = collect(&alerts, stretch).await.unwrap();
 
-        let missed: Vec<usize> = (5..250).filter(|number| !collected.iter().any(|alert| alert.id == id(*number))).collect();
+        let missed: Vec<usize> =
+            (5..250).filter(|number| !collected.iter().any(|alert| alert.id == id(*number))).collect();
         assert_eq!(missed, Vec::<usize>::new());
     }
 }

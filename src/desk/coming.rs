@@ -59,15 +59,25 @@ impl ComingDecisions {
             JournalStep::Sent { decision } => self.put(decision, ComingStage::Sent),
             JournalStep::NotSent { decision, .. } => self.put(decision, ComingStage::Staged),
             JournalStep::Unknown { decision, .. } => self.put(decision, ComingStage::Unknown),
-            JournalStep::TakenBack { decision } | JournalStep::Refused { decision, .. } | JournalStep::Read { decision } => {
+            JournalStep::TakenBack { decision }
+            | JournalStep::Refused { decision, .. }
+            | JournalStep::Read { decision } => {
                 let ended = self.all.extract_if(.., |coming| coming.key == *decision);
                 self.ended.extend(ended.map(|coming| (coming.key, (coming.alert.id, coming.resolution))));
                 self.overtaken.remove(decision);
             }
-            JournalStep::Recorded { decision, status } => self.answered(decision, &DecisionFate::Recorded(status.clone()), &entry.at),
-            JournalStep::AsDecided { decision, status } => self.answered(decision, &DecisionFate::AsDecided(status.clone()), &entry.at),
-            JournalStep::Overtaken { decision, status } => self.answered(decision, &DecisionFate::Overtaken(status.clone()), &entry.at),
-            JournalStep::Answered { decision, status } => self.answered(decision, &DecisionFate::Answered(status.clone()), &entry.at),
+            JournalStep::Recorded { decision, status } => {
+                self.answered(decision, &DecisionFate::Recorded(status.clone()), &entry.at)
+            }
+            JournalStep::AsDecided { decision, status } => {
+                self.answered(decision, &DecisionFate::AsDecided(status.clone()), &entry.at)
+            }
+            JournalStep::Overtaken { decision, status } => {
+                self.answered(decision, &DecisionFate::Overtaken(status.clone()), &entry.at)
+            }
+            JournalStep::Answered { decision, status } => {
+                self.answered(decision, &DecisionFate::Answered(status.clone()), &entry.at)
+            }
             JournalStep::Unlooked { .. }
             | JournalStep::Settled { .. }
             | JournalStep::Typing { .. }
@@ -80,7 +90,8 @@ impl ComingDecisions {
 
     /// The alert of a decision has its outcome: none of the others on it lands any more.
     fn answered(&mut self, decision: &str, fate: &DecisionFate, at: &str) {
-        let coming = self.all.iter().find(|coming| coming.key == decision).map(|coming| (coming.alert.id, &coming.resolution));
+        let coming =
+            self.all.iter().find(|coming| coming.key == decision).map(|coming| (coming.alert.id, &coming.resolution));
         let ended = || self.ended.get(decision).map(|(alert, resolution)| (*alert, resolution));
         let Some((alert, said)) = coming.or_else(ended) else { return };
         if let Some(answer) = KnownAnswer::of(Some(said), fate, from_iso(at).unwrap_or_default()) {
@@ -110,8 +121,8 @@ impl ComingDecisions {
         self.overtaken.contains(key)
     }
 
-    /// Those that may still land while these consoles run. What one that is gone had not sent never leaves; whether what it had sent arrived
-    /// is not known.
+    /// Those that may still land while these consoles run. What one that is gone had not sent never leaves; whether
+    /// what it had sent arrived is not known.
     pub fn while_live(&self, live: &HashSet<Uuid>) -> Vec<ComingDecision> {
         let stage = |coming: &ComingDecision| match coming.stage {
             stage if live.contains(&coming.session) => Some(stage),
@@ -122,7 +133,8 @@ impl ComingDecisions {
     }
 }
 
-/// The decision on an alert that weighs most among coming ones: what has left goes before what has not, a refund before the rest.
+/// The decision on an alert that weighs most among coming ones: what has left goes before what has not, a refund before
+/// the rest.
 pub fn weightiest(coming: &[ComingDecision], alert: AlertId) -> Option<&ComingDecision> {
     let weight = |coming: &&ComingDecision| (coming.stage != ComingStage::Staged, coming.resolution.gives_money_back());
     coming.iter().filter(|coming| coming.alert.id == alert).max_by_key(weight)
@@ -140,7 +152,12 @@ mod tests {
 
     fn staged(key: &str, alert: &Alert) -> JournalStep {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
-        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &refunded), rule: None, together: None }
+        JournalStep::Staged {
+            decision: key.to_owned(),
+            said: JournalDecision::of(alert, &refunded),
+            rule: None,
+            together: None,
+        }
     }
 
     fn of(session: Uuid, steps: Vec<JournalStep>) -> Vec<(String, ComingStage)> {
@@ -185,7 +202,13 @@ mod tests {
         ];
 
         for step in steps {
-            all.take(&JournalEntry { at: String::new(), session: LIVES, place: "acme-eu".to_owned(), user: None, step });
+            all.take(&JournalEntry {
+                at: String::new(),
+                session: LIVES,
+                place: "acme-eu".to_owned(),
+                user: None,
+                step,
+            });
         }
 
         assert!(all.as_answered(&alert).was_refunded());
@@ -196,7 +219,8 @@ mod tests {
     fn what_a_console_that_is_gone_had_sent_is_not_known_and_the_rest_never_leaves() {
         let (one, other) = (Alert::sample(), Alert::sample());
 
-        let coming = of(GONE, vec![staged("a", &one), staged("b", &other), JournalStep::Sent { decision: "a".to_owned() }]);
+        let coming =
+            of(GONE, vec![staged("a", &one), staged("b", &other), JournalStep::Sent { decision: "a".to_owned() }]);
 
         assert_eq!(coming, [("a".to_owned(), ComingStage::Unknown)]);
     }
@@ -204,11 +228,13 @@ mod tests {
     #[test]
     fn an_unknown_one_comes_until_its_alert_has_an_outcome_whatever_else_is_decided_on_it() {
         let alert = Alert::sample();
-        let unknown = || vec![staged("a", &alert), JournalStep::Unknown { decision: "a".to_owned(), why: "time-out".to_owned() }];
+        let unknown =
+            || vec![staged("a", &alert), JournalStep::Unknown { decision: "a".to_owned(), why: "time-out".to_owned() }];
         let then = |step: JournalStep| unknown().into_iter().chain([staged("b", &alert), step]).collect::<Vec<_>>();
 
         let taken_back = of(LIVES, then(JournalStep::TakenBack { decision: "b".to_owned() }));
-        let overtaken = of(LIVES, then(JournalStep::Overtaken { decision: "b".to_owned(), status: "RESOLVED".to_owned() }));
+        let overtaken =
+            of(LIVES, then(JournalStep::Overtaken { decision: "b".to_owned(), status: "RESOLVED".to_owned() }));
 
         assert_eq!((taken_back, overtaken), (vec![("a".to_owned(), ComingStage::Unknown)], vec![]));
     }

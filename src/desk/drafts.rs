@@ -14,8 +14,8 @@ use crate::domain::{AlertId, ResolutionParts};
 /// Retention of drafts: well beyond the longest window any network gives.
 pub(super) const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The parts of a decision that was begun and not sent: as they were typed, and perhaps still wrong. Confirmations are not among them,
-/// they are given anew each time.
+/// The parts of a decision that was begun and not sent: as they were typed, and perhaps still wrong. Confirmations are
+/// not among them, they are given anew each time.
 pub type Draft = ResolutionParts;
 
 #[derive(Serialize, Deserialize)]
@@ -82,8 +82,8 @@ impl Drafts {
         Ok(DraftsOfAlert { draft: self.get(alert)?, aside })
     }
 
-    /// Keeps a draft of a console that knew this one to be there. What another console wrote meanwhile is set aside, and is not dropped where the
-    /// draft was emptied: neither's text is lost.
+    /// Keeps a draft of a console that knew this one to be there. What another console wrote meanwhile is set aside,
+    /// and is not dropped where the draft was emptied: neither's text is lost.
     pub fn put_after(&self, alert: AlertId, draft: &Draft, known: Option<&Draft>) -> Result<(), DeskError> {
         let _turn = DeskFile::new(self.directory.join("drafts.toml")).turn()?;
         let stored = self.get(alert)?;
@@ -150,7 +150,11 @@ pub(super) fn is_old(written: Option<SystemTime>, now: SystemTime) -> bool {
 
 /// The files of drafts in a directory by what they are named after, in that order, each with the moment it was written.
 pub(super) fn entries<K: FromStr + Ord>(directory: &Path) -> Result<Vec<(K, Option<SystemTime>)>, DeskError> {
-    let failed = |error: &io::Error| DeskError { path: directory.to_owned(), line: None, message: format!("cannot be read: {error}") };
+    let failed = |error: &io::Error| DeskError {
+        path: directory.to_owned(),
+        line: None,
+        message: format!("cannot be read: {error}"),
+    };
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -160,7 +164,9 @@ pub(super) fn entries<K: FromStr + Ord>(directory: &Path) -> Result<Vec<(K, Opti
     for entry in entries {
         let entry = entry.map_err(|error| failed(&error))?;
         let name = entry.file_name();
-        let Some(key) = name.to_str().and_then(|name| name.strip_suffix(".toml")).and_then(|id| id.parse().ok()) else { continue };
+        let Some(key) = name.to_str().and_then(|name| name.strip_suffix(".toml")).and_then(|id| id.parse().ok()) else {
+            continue;
+        };
         found.push((key, entry.metadata().and_then(|data| data.modified()).ok()));
     }
     found.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));

@@ -58,7 +58,8 @@ pub enum ListReadError {
     Write(io::Error),
 }
 
-/// Reads a list to its end, each alert once; with `details` each as it is by itself. Where it is not whole: why, in words.
+/// Reads a list to its end, each alert once; with `details` each as it is by itself. Where it is not whole: why, in
+/// words.
 ///
 /// # Errors
 /// When it cannot be read or kept.
@@ -155,8 +156,8 @@ impl<P: FnMut(u64, u64)> AlertSink for Exporting<'_, P> {
     }
 }
 
-/// Exports a list into a new file that only its owner reads. It takes its name when it is whole: what breaks off leaves nothing, and a file
-/// that is there is never written over. `progress` hears how many of how many there are.
+/// Exports a list into a new file that only its owner reads. It takes its name when it is whole: what breaks off leaves
+/// nothing, and a file that is there is never written over. `progress` hears how many of how many there are.
 ///
 /// # Errors
 /// When there is no file.
@@ -168,7 +169,8 @@ pub async fn export(
 ) -> Result<u64, ExportFailure> {
     let ExportRequest { path, format, mut query, chosen, hidden } = request;
     let nothing = |why: String| ExportFailure { why, written: 0, total: None };
-    let begun = begin(&path).and_then(|file| RecordWriter::new(format, records.columns.clone(), Cells::default(), BufWriter::new(file)));
+    let begun = begin(&path)
+        .and_then(|file| RecordWriter::new(format, records.columns.clone(), Cells::default(), BufWriter::new(file)));
     let writer = begun.map_err(|error| nothing(in_words(&error)))?;
     let mut exporting = Exporting { writer, record: &*records.record, hidden, left_out: 0, total: None, progress };
     let read = match chosen {

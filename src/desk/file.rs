@@ -28,7 +28,8 @@ impl DeskError {
     /// A file that cannot be used: by its cause where that is a known one, else in the system's words.
     pub(super) fn failed(path: &Path, what: &str, error: &(dyn std::error::Error + 'static)) -> Self {
         let of_io = |error: &io::Error| RefusalCause::of_io(error);
-        let cause = error.downcast_ref().and_then(of_io).or_else(|| error.downcast_ref().and_then(RefusalCause::of_sqlite));
+        let cause =
+            error.downcast_ref().and_then(of_io).or_else(|| error.downcast_ref().and_then(RefusalCause::of_sqlite));
         let message = match cause {
             Some(RefusalCause::Damaged | RefusalCause::Failing) | None => format!("{what}: {error}"),
             Some(cause) => format!("{what}: {cause}; {}", cause.advice()),
@@ -75,7 +76,8 @@ impl DeskFile {
     /// An error at a place of the text.
     pub(super) fn wrong(&self, text: &str, span: Option<Range<usize>>, message: &str) -> DeskError {
         let line = span.and_then(|span| text.get(..span.start)).map(|before| before.matches('\n').count() + 1);
-        let message = format!("{}; the file is kept as it is and not written to until it is mended", message.trim_end());
+        let message =
+            format!("{}; the file is kept as it is and not written to until it is mended", message.trim_end());
         DeskError { path: self.path.clone(), line, message }
     }
 
@@ -84,7 +86,8 @@ impl DeskFile {
         let body = toml::to_string(content).map_err(|error| self.failed("cannot be written", &error))?;
         let directory = directory_of(&self.path);
         make_directory(directory)?;
-        replace(directory, &self.path, format!("# {about}\n\n{body}")).map_err(|error| self.failed("cannot be written", &error))
+        replace(directory, &self.path, format!("# {about}\n\n{body}"))
+            .map_err(|error| self.failed("cannot be written", &error))
     }
 
     /// The same of a file that people write in as well: what does not change stays as they wrote it, comments too.
@@ -145,8 +148,8 @@ pub(super) fn turn(path: &Path) -> io::Result<fs::File> {
     Ok(lock)
 }
 
-/// Moves what stands after the last line feed of a file of lines into one beside it (`journal.torn` of `journal.ndjson`): half a line, from
-/// a console that died while writing it.
+/// Moves what stands after the last line feed of a file of lines into one beside it (`journal.torn` of
+/// `journal.ndjson`): half a line, from a console that died while writing it.
 pub(super) fn set_torn_line_aside(file: &mut fs::File, path: &Path) -> io::Result<()> {
     let length = file.seek(SeekFrom::End(0))?;
     if length == 0 {
@@ -177,13 +180,15 @@ pub(super) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     options
 }
 
-/// Opens a file that a command writes: one that it makes, or one of its own making that is there, which `is_ours` tells by its first bytes. No
-/// link is followed, and nobody else may read it. The error's words are fit for a user.
+/// Opens a file that a command writes: one that it makes, or one of its own making that is there, which `is_ours` tells
+/// by its first bytes. No link is followed, and nobody else may read it. The error's words are fit for a user.
 ///
 /// # Errors
 /// What the system says; [`io::ErrorKind::AlreadyExists`] where something else is there, which is left as it is.
 pub fn open_own(path: &Path, append: bool, is_ours: impl FnOnce(&[u8]) -> bool) -> io::Result<fs::File> {
-    let is_there = |what: &str| io::Error::new(io::ErrorKind::AlreadyExists, format!("{what}, and is left as it is: name another file"));
+    let is_there = |what: &str| {
+        io::Error::new(io::ErrorKind::AlreadyExists, format!("{what}, and is left as it is: name another file"))
+    };
     match path.symlink_metadata() {
         Ok(there) if there.is_symlink() => return Err(is_there("is a link")),
         // What cannot be read back cannot be written over.
@@ -216,8 +221,8 @@ pub fn directory_of(file: &Path) -> &Path {
     file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes a new file that is there whole or not at all, for its owner alone. One that is there already is never written over: that is
-/// [`io::ErrorKind::AlreadyExists`]. The error's words are fit for a user.
+/// Writes a new file that is there whole or not at all, for its owner alone. One that is there already is never written
+/// over: that is [`io::ErrorKind::AlreadyExists`]. The error's words are fit for a user.
 ///
 /// # Errors
 /// What the disk says, or the writer.
@@ -328,7 +333,8 @@ mod tests {
         std::os::unix::fs::symlink(at("ours"), at("link")).unwrap();
         std::os::unix::fs::symlink(at("nothing"), at("dangling")).unwrap();
 
-        let taken = ["new", "ours", "torn"].map(|name| open(name).map(|mut file| file.write_all(b"+").unwrap()).is_ok());
+        let taken =
+            ["new", "ours", "torn"].map(|name| open(name).map(|mut file| file.write_all(b"+").unwrap()).is_ok());
         let refused = ["other", "link", "dangling"].map(|name| open(name).unwrap_err().kind());
 
         assert_eq!((taken, refused), ([true; 3], [io::ErrorKind::AlreadyExists; 3]));

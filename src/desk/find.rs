@@ -1,5 +1,5 @@
-//! Full-text search from this desk: by the service itself where it can, else as far as the interface can be asked, by the orders of the
-//! shop, and by days, which no text says.
+//! Full-text search from this desk: by the service itself where it can, else as far as the interface can be asked, by
+//! the orders of the shop, and by days, which no text says.
 
 use std::cmp::Reverse;
 
@@ -12,7 +12,8 @@ use crate::domain::order::transaction_key;
 use crate::domain::query::{Vocabulary, meant};
 use crate::domain::sanitize::line;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, FindQuery, MatchConfidence, MatchGrade, MerchantOrder, PageRequest, Sort, SortField, SortOrder,
+    Alert, AlertFilter, AlertId, AlertQuery, FindQuery, MatchConfidence, MatchGrade, MerchantOrder, PageRequest, Sort,
+    SortField, SortOrder,
 };
 use crate::service::{Alerts, Find, ServiceError};
 
@@ -53,10 +54,16 @@ impl FoundAlerts {
             1 => "only the one alert that is loaded was looked at".to_owned(),
             many => format!("only the {} loaded alerts were looked through", count(many as u64)),
         };
-        Self { alerts, limits: vec![format!("The service was not reached: {looked}.")], only_held: true, ..Self::default() }
+        Self {
+            alerts,
+            limits: vec![format!("The service was not reached: {looked}.")],
+            only_held: true,
+            ..Self::default()
+        }
     }
 
-    /// The same with what matches of alerts that are held already, where the service could not be asked for every field.
+    /// The same with what matches of alerts that are held already, where the service could not be asked for every
+    /// field.
     pub fn and_held(mut self, query: &FindQuery, held: &[Alert], size: u32) -> Self {
         if held.is_empty() || self.limits.is_empty() {
             return self;
@@ -69,12 +76,15 @@ impl FoundAlerts {
             all = among(query, &all, size as usize).into_iter().cloned().collect();
         } else {
             // What an order alone matches has no grade: it stays behind whole values and before all else.
-            all.sort_by_cached_key(|alert| query.grade(alert).map_or(1, |grade| if grade == MatchGrade::Whole { 0 } else { 2 }));
+            all.sort_by_cached_key(|alert| {
+                query.grade(alert).map_or(1, |grade| if grade == MatchGrade::Whole { 0 } else { 2 })
+            });
         }
         self.on_day.retain(|(id, _)| all.iter().all(|alert| alert.id != *id));
         add(&mut all, of_day);
         all.truncate(size as usize);
-        let held = if held.len() == 1 { "one alert".to_owned() } else { format!("{} alerts", count(held.len() as u64)) };
+        let held =
+            if held.len() == 1 { "one alert".to_owned() } else { format!("{} alerts", count(held.len() as u64)) };
         self.limits.push(format!("{held} of the Queue's pages were compared by every field"));
         Self { alerts: all, ..self }
     }
@@ -99,8 +109,9 @@ pub struct FoundOnOrder {
     pub alerts: Vec<(AlertId, MatchConfidence)>,
 }
 
-/// Full-text search by texts and by the orders of the shop; where a UTC day is typed, the alerts that were raised on it, and then those whose
-/// transaction is of it, come behind what has it in a text. No index of texts has days: lists are asked, where one is typed.
+/// Full-text search by texts and by the orders of the shop; where a UTC day is typed, the alerts that were raised on
+/// it, and then those whose transaction is of it, come behind what has it in a text. No index of texts has days: lists
+/// are asked, where one is typed.
 pub async fn find_everywhere(
     desk: Option<&Desk>,
     alerts: &dyn Alerts,
@@ -109,7 +120,9 @@ pub async fn find_everywhere(
     size: u32,
 ) -> Result<FoundAlerts, ServiceError> {
     let mut found = find_with_orders(desk, alerts, search, query, size).await?;
-    let Some(raised) = meant(query.text(), Vocabulary::Interface).filter(|filter| filter.start_date.is_some()) else { return Ok(found) };
+    let Some(raised) = meant(query.text(), Vocabulary::Interface).filter(|filter| filter.start_date.is_some()) else {
+        return Ok(found);
+    };
     let transaction = raised.by_transaction_day();
     for (day, filter) in [(DayOf::Alert, raised), (DayOf::Transaction, transaction)] {
         let room = (size as usize).saturating_sub(found.alerts.len());
@@ -132,7 +145,9 @@ pub async fn find_everywhere(
         };
         // A time that was made for a transaction is no fact of it.
         let is_of_day = |alert: &Alert| day == DayOf::Alert || alert.given_transaction_time().is_some();
-        let new = listed.into_iter().filter(|alert| is_of_day(alert) && found.alerts.iter().all(|known| known.id != alert.id));
+        let new = listed
+            .into_iter()
+            .filter(|alert| is_of_day(alert) && found.alerts.iter().all(|known| known.id != alert.id));
         let new: Vec<Alert> = new.take(room).collect();
         found.on_day.extend(new.iter().map(|alert| (alert.id, day)));
         found.alerts.extend(new);
@@ -140,8 +155,8 @@ pub async fn find_everywhere(
     Ok(found)
 }
 
-/// Searches as [`find`] does; where one word is looked for and the desk knows an order of the shop by it, the alerts that the order matches
-/// come behind what is that word itself and before all else.
+/// Searches as [`find`] does; where one word is looked for and the desk knows an order of the shop by it, the alerts
+/// that the order matches come behind what is that word itself and before all else.
 async fn find_with_orders(
     desk: Option<&Desk>,
     alerts: &dyn Alerts,
@@ -152,7 +167,8 @@ async fn find_with_orders(
     let mut found = find(alerts, search, query, size).await?;
     let (Some(desk), [word]) = (desk, query.words()) else { return Ok(found) };
     // An order may have a sign in its name that is none of the word.
-    let named = order_named(desk, query.text()).and_then(|order| order.map_or_else(|| order_named(desk, word), |order| Ok(Some(order))));
+    let named = order_named(desk, query.text())
+        .and_then(|order| order.map_or_else(|| order_named(desk, word), |order| Ok(Some(order))));
     let order = match named {
         Ok(Some(order)) => order,
         Ok(None) => return Ok(found),
@@ -166,9 +182,13 @@ async fn find_with_orders(
         Ok(matched) => matched,
         Err(error) => return Ok(without_orders(found, &error)),
     };
-    matched.sort_by_key(|(confidence, alert)| (Reverse(*confidence), alert.is_over(), Reverse(alert.alert_time), alert.id));
-    let on_order =
-        FoundOnOrder { alerts: matched.iter().map(|(confidence, alert)| (alert.id, *confidence)).collect(), order_id: order.order_id };
+    matched.sort_by_key(|(confidence, alert)| {
+        (Reverse(*confidence), alert.is_over(), Reverse(alert.alert_time), alert.id)
+    });
+    let on_order = FoundOnOrder {
+        alerts: matched.iter().map(|(confidence, alert)| (alert.id, *confidence)).collect(),
+        order_id: order.order_id,
+    };
     let named = found.alerts.iter().take_while(|alert| query.grade(alert) == Some(MatchGrade::Whole)).count();
     let behind = found.alerts.split_off(named);
     add(&mut found.alerts, matched.into_iter().map(|(_, alert)| alert));
@@ -196,7 +216,11 @@ fn facts_of(order: &MerchantOrder) -> Vec<FindQuery> {
 }
 
 /// Those of these alerts that the order matches and was not taken off.
-fn matching(desk: &Desk, order: &MerchantOrder, alerts: Vec<Alert>) -> Result<Vec<(MatchConfidence, Alert)>, DeskError> {
+fn matching(
+    desk: &Desk,
+    order: &MerchantOrder,
+    alerts: Vec<Alert>,
+) -> Result<Vec<(MatchConfidence, Alert)>, DeskError> {
     let Some(orders) = desk.orders()? else { return Ok(Vec::new()) };
     let mut matched = Vec::new();
     for alert in alerts {
@@ -206,8 +230,14 @@ fn matching(desk: &Desk, order: &MerchantOrder, alerts: Vec<Alert>) -> Result<Ve
     Ok(matched)
 }
 
-/// Searches. Where the service has no such search, `q` of the list operation is asked for each word, and what it gives is narrowed here.
-pub async fn find(alerts: &dyn Alerts, find: Option<&dyn Find>, query: &FindQuery, size: u32) -> Result<FoundAlerts, ServiceError> {
+/// Searches. Where the service has no such search, `q` of the list operation is asked for each word, and what it gives
+/// is narrowed here.
+pub async fn find(
+    alerts: &dyn Alerts,
+    find: Option<&dyn Find>,
+    query: &FindQuery,
+    size: u32,
+) -> Result<FoundAlerts, ServiceError> {
     if let Some(find) = find {
         match find.find(query, size).await {
             // An avert from before there was such a search.
@@ -229,7 +259,9 @@ pub async fn find(alerts: &dyn Alerts, find: Option<&dyn Find>, query: &FindQuer
         limits.extend(search(alerts, &word, &mut candidates).await?);
     }
     limits.push(
-        "this deployment searches network ids, descriptors, BINs and last four only; all else was compared in what that found".to_owned(),
+        "this deployment searches network ids, descriptors, BINs and last four only; all else was compared in what \
+            that found"
+            .to_owned(),
     );
     let found = among(query, &candidates, size as usize).into_iter().cloned().collect();
     Ok(FoundAlerts { alerts: found, limits, ..FoundAlerts::default() })
@@ -245,7 +277,9 @@ async fn search(alerts: &dyn Alerts, word: &str, candidates: &mut Vec<Alert>) ->
     let (mut seen, mut total) = (0, 0);
     while wanted.page.page < PAGES {
         let page = match list_in_some_order(alerts, &mut wanted).await {
-            Err(ServiceError::InvalidRequest(_)) => return Ok(Some(format!("this deployment does not search for {:?}", line(word)))),
+            Err(ServiceError::InvalidRequest(_)) => {
+                return Ok(Some(format!("this deployment does not search for {:?}", line(word))));
+            }
             page => page?,
         };
         (seen, total) = (seen + page.data.len() as u64, page.total);
@@ -257,7 +291,8 @@ async fn search(alerts: &dyn Alerts, word: &str, candidates: &mut Vec<Alert>) ->
         wanted.page.page += 1;
     }
     let first = if wanted.sort == Sort::default() { "first" } else { "newest" };
-    let limit = || format!("of {} alerts with {:?} only the {first} {} were looked at", count(total), line(word), count(seen));
+    let limit =
+        || format!("of {} alerts with {:?} only the {first} {} were looked at", count(total), line(word), count(seen));
     Ok((seen < total).then(limit))
 }
 

@@ -1,4 +1,5 @@
-//! Drafts of answers to several alerts that were not sent, a file per answer, so that two consoles never fight over one.
+//! Drafts of answers to several alerts that were not sent, a file per answer, so that two consoles never fight over
+//! one.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -71,7 +72,13 @@ impl GroupDrafts {
         file.read::<GroupDraftFile>()?;
         let ids = |ids: &[AlertId]| ids.iter().map(ToString::to_string).collect();
         let (alerts, left_out) = (ids(&draft.alerts), ids(&draft.left_out));
-        let content = GroupDraftFile { case: draft.case, alerts, left_out, told: draft.told, answer: KeptDraft(draft.answer.clone()) };
+        let content = GroupDraftFile {
+            case: draft.case,
+            alerts,
+            left_out,
+            told: draft.told,
+            answer: KeptDraft(draft.answer.clone()),
+        };
         file.write("An answer to several alerts that was begun and not sent.", &content)
     }
 
@@ -104,7 +111,11 @@ mod tests {
 
     fn draft(case: bool) -> GroupDraft {
         let alerts = vec![AlertId::generate(), AlertId::generate()];
-        let answer = Draft { refunded: Some("NOT REFUNDED".to_owned()), comments: "two\nlines, \"quotes\"".to_owned(), ..Draft::default() };
+        let answer = Draft {
+            refunded: Some("NOT REFUNDED".to_owned()),
+            comments: "two\nlines, \"quotes\"".to_owned(),
+            ..Draft::default()
+        };
         GroupDraft { id: Uuid::now_v7(), case, left_out: vec![alerts[1]], alerts, answer, told: case }
     }
 

@@ -1,4 +1,5 @@
-//! The history of a desk: what its journal says of each decision, from the first step to the last, and what its user was told.
+//! The history of a desk: what its journal says of each decision, from the first step to the last, and what its user
+//! was told.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -76,7 +77,9 @@ impl DecisionFate {
     /// The status that the alert had by then.
     pub fn status(&self) -> Option<&str> {
         match self {
-            Self::Recorded(status) | Self::AsDecided(status) | Self::Overtaken(status) | Self::Answered(status) => Some(status),
+            Self::Recorded(status) | Self::AsDecided(status) | Self::Overtaken(status) | Self::Answered(status) => {
+                Some(status)
+            }
             _ => None,
         }
     }
@@ -257,7 +260,8 @@ impl History {
         }
     }
 
-    /// Takes in that a decision never left: that is known before somebody has read it, and written down once that is so.
+    /// Takes in that a decision never left: that is known before somebody has read it, and written down once that is
+    /// so.
     pub fn never_left(&mut self, decision: &str, at: Timestamp) {
         if let Some(record) = self.record_mut(decision).filter(|record| *record.fate() != DecisionFate::NeverLeft) {
             record.steps.push((at, DecisionFate::NeverLeft));
@@ -302,7 +306,8 @@ impl History {
 
     /// The last decision on the same alert that was made later, and not taken back: then nothing was decided.
     pub fn later_than(&self, record: &DecisionRecord) -> Option<&DecisionRecord> {
-        let stands = |other: &&DecisionRecord| other.key == record.key || !matches!(other.fate(), DecisionFate::TakenBack);
+        let stands =
+            |other: &&DecisionRecord| other.key == record.key || !matches!(other.fate(), DecisionFate::TakenBack);
         let latest = self.on(record.said.alert.id).filter(stands).max_by_key(|other| other.made_at);
         latest.filter(|latest| latest.key != record.key)
     }
@@ -312,7 +317,8 @@ impl History {
         self.later_than(record).is_some()
     }
 
-    /// The decisions of a run, by the key of its first one, in the order in which the journal has them: as many as are known.
+    /// The decisions of a run, by the key of its first one, in the order in which the journal has them: as many as are
+    /// known.
     pub fn run(&self, first: &str) -> impl ExactSizeIterator<Item = &DecisionRecord> {
         self.runs.get(first).map_or(&[][..], Vec::as_slice).iter().map(|index| &self.records[*index])
     }
@@ -332,8 +338,8 @@ impl History {
         self.on(alert).max_by_key(|record| record.made_at)
     }
 
-    /// The decision by which this desk knows that an alert has its outcome, whatever a list says: its own that was recorded, else one that
-    /// another was faster than.
+    /// The decision by which this desk knows that an alert has its outcome, whatever a list says: its own that was
+    /// recorded, else one that another was faster than.
     pub fn answered_on(&self, alert: AlertId) -> Option<&DecisionRecord> {
         let weight = |record: &&DecisionRecord| (matches!(record.fate(), DecisionFate::Recorded(_)), record.last().0);
         self.on(alert).filter(|record| record.fate().status().is_some()).max_by_key(weight)
@@ -364,7 +370,12 @@ mod tests {
 
     fn staged(key: &str, alert: &Alert) -> JournalStep {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
-        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &refunded), rule: None, together: None }
+        JournalStep::Staged {
+            decision: key.to_owned(),
+            said: JournalDecision::of(alert, &refunded),
+            rule: None,
+            together: None,
+        }
     }
 
     fn together(key: &str, first: &str) -> JournalStep {
@@ -423,7 +434,11 @@ mod tests {
     fn a_later_decision_that_was_taken_back_takes_no_place() {
         let alert = alert();
 
-        let history = history(vec![staged("a", &alert), staged("b", &alert), JournalStep::TakenBack { decision: "b".to_owned() }]);
+        let history = history(vec![
+            staged("a", &alert),
+            staged("b", &alert),
+            JournalStep::TakenBack { decision: "b".to_owned() },
+        ]);
 
         let superseded = ["a", "b"].map(|key| history.is_superseded(history.record(key).unwrap()));
         assert_eq!(superseded, [false, false], "nothing was decided after the first one");
@@ -434,7 +449,13 @@ mod tests {
         let (one, other) = (alert(), alert());
         let mut history = history(vec![staged("a", &one), staged("b", &other), staged("c", &one)]);
         let earlier = to_iso(now() - Duration::seconds(9));
-        let entry = JournalEntry { at: earlier, session: Uuid::nil(), place: "acme-eu".to_owned(), user: None, step: staged("d", &one) };
+        let entry = JournalEntry {
+            at: earlier,
+            session: Uuid::nil(),
+            place: "acme-eu".to_owned(),
+            user: None,
+            step: staged("d", &one),
+        };
 
         history.take(entry);
 
@@ -462,9 +483,11 @@ mod tests {
 
     #[test]
     fn decisions_that_were_made_together_are_found_by_the_first_of_them() {
-        let history = history(vec![together("a", "a"), staged("alone", &alert()), together("b", "a"), together("torn", "gone")]);
+        let history =
+            history(vec![together("a", "a"), staged("alone", &alert()), together("b", "a"), together("torn", "gone")]);
 
-        let runs = ["a", "alone", "gone"].map(|first| history.run(first).map(|record| record.key.as_str()).collect::<Vec<_>>());
+        let runs = ["a", "alone", "gone"]
+            .map(|first| history.run(first).map(|record| record.key.as_str()).collect::<Vec<_>>());
 
         assert_eq!(runs, [vec!["a", "b"], vec![], vec!["torn"]]);
     }
@@ -492,8 +515,12 @@ mod tests {
 
     #[test]
     fn the_newest_notifications_are_held() {
-        let told =
-            |number: usize| JournalStep::Notified { tone: "note".to_owned(), words: number.to_string(), alert: None, decision: None };
+        let told = |number: usize| JournalStep::Notified {
+            tone: "note".to_owned(),
+            words: number.to_string(),
+            alert: None,
+            decision: None,
+        };
 
         let history = history((0..=MOST_NOTIFICATIONS).map(told).collect());
 

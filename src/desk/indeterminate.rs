@@ -45,7 +45,9 @@ pub fn fate_by_error(error: &ServiceError) -> DecisionFate {
         }
         ServiceError::NotReached(why) | ServiceError::NotSent(why) => DecisionFate::Refused(format!("not sent: {why}")),
         ServiceError::ProviderFailed(why) => DecisionFate::Refused(declined(why)),
-        ServiceError::Refused(why) | ServiceError::Throttled { why, .. } => DecisionFate::Refused(format!("the service refused: {why}")),
+        ServiceError::Refused(why) | ServiceError::Throttled { why, .. } => {
+            DecisionFate::Refused(format!("the service refused: {why}"))
+        }
         error => DecisionFate::Refused(error.to_string()),
     }
 }
@@ -67,8 +69,8 @@ pub fn gaps_of_a_command() -> Vec<Duration> {
     (0..POLLS_OF_A_COMMAND).map(|poll| gap_before(poll).to_std().unwrap_or_default()).collect()
 }
 
-/// Polls the alert of an indeterminate decision. The engine is asked first whether it is still at it: an alert that has no outcome after
-/// that gets none by that decision.
+/// Polls the alert of an indeterminate decision. The engine is asked first whether it is still at it: an alert that has
+/// no outcome after that gets none by that decision.
 pub async fn look_up(alerts: &dyn Alerts, attempts: Option<&dyn Attempts>, id: AlertId) -> Result<Found, ServiceError> {
     let pending = match attempts {
         Some(attempts) => Some(attempts.unfinished().await?.iter().any(|unfinished| unfinished.alert == id)),
@@ -81,13 +83,19 @@ pub async fn look_up(alerts: &dyn Alerts, attempts: Option<&dyn Attempts>, id: A
 /// Sends a decision once, at this moment by our clock.
 ///
 /// # Errors
-/// [`ServiceError::AlreadyResolved`] where another decision has landed. An outcome that was there already and is what was meant may be ours,
-/// sent twice by something on the way, or another's: that is told.
-pub async fn send(alerts: &dyn Alerts, id: AlertId, request: ResolveRequest, sent_at: Timestamp) -> Result<Landing, ServiceError> {
+/// [`ServiceError::AlreadyResolved`] where another decision has landed. An outcome that was there already and is what
+/// was meant may be ours, sent twice by something on the way, or another's: that is told.
+pub async fn send(
+    alerts: &dyn Alerts,
+    id: AlertId,
+    request: ResolveRequest,
+    sent_at: Timestamp,
+) -> Result<Landing, ServiceError> {
     let meant = request.resolution.clone();
     match alerts.resolve(id, request).await {
         Err(ServiceError::AlreadyResolved(alert)) => {
-            let found = Found { alert: *alert, pending: None, clock_lead: alerts.clock_lead().await.unwrap_or_default() };
+            let found =
+                Found { alert: *alert, pending: None, clock_lead: alerts.clock_lead().await.unwrap_or_default() };
             match proof(&meant, sent_at, &found) {
                 Proof::Landed => Ok(Landing::AsDecided(found.alert)),
                 _ => Err(ServiceError::AlreadyResolved(Box::new(found.alert))),
@@ -97,7 +105,8 @@ pub async fn send(alerts: &dyn Alerts, id: AlertId, request: ResolveRequest, sen
     }
 }
 
-/// Sends a decision once and, where its answer does not come, polls the alert after each of these gaps for what became of it.
+/// Sends a decision once and, where its answer does not come, polls the alert after each of these gaps for what became
+/// of it.
 ///
 /// # Errors
 /// Those of [`send`], and [`ServiceError::Indeterminate`] where nothing has landed so far.
@@ -122,7 +131,9 @@ pub async fn resolve(
                 Proof::Landed => return Ok(Landing::AsDecided(found.alert)),
                 Proof::Overtaken => return Err(ServiceError::AlreadyResolved(Box::new(found.alert))),
                 Proof::NotApplied | Proof::Nothing => match found.alert.outcome {
-                    Some(outcome) => format!("the alert's outcome has the status {} so far", redact::words(&outcome.status)),
+                    Some(outcome) => {
+                        format!("the alert's outcome has the status {} so far", redact::words(&outcome.status))
+                    }
                     None => "the alert has no outcome so far".to_owned(),
                 },
             },
@@ -182,7 +193,8 @@ mod tests {
 
         let became = send(&Answered(alert.clone(), lead), alert.id, request, sent_at).await;
 
-        let expected = if landed { Ok(Landing::AsDecided(alert)) } else { Err(ServiceError::AlreadyResolved(Box::new(alert))) };
+        let expected =
+            if landed { Ok(Landing::AsDecided(alert)) } else { Err(ServiceError::AlreadyResolved(Box::new(alert))) };
         assert_eq!(became, expected);
     }
 }

@@ -1,4 +1,5 @@
-//! Insights from this desk: by the service itself where it can, else from what can be read of its lists within a bound, which is said.
+//! Insights from this desk: by the service itself where it can, else from what can be read of its lists within a bound,
+//! which is said.
 
 use std::collections::HashSet;
 
@@ -6,8 +7,8 @@ use super::sales::SalesCount;
 use super::same_payment::list_in_some_order;
 use crate::domain::insights::{self, month_of};
 use crate::domain::{
-    Alert, AlertFilter, AlertQuery, AlertStatus, Calendar, Deadline, Insights, MonitoredCount, PageRequest, Sort, SortField, SortOrder,
-    Timestamp,
+    Alert, AlertFilter, AlertQuery, AlertStatus, Calendar, Deadline, Insights, MonitoredCount, PageRequest, Sort,
+    SortField, SortOrder, Timestamp,
 };
 use crate::service::{Alerts, ServiceError, Stats};
 
@@ -65,11 +66,21 @@ pub async fn insights(
     let open = AlertFilter { statuses: vec![AlertStatus::Open], ..scope.clone() };
     let waiting = Part::read(alerts, open, Sort { field: SortField::HoursLeft, order: SortOrder::Ascending }).await?;
     if waiting.is_cut() {
-        limits.push(InsightLimit::Waiting { read: waiting.data.len() as u64, total: waiting.total, in_order: waiting.in_order });
+        limits.push(InsightLimit::Waiting {
+            read: waiting.data.len() as u64,
+            total: waiting.total,
+            in_order: waiting.in_order,
+        });
     }
-    let newest = Part::read(alerts, scope.clone(), Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending }).await?;
+    let newest =
+        Part::read(alerts, scope.clone(), Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending })
+            .await?;
     if newest.is_cut() {
-        limits.push(InsightLimit::Past { read: newest.data.len() as u64, total: newest.total, in_order: newest.in_order });
+        limits.push(InsightLimit::Past {
+            read: newest.data.len() as u64,
+            total: newest.total,
+            in_order: newest.in_order,
+        });
     }
     if waiting.data.iter().any(|alert| matches!(alert.deadline, Deadline::HoursLeft(_))) {
         limits.push(InsightLimit::WholeHours);
@@ -89,7 +100,8 @@ async fn monitored(
     limits: &mut Vec<InsightLimit>,
 ) -> Result<Option<Vec<MonitoredCount>>, ServiceError> {
     let month = AlertFilter { start_date: Some(month_of(now).0.date_naive()), ..AlertFilter::default() };
-    let month = Part::read(alerts, month, Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending }).await?;
+    let month =
+        Part::read(alerts, month, Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending }).await?;
     if month.is_cut() {
         limits.push(InsightLimit::Month { total: month.total });
         return Ok(None);

@@ -1,5 +1,5 @@
-//! The desk journal: what was decided on this workstation, one line of JSON for each step, on the disk before the next step is taken. What
-//! a console had begun when it ended without finishing is found in it at the next start.
+//! The desk journal: what was decided on this workstation, one line of JSON for each step, on the disk before the next
+//! step is taken. What a console had begun when it ended without finishing is found in it at the next start.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
@@ -61,9 +61,14 @@ impl std::fmt::Debug for Journal {
 }
 
 impl Journal {
-    /// Opens the journal for a console on this place: a torn last line is set aside, lines beyond the retention are pruned, and what earlier
-    /// consoles on this place left unfinished is found.
-    pub(super) fn open(directory: &Path, place: &str, user: Option<&str>, clock: SharedClock) -> Result<(Self, Leftovers), DeskError> {
+    /// Opens the journal for a console on this place: a torn last line is set aside, lines beyond the retention are
+    /// pruned, and what earlier consoles on this place left unfinished is found.
+    pub(super) fn open(
+        directory: &Path,
+        place: &str,
+        user: Option<&str>,
+        clock: SharedClock,
+    ) -> Result<(Self, Leftovers), DeskError> {
         let session = Uuid::now_v7();
         let opened = Self::open_as(session, directory, place, user, clock);
         if opened.is_err() {
@@ -83,11 +88,20 @@ impl Journal {
         let now = clock.now();
         let unread = |error: &io::Error| failed(directory, "read", error);
         let open = move || -> io::Result<(Self, File)> {
-            let alive = private(OpenOptions::new().create_new(true).write(true)).open(session_path(directory, session))?;
+            let alive =
+                private(OpenOptions::new().create_new(true).write(true)).open(session_path(directory, session))?;
             alive.lock()?;
             let (place, user) = (place.to_owned(), user.map(str::to_owned));
             let coming = ComingReader::default();
-            let journal = Self { directory: directory.to_owned(), session, place, user, clock, coming, _alive: Some(Arc::new(alive)) };
+            let journal = Self {
+                directory: directory.to_owned(),
+                session,
+                place,
+                user,
+                clock,
+                coming,
+                _alive: Some(Arc::new(alive)),
+            };
             let turn = journal.turn()?;
             Ok((journal, turn))
         };
@@ -118,7 +132,8 @@ impl Journal {
         Ok((journal, leftovers))
     }
 
-    /// The journal of a desk on which nothing can be written: what consoles that can write there decided is known all the same.
+    /// The journal of a desk on which nothing can be written: what consoles that can write there decided is known all
+    /// the same.
     pub(super) fn only_read(directory: &Path, place: &str, user: Option<&str>, clock: SharedClock) -> Self {
         let (session, coming) = (Uuid::now_v7(), ComingReader::default());
         let (directory, place, user) = (directory.to_owned(), place.to_owned(), user.map(str::to_owned));
@@ -140,10 +155,12 @@ impl Journal {
         &self.place
     }
 
-    /// What was written from a mark on, by whichever console; which decisions of others may still land, and which never leave.
+    /// What was written from a mark on, by whichever console; which decisions of others may still land, and which never
+    /// leave.
     pub fn read(&self, from: &JournalMark) -> Result<JournalPart, DeskError> {
-        let (mut coming, unsent) =
-            self.coming.known(&self.directory, |known| (known.coming.while_live(&known.live), known.unsent(Some(&self.place))))?;
+        let (mut coming, unsent) = self
+            .coming
+            .known(&self.directory, |known| (known.coming.while_live(&known.live), known.unsent(Some(&self.place))))?;
         coming.retain(|coming| coming.session != self.session);
         Ok(JournalPart { coming, unsent, ..read_from(&self.directory, from)? })
     }
@@ -158,13 +175,14 @@ impl Journal {
         Ok((self.coming()?, self.coming.is_overtaken(key)))
     }
 
-    /// An alert with the outcome that a decision on it came to, where the alert shows none; as the journal was read last for what may still land.
+    /// An alert with the outcome that a decision on it came to, where the alert shows none; as the journal was read
+    /// last for what may still land.
     pub fn as_answered(&self, alert: &Alert) -> Alert {
         self.coming.as_answered(alert)
     }
 
-    /// Stages decisions where nobody has decided on their alerts since a mark; returns the keys of those. Consoles on one desk do this one after
-    /// the other, so that of two that would stage the same one does.
+    /// Stages decisions where nobody has decided on their alerts since a mark; returns the keys of those. Consoles on
+    /// one desk do this one after the other, so that of two that would stage the same one does.
     pub fn claim(&self, from: &JournalMark, steps: Vec<JournalStep>) -> Result<Vec<String>, DeskError> {
         let turn = self.turn().map_err(|error| failed(&self.directory, "written", &error))?;
         let decided: HashSet<AlertId> =
@@ -199,8 +217,13 @@ impl Journal {
 
     /// Writes steps in this console's turn.
     fn write(&self, steps: Vec<JournalStep>, now: Timestamp, turn: &File) -> io::Result<()> {
-        let entry =
-            |step| JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), user: self.user.clone(), step };
+        let entry = |step| JournalEntry {
+            at: to_iso(now),
+            session: self.session,
+            place: self.place.clone(),
+            user: self.user.clone(),
+            step,
+        };
         self.write_entries(&steps.into_iter().map(entry).collect::<Vec<_>>(), turn)
     }
 
@@ -271,7 +294,8 @@ impl Journal {
     /// Removes the files of consoles that are gone.
     fn sweep_sessions(&self) {
         let own = session_path(&self.directory, self.session);
-        let files = fs::read_dir(self.directory.join("sessions")).into_iter().flatten().flatten().map(|entry| entry.path());
+        let files =
+            fs::read_dir(self.directory.join("sessions")).into_iter().flatten().flatten().map(|entry| entry.path());
         for gone in files.filter(|path| *path != own && !is_locked(path)) {
             // One that stays is swept the next time.
             let _ = fs::remove_file(gone);
@@ -304,13 +328,15 @@ pub struct JournalPart {
     pub unsent: Vec<LeftDecision>,
 }
 
-/// What was written into the journal of a desk from a mark on; the default mark is its beginning. Lines that cannot be read are told by their
-/// numbers; one that is not whole yet is left out.
+/// What was written into the journal of a desk from a mark on; the default mark is its beginning. Lines that cannot be
+/// read are told by their numbers; one that is not whole yet is left out.
 pub fn read_from(directory: &Path, from: &JournalMark) -> Result<JournalPart, DeskError> {
     let read = || -> io::Result<JournalPart> {
         let mut file = match File::open(path(directory)) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(JournalPart { anew: true, ..JournalPart::default() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(JournalPart { anew: true, ..JournalPart::default() });
+            }
             Err(error) => return Err(error),
         };
         let anew = !holds(&mut file, from)?;
@@ -364,8 +390,8 @@ struct KnownDesk {
 impl KnownDesk {
     /// Takes in what was written since; returns that.
     fn read_on(&mut self, directory: &Path) -> Result<JournalPart, DeskError> {
-        // Before the journal is read: whatever one that is gone wrote is in it. And after: whatever is in it of one that began meanwhile is of
-        // one that runs.
+        // Before the journal is read: whatever one that is gone wrote is in it. And after: whatever is in it of one
+        // that began meanwhile is of one that runs.
         let mut live = live_sessions(directory);
         let part = read_from(directory, &self.mark)?;
         live.extend(live_sessions(directory));
@@ -403,7 +429,8 @@ impl ComingReader {
         Ok(ask(&known))
     }
 
-    /// An alert with the outcome that a decision on it came to, where the alert shows none; as the journal was read last.
+    /// An alert with the outcome that a decision on it came to, where the alert shows none; as the journal was read
+    /// last.
     pub fn as_answered(&self, alert: &Alert) -> Alert {
         self.lock().coming.as_answered(alert).into_owned()
     }

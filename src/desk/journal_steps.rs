@@ -1,4 +1,5 @@
-//! The steps of the desk journal: what a line of it says of a decision, of a text in a form or of what somebody was told.
+//! The steps of the desk journal: what a line of it says of a decision, of a text in a form or of what somebody was
+//! told.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -79,7 +80,14 @@ impl JournalDecision {
     pub fn of(alert: &Alert, resolution: &Resolution) -> Self {
         let ResolutionParts { refunded, resolution: word, amount_stopped, comments } = resolution.to_parts();
         let older = matches!(resolution, Resolution::Older { .. });
-        Self { alert: alert.into(), older, refunded: refunded.unwrap_or_default(), resolution: word, amount_stopped, comments }
+        Self {
+            alert: alert.into(),
+            older,
+            refunded: refunded.unwrap_or_default(),
+            resolution: word,
+            amount_stopped,
+            comments,
+        }
     }
 
     /// What a form is filled in with to make it again.
@@ -111,7 +119,8 @@ pub struct JournalRun {
     pub from: Option<String>,
 }
 
-/// A step of the journal. A decision goes by its idempotency key, but for that of a command to which another key was named.
+/// A step of the journal. A decision goes by its idempotency key, but for that of a command to which another key was
+/// named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum JournalStep {
@@ -123,7 +132,8 @@ pub enum JournalStep {
         /// The rule that staged it; `None` where a person made it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
-        /// The run that it is part of; `None` where it was made alone, and in lines of versions that did not write it down.
+        /// The run that it is part of; `None` where it was made alone, and in lines of versions that did not write it
+        /// down.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         together: Option<JournalRun>,
     },
@@ -190,7 +200,12 @@ const LOST: &str = "lost";
 impl JournalStep {
     /// That something was typed or chosen that ended with the console.
     pub fn lost(what: &str) -> Self {
-        Self::Notified { tone: LOST.to_owned(), words: format!("Lost when the console was ended: {what}."), alert: None, decision: None }
+        Self::Notified {
+            tone: LOST.to_owned(),
+            words: format!("Lost when the console was ended: {what}."),
+            alert: None,
+            decision: None,
+        }
     }
 
     /// The words of the same.
@@ -198,7 +213,8 @@ impl JournalStep {
         if let Self::Notified { tone, words, .. } = self { Some(words.as_str()).filter(|_| tone == LOST) } else { None }
     }
 
-    /// Whether it has to be on the disk before anything else is done. What somebody was told may be lost with the machine.
+    /// Whether it has to be on the disk before anything else is done. What somebody was told may be lost with the
+    /// machine.
     pub(super) fn is_binding(&self) -> bool {
         !matches!(self, Self::Notified { .. })
     }

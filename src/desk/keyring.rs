@@ -48,8 +48,8 @@ pub(super) fn remove(account: &str) -> Result<bool, KeyringError> {
     ask(account, Entry::delete_credential).map(|removed| removed.is_some())
 }
 
-/// Does something with an account's entry; `None` where there is no such entry. Each asks by a connection of its own, so that one which is
-/// never answered holds up none that comes later.
+/// Does something with an account's entry; `None` where there is no such entry. Each asks by a connection of its own,
+/// so that one which is never answered holds up none that comes later.
 fn ask<T: Send + 'static>(
     account: &str,
     work: impl FnOnce(&Entry) -> keyring_core::Result<T> + Send + 'static,

@@ -1,4 +1,5 @@
-//! Known answers: the outcomes of alerts as the journal of a desk tells them, for where a list is behind and shows none.
+//! Known answers: the outcomes of alerts as the journal of a desk tells them, for where a list is behind and shows
+//! none.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,8 +20,8 @@ pub struct KnownAnswer {
 }
 
 impl KnownAnswer {
-    /// The answer that a decision's fate tells of, known since that moment; none where it tells of none, or not of the money: another's answer
-    /// in the older dialect may be a refund whatever it led to.
+    /// The answer that a decision's fate tells of, known since that moment; none where it tells of none, or not of the
+    /// money: another's answer in the older dialect may be a refund whatever it led to.
     pub fn of(said: Option<&Resolution>, fate: &DecisionFate, at: Timestamp) -> Option<Self> {
         let status = AlertStatus::parse(fate.status()?);
         let is_older = matches!(said, None | Some(Resolution::Older { .. }));
@@ -80,7 +81,8 @@ impl History {
         KnownAnswer::given(record.and_then(Into::into).as_ref(), alert)
     }
 
-    /// The answers to other alerts that may be on an alert's payment as far as these records name it, and to those `also` names.
+    /// The answers to other alerts that may be on an alert's payment as far as these records name it, and to those
+    /// `also` names.
     pub fn answers_near<'a>(
         &self,
         records: impl Iterator<Item = &'a DecisionRecord>,
@@ -106,7 +108,12 @@ mod tests {
     use crate::domain::resolution::{Decision, OlderRefunded, OlderWord};
 
     fn older() -> Resolution {
-        Resolution::Older { word: OlderWord::Missed, refunded: OlderRefunded::NotRefunded, amount_stopped: None, comments: String::new() }
+        Resolution::Older {
+            word: OlderWord::Missed,
+            refunded: OlderRefunded::NotRefunded,
+            amount_stopped: None,
+            comments: String::new(),
+        }
     }
 
     fn current() -> Resolution {

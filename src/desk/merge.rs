@@ -49,7 +49,8 @@ fn head_of(text: &str) -> usize {
 }
 
 fn merge_table(into: &mut dyn TableLike, wanted: &dyn TableLike) {
-    let gone: Vec<String> = into.iter().map(|(key, _)| key.to_owned()).filter(|key| !wanted.contains_key(key)).collect();
+    let gone: Vec<String> =
+        into.iter().map(|(key, _)| key.to_owned()).filter(|key| !wanted.contains_key(key)).collect();
     for key in gone {
         into.remove(&key);
     }
@@ -104,7 +105,8 @@ mod tests {
 
     use super::*;
 
-    const TEXT: &str = "# mine\n\n[shop] # the shop's\nurl = 'https://a.example'   # by name\nrules = [\n  \"small\", # first\n]\n\n# old\n[old]\nurl = \"b\"\n";
+    const TEXT: &str = "# mine\n\n[shop] # the shop's\nurl = 'https://a.example'   # by name\nrules = [\n  \"small\", \
+        # first\n]\n\n# old\n[old]\nurl = \"b\"\n";
 
     #[rstest]
     #[case::nothing("[shop]\nurl = \"https://a.example\"\nrules = [\"small\"]\n[old]\nurl = \"b\"\n", TEXT)]
@@ -112,7 +114,8 @@ mod tests {
         "[shop]\nurl = \"c\"\nrules = [\"small\"]\n[old]\nurl = \"b\"\n",
         &TEXT.replace("'https://a.example'", "\"c\"")
     )]
-    #[case::a_table_less("[shop]\nurl = \"https://a.example\"\nrules = [\"small\"]\n", TEXT.split("\n# old").next().unwrap())]
+    #[case::a_table_less("[shop]\nurl = \"https://a.example\"\nrules = \
+        [\"small\"]\n", TEXT.split("\n# old").next().unwrap())]
     #[case::a_table_more(
         "[shop]\nurl = \"https://a.example\"\nrules = [\"small\"]\n[old]\nurl = \"b\"\n\n[new]\nurl = \"d\"\n",
         &format!("{TEXT}\n[new]\nurl = \"d\"\n")
@@ -124,7 +127,10 @@ mod tests {
     #[rstest]
     #[case::the_first_table_less("[old]\nurl = \"b\"\n", "# mine\n\n\n# old\n[old]\nurl = \"b\"\n")]
     #[case::nothing_left("", "# mine\n\n")]
-    #[case::a_value_above("current = \"old\"\n[old]\nurl = \"b\"\n", "# mine\n\ncurrent = \"old\"\n\n# old\n[old]\nurl = \"b\"\n")]
+    #[case::a_value_above(
+        "current = \"old\"\n[old]\nurl = \"b\"\n",
+        "# mine\n\ncurrent = \"old\"\n\n# old\n[old]\nurl = \"b\"\n"
+    )]
     fn the_head_of_a_file_stays_above_all(#[case] wanted: &str, #[case] expected: &str) {
         assert_eq!(merge(TEXT, wanted), expected);
     }
@@ -137,7 +143,10 @@ mod tests {
 
         assert_eq!(merge(&with_returns(TEXT), wanted), with_returns(&expected));
         assert_eq!(merge(&format!("\u{feff}{TEXT}"), wanted), format!("\u{feff}{expected}"));
-        assert_eq!(merge(&format!("\u{feff}{}", with_returns(TEXT)), wanted), format!("\u{feff}{}", with_returns(&expected)));
+        assert_eq!(
+            merge(&format!("\u{feff}{}", with_returns(TEXT)), wanted),
+            format!("\u{feff}{}", with_returns(&expected))
+        );
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! What belongs to this workstation and to no service: saved views, drafts, notes, snoozes, the state of the screen, the journal of what was decided here,
-//! profiles of deployments with their credentials, the orders of the shop, and finding out what became of a decision that was sent.
+//! What belongs to this workstation and to no service: saved views, drafts, notes, snoozes, the state of the screen,
+//! the journal of what was decided here, profiles of deployments with their credentials, the orders of the shop, and
+//! finding out what became of a decision that was sent.
 //!
-//! Everything that is kept, but the journal, the notes, the orders and what the system's keyring holds, is a TOML file, readable by its owner only,
-//! replaced in one step. A file that cannot be read is reported with its line and kept: nothing here ever overwrites what it could not read.
+//! Everything that is kept, but the journal, the notes, the orders and what the system's keyring holds, is a TOML file,
+//! readable by its owner only, replaced in one step. A file that cannot be read is reported with its line and kept:
+//! nothing here ever overwrites what it could not read.
 
 mod address;
 pub mod begun_decisions;
@@ -70,7 +72,8 @@ use file::DeskFile;
 use crate::domain::time::SharedClock;
 use crate::domain::{Alert, OrderAdvice};
 
-/// The desk: a directory of TOML files. Cheap to clone; every call reads or writes the disk, so none belongs on the drawing path.
+/// The desk: a directory of TOML files. Cheap to clone; every call reads or writes the disk, so none belongs on the
+/// drawing path.
 #[derive(Debug, Clone)]
 pub struct Desk {
     directory: PathBuf,
@@ -111,7 +114,12 @@ impl Desk {
     }
 
     /// Opens the journal for a console on this place and whoever sits at it; what earlier ones left unfinished there.
-    pub fn open_journal(&mut self, place: &str, user: Option<&str>, clock: SharedClock) -> Result<Leftovers, DeskError> {
+    pub fn open_journal(
+        &mut self,
+        place: &str,
+        user: Option<&str>,
+        clock: SharedClock,
+    ) -> Result<Leftovers, DeskError> {
         let (journal, leftovers) = Journal::open(&self.directory, place, user, clock)?;
         self.journal = Some(journal);
         Ok(leftovers)
@@ -167,10 +175,14 @@ impl Desk {
         SalesCounts::new(DeskFile::new(self.directory.join("sales.toml")))
     }
 
-    /// When consoles of this desk recorded decisions on the place whose journal is open, of the newest ones; and the sales that were entered.
+    /// When consoles of this desk recorded decisions on the place whose journal is open, of the newest ones; and the
+    /// sales that were entered.
     pub fn figures(&self) -> DeskFigures {
         let mut figures = DeskFigures::default();
-        let recorded = self.journal.as_ref().map_or_else(|| Ok(Vec::new()), |journal| pace::recorded(&journal.path(), journal.place()));
+        let recorded = self
+            .journal
+            .as_ref()
+            .map_or_else(|| Ok(Vec::new()), |journal| pace::recorded(&journal.path(), journal.place()));
         figures.recorded = recorded.unwrap_or_else(|error| {
             figures.troubles.push(error.to_string());
             Vec::new()
@@ -187,7 +199,8 @@ impl Desk {
         OrderDatabase::at(self.order_file()?)?.map(|orders| self.claimed(orders)).transpose()
     }
 
-    /// The order that an alert matches best, or another one on its payment, by its id, and what it advises; nothing where it advises nothing.
+    /// The order that an alert matches best, or another one on its payment, by its id, and what it advises; nothing
+    /// where it advises nothing.
     pub fn order_advice(&self, alert: &Alert, others: &[Alert]) -> Result<Option<(String, OrderAdvice)>, DeskError> {
         self.orders()?.map_or(Ok(None), |orders| orders.advice(alert, others))
     }

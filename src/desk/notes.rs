@@ -1,4 +1,5 @@
-//! Notes on alerts: a file of lines, one line of JSON for each note, on the disk before it counts as kept. They never leave this machine.
+//! Notes on alerts: a file of lines, one line of JSON for each note, on the disk before it counts as kept. They never
+//! leave this machine.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -56,8 +57,8 @@ impl Notes {
         Self { path: directory.join("notes.ndjson") }
     }
 
-    /// Every note, the oldest first, for the start of a session: a torn last line is set aside and notes beyond the retention are pruned.
-    /// A line that cannot be read stays and is passed over.
+    /// Every note, the oldest first, for the start of a session: a torn last line is set aside and notes beyond the
+    /// retention are pruned. A line that cannot be read stays and is passed over.
     pub fn open(&self, now: Timestamp) -> Result<Vec<Note>, DeskError> {
         if !self.path.exists() {
             return Ok(Vec::new());
@@ -154,7 +155,13 @@ mod tests {
 
     fn note(text: &str) -> Note {
         let alert = Alert::sample();
-        Note { at: now(), alert: alert.id, user: Some("Ana Pérez".to_owned()), text: text.to_owned(), about: Some((&alert).into()) }
+        Note {
+            at: now(),
+            alert: alert.id,
+            user: Some("Ana Pérez".to_owned()),
+            text: text.to_owned(),
+            about: Some((&alert).into()),
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Whose the orders of a desk are: each organization of a data directory has a file of its own.
 //!
-//! `orders.db` was the only one once. It belongs to the organization that it names; where it names none, to the one that inherits it.
+//! `orders.db` was the only one once. It belongs to the organization that it names; where it names none, to the one
+//! that inherits it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +13,13 @@ use super::orders::OrderDatabase;
 pub struct OrderOwner {
     /// Its id.
     pub organization: String,
-    /// Whether orders that name no organization are its own: it is the only one there, or the one that every data directory begins with.
+    /// Whether orders that name no organization are its own: it is the only one there, or the one that every data
+    /// directory begins with.
     pub inherits: bool,
 }
 
-/// The file of an owner's orders in a desk directory, which need not be there; without an owner all of the desk's are meant.
+/// The file of an owner's orders in a desk directory, which need not be there; without an owner all of the desk's are
+/// meant.
 pub(super) fn order_file(directory: &Path, owner: Option<&OrderOwner>) -> Result<PathBuf, DeskError> {
     let first = directory.join("orders.db");
     let Some(owner) = owner else { return Ok(first) };
@@ -41,12 +44,16 @@ mod tests {
     use crate::domain::MerchantOrder;
 
     fn desk(directory: &Path, owner: Option<(&str, bool)>) -> Desk {
-        let owner = owner.map(|(organization, inherits)| OrderOwner { organization: organization.to_owned(), inherits });
+        let owner =
+            owner.map(|(organization, inherits)| OrderOwner { organization: organization.to_owned(), inherits });
         Desk::open(directory).unwrap().with_orders_of(owner)
     }
 
     fn import(desk: &Desk, order_id: &str) {
-        desk.make_orders().unwrap().import(vec![MerchantOrder { order_id: order_id.to_owned(), ..MerchantOrder::default() }]).unwrap();
+        desk.make_orders()
+            .unwrap()
+            .import(vec![MerchantOrder { order_id: order_id.to_owned(), ..MerchantOrder::default() }])
+            .unwrap();
     }
 
     fn has(desk: &Desk, order_id: &str) -> bool {
@@ -61,7 +68,10 @@ mod tests {
         import(&second, "B");
         import(&first, "A");
 
-        assert_eq!([has(&first, "A"), has(&first, "B"), has(&second, "A"), has(&second, "B")], [true, false, false, true]);
+        assert_eq!(
+            [has(&first, "A"), has(&first, "B"), has(&second, "A"), has(&second, "B")],
+            [true, false, false, true]
+        );
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! The orders of the merchant's shop as this desk keeps them: a small SQLite database beside its other files, never in the engine.
+//! The orders of the merchant's shop as this desk keeps them: a small SQLite database beside its other files, never in
+//! the engine.
 //!
-//! An order is found by what an alert tells: its transaction, its reference, its number, its card. Which order a person has taken off an
-//! alert is kept too, and the headers that the columns of the shop's file have.
+//! An order is found by what an alert tells: its transaction, its reference, its number, its card. Which order a person
+//! has taken off an alert is kept too, and the headers that the columns of the shop's file have.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,7 +51,8 @@ const MIGRATIONS: [&str; NEWEST as usize] = [
     "
     -- Names of columns are those of files with one and the same first row.
     DROP TABLE header;
-    CREATE TABLE header (first_row TEXT NOT NULL, field TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (first_row, field)) STRICT, WITHOUT ROWID;
+    CREATE TABLE header (first_row TEXT NOT NULL, field TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (first_row, \
+    field)) STRICT, WITHOUT ROWID;
 ",
 ];
 
@@ -66,7 +68,8 @@ const MOST_CANDIDATES: u32 = 500;
 /// No payment is compared with an alert whose transaction is further away than this.
 const WINDOW: TimeDelta = TimeDelta::days(3);
 
-const COLUMNS: &str = "order_id, transaction_id, arn, auth_code, card_bin, card_last_four, amount, currency, paid_at, descriptor, state, \
+const COLUMNS: &str = "order_id, transaction_id, arn, auth_code, card_bin, card_last_four, amount, currency, paid_at, \
+    descriptor, state, \
                        state_at, refunded_amount";
 
 /// What became of orders that were brought in.
@@ -93,8 +96,8 @@ pub struct MatchedOrders {
 }
 
 impl MatchedOrders {
-    /// The order that matches best, by its id, and what it advises; that of another alert on the payment, or one that only warns, where only
-    /// that one tells of a refund.
+    /// The order that matches best, by its id, and what it advises; that of another alert on the payment, or one that
+    /// only warns, where only that one tells of a refund.
     pub fn advice(&self, alert: &Alert) -> Option<(&str, OrderAdvice)> {
         let mut told = self.matches.iter().map(|found| Some((found.order.order_id.as_str(), found.advice(alert)?)));
         let own = told.next().flatten();
@@ -116,7 +119,9 @@ impl OrderDatabase {
     pub(super) fn making(path: PathBuf) -> Result<Self, DeskError> {
         make_directory(directory_of(&path))?;
         match private(fs::OpenOptions::new().write(true).create_new(true)).open(&path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(DeskError::failed(&path, "cannot be made", &error)),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(DeskError::failed(&path, "cannot be made", &error))
+            }
             _ => Self::open(path),
         }
     }
@@ -171,11 +176,14 @@ impl OrderDatabase {
     pub fn matches(&self, alert: &Alert) -> Result<MatchedOrders, DeskError> {
         let found = || -> rusqlite::Result<MatchedOrders> {
             let unmatched: Vec<String> = {
-                let mut read = self.conn.prepare_cached("SELECT order_id FROM unmatched WHERE alert = ?1 ORDER BY at, order_id")?;
+                let mut read = self
+                    .conn
+                    .prepare_cached("SELECT order_id FROM unmatched WHERE alert = ?1 ORDER BY at, order_id")?;
                 read.query_map([alert.id.to_string()], |row| row.get(0))?.collect::<Result<_, _>>()?
             };
             let all = matches(alert, candidates(&self.conn, alert)?);
-            let unmatched: Vec<String> = unmatched.into_iter().filter(|id| all.iter().any(|found| found.order.order_id == *id)).collect();
+            let unmatched: Vec<String> =
+                unmatched.into_iter().filter(|id| all.iter().any(|found| found.order.order_id == *id)).collect();
             let left = all.into_iter().map(|found| found.order).filter(|order| !unmatched.contains(&order.order_id));
             // Compared anew: what was taken off no longer makes the others less sure.
             Ok(MatchedOrders { matches: matches(alert, left), unmatched, ..MatchedOrders::default() })
@@ -183,12 +191,14 @@ impl OrderDatabase {
         found().map_err(|error| in_words(&self.path, &error))
     }
 
-    /// The same, and what the orders of others on its payment tell of it: that money has gone back is told of the payment.
+    /// The same, and what the orders of others on its payment tell of it: that money has gone back is told of the
+    /// payment.
     pub fn matches_among(&self, alert: &Alert, others: &[Alert]) -> Result<MatchedOrders, DeskError> {
         let mut matched = MatchedOrders { others: others.len(), ..self.matches(alert)? };
         for other in others {
             let found = self.matches(other)?;
-            let told = found.advice(other).and_then(|(id, advice)| Some((id.to_owned(), advice.for_another(other, alert)?)));
+            let told =
+                found.advice(other).and_then(|(id, advice)| Some((id.to_owned(), advice.for_another(other, alert)?)));
             if told.is_some() {
                 matched.by_others = told;
                 break;
@@ -197,7 +207,8 @@ impl OrderDatabase {
         Ok(matched)
     }
 
-    /// The order that an alert matches best, or another one on its payment, by its id, and what it advises; nothing where it advises nothing.
+    /// The order that an alert matches best, or another one on its payment, by its id, and what it advises; nothing
+    /// where it advises nothing.
     pub fn advice(&self, alert: &Alert, others: &[Alert]) -> Result<Option<(String, OrderAdvice)>, DeskError> {
         Ok(self.matches_among(alert, others)?.advice(alert).map(|(id, advice)| (id.to_owned(), advice)))
     }
@@ -205,7 +216,9 @@ impl OrderDatabase {
     /// The order of this id, letter case ignored.
     pub fn named(&self, order_id: &str) -> Result<Option<MerchantOrder>, DeskError> {
         let read = || -> rusqlite::Result<Option<MerchantOrder>> {
-            let sql = format!("SELECT {COLUMNS} FROM merchant_order WHERE order_id = ?1 COLLATE NOCASE ORDER BY order_id LIMIT 1");
+            let sql = format!(
+                "SELECT {COLUMNS} FROM merchant_order WHERE order_id = ?1 COLLATE NOCASE ORDER BY order_id LIMIT 1"
+            );
             self.conn.prepare_cached(&sql)?.query_row([order_id], order_of).optional()
         };
         read().map_err(|error| in_words(&self.path, &error))
@@ -243,7 +256,11 @@ impl OrderDatabase {
     }
 
     /// Keeps the headers of columns for files with this first row; none takes one back.
-    pub fn keep_headers(&mut self, first_row: &[String], headers: &[(String, Option<String>)]) -> Result<(), DeskError> {
+    pub fn keep_headers(
+        &mut self,
+        first_row: &[String],
+        headers: &[(String, Option<String>)],
+    ) -> Result<(), DeskError> {
         let path = self.path.clone();
         let row = key_of(first_row);
         let mut write = || -> rusqlite::Result<()> {
@@ -251,7 +268,10 @@ impl OrderDatabase {
             for (field, name) in headers {
                 change.execute("DELETE FROM header WHERE first_row = ?1 AND field = ?2", params![row, field])?;
                 if let Some(name) = name {
-                    change.execute("INSERT INTO header (first_row, field, name) VALUES (?1, ?2, ?3)", params![row, field, name])?;
+                    change.execute(
+                        "INSERT INTO header (first_row, field, name) VALUES (?1, ?2, ?3)",
+                        params![row, field, name],
+                    )?;
                 }
             }
             change.commit()
@@ -295,7 +315,10 @@ fn schema_of(conn: &Connection) -> rusqlite::Result<Result<u16, String>> {
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(match id {
         APPLICATION_ID if version <= NEWEST => Ok(version),
-        APPLICATION_ID => Err("was written by a newer avert; use that one, or move the file away and bring the orders in again".to_owned()),
+        APPLICATION_ID => {
+            Err("was written by a newer avert; use that one, or move the file away and bring the orders in again"
+                .to_owned())
+        }
         0 if version == 0 && tables == 0 => Ok(0),
         _ => Err("is a database, but not one of orders; move it away, the orders can be brought in again".to_owned()),
     })
@@ -333,7 +356,8 @@ fn by_id(conn: &Connection, order_id: &str) -> rusqlite::Result<Option<MerchantO
 
 fn write(change: &Transaction<'_>, order: &MerchantOrder) -> rusqlite::Result<()> {
     let mut insert = change.prepare_cached(&format!(
-        "INSERT OR REPLACE INTO merchant_order ({COLUMNS}, transaction_key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+        "INSERT OR REPLACE INTO merchant_order ({COLUMNS}, transaction_key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, \
+            ?9, ?10, ?11, ?12, ?13, ?14)"
     ))?;
     insert.execute(params![
         order.order_id,
@@ -362,19 +386,24 @@ fn candidates(conn: &Connection, alert: &Alert) -> rusqlite::Result<Vec<Merchant
         ("arn = ?1 COLLATE NOCASE", alert.known_arn().map(str::to_owned)),
     ];
     let mut found: BTreeMap<String, MerchantOrder> = BTreeMap::new();
-    let mut add = |orders: Vec<MerchantOrder>| found.extend(orders.into_iter().map(|order| (order.order_id.clone(), order)));
+    let mut add =
+        |orders: Vec<MerchantOrder>| found.extend(orders.into_iter().map(|order| (order.order_id.clone(), order)));
     for (condition, key) in keyed {
         let Some(key) = key else { continue };
-        let mut read = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM merchant_order WHERE {condition} LIMIT {MOST_CANDIDATES}"))?;
+        let mut read = conn.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM merchant_order WHERE {condition} LIMIT {MOST_CANDIDATES}"
+        ))?;
         add(read.query_map([key], order_of)?.collect::<Result<_, _>>()?);
     }
     let last_four = alert.card_last_four.trim();
     if !last_four.is_empty() {
         let micros = |at: Timestamp| at.timestamp_micros();
         let near = alert.given_transaction_time().map(|at| (micros(at - WINDOW), micros(at + WINDOW)));
-        let (from, to) = near.unwrap_or((i64::MIN, alert.alert_time.map_or(i64::MAX, |at| micros(at + TimeDelta::days(1)))));
+        let (from, to) =
+            near.unwrap_or((i64::MIN, alert.alert_time.map_or(i64::MAX, |at| micros(at + TimeDelta::days(1)))));
         let mut dated = conn.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM merchant_order WHERE card_last_four = ?1 AND paid_at BETWEEN ?2 AND ?3 ORDER BY paid_at DESC LIMIT {MOST_CANDIDATES}"
+            "SELECT {COLUMNS} FROM merchant_order WHERE card_last_four = ?1 AND paid_at BETWEEN ?2 AND ?3 ORDER BY \
+                paid_at DESC LIMIT {MOST_CANDIDATES}"
         ))?;
         add(dated.query_map(params![last_four, from, to], order_of)?.collect::<Result<_, _>>()?);
         let mut undated = conn.prepare_cached(&format!(
@@ -391,8 +420,10 @@ fn order_of(row: &Row<'_>) -> rusqlite::Result<MerchantOrder> {
     };
     let amount = |index: usize| -> rusqlite::Result<_> {
         let text: Option<String> = row.get(index)?;
-        text.map(|text| text.parse().map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))))
-            .transpose()
+        text.map(|text| {
+            text.parse().map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
+        })
+        .transpose()
     };
     Ok(MerchantOrder {
         order_id: row.get(0)?,
@@ -414,7 +445,9 @@ fn order_of(row: &Row<'_>) -> rusqlite::Result<MerchantOrder> {
 fn in_words(path: &Path, error: &rusqlite::Error) -> DeskError {
     match RefusalCause::of_sqlite(error) {
         Some(RefusalCause::Damaged) => {
-            let message = format!("is no database of orders that can be read ({error}); move it away, the orders can be brought in again");
+            let message = format!(
+                "is no database of orders that can be read ({error}); move it away, the orders can be brought in again"
+            );
             DeskError { path: path.to_owned(), line: None, message }
         }
         _ => DeskError::failed(path, "the orders cannot be used", error),
@@ -484,11 +517,15 @@ mod tests {
         let (_directory, desk) = desk();
         let mut orders = desk.make_orders().unwrap();
         let on = |day: i64, state| {
-            order("A-1", |order| (order.state, order.state_at) = (Some(state), Some(Timestamp::UNIX_EPOCH + TimeDelta::days(day))))
+            order("A-1", |order| {
+                (order.state, order.state_at) = (Some(state), Some(Timestamp::UNIX_EPOCH + TimeDelta::days(day)))
+            })
         };
         orders.import(vec![on(2, OrderState::Refunded)]).unwrap();
 
-        let counts = orders.import(vec![MerchantOrder { auth_code: Some("A17".to_owned()), ..on(1, OrderState::Paid) }]).unwrap();
+        let counts = orders
+            .import(vec![MerchantOrder { auth_code: Some("A17".to_owned()), ..on(1, OrderState::Paid) }])
+            .unwrap();
 
         assert_eq!(counts, OrderCounts { updated: 1, older_states: 1, ..OrderCounts::default() });
         let kept = by_id(&orders.conn, "A-1").unwrap().unwrap();
@@ -504,7 +541,9 @@ mod tests {
             order.arn = Some("7432045611820031994521A".to_owned());
             order.card_last_four = Some("1234".to_owned());
         });
-        orders.import(vec![by_transaction, by_arn, on_card("C"), order("Named", |_| {}), order("Stranger", |_| {})]).unwrap();
+        orders
+            .import(vec![by_transaction, by_arn, on_card("C"), order("Named", |_| {}), order("Stranger", |_| {})])
+            .unwrap();
         let alert = Alert {
             transaction_id: Some("tx77".to_owned()),
             acquirer_reference_number: Some("7432045611820031994521a".to_owned()),
@@ -526,7 +565,12 @@ mod tests {
         orders.import(vec![order("N/A", |order| (order.transaction_id, order.arn) = (filler(), filler()))]).unwrap();
         // As it was written before there was a rule.
         orders.conn.execute("UPDATE merchant_order SET transaction_key = 'n/a'", []).unwrap();
-        let alert = Alert { transaction_id: filler(), merchant_order_id: filler(), acquirer_reference_number: filler(), ..Alert::sample() };
+        let alert = Alert {
+            transaction_id: filler(),
+            merchant_order_id: filler(),
+            acquirer_reference_number: filler(),
+            ..Alert::sample()
+        };
 
         assert_eq!(candidates(&orders.conn, &alert).unwrap(), []);
         assert!(orders.matches(&alert).unwrap().matches.is_empty());
@@ -620,7 +664,10 @@ mod tests {
         orders.conn.pragma_update(None, "application_id", 7).unwrap();
         let foreign = desk.orders().unwrap_err();
 
-        assert!(newer.message.contains("newer avert") && foreign.message.contains("not one of orders"), "{newer} {foreign}");
+        assert!(
+            newer.message.contains("newer avert") && foreign.message.contains("not one of orders"),
+            "{newer} {foreign}"
+        );
     }
 
     #[cfg(unix)]
@@ -631,7 +678,9 @@ mod tests {
         let mut orders = desk.make_orders().unwrap();
         orders.import(vec![on_card("A-1")]).unwrap();
 
-        let modes = fs::read_dir(desk.directory()).unwrap().map(|file| file.unwrap().metadata().unwrap().permissions().mode() & 0o777);
+        let modes = fs::read_dir(desk.directory())
+            .unwrap()
+            .map(|file| file.unwrap().metadata().unwrap().permissions().mode() & 0o777);
 
         assert!(modes.into_iter().all(|mode| mode == 0o600));
     }

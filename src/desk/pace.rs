@@ -26,8 +26,8 @@ struct StepLine {
     rule: Option<String>,
 }
 
-/// The moments at which decisions of people on this place were recorded, in the order of the journal; each decision once. What a rule
-/// decides is nobody's pace.
+/// The moments at which decisions of people on this place were recorded, in the order of the journal; each decision
+/// once. What a rule decides is nobody's pace.
 pub(super) fn recorded(journal: &Path, place: &str) -> Result<Vec<Timestamp>, DeskError> {
     recorded_in(journal, place).map_err(|error| DeskError {
         path: journal.to_owned(),
@@ -70,7 +70,10 @@ mod tests {
     use super::*;
 
     fn line(minute: u32, place: &str, step: &str, decision: &str) -> String {
-        format!(r#"{{"at":"2026-03-10T12:{minute:02}:00.000Z","session":"s","place":"{place}","step":"{step}","decision":"{decision}"}}"#)
+        format!(
+            r#"{{"at":"2026-03-10T12:{minute:02}:00.000Z","session":"s","place":"{place}",
+            "step":"{step}","decision":"{decision}"}}"#
+        )
     }
 
     fn moments(lines: &[String]) -> Vec<String> {
@@ -112,7 +115,12 @@ mod tests {
     #[test]
     fn what_a_rule_decided_is_nobodys_pace() {
         let by_rule = line(1, "acme", "staged", "a").replace("\"step\"", "\"rule\":\"small\",\"step\"");
-        let lines = [by_rule, line(1, "acme", "staged", "b"), line(2, "acme", "recorded", "a"), line(3, "acme", "recorded", "b")];
+        let lines = [
+            by_rule,
+            line(1, "acme", "staged", "b"),
+            line(2, "acme", "recorded", "a"),
+            line(3, "acme", "recorded", "b"),
+        ];
 
         assert_eq!(moments(&lines), ["03"]);
     }

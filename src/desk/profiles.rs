@@ -43,8 +43,12 @@ impl FromStr for ProfileName {
             return Err(format!("{LOCAL:?} is not allowed: it means this machine's own desk"));
         }
         match text.len() {
-            1..=MAX_NAME if text.chars().all(fits) && text.starts_with(|c: char| c.is_ascii_alphanumeric()) => Ok(Self(text.to_owned())),
-            _ => Err(format!("a name has 1 to {MAX_NAME} letters, digits, -, _ and . and begins with a letter or a digit")),
+            1..=MAX_NAME if text.chars().all(fits) && text.starts_with(|c: char| c.is_ascii_alphanumeric()) => {
+                Ok(Self(text.to_owned()))
+            }
+            _ => Err(format!(
+                "a name has 1 to {MAX_NAME} letters, digits, -, _ and . and begins with a letter or a digit"
+            )),
         }
     }
 }
@@ -76,10 +80,20 @@ pub struct Profile {
     /// Its base URL.
     pub url: String,
     /// Which of the two worlds it is; none where nobody has said it.
-    #[serde(default, deserialize_with = "environment", serialize_with = "environment_word", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "environment",
+        serialize_with = "environment_word",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub environment: Option<Environment>,
     /// The variant of the interface; none for the one that goes with the credential.
-    #[serde(default, deserialize_with = "dialect", serialize_with = "dialect_word", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "dialect",
+        serialize_with = "dialect_word",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub dialect: Option<Dialect>,
     /// The client id where its credential is a client secret; none where it is an API key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -134,7 +148,11 @@ fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>
     word(deserializer, Dialect::parse, &Dialect::ALL.map(Dialect::as_str))
 }
 
-fn word<'de, D: Deserializer<'de>, T>(deserializer: D, parse: fn(&str) -> Option<T>, allowed: &[&str]) -> Result<Option<T>, D::Error> {
+fn word<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    parse: fn(&str) -> Option<T>,
+    allowed: &[&str],
+) -> Result<Option<T>, D::Error> {
     let text = String::deserialize(deserializer)?;
     match parse(&text) {
         Some(value) => Ok(Some(value)),
@@ -150,11 +168,19 @@ fn refresh_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     number(deserializer, REFRESH_SECONDS, "whole seconds")
 }
 
-fn number<'de, D: Deserializer<'de>>(deserializer: D, allowed: RangeInclusive<u32>, what: &str) -> Result<Option<u32>, D::Error> {
+fn number<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    allowed: RangeInclusive<u32>,
+    what: &str,
+) -> Result<Option<u32>, D::Error> {
     let number = i64::deserialize(deserializer)?;
     match u32::try_from(number).ok().filter(|number| allowed.contains(number)) {
         Some(number) => Ok(Some(number)),
-        None => Err(D::Error::custom(format!("{number} is not allowed: {what} from {} to {}", allowed.start(), allowed.end()))),
+        None => Err(D::Error::custom(format!(
+            "{number} is not allowed: {what} from {} to {}",
+            allowed.start(),
+            allowed.end()
+        ))),
     }
 }
 
@@ -212,7 +238,10 @@ impl Profiles {
         let _turn = file.turn()?;
         let mut list = self.list()?;
         let answer = change(&mut list)?;
-        file.write_beside("Deployments that avert knows by name. Their keys and secrets are not here: see `avert login`.", &list)?;
+        file.write_beside(
+            "Deployments that avert knows by name. Their keys and secrets are not here: see `avert login`.",
+            &list,
+        )?;
         Ok(answer)
     }
 }
@@ -329,14 +358,22 @@ mod tests {
     #[rstest]
     #[case("[profile.a]\nurl = \"u\"\ncolour = 1", 3, "unknown field `colour`, expected one of `url`, `environment`")]
     #[case("currant = \"a\"", 1, "unknown field `currant`")]
-    #[case("[profile.a]\nurl = \"u\"\nenvironment = \"live\"", 3, "\"live\" is not allowed: one of sandbox, production")]
+    #[case(
+        "[profile.a]\nurl = \"u\"\nenvironment = \"live\"",
+        3,
+        "\"live\" is not allowed: one of sandbox, production"
+    )]
     #[case("[profile.a]\nurl = \"u\"\n\ndialect = \"old\"", 4, "\"old\" is not allowed: one of current, older")]
     #[case("[profile.a]\nurl = \"u\"\npage_size = 101", 3, "101 is not allowed: whole numbers from 1 to 100")]
     #[case("[profile.a]\nurl = \"u\"\nrefresh_seconds = 0", 3, "0 is not allowed: whole seconds from 1 to 3600")]
     #[case("[profile.Local]\nurl = \"u\"", 1, "it means this machine's own desk")]
     #[case("[profile.\"../a\"]\nurl = \"u\"", 1, "letters, digits")]
     #[case("[profile.a]\nread_only = true", 1, "missing field `url`")]
-    fn a_wrong_line_is_named_and_the_file_is_not_written_to(#[case] text: &str, #[case] line: usize, #[case] words: &str) {
+    fn a_wrong_line_is_named_and_the_file_is_not_written_to(
+        #[case] text: &str,
+        #[case] line: usize,
+        #[case] words: &str,
+    ) {
         let directory = tempfile::tempdir().unwrap();
         let profiles = Profiles::of(directory.path());
         std::fs::write(profiles.path(), text).unwrap();

@@ -26,8 +26,8 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// The value at a path, null as nothing: text as it is shown, and nothing that a spreadsheet would take for a formula. As it is where that
-    /// is wanted, less control characters.
+    /// The value at a path, null as nothing: text as it is shown, and nothing that a spreadsheet would take for a
+    /// formula. As it is where that is wanted, less control characters.
     pub fn cell(self, record: &Value, path: &str) -> String {
         let value = path.split('.').try_fold(record, |value, name| value.get(name));
         let text = match value {
@@ -100,7 +100,8 @@ impl<W: Write> RecordWriter<W> {
             Out::Ndjson(out) => writeln!(out, "{}", sanitize::json(record))?,
             Out::Csv(csv) => {
                 let record = serde_json::from_str(record)?;
-                csv.write_record(self.columns.iter().map(|column| self.cells.cell(&record, column))).map_err(unwrapped)?;
+                csv.write_record(self.columns.iter().map(|column| self.cells.cell(&record, column)))
+                    .map_err(unwrapped)?;
             }
         }
         self.count += 1;

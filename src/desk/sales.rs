@@ -66,24 +66,26 @@ impl SalesCounts {
         let mut counts = Vec::with_capacity(sales.len());
         for row in sales {
             let wrong = |span, message: &str| self.file.wrong(&text, Some(span), message);
-            let month = row
-                .month
-                .get_ref()
-                .parse()
-                .map_err(|error: crate::domain::monitoring::SalesMonthError| wrong(row.month.span(), &error.to_string()))?;
-            let scheme = CardScheme::known(row.network.get_ref())
-                .ok_or_else(|| wrong(row.network.span(), &format!("{:?} is not allowed: visa or mastercard", row.network.get_ref())))?;
+            let month = row.month.get_ref().parse().map_err(|error: crate::domain::monitoring::SalesMonthError| {
+                wrong(row.month.span(), &error.to_string())
+            })?;
+            let scheme = CardScheme::known(row.network.get_ref()).ok_or_else(|| {
+                wrong(row.network.span(), &format!("{:?} is not allowed: visa or mastercard", row.network.get_ref()))
+            })?;
             let count = Some(*row.count.get_ref()).filter(|count| *count <= MOST_SALES);
-            let count = count.ok_or_else(|| wrong(row.count.span(), &format!("a count of sales is at most {MOST_SALES}")))?;
-            let entered_at = from_iso(row.entered_at.get_ref())
-                .ok_or_else(|| wrong(row.entered_at.span(), "a date with a time is needed, such as 2026-11-19T08:00:00Z"))?;
+            let count =
+                count.ok_or_else(|| wrong(row.count.span(), &format!("a count of sales is at most {MOST_SALES}")))?;
+            let entered_at = from_iso(row.entered_at.get_ref()).ok_or_else(|| {
+                wrong(row.entered_at.span(), "a date with a time is needed, such as 2026-11-19T08:00:00Z")
+            })?;
             counts.push(SalesCount { month, scheme, count, entered_at });
         }
         counts.sort_by_key(|count| (std::cmp::Reverse(count.month), count.scheme));
         Ok(counts)
     }
 
-    /// Enters the sales of a month, in place of what was entered for it before. Refused while the file there cannot be read.
+    /// Enters the sales of a month, in place of what was entered for it before. Refused while the file there cannot be
+    /// read.
     pub fn set(&self, entered: SalesCount) -> Result<(), DeskError> {
         let _turn = self.file.turn()?;
         let mut counts = self.list()?;
@@ -109,7 +111,12 @@ mod tests {
     use super::*;
 
     fn count(month: &str, scheme: CardScheme, count: u64) -> SalesCount {
-        SalesCount { month: month.parse().unwrap(), scheme, count, entered_at: from_iso("2026-11-19T08:00:00Z").unwrap() }
+        SalesCount {
+            month: month.parse().unwrap(),
+            scheme,
+            count,
+            entered_at: from_iso("2026-11-19T08:00:00Z").unwrap(),
+        }
     }
 
     #[test]
@@ -122,8 +129,11 @@ mod tests {
         sales().set(count("2026-11", CardScheme::Mastercard, 9)).unwrap();
         sales().set(count("2026-10", CardScheme::Visa, 10)).unwrap();
 
-        let expected =
-            [count("2026-11", CardScheme::Visa, 8), count("2026-11", CardScheme::Mastercard, 9), count("2026-10", CardScheme::Visa, 10)];
+        let expected = [
+            count("2026-11", CardScheme::Visa, 8),
+            count("2026-11", CardScheme::Mastercard, 9),
+            count("2026-10", CardScheme::Visa, 10),
+        ];
         assert_eq!(sales().list().unwrap(), expected);
     }
 
@@ -136,8 +146,16 @@ mod tests {
 
     #[rstest::rstest]
     #[case("month = \"2026\"\nnetwork = \"visa\"\ncount = 1\nentered_at = \"2026-11-19T08:00:00Z\"", 2, "no month")]
-    #[case("month = \"2026-11\"\nnetwork = \"amex\"\ncount = 1\nentered_at = \"2026-11-19T08:00:00Z\"", 3, "visa or mastercard")]
-    #[case("month = \"2026-11\"\nnetwork = \"visa\"\ncount = 1000000000001\nentered_at = \"2026-11-19T08:00:00Z\"", 4, "at most")]
+    #[case(
+        "month = \"2026-11\"\nnetwork = \"amex\"\ncount = 1\nentered_at = \"2026-11-19T08:00:00Z\"",
+        3,
+        "visa or mastercard"
+    )]
+    #[case(
+        "month = \"2026-11\"\nnetwork = \"visa\"\ncount = 1000000000001\nentered_at = \"2026-11-19T08:00:00Z\"",
+        4,
+        "at most"
+    )]
     #[case("month = \"2026-11\"\nnetwork = \"visa\"\ncount = -1\nentered_at = \"2026-11-19T08:00:00Z\"", 4, "")]
     #[case("month = \"2026-11\"\nnetwork = \"visa\"\ncount = 1\nentered_at = \"today\"", 5, "a date")]
     fn a_wrong_line_is_told_and_the_file_is_kept(#[case] row: &str, #[case] line: usize, #[case] words: &str) {

@@ -1,4 +1,5 @@
-//! Alerts on one payment: looked for wherever a decision is made, because of two on one payment only one may be refunded.
+//! Alerts on one payment: looked for wherever a decision is made, because of two on one payment only one may be
+//! refunded.
 
 use std::collections::HashMap;
 
@@ -7,7 +8,8 @@ use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, AlertQuery, Page, Sort};
 use crate::service::{Alerts, Duplicates, ServiceError};
 
-/// The alerts that may be on an alert's payment: by every fact where the service can, else what the interface can be asked for.
+/// The alerts that may be on an alert's payment: by every fact where the service can, else what the interface can be
+/// asked for.
 pub async fn same_payment(
     alerts: &dyn Alerts,
     duplicates: Option<&dyn Duplicates>,
@@ -15,9 +17,10 @@ pub async fn same_payment(
     query: Option<AlertQuery>,
 ) -> Result<Vec<Alert>, ServiceError> {
     match (duplicates, query) {
-        (Some(duplicates), _) => {
-            duplicates.duplicates(vec![id]).await.map(|found| found.into_iter().flat_map(|(_, others)| others).collect())
-        }
+        (Some(duplicates), _) => duplicates
+            .duplicates(vec![id])
+            .await
+            .map(|found| found.into_iter().flat_map(|(_, others)| others).collect()),
         (None, Some(query)) => search(alerts, query).await,
         (None, None) => Ok(Vec::new()),
     }
@@ -32,7 +35,8 @@ pub async fn same_payments(
     if let Some(duplicates) = duplicates {
         let ids: Vec<AlertId> = asked.into_iter().map(|(id, _)| id).collect();
         let found = duplicates.duplicates(ids.clone()).await.map(|found| found.into_iter().collect::<HashMap<_, _>>());
-        let of = |id: AlertId| found.as_ref().map(|found| found.get(&id).cloned().unwrap_or_default()).map_err(Clone::clone);
+        let of =
+            |id: AlertId| found.as_ref().map(|found| found.get(&id).cloned().unwrap_or_default()).map_err(Clone::clone);
         return ids.into_iter().map(|id| (id, of(id))).collect();
     }
     let mut searched: HashMap<Option<String>, Result<Vec<Alert>, ServiceError>> = HashMap::new();
@@ -79,8 +83,12 @@ async fn search(alerts: &dyn Alerts, mut query: AlertQuery) -> Result<Vec<Alert>
     )]))
 }
 
-/// A page of a query; in the interface's own order, which the query has then, where the service does not take it as it is.
-pub(super) async fn list_in_some_order(alerts: &dyn Alerts, query: &mut AlertQuery) -> Result<Page<Alert>, ServiceError> {
+/// A page of a query; in the interface's own order, which the query has then, where the service does not take it as it
+/// is.
+pub(super) async fn list_in_some_order(
+    alerts: &dyn Alerts,
+    query: &mut AlertQuery,
+) -> Result<Page<Alert>, ServiceError> {
     match alerts.list(query).await {
         Err(ServiceError::InvalidRequest(_)) if query.sort != Sort::default() => {
             query.sort = Sort::default();

@@ -1,4 +1,5 @@
-//! Credentials of profiles: in the system's keyring, or in `secrets.toml` where plain storage was asked for; never in the profiles.
+//! Credentials of profiles: in the system's keyring, or in `secrets.toml` where plain storage was asked for; never in
+//! the profiles.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -89,8 +90,15 @@ impl Secrets {
         Ok(self.plain()?.contains_key(&kind.account(profile)))
     }
 
-    /// Keeps a credential: in the keyring, or in the file where that is asked for; it is nowhere else afterwards. Returns where.
-    pub fn put(&self, profile: &ProfileName, kind: SecretKind, secret: &Secret, plain: bool) -> Result<SecretStorage, SecretError> {
+    /// Keeps a credential: in the keyring, or in the file where that is asked for; it is nowhere else afterwards.
+    /// Returns where.
+    pub fn put(
+        &self,
+        profile: &ProfileName,
+        kind: SecretKind,
+        secret: &Secret,
+        plain: bool,
+    ) -> Result<SecretStorage, SecretError> {
         let account = kind.account(profile);
         if plain {
             self.change_plain(|secrets| {
@@ -123,9 +131,10 @@ impl Secrets {
         let file = self.file();
         // The words of the parser may repeat what stands there.
         let wrong = |error: DeskError| match error.line {
-            Some(_) => {
-                DeskError { message: "a line is NAME = \"SECRET\" with both in double quotes; the file is kept".to_owned(), ..error }
-            }
+            Some(_) => DeskError {
+                message: "a line is NAME = \"SECRET\" with both in double quotes; the file is kept".to_owned(),
+                ..error
+            },
             None => error,
         };
         Ok(file.read().map_err(wrong)?.unwrap_or_default())
@@ -147,7 +156,9 @@ impl Secrets {
         match (changed, secrets.is_empty()) {
             (false, _) => {}
             (true, true) => file.remove()?,
-            (true, false) => file.write("Credentials of profiles as plain text, as --plain-secrets asked for.", &secrets)?,
+            (true, false) => {
+                file.write("Credentials of profiles as plain text, as --plain-secrets asked for.", &secrets)?
+            }
         }
         Ok(changed)
     }

@@ -29,8 +29,13 @@ pub async fn read_all(alerts: &dyn Alerts, ids: &[AlertId]) -> Result<Vec<Alert>
     Ok(all)
 }
 
-/// A page of the chosen alerts as they are now, as far as they are within the query's filter. One that is no longer there is left out.
-pub async fn page_of(alerts: &dyn Alerts, chosen: &ChosenAlerts, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
+/// A page of the chosen alerts as they are now, as far as they are within the query's filter. One that is no longer
+/// there is left out.
+pub async fn page_of(
+    alerts: &dyn Alerts,
+    chosen: &ChosenAlerts,
+    query: &AlertQuery,
+) -> Result<Page<Alert>, ServiceError> {
     let mut all = read_all(alerts, &chosen.ids).await?;
     all.retain(|alert| query.filter.matches(alert, chosen.at));
     all.sort_by(|left, right| query.sort.compare(left, right));

@@ -1,4 +1,5 @@
-//! Snoozed alerts: which were put aside on this workstation, and until when. One that is over is dropped when the file is next written.
+//! Snoozed alerts: which were put aside on this workstation, and until when. One that is over is dropped when the file
+//! is next written.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,8 @@ pub struct SnoozedAlert {
     pub until: Timestamp,
 }
 
-/// Whether a snooze hides an alert. One that is answered or has lapsed meanwhile is shown, and one whose last hour the service tells by now:
-/// whole hours may have been told late.
+/// Whether a snooze hides an alert. One that is answered or has lapsed meanwhile is shown, and one whose last hour the
+/// service tells by now: whole hours may have been told late.
 pub fn can_be_aside(alert: &Alert) -> bool {
     let is_near = matches!(alert.deadline, Deadline::HoursLeft(hours) if hours < 1);
     alert.outcome.is_none() && alert.expired_at.is_none() && !is_near
@@ -47,7 +48,9 @@ impl Snoozes {
     /// The alerts that are put aside at a moment.
     pub fn list(&self, now: Timestamp) -> Result<Vec<SnoozedAlert>, DeskError> {
         let entries = self.file.read::<SnoozesFile>()?.unwrap_or_default().snoozed;
-        let snoozed = entries.into_iter().filter_map(|entry| Some(SnoozedAlert { until: from_iso(&entry.until)?, alert: entry.alert }));
+        let snoozed = entries
+            .into_iter()
+            .filter_map(|entry| Some(SnoozedAlert { until: from_iso(&entry.until)?, alert: entry.alert }));
         Ok(snoozed.filter(|snoozed| snoozed.until > now).collect())
     }
 
@@ -73,7 +76,10 @@ impl Snoozes {
             return self.file.remove();
         }
         let entry = |snoozed: SnoozedAlert| SnoozedEntry { until: to_iso(snoozed.until), alert: snoozed.alert };
-        self.file.write("Alerts that are put aside for a while.", &SnoozesFile { snoozed: snoozed.into_iter().map(entry).collect() })
+        self.file.write(
+            "Alerts that are put aside for a while.",
+            &SnoozesFile { snoozed: snoozed.into_iter().map(entry).collect() },
+        )
     }
 }
 

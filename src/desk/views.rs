@@ -1,4 +1,5 @@
-//! Saved views: built-in ones as functions of the present moment, and the user's by name in a file that can be edited by hand.
+//! Saved views: built-in ones as functions of the present moment, and the user's by name in a file that can be edited
+//! by hand.
 
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
@@ -6,7 +7,9 @@ use toml::Spanned;
 
 use super::file::{DeskError, DeskFile};
 use crate::domain::query::Vocabulary;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, Calendar, CalendarDay, LocalConditions, Sort, SortField, SortOrder, Timestamp};
+use crate::domain::{
+    AlertFilter, AlertStatus, AlertType, Calendar, CalendarDay, LocalConditions, Sort, SortField, SortOrder, Timestamp,
+};
 
 /// How many hours before its deadline an alert is urgent.
 const URGENT_HOURS: u32 = 6;
@@ -52,7 +55,9 @@ impl BuiltIn {
             Self::AwaitingAnswer => "every open alert that asks for an answer: no notices",
             Self::RefundedToday => match vocabulary {
                 Vocabulary::Desk => "refunded since midnight, last answered first",
-                Vocabulary::Interface | Vocabulary::Older => "resolved or refunded alerts of the last four days, last answered first",
+                Vocabulary::Interface | Vocabulary::Older => {
+                    "resolved or refunded alerts of the last four days, last answered first"
+                }
             },
             Self::Lapsed => "missed: no answer where one was asked for, last first",
             Self::Snoozed => "put aside on this machine; each comes back by itself",
@@ -60,11 +65,16 @@ impl BuiltIn {
         }
     }
 
-    /// What the list of a service that knows these words cannot be asked for, so that the view shows something near it; in words.
+    /// What the list of a service that knows these words cannot be asked for, so that the view shows something near it;
+    /// in words.
     pub const fn note(self, vocabulary: Vocabulary) -> Option<&'static str> {
         match (vocabulary, self) {
-            (Vocabulary::Interface | Vocabulary::Older, Self::Urgent | Self::AwaitingAnswer | Self::Lapsed) => Some("known types only"),
-            (Vocabulary::Interface | Vocabulary::Older, Self::RefundedToday) => Some("by status and the alerts' days, not by refunds"),
+            (Vocabulary::Interface | Vocabulary::Older, Self::Urgent | Self::AwaitingAnswer | Self::Lapsed) => {
+                Some("known types only")
+            }
+            (Vocabulary::Interface | Vocabulary::Older, Self::RefundedToday) => {
+                Some("by status and the alerts' days, not by refunds")
+            }
             _ => None,
         }
     }
@@ -87,11 +97,14 @@ impl BuiltIn {
         Self::ALL.into_iter().find(|view| view.other_name().is_some_and(|other| same_name(other, name)))
     }
 
-    /// What the view asks for at the moment `now` of a list that knows these words, and in which order. Today is a day of the calendar.
+    /// What the view asks for at the moment `now` of a list that knows these words, and in which order. Today is a day
+    /// of the calendar.
     pub fn query(self, now: Timestamp, calendar: Calendar, vocabulary: Vocabulary) -> (AlertFilter, Sort) {
         let any = AlertFilter::default();
         let (field, order) = match self {
-            Self::Urgent | Self::Open | Self::AwaitingAnswer | Self::Snoozed => (SortField::HoursLeft, SortOrder::Ascending),
+            Self::Urgent | Self::Open | Self::AwaitingAnswer | Self::Snoozed => {
+                (SortField::HoursLeft, SortOrder::Ascending)
+            }
             Self::RefundedToday => (SortField::UpdatedAt, SortOrder::Descending),
             Self::Lapsed => (SortField::ExpiredAt, SortOrder::Descending),
             Self::All => (SortField::AlertTimeStamp, SortOrder::Descending),
@@ -122,10 +135,13 @@ impl BuiltIn {
 /// What asks for an answer. The list operation can only be asked for the types that are known to.
 fn without_notices(vocabulary: Vocabulary) -> AlertFilter {
     match vocabulary {
-        Vocabulary::Desk => {
-            AlertFilter { conditions: LocalConditions { notices: Some(false), ..LocalConditions::default() }, ..AlertFilter::default() }
+        Vocabulary::Desk => AlertFilter {
+            conditions: LocalConditions { notices: Some(false), ..LocalConditions::default() },
+            ..AlertFilter::default()
+        },
+        Vocabulary::Interface | Vocabulary::Older => {
+            AlertFilter { types: AlertType::asking(), ..AlertFilter::default() }
         }
-        Vocabulary::Interface | Vocabulary::Older => AlertFilter { types: AlertType::asking(), ..AlertFilter::default() },
     }
 }
 
@@ -175,7 +191,10 @@ impl Views {
         for ViewRead { name, query } in read.view {
             let span = name.span();
             let name = name.into_inner();
-            let twice = views.iter().any(|view| same_name(&view.name, &name)).then(|| format!("there are two views called {name}"));
+            let twice = views
+                .iter()
+                .any(|view| same_name(&view.name, &name))
+                .then(|| format!("there are two views called {name}"));
             if let Some(problem) = twice.or_else(|| wrong_name(&name)) {
                 return Err(self.file.wrong(&text, Some(span), &problem));
             }
@@ -210,7 +229,8 @@ impl Views {
     }
 
     fn write(&self, views: &[SavedView]) -> Result<(), DeskError> {
-        let about = "Views of the queue: a name and a query each. Can be edited by hand; comments are not kept when avert saves a view.";
+        let about = "Views of the queue: a name and a query each. Can be edited by hand; comments are not kept when \
+            avert saves a view.";
         self.file.write(about, &ViewsWritten { view: views })
     }
 }
@@ -223,7 +243,10 @@ pub fn same_name(left: &str, right: &str) -> bool {
 fn wrong_name(name: &str) -> Option<String> {
     let length = name.chars().count();
     if name.trim().is_empty() || name.trim() != name || length > 40 || name.contains(char::is_control) {
-        Some(format!("{:?} is no name for a view: 1 to 40 characters, no blank at either end", name.chars().take(60).collect::<String>()))
+        Some(format!(
+            "{:?} is no name for a view: 1 to 40 characters, no blank at either end",
+            name.chars().take(60).collect::<String>()
+        ))
     } else {
         BuiltIn::named(name).map(|view| format!("{} is the name of a built-in view", view.name()))
     }
@@ -288,7 +311,11 @@ mod tests {
     #[case("[[view]]\nname = \"A\"\nquery = 5\n", 3, "string")]
     #[case("[[view]]\nname = \"A\"\nquerry = \"\"\n", 3, "querry")]
     #[case("[[view]\n", 1, "")]
-    fn a_broken_file_is_reported_with_its_line_and_never_overwritten(#[case] text: &str, #[case] line: usize, #[case] says: &str) {
+    fn a_broken_file_is_reported_with_its_line_and_never_overwritten(
+        #[case] text: &str,
+        #[case] line: usize,
+        #[case] says: &str,
+    ) {
         let (_directory, views) = views();
         std::fs::write(views.file.path(), text).unwrap();
 
@@ -325,21 +352,24 @@ mod tests {
             ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
         };
         let refunded_at = |at: &str, alert: &Alert| {
-            let outcome = Outcome { action_time: from_iso(at), refunded: "refunded".to_owned(), ..Outcome::sample(alert.id) };
+            let outcome =
+                Outcome { action_time: from_iso(at), refunded: "refunded".to_owned(), ..Outcome::sample(alert.id) };
             Alert { status: AlertStatus::Resolved, outcome: Some(outcome), ..alert.clone() }
         };
         let later = Alert { deadline: Deadline::At(now + Duration::hours(7)), ..base.clone() };
         let notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..later.clone() };
         let today = refunded_at("2026-03-09T20:00:00Z", &base);
         let yesterday = refunded_at("2026-03-09T19:59:59Z", &base);
-        let late = refunded_at("2026-03-10T11:00:00Z", &Alert { alert_time: Some(now - Duration::days(7)), ..base.clone() });
+        let late =
+            refunded_at("2026-03-10T11:00:00Z", &Alert { alert_time: Some(now - Duration::days(7)), ..base.clone() });
         let missed = Alert { status: AlertStatus::Expired, expired_at: Some(now), ..base.clone() };
         let unknown = Alert { alert_type: AlertType::parse("CDRN_QUERY"), ..base.clone() };
         let near_notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..base.clone() };
         let invalid = Alert { status: AlertStatus::Invalid, ..today.clone() };
         let alerts = [&base, &later, &notice, &today, &yesterday, &late, &missed, &unknown, &invalid];
 
-        let shown = BuiltIn::ALL.map(|view| alerts.map(|alert| u8::from(view.query(now, zone, vocabulary).0.matches(alert, now))));
+        let shown = BuiltIn::ALL
+            .map(|view| alerts.map(|alert| u8::from(view.query(now, zone, vocabulary).0.matches(alert, now))));
 
         assert_eq!(shown[..4], differing);
         // Which are put aside is known on this machine alone, whatever the service's list has.

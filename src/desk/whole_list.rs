@@ -1,4 +1,5 @@
-//! A list read to its end, page by page, and held to what the deployment says of it: never less than all without a word.
+//! A list read to its end, page by page, and held to what the deployment says of it: never less than all without a
+//! word.
 
 use std::collections::HashMap;
 
@@ -84,7 +85,8 @@ impl PageWalk {
         Self { first: met.is_empty(), seen: met.into_iter().map(|id| (id, 0)).collect(), ..Self::start() }
     }
 
-    /// Whether it can be gone on with behind the page that this followed on. A list that has changed is read from its beginning.
+    /// Whether it can be gone on with behind the page that this followed on. A list that has changed is read from its
+    /// beginning.
     pub fn is_steady(&self, next: Next) -> bool {
         self.first && !self.changed && !matches!(next, Next::Short(_))
     }
@@ -111,7 +113,8 @@ impl PageWalk {
         self.seen.len() as u64
     }
 
-    /// What follows on a page whose alerts were all met; `before` is how many different ones this pass had found before it.
+    /// What follows on a page whose alerts were all met; `before` is how many different ones this pass had found before
+    /// it.
     pub fn follow(&mut self, before: u64, page: PageFacts) -> Next {
         let number = self.page;
         self.page += 1;
@@ -119,7 +122,8 @@ impl PageWalk {
         self.total = page.total;
         if self.found > before {
             self.ended = page.rows < page.size;
-            // Behind a full page there may be another one, whatever the total says; behind any, where nobody has counted.
+            // Behind a full page there may be another one, whatever the total says; behind any, where nobody has
+            // counted.
             let last = page.counted && self.ended && self.found >= self.total;
             return if last { self.end() } else { Next::Page(self.page) };
         }
@@ -155,12 +159,17 @@ impl Shortfall {
     pub fn words(self, written: u64, total: u64) -> String {
         let why = match self {
             Self::Repeated(1) => {
-                "its page 1 is its page 0 once more, as if it numbered them from 1 (the interface numbers them from 0)".to_owned()
+                "its page 1 is its page 0 once more, as if it numbered them from 1 (the interface numbers them from 0)"
+                    .to_owned()
             }
             Self::Repeated(page) => format!("its page {page} repeats pages before it"),
-            Self::Empty(0) => "its page 0 is empty, as if it numbered them from 1 (the interface numbers them from 0)".to_owned(),
+            Self::Empty(0) => {
+                "its page 0 is empty, as if it numbered them from 1 (the interface numbers them from 0)".to_owned()
+            }
             Self::Empty(page) => format!("its page {page} is empty already"),
-            Self::Changing => format!("it changed each of the {MOST_PASSES} times that it was read; try again when less is going on"),
+            Self::Changing => {
+                format!("it changed each of the {MOST_PASSES} times that it was read; try again when less is going on")
+            }
         };
         let (total, written) = (count(total), count(written));
         format!("the list is not whole: the deployment counts {total} alerts and {written} could be read; {why}")
@@ -173,7 +182,8 @@ mod tests {
 
     use super::*;
 
-    /// Walks through a list whose page `n` of a pass is `page(pass, n)`: rows and total. Tells how it ended and how many there were.
+    /// Walks through a list whose page `n` of a pass is `page(pass, n)`: rows and total. Tells how it ended and how
+    /// many there were.
     fn walked(size: u64, page: impl Fn(u32, u64) -> (Vec<u128>, Option<u64>)) -> (Next, u64) {
         let (mut walk, mut next) = (PageWalk::start(), Next::Page(0));
         for _ in 0..100 {
@@ -183,7 +193,8 @@ mod tests {
             for id in &rows {
                 walk.meet(AlertId(uuid::Uuid::from_u128(*id)));
             }
-            let facts = PageFacts { rows: rows.len() as u64, size, total: total.unwrap_or_default(), counted: total.is_some() };
+            let facts =
+                PageFacts { rows: rows.len() as u64, size, total: total.unwrap_or_default(), counted: total.is_some() };
             next = walk.follow(before, facts);
         }
         (next, walk.seen())
@@ -215,7 +226,8 @@ mod tests {
 
     #[rstest]
     #[case::numbered_from_1(|number: u64| rows(number.saturating_sub(1), 10, 25), Shortfall::Repeated(1), 10)]
-    #[case::nothing_on_page_0(|number: u64| if number == 0 { Vec::new() } else { rows(number - 1, 10, 25) }, Shortfall::Empty(0), 0)]
+    #[case::nothing_on_page_0(|number: u64| if number == 0 { Vec::new() } else { rows(number - 1, 10, 25) },
+        Shortfall::Empty(0), 0)]
     #[case::a_page_twice(|number: u64| rows(number.min(1), 10, 25), Shortfall::Repeated(2), 20)]
     #[case::fewer_than_counted(|number: u64| rows(number, 10, 24), Shortfall::Empty(3), 24)]
     fn a_list_that_is_not_whole_is_told(#[case] page: fn(u64) -> Vec<u128>, #[case] why: Shortfall, #[case] seen: u64) {
@@ -227,7 +239,8 @@ mod tests {
     #[case::full_pages(|number: u64| rows(number, 10, 20), Next::Done, 20)]
     #[case::pages_of_its_own_size(|number: u64| rows(number, 4, 10), Next::Done, 10)]
     #[case::no_pages_at_all(|_| rows(0, 7, 7), Next::Done, 7)]
-    #[case::numbered_from_1(|number: u64| rows(number.saturating_sub(1), 10, 25), Next::Short(Shortfall::Repeated(1)), 10)]
+    #[case::numbered_from_1(|number: u64| rows(number.saturating_sub(1), 10, 25),
+        Next::Short(Shortfall::Repeated(1)), 10)]
     fn a_list_that_nobody_has_counted_ends_where_nothing_new_comes(
         #[case] page: fn(u64) -> Vec<u128>,
         #[case] end: Next,
@@ -270,7 +283,10 @@ mod tests {
             walk.meet(*id);
         }
 
-        assert_eq!(walk.follow(before, PageFacts { rows: 10, size: 10, total: 25, counted: true }), Next::Short(Shortfall::Repeated(1)));
+        assert_eq!(
+            walk.follow(before, PageFacts { rows: 10, size: 10, total: 25, counted: true }),
+            Next::Short(Shortfall::Repeated(1))
+        );
     }
 
     #[test]
@@ -295,8 +311,9 @@ mod tests {
 
     #[test]
     fn a_list_that_changed_while_it_was_read_is_read_again() {
-        let grows_once =
-            |pass, number| if pass == 1 && number == 0 { (rows(0, 10, 25), Some(25)) } else { (rows(number, 10, 26), Some(26)) };
+        let grows_once = |pass, number| {
+            if pass == 1 && number == 0 { (rows(0, 10, 25), Some(25)) } else { (rows(number, 10, 26), Some(26)) }
+        };
         let always = |pass: u32, number: u64| (rows(number, 10, 25), Some(25 + u64::from(pass) * 10 - number));
 
         assert_eq!(walked(10, grows_once), (Next::Done, 26));

@@ -1,6 +1,7 @@
 //! What the facts around an alert advise: one answer, and what it rests on.
 //!
-//! Money that has gone back already says it first: by when it went, before the alert was raised or since (decisions, Outcome).
+//! Money that has gone back already says it first: by when it went, before the alert was raised or since (decisions,
+//! Outcome).
 
 use super::alert::Alert;
 use super::duplicate::{Duplicate, DuplicateState, RefundTime};
@@ -17,7 +18,8 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Whether it stands against a decision that was made by something else: money has gone back already, and the decision says otherwise.
+    /// Whether it stands against a decision that was made by something else: money has gone back already, and the
+    /// decision says otherwise.
     pub fn overrules(&self, decision: Decision) -> bool {
         self.after_refund && self.decision != decision
     }
@@ -34,15 +36,25 @@ pub enum AdviceBasis {
     Order,
 }
 
-/// What is advised for an alert by its duplicates, its network's rule and its order; `None` where nothing is, for an answered one,
-/// and for a notice, which asks for no answer. What a fact contradicts, or what is only to be looked at, advises nothing.
-pub fn advice<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>, order: Option<&OrderAdvice>) -> Option<Advice> {
+/// What is advised for an alert by its duplicates, its network's rule and its order; `None` where nothing is, for an
+/// answered one, and for a notice, which asks for no answer. What a fact contradicts, or what is only to be looked at,
+/// advises nothing.
+pub fn advice<'d>(
+    alert: &Alert,
+    duplicates: impl Iterator<Item = &'d Duplicate>,
+    order: Option<&OrderAdvice>,
+) -> Option<Advice> {
     let sure = duplicates.filter(|duplicate| duplicate.evidence.is_sure());
     by_facts(alert, &sure.collect::<Vec<_>>(), order.filter(|order| !order.only_warns))
 }
 
-/// What another answer is warned by where money has gone back already, also where it is not sure that it was this payment's.
-pub fn refund_warning<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>, order: Option<&OrderAdvice>) -> Option<Advice> {
+/// What another answer is warned by where money has gone back already, also where it is not sure that it was this
+/// payment's.
+pub fn refund_warning<'d>(
+    alert: &Alert,
+    duplicates: impl Iterator<Item = &'d Duplicate>,
+    order: Option<&OrderAdvice>,
+) -> Option<Advice> {
     by_facts(alert, &duplicates.collect::<Vec<_>>(), order).filter(|advice| advice.after_refund)
 }
 
@@ -51,13 +63,16 @@ fn by_facts(alert: &Alert, duplicates: &[&Duplicate], order: Option<&OrderAdvice
         return None;
     }
     let refunds: Vec<RefundTime> = duplicates.iter().filter_map(|duplicate| duplicate.refund_time(alert)).collect();
-    let by_order =
-        |order: &OrderAdvice| Advice { decision: order.decision, basis: AdviceBasis::Order, after_refund: order.refund.is_some() };
+    let by_order = |order: &OrderAdvice| Advice {
+        decision: order.decision,
+        basis: AdviceBasis::Order,
+        after_refund: order.refund.is_some(),
+    };
     let invalid = |reason, basis, after_refund| Advice { decision: Decision::Invalid(reason), basis, after_refund };
     let of_order = order.and_then(|order| order.refund);
     if !refunds.is_empty() {
-        // Where money had gone back before the alert was raised, a refund after that changes nothing. A time that is known counts before
-        // one that is not: it is the same money.
+        // Where money had gone back before the alert was raised, a refund after that changes nothing. A time that is
+        // known counts before one that is not: it is the same money.
         return Some(if refunds.contains(&RefundTime::Before) {
             invalid(InvalidReason::PreviouslyRefunded, AdviceBasis::Duplicates, true)
         } else if let Some(order) = order.filter(|order| order.refund == Some(RefundTime::Before)) {
@@ -71,8 +86,8 @@ fn by_facts(alert: &Alert, duplicates: &[&Duplicate], order: Option<&OrderAdvice
     if alert.network_rule_applied() && of_order != Some(RefundTime::Before) {
         return Some(invalid(InvalidReason::PreviouslyRefunded, AdviceBasis::NetworkRule, true));
     }
-    // Of one network's alerts on a payment one is answered, and the others are duplicates of it; of two networks' each is answered (field
-    // notes).
+    // Of one network's alerts on a payment one is answered, and the others are duplicates of it; of two networks' each
+    // is answered (field notes).
     let of_network = |duplicate: &&&Duplicate| duplicate.provider == alert.provider;
     let answered = |duplicate: &&Duplicate| {
         use DuplicateState::{Answered, MayHaveArrived, OnItsWay};
@@ -132,7 +147,14 @@ mod tests {
     }
 
     fn order(decision: Decision, refund: Option<RefundTime>) -> Option<OrderAdvice> {
-        Some(OrderAdvice { decision, why: "why", refund, refunded_at: None, leaves_refund_open: false, only_warns: false })
+        Some(OrderAdvice {
+            decision,
+            why: "why",
+            refund,
+            refunded_at: None,
+            leaves_refund_open: false,
+            only_warns: false,
+        })
     }
 
     fn shipped() -> Option<OrderAdvice> {
@@ -144,22 +166,32 @@ mod tests {
     #[case::refunded_since(&[refunded(at(SINCE))], None, DUPLICATE, AdviceBasis::Duplicates)]
     #[case::refunded_at_the_same_time(&[refunded(alert().alert_time)], None, DUPLICATE, AdviceBasis::Duplicates)]
     #[case::refunded_some_time(&[refunded(None)], None, EARLIER, AdviceBasis::Duplicates)]
-    #[case::refunded_by_a_rule_elsewhere(&[elsewhere(duplicate(DuplicateState::RefundedByRule))], None, EARLIER, AdviceBasis::Duplicates)]
-    #[case::refunded_before_and_since(&[refunded(at(SINCE)), refunded(at(BEFORE))], None, EARLIER, AdviceBasis::Duplicates)]
+    #[case::refunded_by_a_rule_elsewhere(&[elsewhere(duplicate(DuplicateState::RefundedByRule))], None, EARLIER,
+        AdviceBasis::Duplicates)]
+    #[case::refunded_before_and_since(&[refunded(at(SINCE)), refunded(at(BEFORE))], None, EARLIER,
+        AdviceBasis::Duplicates)]
     #[case::refunded_elsewhere(&[elsewhere(refunded(at(SINCE)))], None, DUPLICATE, AdviceBasis::Duplicates)]
     #[case::refunded_and_open(&[waiting(), refunded(at(BEFORE))], None, EARLIER, AdviceBasis::Duplicates)]
-    #[case::the_order_knows_it_was_before(&[refunded(at(SINCE))], order(EARLIER, Some(RefundTime::Before)), EARLIER, AdviceBasis::Order)]
-    #[case::the_order_knows_it_was_since(&[refunded(None)], order(Decision::Refunded, Some(RefundTime::Since)), DUPLICATE, AdviceBasis::Duplicates)]
-    #[case::the_order_does_not_know_when(&[refunded(at(SINCE))], order(EARLIER, Some(RefundTime::Unknown)), DUPLICATE, AdviceBasis::Duplicates)]
-    #[case::both_refunded_since(&[refunded(at(SINCE))], order(Decision::Refunded, Some(RefundTime::Since)), DUPLICATE, AdviceBasis::Duplicates)]
+    #[case::the_order_knows_it_was_before(&[refunded(at(SINCE))], order(EARLIER, Some(RefundTime::Before)), EARLIER,
+        AdviceBasis::Order)]
+    #[case::the_order_knows_it_was_since(&[refunded(None)], order(Decision::Refunded, Some(RefundTime::Since)),
+        DUPLICATE, AdviceBasis::Duplicates)]
+    #[case::the_order_does_not_know_when(&[refunded(at(SINCE))], order(EARLIER, Some(RefundTime::Unknown)),
+        DUPLICATE, AdviceBasis::Duplicates)]
+    #[case::both_refunded_since(&[refunded(at(SINCE))], order(Decision::Refunded, Some(RefundTime::Since)),
+        DUPLICATE, AdviceBasis::Duplicates)]
     #[case::refunded_though_shipped(&[refunded(at(SINCE))], shipped(), DUPLICATE, AdviceBasis::Duplicates)]
     #[case::another_waits(&[waiting()], None, DUPLICATE, AdviceBasis::Duplicates)]
-    #[case::another_waits_and_the_order_was_refunded_before(&[waiting()], order(EARLIER, Some(RefundTime::Before)), EARLIER, AdviceBasis::Order)]
-    #[case::another_waits_and_the_order_was_refunded_since(&[waiting()], order(Decision::Refunded, Some(RefundTime::Since)), Decision::Refunded, AdviceBasis::Order)]
+    #[case::another_waits_and_the_order_was_refunded_before(&[waiting()], order(EARLIER, Some(RefundTime::Before)),
+        EARLIER, AdviceBasis::Order)]
+    #[case::another_waits_and_the_order_was_refunded_since(&[waiting()], order(Decision::Refunded,
+        Some(RefundTime::Since)), Decision::Refunded, AdviceBasis::Order)]
     #[case::another_waits_and_it_was_shipped(&[waiting()], shipped(), Decision::NotRefunded, AdviceBasis::Order)]
     #[case::another_was_declined_and_it_was_shipped(&[declined()], shipped(), DUPLICATE, AdviceBasis::Duplicates)]
-    #[case::another_was_declined_elsewhere_and_it_was_shipped(&[elsewhere(declined())], shipped(), Decision::NotRefunded, AdviceBasis::Order)]
-    #[case::another_was_declined_and_the_order_refunded(&[declined()], order(EARLIER, Some(RefundTime::Unknown)), EARLIER, AdviceBasis::Order)]
+    #[case::another_was_declined_elsewhere_and_it_was_shipped(&[elsewhere(declined())], shipped(),
+        Decision::NotRefunded, AdviceBasis::Order)]
+    #[case::another_was_declined_and_the_order_refunded(&[declined()], order(EARLIER, Some(RefundTime::Unknown)),
+        EARLIER, AdviceBasis::Order)]
     #[case::the_order_alone(&[], shipped(), Decision::NotRefunded, AdviceBasis::Order)]
     fn one_answer_is_advised(
         #[case] duplicates: &[Duplicate],
@@ -175,7 +207,8 @@ mod tests {
     #[rstest]
     #[case::alone(&[], None, EARLIER, AdviceBasis::NetworkRule)]
     #[case::though_shipped(&[], shipped(), EARLIER, AdviceBasis::NetworkRule)]
-    #[case::though_the_order_was_refunded_since(&[], order(Decision::Refunded, Some(RefundTime::Since)), EARLIER, AdviceBasis::NetworkRule)]
+    #[case::though_the_order_was_refunded_since(&[], order(Decision::Refunded, Some(RefundTime::Since)), EARLIER,
+        AdviceBasis::NetworkRule)]
     #[case::the_order_says_so_too(&[], order(EARLIER, Some(RefundTime::Before)), EARLIER, AdviceBasis::Order)]
     #[case::another_was_refunded_since(&[refunded(at(SINCE))], None, DUPLICATE, AdviceBasis::Duplicates)]
     fn a_rule_of_the_network_has_probably_refunded(
@@ -189,7 +222,10 @@ mod tests {
 
         let found = advice(&ruled, duplicates.iter(), order.as_ref());
 
-        assert_eq!(found.map(|advice| (advice.decision, advice.basis, advice.after_refund)), Some((decision, basis, true)));
+        assert_eq!(
+            found.map(|advice| (advice.decision, advice.basis, advice.after_refund)),
+            Some((decision, basis, true))
+        );
     }
 
     #[test]
@@ -197,7 +233,10 @@ mod tests {
         let other_card = Duplicate { evidence: DuplicateEvidence::ArnOnOtherCard, ..refunded(at(SINCE)) };
 
         assert_eq!(advice(&alert(), [other_card.clone()].iter(), None), None);
-        assert_eq!(refund_warning(&alert(), [other_card].iter(), None).map(|warning| warning.decision), Some(DUPLICATE));
+        assert_eq!(
+            refund_warning(&alert(), [other_card].iter(), None).map(|warning| warning.decision),
+            Some(DUPLICATE)
+        );
         assert_eq!(refund_warning(&alert(), [waiting()].iter(), shipped().as_ref()), None);
     }
 

@@ -34,11 +34,12 @@ open_enum! {
 }
 
 impl AlertType {
-    /// The notices: the types with which a network only informs and waits for no answer (field notes; such an alert can still be resolved).
-    /// They are no work: nothing lapses there that could be answered.
+    /// The notices: the types with which a network only informs and waits for no answer (field notes; such an alert can
+    /// still be resolved). They are no work: nothing lapses there that could be answered.
     pub const NOTICES: [Self; 3] = [Self::VerifiDisputeNotice, Self::VerifiFraudNotice, Self::VerifiCancelNotice];
 
-    /// Whether it is one of [`AlertType::NOTICES`]. A type that nobody knows asks for an answer until it is known not to.
+    /// Whether it is one of [`AlertType::NOTICES`]. A type that nobody knows asks for an answer until it is known not
+    /// to.
     pub fn is_notice(&self) -> bool {
         Self::NOTICES.contains(self)
     }
@@ -91,8 +92,8 @@ impl AlertStatus {
 pub enum Deadline {
     /// The exact moment: known to the engine.
     At(Timestamp),
-    /// A remote service's whole hours, rounded down, as they were when the alert was read. Below 0 it counts none, though its status does not
-    /// say that the window has closed: whether it has is not known.
+    /// A remote service's whole hours, rounded down, as they were when the alert was read. Below 0 it counts none,
+    /// though its status does not say that the window has closed: whether it has is not known.
     HoursLeft(i64),
     /// Not told.
     #[default]
@@ -110,56 +111,86 @@ impl Deadline {
 }
 
 record! {
-    /// A chargeback alert (interface, Alert), and the table of its fields. Nullable fields, and those a reduced list response leaves out,
-    /// are options; other text is empty where it is missing.
+    /// A chargeback alert (interface, Alert), and the table of its fields. Nullable fields, and those a reduced list
+    /// response leaves out, are options; other text is empty where it is missing.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Alert {
         id: AlertId => Id "id".found_as("avert id").merge(Merge::Keep).shown(Section::Provider, 10, "avert id"),
-        provider_id: String => Text "providerId".found_as("network id").text(Content::Name, ID).shown(Section::Provider, 0, "network id"),
-        provider: Provider => Word "provider".found_as("network").text(Content::Name, WORD).required("ETHOCA, VERIFI, CDRN or another network's name"),
-        alert_type: AlertType => Word "type".found_as("type").column("type").text(Content::Name, WORD).required("an alert type such as ETHOCA_CONFIRMED_FRAUD"),
-        alert_time: Option<Timestamp> => Moment "alertTimeStamp".merge(Merge::TakeUntilResolved).shown(Section::Provider, 3, "alerted"),
+        provider_id: String => Text "providerId".found_as("network id").text(Content::Name,
+            ID).shown(Section::Provider, 0, "network id"),
+        provider: Provider => Word "provider".found_as("network").text(Content::Name,
+            WORD).required("ETHOCA, VERIFI, CDRN or another network's name"),
+        alert_type: AlertType => Word "type".found_as("type").column("type").text(Content::Name,
+            WORD).required("an alert type such as ETHOCA_CONFIRMED_FRAUD"),
+        alert_time: Option<Timestamp> => Moment "alertTimeStamp".merge(Merge::TakeUntilResolved)
+            .shown(Section::Provider, 3, "alerted"),
         enrollment_id: Option<EnrollmentId> => Reference "enrollmentId".column("enrollment"),
         company_id: Option<CompanyId> => Reference "companyId".column("company"),
         issuer: String => Text "issuer".found_as("issuer").text(Content::Prose, NAME).shown(Section::Card, 2, "issuer"),
         card_bin: String => Text "cardBin".found_as("BIN").text(Content::Bin, 8).shown(Section::Card, 0, "number"),
         card_last_four: String => Text "cardLastFour".found_as("last four").text(Content::LastFour, 4),
-        card_expiration_date: Option<String> => Text "cardExpirationDate".text(Content::Prose, WORD).shown(Section::Card, 1, "expires"),
-        acquirer_bin: Option<String> => Text "acquirerBin".text(Content::Prose, WORD).shown(Section::Transaction, 7, "acquirer"),
+        card_expiration_date: Option<String> => Text "cardExpirationDate".text(Content::Prose,
+            WORD).shown(Section::Card, 1, "expires"),
+        acquirer_bin: Option<String> => Text "acquirerBin".text(Content::Prose, WORD).shown(Section::Transaction, 7,
+            "acquirer"),
         status: AlertStatus => Word "status".text(Content::Name, WORD).merge(Merge::Keep),
-        status_code: Option<String> => Text "statusCode".text(Content::Prose, WORD).shown(Section::Provider, 9, "status code"),
-        rule_type: Option<String> => Text "ruleType".text(Content::Prose, NAME).shown(Section::Provider, 5, "rule type"),
-        rule_name: Option<String> => Text "ruleName".found_as("network's rule").text(Content::Prose, NAME).shown(Section::Provider, 4, "network rule"),
-        installment_number: Option<String> => Text "installmentNumber".text(Content::Prose, WORD).shown(Section::Transaction, 5, "instalment"),
-        pricing_tier: Option<String> => Text "pricingTier".text(Content::Prose, WORD).shown(Section::Provider, 6, "tier"),
-        transaction_time: Option<Timestamp> => Moment "transactionTimeStamp".merge(Merge::TakeUntilResolved).shown(Section::Transaction, 0, "time"),
-        merchant_descriptor: String => Text "merchantDescriptor".found_as("descriptor").text(Content::Prose, NAME).shown(Section::Merchant, 1, "descriptor"),
-        descriptor_contact: Option<String> => Text "descriptorContact".found_as("contact").text(Content::Prose, NAME).shown(Section::Merchant, 4, "contact"),
+        status_code: Option<String> => Text "statusCode".text(Content::Prose, WORD).shown(Section::Provider, 9,
+            "status code"),
+        rule_type: Option<String> => Text "ruleType".text(Content::Prose, NAME).shown(Section::Provider, 5,
+            "rule type"),
+        rule_name: Option<String> => Text "ruleName".found_as("network's rule").text(Content::Prose,
+            NAME).shown(Section::Provider, 4, "network rule"),
+        installment_number: Option<String> => Text "installmentNumber".text(Content::Prose,
+            WORD).shown(Section::Transaction, 5, "instalment"),
+        pricing_tier: Option<String> => Text "pricingTier".text(Content::Prose, WORD).shown(Section::Provider, 6,
+            "tier"),
+        transaction_time: Option<Timestamp> => Moment "transactionTimeStamp".merge(Merge::TakeUntilResolved)
+            .shown(Section::Transaction, 0, "time"),
+        merchant_descriptor: String => Text "merchantDescriptor".found_as("descriptor").text(Content::Prose,
+            NAME).shown(Section::Merchant, 1, "descriptor"),
+        descriptor_contact: Option<String> => Text "descriptorContact".found_as("contact").text(Content::Prose,
+            NAME).shown(Section::Merchant, 4, "contact"),
         ethoca_merchant_id: Option<String> =>
-            Text "ethocaMerchantId".found_as("Ethoca id").older("ethocaMergantId").text(Content::Prose, ID).shown(Section::Merchant, 6, "Ethoca id"),
-        merchant_id: String => Text "merchantId".found_as("merchant id").text(Content::Prose, ID).shown(Section::Merchant, 5, "id"),
-        merchant_order_id: Option<String> => Text "merchantOrderId".found_as("order").text(Content::Code, ID).shown(Section::Merchant, 2, "order"),
-        merchant_name: String => Text "merchantName".found_as("merchant").text(Content::Prose, NAME).shown(Section::Merchant, 0, "name"),
+            Text "ethocaMerchantId".found_as("Ethoca id").older("ethocaMergantId").text(Content::Prose,
+                ID).shown(Section::Merchant, 6, "Ethoca id"),
+        merchant_id: String => Text "merchantId".found_as("merchant id").text(Content::Prose,
+            ID).shown(Section::Merchant, 5, "id"),
+        merchant_order_id: Option<String> => Text "merchantOrderId".found_as("order").text(Content::Code,
+            ID).shown(Section::Merchant, 2, "order"),
+        merchant_name: String => Text "merchantName".found_as("merchant").text(Content::Prose,
+            NAME).shown(Section::Merchant, 0, "name"),
         partner_id: Option<String> => Text "partnerId".found_as("partner id").text(Content::Prose, ID),
-        partner_name: Option<String> => Text "partnerName".found_as("partner").text(Content::Prose, NAME).shown(Section::Merchant, 8, "partner"),
-        client_name: Option<String> => Text "clientName".found_as("client").text(Content::Prose, NAME).shown(Section::Merchant, 9, "client"),
-        caid: Option<String> => Text "caid".found_as("CAID").text(Content::Prose, ID).shown(Section::Merchant, 7, "CAID"),
+        partner_name: Option<String> => Text "partnerName".found_as("partner").text(Content::Prose,
+            NAME).shown(Section::Merchant, 8, "partner"),
+        client_name: Option<String> => Text "clientName".found_as("client").text(Content::Prose,
+            NAME).shown(Section::Merchant, 9, "client"),
+        caid: Option<String> => Text "caid".found_as("CAID").text(Content::Prose, ID).shown(Section::Merchant, 7,
+            "CAID"),
         mcc: Option<String> => Text "mcc".text(Content::Prose, WORD).shown(Section::Merchant, 3, "MCC"),
         amount: Option<Amount> => Amount "amount".found_as("amount").required("a decimal such as 129.90"),
-        currency: Currency => Text "currency".found_as("currency").text(Content::Currency, 3).required("a currency code of three letters such as EUR"),
+        currency: Currency => Text "currency".found_as("currency").text(Content::Currency,
+            3).required("a currency code of three letters such as EUR"),
         /// Kept in the letter case it came in (decisions, Two dialects).
-        transaction_type: String => Text "transactionType".text(Content::Prose, WORD).shown(Section::Transaction, 1, "entry"),
+        transaction_type: String => Text "transactionType".text(Content::Prose, WORD).shown(Section::Transaction, 1,
+            "entry"),
         /// Kept in the letter case it came in (decisions, Two dialects).
         initiated_by: String => Text "initiatedBy".text(Content::Prose, WORD).shown(Section::Provider, 2, "raised by"),
-        liability: Option<String> => Text "liability".text(Content::Prose, NAME).shown(Section::Provider, 8, "liability"),
-        auth_code: Option<String> => Text "authCode".found_as("auth code").text(Content::Code, WORD).shown(Section::Transaction, 2, "auth code"),
+        liability: Option<String> => Text "liability".text(Content::Prose, NAME).shown(Section::Provider, 8,
+            "liability"),
+        auth_code: Option<String> => Text "authCode".found_as("auth code").text(Content::Code,
+            WORD).shown(Section::Transaction, 2, "auth code"),
         source: Option<String> => Text "source".text(Content::Prose, NAME).shown(Section::Provider, 7, "source"),
-        reason_code: Option<String> => Text "reasonCode".found_as("reason").text(Content::Prose, NAME).shown(Section::Provider, 1, "reason"),
-        acquirer_reference_number: Option<String> => Text "acquirerReferenceNumber".found_as("ARN").text(Content::Code, ID).shown(Section::Transaction, 3, "ARN"),
-        transaction_id: Option<String> => Text "transactionId".found_as("transaction").text(Content::Code, ID).shown(Section::Transaction, 4, "id"),
-        chargeback_amount: Option<Amount> => Amount "chargebackAmount".nullable().shown(Section::Transaction, 6, "chargeback"),
+        reason_code: Option<String> => Text "reasonCode".found_as("reason").text(Content::Prose,
+            NAME).shown(Section::Provider, 1, "reason"),
+        acquirer_reference_number: Option<String> => Text "acquirerReferenceNumber".found_as("ARN")
+            .text(Content::Code, ID).shown(Section::Transaction, 3, "ARN"),
+        transaction_id: Option<String> => Text "transactionId".found_as("transaction").text(Content::Code,
+            ID).shown(Section::Transaction, 4, "id"),
+        chargeback_amount: Option<Amount> => Amount "chargebackAmount".nullable().shown(Section::Transaction, 6,
+            "chargeback"),
         chargeback_currency: Option<Currency> => Text "chargebackCurrency".text(Content::Currency, 3),
-        payment_type: Option<String> => Text "paymentType".text(Content::Prose, NAME).shown(Section::Card, 3, "payment"),
+        payment_type: Option<String> => Text "paymentType".text(Content::Prose, NAME).shown(Section::Card, 3,
+            "payment"),
         created_at: Option<Timestamp> => Moment "createdAt".merge(Merge::Keep),
         updated_at: Option<Timestamp> => Moment "updatedAt".merge(Merge::Keep),
         expired_at: Option<Timestamp> => Moment "expiredAt".merge(Merge::Keep).nullable(),
@@ -197,7 +228,8 @@ impl Alert {
         self.deadline.moment().filter(|_| !self.is_over())
     }
 
-    /// Hours to the deadline, rounded down, never below 0; 0 once the alert is answered or has lapsed (interface, Rules 1).
+    /// Hours to the deadline, rounded down, never below 0; 0 once the alert is answered or has lapsed (interface, Rules
+    /// 1).
     pub fn hours_left(&self, now: Timestamp) -> i64 {
         if self.is_over() {
             return 0;
@@ -209,8 +241,8 @@ impl Alert {
         }
     }
 
-    /// The transaction's time, where it was given: the alert's own time stands in its place where it was not (decisions, Alerts and time),
-    /// and is no fact of the transaction.
+    /// The transaction's time, where it was given: the alert's own time stands in its place where it was not
+    /// (decisions, Alerts and time), and is no fact of the transaction.
     pub fn given_transaction_time(&self) -> Option<Timestamp> {
         let micros = |at: Timestamp| at.timestamp_micros();
         self.transaction_time.filter(|at| self.alert_time.map(micros) != Some(micros(*at)))
@@ -230,10 +262,13 @@ impl Alert {
     /// Whether its answer says that money had gone back before: it is no refund at the time of the answer.
     pub fn says_refunded_before(&self) -> bool {
         let before = ["previously_refunded", "previously_cancelled"];
-        self.outcome.as_ref().is_some_and(|outcome| before.iter().any(|word| outcome.outcome.eq_ignore_ascii_case(word)))
+        self.outcome
+            .as_ref()
+            .is_some_and(|outcome| before.iter().any(|word| outcome.outcome.eq_ignore_ascii_case(word)))
     }
 
-    /// When it was answered with a refund, where that is known. An answer as INVALID is none, though it may say that money had gone back.
+    /// When it was answered with a refund, where that is known. An answer as INVALID is none, though it may say that
+    /// money had gone back.
     pub fn refunded_at(&self) -> Option<Timestamp> {
         self.outcome.as_ref().filter(|outcome| is_refund(&self.status, &outcome.refunded))?.action_time
     }
@@ -277,7 +312,8 @@ macro_rules! words {
 
 words!(Provider, AlertType, AlertStatus);
 
-/// The time a merchant has to answer from `alertTimeStamp` on, unless configured otherwise (decisions, Alerts and time).
+/// The time a merchant has to answer from `alertTimeStamp` on, unless configured otherwise (decisions, Alerts and
+/// time).
 pub fn default_window(provider: &Provider) -> Duration {
     match provider {
         Provider::Ethoca => Duration::hours(24),
@@ -374,7 +410,10 @@ mod tests {
     fn only_an_exact_deadline_is_a_moment() {
         let at = from_iso("2026-01-01T00:00:00Z").unwrap();
 
-        assert_eq!([Deadline::At(at), Deadline::HoursLeft(3), Deadline::Unknown].map(Deadline::moment), [Some(at), None, None]);
+        assert_eq!(
+            [Deadline::At(at), Deadline::HoursLeft(3), Deadline::Unknown].map(Deadline::moment),
+            [Some(at), None, None]
+        );
     }
 
     #[test]

@@ -63,8 +63,9 @@ pub enum Holder {
     Person(AttemptId),
 }
 
-/// An open attempt, as far as it matters for who may take it over. Its waits are measured by the monotonic clock; what another boot has
-/// counted says nothing, and then its owner's death or, after a while, the date lets another process have it.
+/// An open attempt, as far as it matters for who may take it over. Its waits are measured by the monotonic clock; what
+/// another boot has counted says nothing, and then its owner's death or, after a while, the date lets another process
+/// have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenAttempt {
     pub state: AttemptState,
@@ -95,8 +96,8 @@ impl OpenAttempt {
         self.counted.filter(|counts| counts.calls_over.epoch == now.counted.epoch)
     }
 
-    /// Whether it may be taken over: INFLIGHT of a dead process or past the end of its call, UNKNOWN whose check is due; no living process
-    /// has it leased.
+    /// Whether it may be taken over: INFLIGHT of a dead process or past the end of its call, UNKNOWN whose check is
+    /// due; no living process has it leased.
     pub fn is_due(&self, now: Present) -> bool {
         let open = matches!(self.state, AttemptState::Inflight | AttemptState::Unknown);
         let Some(AttemptCounts { calls_over, next_check, lease_until }) = self.counts(now) else {
@@ -119,14 +120,17 @@ impl OpenAttempt {
         }
     }
 
-    /// From when on no call made for it is running, once it is taken over for so long. A call of a dead process is over by now, its first
-    /// one and any that it made when it had taken the attempt over; one of a process that let its lease run out is over since then. Where
-    /// nothing is known of a living process, its call may last as long as a lease from now on.
+    /// From when on no call made for it is running, once it is taken over for so long. A call of a dead process is over
+    /// by now, its first one and any that it made when it had taken the attempt over; one of a process that let its
+    /// lease run out is over since then. Where nothing is known of a living process, its call may last as long as a
+    /// lease from now on.
     pub fn calls_over_after_takeover(&self, now: Present, lease: TimeDelta) -> MonotonicTime {
         match self.counts(now) {
             Some(AttemptCounts { lease_until: Some(_), .. }) if self.owner_dead => now.counted,
             Some(AttemptCounts { calls_over, .. }) if self.owner_dead => earlier(calls_over, now.counted),
-            Some(AttemptCounts { calls_over, lease_until, .. }) => lease_until.map_or(calls_over, |lease| later(calls_over, lease)),
+            Some(AttemptCounts { calls_over, lease_until, .. }) => {
+                lease_until.map_or(calls_over, |lease| later(calls_over, lease))
+            }
             None if self.owner_dead || self.state == AttemptState::Unknown => now.counted,
             None => now.counted.after(lease),
         }
@@ -177,7 +181,8 @@ pub enum Claim {
 /// Grants a claim of an alert's one attempt, and gives the alert back.
 ///
 /// # Errors
-/// What else the claim is answered with. A key's first use binds it to its alert and body; after a failure it may try anew.
+/// What else the claim is answered with. A key's first use binds it to its alert and body; after a failure it may try
+/// anew.
 pub fn grant(alert: Box<Alert>, key_uses: &[KeyUse], holder: Option<Holder>) -> Result<Box<Alert>, Claim> {
     if key_uses.iter().any(|used| !used.same) {
         Err(Claim::KeyReused)
@@ -190,12 +195,14 @@ pub fn grant(alert: Box<Alert>, key_uses: &[KeyUse], holder: Option<Holder>) -> 
     }
 }
 
-/// Whether an acceptance is committed at once: the attempt is open, its fence holds (nobody took it over), and the alert has no outcome.
+/// Whether an acceptance is committed at once: the attempt is open, its fence holds (nobody took it over), and the
+/// alert has no outcome.
 pub fn may_commit(state: AttemptState, fence_holds: bool, resolved: bool) -> bool {
     state.is_open() && fence_holds && !resolved
 }
 
-/// What a late acceptance does, whose fence no longer holds or which could not be stored when it came. It is never thrown away.
+/// What a late acceptance does, whose fence no longer holds or which could not be stored when it came. It is never
+/// thrown away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LateAcceptance {
     /// The alert has no outcome: this becomes it, whatever state the attempt was left in.
@@ -245,7 +252,8 @@ pub const fn word_of(applied: bool) -> &'static str {
     if applied { "applied" } else { "not applied" }
 }
 
-/// The outcome that an attempt leads to has the attempt's id: whoever finishes it writes the same one, and it can be told from another's.
+/// The outcome that an attempt leads to has the attempt's id: whoever finishes it writes the same one, and it can be
+/// told from another's.
 pub const fn outcome_id(attempt: AttemptId) -> OutcomeId {
     OutcomeId(attempt.0)
 }
@@ -281,7 +289,8 @@ mod tests {
     }
 
     fn inflight(calls_over: i64, lease_until: Option<i64>, owner_dead: bool) -> OpenAttempt {
-        let counts = AttemptCounts { calls_over: counted(calls_over), next_check: None, lease_until: lease_until.map(counted) };
+        let counts =
+            AttemptCounts { calls_over: counted(calls_over), next_check: None, lease_until: lease_until.map(counted) };
         OpenAttempt {
             state: AttemptState::Inflight,
             counted: Some(counts),
@@ -293,7 +302,12 @@ mod tests {
     fn unknown(next_check: Option<i64>, lease_until: Option<i64>, owner_dead: bool) -> OpenAttempt {
         let attempt = inflight(0, lease_until, owner_dead);
         let counts = attempt.counted.map(|counts| AttemptCounts { next_check: next_check.map(counted), ..counts });
-        OpenAttempt { state: AttemptState::Unknown, counted: counts, turn: at(next_check.unwrap_or_default()), ..attempt }
+        OpenAttempt {
+            state: AttemptState::Unknown,
+            counted: counts,
+            turn: at(next_check.unwrap_or_default()),
+            ..attempt
+        }
     }
 
     #[rstest]
@@ -309,7 +323,10 @@ mod tests {
         #[case] due: bool,
     ) {
         assert_eq!(attempt.is_due(now(seconds)), due);
-        assert_eq!(attempt.holder(AttemptId::generate(), now(seconds)), if due { Holder::Nobody } else { Holder::Somebody });
+        assert_eq!(
+            attempt.holder(AttemptId::generate(), now(seconds)),
+            if due { Holder::Nobody } else { Holder::Somebody }
+        );
     }
 
     #[rstest]
@@ -355,7 +372,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_but_a_person_ends_a_parked_attempt(deadline in 0..9i64, lease in proptest::option::of(0..9i64), dead: bool, seconds in 0..20i64) {
+        fn nobody_but_a_person_ends_a_parked_attempt(deadline in 0..9i64, lease in proptest::option::of(0..9i64),
+            dead: bool, seconds in 0..20i64) {
             let parked = OpenAttempt { state: AttemptState::Parked, ..inflight(deadline, lease, dead) };
             let id = AttemptId::generate();
 
@@ -428,7 +446,10 @@ mod tests {
             }
             let resolved = [LateAcceptance::of(state, true, false), LateAcceptance::of(state, true, true)];
             let own = state == AttemptState::Committed;
-            assert_eq!(resolved, if own { [LateAcceptance::Nothing; 2] } else { [LateAcceptance::Park, LateAcceptance::Release] });
+            assert_eq!(
+                resolved,
+                if own { [LateAcceptance::Nothing; 2] } else { [LateAcceptance::Park, LateAcceptance::Release] }
+            );
         }
     }
 
@@ -454,12 +475,18 @@ mod tests {
     #[test]
     fn an_accepted_attempt_leaves_its_outcome_on_the_alert() {
         let (mut alert, attempt) = (Alert::sample(), AttemptId::generate());
-        let resolution = Resolution::Current { decision: crate::domain::resolution::Decision::Refunded, comments: "by Ann".to_owned() };
+        let resolution = Resolution::Current {
+            decision: crate::domain::resolution::Decision::Refunded,
+            comments: "by Ann".to_owned(),
+        };
 
         record_outcome(&mut alert, attempt, &resolution, at(5));
 
         let outcome = alert.outcome.unwrap();
-        assert_eq!((outcome.id, outcome.comments.as_str(), outcome.action_time), (outcome_id(attempt), "by Ann", Some(at(5))));
+        assert_eq!(
+            (outcome.id, outcome.comments.as_str(), outcome.action_time),
+            (outcome_id(attempt), "by Ann", Some(at(5)))
+        );
     }
 
     #[test]

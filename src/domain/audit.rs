@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use super::attempt::word_of;
 use super::time::{Timestamp, to_iso};
 use super::{
-    Alert, AlertId, AttemptId, Credential, CredentialKind, DeliveryId, DeliveryState, Endpoint, EndpointAuth, EndpointChange, EndpointId,
-    IngestReport, Organization, Resolution, SigningChange,
+    Alert, AlertId, AttemptId, Credential, CredentialKind, DeliveryId, DeliveryState, Endpoint, EndpointAuth,
+    EndpointChange, EndpointId, IngestReport, Organization, Resolution, SigningChange,
 };
 
 /// Actor: who changes something, as the audit log puts it down.
@@ -79,7 +79,8 @@ impl AuditNote {
 
     /// The oldest entries went, up to this link, and so many of them were an organization's.
     pub fn audit_pruned(entries: i64, through: AuditLink) -> Self {
-        let detail = format!("{entries} entries up to number {}, whose SHA-256 is {}", through.number, hex(&through.hash));
+        let detail =
+            format!("{entries} entries up to number {}, whose SHA-256 is {}", through.number, hex(&through.hash));
         Self::new(PRUNED, &through.number, detail)
     }
 
@@ -137,7 +138,9 @@ impl AuditNote {
             EndpointAuth::Header { name, .. } => format!("credential {name}"),
         };
         let signing = |signing: &SigningChange| match signing {
-            SigningChange::Rotate { overlap, .. } if before.signed => format!("another signing secret, overlap {} h", overlap.num_hours()),
+            SigningChange::Rotate { overlap, .. } if before.signed => {
+                format!("another signing secret, overlap {} h", overlap.num_hours())
+            }
             SigningChange::Rotate { .. } => "signed".to_owned(),
             SigningChange::Stop => "no longer signed".to_owned(),
         };
@@ -260,7 +263,14 @@ impl UnlinkedEntry {
     /// The record that follows `previous`, under a number that was never given before.
     pub fn following(self, previous: AuditLink, last_number: i64) -> AuditRecord {
         let Self { at, organization, texts, person } = self;
-        AuditRecord { number: last_number.max(previous.number) + 1, at, organization, texts, person, previous: previous.hash }
+        AuditRecord {
+            number: last_number.max(previous.number) + 1,
+            at,
+            organization,
+            texts,
+            person,
+            previous: previous.hash,
+        }
     }
 }
 
@@ -280,8 +290,9 @@ pub struct AuditRecord {
 }
 
 impl AuditRecord {
-    /// SHA-256 of the hash before, the three numbers, and each text with its length before it, so that none runs into the next. Who the
-    /// actor says to be is one text more where it was said: entries from before that was asked keep their hash.
+    /// SHA-256 of the hash before, the three numbers, and each text with its length before it, so that none runs into
+    /// the next. Who the actor says to be is one text more where it was said: entries from before that was asked keep
+    /// their hash.
     pub fn hash(&self) -> [u8; 32] {
         let mut hasher = Sha256::new();
         hasher.update(self.previous);
@@ -325,8 +336,9 @@ pub enum AuditState {
 
 /// Chain verification: what shows where somebody has worked on the log by hand.
 ///
-/// Every alteration, gap, change of order and missing beginning shows, and a missing end by the number that was given last. Whoever can
-/// write the database and forges all of it (every later hash, that number) is found out only by a hash that was noted elsewhere.
+/// Every alteration, gap, change of order and missing beginning shows, and a missing end by the number that was given
+/// last. Whoever can write the database and forges all of it (every later hash, that number) is found out only by a
+/// hash that was noted elsewhere.
 #[derive(Debug)]
 pub struct AuditCheck {
     start: AuditLink,
@@ -382,9 +394,9 @@ fn broken(number: i64, what: &str) -> AuditState {
     AuditState::Broken { number: number.unsigned_abs(), what: what.to_owned() }
 }
 
-/// The number up to which entries may be pruned: those before the first that is not older than the cut-off. `oldest` are entries from the
-/// oldest on: number, microseconds since 1970, action. Nothing where only entries about earlier prunings would go: each pruning leaves
-/// such an entry, and there would be no end to it.
+/// The number up to which entries may be pruned: those before the first that is not older than the cut-off. `oldest`
+/// are entries from the oldest on: number, microseconds since 1970, action. Nothing where only entries about earlier
+/// prunings would go: each pruning leaves such an entry, and there would be no end to it.
 pub fn prunable(oldest: &[(i64, i64, String)], cut_off: Timestamp) -> Option<i64> {
     let old = |entry: &&(i64, i64, String)| entry.1 < cut_off.timestamp_micros();
     let (mut through, mut worth_it) = (None, false);
@@ -464,7 +476,12 @@ mod tests {
         let [(record, hash)] = log(START, 1).try_into().unwrap();
         let [_, origin, rest @ ..] = record.texts.clone();
         let shifted = AuditRecord {
-            texts: [String::new(), format!("avert{origin}")].into_iter().chain(rest).collect::<Vec<_>>().try_into().unwrap(),
+            texts: [String::new(), format!("avert{origin}")]
+                .into_iter()
+                .chain(rest)
+                .collect::<Vec<_>>()
+                .try_into()
+                .unwrap(),
             ..record
         };
 
@@ -490,7 +507,10 @@ mod tests {
         let told = UnlinkedEntry::of(1, &Actor::avert(), note, Timestamp::UNIX_EPOCH).following(pruned, 7);
 
         assert!(matches!(check(pruned, &[(plain, hash)], 8), AuditState::Broken { number: 7, .. }));
-        assert!(matches!(check(pruned, &[(told.clone(), told.hash())], 8), AuditState::Whole { entries: 1, newest: 8, .. }));
+        assert!(matches!(
+            check(pruned, &[(told.clone(), told.hash())], 8),
+            AuditState::Whole { entries: 1, newest: 8, .. }
+        ));
     }
 
     #[test]
@@ -522,7 +542,8 @@ mod tests {
     fn endpoint(signed: bool) -> Endpoint {
         Endpoint {
             id: EndpointId::generate(),
-            url: crate::domain::url::EndpointUrl::parse("https://a.example/", crate::domain::url::PlainHttp::Allowed).unwrap(),
+            url: crate::domain::url::EndpointUrl::parse("https://a.example/", crate::domain::url::PlainHttp::Allowed)
+                .unwrap(),
             auth: "Basic".to_owned(),
             created_at: Timestamp::UNIX_EPOCH,
             disabled: None,
@@ -536,7 +557,9 @@ mod tests {
 
     #[test]
     fn a_change_of_an_endpoint_is_noted_in_what_it_says_and_not_where_that_is_nothing() {
-        let rotated = || Some(SigningChange::Rotate { secret: crate::domain::Secret::new("whsec_x"), overlap: TimeDelta::hours(24) });
+        let rotated = || {
+            Some(SigningChange::Rotate { secret: crate::domain::Secret::new("whsec_x"), overlap: TimeDelta::hours(24) })
+        };
         let noted = |signed, change| AuditNote::endpoint_changed(&endpoint(signed), &change).map(|note| note.detail);
 
         let change = EndpointChange { enabled: Some(false), signing: rotated(), ..EndpointChange::default() };
@@ -574,7 +597,10 @@ mod tests {
         let taken_twice = check(START, &[first.clone(), (again, again_hash)], 2);
         let behind_the_last = check(START, &[first, second], 1);
 
-        assert!(matches!(&taken_twice, AuditState::Broken { number: 1, what } if what.contains("does not follow")), "{taken_twice:?}");
+        assert!(
+            matches!(&taken_twice, AuditState::Broken { number: 1, what } if what.contains("does not follow")),
+            "{taken_twice:?}"
+        );
         assert!(
             matches!(&behind_the_last, AuditState::Broken { number: 2, what } if what.contains("later than the last")),
             "{behind_the_last:?}"

@@ -1,4 +1,5 @@
-//! Certificates that are trusted for one connection, in place of this machine's authorities: read from PEM or DER, written as PEM.
+//! Certificates that are trusted for one connection, in place of this machine's authorities: read from PEM or DER,
+//! written as PEM.
 
 use std::fmt;
 use std::str::FromStr;
@@ -37,13 +38,16 @@ impl CaCertificates {
             }
         };
         if certificates.is_empty() {
-            let is_key = PrivateKeyDer::from_pem_slice(bytes).is_ok() || bytes.windows(11).any(|words| words == b"PRIVATE KEY");
+            let is_key =
+                PrivateKeyDer::from_pem_slice(bytes).is_ok() || bytes.windows(11).any(|words| words == b"PRIVATE KEY");
             let instead = if is_key { "a private key and " } else { "" };
             return Err(format!("holds {instead}no certificate in PEM form (BEGIN CERTIFICATE)"));
         }
         let mut store = RootCertStore::empty();
         for certificate in &certificates {
-            store.add(certificate.clone()).map_err(|error| format!("holds a certificate that cannot be trusted: {error}"))?;
+            store
+                .add(certificate.clone())
+                .map_err(|error| format!("holds a certificate that cannot be trusted: {error}"))?;
         }
         Ok(Self(certificates.into()))
     }
@@ -93,7 +97,8 @@ mod tests {
     /// A certificate in PEM, and its private key.
     fn made() -> (rcgen::Certificate, String) {
         let key = KeyPair::generate().unwrap();
-        let certificate = rcgen::CertificateParams::new(vec!["a.example".to_owned()]).unwrap().self_signed(&key).unwrap();
+        let certificate =
+            rcgen::CertificateParams::new(vec!["a.example".to_owned()]).unwrap().self_signed(&key).unwrap();
         (certificate, key.serialize_pem())
     }
 
@@ -122,9 +127,18 @@ mod tests {
     #[rstest]
     #[case::nothing("", "holds no certificate in PEM form")]
     #[case::something_else("hello", "holds no certificate in PEM form")]
-    #[case::a_key("-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n", "holds a private key and no certificate")]
-    #[case::an_encrypted_key("-----BEGIN ENCRYPTED PRIVATE KEY-----\naGVs\n-----END ENCRYPTED PRIVATE KEY-----\n", "holds a private key")]
-    #[case::no_certificate_inside("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n", "cannot be trusted")]
+    #[case::a_key(
+        "-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n",
+        "holds a private key and no certificate"
+    )]
+    #[case::an_encrypted_key(
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\naGVs\n-----END ENCRYPTED PRIVATE KEY-----\n",
+        "holds a private key"
+    )]
+    #[case::no_certificate_inside(
+        "-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n",
+        "cannot be trusted"
+    )]
     #[case::cut_short("-----BEGIN CERTIFICATE-----\naGVs", "cannot be read")]
     #[case::der_of_something_else("0\u{3}\u{1}", "cannot be trusted")]
     fn what_holds_no_certificate_is_told_for_what_it_is(#[case] text: &str, #[case] why: &str) {

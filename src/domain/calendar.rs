@@ -177,7 +177,8 @@ impl FromStr for CalendarHour {
     fn from_str(text: &str) -> Result<Self, ()> {
         let (date, rest) = text.split_at_checked(10).ok_or(())?;
         let (hour, offset) = rest.split_at_checked(3).ok_or(())?;
-        let hour = hour.strip_prefix(['T', 't']).filter(|hour| is_digits(hour, "00")).and_then(|hour| hour.parse().ok());
+        let hour =
+            hour.strip_prefix(['T', 't']).filter(|hour| is_digits(hour, "00")).and_then(|hour| hour.parse().ok());
         let day = CalendarDay { date: parse_day(date).ok_or(())?, calendar: parse_calendar(offset).ok_or(())? };
         hour.filter(|hour| *hour < 24).map(|hour| Self { day, hour }).ok_or(())
     }
@@ -236,7 +237,11 @@ mod tests {
     #[case("2026-03-10T16", "2026-03-10T16:00:00Z", "2026-03-10T17:00:00Z")]
     #[case("2026-03-10T02+04:00", "2026-03-09T22:00:00Z", "2026-03-09T23:00:00Z")]
     #[case("2026-03-10T23-03:30", "2026-03-11T02:30:00Z", "2026-03-11T03:30:00Z")]
-    fn an_hour_is_written_with_its_calendar_and_reaches_to_the_next_one(#[case] text: &str, #[case] from: &str, #[case] until: &str) {
+    fn an_hour_is_written_with_its_calendar_and_reaches_to_the_next_one(
+        #[case] text: &str,
+        #[case] from: &str,
+        #[case] until: &str,
+    ) {
         let hour: CalendarHour = text.parse().unwrap();
         let [from, until] = [from, until].map(|moment| from_iso(moment).unwrap());
 
@@ -267,8 +272,8 @@ mod tests {
 
     #[test]
     fn no_calendar_is_a_day_or_more_from_utc() {
-        let told =
-            [MOST_MINUTES, -MOST_MINUTES, MOST_MINUTES + 1, i32::MAX, i32::MIN].map(|minutes| Calendar::of_minutes(minutes).is_some());
+        let told = [MOST_MINUTES, -MOST_MINUTES, MOST_MINUTES + 1, i32::MAX, i32::MIN]
+            .map(|minutes| Calendar::of_minutes(minutes).is_some());
 
         assert_eq!(told, [true, true, false, false, false]);
     }

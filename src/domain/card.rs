@@ -12,14 +12,16 @@ pub(super) const LAST_DIGITS: usize = 4;
 /// Digits of the shortest card number, and of the longest.
 const LENGTHS: RangeInclusive<usize> = 13..=19;
 
-/// Masks every card number but for BIN and last four: 13 to 19 digits, with or without single blanks or hyphens in between, that begin as
-/// a card network's numbers do and pass the Luhn check (decisions, Bringing alerts in). Text without one comes back unchanged.
+/// Masks every card number but for BIN and last four: 13 to 19 digits, with or without single blanks or hyphens in
+/// between, that begin as a card network's numbers do and pass the Luhn check (decisions, Bringing alerts in). Text
+/// without one comes back unchanged.
 ///
-/// Digits are those of every script (Unicode, decimal numbers), and blanks and hyphens those that hold words together or are as wide as
-/// these digits too.
+/// Digits are those of every script (Unicode, decimal numbers), and blanks and hyphens those that hold words together
+/// or are as wide as these digits too.
 ///
-/// A number begins and ends where digits do: a stretch inside a longer one (an ARN has 23 digits) is not a card. Characters that nobody
-/// sees part no digits. The digits of a UUID are an id's, and those behind a plus sign a telephone's.
+/// A number begins and ends where digits do: a stretch inside a longer one (an ARN has 23 digits) is not a card.
+/// Characters that nobody sees part no digits. The digits of a UUID are an id's, and those behind a plus sign a
+/// telephone's.
 pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
     if !has_digits_of_a_card(text) {
         return Cow::Borrowed(text);
@@ -37,8 +39,8 @@ pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
     Cow::Owned(chars.into_iter().collect())
 }
 
-/// Whether the whole of a text is one card number, of a length that its network issues: where a card number is a reason to refuse, a
-/// transaction's id of 15 digits must not be taken for one of Visa.
+/// Whether the whole of a text is one card number, of a length that its network issues: where a card number is a reason
+/// to refuse, a transaction's id of 15 digits must not be taken for one of Visa.
 pub fn is_card_number(text: &str) -> bool {
     let chars: Vec<char> = text.trim().chars().filter(|c| !is_invisible(*c)).collect();
     match card_numbers(&chars).as_slice() {
@@ -60,11 +62,12 @@ fn has_digits_of_a_card(text: &str) -> bool {
 
 /// The zeros of all scripts (Unicode 16, general category Nd); their other digits follow each.
 const ZEROS: [u32; 75] = [
-    0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0, 0xF20, 0x1040, 0x1090, 0x17E0,
-    0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10,
-    0x104A0, 0x10D30, 0x10D40, 0x11066, 0x110F0, 0x11136, 0x111D0, 0x112F0, 0x11450, 0x114D0, 0x11650, 0x116C0, 0x116D0, 0x116DA, 0x11730,
-    0x118E0, 0x11950, 0x11BF0, 0x11C50, 0x11D50, 0x11DA0, 0x11F50, 0x16130, 0x16A60, 0x16AC0, 0x16B50, 0x16D70, 0x1CCF0, 0x1D7CE, 0x1D7D8,
-    0x1D7E2, 0x1D7EC, 0x1D7F6, 0x1E140, 0x1E2F0, 0x1E4F0, 0x1E5F1, 0x1E950, 0x1FBF0,
+    0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0, 0xF20,
+    0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0,
+    0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10, 0x104A0, 0x10D30, 0x10D40, 0x11066, 0x110F0, 0x11136, 0x111D0,
+    0x112F0, 0x11450, 0x114D0, 0x11650, 0x116C0, 0x116D0, 0x116DA, 0x11730, 0x118E0, 0x11950, 0x11BF0, 0x11C50,
+    0x11D50, 0x11DA0, 0x11F50, 0x16130, 0x16A60, 0x16AC0, 0x16B50, 0x16D70, 0x1CCF0, 0x1D7CE, 0x1D7D8, 0x1D7E2,
+    0x1D7EC, 0x1D7F6, 0x1E140, 0x1E2F0, 0x1E4F0, 0x1E5F1, 0x1E950, 0x1FBF0,
 ];
 
 /// A decimal digit of any script, as the one of ASCII.
@@ -91,7 +94,8 @@ fn card_numbers(chars: &[char]) -> Vec<Vec<usize>> {
             let card = (first + 1..=chain.len()).rev().find_map(|end| {
                 let digits: Vec<usize> = chain[first..end].concat();
                 let number: String = digits.iter().filter_map(|&index| digit(chars[index])).collect();
-                (LENGTHS.contains(&number.len()) && !lengths(&number).is_empty() && luhn(number.chars())).then_some((end, digits))
+                (LENGTHS.contains(&number.len()) && !lengths(&number).is_empty() && luhn(number.chars()))
+                    .then_some((end, digits))
             });
             match card {
                 Some((end, digits)) => {
@@ -105,7 +109,8 @@ fn card_numbers(chars: &[char]) -> Vec<Vec<usize>> {
     cards
 }
 
-/// A card network by the beginnings of its numbers (ISO/IEC 7812, issuer identification numbers), with the lengths it issues.
+/// A card network by the beginnings of its numbers (ISO/IEC 7812, issuer identification numbers), with the lengths it
+/// issues.
 const NETWORKS: [(&[RangeInclusive<u32>], &[usize]); 6] = [
     // Visa
     (&[400_000..=499_999], &[13, 16, 19]),
@@ -116,7 +121,10 @@ const NETWORKS: [(&[RangeInclusive<u32>], &[usize]); 6] = [
     // Diners Club
     (&[300_000..=305_999, 309_000..=309_999, 360_000..=369_999, 380_000..=399_999], &[14, 15, 16, 17, 18, 19]),
     // JCB, Maestro, Discover, RuPay, UnionPay
-    (&[352_800..=358_999, 500_000..=509_999, 560_000..=589_999, 600_000..=699_999, 810_000..=829_999], &[16, 17, 18, 19]),
+    (
+        &[352_800..=358_999, 500_000..=509_999, 560_000..=589_999, 600_000..=699_999, 810_000..=829_999],
+        &[16, 17, 18, 19],
+    ),
     // Mir
     (&[220_000..=220_499], &[16, 17, 18, 19]),
 ];
@@ -124,8 +132,9 @@ const NETWORKS: [(&[RangeInclusive<u32>], &[usize]); 6] = [
 /// The lengths in which the network of these digits issues its numbers; none where no network's numbers begin so.
 fn lengths(number: &str) -> &'static [usize] {
     let beginning = number.get(..BIN_DIGITS).and_then(|digits| digits.parse().ok());
-    let network =
-        beginning.and_then(|digits: u32| NETWORKS.iter().find(|(beginnings, _)| beginnings.iter().any(|of| of.contains(&digits))));
+    let network = beginning.and_then(|digits: u32| {
+        NETWORKS.iter().find(|(beginnings, _)| beginnings.iter().any(|of| of.contains(&digits)))
+    });
     network.map_or(&[], |(_, lengths)| lengths)
 }
 
@@ -171,7 +180,8 @@ fn is_uuid_at(chars: &[char], at: usize) -> bool {
         return false;
     }
     let text: String = window.iter().collect();
-    uuid::Uuid::try_parse(&text).is_ok_and(|id| (1..=8).contains(&id.get_version_num()) && id.get_variant() == uuid::Variant::RFC4122)
+    uuid::Uuid::try_parse(&text)
+        .is_ok_and(|id| (1..=8).contains(&id.get_version_num()) && id.get_variant() == uuid::Variant::RFC4122)
 }
 
 /// Whether the digits pass the Luhn check.
@@ -213,8 +223,14 @@ mod tests {
     #[case("４１１１　１１１１－１１１１　１１１１", "４１１１　１１**－****　１１１１")]
     #[case("4111\u{a0}1111\u{2011}1111\u{202f}1111", "4111\u{a0}11**\u{2011}****\u{202f}1111")]
     #[case("٤١١١١١١١١١١١١١١١ and 𝟜𝟙𝟙𝟙𝟙𝟙𝟙𝟙11111111", "٤١١١١١******١١١١ and 𝟜𝟙𝟙𝟙𝟙𝟙******1111")]
-    #[case("41111111-0004-4abc-8def-0123456789ab 4111111111111111", "41111111-0004-4abc-8def-0123456789ab 411111******1111")]
-    #[case("see 41111111-0004-7abc-8def-0123456789ab: 4111111111111111", "see 41111111-0004-7abc-8def-0123456789ab: 411111******1111")]
+    #[case(
+        "41111111-0004-4abc-8def-0123456789ab 4111111111111111",
+        "41111111-0004-4abc-8def-0123456789ab 411111******1111"
+    )]
+    #[case(
+        "see 41111111-0004-7abc-8def-0123456789ab: 4111111111111111",
+        "see 41111111-0004-7abc-8def-0123456789ab: 411111******1111"
+    )]
     // Longer than a UUID, or none by its variant: digits like others.
     #[case("x41111111-0004-7abc-8def-0123456789ab", "x411111**-*004-7abc-8def-0123456789ab")]
     #[case("41111111-0004-7abc-8def-0123456789abc", "411111**-*004-7abc-8def-0123456789abc")]

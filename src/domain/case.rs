@@ -9,7 +9,12 @@ pub fn invalid(reason: InvalidReason, dialect: Dialect, comments: String) -> Res
         (Dialect::Older, InvalidReason::PreviouslyRefunded) => OlderRefunded::Refunded.to_string(),
         (Dialect::Older, _) => OlderRefunded::NotRefunded.to_string(),
     };
-    ResolutionParts { refunded: Some(refunded), resolution: Some(reason.resolution(dialect)), amount_stopped: None, comments }
+    ResolutionParts {
+        refunded: Some(refunded),
+        resolution: Some(reason.resolution(dialect)),
+        amount_stopped: None,
+        comments,
+    }
 }
 
 #[cfg(test)]
@@ -21,7 +26,8 @@ mod tests {
     fn every_reason_makes_a_valid_answer_in_either_dialect() {
         for dialect in [Dialect::Current, Dialect::Older] {
             for reason in InvalidReason::ALL {
-                let answer = Resolution::from_parts(invalid(reason, dialect, "seen".to_owned()), dialect, None).unwrap();
+                let answer =
+                    Resolution::from_parts(invalid(reason, dialect, "seen".to_owned()), dialect, None).unwrap();
 
                 assert!(!answer.gives_money_back(), "{answer}");
                 assert_eq!(answer.says_refunded_before(), reason == InvalidReason::PreviouslyRefunded);

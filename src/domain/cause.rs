@@ -6,7 +6,8 @@ use std::io::{self, ErrorKind};
 use rusqlite::ffi;
 use rustix::io::Errno;
 
-/// Cause of a refusal by the database or the system. The advice follows from it, and only [`Damaged`](Self::Damaged) speaks of a restore.
+/// Cause of a refusal by the database or the system. The advice follows from it, and only [`Damaged`](Self::Damaged)
+/// speaks of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusalCause {
     /// No room on the disk, or a quota is used up.
@@ -53,13 +54,15 @@ impl RefusalCause {
         match (error.kind(), error.raw_os_error()) {
             (ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge, _) => Some(Self::DiskFull),
             (ErrorKind::ReadOnlyFilesystem, _) => Some(Self::ReadOnly),
-            (_, Some(code)) if [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).contains(&code) => Some(Self::OpenFiles),
+            (_, Some(code)) if [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).contains(&code) => {
+                Some(Self::OpenFiles)
+            }
             _ => None,
         }
     }
 
-    /// The cause of an error of SQLite by its code, where it is one of these. Behind [`Failing`](Self::Failing) may be another one: SQLite
-    /// does not tell the system's error.
+    /// The cause of an error of SQLite by its code, where it is one of these. Behind [`Failing`](Self::Failing) may be
+    /// another one: SQLite does not tell the system's error.
     pub fn of_sqlite(error: &rusqlite::Error) -> Option<Self> {
         match error.sqlite_error()?.extended_code & 0xff {
             ffi::SQLITE_FULL => Some(Self::DiskFull),

@@ -1,9 +1,11 @@
-//! Clock guard: whether the machine's date can be believed. A jump ahead must not make alerts expire that have time left.
+//! Clock guard: whether the machine's date can be believed. A jump ahead must not make alerts expire that have time
+//! left.
 //!
-//! Two clocks are compared: the one that shows the date, which can be set, and one that only ever counts. Where the date has run ahead of
-//! the count by more than 5 minutes since the last observation, time goes on by the count, until the date has gone on evenly for
-//! 10 minutes. Then it was the truth: the machine slept, or its clock had been slow. A clock that is set back again within that time has
-//! done no harm. What was observed outlives a process, so that a jump is noticed though nobody looked, until the machine is booted.
+//! Two clocks are compared: the one that shows the date, which can be set, and one that only ever counts. Where the
+//! date has run ahead of the count by more than 5 minutes since the last observation, time goes on by the count, until
+//! the date has gone on evenly for 10 minutes. Then it was the truth: the machine slept, or its clock had been slow. A
+//! clock that is set back again within that time has done no harm. What was observed outlives a process, so that a jump
+//! is noticed though nobody looked, until the machine is booted.
 
 use std::time::Duration;
 
@@ -114,8 +116,8 @@ impl ClockGuard {
         }
     }
 
-    /// Goes on from what was observed before on this machine. Of another boot only one thing is known: the date has been set back where it
-    /// is behind what it was then.
+    /// Goes on from what was observed before on this machine. Of another boot only one thing is known: the date has
+    /// been set back where it is behind what it was then.
     pub fn recall(&mut self, memory: &ClockMemory, epoch: ClockEpoch, date: Timestamp) -> Option<ClockChange> {
         if memory.epoch == epoch {
             self.believed = Some((memory.date, memory.count));
@@ -328,8 +330,9 @@ mod tests {
     fn a_date_of_another_boot_may_be_behind_by_a_small_step() {
         let clocks = Clocks::new();
         let memory = clocks.guard.memory(ClockEpoch::generate()).unwrap();
-        let recalled =
-            |millis: i64| ClockGuard::default().recall(&memory, ClockEpoch::generate(), clocks.date + TimeDelta::milliseconds(millis));
+        let recalled = |millis: i64| {
+            ClockGuard::default().recall(&memory, ClockEpoch::generate(), clocks.date + TimeDelta::milliseconds(millis))
+        };
 
         assert_eq!([-1_001, -1_000, 0, 500].map(recalled), [Some(ClockChange::Back), None, None, None]);
     }
@@ -338,14 +341,19 @@ mod tests {
     fn memories_agree_in_boot_and_jump_and_but_for_a_small_step_in_the_date() {
         let (clocks, epoch) = (Clocks::new(), ClockEpoch::generate());
         let memory = clocks.guard.memory(epoch).unwrap();
-        let jump = Jump { ahead: TimeDelta::hours(1), since: clocks.count, last_observed: clocks.count, observations: 1 };
+        let jump =
+            Jump { ahead: TimeDelta::hours(1), since: clocks.count, last_observed: clocks.count, observations: 1 };
         let later = |seconds: u64, millis: i64| ClockMemory {
             date: memory.date + TimeDelta::seconds(i64::try_from(seconds).unwrap()) + TimeDelta::milliseconds(millis),
             count: memory.count + Duration::from_secs(seconds),
             ..memory
         };
 
-        assert!([later(0, 0), later(90, 0), later(90, 1_000), later(90, -1_000)].iter().all(|other| memory.agrees_with(other)));
+        assert!(
+            [later(0, 0), later(90, 0), later(90, 1_000), later(90, -1_000)]
+                .iter()
+                .all(|other| memory.agrees_with(other))
+        );
         let others = [
             later(90, 1_001),
             later(90, -1_001),

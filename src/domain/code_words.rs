@@ -1,4 +1,5 @@
-//! Words for the codes of the card networks: merchant category codes (ISO 18245), dispute reason codes, and the values of fields that have a few.
+//! Words for the codes of the card networks: merchant category codes (ISO 18245), dispute reason codes, and the values
+//! of fields that have a few.
 //!
 //! The codes stand in `assets/codes.toml`. A code that is not there has no words, and none are made up for it.
 
@@ -41,9 +42,9 @@ impl CodeBook {
             code(first)..=code(last)
         };
         let categories = merchant_categories.into_iter().map(|(codes, words)| (range(&codes), words)).collect();
-        let reasons = reasons
-            .into_iter()
-            .flat_map(|(network, codes)| codes.into_iter().map(move |(code, words)| (code, format!("{network}: {words}"))));
+        let reasons = reasons.into_iter().flat_map(|(network, codes)| {
+            codes.into_iter().map(move |(code, words)| (code, format!("{network}: {words}")))
+        });
         Self { categories, reasons: reasons.collect(), values }
     }
 }
@@ -56,8 +57,8 @@ pub fn merchant_category(code: &str) -> Option<&'static str> {
     CODES.categories.iter().find(|(codes, _)| codes.contains(&number)).map(|(_, words)| words.as_str())
 }
 
-/// The merchant category codes of whose words each of these begins one, in whatever letter case and with whatever between them; a word of few
-/// letters begins none, but beside a longer one may be a whole one: `car rental`.
+/// The merchant category codes of whose words each of these begins one, in whatever letter case and with whatever
+/// between them; a word of few letters begins none, but beside a longer one may be a whole one: `car rental`.
 pub fn merchant_categories(words: &[&str]) -> Vec<String> {
     let asked = fold(&words.join(" "));
     let asked: Vec<&str> = words_of(&asked).collect();
@@ -65,7 +66,8 @@ pub fn merchant_categories(words: &[&str]) -> Vec<String> {
     if !asked.iter().any(is_long) {
         return Vec::new();
     }
-    let is_of = |said: &str, word: &str| words_of(said).any(|said| said == word || is_long(&word) && said.starts_with(word));
+    let is_of =
+        |said: &str, word: &str| words_of(said).any(|said| said == word || is_long(&word) && said.starts_with(word));
     let is_meant = |said: &str| asked.iter().all(|word| is_of(said, word));
     let meant = CODES.categories.iter().filter(|(_, said)| is_meant(&fold(said)));
     meant.flat_map(|(codes, _)| codes.clone()).map(|code| format!("{code:04}")).collect()
@@ -150,7 +152,10 @@ mod tests {
     #[case("F29", Some("American Express: fraud, card absent"))]
     #[case("UAU123", None)]
     #[case("", None)]
-    fn a_reason_is_told_with_its_network_and_one_that_nobody_knows_is_not(#[case] code: &str, #[case] words: Option<&str>) {
+    fn a_reason_is_told_with_its_network_and_one_that_nobody_knows_is_not(
+        #[case] code: &str,
+        #[case] words: Option<&str>,
+    ) {
         assert_eq!(dispute_reason(code), words);
     }
 

@@ -49,7 +49,8 @@ impl Comparison {
     }
 }
 
-/// Predicates beyond the list operation's parameters. All of them hold together, and any of a list's values; an empty list means "any".
+/// Predicates beyond the list operation's parameters. All of them hold together, and any of a list's values; an empty
+/// list means "any".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LocalConditions {
     pub amounts: Vec<(Comparison, Amount)>,
@@ -71,7 +72,8 @@ impl LocalConditions {
         *self == Self::default()
     }
 
-    /// Whether an alert fulfils them all. What an alert does not tell fulfils none, nor does an amount that cannot be put in order.
+    /// Whether an alert fulfils them all. What an alert does not tell fulfils none, nor does an amount that cannot be
+    /// put in order.
     pub fn matches(&self, alert: &Alert) -> bool {
         let mcc = alert.mcc.as_deref().map_or("", str::trim);
         // Zeros behind the last place of another deployment's amounts change nothing.
@@ -89,10 +91,12 @@ impl LocalConditions {
             })
     }
 
-    /// The amounts that fulfil every comparison, in millionths; an empty range where none can, and none where nothing is compared.
+    /// The amounts that fulfil every comparison, in millionths; an empty range where none can, and none where nothing
+    /// is compared.
     pub fn micros(&self) -> Option<RangeInclusive<i64>> {
         let ranges = self.amounts.iter().map(|(comparison, than)| comparison.micros(*than));
-        let (least, most) = ranges.reduce(|(least, most), (other_least, other_most)| (least.max(other_least), most.min(other_most)))?;
+        let (least, most) =
+            ranges.reduce(|(least, most), (other_least, other_most)| (least.max(other_least), most.min(other_most)))?;
         let least = i64::try_from(least.max(i64::MIN.into()));
         let most = i64::try_from(most.min(i64::MAX.into()));
         Some(match (least, most) {
@@ -213,7 +217,8 @@ mod tests {
             comparison in select(&Comparison::ALL[..]),
         ) {
             let amount = Decimal::from_i128_with_scale(micros.into(), MAX_DECIMALS);
-            let near = |step: i64| Decimal::from_i128_with_scale(i128::from(micros) * 100 + i128::from(step), MAX_DECIMALS + 2);
+            let near = |step: i64| Decimal::from_i128_with_scale(i128::from(micros) * 100 + i128::from(step),
+                MAX_DECIMALS + 2);
             let than = than.unwrap_or_else(near);
             let conditions = LocalConditions { amounts: vec![(comparison, than.into())], ..LocalConditions::default() };
             let alert = Alert { amount: Some(amount.into()), ..alert() };

@@ -54,7 +54,8 @@ pub struct Credential {
     pub kind: CredentialKind,
     /// Public part, by which it is revoked.
     pub id: String,
-    /// The environment it was made for; `None` for a key that was made before this was kept and has not been used since.
+    /// The environment it was made for; `None` for a key that was made before this was kept and has not been used
+    /// since.
     pub environment: Option<Environment>,
     pub created_at: Timestamp,
     /// When it was last used, to the minute.
@@ -70,14 +71,17 @@ pub struct PlacedCredential {
     pub id: String,
     /// The name of its organization.
     pub organization: String,
-    /// The environment it was made for; `None` for a key that was made before this was kept and has not been used since.
+    /// The environment it was made for; `None` for a key that was made before this was kept and has not been used
+    /// since.
     pub environment: Option<Environment>,
 }
 
 impl PlacedCredential {
-    /// Which of them an engine of this environment refuses, and of how many that is not known; `None` where it refuses none.
+    /// Which of them an engine of this environment refuses, and of how many that is not known; `None` where it refuses
+    /// none.
     pub fn refused_in(here: Environment, all: &[Self]) -> Option<String> {
-        let foreign: Vec<&Self> = all.iter().filter(|placed| placed.environment.is_some_and(|made_for| made_for != here)).collect();
+        let foreign: Vec<&Self> =
+            all.iter().filter(|placed| placed.environment.is_some_and(|made_for| made_for != here)).collect();
         let unknown = all.iter().filter(|placed| placed.environment.is_none()).count();
         let mut words: Vec<String> = foreign
             .iter()
@@ -88,7 +92,8 @@ impl PlacedCredential {
             words.push(format!("{} more", foreign.len() - MOST_NAMED));
         }
         let made_for = foreign.first()?.environment?;
-        let mut words = format!("made for {}, and refused here, in {}: {}", made_for.as_str(), here.as_str(), words.join(", "));
+        let mut words =
+            format!("made for {}, and refused here, in {}: {}", made_for.as_str(), here.as_str(), words.join(", "));
         if unknown > 0 {
             words.push_str(&format!("; of {unknown} keys it is not known until they are used"));
         }
@@ -147,15 +152,20 @@ mod tests {
 
         assert_eq!(
             sandbox,
-            "made for production, and refused here, in sandbox: key b of shop; of 1 keys it is not known until they are used"
+            "made for production, and refused here, in sandbox: key b of shop; of 1 keys it is not known until they \
+                are used"
         );
-        assert!(production.starts_with("made for sandbox, and refused here, in production: key a of shop;"), "{production}");
+        assert!(
+            production.starts_with("made for sandbox, and refused here, in production: key a of shop;"),
+            "{production}"
+        );
         assert_eq!(PlacedCredential::refused_in(Environment::Sandbox, &[placed("a", test), placed("c", None)]), None);
     }
 
     #[test]
     fn of_many_a_few_are_named() {
-        let all: Vec<PlacedCredential> = (0..8).map(|number| placed(&number.to_string(), Some(Environment::Production))).collect();
+        let all: Vec<PlacedCredential> =
+            (0..8).map(|number| placed(&number.to_string(), Some(Environment::Production))).collect();
 
         let words = PlacedCredential::refused_in(Environment::Sandbox, &all).unwrap();
 
@@ -164,7 +174,8 @@ mod tests {
 
     #[test]
     fn as_many_as_are_named_leave_no_more() {
-        let all: Vec<PlacedCredential> = (0..MOST_NAMED).map(|number| placed(&number.to_string(), Some(Environment::Production))).collect();
+        let all: Vec<PlacedCredential> =
+            (0..MOST_NAMED).map(|number| placed(&number.to_string(), Some(Environment::Production))).collect();
 
         let words = PlacedCredential::refused_in(Environment::Sandbox, &all).unwrap();
 

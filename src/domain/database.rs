@@ -1,4 +1,5 @@
-//! The location of a database: a file, or an address on a server with how the way there is protected. Its password is shown nowhere.
+//! The location of a database: a file, or an address on a server with how the way there is protected. Its password is
+//! shown nowhere.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -40,7 +41,11 @@ impl FromStr for DatabaseLocation {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if let Some(path) = text.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
-            return if path.is_empty() { Err(DatabaseAddressError::Pathless) } else { Ok(Self::Sqlite(PathBuf::from(path))) };
+            return if path.is_empty() {
+                Err(DatabaseAddressError::Pathless)
+            } else {
+                Ok(Self::Sqlite(PathBuf::from(path)))
+            };
         }
         match text.split_once(':') {
             Some((scheme, _)) if PostgresAddress::SCHEMES.contains(&scheme) => text.parse().map(Self::Postgres),
@@ -58,8 +63,8 @@ impl fmt::Display for DatabaseLocation {
     }
 }
 
-/// Address of a PostgreSQL database: `postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE&sslrootcert=FILE`, percent-encoded. `Debug` and
-/// `Display` leave the password out.
+/// Address of a PostgreSQL database: `postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE&sslrootcert=FILE`,
+/// percent-encoded. `Debug` and `Display` leave the password out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PostgresAddress {
     pub user: String,
@@ -84,7 +89,8 @@ pub enum DatabaseAddressError {
     Pathless,
     /// It is to be the address of a PostgreSQL database.
     #[error(
-        "not the address of a PostgreSQL database: {0}; allowed: postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE, percent-encoded"
+        "not the address of a PostgreSQL database: {0}; allowed: \
+            postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE, percent-encoded"
     )]
     Address(String),
 }
@@ -115,7 +121,9 @@ impl FromStr for PostgresAddress {
         if !Self::SCHEMES.contains(&url.scheme()) {
             return Err(wrong("it has another scheme"));
         }
-        let decoded = |part: &str, what: &str| decode(part).ok_or_else(|| wrong(&format!("its {what} is not percent-encoded UTF-8")));
+        let decoded = |part: &str, what: &str| {
+            decode(part).ok_or_else(|| wrong(&format!("its {what} is not percent-encoded UTF-8")))
+        };
         let host = url.host_str().unwrap_or_default();
         // An address of version 6 stands in brackets.
         let host = decoded(host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host), "host")?;
@@ -134,7 +142,8 @@ impl FromStr for PostgresAddress {
                 "sslmode" => {
                     // Without TLS first and with it where that is refused is no better than the other way round.
                     let mode = if value == "allow" { DatabaseTls::Prefer.as_str() } else { &*value };
-                    address.tls = DatabaseTls::parse(mode).ok_or_else(|| wrong(&format!("its sslmode is none of {MODES}")))?;
+                    address.tls =
+                        DatabaseTls::parse(mode).ok_or_else(|| wrong(&format!("its sslmode is none of {MODES}")))?;
                 }
                 "sslrootcert" => address.authorities = Some(PathBuf::from(&*value)),
                 _ => return Err(wrong("it has a parameter other than sslmode and sslrootcert")),
@@ -189,7 +198,10 @@ mod tests {
 
     #[test]
     fn every_part_of_an_address_is_read_without_its_percent_encoding() {
-        let address = read("postgres://desk%40shop:p%40ss%2Fw%20rd@db.example:6432/al%20erts?sslmode=verify-ca&sslrootcert=/etc/ca.pem");
+        let address = read(
+            "postgres://desk%40shop:p%40ss%2Fw%20rd@db.example:6432/al%20erts?sslmode=verify-ca&\
+                sslrootcert=/etc/ca.pem",
+        );
 
         assert_eq!((address.user.as_str(), address.host.as_str(), address.port), ("desk@shop", "db.example", 6432));
         assert_eq!((address.password.as_ref().unwrap().reveal(), address.name.as_str()), ("p@ss/w rd", "al erts"));
@@ -209,7 +221,10 @@ mod tests {
     #[case("postgres://u@db.example/d?sslmode=disable", DatabaseTls::Disable)]
     #[case("postgres://u@db.example/d?sslmode=allow", DatabaseTls::Prefer)]
     #[case("postgres://u@localhost/d?sslmode=verify-full", DatabaseTls::VerifyFull)]
-    fn the_way_to_another_machine_is_encrypted_unless_it_is_said_otherwise(#[case] text: &str, #[case] tls: DatabaseTls) {
+    fn the_way_to_another_machine_is_encrypted_unless_it_is_said_otherwise(
+        #[case] text: &str,
+        #[case] tls: DatabaseTls,
+    ) {
         assert_eq!((read(text).tls, read(text).port), (tls, 5432));
     }
 

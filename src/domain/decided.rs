@@ -3,8 +3,9 @@
 use super::Alert;
 
 impl Alert {
-    /// What of the facts that a decision rests on is another here than it was `before`: the money, the card, what the payment is known by and
-    /// what the alert asks. What one side does not know, as in a reduced answer, is no change; neither is how a number is written.
+    /// What of the facts that a decision rests on is another here than it was `before`: the money, the card, what the
+    /// payment is known by and what the alert asks. What one side does not know, as in a reduced answer, is no change;
+    /// neither is how a number is written.
     pub fn changed_since(&self, before: &Self) -> Option<String> {
         if self.updated_at.zip(before.updated_at).is_some_and(|(now, then)| now < then) {
             // An older read than the one that was decided on.
@@ -16,7 +17,11 @@ impl Alert {
             return Some(format!("{then} is {now} by now"));
         }
         let others = [
-            ("card", is_another(&before.card_bin, &self.card_bin) || is_another(&before.card_last_four, &self.card_last_four)),
+            (
+                "card",
+                is_another(&before.card_bin, &self.card_bin)
+                    || is_another(&before.card_last_four, &self.card_last_four),
+            ),
             ("ARN", is_another_known(before.known_arn(), self.known_arn())),
             ("transaction", is_another_known(before.known_transaction_id(), self.known_transaction_id())),
             ("order", is_another_known(before.known_order_id(), self.known_order_id())),
@@ -56,7 +61,8 @@ mod tests {
     #[case::another_currency(|alert: &mut Alert| alert.currency = Currency::new("CHF"), Some("CHF"))]
     #[case::another_card(|alert: &mut Alert| alert.card_last_four = "0001".to_owned(), Some("its card"))]
     #[case::another_arn(|alert: &mut Alert| alert.acquirer_reference_number = Some("8".to_owned()), Some("its ARN"))]
-    #[case::a_reference_that_was_none(|alert: &mut Alert| alert.acquirer_reference_number = Some("N/A".to_owned()), None)]
+    #[case::a_reference_that_was_none(|alert: &mut Alert| alert.acquirer_reference_number = Some("N/A".to_owned()),
+        None)]
     #[case::another_type(|alert: &mut Alert| alert.alert_type = AlertType::VerifiFraudNotice, Some("its type"))]
     #[case::a_field_that_is_not_told(|alert: &mut Alert| alert.amount = None, None)]
     #[case::a_card_that_is_not_told(|alert: &mut Alert| alert.card_bin = String::new(), None)]
@@ -72,7 +78,8 @@ mod tests {
 
     #[test]
     fn another_way_to_write_a_number_is_no_change_and_neither_is_an_older_read() {
-        let trailing_zeros = changed(|alert| alert.amount = alert.amount.map(|amount| format!("{amount}00").parse().unwrap()));
+        let trailing_zeros =
+            changed(|alert| alert.amount = alert.amount.map(|amount| format!("{amount}00").parse().unwrap()));
         let older = changed(|alert| {
             alert.amount = "999.00".parse().ok();
             alert.updated_at = alert.updated_at.map(|at| at - chrono::TimeDelta::seconds(1));

@@ -1,4 +1,5 @@
-//! Duplicates: several alerts on one payment. What to ask a service for, what says that two of them are, and what follows for an answer.
+//! Duplicates: several alerts on one payment. What to ask a service for, what says that two of them are, and what
+//! follows for an answer.
 
 mod facts;
 
@@ -21,14 +22,15 @@ const SAME_TRANSACTION: Duration = Duration::days(3);
 /// How far apart two alerts on one transaction may be raised, where a transaction time is missing.
 const SAME_DISPUTE: Duration = Duration::days(14);
 
-/// How far apart two alerts with one auth code may be, where no card says that it is the same one: codes of six digits come again.
+/// How far apart two alerts with one auth code may be, where no card says that it is the same one: codes of six digits
+/// come again.
 const SAME_CODE: Duration = Duration::days(2);
 
 /// Shorter references than this name no single transaction.
 const SHORTEST_ARN: usize = 8;
 
-/// The query for an alert's possible duplicates: everything on the card's last four digits, newest first, which is as near as the
-/// interface comes to "the same card". `None` where too little is known of the card or the money.
+/// The query for an alert's possible duplicates: everything on the card's last four digits, newest first, which is as
+/// near as the interface comes to "the same card". `None` where too little is known of the card or the money.
 pub fn query(alert: &Alert) -> Option<AlertQuery> {
     let last_four = last_four(alert)?;
     alert.amount.is_some().then(|| AlertQuery {
@@ -57,7 +59,8 @@ pub enum DuplicateEvidence {
     CardAndAuthCode,
     /// Authorization code, amount and currency within two days, where one side has no card digits.
     AuthCodeAndAmount,
-    /// The card's last four digits, amount, currency and the day of the transaction, where one side has no BIN: many cards end alike.
+    /// The card's last four digits, amount, currency and the day of the transaction, where one side has no BIN: many
+    /// cards end alike.
     LastFourAmountAndDay,
 }
 
@@ -81,7 +84,8 @@ impl DuplicateEvidence {
     }
 }
 
-/// What a service that can only be asked what the interface knows leaves uncompared, in words; nothing where there is nothing more to compare.
+/// What a service that can only be asked what the interface knows leaves uncompared, in words; nothing where there is
+/// nothing more to compare.
 pub fn not_compared(alert: &Alert) -> Option<String> {
     let has = (alert.known_arn().is_some(), alert.known_auth_code().is_some());
     let references = match has {
@@ -100,7 +104,8 @@ pub fn not_compared(alert: &Alert) -> Option<String> {
     }
 }
 
-/// The evidence that two alerts are duplicates; `None` where there is none, and for an alert and itself. Times that were not given are none.
+/// The evidence that two alerts are duplicates; `None` where there is none, and for an alert and itself. Times that
+/// were not given are none.
 pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     if one.id == other.id {
         return None;
@@ -137,7 +142,8 @@ pub fn sure_evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     evidence(one, other).filter(|evidence| evidence.is_sure())
 }
 
-/// Returns whether two alerts are on one card, as far as the networks tell cards: neither has a BIN, or both have the same.
+/// Returns whether two alerts are on one card, as far as the networks tell cards: neither has a BIN, or both have the
+/// same.
 fn is_of_one_card(one: &Alert, other: &Alert) -> bool {
     match one.card_digits().compare(other.card_digits()) {
         CardComparison::Same => true,
@@ -154,7 +160,8 @@ fn is_same_code(one: &Alert, other: &Alert) -> bool {
     one.known_auth_code().is_some_and(|code| other.known_auth_code() == Some(code))
 }
 
-/// The duplicates of an alert among candidates: refunded ones first, then those that probably were, in their order otherwise.
+/// The duplicates of an alert among candidates: refunded ones first, then those that probably were, in their order
+/// otherwise.
 pub fn of<'a>(alert: &Alert, candidates: &'a [Alert]) -> Vec<&'a Alert> {
     let mut found: Vec<_> = candidates.iter().filter_map(|other| Some((rank(alert, other)?, other))).collect();
     found.sort_by_key(|(rank, _)| *rank);
@@ -172,8 +179,8 @@ fn keys(alert: &Alert) -> impl Iterator<Item = (usize, &str)> {
     keys.into_iter().enumerate().filter_map(|(kind, key)| Some((kind, key?)))
 }
 
-/// The positions of many alerts by what two of them have to agree in to be worth a comparison: card digits, acquirer's reference or
-/// authorization code.
+/// The positions of many alerts by what two of them have to agree in to be worth a comparison: card digits, acquirer's
+/// reference or authorization code.
 fn grouped<'a>(alerts: &[&'a Alert]) -> impl Iterator<Item = Vec<usize>> + use<'a> {
     let mut groups: HashMap<(usize, &'a str), Vec<usize>> = HashMap::new();
     for (position, alert) in alerts.iter().enumerate() {
@@ -182,9 +189,12 @@ fn grouped<'a>(alerts: &[&'a Alert]) -> impl Iterator<Item = Vec<usize>> + use<'
     groups.into_values().filter(|group| group.len() > 1)
 }
 
-/// Which of these alerts have a duplicate among others, of which there may be many more: each of those is compared only with what agrees with
-/// it in something.
-pub fn with_duplicate_in<'a>(alerts: impl IntoIterator<Item = &'a Alert>, others: impl IntoIterator<Item = &'a Alert>) -> HashSet<AlertId> {
+/// Which of these alerts have a duplicate among others, of which there may be many more: each of those is compared only
+/// with what agrees with it in something.
+pub fn with_duplicate_in<'a>(
+    alerts: impl IntoIterator<Item = &'a Alert>,
+    others: impl IntoIterator<Item = &'a Alert>,
+) -> HashSet<AlertId> {
     let mut of_key: HashMap<(usize, &str), Vec<&Alert>> = HashMap::new();
     for alert in alerts {
         keys(alert).for_each(|key| of_key.entry(key).or_default().push(alert));
@@ -209,7 +219,9 @@ pub fn among<'a>(alerts: impl Iterator<Item = &'a Alert>) -> HashMap<AlertId, bo
     for group in grouped(&alerts) {
         for (index, one) in group.iter().map(|position| alerts[*position]).enumerate() {
             for other in group[index + 1..].iter().map(|position| alerts[*position]) {
-                let known = |of: &Alert, by: &Alert| found.get(&of.id).is_some_and(|refunded| *refunded || !by.refund_is_likely());
+                let known = |of: &Alert, by: &Alert| {
+                    found.get(&of.id).is_some_and(|refunded| *refunded || !by.refund_is_likely())
+                };
                 if known(one, other) && known(other, one) || evidence(one, other).is_none() {
                     continue;
                 }
@@ -255,8 +267,9 @@ impl RefundTime {
         }
     }
 
-    /// The reason of an INVALID answer to an alert whose payment was refunded by the answer to another one: a refund before the alert was
-    /// raised had gone back already, one after it makes the alert a duplicate (decisions, Outcome). Else the refund is what is certain.
+    /// The reason of an INVALID answer to an alert whose payment was refunded by the answer to another one: a refund
+    /// before the alert was raised had gone back already, one after it makes the alert a duplicate (decisions,
+    /// Outcome). Else the refund is what is certain.
     const fn reason(self) -> InvalidReason {
         match self {
             Self::Since => InvalidReason::Duplicate,
@@ -334,7 +347,8 @@ impl Duplicate {
         Some(Self { provider: other.provider.clone(), provider_id: other.provider_id.clone(), evidence, state })
     }
 
-    /// The same where a decision on the other alert has not come to its end, and how far it is; what has an answer keeps it.
+    /// The same where a decision on the other alert has not come to its end, and how far it is; what has an answer
+    /// keeps it.
     pub fn with_coming(alert: &Alert, other: &Alert, coming: Option<DuplicateState>) -> Option<Self> {
         let found = Self::of(alert, other)?;
         Some(match coming.filter(|_| other.outcome.is_none()) {
@@ -359,19 +373,21 @@ impl Duplicate {
         match &self.state {
             DuplicateState::Refunded { at } => Some(RefundTime::of(alert, *at)),
             DuplicateState::RefundedByRule => Some(RefundTime::Unknown),
-            DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) => match DecisionSays::of(resolution) {
-                // The alert was there before it.
-                DecisionSays::Refunds => Some(RefundTime::Since),
-                DecisionSays::RefundedBefore => Some(RefundTime::Unknown),
-                DecisionSays::NotRefunded => None,
-            },
+            DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) => {
+                match DecisionSays::of(resolution) {
+                    // The alert was there before it.
+                    DecisionSays::Refunds => Some(RefundTime::Since),
+                    DecisionSays::RefundedBefore => Some(RefundTime::Unknown),
+                    DecisionSays::NotRefunded => None,
+                }
+            }
             DuplicateState::Waiting | DuplicateState::Answered { .. } => None,
         }
     }
 
-    /// The reason of an INVALID answer to `alert` that it speaks for by itself. One that was not refunded makes it a duplicate alert where it is of the
-    /// same network; of two networks' alerts on one payment, one is answered first and then the other is known (field notes). One that is only to be
-    /// looked at speaks for none.
+    /// The reason of an INVALID answer to `alert` that it speaks for by itself. One that was not refunded makes it a
+    /// duplicate alert where it is of the same network; of two networks' alerts on one payment, one is answered first
+    /// and then the other is known (field notes). One that is only to be looked at speaks for none.
     pub fn reason(&self, alert: &Alert) -> Option<InvalidReason> {
         if !self.evidence.is_sure() {
             return None;

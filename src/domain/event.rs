@@ -25,7 +25,8 @@ pub struct Event {
     pub body: String,
 }
 
-/// A renderer of event bodies. Called inside the transaction that stores the change, so that the event tells exactly what was committed.
+/// A renderer of event bodies. Called inside the transaction that stores the change, so that the event tells exactly
+/// what was committed.
 pub trait RenderEvent: Send + Sync + 'static {
     /// The request body: `event`, `timestamp`, `payload`.
     fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String;

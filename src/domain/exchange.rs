@@ -1,4 +1,5 @@
-//! The exchange behind the words of an error: for whoever runs the other side. Where room is short it gives way to what a reader is to do.
+//! The exchange behind the words of an error: for whoever runs the other side. Where room is short it gives way to what
+//! a reader is to do.
 
 use std::borrow::Cow;
 
@@ -7,7 +8,8 @@ pub fn with_exchange(words: &str, exchange: &str) -> String {
     format!("{words} ({exchange})")
 }
 
-/// Words without the exchanges in them: `network refused: closed (PUT /alerts/7: 400, request r-7)` is `network refused: closed`.
+/// Words without the exchanges in them: `network refused: closed (PUT /alerts/7: 400, request r-7)` is `network
+/// refused: closed`.
 pub fn without_exchange(words: &str) -> Cow<'_, str> {
     let mut left = Cow::Borrowed(words);
     while let Some((from, to)) = find(&left) {
@@ -35,7 +37,8 @@ mod tests {
     fn what_was_written_behind_words_is_taken_off_again_wherever_more_was_said_after_it() {
         let told = with_exchange("closed by the issuer", "PUT /sandbox/api/v1/alerts/7/resolution: 400, request r-7");
 
-        let short = [told.clone(), format!("network refused: {told}; nothing was sent"), format!("{told}, then {told}")];
+        let short =
+            [told.clone(), format!("network refused: {told}; nothing was sent"), format!("{told}, then {told}")];
 
         assert_eq!(
             short.map(|words| without_exchange(&words).into_owned()),
@@ -49,7 +52,9 @@ mod tests {
 
     #[test]
     fn other_brackets_stay() {
-        for words in ["INVALID (duplicate alert)", "it answered 500 (a fault)", "INVALID (NOT FOUND)", "lost (PUT nothing", ""] {
+        for words in
+            ["INVALID (duplicate alert)", "it answered 500 (a fault)", "INVALID (NOT FOUND)", "lost (PUT nothing", ""]
+        {
             assert_eq!(without_exchange(words), words);
         }
     }

@@ -1,4 +1,5 @@
-//! Expiry: what becomes of an alert that nobody answered until its deadline, and of one that expired by a clock that was wrong.
+//! Expiry: what becomes of an alert that nobody answered until its deadline, and of one that expired by a clock that
+//! was wrong.
 
 use super::time::Timestamp;
 use super::{Alert, AlertStatus};
@@ -31,7 +32,10 @@ mod tests {
         let mut alert = Alert { deadline: Deadline::At(deadline), ..Alert::sample() };
 
         expire(&mut alert, noticed);
-        assert_eq!((alert.status.clone(), alert.expired_at, alert.updated_at), (AlertStatus::Expired, Some(deadline), Some(noticed)));
+        assert_eq!(
+            (alert.status.clone(), alert.expired_at, alert.updated_at),
+            (AlertStatus::Expired, Some(deadline), Some(noticed))
+        );
 
         undo(&mut alert, undone);
         assert_eq!((alert.status, alert.expired_at, alert.updated_at), (AlertStatus::Open, None, Some(undone)));

@@ -1,5 +1,5 @@
-//! The table of a record's fields: what each is called, what it holds and by which rules. Readers, writers, the store, the schema, the
-//! export and the screens take theirs from it.
+//! The table of a record's fields: what each is called, what it holds and by which rules. Readers, writers, the store,
+//! the schema, the export and the screens take theirs from it.
 
 use std::borrow::Cow;
 
@@ -286,13 +286,14 @@ impl HoldsText for Option<Currency> {
     }
 }
 
-/// Defines a record and the table of its fields, a row for each: `name: Type => Kind "nameOnTheWire"` and the rules that are its own.
-/// What has no row of its own on the wire stands behind `and`.
+/// Defines a record and the table of its fields, a row for each: `name: Type => Kind "nameOnTheWire"` and the rules
+/// that are its own. What has no row of its own on the wire stands behind `and`.
 macro_rules! record {
     (
         $(#[$meta:meta])*
         pub struct $record:ident {
-            $($(#[$doc:meta])* $name:ident: $type:ty => $kind:ident $wire:literal $(.$rule:ident($($argument:expr),*))*,)+
+            $($(#[$doc:meta])* $name:ident: $type:ty => $kind:ident $wire:literal $(
+                .$rule:ident($($argument:expr),*))*,)+
         }
         and {
             $($(#[$rest_doc:meta])* $rest:ident: $rest_type:ty,)*
@@ -353,14 +354,17 @@ mod tests {
 
         assert_eq!([false, true].map(|older| merchant.name_in(older)), ["ethocaMerchantId", "ethocaMergantId"]);
         assert_eq!([false, true].map(|older| field("amount").name_in(older)), ["amount"; 2]);
-        assert!(["ethocaMerchantId", "ETHOCAMERGANTID", "ethocamerchantid"].iter().all(|name| merchant.is_called(name)));
+        assert!(
+            ["ethocaMerchantId", "ETHOCAMERGANTID", "ethocamerchantid"].iter().all(|name| merchant.is_called(name))
+        );
         assert!(!merchant.is_called("merchantId") && !field("amount").is_called("currency"));
     }
 
     #[test]
     fn what_the_interface_lets_be_null_is_known_by_the_type_of_a_text_and_by_word_else() {
         let nullable = ["ruleName", "chargebackCurrency", "expiredAt"].map(|name| field(name).is_nullable());
-        let never = ["issuer", "currency", "provider", "createdAt", "hasExternalTransaction"].map(|name| field(name).is_nullable());
+        let never = ["issuer", "currency", "provider", "createdAt", "hasExternalTransaction"]
+            .map(|name| field(name).is_nullable());
 
         assert_eq!((nullable, never), ([true; 3], [false; 5]));
     }
@@ -402,7 +406,9 @@ mod tests {
 
     #[test]
     fn no_code_is_no_currency_where_none_is_needed() {
-        let (Kind::Word(currency) | Kind::Text(currency)) = &field("chargebackCurrency").kind else { panic!("a currency is a text") };
+        let (Kind::Word(currency) | Kind::Text(currency)) = &field("chargebackCurrency").kind else {
+            panic!("a currency is a text")
+        };
         let mut alert = Alert::default();
         (currency.set)(&mut alert, Cow::Borrowed("EUR"));
 

@@ -1,6 +1,7 @@
 //! Filters, sorting and pages: the meaning of every parameter of the list operation, as plain predicates over an alert.
 //!
-//! Stores answer the same questions through indexes; [`AlertFilter::matches`] and [`Sort::compare`] are what they are tested against.
+//! Stores answer the same questions through indexes; [`AlertFilter::matches`] and [`Sort::compare`] are what they are
+//! tested against.
 
 use std::cmp::Ordering;
 
@@ -52,7 +53,13 @@ impl AlertFilter {
     #[must_use]
     pub fn by_transaction_day(&self) -> Self {
         let (from, until) = (self.start_date, self.end_date);
-        Self { transaction_start_date: from, transaction_end_date: until, start_date: None, end_date: None, ..self.clone() }
+        Self {
+            transaction_start_date: from,
+            transaction_end_date: until,
+            start_date: None,
+            end_date: None,
+            ..self.clone()
+        }
     }
 
     /// Whether an alert is wanted at the moment `now`.
@@ -62,12 +69,14 @@ impl AlertFilter {
             && (self.providers.is_empty() || self.providers.contains(&alert.provider))
             && (self.types.is_empty() || self.types.contains(&alert.alert_type))
             && (self.statuses.is_empty() || self.statuses.contains(&alert.status))
-            && wanted_text(self.descriptor.as_ref()).is_none_or(|prefix| fold(&alert.merchant_descriptor).starts_with(&fold(prefix)))
+            && wanted_text(self.descriptor.as_ref())
+                .is_none_or(|prefix| fold(&alert.merchant_descriptor).starts_with(&fold(prefix)))
             && (self.outcomes.is_empty() || self.matches_outcome(alert))
             && self.expired.is_none_or(|expired| alert.expired_at.is_some() == expired)
             && self.expires_in.is_none_or(|hours| expires_within(alert, hours, now))
             && (self.companies.is_empty() || alert.company_id.is_some_and(|company| self.companies.contains(&company)))
-            && wanted_text(self.q.as_ref()).is_none_or(|q| search_fields(alert).iter().any(|field| fold(field).contains(&fold(q))))
+            && wanted_text(self.q.as_ref())
+                .is_none_or(|q| search_fields(alert).iter().any(|field| fold(field).contains(&fold(q))))
             && self.conditions.matches(alert)
     }
 
@@ -110,13 +119,17 @@ fn within(moment: Option<Timestamp>, start: Option<NaiveDate>, end: Option<Naive
     if start.is_none() && end.is_none() {
         return true;
     }
-    moment.map(|moment| moment.date_naive()).is_some_and(|day| start.is_none_or(|start| day >= start) && end.is_none_or(|end| day <= end))
+    moment
+        .map(|moment| moment.date_naive())
+        .is_some_and(|day| start.is_none_or(|start| day >= start) && end.is_none_or(|end| day <= end))
 }
 
 fn expires_within(alert: &Alert, hours: u32, now: Timestamp) -> bool {
     let due = match alert.deadline {
         // Beyond the calendar every deadline is within reach.
-        Deadline::At(moment) => now.checked_add_signed(Duration::hours(i64::from(hours))).is_none_or(|end| moment <= end),
+        Deadline::At(moment) => {
+            now.checked_add_signed(Duration::hours(i64::from(hours))).is_none_or(|end| moment <= end)
+        }
         Deadline::HoursLeft(left) => left < i64::from(hours),
         Deadline::Unknown => false,
     };
@@ -142,8 +155,8 @@ closed_enum! {
         MerchantName = "merchantName",
         CardBin = "cardBin",
         CardLastFour = "cardLastFour",
-        /// By the value shown, which is never null: what is answered or has lapsed shows 0 and is less than what waits, which stands by its
-        /// deadline.
+        /// By the value shown, which is never null: what is answered or has lapsed shows 0 and is less than what waits,
+        /// which stands by its deadline.
         HoursLeft = "hoursLeft",
     }
 }
@@ -312,7 +325,11 @@ mod tests {
     #[case(day("2026-01-11"), None, false)]
     #[case(None, day("2026-01-10"), true)]
     #[case(None, day("2026-01-09"), false)]
-    fn both_ends_of_a_date_range_are_included(#[case] start: Option<NaiveDate>, #[case] end: Option<NaiveDate>, #[case] wanted: bool) {
+    fn both_ends_of_a_date_range_are_included(
+        #[case] start: Option<NaiveDate>,
+        #[case] end: Option<NaiveDate>,
+        #[case] wanted: bool,
+    ) {
         let filter = AlertFilter { start_date: start, end_date: end, ..AlertFilter::default() };
 
         assert_eq!(filter.matches(&alert(), Timestamp::default()), wanted);
@@ -439,7 +456,8 @@ mod tests {
     #[test]
     fn outcomes_are_wanted_in_any_letter_case_and_what_has_none_is_not() {
         let now = Timestamp::UNIX_EPOCH;
-        let filter = AlertFilter { outcomes: vec!["missed".to_owned(), "Resolved".to_owned()], ..AlertFilter::default() };
+        let filter =
+            AlertFilter { outcomes: vec!["missed".to_owned(), "Resolved".to_owned()], ..AlertFilter::default() };
         let with = |outcome: &str| {
             let outcome = Outcome { outcome: outcome.to_owned(), ..Outcome::sample(AlertId::generate()) };
             filter.matches(&Alert { outcome: Some(outcome), ..alert() }, now)
@@ -455,6 +473,9 @@ mod tests {
     fn whole_hours_of_a_service_may_hide_minutes(#[case] left: i64, #[case] wanted: bool) {
         let filter = AlertFilter { expires_in: Some(2), ..AlertFilter::default() };
 
-        assert_eq!(filter.matches(&Alert { deadline: Deadline::HoursLeft(left), ..alert() }, Timestamp::UNIX_EPOCH), wanted);
+        assert_eq!(
+            filter.matches(&Alert { deadline: Deadline::HoursLeft(left), ..alert() }, Timestamp::UNIX_EPOCH),
+            wanted
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Full-text search over all fields of an alert: the words that are looked for, how well they match, and the order of what is found.
+//! Full-text search over all fields of an alert: the words that are looked for, how well they match, and the order of
+//! what is found.
 
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
@@ -22,8 +23,8 @@ pub const MOST_FOUND: u32 = 100;
 /// Most characters of a search.
 pub const LONGEST_SEARCH: usize = 250;
 
-/// A full-text query: readings of what was typed, of which one has to match, each of its words in any field. Letter case, accents and other
-/// forms of writing are ignored.
+/// A full-text query: readings of what was typed, of which one has to match, each of its words in any field. Letter
+/// case, accents and other forms of writing are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindQuery {
     /// As it was typed, but for what is nobody's business.
@@ -32,7 +33,8 @@ pub struct FindQuery {
     readings: Vec<Reading>,
 }
 
-/// A search key as a keyboard writes it: without invisible characters, with plain hyphens. Nothing where it is so already.
+/// A search key as a keyboard writes it: without invisible characters, with plain hyphens. Nothing where it is so
+/// already.
 fn as_keyed(key: &str) -> Option<String> {
     let is_dash = |c: char| matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}');
     let keyed = || key.chars().filter(|c| !is_invisible(*c)).map(|c| if is_dash(c) { '-' } else { c }).collect();
@@ -40,8 +42,8 @@ fn as_keyed(key: &str) -> Option<String> {
 }
 
 impl FindQuery {
-    /// Reads what was typed. What stands for the hidden digits of a card parts words, a card number is read as its BIN and its last four
-    /// digits, and an amount may be written as people write it.
+    /// Reads what was typed. What stands for the hidden digits of a card parts words, a card number is read as its BIN
+    /// and its last four digits, and an amount may be written as people write it.
     ///
     /// # Errors
     /// Says what is allowed, where nothing is looked for or too much.
@@ -92,13 +94,16 @@ impl FindQuery {
         &self.typed
     }
 
-    /// The words for a search that ignores letter case alone: as they were typed, without accents, and in other readings. Of a word with an
-    /// apostrophe, which has several forms, the longest part.
+    /// The words for a search that ignores letter case alone: as they were typed, without accents, and in other
+    /// readings. Of a word with an apostrophe, which has several forms, the longest part.
     pub fn spellings(&self) -> Vec<String> {
         let as_typed = typed_words(&fold(&self.typed));
-        let longest = |word: &String| word.split(APOSTROPHES).max_by_key(|part| part.len()).unwrap_or_default().to_owned();
+        let longest =
+            |word: &String| word.split(APOSTROPHES).max_by_key(|part| part.len()).unwrap_or_default().to_owned();
         let mut all: Vec<String> = Vec::new();
-        for word in as_typed.words().iter().chain(self.readings_at(MatchGrade::Inside).flat_map(Reading::words)).map(longest) {
+        for word in
+            as_typed.words().iter().chain(self.readings_at(MatchGrade::Inside).flat_map(Reading::words)).map(longest)
+        {
             if !word.is_empty() && !all.contains(&word) {
                 all.push(word);
             }
@@ -111,13 +116,15 @@ impl FindQuery {
         self.readings[0].grades()
     }
 
-    /// The field that tells best why an alert was found: that of the reading that matches best, of which the first word counts before the
-    /// others.
+    /// The field that tells best why an alert was found: that of the reading that matches best, of which the first word
+    /// counts before the others.
     pub fn best_field<'a>(&self, alert: &'a Alert) -> Option<FindField<'a>> {
         let fields = find_fields(alert);
         let keys = keys_of(&fields);
-        let reading =
-            self.readings.iter().min_by_key(|reading| reading.grade(&keys).map_or(MatchGrade::ALL.len(), |grade| grade as usize))?;
+        let reading = self
+            .readings
+            .iter()
+            .min_by_key(|reading| reading.grade(&keys).map_or(MatchGrade::ALL.len(), |grade| grade as usize))?;
         let of_word = |word: &String| {
             let graded = keys.iter().enumerate().filter_map(|(place, key)| Some((reading.grade_in(key, word)?, place)));
             graded.min_by_key(|(grade, _)| *grade)
@@ -155,7 +162,8 @@ pub struct FindField<'a> {
 
 /// The fields of an alert that a search looks into: those that its table, and that of outcomes, has a word for.
 pub fn find_fields(alert: &Alert) -> Vec<FindField<'_>> {
-    let mut fields: Vec<FindField<'_>> = own_fields(alert).chain(alert.outcome.iter().flat_map(outcome_fields)).collect();
+    let mut fields: Vec<FindField<'_>> =
+        own_fields(alert).chain(alert.outcome.iter().flat_map(outcome_fields)).collect();
     // Its id, which is the first of the table, is what an alert is known by least.
     fields.rotate_left(1);
     fields
@@ -171,7 +179,11 @@ pub fn outcome_fields(outcome: &Outcome) -> impl Iterator<Item = FindField<'_>> 
     of_record(Outcome::FIELDS, outcome, |amount| amount.to_string())
 }
 
-fn of_record<'a, R>(fields: &'static [Field<R>], record: &'a R, amount: impl Fn(Amount) -> String) -> impl Iterator<Item = FindField<'a>> {
+fn of_record<'a, R>(
+    fields: &'static [Field<R>],
+    record: &'a R,
+    amount: impl Fn(Amount) -> String,
+) -> impl Iterator<Item = FindField<'a>> {
     fields.iter().filter_map(move |field| {
         let value = match &field.kind {
             Kind::Word(access) | Kind::Text(access) => Cow::Borrowed((access.get)(record)?),
@@ -188,11 +200,13 @@ fn plain(alert: &Alert, amount: Amount) -> String {
     alert.money().map_or_else(|| amount.to_string(), |money| money.number().replace(',', ""))
 }
 
-/// The order of what is found, of alerts that match as well as this: better matches first, then what waits for an answer, then the newest.
+/// The order of what is found, of alerts that match as well as this: better matches first, then what waits for an
+/// answer, then the newest.
 pub fn compare(left: (MatchGrade, &Alert), right: (MatchGrade, &Alert)) -> Ordering {
-    let key = |(grade, alert): (MatchGrade, &Alert)| -> (MatchGrade, bool, Reverse<Option<Timestamp>>, Reverse<AlertId>) {
-        (grade, alert.is_over(), Reverse(alert.alert_time), Reverse(alert.id))
-    };
+    let key =
+        |(grade, alert): (MatchGrade, &Alert)| -> (MatchGrade, bool, Reverse<Option<Timestamp>>, Reverse<AlertId>) {
+            (grade, alert.is_over(), Reverse(alert.alert_time), Reverse(alert.id))
+        };
     key(left).cmp(&key(right))
 }
 
@@ -351,7 +365,11 @@ mod tests {
     #[case("20jpy", "20JPY", Some(MatchGrade::Whole))]
     #[case("4111117201", "SO4111117201", Some(MatchGrade::Inside))]
     #[case("4111117201", "4111117201", Some(MatchGrade::Whole))]
-    fn what_is_written_together_is_found_as_one_value_too(#[case] text: &str, #[case] id: &str, #[case] expected: Option<MatchGrade>) {
+    fn what_is_written_together_is_found_as_one_value_too(
+        #[case] text: &str,
+        #[case] id: &str,
+        #[case] expected: Option<MatchGrade>,
+    ) {
         let found = Alert { provider_id: id.to_owned(), ..alert() };
 
         assert_eq!(FindQuery::parse(text).unwrap().grade(&found), expected);
@@ -362,7 +380,10 @@ mod tests {
     #[case("SO-1001", &["so-1001"])]
     #[case("4111114242", &["4111114242", "411111", "4242"])]
     #[case("acme shop", &["acme", "shop"])]
-    fn where_letter_case_alone_is_ignored_words_are_looked_for_in_each_spelling(#[case] text: &str, #[case] expected: &[&str]) {
+    fn where_letter_case_alone_is_ignored_words_are_looked_for_in_each_spelling(
+        #[case] text: &str,
+        #[case] expected: &[&str],
+    ) {
         assert_eq!(FindQuery::parse(text).unwrap().spellings(), expected);
     }
 

@@ -1,5 +1,5 @@
-//! Amounts among what is typed into a search, as statements, spreadsheets and mails write them: thousands parted by blanks, points, commas or
-//! apostrophes, a currency before or behind, a minus or brackets around.
+//! Amounts among what is typed into a search, as statements, spreadsheets and mails write them: thousands parted by
+//! blanks, points, commas or apostrophes, a currency before or behind, a minus or brackets around.
 
 use super::find_reading::Reading;
 use super::find_words::{AROUND, LONGEST_PLAIN, SIGNS, amount, is_code, is_digits, typed_words};
@@ -28,8 +28,8 @@ const NAMES: [(&str, Option<&str>); 13] = [
     ("rs", None),
 ];
 
-/// The readings that what was typed has amounts in it, where it can: all of it, or what has its currency's sign at it or its thousands or
-/// decimals parted by more than a blank. More than one where a number can be two.
+/// The readings that what was typed has amounts in it, where it can: all of it, or what has its currency's sign at it
+/// or its thousands or decimals parted by more than a blank. More than one where a number can be two.
 pub(super) fn with_amounts(text: &str) -> Vec<Reading> {
     let pieces: Vec<&str> = text.split_whitespace().collect();
     let mut parts: Vec<(&[&str], Option<WrittenAmount>)> = Vec::new();
@@ -66,7 +66,8 @@ fn reading(parts: &[(&[&str], Option<WrittenAmount>)], way: usize) -> Reading {
                 }
             }
             words => {
-                let words = typed_words(&words.iter().flat_map(|(pieces, _)| *pieces).copied().collect::<Vec<_>>().join(" "));
+                let words =
+                    typed_words(&words.iter().flat_map(|(pieces, _)| *pieces).copied().collect::<Vec<_>>().join(" "));
                 words.words().iter().for_each(|word| all.add_as(&words, word));
             }
         }
@@ -85,8 +86,11 @@ enum Beside {
 
 impl Beside {
     fn read(text: &str) -> Option<Self> {
-        let sign = |(sign, code): &(char, Option<&'static str>)| text.strip_prefix(*sign).filter(|rest| rest.is_empty()).map(|_| *code);
-        let code = SIGNS.iter().find_map(sign).or_else(|| NAMES.iter().find(|(name, _)| *name == text).map(|(_, code)| *code));
+        let sign = |(sign, code): &(char, Option<&'static str>)| {
+            text.strip_prefix(*sign).filter(|rest| rest.is_empty()).map(|_| *code)
+        };
+        let code =
+            SIGNS.iter().find_map(sign).or_else(|| NAMES.iter().find(|(name, _)| *name == text).map(|(_, code)| *code));
         code.map(Self::Sign).or_else(|| is_code(text).then(|| Self::Code(text.to_owned())))
     }
 
@@ -125,8 +129,10 @@ impl WrittenAmount {
         let (first, last) = (text.find(|c: char| c.is_ascii_digit())?, text.rfind(|c: char| c.is_ascii_digit())?);
         let (before, number, behind) = (&text[..first], &text[first..=last], &text[last + 1..]);
         // As it is written in Switzerland, and where it was written by hand: `20.-`, `20,--`.
-        let behind_stroke =
-            [".-", ",-"].into_iter().find_map(|stroke| behind.strip_prefix(stroke)).map(|rest| rest.trim_start_matches('-'));
+        let behind_stroke = [".-", ",-"]
+            .into_iter()
+            .find_map(|stroke| behind.strip_prefix(stroke))
+            .map(|rest| rest.trim_start_matches('-'));
         let sides = [Side::read(before, '(')?, Side::read(behind_stroke.unwrap_or(behind), ')')?];
         let [one, other] = &sides;
         // No alert is of less than nothing: a minus tells the account that it was booked on.
@@ -182,7 +188,8 @@ struct Side {
 impl Side {
     /// Nothing where there is what belongs to no amount.
     fn read(text: &str, bracket: char) -> Option<Self> {
-        // With letters between it and the number's end of the text a hyphen is none of a number: `INV-1001`, `1001-abc`.
+        // With letters between it and the number's end of the text a hyphen is none of a number: `INV-1001`,
+        // `1001-abc`.
         let is_hyphened = |pair: &[u8]| match (bracket, pair) {
             ('(', [letter, b'-']) | (')', [b'-', letter]) => letter.is_ascii_lowercase(),
             _ => false,
@@ -207,7 +214,8 @@ impl Side {
     }
 }
 
-/// The ways in which a number is a whole and its decimals: `1.234` is one thousand and more, or, of some currencies, little more than one.
+/// The ways in which a number is a whole and its decimals: `1.234` is one thousand and more, or, of some currencies,
+/// little more than one.
 fn decimals_of(number: &str) -> Vec<(String, &str)> {
     let parts: Vec<char> = number.chars().filter(|c| !c.is_ascii_digit()).collect();
     let groups: Vec<&str> = number.split(|c: char| !c.is_ascii_digit()).collect();
@@ -381,7 +389,8 @@ mod tests {
             cents in 0_u8..100,
             by in prop::sample::select(vec!["", " ", "\u{A0}", "\u{202F}", "\u{2009}", "'", "’", ".", ","]),
             point in prop::sample::select(vec!['.', ',']),
-            around in prop::sample::select(vec!["#", "€#", "€ #", "# €", "#€", "EUR #", "# eur", "-# €", "(#)", "€# EUR", "- # €"]),
+            around in prop::sample::select(vec!["#", "€#", "€ #", "# €", "#€", "EUR #", "# eur", "-# €", "(#)",
+                "€# EUR", "- # €"]),
             among in prop::sample::select(vec!["#", "acme #", "# acme"]),
         ) {
             prop_assume!(!by.contains(point));
@@ -393,7 +402,8 @@ mod tests {
         }
 
         #[test]
-        fn numbers_are_words_as_well(words in prop::collection::vec("[0-9]{1,6}([.,][0-9]{1,3})?|€|acme|[(]?-?[0-9]{3}[)]?|eur", 1..6)) {
+        fn numbers_are_words_as_well(words in prop::collection::vec("[0-9]{1,6}([.,][0-9]{1,3})?|€|acme|\
+            [(]?-?[0-9]{3}[)]?|eur", 1..6)) {
             let typed = words.join(" ");
             let query = FindQuery::parse(&typed).unwrap();
             let of_words = typed_words(&typed);
@@ -401,7 +411,8 @@ mod tests {
             prop_assert_eq!(&query.readings()[0], &of_words);
             let mut found = of("7", "USD");
             for (at, word) in of_words.words().iter().enumerate() {
-                let places = [&mut found.merchant_name, &mut found.issuer, &mut found.merchant_descriptor, &mut found.merchant_id, &mut found.provider_id];
+                let places = [&mut found.merchant_name, &mut found.issuer, &mut found.merchant_descriptor,
+                    &mut found.merchant_id, &mut found.provider_id];
                 let place = places.into_iter().nth(at).unwrap();
                 place.clone_from(word);
             }

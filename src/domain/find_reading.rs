@@ -15,7 +15,8 @@ closed_enum! {
     }
 }
 
-/// A conjunction of words: one way to understand what was typed. An alert matches as well as the word that matches least.
+/// A conjunction of words: one way to understand what was typed. An alert matches as well as the word that matches
+/// least.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
     words: Vec<String>,
@@ -63,8 +64,8 @@ impl Reading {
         self.whole.iter().any(|whole| whole == word)
     }
 
-    /// How well what is found may match. A character alone is inside of nearly everything: it is looked for as a whole value and at the
-    /// beginning of one.
+    /// How well what is found may match. A character alone is inside of nearly everything: it is looked for as a whole
+    /// value and at the beginning of one.
     pub fn grades(&self) -> &'static [MatchGrade] {
         match self.words.as_slice() {
             words if words.len() == self.whole.len() => &[MatchGrade::Whole],
@@ -73,10 +74,12 @@ impl Reading {
         }
     }
 
-    /// How well these fields, as search keys, match; none where a word does not match at all, or less well than [`Reading::grades`] allows.
+    /// How well these fields, as search keys, match; none where a word does not match at all, or less well than
+    /// [`Reading::grades`] allows.
     pub(super) fn grade(&self, fields: &[String]) -> Option<MatchGrade> {
         let of_word = |word: &String| fields.iter().filter_map(|field| self.grade_in(field, word)).min();
-        let grade = self.words.iter().map(of_word).try_fold(MatchGrade::Whole, |worst, grade| Some(worst.max(grade?)))?;
+        let grade =
+            self.words.iter().map(of_word).try_fold(MatchGrade::Whole, |worst, grade| Some(worst.max(grade?)))?;
         self.grades().contains(&grade).then_some(grade)
     }
 
@@ -85,7 +88,8 @@ impl Reading {
         grade_in(field, word).filter(|grade| *grade == MatchGrade::Whole || !self.is_whole_only(word))
     }
 
-    /// Whether whatever matches this reading at least so well does so by the other one too: its words are parts of these.
+    /// Whether whatever matches this reading at least so well does so by the other one too: its words are parts of
+    /// these.
     pub(super) fn is_implied(&self, other: &Self, grade: MatchGrade) -> bool {
         let has = |wanted: &String| {
             let is_enough = |word: &String| match other.is_whole_only(wanted) {

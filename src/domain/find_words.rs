@@ -1,5 +1,5 @@
-//! The words of a search, as people write them: an amount with its currency, the last digits of a card behind what hides the others, what
-//! stands in quotes; and what else they may mean.
+//! The words of a search, as people write them: an amount with its currency, the last digits of a card behind what
+//! hides the others, what stands in quotes; and what else they may mean.
 
 use std::borrow::Cow;
 
@@ -21,9 +21,11 @@ pub(super) const LONGEST_PLAIN: usize = 9;
 const HIDDEN: [char; 4] = ['•', '·', ELLIPSIS, '*'];
 
 /// The signs of currencies; those that several have name none.
-pub(super) const SIGNS: [(char, Option<&str>); 5] = [('€', Some("eur")), ('£', Some("gbp")), ('₹', Some("inr")), ('$', None), ('¥', None)];
+pub(super) const SIGNS: [(char, Option<&str>); 5] =
+    [('€', Some("eur")), ('£', Some("gbp")), ('₹', Some("inr")), ('$', None), ('¥', None)];
 
-/// The words of a text, which is a search key or in lower case. The last digits of a card whose others are hidden are a whole value.
+/// The words of a text, which is a search key or in lower case. The last digits of a card whose others are hidden are a
+/// whole value.
 pub(super) fn typed_words(text: &str) -> Reading {
     let mut all = Reading::default();
     // How many digits are hidden before what comes next; an ellipsis stands for several.
@@ -102,7 +104,8 @@ fn behind_crosses(word: &str) -> Option<(&str, &str)> {
     (crosses >= least && rest.starts_with('x') && is_last(last)).then_some((bin, last))
 }
 
-/// An amount and the currency that stands at it: a sign, or a code where the number is no other one. A sign of several currencies tells none.
+/// An amount and the currency that stands at it: a sign, or a code where the number is no other one. A sign of several
+/// currencies tells none.
 fn with_currency(word: &str) -> Option<(&str, &str)> {
     for (sign, code) in SIGNS {
         if let Some(number) = word.strip_prefix(sign).or_else(|| word.strip_suffix(sign)) {
@@ -129,7 +132,8 @@ fn is_number(text: &str) -> bool {
     is_digits(whole) && is_digits(decimals)
 }
 
-/// The reading that words are two values each, written together: an amount without decimals and its currency, or a card's BIN and last digits.
+/// The reading that words are two values each, written together: an amount without decimals and its currency, or a
+/// card's BIN and last digits.
 pub(super) fn taken_apart(words: &Reading) -> Option<Reading> {
     let mut all = Reading::default();
     for word in words.words() {
@@ -156,8 +160,8 @@ pub(super) fn amount(number: &str, code: &str) -> Option<String> {
     whole.starts_with(number).then_some(whole)
 }
 
-/// The same number without what parts its thousands, and with a point before its decimals, of which there are one or two behind a comma;
-/// anything else as it is.
+/// The same number without what parts its thousands, and with a point before its decimals, of which there are one or
+/// two behind a comma; anything else as it is.
 fn as_decimal(word: &str) -> Cow<'_, str> {
     let is_grouped = |whole: &str, by: char| {
         let mut groups = whole.split(by);
@@ -170,7 +174,11 @@ fn as_decimal(word: &str) -> Cow<'_, str> {
         }
         Some(_) => {
             let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
-            if is_digits(decimals) && is_grouped(whole, ',') { Cow::Owned(word.replace(',', "")) } else { Cow::Borrowed(word) }
+            if is_digits(decimals) && is_grouped(whole, ',') {
+                Cow::Owned(word.replace(',', ""))
+            } else {
+                Cow::Borrowed(word)
+            }
         }
         None => {
             // As it is written in Switzerland.

@@ -1,4 +1,5 @@
-//! Identity: the texts that identify nothing, and the facts that contradict an identifier (decisions, Bringing alerts in).
+//! Identity: the texts that identify nothing, and the facts that contradict an identifier (decisions, Bringing alerts
+//! in).
 
 use std::borrow::Cow;
 
@@ -7,9 +8,12 @@ use super::fold::search_key;
 use super::money::Money;
 
 /// Words in the place of an identifier, in several languages; their letters alone.
-const EMPTY_WORDS: &str = "na nan nil null none unknown undefined empty blank missing unavailable notavailable notapplicable notprovided notset \
-                           notgiven novalue nodata tbd tba ka nv nd unbekannt keine keineangabe leer inconnu aucun aucune vide nonrenseigne \
-                           desconhecido nenhum nulo vazio naoinformado desconocido ninguno vacio sconosciuto nessuno なし 無し 不明 該当なし";
+const EMPTY_WORDS: &str = "na nan nil null none unknown undefined empty blank missing unavailable notavailable \
+    notapplicable notprovided notset \
+                           notgiven novalue nodata tbd tba ka nv nd unbekannt keine keineangabe leer inconnu aucun \
+                           aucune vide nonrenseigne \
+                           desconhecido nenhum nulo vazio naoinformado desconocido ninguno vacio sconosciuto nessuno \
+                           なし 無し 不明 該当なし";
 
 /// So often a sign is repeated that fills a reference or a code; a shorter one may be real.
 const FILLER: usize = 6;
@@ -54,7 +58,8 @@ impl Identifier {
     }
 }
 
-/// Returns whether a spreadsheet wrote a long number so: `5.36E+18`, a round one `5E+18`. A code such as `12E456` is real.
+/// Returns whether a spreadsheet wrote a long number so: `5.36E+18`, a round one `5E+18`. A code such as `12E456` is
+/// real.
 fn is_spreadsheet_number(text: &str) -> bool {
     let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let Some((number, power)) = text.split_once(['E', 'e']) else { return false };
@@ -191,7 +196,11 @@ mod tests {
     #[test]
     fn empty_words_and_zeros_identify_nothing() {
         for text in NOTHING {
-            assert_eq!([Identifier::Name, Identifier::Code].map(|kind| kind.read(Some(text))), [None, None], "{text:?}");
+            assert_eq!(
+                [Identifier::Name, Identifier::Code].map(|kind| kind.read(Some(text))),
+                [None, None],
+                "{text:?}"
+            );
         }
     }
 
@@ -275,7 +284,8 @@ mod tests {
             let is_one_digit = number.bytes().all(|digit| digit == number.as_bytes()[0]);
 
             prop_assert_eq!(Identifier::Name.read(Some(&number)).is_none(), is_one_digit && number.starts_with('0'));
-            prop_assert_eq!(Identifier::Code.read(Some(&number)).is_none(), is_one_digit && (number.starts_with('0') || number.len() >= 6));
+            prop_assert_eq!(Identifier::Code.read(Some(&number)).is_none(),
+                is_one_digit && (number.starts_with('0') || number.len() >= 6));
         }
     }
 
@@ -306,7 +316,11 @@ mod tests {
     #[case("129.89", "EUR", Some(Contradiction::MoreThanTotal))]
     #[case("129.89", "eur", Some(Contradiction::MoreThanTotal))]
     #[case("1.00", "USD", None)]
-    fn more_than_a_total_in_its_currency_contradicts(#[case] total: &str, #[case] currency: &str, #[case] expected: Option<Contradiction>) {
+    fn more_than_a_total_in_its_currency_contradicts(
+        #[case] total: &str,
+        #[case] currency: &str,
+        #[case] expected: Option<Contradiction>,
+    ) {
         let alert = Alert::sample();
         let total = Money { amount: total.parse().unwrap(), currency: Currency::new(currency) };
         let other_card = CardDigits { bin: "411111", last_four: "9999" };

@@ -1,4 +1,5 @@
-//! Indeterminate decisions: sent, and their answer did not come. When the alert is polled, how often, and what it proves.
+//! Indeterminate decisions: sent, and their answer did not come. When the alert is polled, how often, and what it
+//! proves.
 //!
 //! Nothing is ever sent again, whatever is found.
 
@@ -100,15 +101,16 @@ impl Polling {
         (!self.in_flight).then_some(self.next_poll)
     }
 
-    /// Takes the poll that is due, one at a time. One that is further away than its gap is due: then the clock was set back.
+    /// Takes the poll that is due, one at a time. One that is further away than its gap is due: then the clock was set
+    /// back.
     pub fn take_due(&mut self, now: Timestamp) -> bool {
         let due = self.next_wake().is_some_and(|at| at <= now || at - now > gap_before(self.attempts));
         self.in_flight |= due;
         due
     }
 
-    /// Takes in what a poll proved; `None` where it failed, which proves nothing and counts for nothing. True where it was the last one
-    /// before polling is given up.
+    /// Takes in what a poll proved; `None` where it failed, which proves nothing and counts for nothing. True where it
+    /// was the last one before polling is given up.
     pub fn polled(&mut self, proof: Option<Proof>, now: Timestamp) -> bool {
         self.in_flight = false;
         self.attempts += 1;
@@ -135,7 +137,11 @@ mod tests {
     fn found(refunded: Option<&str>, pending: Option<bool>) -> Found {
         let id = AlertId::generate();
         let outcome = refunded.map(|refunded| Outcome { refunded: refunded.to_owned(), ..Outcome::sample(id) });
-        Found { alert: Alert { outcome, ..Alert::new(id, Provider::Cdrn, AlertType::VerifiDispute) }, pending, clock_lead: None }
+        Found {
+            alert: Alert { outcome, ..Alert::new(id, Provider::Cdrn, AlertType::VerifiDispute) },
+            pending,
+            clock_lead: None,
+        }
     }
 
     #[rstest]
@@ -174,7 +180,11 @@ mod tests {
     #[case::late(-60, -60, Proof::Landed)]
     #[case::late_and_before(-60, -66, Proof::Overtaken)]
     #[case::ahead(60, 60, Proof::Landed)]
-    fn a_late_clock_of_the_service_does_not_make_our_decision_anothers(#[case] lead: i64, #[case] acted: i64, #[case] proves: Proof) {
+    fn a_late_clock_of_the_service_does_not_make_our_decision_anothers(
+        #[case] lead: i64,
+        #[case] acted: i64,
+        #[case] proves: Proof,
+    ) {
         let meant = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
         let mut found = Found { clock_lead: Some(TimeDelta::minutes(lead)), ..found(Some("refunded"), None) };
         if let Some(outcome) = &mut found.alert.outcome {
@@ -197,7 +207,8 @@ mod tests {
         let mut polling = Polling::new("time-out".to_owned(), now());
         let proofs = [None, Some(Proof::Nothing)].into_iter().cycle().take(14);
 
-        let given_up: Vec<usize> = proofs.enumerate().filter_map(|(at, proof)| polling.polled(proof, now()).then_some(at)).collect();
+        let given_up: Vec<usize> =
+            proofs.enumerate().filter_map(|(at, proof)| polling.polled(proof, now()).then_some(at)).collect();
 
         assert_eq!(given_up, [11]);
         assert!(polling.has_given_up());

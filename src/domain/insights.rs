@@ -1,7 +1,9 @@
-//! Insights: statistics of the alerts within a filter for whoever works on them: what lapses when, how they stand, what was answered and missed on
-//! each day, how long answers took, and what the card schemes' monitoring programmes may count.
+//! Insights: statistics of the alerts within a filter for whoever works on them: what lapses when, how they stand, what
+//! was answered and missed on each day, how long answers took, and what the card schemes' monitoring programmes may
+//! count.
 //!
-//! Stores answer the same through indexes; [`Insights::of`] and [`monitored`] are what they are tested against. Days are those of a [`Calendar`].
+//! Stores answer the same through indexes; [`Insights::of`] and [`monitored`] are what they are tested against. Days
+//! are those of a [`Calendar`].
 
 use std::collections::BTreeMap;
 
@@ -11,7 +13,8 @@ use super::alert::is_refund;
 use super::monitoring::{CardScheme, MonitoredCount};
 use super::resolution::OlderRefunded;
 use super::{
-    Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Deadline, LocalConditions, Money, Provider, Timestamp,
+    Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Deadline, LocalConditions, Money, Provider,
+    Timestamp,
 };
 
 /// Days that are told one by one, today among them.
@@ -200,7 +203,14 @@ impl InsightsBuilder {
     }
 
     /// Alerts of one kind, raised on this day where it is known.
-    pub fn add_kind(&mut self, kind: (Provider, AlertType, AlertStatus), has_outcome: bool, expired: bool, day: Option<i64>, alerts: u64) {
+    pub fn add_kind(
+        &mut self,
+        kind: (Provider, AlertType, AlertStatus),
+        has_outcome: bool,
+        expired: bool,
+        day: Option<i64>,
+        alerts: u64,
+    ) {
         let (provider, alert_type, status) = kind;
         if let Some(day) = day {
             self.on(day, &provider, |count| count.raised += alerts);
@@ -220,8 +230,16 @@ impl InsightsBuilder {
         }
     }
 
-    /// Answers given on this day, so many minutes after their alerts where that is known; `refunded` is the outcome's own word.
-    pub fn add_answers(&mut self, day: i64, provider: &Provider, answer: (&AlertStatus, &str), minutes: Option<i64>, alerts: u64) {
+    /// Answers given on this day, so many minutes after their alerts where that is known; `refunded` is the outcome's
+    /// own word.
+    pub fn add_answers(
+        &mut self,
+        day: i64,
+        provider: &Provider,
+        answer: (&AlertStatus, &str),
+        minutes: Option<i64>,
+        alerts: u64,
+    ) {
         if day < self.first_day {
             return;
         }
@@ -266,7 +284,8 @@ impl InsightsBuilder {
         }
     }
 
-    /// Alerts of this month on cards that begin so; `is_chargeback` where they became one or will, because nobody answered in time.
+    /// Alerts of this month on cards that begin so; `is_chargeback` where they became one or will, because nobody
+    /// answered in time.
     pub fn add_monitored(&mut self, card: &str, is_fraud: bool, is_chargeback: bool, alerts: u64) {
         let Some(scheme) = CardScheme::of_card(card) else { return };
         let count = self.monitored.entry(scheme).or_insert(MonitoredCount { scheme, fraud_reports: 0, chargebacks: 0 });
@@ -278,8 +297,16 @@ impl InsightsBuilder {
         if day < self.first_day {
             return;
         }
-        let new =
-            || DayCount { day, provider: provider.clone(), raised: 0, refunded: 0, not_refunded: 0, not_settled: 0, invalid: 0, missed: 0 };
+        let new = || DayCount {
+            day,
+            provider: provider.clone(),
+            raised: 0,
+            refunded: 0,
+            not_refunded: 0,
+            not_settled: 0,
+            invalid: 0,
+            missed: 0,
+        };
         count(self.days.entry((day, provider.as_str().to_owned())).or_insert_with(new));
     }
 
@@ -290,9 +317,17 @@ impl InsightsBuilder {
             lapsing: self.lapsing.into_values().collect(),
             kinds: self.kinds.into_values().collect(),
             days: self.days.into_values().collect(),
-            response_times: self.response_times.into_iter().map(|(minutes, alerts)| ResponseTime { minutes, alerts }).collect(),
+            response_times: self
+                .response_times
+                .into_iter()
+                .map(|(minutes, alerts)| ResponseTime { minutes, alerts })
+                .collect(),
             undated: self.undated,
-            monitored: self.monitored.into_values().filter(|count| count.fraud_reports + count.chargebacks > 0).collect(),
+            monitored: self
+                .monitored
+                .into_values()
+                .filter(|count| count.fraud_reports + count.chargebacks > 0)
+                .collect(),
         }
     }
 }
@@ -321,7 +356,13 @@ impl Insights {
             match outcome.map(|outcome| (outcome, outcome.action_time)) {
                 Some((outcome, Some(at))) => {
                     let minutes = alert.alert_time.map(|raised| (at - raised).num_minutes());
-                    found.add_answers(calendar.day_of(at), &alert.provider, (&alert.status, &outcome.refunded), minutes, 1);
+                    found.add_answers(
+                        calendar.day_of(at),
+                        &alert.provider,
+                        (&alert.status, &outcome.refunded),
+                        minutes,
+                        1,
+                    );
                 }
                 Some((_, None)) if day.is_some_and(|day| day >= found.first_day) => found.add_undated(1),
                 Some((_, None)) | None => {}
@@ -340,7 +381,9 @@ impl Lapsing {
         let deadline = match alert.deadline {
             Deadline::At(moment) => moment,
             // Hours are rounded down: this is the earliest that it can be.
-            Deadline::HoursLeft(hours @ 0..) => super::time::later_by(now, Duration::try_hours(hours)?).max(now + Duration::seconds(1)),
+            Deadline::HoursLeft(hours @ 0..) => {
+                super::time::later_by(now, Duration::try_hours(hours)?).max(now + Duration::seconds(1))
+            }
             Deadline::HoursLeft(..0) | Deadline::Unknown => return None,
         };
         let waits = alert.outcome.is_none() && alert.expired_at.is_none() && alert.status == AlertStatus::Open;
@@ -357,7 +400,14 @@ impl Lapsing {
 /// The part of a filter that says which alerts are meant, and not how they stand: that is what insights tell.
 pub fn scope(filter: &AlertFilter) -> AlertFilter {
     let conditions = LocalConditions { refunded: None, lapses: None, ..filter.conditions.clone() };
-    AlertFilter { statuses: Vec::new(), outcomes: Vec::new(), expired: None, expires_in: None, conditions, ..filter.clone() }
+    AlertFilter {
+        statuses: Vec::new(),
+        outcomes: Vec::new(),
+        expired: None,
+        expires_in: None,
+        conditions,
+        ..filter.clone()
+    }
 }
 
 /// What monitoring programmes may count of these alerts: of those that were raised this month.
@@ -372,7 +422,8 @@ pub fn monitored<'a>(alerts: impl IntoIterator<Item = &'a Alert>, now: Timestamp
     found.finish().monitored
 }
 
-/// The time within which so many of a thousand answers came, in minutes: the nearest-rank percentile. None where there are no answers.
+/// The time within which so many of a thousand answers came, in minutes: the nearest-rank percentile. None where there
+/// are no answers.
 pub fn percentile(times: &[ResponseTime], per_mille: u64) -> Option<u64> {
     let all: u64 = times.iter().map(|time| time.alerts).sum();
     let rank = (all * per_mille).div_ceil(1_000).max(1);

@@ -1,17 +1,19 @@
-//! Leases and turns: work that one process holds until a moment, or until it dies, and work that waits for a moment. Both moments are dates,
-//! and a date that was laid down by a clock that has been set back since holds nothing up for longer than it was meant to.
+//! Leases and turns: work that one process holds until a moment, or until it dies, and work that waits for a moment.
+//! Both moments are dates, and a date that was laid down by a clock that has been set back since holds nothing up for
+//! longer than it was meant to.
 
 use chrono::TimeDelta;
 
 use super::time::Timestamp;
 
-/// Whether a lease, which is given for so long at a time, still keeps others out: it has not run out, and its owner is not provably dead.
-/// One that would last more than twice as long is from a clock that has been set back.
+/// Whether a lease, which is given for so long at a time, still keeps others out: it has not run out, and its owner is
+/// not provably dead. One that would last more than twice as long is from a clock that has been set back.
 pub fn is_held(until: Option<Timestamp>, term: TimeDelta, owner_dead: bool, now: Timestamp) -> bool {
     !owner_dead && until.is_some_and(|until| until > now && until - now <= term * 2)
 }
 
-/// Whether what waits since a moment for another one still does. What would wait since a moment to come does not: the clock was set back.
+/// Whether what waits since a moment for another one still does. What would wait since a moment to come does not: the
+/// clock was set back.
 pub fn waits(since: Timestamp, until: Timestamp, now: Timestamp) -> bool {
     since <= now && now < until
 }
@@ -42,6 +44,9 @@ mod tests {
 
         assert!(waits(since, since + pause, since));
         assert!(!waits(since, since + pause, since + pause));
-        assert!(!waits(since, since + pause, since - TimeDelta::microseconds(1)), "a clock that was set back holds nothing up");
+        assert!(
+            !waits(since, since + pause, since - TimeDelta::microseconds(1)),
+            "a clock that was set back holds nothing up"
+        );
     }
 }

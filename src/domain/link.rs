@@ -91,8 +91,13 @@ impl FromStr for LinkTemplate {
 impl LinkTemplate {
     /// What is wrong with it as an address.
     fn check(&self) -> Result<(), String> {
-        const FORM: &str = "an http:// or https:// address with a host is needed, such as https://shop.example/orders/{merchantOrderId}";
-        if self.parts.iter().any(|(text, _)| text.contains(|sign: char| sign.is_control() || sign.is_whitespace() || sign == '}')) {
+        const FORM: &str = "an http:// or https:// address with a host is needed, such as \
+            https://shop.example/orders/{merchantOrderId}";
+        if self
+            .parts
+            .iter()
+            .any(|(text, _)| text.contains(|sign: char| sign.is_control() || sign.is_whitespace() || sign == '}'))
+        {
             return Err("an address has no blanks, control characters or lone braces".to_owned());
         }
         let address = |value: &str| Url::parse(&self.fill(|_| Ok(value.to_owned()))?).map_err(|_| FORM.to_owned());
@@ -143,8 +148,9 @@ impl LinkTemplates {
             Provider::Other(_) => ("", &None),
         };
         let all = [("order", &self.order), ("payment", &self.payment), portal];
-        let link =
-            |(to, template): (&'static str, &Option<LinkTemplate>)| Some(AlertLink { to, address: template.as_ref()?.address(alert) });
+        let link = |(to, template): (&'static str, &Option<LinkTemplate>)| {
+            Some(AlertLink { to, address: template.as_ref()?.address(alert) })
+        };
         all.into_iter().filter_map(link).collect()
     }
 }
@@ -166,7 +172,8 @@ mod tests {
 
     #[test]
     fn values_are_encoded_and_stay_where_they_stand() {
-        let address = template("https://shop.example/orders/{merchantOrderId}?by={provider}").address(&with_order("A/1?x=ä b&../#"));
+        let address = template("https://shop.example/orders/{merchantOrderId}?by={provider}")
+            .address(&with_order("A/1?x=ä b&../#"));
 
         assert_eq!(address.unwrap(), "https://shop.example/orders/A%2F1%3Fx%3D%C3%A4%20b%26..%2F%23?by=ETHOCA");
     }
@@ -188,7 +195,10 @@ mod tests {
     #[case::another_scheme("javascript:alert({id})", "an http:// or https:// address")]
     #[case::a_file("file:///etc/{id}", "an http:// or https:// address")]
     #[case::no_address("shop.example/{id}", "an http:// or https:// address")]
-    #[case::unknown("https://shop.example/{orderNumber}", "there is no {orderNumber}, what may stand there is one of {id}, {provider}")]
+    #[case::unknown(
+        "https://shop.example/{orderNumber}",
+        "there is no {orderNumber}, what may stand there is one of {id}, {provider}"
+    )]
     #[case::the_card("https://shop.example/{cardLastFour}", "there is no {cardLastFour}")]
     #[case::in_the_host("https://{merchantId}.shop.example/", "placeholders stand behind the host")]
     #[case::in_the_port("https://shop.example{merchantId}/", "placeholders stand behind the host")]
@@ -211,7 +221,12 @@ mod tests {
             ..LinkTemplates::default()
         };
 
-        let alert = Alert { provider: Provider::Ethoca, provider_id: "7KQ".to_owned(), transaction_id: None, ..Alert::sample() };
+        let alert = Alert {
+            provider: Provider::Ethoca,
+            provider_id: "7KQ".to_owned(),
+            transaction_id: None,
+            ..Alert::sample()
+        };
         let links = templates.of(&alert);
 
         assert_eq!(
@@ -223,7 +238,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_value_changes_what_an_address_leads_to(value in "\\PC{1,40}") {
-            let address = template("https://shop.example/orders/{merchantOrderId}/end?q={merchantOrderId}#{merchantOrderId}")
+            let address = template("https://shop.example/orders/{merchantOrderId}/end\
+                ?q={merchantOrderId}#{merchantOrderId}")
                 .address(&with_order(&value));
 
             if let Ok(address) = address {

@@ -1,7 +1,8 @@
 //! Words and rules of the alert field, pure: no async, no IO, no SQL, HTTP or terminal.
 //!
 //! Everything else in the crate speaks in these terms. [`resolution::decide`] is the transition table of the interface,
-//! [`filter`] is the meaning of every list parameter, [`query`] the language in which people type one, [`money`] keeps amounts exact.
+//! [`filter`] is the meaning of every list parameter, [`query`] the language in which people type one, [`money`] keeps
+//! amounts exact.
 
 pub mod advice;
 pub mod alert;
@@ -76,7 +77,9 @@ pub use audit::{Actor, AuditEntry, AuditState};
 pub use ca_certificates::CaCertificates;
 pub use calendar::{Calendar, CalendarDay, CalendarHour};
 pub use condition::{Comparison, LocalConditions};
-pub use credential::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, PlacedCredential, Revoked};
+pub use credential::{
+    CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, PlacedCredential, Revoked,
+};
 pub use environment::Environment;
 pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Page, PageRequest, Sort, SortField, SortOrder};
@@ -100,7 +103,9 @@ pub use shared_alert::{SharedAlert, Written};
 pub use stats::{AtRisk, Count, CurrencySum};
 pub use time::Timestamp;
 pub use webhook::auth::EndpointAuth;
-pub use webhook::delivery::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, SentRequest};
+pub use webhook::delivery::{
+    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, SentRequest,
+};
 pub use webhook::endpoint::{Endpoint, EndpointChange, NewEndpoint, SigningChange};
 pub use webhook::schedule::NextStep;
 pub use webhook::{rotation, signing};

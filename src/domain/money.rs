@@ -86,8 +86,11 @@ impl FromStr for Amount {
         if !bytes.iter().all(plain) || !bytes.iter().any(u8::is_ascii_digit) || bytes.first() == Some(&b'+') {
             return Err(fail());
         }
-        let decimal =
-            if bytes.iter().any(|b| matches!(b, b'e' | b'E')) { Decimal::from_scientific(text) } else { Decimal::from_str_exact(text) };
+        let decimal = if bytes.iter().any(|b| matches!(b, b'e' | b'E')) {
+            Decimal::from_scientific(text)
+        } else {
+            Decimal::from_str_exact(text)
+        };
         decimal.map(Self).map_err(|_| fail())
     }
 }
@@ -115,8 +118,8 @@ impl Currency {
     /// Decimal places of the currency's minor unit by ISO 4217; 2 for codes we do not know.
     pub fn exponent(&self) -> u32 {
         match self.0.as_str() {
-            "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "UYI" | "VND" | "VUV" | "XAF"
-            | "XOF" | "XPF" => 0,
+            "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "UYI" | "VND"
+            | "VUV" | "XAF" | "XOF" | "XPF" => 0,
             "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
             "CLF" | "UYW" => 4,
             _ => 2,
@@ -148,7 +151,8 @@ impl Money {
         self.currency.exponent() == 0 && self.decimals() > 0
     }
 
-    /// The number as people read it: thousands grouped, the currency's decimals, and never fewer digits than are significant.
+    /// The number as people read it: thousands grouped, the currency's decimals, and never fewer digits than are
+    /// significant.
     pub fn number(&self) -> String {
         let mut decimal = self.amount.decimal();
         decimal.rescale(self.decimals());
@@ -179,7 +183,8 @@ pub fn sums_by_currency(counted: impl IntoIterator<Item = (u64, Money)>) -> Vec<
 impl Money {
     /// The money in as few signs as tell its size, cut and not rounded: `18.0T EUR`; below ten thousand as it is.
     pub fn short(&self) -> String {
-        const UNITS: [(i64, &str); 4] = [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k")];
+        const UNITS: [(i64, &str); 4] =
+            [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k")];
         let size = self.amount.decimal().abs();
         match UNITS.into_iter().find(|(unit, _)| size >= Decimal::from(*unit) && size >= Decimal::from(10_000)) {
             Some((unit, sign)) => {

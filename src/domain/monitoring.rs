@@ -1,4 +1,5 @@
-//! Monitoring programmes of the card schemes (VAMP, ECP): what they measure in a month, where they begin, and how near to it a merchant is.
+//! Monitoring programmes of the card schemes (VAMP, ECP): what they measure in a month, where they begin, and how near
+//! to it a merchant is.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,9 +19,11 @@ closed_enum! {
 }
 
 impl CardScheme {
-    /// The scheme of a card by how its number begins; none where it is another one's, or where four digits are not known.
+    /// The scheme of a card by how its number begins; none where it is another one's, or where four digits are not
+    /// known.
     pub fn of_card(beginning: &str) -> Option<Self> {
-        let four: u32 = beginning.get(..4).filter(|four| four.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()?;
+        let four: u32 =
+            beginning.get(..4).filter(|four| four.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()?;
         match four {
             4_000..5_000 => Some(Self::Visa),
             5_100..5_600 | 2_221..=2_720 => Some(Self::Mastercard),
@@ -86,8 +89,9 @@ impl FromStr for SalesMonth {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fail = || SalesMonthError(text.chars().take(40).collect());
         let (year, month) = text.trim().split_once('-').ok_or_else(fail)?;
-        let digits =
-            |text: &str, length| (text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?;
+        let digits = |text: &str, length| {
+            (text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
+        };
         let (year, month): (u32, u32) = digits(year, 4).zip(digits(month, 2)).ok_or_else(fail)?;
         i32::try_from(year).ok().and_then(|year| NaiveDate::from_ymd_opt(year, month, 1)).map(Self).ok_or_else(fail)
     }
@@ -165,7 +169,8 @@ impl ProgrammeReading {
         (sales > 0).then_some(Self { programme, items, sales })
     }
 
-    /// The ratio in hundredths of a percent, rounded up: near where the programme applies it never looks lower than it is.
+    /// The ratio in hundredths of a percent, rounded up: near where the programme applies it never looks lower than it
+    /// is.
     pub fn ratio(&self) -> u64 {
         u64::try_from((u128::from(self.items) * 10_000).div_ceil(u128::from(self.sales.max(1)))).unwrap_or(u64::MAX)
     }
@@ -182,12 +187,13 @@ impl ProgrammeReading {
 
     /// How much of the way to its bounds, in thousandths: by ratio, and by number.
     fn ways(&self) -> (u128, u128) {
-        let ratio = u128::from(self.items) * 10_000 * 1_000 / (u128::from(self.sales.max(1)) * u128::from(self.programme.ratio.max(1)));
+        let ratio = u128::from(self.items) * 10_000 * 1_000
+            / (u128::from(self.sales.max(1)) * u128::from(self.programme.ratio.max(1)));
         (ratio, u128::from(self.items) * 1_000 / u128::from(self.programme.number.max(1)))
     }
 
-    /// How much of the way to where the programme applies, in thousandths: by ratio or number, whichever is further away, because both have to
-    /// be reached.
+    /// How much of the way to where the programme applies, in thousandths: by ratio or number, whichever is further
+    /// away, because both have to be reached.
     pub fn reached(&self) -> u64 {
         let (ratio, number) = self.ways();
         u64::try_from(ratio.min(number)).unwrap_or(u64::MAX)
@@ -311,7 +317,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn more_items_never_bring_a_merchant_further_away(items in 0u64..u64::MAX / 2, sales in 1u64.., programme in 0usize..4) {
+        fn more_items_never_bring_a_merchant_further_away(items in 0u64..u64::MAX / 2, sales in 1u64..,
+            programme in 0usize..4) {
             let reading = |items| ProgrammeReading { programme: PROGRAMMES[programme], items, sales };
 
             prop_assert!(reading(items).reached() <= reading(items + 1).reached());

@@ -1,7 +1,8 @@
-//! Monotonic time: moments of a clock that only counts, which setting the date does not move. What has to have passed is measured by it.
+//! Monotonic time: moments of a clock that only counts, which setting the date does not move. What has to have passed
+//! is measured by it.
 //!
-//! Such a clock counts from the boot of its machine. Moments of different boots cannot be compared: between them an unknown time passed,
-//! and what is unknown counts as not passed.
+//! Such a clock counts from the boot of its machine. Moments of different boots cannot be compared: between them an
+//! unknown time passed, and what is unknown counts as not passed.
 
 use chrono::TimeDelta;
 
@@ -40,8 +41,8 @@ impl MonotonicTime {
     }
 }
 
-/// The present moment by both clocks: the date as far as it is believed, and how far the monotonic one has counted. By the former things
-/// are due and too late; by the latter alone has a wait passed that has to pass.
+/// The present moment by both clocks: the date as far as it is believed, and how far the monotonic one has counted. By
+/// the former things are due and too late; by the latter alone has a wait passed that has to pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Present {
     /// By the guarded clock.
@@ -73,7 +74,10 @@ mod tests {
         let at = |micros| MonotonicTime { micros, ..moment };
 
         assert_eq!([9, 10, 11].map(|micros| moment.has_come(at(micros))), [false, true, true]);
-        assert!(!moment.has_come(MonotonicTime { epoch: ClockEpoch::generate(), micros: 99 }), "of another boot nothing is known");
+        assert!(
+            !moment.has_come(MonotonicTime { epoch: ClockEpoch::generate(), micros: 99 }),
+            "of another boot nothing is known"
+        );
     }
 
     #[test]

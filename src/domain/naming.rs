@@ -8,7 +8,8 @@ use super::fold::fold;
 use super::sanitize::is_unsafe;
 
 /// Letters of scripts that share their looks.
-const LOOK_ALIKE: [&[RangeInclusive<char>]; 3] = [&['A'..='Z', 'a'..='z', 'À'..='ɏ'], &['Ͱ'..='Ͽ', 'ἀ'..='῿'], &['Ѐ'..='ԯ']];
+const LOOK_ALIKE: [&[RangeInclusive<char>]; 3] =
+    [&['A'..='Z', 'a'..='z', 'À'..='ɏ'], &['Ͱ'..='Ͽ', 'ἀ'..='῿'], &['Ѐ'..='ԯ']];
 
 /// A new name as it is kept (composed, without blanks at its ends), or what it must not hold.
 pub fn new_name(text: &str) -> Result<String, String> {

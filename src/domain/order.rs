@@ -88,8 +88,8 @@ impl MerchantOrder {
         is_older && other.state.is_some() && other.state != self.state
     }
 
-    /// Takes over what a later file says of the order; what that leaves out stays as it was, and so does a newer state. Returns whether
-    /// anything changed.
+    /// Takes over what a later file says of the order; what that leaves out stays as it was, and so does a newer state.
+    /// Returns whether anything changed.
     pub fn update(&mut self, mut later: Self) -> bool {
         let before = self.clone();
         if self.has_newer_state_than(&later) {
@@ -230,7 +230,10 @@ impl OrderMatch {
             MatchDoubt::Undated => "no dates to compare".to_owned(),
             MatchDoubt::Several(count) => format!("{count} orders fit alike"),
         };
-        std::iter::once(self.evidence.words().to_owned()).chain(self.doubts.iter().map(doubt)).collect::<Vec<_>>().join("; ")
+        std::iter::once(self.evidence.words().to_owned())
+            .chain(self.doubts.iter().map(doubt))
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 }
 
@@ -276,7 +279,11 @@ mod tests {
         let changed = [order.update(shipped.clone()), order.update(shipped)];
 
         assert_eq!(changed, [true, false]);
-        assert_eq!((order.state, order.state_at), (Some(OrderState::Shipped), None), "the time was that of the other state");
+        assert_eq!(
+            (order.state, order.state_at),
+            (Some(OrderState::Shipped), None),
+            "the time was that of the other state"
+        );
         assert_eq!(order.arn.as_deref(), Some("74320456118200319945216"));
     }
 

@@ -14,11 +14,13 @@ const MOST_CHARS: usize = 64;
 /// What cannot stand in a header as it is; what is not ASCII cannot either.
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
 
-/// A name as it is kept: one line that is safe to show, no full card number, at most 64 characters; empty where nothing is left.
+/// A name as it is kept: one line that is safe to show, no full card number, at most 64 characters; empty where nothing
+/// is left.
 pub fn person_name(said: &str) -> String {
     // An overlong text need not be gone through to its end.
     let start: String = said.chars().take(16 * MOST_CHARS).collect();
-    let shown: String = sanitize::line(&sanitize::stored_line(&start)).chars().filter(|c| !sanitize::is_unsafe(*c)).collect();
+    let shown: String =
+        sanitize::line(&sanitize::stored_line(&start)).chars().filter(|c| !sanitize::is_unsafe(*c)).collect();
     mask_card_numbers(shown.trim()).chars().take(MOST_CHARS).collect::<String>().trim_end().to_owned()
 }
 
@@ -28,7 +30,8 @@ pub fn person_header(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| utf8_percent_encode(&name, ENCODED).to_string())
 }
 
-/// The name that a header carries. What is no text leaves marks, and never a refusal: a claim is not worth a missed deadline.
+/// The name that a header carries. What is no text leaves marks, and never a refusal: a claim is not worth a missed
+/// deadline.
 pub fn person_of_header(value: &[u8]) -> String {
     person_name(&percent_decode_str(&String::from_utf8_lossy(value)).decode_utf8_lossy())
 }

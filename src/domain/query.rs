@@ -1,9 +1,9 @@
 //! The typed query language: text to filter and sort, and back.
 //!
-//! `status:open provider:ethoca,verifi expires:6 sort:-amount free text`: a word is `key:value`, lists are separated by commas, every
-//! other word is searched for. Text with blanks stands in double quotes, where `\"` and `\\` are a quote and a backslash.
-//! The language says exactly what the list operation can do and nothing more; where this machine answers it also knows `amount<25`,
-//! `currency:`, `issuer:` and `mcc:` ([`Vocabulary`]).
+//! `status:open provider:ethoca,verifi expires:6 sort:-amount free text`: a word is `key:value`, lists are separated by
+//! commas, every other word is searched for. Text with blanks stands in double quotes, where `\"` and `\\` are a quote
+//! and a backslash. The language says exactly what the list operation can do and nothing more; where this machine
+//! answers it also knows `amount<25`, `currency:`, `issuer:` and `mcc:` ([`Vocabulary`]).
 
 mod chips;
 mod meant;
@@ -26,8 +26,8 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        AlertFilter, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CalendarHour, CompanyId, Comparison, Currency, LocalConditions,
-        Provider, Sort, SortField, SortOrder,
+        AlertFilter, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CalendarHour, CompanyId, Comparison,
+        Currency, LocalConditions, Provider, Sort, SortField, SortOrder,
     };
 
     fn days() -> impl Strategy<Value = (Option<NaiveDate>, Option<NaiveDate>)> {
@@ -55,11 +55,14 @@ mod tests {
     }
 
     fn amounts() -> impl Strategy<Value = Vec<(Comparison, Amount)>> {
-        let amount = (any::<i64>(), 0u32..8).prop_map(|(digits, scale)| rust_decimal::Decimal::new(digits, scale).into());
-        proptest::collection::vec((select(&Comparison::ALL[..]), amount), 0..3).prop_map(|mut amounts: Vec<(Comparison, Amount)>| {
-            amounts.dedup();
-            amounts
-        })
+        let amount =
+            (any::<i64>(), 0u32..8).prop_map(|(digits, scale)| rust_decimal::Decimal::new(digits, scale).into());
+        proptest::collection::vec((select(&Comparison::ALL[..]), amount), 0..3).prop_map(
+            |mut amounts: Vec<(Comparison, Amount)>| {
+                amounts.dedup();
+                amounts
+            },
+        )
     }
 
     /// A day of any calendar.
@@ -74,21 +77,25 @@ mod tests {
     fn conditions() -> impl Strategy<Value = LocalConditions> {
         let currencies = proptest::collection::btree_set("[A-Z]{3}".prop_map(Currency::new), 0..3);
         let hours = calendar_days().prop_flat_map(|day| {
-            (0i64..24).prop_map(move |hour| CalendarHour::of(day.range().0 + chrono::Duration::hours(hour), day.calendar))
+            (0i64..24)
+                .prop_map(move |hour| CalendarHour::of(day.range().0 + chrono::Duration::hours(hour), day.calendar))
         });
-        let rest = (proptest::option::of(any::<bool>()), proptest::option::of(calendar_days()), proptest::option::of(hours));
-        (amounts(), currencies, trimmed_texts(), trimmed_texts(), rest).prop_map(|(amounts, currencies, issuers, mccs, rest)| {
-            LocalConditions {
-                // An amount is one of a currency.
-                amounts: if currencies.is_empty() { Vec::new() } else { amounts },
-                currencies: currencies.into_iter().collect(),
-                issuers,
-                mccs,
-                notices: rest.0,
-                refunded: rest.1,
-                lapses: rest.2,
-            }
-        })
+        let rest =
+            (proptest::option::of(any::<bool>()), proptest::option::of(calendar_days()), proptest::option::of(hours));
+        (amounts(), currencies, trimmed_texts(), trimmed_texts(), rest).prop_map(
+            |(amounts, currencies, issuers, mccs, rest)| {
+                LocalConditions {
+                    // An amount is one of a currency.
+                    amounts: if currencies.is_empty() { Vec::new() } else { amounts },
+                    currencies: currencies.into_iter().collect(),
+                    issuers,
+                    mccs,
+                    notices: rest.0,
+                    refunded: rest.1,
+                    lapses: rest.2,
+                }
+            },
+        )
     }
 
     fn filters() -> impl Strategy<Value = (AlertFilter, Sort)> {
@@ -100,7 +107,12 @@ mod tests {
             proptest::collection::btree_set(any::<u128>(), 0..3),
         );
         let texts = (proptest::option::of(tricky_text()), proptest::option::of(tricky_text()));
-        let rest = (proptest::option::of(any::<bool>()), proptest::option::of(1u32..), select(&SortField::ALL[..]), any::<bool>());
+        let rest = (
+            proptest::option::of(any::<bool>()),
+            proptest::option::of(1u32..),
+            select(&SortField::ALL[..]),
+            any::<bool>(),
+        );
         (lists, texts, (days(), days()), rest, conditions()).prop_map(
             |(lists, (descriptor, q), (alerted, transacted), rest, conditions)| {
                 let (statuses, providers, types, outcomes, companies) = lists;

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use chrono::{NaiveTime, Timelike};
 
-/// Quiet hours: a daily interval of local time, its end not in it. One that ends before it begins goes on after midnight.
+/// Quiet hours: a daily interval of local time, its end not in it. One that ends before it begins goes on after
+/// midnight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuietHours {
     from: NaiveTime,
@@ -38,10 +39,13 @@ impl FromStr for QuietHours {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || format!("{text:?} is not allowed: two different times of day such as 22:00-07:00, or nothing for none");
+        let wrong =
+            || format!("{text:?} is not allowed: two different times of day such as 22:00-07:00, or nothing for none");
         let time = |text: &str| {
             let (hour, minute) = text.trim().split_once(':')?;
-            let number = |text: &str| text.parse().ok().filter(|_| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit()));
+            let number = |text: &str| {
+                text.parse().ok().filter(|_| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit()))
+            };
             NaiveTime::from_hms_opt(number(hour)?, number(minute)?, 0)
         };
         let (from, to) = text.split_once('-').ok_or_else(wrong)?;
@@ -71,7 +75,11 @@ mod tests {
     #[rstest]
     #[case::over_midnight("22:00-07:00", &["22:00", "23:59", "00:00", "06:59"], &["07:00", "12:00", "21:59"])]
     #[case::within_a_day("12:30-13:15", &["12:30", "13:14"], &["13:15", "12:29", "00:00"])]
-    fn they_hold_from_their_first_minute_to_before_their_end(#[case] hours: &str, #[case] quiet: &[&str], #[case] loud: &[&str]) {
+    fn they_hold_from_their_first_minute_to_before_their_end(
+        #[case] hours: &str,
+        #[case] quiet: &[&str],
+        #[case] loud: &[&str],
+    ) {
         let hours: QuietHours = hours.parse().unwrap();
 
         assert!(quiet.iter().all(|time| hours.contains(at(time))));
@@ -92,10 +100,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_pair_of_times_parts_the_day_in_two_and_is_written_as_it_is_read(from in 0u32..1440, to in 0u32..1440, time in 0u32..1440) {
+        fn any_pair_of_times_parts_the_day_in_two_and_is_written_as_it_is_read(from in 0u32..1440, to in 0u32..1440,
+            time in 0u32..1440) {
             prop_assume!(from != to);
             let of = |minutes: u32| NaiveTime::from_hms_opt(minutes / 60, minutes % 60, 0).unwrap();
-            let (hours, others) = (QuietHours { from: of(from), to: of(to) }, QuietHours { from: of(to), to: of(from) });
+            let (hours, others) = (QuietHours { from: of(from), to: of(to) }, QuietHours { from: of(to),
+                to: of(from) });
 
             prop_assert_eq!(hours.to_string().parse(), Ok(hours));
             prop_assert_ne!(hours.contains(of(time)), others.contains(of(time)));

@@ -30,8 +30,8 @@ pub fn queries(text: &str) -> String {
     masked.collect::<Vec<_>>().join(" ")
 }
 
-/// The text without the user names and passwords of addresses in it. One that is not percent-encoded may hold any letter: all goes up to the
-/// last `@` of the line.
+/// The text without the user names and passwords of addresses in it. One that is not percent-encoded may hold any
+/// letter: all goes up to the last `@` of the line.
 pub fn passwords(text: &str) -> String {
     let redacted = text.split('\n').map(|line| match line.split_once("://") {
         Some((scheme, rest)) => match rest.rfind('@') {
@@ -43,9 +43,11 @@ pub fn passwords(text: &str) -> String {
     redacted.collect::<Vec<_>>().join("\n")
 }
 
-/// Another system's words for a message or the log: one line that is safe to show, at most 200 characters, no card number.
+/// Another system's words for a message or the log: one line that is safe to show, at most 200 characters, no card
+/// number.
 pub fn words(text: &str) -> String {
-    // Masked before it is cut: of a number that the cut goes through, the rest could no longer be told from other digits.
+    // Masked before it is cut: of a number that the cut goes through, the rest could no longer be told from other
+    // digits.
     let mut words = mask_card_numbers(&line(&stored_line(text))).into_owned();
     if let Some((end, _)) = words.char_indices().nth(MOST_WORDS) {
         words.truncate(end);
@@ -64,7 +66,10 @@ mod tests {
 
     #[rstest]
     #[case("no 'postgres://desk:ho/r@se@db/desk' here", "no 'postgres://****@db/desk' here")]
-    #[case("no 'postgres://desk:it's \"ho://r@se\"@db/desk' here\ntry a@b", "no 'postgres://****@db/desk' here\ntry a@b")]
+    #[case(
+        "no 'postgres://desk:it's \"ho://r@se\"@db/desk' here\ntry a@b",
+        "no 'postgres://****@db/desk' here\ntry a@b"
+    )]
     #[case("a@b and http://shop.example/", "a@b and http://shop.example/")]
     #[case("", "")]
     fn what_an_address_says_of_its_user_is_redacted(#[case] text: &str, #[case] kept: &str) {
@@ -76,7 +81,11 @@ mod tests {
     #[case("no: hunter22, ZGVzazpodW50ZXIyMg==", &["ZGVzazpodW50ZXIyMg==", "hunter22"], "no: ****, ****")]
     #[case("banana", &["a", "ana"], "banana")]
     #[case("banana", &["", "anan"], "b****a")]
-    fn a_secret_that_comes_back_is_redacted_unless_it_is_too_short(#[case] text: &str, #[case] ours: &[&str], #[case] kept: &str) {
+    fn a_secret_that_comes_back_is_redacted_unless_it_is_too_short(
+        #[case] text: &str,
+        #[case] ours: &[&str],
+        #[case] kept: &str,
+    ) {
         assert_eq!(secrets(text.to_owned(), ours), kept);
     }
 

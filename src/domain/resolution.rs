@@ -17,7 +17,8 @@ use super::open_enum::open_enum;
 pub const MAX_COMMENT_CHARS: usize = 250;
 
 closed_enum! {
-    /// The dialect, one of the interface's two variants (decisions, Two dialects): each has its own body of a resolution.
+    /// The dialect, one of the interface's two variants (decisions, Two dialects): each has its own body of a
+    /// resolution.
     #[derive(Default)]
     pub enum Dialect {
         /// API keys, decimal strings, `ethocaMerchantId`.
@@ -185,7 +186,8 @@ open_enum! {
     }
 }
 
-/// A resolution in either dialect. What others say becomes one by [`Resolution::from_parts`] alone, which holds every rule.
+/// A resolution in either dialect. What others say becomes one by [`Resolution::from_parts`] alone, which holds every
+/// rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
     /// Body of the current dialect.
@@ -214,7 +216,9 @@ impl fmt::Display for Resolution {
             Self::Current { decision: Decision::Invalid(reason), .. } => write!(f, "INVALID, {}", reason.as_str()),
             Self::Current { decision, .. } => f.write_str(decision.refunded()),
             Self::Older { word, refunded, amount_stopped: None, .. } => write!(f, "{word}, {refunded}"),
-            Self::Older { word, refunded, amount_stopped: Some(amount), .. } => write!(f, "{word}, {refunded}, {amount} stopped"),
+            Self::Older { word, refunded, amount_stopped: Some(amount), .. } => {
+                write!(f, "{word}, {refunded}, {amount} stopped")
+            }
         }
     }
 }
@@ -225,7 +229,8 @@ impl Resolution {
         match self {
             Self::Current { decision, .. } => *decision == Decision::Refunded,
             Self::Older { word, refunded, .. } => {
-                *refunded == OlderRefunded::Refunded && !matches!(word, OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled)
+                *refunded == OlderRefunded::Refunded
+                    && !matches!(word, OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled)
             }
         }
     }
@@ -238,8 +243,8 @@ impl Resolution {
         }
     }
 
-    /// Whether it says that the money went back by another alert on the payment, or that this one is a double of it: it is true where that
-    /// one's answer is.
+    /// Whether it says that the money went back by another alert on the payment, or that this one is a double of it: it
+    /// is true where that one's answer is.
     pub fn rests_on_another(&self) -> bool {
         self.says_refunded_before()
             || match self {
@@ -267,7 +272,11 @@ impl Resolution {
     pub fn canonical(&self) -> String {
         match self {
             Self::Current { decision, comments } => {
-                format!("current|{}|{}|{comments}", decision.refunded(), decision.reason().map_or("", InvalidReason::as_str))
+                format!(
+                    "current|{}|{}|{comments}",
+                    decision.refunded(),
+                    decision.reason().map_or("", InvalidReason::as_str)
+                )
             }
             Self::Older { word, refunded, amount_stopped, comments } => {
                 let amount = amount_stopped.map(|amount| amount.decimal().normalize().to_string()).unwrap_or_default();
@@ -296,7 +305,12 @@ mod tests {
 
     #[test]
     fn a_resolution_is_shown_in_the_words_of_its_dialect() {
-        let shown = [current(Decision::Refunded), current(Decision::Invalid(InvalidReason::Duplicate)), older(Some("9.50")), older(None)];
+        let shown = [
+            current(Decision::Refunded),
+            current(Decision::Invalid(InvalidReason::Duplicate)),
+            older(Some("9.50")),
+            older(None),
+        ];
 
         let expected = [
             "REFUNDED",
@@ -309,8 +323,15 @@ mod tests {
 
     #[test]
     fn a_repeat_is_the_same_line_and_every_other_decision_another() {
-        assert_eq!(older(Some("9.50")).canonical(), older(Some("9.5")).canonical(), "the digits of an amount decide nothing");
-        assert_eq!(current(Decision::Invalid(InvalidReason::Duplicate)).canonical(), "current|INVALID|NOT_REFUNDED_DUPLICATE|by Ann");
+        assert_eq!(
+            older(Some("9.50")).canonical(),
+            older(Some("9.5")).canonical(),
+            "the digits of an amount decide nothing"
+        );
+        assert_eq!(
+            current(Decision::Invalid(InvalidReason::Duplicate)).canonical(),
+            "current|INVALID|NOT_REFUNDED_DUPLICATE|by Ann"
+        );
 
         let mut all: Vec<String> = Decision::ALL.iter().map(|decision| current(*decision).canonical()).collect();
         all.extend([older(Some("9.50")), older(Some("9.51")), older(None)].map(|resolution| resolution.canonical()));
@@ -321,7 +342,8 @@ mod tests {
 
     #[test]
     fn each_reason_and_each_older_word_has_a_meaning_of_its_own() {
-        let reasons: std::collections::HashSet<&str> = InvalidReason::ALL.into_iter().map(InvalidReason::words).collect();
+        let reasons: std::collections::HashSet<&str> =
+            InvalidReason::ALL.into_iter().map(InvalidReason::words).collect();
         let words: std::collections::HashSet<&str> = OlderWord::KNOWN.iter().map(OlderWord::words).collect();
 
         assert_eq!((reasons.len(), words.len()), (InvalidReason::ALL.len(), OlderWord::KNOWN.len()));

@@ -5,19 +5,20 @@ use chrono::{TimeDelta, TimeZone as _, Utc};
 use super::attempt::KEY_MEMORY;
 use super::time::Timestamp;
 
-/// So many times as many entries of the audit log go at once as of other things: each pruning leaves an entry in it, so that few large
-/// ones are better.
+/// So many times as many entries of the audit log go at once as of other things: each pruning leaves an entry in it, so
+/// that few large ones are better.
 pub const AUDIT_AT_ONCE: u32 = 10;
 
-/// Retention: how long things are kept; nothing where they are kept for ever. Alerts, outcomes, attempts that have not ended, and
-/// deliveries that can still be tried are never pruned.
+/// Retention: how long things are kept; nothing where they are kept for ever. Alerts, outcomes, attempts that have not
+/// ended, and deliveries that can still be tried are never pruned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionPolicy {
     /// The log of attempts of a delivery that arrived, from each attempt on.
     pub delivery_attempts: Option<TimeDelta>,
     /// A delivery that arrived, and its event once every delivery of it is pruned; from its arrival on.
     pub deliveries: Option<TimeDelta>,
-    /// A delivery that was given up (exhausted, or cancelled with its endpoint), with its event and its attempts; from that moment on.
+    /// A delivery that was given up (exhausted, or cancelled with its endpoint), with its event and its attempts; from
+    /// that moment on.
     pub given_up: Option<TimeDelta>,
     /// An attempt to resolve, from its end on; a day at least.
     pub attempts: Option<TimeDelta>,
@@ -28,7 +29,13 @@ pub struct RetentionPolicy {
 impl Default for RetentionPolicy {
     fn default() -> Self {
         let days = |days| Some(TimeDelta::days(days));
-        Self { delivery_attempts: days(30), deliveries: days(90), given_up: days(365), attempts: days(365), audit: days(2_557) }
+        Self {
+            delivery_attempts: days(30),
+            deliveries: days(90),
+            given_up: days(365),
+            attempts: days(365),
+            audit: days(2_557),
+        }
     }
 }
 
@@ -43,7 +50,9 @@ impl RetentionPolicy {
             // Idempotency-Keys are remembered by them.
             attempts: before(self.attempts.map(|kept| kept.max(KEY_MEMORY))),
             // Whole days: each pruning leaves an entry, and one a day is enough.
-            audit: before(self.audit).and_then(|moment| moment.date_naive().and_hms_opt(0, 0, 0)).map(|day| Utc.from_utc_datetime(&day)),
+            audit: before(self.audit)
+                .and_then(|moment| moment.date_naive().and_hms_opt(0, 0, 0))
+                .map(|day| Utc.from_utc_datetime(&day)),
         }
     }
 }

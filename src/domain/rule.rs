@@ -33,14 +33,16 @@ impl DecisionRule {
         self.filter.matches(alert, now)
     }
 
-    /// The list's filter for what waits of that, as far as lists of this vocabulary can be asked for it; `None` where the rule wants nothing
-    /// that waits.
+    /// The list's filter for what waits of that, as far as lists of this vocabulary can be asked for it; `None` where
+    /// the rule wants nothing that waits.
     pub fn waiting(&self, vocabulary: Vocabulary) -> Option<AlertFilter> {
         let waits = self.filter.statuses.is_empty() || self.filter.statuses.contains(&AlertStatus::Open);
         let filter = waits.then(|| AlertFilter { statuses: vec![AlertStatus::Open], ..self.filter.clone() })?;
         Some(match vocabulary {
             Vocabulary::Desk => filter,
-            Vocabulary::Interface | Vocabulary::Older => AlertFilter { conditions: LocalConditions::default(), ..filter },
+            Vocabulary::Interface | Vocabulary::Older => {
+                AlertFilter { conditions: LocalConditions::default(), ..filter }
+            }
         })
     }
 }
@@ -81,12 +83,14 @@ pub struct Rehearsal<'r> {
     pub unmatched: u64,
 }
 
-/// An alert as it waited, and the moment to ask its rules at: that of its answer, or now, by which one that lapsed is as due as it ever was.
+/// An alert as it waited, and the moment to ask its rules at: that of its answer, or now, by which one that lapsed is
+/// as due as it ever was.
 fn as_it_waited(alert: &Alert, now: Timestamp) -> (Alert, Timestamp) {
     let answered = alert.outcome.as_ref().and_then(|outcome| outcome.action_time);
     let last = answered.unwrap_or(now);
     // Whole hours are those of the moment of reading, and 0 for what is over.
-    let deadline = if alert.is_over() { alert.deadline.moment().map_or(Deadline::Unknown, Deadline::At) } else { alert.deadline };
+    let deadline =
+        if alert.is_over() { alert.deadline.moment().map_or(Deadline::Unknown, Deadline::At) } else { alert.deadline };
     (Alert { status: AlertStatus::Open, outcome: None, expired_at: None, deadline, ..alert.clone() }, last)
 }
 
@@ -102,7 +106,9 @@ mod tests {
     fn what_waits_of_a_rule_is_open_and_nothing_where_its_query_names_no_open_status() {
         let queries = ["provider:ethoca", "status:open,refunded", "status:refunded"];
 
-        let waiting = queries.map(|query| rule(&format!("a: {query} -> refunded")).waiting(Vocabulary::Desk).map(|filter| filter.statuses));
+        let waiting = queries.map(|query| {
+            rule(&format!("a: {query} -> refunded")).waiting(Vocabulary::Desk).map(|filter| filter.statuses)
+        });
 
         assert_eq!(waiting, [Some(vec![AlertStatus::Open]), Some(vec![AlertStatus::Open]), None]);
     }
@@ -111,7 +117,8 @@ mod tests {
     fn another_deployment_is_asked_for_what_it_can_be_asked_for_alone() {
         let rule = rule("a: provider:ethoca mcc:5941 -> refunded");
 
-        let [here, elsewhere] = [Vocabulary::Desk, Vocabulary::Interface].map(|vocabulary| rule.waiting(vocabulary).unwrap());
+        let [here, elsewhere] =
+            [Vocabulary::Desk, Vocabulary::Interface].map(|vocabulary| rule.waiting(vocabulary).unwrap());
 
         assert_eq!(here.conditions, rule.filter.conditions);
         assert_eq!((elsewhere.conditions, elsewhere.providers), (LocalConditions::default(), rule.filter.providers));

@@ -1,9 +1,11 @@
-//! Sanitizer: the one set of characters that are unsafe to show, and text without them, for a terminal, a log line or a header.
+//! Sanitizer: the one set of characters that are unsafe to show, and text without them, for a terminal, a log line or a
+//! header.
 //!
-//! Unsafe are control characters (C0, C1, DEL), marks that turn the writing direction, and characters that nobody sees: with them a text
-//! steers the terminal, or reads as another one. What is stored, compared, exported as JSON or sent keeps all of them but the control
-//! characters; where text is shown, and in the cells of an exported table, they go, except where a script needs them: joiners between letters and in emoji, variation selectors
-//! behind what they vary, the tags of a flag.
+//! Unsafe are control characters (C0, C1, DEL), marks that turn the writing direction, and characters that nobody sees:
+//! with them a text steers the terminal, or reads as another one. What is stored, compared, exported as JSON or sent
+//! keeps all of them but the control characters; where text is shown, and in the cells of an exported table, they go,
+//! except where a script needs them: joiners between letters and in emoji, variation selectors behind what they vary,
+//! the tags of a flag.
 
 use std::borrow::Cow;
 
@@ -32,12 +34,15 @@ fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Format characters that take no room and change how others read: Unicode's Default_Ignorable_Code_Point and the bidi controls among them.
+/// Format characters that take no room and change how others read: Unicode's Default_Ignorable_Code_Point and the bidi
+/// controls among them.
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
-        | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
-        | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+        | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' 
+        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
+        | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
+        | '\u{E0000}'..='\u{E0FFF}')
 }
 
 /// One line that is safe to show. Control characters, line breaks among them, become `·`; invisible characters go.
@@ -77,7 +82,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// One line as it is stored: without control characters, those that part words become blanks, and blanks at the ends go.
+/// One line as it is stored: without control characters, those that part words become blanks, and blanks at the ends
+/// go.
 pub fn stored_line(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text.trim());
@@ -96,7 +102,8 @@ pub fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|&c| c == '\n' || !c.is_control()).collect()
 }
 
-/// Text without the sequences that steer a terminal, such as those of colours. Of a string without an end only its beginning goes.
+/// Text without the sequences that steer a terminal, such as those of colours. Of a string without an end only its
+/// beginning goes.
 pub fn without_sequences(text: &str) -> Cow<'_, str> {
     const ESC: char = '\u{1b}';
     if !text.contains(ESC) {
@@ -139,7 +146,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A cell that no spreadsheet takes for a formula: one that might be gets an apostrophe before it. Plain numbers stay numbers.
+/// A cell that no spreadsheet takes for a formula: one that might be gets an apostrophe before it. Plain numbers stay
+/// numbers.
 pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let number = digits.starts_with(|c: char| c.is_ascii_digit())
@@ -148,8 +156,8 @@ pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
     if is_formula(text) && !number { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// A cell of a file that is to be opened elsewhere: none that a spreadsheet takes for a formula, and without what is not shown here either.
-/// Control characters other than line breaks go, tabs become blanks.
+/// A cell of a file that is to be opened elsewhere: none that a spreadsheet takes for a formula, and without what is
+/// not shown here either. Control characters other than line breaks go, tabs become blanks.
 pub fn exported_cell(text: &str) -> String {
     lines(&without_controls(&spreadsheet_cell(text))).into_owned()
 }
@@ -187,7 +195,10 @@ impl Place {
         let between = |is: fn(char) -> bool| is(last) && next.is_some_and(is);
         match c {
             ZWNJ => between(is_letter),
-            ZWJ => between(is_letter) || is_pictograph(base) && (last == base || last == '\u{FE0F}') && next.is_some_and(is_pictograph),
+            ZWJ => {
+                between(is_letter)
+                    || is_pictograph(base) && (last == base || last == '\u{FE0F}') && next.is_some_and(is_pictograph)
+            }
             '\u{180E}' => between(is_mongolian),
             '\u{180B}'..='\u{180F}' => is_mongolian(last),
             // Keycaps are the one use behind ASCII.
@@ -301,7 +312,10 @@ mod tests {
     #[case::heart_on_fire("❤\u{fe0f}\u{200d}🔥")]
     #[case::rainbow_and_pirates("🏳\u{fe0f}\u{200d}🌈 🏴\u{200d}☠\u{fe0f}")]
     #[case::scotland("🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}")]
-    #[case::keycap("1\u{fe0f}\u{20e3}")]
+    #[case::keycap(
+        "1\u{fe0f}\
+            \u{20e3}"
+    )]
     #[case::text_style("©\u{fe0e} ☎\u{fe0f}")]
     fn ordinary_text_of_any_script_is_shown_as_it_is(#[case] text: &str) {
         assert_eq!(line(text), text);
@@ -347,10 +361,10 @@ mod tests {
     /// Text in which unsafe characters are frequent, and those beside which some of them are safe.
     fn hostile() -> impl Strategy<Value = String> {
         let of = |chars: &str| proptest::sample::select(chars.chars().collect::<Vec<_>>());
-        let frequent = of(
-            "aیक्1 葛ᠠ👩❤🏴🏽\u{200b}\u{200c}\u{200d}\u{fe0e}\u{fe0f}\u{20e3}\u{180b}\u{180e}\u{202e}\u{e0061}\u{e007f}\u{e0100}\u{1b}\n\r",
-        );
-        proptest::collection::vec(prop_oneof![3 => frequent, 1 => any::<char>()], 0..24).prop_map(|chars| chars.into_iter().collect())
+        let frequent = of("aیक्1 葛ᠠ👩❤🏴🏽\u{200b}\
+            \u{200c}\u{200d}\u{fe0e}\u{fe0f}\u{20e3}\u{180b}\u{180e}\u{202e}\u{e0061}\u{e007f}\u{e0100}\u{1b}\n\r");
+        proptest::collection::vec(prop_oneof![3 => frequent, 1 => any::<char>()], 0..24)
+            .prop_map(|chars| chars.into_iter().collect())
     }
 
     proptest! {
@@ -363,7 +377,8 @@ mod tests {
                 let after = chars.get(index + 1).copied();
                 let seen = |c: Option<char>| c.is_some_and(|c| !is_control(c) && !c.is_whitespace());
                 prop_assert!(!is_control(c) && seen(before), "{shown:?}");
-                prop_assert!(c != ZWNJ && c != ZWJ || after.is_some_and(|c| is_letter(c) || is_pictograph(c)), "{shown:?}");
+                prop_assert!(c != ZWNJ && c != ZWJ || after.is_some_and(|c| is_letter(c) || is_pictograph(c)),
+                    "{shown:?}");
                 prop_assert!(!matches!(c, '\u{200b}' | '\u{202e}'), "{shown:?}");
             }
         }

@@ -39,7 +39,11 @@ pub fn later_by(moment: Timestamp, by: TimeDelta) -> Timestamp {
 
 /// Writes a moment as the interface does: ISO 8601 in UTC, milliseconds, `Z`; microseconds only where they are needed.
 pub fn to_iso(moment: Timestamp) -> String {
-    let format = if moment.timestamp_subsec_micros().is_multiple_of(1_000) { SecondsFormat::Millis } else { SecondsFormat::Micros };
+    let format = if moment.timestamp_subsec_micros().is_multiple_of(1_000) {
+        SecondsFormat::Millis
+    } else {
+        SecondsFormat::Micros
+    };
     moment.to_rfc3339_opts(format, true)
 }
 

@@ -1,5 +1,5 @@
-//! Addresses that cannot be wrong: [`BaseUrl`] of a deployment or a gateway, [`EndpointUrl`] of a webhook endpoint; and the one rule for
-//! plain http.
+//! Addresses that cannot be wrong: [`BaseUrl`] of a deployment or a gateway, [`EndpointUrl`] of a webhook endpoint; and
+//! the one rule for plain http.
 //!
 //! Shape only. Whether an address may be connected to is decided at connect time, when its name has been resolved.
 
@@ -15,7 +15,8 @@ use super::resolution::FieldError;
 /// Longest address.
 pub const MAX_URL_BYTES: usize = 2_048;
 
-/// Where plain http may go. Beyond this machine others can read credentials and alerts on the way, so that has to be allowed expressly.
+/// Where plain http may go. Beyond this machine others can read credentials and alerts on the way, so that has to be
+/// allowed expressly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainHttp {
     /// Anywhere.
@@ -113,8 +114,8 @@ impl fmt::Display for BaseUrl {
 pub struct EndpointUrl(Url);
 
 impl EndpointUrl {
-    /// Reads an address into its normal form, in which no other spelling of an address can hide (`http://0x7f.1` becomes
-    /// `http://127.0.0.1/`).
+    /// Reads an address into its normal form, in which no other spelling of an address can hide (`http://0x7f.1`
+    /// becomes `http://127.0.0.1/`).
     ///
     /// # Errors
     /// What is wrong with it and what is allowed.
@@ -200,7 +201,9 @@ fn parse(text: &str, plain_http: PlainHttp) -> Result<Url, UrlError> {
     let url = match Url::parse(text) {
         Ok(url) => url,
         // A bare host is the likely mistake; "relative URL without a base" would not help anybody.
-        Err(ParseError::RelativeUrlWithoutBase) => return wrong("is not an address: it starts with http:// or https://"),
+        Err(ParseError::RelativeUrlWithoutBase) => {
+            return wrong("is not an address: it starts with http:// or https://");
+        }
         Err(error) => return wrong(format!("is not an address: {error}")),
     };
     if !matches!(url.scheme(), "http" | "https") {
@@ -224,7 +227,8 @@ fn parse(text: &str, plain_http: PlainHttp) -> Result<Url, UrlError> {
     }
     match plain_http {
         PlainHttp::Unless(how) if is_in_clear(&url) => wrong(format!(
-            "is plain http beyond this machine, where others can read the credential and the alerts on the way: use https, or {how}"
+            "is plain http beyond this machine, where others can read the credential and the alerts on the way: use \
+                https, or {how}"
         )),
         _ => Ok(url),
     }
@@ -282,11 +286,13 @@ mod tests {
 
     #[test]
     fn an_address_that_is_taken_can_be_read_again_from_its_normal_form() {
-        let of_length = |length: usize| format!("https://a.example?{}", "b".repeat(length - "https://a.example?".len()));
+        let of_length =
+            |length: usize| format!("https://a.example?{}", "b".repeat(length - "https://a.example?".len()));
         let bare = format!("https://{}", "b.".repeat(MAX_URL_BYTES)).split_at(MAX_URL_BYTES).0.to_owned();
 
         for text in [of_length(MAX_URL_BYTES - 1), of_length(MAX_URL_BYTES), bare, of_length(100) + &"ä".repeat(900)] {
-            let again = EndpointUrl::parse(&text, GUARDED).map(|taken| EndpointUrl::parse(taken.reveal(), GUARDED).is_ok());
+            let again =
+                EndpointUrl::parse(&text, GUARDED).map(|taken| EndpointUrl::parse(taken.reveal(), GUARDED).is_ok());
             assert_ne!(again, Ok(false), "{text}");
         }
         assert!(EndpointUrl::parse(&of_length(MAX_URL_BYTES - 1), GUARDED).is_ok());
@@ -314,8 +320,13 @@ mod tests {
     #[case("https://example.com/?key=hunter22#part", "fragment")]
     #[case("http://example.com:0/", "port 0")]
     #[case("http://example.com:99999/", "is not an address")]
-    fn an_address_that_cannot_work_is_refused_with_its_reason_and_not_repeated(#[case] text: &str, #[case] words: &str) {
-        for error in [BaseUrl::parse(text, GUARDED).unwrap_err(), EndpointUrl::parse(text, PlainHttp::Allowed).unwrap_err()] {
+    fn an_address_that_cannot_work_is_refused_with_its_reason_and_not_repeated(
+        #[case] text: &str,
+        #[case] words: &str,
+    ) {
+        for error in
+            [BaseUrl::parse(text, GUARDED).unwrap_err(), EndpointUrl::parse(text, PlainHttp::Allowed).unwrap_err()]
+        {
             let UrlError(error) = error;
             assert!(error.contains(words) && !error.contains("hunter22"), "{error}");
         }
@@ -364,12 +375,17 @@ mod tests {
         for UrlError(error) in [base.unwrap_err(), endpoint.unwrap_err()] {
             assert!(error.starts_with("is plain http beyond this machine") && error.ends_with("or say so"), "{error}");
         }
-        assert!(BaseUrl::parse(text, PlainHttp::Allowed).is_ok() && EndpointUrl::parse(text, PlainHttp::when(true, "")).is_ok());
+        assert!(
+            BaseUrl::parse(text, PlainHttp::Allowed).is_ok()
+                && EndpointUrl::parse(text, PlainHttp::when(true, "")).is_ok()
+        );
     }
 
     proptest! {
         #[test]
-        fn what_is_accepted_stays_as_it_is(text in "https?://[a-z]{1,8}(\\.[a-z]{2,4})?(:[1-9][0-9]{1,3})?(/[a-z0-9]{0,5}){0,3}") {
+        fn what_is_accepted_stays_as_it_is(
+            text in "https?://[a-z]{1,8}(\\.[a-z]{2,4})?(:[1-9][0-9]{1,3})?(/[a-z0-9]{0,5}){0,3}",
+        ) {
             let endpoint = EndpointUrl::parse(&text, PlainHttp::Allowed).unwrap();
             prop_assert_eq!(EndpointUrl::parse(endpoint.reveal(), PlainHttp::Allowed).unwrap(), endpoint);
             let base = BaseUrl::parse(&text, PlainHttp::Allowed).unwrap();
@@ -392,7 +408,11 @@ mod tests {
     #[case("http://[::1]:7317", "[::1]:7317", true)]
     #[case("http://app.localhost:7317", "app.localhost:7317", true)]
     #[case("http://a.b.localhost.", "a.b.localhost.", true)]
-    fn a_base_tells_its_host_and_whether_it_is_this_machine(#[case] text: &str, #[case] host: &str, #[case] here: bool) {
+    fn a_base_tells_its_host_and_whether_it_is_this_machine(
+        #[case] text: &str,
+        #[case] host: &str,
+        #[case] here: bool,
+    ) {
         let url = BaseUrl::parse(text, EXPRESSLY).unwrap();
 
         assert_eq!((url.host().as_str(), is_this_machine(url.as_url()), url.to_string().as_str()), (host, here, text));

@@ -28,14 +28,16 @@ pub struct WorkPace {
 }
 
 impl WorkPace {
-    /// The pace of decisions that were recorded at these moments, in any order; none where there is too little work to tell.
+    /// The pace of decisions that were recorded at these moments, in any order; none where there is too little work to
+    /// tell.
     pub fn of(moments: &[Timestamp], now: Timestamp) -> Option<Self> {
         let mut moments: Vec<Timestamp> = moments.iter().copied().filter(|at| *at <= now).collect();
         moments.sort_unstable_by(|left, right| right.cmp(left));
         let last_at = *moments.first()?;
         // From the last decision to now one works on the next, until the gap has become too long.
         let since = now - last_at;
-        let mut pace = Self { decisions: 0, worked: if since > LONGEST_GAP { Duration::zero() } else { since }, last_at };
+        let mut pace =
+            Self { decisions: 0, worked: if since > LONGEST_GAP { Duration::zero() } else { since }, last_at };
         for pair in moments.windows(2) {
             let gap = pair[0] - pair[1];
             if gap > LONGEST_GAP {
@@ -63,16 +65,17 @@ impl WorkPace {
 
     /// How long so many decisions take.
     pub fn time_for(&self, alerts: u64) -> Duration {
-        let seconds = u128::from(alerts) * u128::from(self.worked.num_seconds().unsigned_abs()) / u128::from(self.decisions.max(1));
+        let seconds = u128::from(alerts) * u128::from(self.worked.num_seconds().unsigned_abs())
+            / u128::from(self.decisions.max(1));
         Duration::try_seconds(i64::try_from(seconds).unwrap_or(i64::MAX / 1_000)).unwrap_or(Duration::MAX)
     }
 }
 
-/// How many of those that are due, counted by the quarter hour that they lapse in, will lapse at this pace, where whoever lapses first is
-/// answered first and nobody in vain.
+/// How many of those that are due, counted by the quarter hour that they lapse in, will lapse at this pace, where
+/// whoever lapses first is answered first and nobody in vain.
 ///
-/// Each alert takes equally long, so that as many are lost as are due by the worst moment beyond what can be done by then. Alerts count as due
-/// in the middle of the quarter hour that they lapse in.
+/// Each alert takes equally long, so that as many are lost as are due by the worst moment beyond what can be done by
+/// then. Alerts count as due in the middle of the quarter hour that they lapse in.
 pub fn will_lapse(by_quarter: &BTreeMap<Timestamp, u64>, pace: &WorkPace, now: Timestamp) -> u64 {
     let mut due = 0;
     let mut worst = 0;
@@ -137,7 +140,8 @@ mod tests {
 
     #[test]
     fn a_break_does_not_count_and_work_before_it_does() {
-        let moments: Vec<Timestamp> = every(5, 5).into_iter().chain((0..5).map(|number| ago(200 + number * 5))).collect();
+        let moments: Vec<Timestamp> =
+            every(5, 5).into_iter().chain((0..5).map(|number| ago(200 + number * 5))).collect();
 
         let pace = WorkPace::of(&moments, now()).unwrap();
 
@@ -185,7 +189,11 @@ mod tests {
     #[case::two_currencies_of_one_quarter_are_one_sum(&[(60, 10), (60, 10)], 8, 11)]
     #[case::what_lapses_beyond_does_not_count(&[(240, 100)], 1, 0)]
     #[case::nothing_waits(&[], 5, 0)]
-    fn what_lapses_follows_from_the_worst_moment(#[case] rows: &[(i64, u64)], #[case] per_hour: u64, #[case] lost: u64) {
+    fn what_lapses_follows_from_the_worst_moment(
+        #[case] rows: &[(i64, u64)],
+        #[case] per_hour: u64,
+        #[case] lost: u64,
+    ) {
         assert_eq!(will_lapse(&lapses(rows), &pace(per_hour), now()), lost);
     }
 
@@ -215,7 +223,9 @@ mod tests {
         }
 
         #[test]
-        fn a_pace_is_never_of_more_than_an_hour_nor_of_gaps_that_are_too_long(minutes in proptest::collection::vec(0i64..600, 0..80)) {
+        fn a_pace_is_never_of_more_than_an_hour_nor_of_gaps_that_are_too_long(
+            minutes in proptest::collection::vec(0i64..600, 0..80),
+        ) {
             let moments: Vec<Timestamp> = minutes.into_iter().map(ago).collect();
 
             if let Some(pace) = WorkPace::of(&moments, now()) {

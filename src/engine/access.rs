@@ -37,8 +37,8 @@ impl Engine {
     /// The caller behind an API key.
     ///
     /// # Errors
-    /// [`ServiceError::NotAuthorized`] when the key is malformed, unknown, wrong, revoked or of another scope. What exactly is wrong is told
-    /// only to who holds the right key.
+    /// [`ServiceError::NotAuthorized`] when the key is malformed, unknown, wrong, revoked or of another scope. What
+    /// exactly is wrong is told only to who holds the right key.
     pub async fn authenticate(&self, key_text: &str, scope: KeyScope) -> Result<Caller, ServiceError> {
         let Some(id) = public_id(key_text) else {
             return refused("the API key is mistyped or cut off");
@@ -54,7 +54,11 @@ impl Engine {
         match credential.kind {
             CredentialKind::Key(has) if has.includes(scope) => {}
             CredentialKind::Key(has) => {
-                return refused(&format!("the API key has the scope {}, this needs the scope {}", has.as_str(), scope.as_str()));
+                return refused(&format!(
+                    "the API key has the scope {}, this needs the scope {}",
+                    has.as_str(),
+                    scope.as_str()
+                ));
             }
             CredentialKind::Client => return refused("the API key is not known here"),
         }
@@ -62,10 +66,16 @@ impl Engine {
             return refused("the API key's organization is gone");
         };
         self.touch(&credential);
-        Ok(Caller { organization, actor: format!("key {id}"), origin: Actor::THIS_MACHINE.to_owned(), person: String::new() })
+        Ok(Caller {
+            organization,
+            actor: format!("key {id}"),
+            origin: Actor::THIS_MACHINE.to_owned(),
+            person: String::new(),
+        })
     }
 
-    /// Refuses what was made for the other environment: a switched setting, or a key in the wrong place, must be no riddle.
+    /// Refuses what was made for the other environment: a switched setting, or a key in the wrong place, must be no
+    /// riddle.
     fn check_environment(&self, what: &str, text: &str) -> Result<(), ServiceError> {
         let here = self.settings().environment;
         match made_for(text) {
@@ -86,7 +96,9 @@ impl Engine {
     /// # Errors
     /// Where the store cannot answer.
     pub async fn warn_of_foreign_credentials(&self) -> Result<(), ServiceError> {
-        if let Some(refused) = PlacedCredential::refused_in(self.settings().environment, &self.store().placed_credentials().await?) {
+        if let Some(refused) =
+            PlacedCredential::refused_in(self.settings().environment, &self.store().placed_credentials().await?)
+        {
             tracing::warn!("keys and clients {refused}");
         }
         Ok(())
@@ -106,8 +118,8 @@ impl Engine {
     /// An access token for a client that shows its secret.
     ///
     /// # Errors
-    /// [`ServiceError::NotAuthorized`] when the client is not known, the secret is not its own or it was revoked. What exactly is wrong is
-    /// told only to who holds the right secret.
+    /// [`ServiceError::NotAuthorized`] when the client is not known, the secret is not its own or it was revoked. What
+    /// exactly is wrong is told only to who holds the right secret.
     pub async fn issue_token(&self, client: Option<KnownClient>, secret: &str) -> Result<AccessToken, ServiceError> {
         if !is_client_secret(secret) {
             return refused("the client is not known here, or its secret is mistyped or cut off");
@@ -128,8 +140,8 @@ impl Engine {
     /// The caller behind an access token.
     ///
     /// # Errors
-    /// [`ServiceError::NotAuthorized`] when the token is malformed, was not signed here or has expired, or when its client is unknown or
-    /// revoked: the client is polled each time, so that a revocation ends its tokens at once.
+    /// [`ServiceError::NotAuthorized`] when the token is malformed, was not signed here or has expired, or when its
+    /// client is unknown or revoked: the client is polled each time, so that a revocation ends its tokens at once.
     pub async fn authenticate_token(&self, token: &str) -> Result<Caller, ServiceError> {
         let claims = self.token_keys_for(token).await?.verify(token, &self.audience(), self.now());
         let claims = claims.map_err(|why| ServiceError::NotAuthorized(why.to_string()))?;
@@ -145,7 +157,12 @@ impl Engine {
             return refused("the access token's organization is gone");
         };
         self.touch(&client);
-        Ok(Caller { organization, actor: format!("client {}", client.id), origin: Actor::THIS_MACHINE.to_owned(), person: String::new() })
+        Ok(Caller {
+            organization,
+            actor: format!("client {}", client.id),
+            origin: Actor::THIS_MACHINE.to_owned(),
+            person: String::new(),
+        })
     }
 
     /// The caller at this machine: the named organization (by name or id), or the only one there is.
@@ -160,7 +177,9 @@ impl Engine {
             (Some(wanted), _) => all
                 .iter()
                 .find(|known| known.organization.name == wanted || known.organization.id.to_string() == wanted)
-                .ok_or_else(|| wrong(format!("{:?} is not one of {}", wanted.chars().take(60).collect::<String>(), names())))?,
+                .ok_or_else(|| {
+                    wrong(format!("{:?} is not one of {}", wanted.chars().take(60).collect::<String>(), names()))
+                })?,
             (None, [only]) => only,
             (None, _) => return Err(wrong(format!("must be named: there are {}", names()))),
         };

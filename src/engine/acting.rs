@@ -10,10 +10,13 @@ use crate::domain::duplicate;
 use crate::domain::query::Vocabulary;
 use crate::domain::time::later_by;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar, Company, Count, CurrencySum,
-    FindQuery, IngestOptions, IngestReport, Insights, OrganizationId, Page, ResolutionAttempt, SharedAlert,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar, Company,
+    Count, CurrencySum, FindQuery, IngestOptions, IngestReport, Insights, OrganizationId, Page, ResolutionAttempt,
+    SharedAlert,
 };
-use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Find, Intake, ResolveRequest, ServiceError, Stats};
+use crate::service::{
+    Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Find, Intake, ResolveRequest, ServiceError, Stats,
+};
 use crate::store::{Settled, SharedStore};
 
 /// A service handle: an engine bound to one caller. Everything it sees and does belongs to the caller's organization.
@@ -123,11 +126,14 @@ impl Attempts for ActingEngine {
     async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
         match self.store().settle_parked(self.organization(), id, applied, self.engine.now()).await? {
             Settled::Done(alert) => {
-                tracing::info!(actor = %self.caller.actor, attempt = %id, applied, "a parked decision was settled by a person");
+                tracing::info!(actor = %self.caller.actor, attempt = %id, applied, "a parked decision was settled by \
+                    a person");
                 Ok(*alert)
             }
             Settled::NotFound => Err(ServiceError::NotFound(format!("attempt {id}"))),
-            Settled::NotParked(state) => Err(ServiceError::Conflict(format!("the attempt is {state}: it does not wait for a person"))),
+            Settled::NotParked(state) => {
+                Err(ServiceError::Conflict(format!("the attempt is {state}: it does not wait for a person")))
+            }
         }
     }
 }

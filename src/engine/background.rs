@@ -7,8 +7,8 @@ use super::handle::Engine;
 use super::{expire, reconcile, retention};
 
 impl Engine {
-    /// Starts the loops: expiry, retention and reconciling. They end when `cancel` is cancelled; close the tracker and wait for it, and every
-    /// resolution on its way has ended too.
+    /// Starts the loops: expiry, retention and reconciling. They end when `cancel` is cancelled; close the tracker and
+    /// wait for it, and every resolution on its way has ended too.
     pub fn start(&self, cancel: CancellationToken) -> TaskTracker {
         let _ = self.inner.loops.set(cancel.clone());
         let tasks = &self.inner.tasks;

@@ -37,7 +37,11 @@ impl MonotonicClock {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let Some(epoch) = this_boot() {
             use rustix::time::ClockId;
-            return Self { epoch, boot_time: Arc::new(|| read(ClockId::Boottime)), uptime: Arc::new(|| read(ClockId::Monotonic)) };
+            return Self {
+                epoch,
+                boot_time: Arc::new(|| read(ClockId::Boottime)),
+                uptime: Arc::new(|| read(ClockId::Monotonic)),
+            };
         }
         let start = std::time::Instant::now();
         Self::new(move || start.elapsed())
@@ -56,7 +60,8 @@ fn read(clock: rustix::time::ClockId) -> Duration {
     Duration::new(count.tv_sec.unsigned_abs(), u32::try_from(count.tv_nsec).unwrap_or_default())
 }
 
-/// What tells this boot from others: the kernel's id of it, with that of the time namespace, which counts from elsewhere.
+/// What tells this boot from others: the kernel's id of it, with that of the time namespace, which counts from
+/// elsewhere.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn this_boot() -> Option<ClockEpoch> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
@@ -72,8 +77,8 @@ impl fmt::Debug for MonotonicClock {
     }
 }
 
-/// The guarded clock of an engine: a date that jumps ahead moves it only when it has gone on evenly for a while. Everything that an engine
-/// writes, lets lapse or lays down for later goes by it.
+/// The guarded clock of an engine: a date that jumps ahead moves it only when it has gone on evenly for a while.
+/// Everything that an engine writes, lets lapse or lays down for later goes by it.
 pub(super) struct GuardedClock {
     date: SharedClock,
     /// What the date is compared with; nothing where it is believed whatever it shows.
@@ -112,7 +117,10 @@ impl Clock for GuardedClock {
                 self.set_back();
             }
             Some(ClockChange::Confirmed(ahead)) => {
-                tracing::warn!(seconds = ahead.num_seconds(), "the clock has gone on evenly since it jumped: it is believed");
+                tracing::warn!(
+                    seconds = ahead.num_seconds(),
+                    "the clock has gone on evenly since it jumped: it is believed"
+                );
             }
             None => {}
         }
@@ -232,7 +240,8 @@ mod tests {
 
     #[test]
     fn processes_of_a_machine_count_from_one_epoch_where_the_system_tells_its_boot() {
-        let clocks = [(); 2].map(|()| GuardedClock::new(Arc::new(SystemClock), Some(MonotonicClock::of_the_machine())).counted());
+        let clocks = [(); 2]
+            .map(|()| GuardedClock::new(Arc::new(SystemClock), Some(MonotonicClock::of_the_machine())).counted());
 
         let known = std::path::Path::new("/proc/sys/kernel/random/boot_id").exists();
         assert_eq!(clocks[1].since(clocks[0]).is_some_and(|passed| passed >= TimeDelta::zero()), known);

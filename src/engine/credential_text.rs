@@ -1,8 +1,9 @@
 //! The texts of credentials: how ids and secrets are made, and what can be told of one without the store.
 //!
-//! A key is `avk_<live|test>_<id>_<secret><checksum>`: the id is public, the secret has 256 random bits in base62, the checksum is the
-//! CRC-32 of all before it, by which a mistyped one is refused without a look at the store. A client is `avc_<live|test>_<id>`, its secret
-//! `avs_<live|test>_<secret><checksum>`. Only the SHA-256 of a whole key, or of a client's secret, is stored.
+//! A key is `avk_<live|test>_<id>_<secret><checksum>`: the id is public, the secret has 256 random bits in base62, the
+//! checksum is the CRC-32 of all before it, by which a mistyped one is refused without a look at the store. A client is
+//! `avc_<live|test>_<id>`, its secret `avs_<live|test>_<secret><checksum>`. Only the SHA-256 of a whole key, or of a
+//! client's secret, is stored.
 
 use rand::RngExt;
 use sha2::{Digest, Sha256};
@@ -69,7 +70,8 @@ fn is_sound(text: &str) -> bool {
     checksum(body) == end
 }
 
-/// The id of a key that is named by its id or, as whoever has to end a leaked one may, by all of it, mistyped at its end or not.
+/// The id of a key that is named by its id or, as whoever has to end a leaked one may, by all of it, mistyped at its
+/// end or not.
 pub(super) fn id_of_key(text: &str) -> &str {
     after_world(text, "avk_").and_then(|rest| rest.split_once('_')).map_or(text, |(id, _)| id)
 }
@@ -79,7 +81,8 @@ pub(super) fn named(what: &str, id: &str) -> String {
     let longest = "avc_test_".len() + ID;
     if id.len() > longest || ["avk_", "avs_", "whsec_"].iter().any(|secret| id.contains(secret)) {
         return format!(
-            "the {what} (what was given is no id, and it is not repeated as it may be a secret; the list of {what}s shows the ids)"
+            "the {what} (what was given is no id, and it is not repeated as it may be a secret; the list of {what}s \
+                shows the ids)"
         );
     }
     format!("{what} {}", redact::words(id))

@@ -25,7 +25,8 @@ impl Credentials for ActingEngine {
         let (id, secret) = made(kind, here);
         let (environment, created_at) = (Some(here), self.engine.now());
         let credential = Credential { kind, id, environment, created_at, last_used_at: None, revoked_at: None };
-        let record = CredentialRecord { organization: self.organization(), credential: credential.clone(), hash: hash(&secret) };
+        let record =
+            CredentialRecord { organization: self.organization(), credential: credential.clone(), hash: hash(&secret) };
         self.store().add_credential(record).await?;
         tracing::info!(actor = %self.caller.actor, ?kind, id = %credential.id, "credential created");
         Ok(CreatedCredential { credential, secret: Secret::new(secret) })
@@ -34,8 +35,14 @@ impl Credentials for ActingEngine {
     async fn revoke_credential(&self, kind: CredentialKind, id: &str) -> Result<Revoked, ServiceError> {
         let id = if let CredentialKind::Key(_) = kind { id_of_key(id) } else { id };
         let missing = || ServiceError::NotFound(named(kind.as_str(), id));
-        self.engine.store().credential(id).await?.filter(|known| known.credential.kind.is_alike(kind)).ok_or_else(missing)?;
-        let revoked = self.store().revoke_credential(self.organization(), id, self.engine.now()).await?.ok_or_else(missing)?;
+        self.engine
+            .store()
+            .credential(id)
+            .await?
+            .filter(|known| known.credential.kind.is_alike(kind))
+            .ok_or_else(missing)?;
+        let revoked =
+            self.store().revoke_credential(self.organization(), id, self.engine.now()).await?.ok_or_else(missing)?;
         tracing::info!(actor = %self.caller.actor, ?kind, id = %id, "credential revoked");
         Ok(revoked)
     }

@@ -32,8 +32,8 @@ impl Engine {
         self.store().probe(self.now()).await.map_err(|error| cause_of(&error))
     }
 
-    /// Whether the key of what is sealed in the database is at hand; where it is not, the log says which file has to hold it. Where the
-    /// database does not tell, nothing is known to be wrong.
+    /// Whether the key of what is sealed in the database is at hand; where it is not, the log says which file has to
+    /// hold it. Where the database does not tell, nothing is known to be wrong.
     pub async fn has_data_key(&self) -> bool {
         match self.store().prove_key().await {
             Err(error @ StoreError::Unusable(_)) => {
@@ -44,8 +44,8 @@ impl Engine {
         }
     }
 
-    /// Seals everything in the database anew with another data key, in the place of the one in this file. Only who works at this machine can;
-    /// so the audit log says.
+    /// Seals everything in the database anew with another data key, in the place of the one in this file. Only who
+    /// works at this machine can; so the audit log says.
     ///
     /// # Errors
     /// [`Unusable`](StoreError::Unusable) with the file that is at fault, and what of the store cannot be done now.

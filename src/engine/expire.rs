@@ -15,7 +15,8 @@ const LONGEST: Duration = Duration::from_secs(30);
 const SHORTEST: Duration = Duration::from_millis(250);
 
 impl Engine {
-    /// Expires every alert whose deadline has passed, except those whose resolution is with the provider. Returns how many did.
+    /// Expires every alert whose deadline has passed, except those whose resolution is with the provider. Returns how
+    /// many did.
     ///
     /// # Errors
     /// When the store cannot do it now; what was done stays done.
@@ -32,7 +33,8 @@ impl Engine {
         }
     }
 
-    /// Keeps the clock in step with the other processes of this machine, and opens what has lapsed by a date that was wrong.
+    /// Keeps the clock in step with the other processes of this machine, and opens what has lapsed by a date that was
+    /// wrong.
     async fn follow_clock(&self) -> StoreResult<()> {
         self.recall_clock().await?;
         let now = self.now();

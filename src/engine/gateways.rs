@@ -1,4 +1,5 @@
-//! Known gateways, by network: an engine without it neither decides in its place nor asks the simulator what became of a decision.
+//! Known gateways, by network: an engine without it neither decides in its place nor asks the simulator what became of
+//! a decision.
 //!
 //! The database knows, not the settings: a command that is started without its settings finds the same alerts.
 
@@ -9,7 +10,8 @@ use crate::domain::Provider;
 use crate::store::StoreResult;
 
 impl Engine {
-    /// Records which networks have a gateway, with its address, and which have none any more. Nothing is written where that is known.
+    /// Records which networks have a gateway, with its address, and which have none any more. Nothing is written where
+    /// that is known.
     ///
     /// # Errors
     /// When the store cannot do it now.
@@ -34,7 +36,8 @@ impl Engine {
         Ok(known)
     }
 
-    /// Why a network is closed from here, where another engine on this database sends them to a gateway and this one has none.
+    /// Why a network is closed from here, where another engine on this database sends them to a gateway and this one
+    /// has none.
     pub(super) async fn closed(&self, network: &Provider) -> Option<String> {
         if self.inner.providers.has_own(network) {
             return None;
@@ -43,11 +46,14 @@ impl Engine {
             Ok(known) => {
                 let (_, url) = known.iter().find(|(known, _)| known == network)?;
                 Some(format!(
-                    "not sent: decisions to {network} go through a gateway here ({url}); these settings name none: give --config FILE"
+                    "not sent: decisions to {network} go through a gateway here ({url}); these settings name none: \
+                        give --config FILE"
                 ))
             }
             // Better none than one that the wrong side has answered.
-            Err(error) => Some(format!("not sent: it cannot be seen whether decisions to {network} go through a gateway here: {error}")),
+            Err(error) => Some(format!(
+                "not sent: it cannot be seen whether decisions to {network} go through a gateway here: {error}"
+            )),
         }
     }
 }

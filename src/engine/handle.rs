@@ -1,4 +1,5 @@
-//! The engine: the store, the providers, the clock and the settings that every use case stands on, and the caller it acts for.
+//! The engine: the store, the providers, the clock and the settings that every use case stands on, and the caller it
+//! acts for.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -164,7 +165,8 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-/// How often the log is told of the same store error: while a database is away every task meets it several times a second.
+/// How often the log is told of the same store error: while a database is away every task meets it several times a
+/// second.
 const TELL_AGAIN: Duration = Duration::from_secs(60);
 
 /// Most store errors that are remembered; they are few, but for texts of the server's.
@@ -208,11 +210,13 @@ impl From<StoreError> for ServiceError {
             StoreError::Unavailable(text) => {
                 Self::Unavailable(format!("the database cannot do this now ({text}); nothing was changed, try again"))
             }
-            StoreError::Corrupt(text) => {
-                Self::Unavailable(format!("the database holds something that should not be there ({text}); `avert doctor` says more"))
-            }
+            StoreError::Corrupt(text) => Self::Unavailable(format!(
+                "the database holds something that should not be there ({text}); `avert doctor` says more"
+            )),
             refused @ StoreError::Refused(..) => Self::Unavailable(refused.to_string()),
-            StoreError::Conflict(what) => Self::InvalidRequest(vec![FieldError::new("", format!("{what} exists already"))]),
+            StoreError::Conflict(what) => {
+                Self::InvalidRequest(vec![FieldError::new("", format!("{what} exists already"))])
+            }
         }
     }
 }
@@ -246,7 +250,14 @@ mod tests {
         let (mut told, begin) = (Told::default(), Instant::now());
         let mut is_due = |error: &str, seconds| told.is_due(error.to_owned(), begin + Duration::from_secs(seconds));
 
-        let due = [is_due("away", 0), is_due("away", 1), is_due("full", 2), is_due("away", 59), is_due("away", 60), is_due("away", 61)];
+        let due = [
+            is_due("away", 0),
+            is_due("away", 1),
+            is_due("full", 2),
+            is_due("away", 59),
+            is_due("away", 60),
+            is_due("away", 61),
+        ];
 
         assert_eq!(due, [true, false, true, false, true, false]);
     }

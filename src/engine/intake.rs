@@ -1,5 +1,5 @@
-//! Bringing alerts in: rows that were read are validated, completed and stored, batch by batch; and whole sources, read ahead while what
-//! came before is stored.
+//! Bringing alerts in: rows that were read are validated, completed and stored, batch by batch; and whole sources, read
+//! ahead while what came before is stored.
 
 use std::io::BufRead;
 
@@ -8,7 +8,9 @@ use tokio::task::JoinError;
 
 use super::handle::{Caller, Engine};
 use crate::domain::intake::SourceRows;
-use crate::domain::{AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Money, Provider, RejectedRow, UnknownWords, batch};
+use crate::domain::{
+    AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Money, Provider, RejectedRow, UnknownWords, batch,
+};
 use crate::service::{Intake, ServiceError};
 use crate::wire::import::Importer;
 use crate::wire::read::UnknownNames;
@@ -74,7 +76,8 @@ pub enum IntakeError {
     Reading(#[from] JoinError),
 }
 
-/// Takes everything in that a source holds, in constant memory: one batch is read while another is stored. Each is told as it is done.
+/// Takes everything in that a source holds, in constant memory: one batch is read while another is stored. Each is told
+/// as it is done.
 ///
 /// # Errors
 /// When a batch cannot be stored.
@@ -128,7 +131,11 @@ fn read<R: BufRead>(mut source: Importer<R>, batches: &mpsc::Sender<(Vec<AlertPa
                 Err(row) => taken.report.rejected.push(row),
             }
         }
-        taken.unknown = UnknownWords { fields: source.new_unknown_fields(), providers: providers.take_new(), types: types.take_new() };
+        taken.unknown = UnknownWords {
+            fields: source.new_unknown_fields(),
+            providers: providers.take_new(),
+            types: types.take_new(),
+        };
         taken.read = source.bytes_read();
         if batches.blocking_send((rows, taken)).is_err() || count < batch::INTAKE {
             return;
@@ -157,8 +164,9 @@ mod tests {
 
         read(Importer::new(std::io::Cursor::new(text), Some(FileFormat::Ndjson)), &sender);
 
-        let sizes: Vec<usize> =
-            std::iter::from_fn(|| batches.try_recv().ok()).map(|(rows, taken)| rows.len() + taken.report.rejected.len()).collect();
+        let sizes: Vec<usize> = std::iter::from_fn(|| batches.try_recv().ok())
+            .map(|(rows, taken)| rows.len() + taken.report.rejected.len())
+            .collect();
         assert_eq!(sizes, [batch::INTAKE, 5]);
     }
 }

@@ -15,9 +15,12 @@ pub(super) fn resolved(result: &Result<Alert, ServiceError>) {
         Err(ServiceError::ResolutionInProgress | ServiceError::WaitsForPerson(_)) => "in_progress",
         Err(ServiceError::ProviderFailed(_)) => "provider_failed",
         Err(ServiceError::ProviderOutcomeUnknown(_)) => "outcome_unknown",
-        Err(ServiceError::Unavailable(_) | ServiceError::Throttled { .. } | ServiceError::NotReached(_) | ServiceError::NotSent(_)) => {
-            "unavailable"
-        }
+        Err(
+            ServiceError::Unavailable(_)
+            | ServiceError::Throttled { .. }
+            | ServiceError::NotReached(_)
+            | ServiceError::NotSent(_),
+        ) => "unavailable",
         Err(_) => "refused",
     };
     metrics::counter!("avert_resolutions_total", "result" => result).increment(1);
@@ -75,9 +78,15 @@ pub(super) fn page_stored(provider: &Provider, now: Timestamp) {
 /// What became of the alerts of a pulled page.
 pub(super) fn pulled_alerts(provider: &Provider, report: &IngestReport) {
     let rejected = u64::try_from(report.rejected.len()).unwrap_or(u64::MAX);
-    let counts = [("created", report.created), ("updated", report.updated), ("unchanged", report.unchanged), ("rejected", rejected)];
+    let counts = [
+        ("created", report.created),
+        ("updated", report.updated),
+        ("unchanged", report.unchanged),
+        ("rejected", rejected),
+    ];
     for (result, alerts) in counts {
-        metrics::counter!("avert_pulled_alerts_total", "provider" => label(provider), "result" => result).increment(alerts);
+        metrics::counter!("avert_pulled_alerts_total", "provider" => label(provider), "result" => result)
+            .increment(alerts);
     }
 }
 
@@ -92,6 +101,7 @@ fn label(provider: &Provider) -> &'static str {
 
 fn called(provider: &Provider, call: &'static str, result: &'static str, took: Duration) {
     let provider = label(provider);
-    metrics::counter!("avert_provider_calls_total", "provider" => provider, "call" => call, "result" => result).increment(1);
+    metrics::counter!("avert_provider_calls_total", "provider" => provider, "call" => call, "result" => result)
+        .increment(1);
     metrics::histogram!("avert_provider_call_seconds", "provider" => provider, "call" => call).record(took);
 }

@@ -18,13 +18,17 @@ impl Engine {
         Ok(self.store().organizations().await?)
     }
 
-    /// Creates an organization with a default company and enrollment of its own. Only who works at this machine can; so the audit log says.
+    /// Creates an organization with a default company and enrollment of its own. Only who works at this machine can; so
+    /// the audit log says.
     ///
     /// # Errors
     /// Where the name is no name, or taken, if only in other letters' case.
     pub async fn create_organization(&self, name: &str) -> Result<OrganizationRecord, ServiceError> {
-        let name = valid_name(name).map_err(|message| ServiceError::InvalidRequest(vec![FieldError::new("name", message)]))?;
-        if let Some(known) = self.organizations().await?.iter().find(|known| is_same_name(&known.organization.name, &name)) {
+        let name =
+            valid_name(name).map_err(|message| ServiceError::InvalidRequest(vec![FieldError::new("name", message)]))?;
+        if let Some(known) =
+            self.organizations().await?.iter().find(|known| is_same_name(&known.organization.name, &name))
+        {
             return Err(ServiceError::Conflict(format!("the organization {} exists already", known.organization.name)));
         }
         let record = OrganizationRecord {
@@ -39,7 +43,8 @@ impl Engine {
     }
 }
 
-/// The name as it is kept, or what is wrong with it. A name never looks like an id: either may be given to name an organization.
+/// The name as it is kept, or what is wrong with it. A name never looks like an id: either may be given to name an
+/// organization.
 fn valid_name(text: &str) -> Result<String, String> {
     let name = new_name(text)?;
     let length = name.chars().count();

@@ -1,7 +1,8 @@
 //! Polling networks for alerts: page by page from a stored cursor, through the ordinary intake.
 //!
-//! The cursor is stored after the page: when the process dies in between, the page comes again and does nothing. One process pulls from a
-//! source at a time, by a lease in the database. A row that is no alert is logged and counted, and does not hold up the others.
+//! The cursor is stored after the page: when the process dies in between, the page comes again and does nothing. One
+//! process pulls from a source at a time, by a lease in the database. A row that is no alert is logged and counted, and
+//! does not hold up the others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,7 +75,9 @@ impl Engine {
     pub async fn pull_once(&self, from: &PullFrom) -> StoreResult<Pulled> {
         let (key, now) = (from.key(), self.now());
         let longest = from.every.max(LONGEST_PAUSE);
-        let Some(lease) = self.store().claim_pull(&key, now, later(now, LEASE)).await? else { return Ok(Pulled::NotNow) };
+        let Some(lease) = self.store().claim_pull(&key, now, later(now, LEASE)).await? else {
+            return Ok(Pulled::NotNow);
+        };
         let turn = self.turn(from, &key, lease.generation, lease.cursor).await;
         let failed_pause = || from.every.saturating_mul(1 << lease.failures.min(16)).min(longest);
         let (pause, failure) = match &turn {
@@ -90,7 +93,13 @@ impl Engine {
         turn.and_then(|turn| ended.map(|_| turn))
     }
 
-    async fn turn(&self, from: &PullFrom, key: &str, generation: i64, mut cursor: Option<String>) -> StoreResult<Pulled> {
+    async fn turn(
+        &self,
+        from: &PullFrom,
+        key: &str,
+        generation: i64,
+        mut cursor: Option<String>,
+    ) -> StoreResult<Pulled> {
         let caller = match self.local_caller(from.organization.as_deref()).await {
             Ok(caller) => Caller { actor: format!("gateway {}", from.network), origin: from.place.clone(), ..caller },
             Err(error) => return Ok(Pulled::Failed(format!("it is not settled for which organization: {error}"))),
@@ -131,9 +140,11 @@ impl Engine {
             }
         }
         if !unknown.names().is_empty() {
-            tracing::debug!(network = %from.network, fields = ?unknown.names(), "fields of pulled alerts that are not known");
+            tracing::debug!(network = %from.network, fields = ?unknown.names(), "fields of pulled alerts that are not \
+                known");
         }
-        let mut report = self.ingest(caller, alerts, IngestOptions { events: true }).await.map_err(|error| error.to_string())?;
+        let mut report =
+            self.ingest(caller, alerts, IngestOptions { events: true }).await.map_err(|error| error.to_string())?;
         report.rejected.append(&mut rejected);
         report.rejected.sort_by_key(|row| row.line);
         for row in report.rejected.iter().take(TOLD) {

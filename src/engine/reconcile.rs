@@ -1,7 +1,7 @@
 //! Reconciliation of decisions whose fate is unknown, each by what its provider can do (reliability, step 5).
 //!
-//! A look-up that says "not known" counts as declined only after the call's deadline and the provider's consistency lag. A provider that
-//! can neither look up nor take a repeat leaves the attempt to a person.
+//! A look-up that says "not known" counts as declined only after the call's deadline and the provider's consistency
+//! lag. A provider that can neither look up nor take a repeat leaves the attempt to a person.
 
 use std::time::{Duration, Instant};
 
@@ -56,8 +56,11 @@ impl Engine {
             let lease = later(now.date, self.settings().reconcile_lease());
             let taken = self.store().claim_due_attempts(now, lease, batch::TAKEOVER).await?;
             let full = taken.len() >= batch::TAKEOVER as usize;
-            let ends: Vec<_> =
-                stream::iter(taken).map(|attempt| self.clear_up(attempt)).buffer_unordered(batch::TAKEOVER_IN_FLIGHT).collect().await;
+            let ends: Vec<_> = stream::iter(taken)
+                .map(|attempt| self.clear_up(attempt))
+                .buffer_unordered(batch::TAKEOVER_IN_FLIGHT)
+                .collect()
+                .await;
             for end in ends {
                 let end = end?;
                 metrics::reconciled(end.as_ref());
@@ -80,7 +83,8 @@ impl Engine {
         self.inner.tasks.spawn(async move {
             let Ok(_alone) = engine.inner.round.try_lock() else { return };
             if let Err(error) = engine.reconcile_once().await {
-                tracing::warn!(%error, "decisions that a dead process left behind could not be cleared up; the reconciler tries again");
+                tracing::warn!(%error, "decisions that a dead process left behind could not be cleared up; the \
+                    reconciler tries again");
             }
         });
     }
@@ -112,7 +116,8 @@ impl Engine {
     async fn clear_up(&self, unfinished: ClaimedAttempt) -> StoreResult<Option<AttemptEnd>> {
         let finding = self.find_out(&unfinished).await;
         let (attempt, alert) = (unfinished.attempt, unfinished.alert.id);
-        tracing::info!(%attempt, %alert, checks = unfinished.checks, ?finding, "looked at an attempt whose fate was unknown");
+        tracing::info!(%attempt, %alert, checks = unfinished.checks, ?finding, "looked at an attempt whose fate was \
+            unknown");
         let (end, detail) = match finding {
             Finding::Accepted => {
                 return Ok(match self.commit_accepted(attempt, unfinished.generation).await? {
@@ -127,11 +132,14 @@ impl Engine {
                 (gap, known_from) => {
                     let now = self.present();
                     // At the moment from which the answer counts, it is asked again; until then at the usual gaps.
-                    let left = known_from.and_then(|known_from| known_from.since(now.counted)).map(|left| left.max(TimeDelta::zero()));
+                    let left = known_from
+                        .and_then(|known_from| known_from.since(now.counted))
+                        .map(|left| left.max(TimeDelta::zero()));
                     let wait = [gap.map(span), left].into_iter().flatten().min().unwrap_or_default();
-                    // A repeat whose answer got lost is a call whose consistency lag has to pass too, before a refusal counts.
-                    let repeated =
-                        known_from.is_none() && !self.inner.providers.answering_for(&unfinished.alert.provider).capabilities().lookup;
+                    // A repeat whose answer got lost is a call whose consistency lag has to pass too, before a refusal
+                    // counts.
+                    let repeated = known_from.is_none()
+                        && !self.inner.providers.answering_for(&unfinished.alert.provider).capabilities().lookup;
                     let calls_over = if repeated { now.counted } else { unfinished.calls_over };
                     self.check_at(now.counted.after(wait));
                     (AttemptEnd::Unknown { next_check: later_by(now.date, wait), calls_over }, why)
@@ -162,9 +170,13 @@ impl Engine {
     async fn find_out(&self, unfinished: &ClaimedAttempt) -> Finding {
         let submission = Submission::of(unfinished.attempt, &unfinished.alert, unfinished.resolution.clone());
         if let Some(why) = self.closed(&submission.provider).await {
-            tracing::warn!(attempt = %submission.attempt, why, "not looked at: it is another process that can ask the network");
+            tracing::warn!(attempt = %submission.attempt, why, "not looked at: it is another process that can ask the \
+                network");
             // What is known of it stays, and it is never given up for this.
-            return Finding::Indeterminate(unfinished.detail.clone(), Some(self.counted().after(span(self.settings().reconcile_poll))));
+            return Finding::Indeterminate(
+                unfinished.detail.clone(),
+                Some(self.counted().after(span(self.settings().reconcile_poll))),
+            );
         }
         let provider = self.inner.providers.answering_for(&submission.provider);
         let settings = self.settings();
@@ -211,8 +223,12 @@ fn after_look_up(found: LookUp, counts_from: MonotonicTime, asked: MonotonicTime
         LookUp::AnsweredOtherwise(what) => {
             Finding::Declined(redact::words(&format!("the network holds another answer to this alert: {what}")))
         }
-        LookUp::NotKnown if counts_from.has_come(asked) => Finding::Declined("the network does not know of the decision".to_owned()),
-        LookUp::NotKnown => Finding::Indeterminate("the network does not know of the decision yet".to_owned(), Some(counts_from)),
+        LookUp::NotKnown if counts_from.has_come(asked) => {
+            Finding::Declined("the network does not know of the decision".to_owned())
+        }
+        LookUp::NotKnown => {
+            Finding::Indeterminate("the network does not know of the decision yet".to_owned(), Some(counts_from))
+        }
         LookUp::Refused(why) => Finding::Declined(redact::words(&format!("it refused: {why}"))),
         LookUp::NotTold(why) => Finding::Indeterminate(redact::words(&why), None),
         LookUp::Failed(why) => Finding::Indeterminate(redact::words(&format!("the look-up failed: {why}")), None),
@@ -226,7 +242,11 @@ fn after_repeat(answer: SubmitResult, counts_from: MonotonicTime, asked: Monoton
         SubmitResult::Declined(Declined::Refused(why)) => {
             let why = redact::words(&format!("it refused: {why}"));
             // While the first call may still be on its way, a refusal of the second proves nothing about it.
-            if counts_from.has_come(asked) { Finding::Declined(why) } else { Finding::Indeterminate(why, Some(counts_from)) }
+            if counts_from.has_come(asked) {
+                Finding::Declined(why)
+            } else {
+                Finding::Indeterminate(why, Some(counts_from))
+            }
         }
         // That this call did not arrive, or was not looked at, says nothing about the first one.
         SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
@@ -238,8 +258,9 @@ fn after_repeat(answer: SubmitResult, counts_from: MonotonicTime, asked: Monoton
     }
 }
 
-/// What a repeat proves, where the provider counts it once but does not know it again (final-error-only). An acceptance is ours, whichever
-/// of the two calls it was that took effect. "Answered already" and a refusal are left to a person: either may be the first call's doing.
+/// What a repeat proves, where the provider counts it once but does not know it again (final-error-only). An acceptance
+/// is ours, whichever of the two calls it was that took effect. "Answered already" and a refusal are left to a person:
+/// either may be the first call's doing.
 fn after_repeat_that_is_not_recognized(answer: SubmitResult) -> Finding {
     match answer {
         SubmitResult::Accepted => Finding::Accepted,
@@ -250,9 +271,9 @@ fn after_repeat_that_is_not_recognized(answer: SubmitResult) -> Finding {
         SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
             Finding::Indeterminate(redact::words(&why.to_string()), None)
         }
-        SubmitResult::Indeterminate(Cause::AlreadyActioned) => {
-            Finding::NeedsPerson("the alert was answered at the network: by the first call, or by somebody else".to_owned())
-        }
+        SubmitResult::Indeterminate(Cause::AlreadyActioned) => Finding::NeedsPerson(
+            "the alert was answered at the network: by the first call, or by somebody else".to_owned(),
+        ),
         SubmitResult::Indeterminate(cause) => Finding::Indeterminate(redact::words(&cause.to_string()), None),
     }
 }
@@ -321,7 +342,10 @@ mod tests {
         let counts_from = counts_from();
         let long_after = counts_from.after(TimeDelta::days(9));
 
-        assert!(matches!(after_look_up(LookUp::Failed("503".to_owned()), counts_from, long_after), Finding::Indeterminate(_, None)));
+        assert!(matches!(
+            after_look_up(LookUp::Failed("503".to_owned()), counts_from, long_after),
+            Finding::Indeterminate(_, None)
+        ));
     }
 
     #[test]
@@ -366,7 +390,13 @@ mod tests {
 
     #[test]
     fn a_look_up_tells_a_refusal_and_a_network_that_does_not_say_is_asked_again() {
-        assert!(matches!(after_look_up(LookUp::Refused("closed".to_owned()), counts_from(), counts_from()), Finding::Declined(_)));
-        assert!(matches!(after_look_up(LookUp::NotTold("401".to_owned()), counts_from(), counts_from()), Finding::Indeterminate(_, None)));
+        assert!(matches!(
+            after_look_up(LookUp::Refused("closed".to_owned()), counts_from(), counts_from()),
+            Finding::Declined(_)
+        ));
+        assert!(matches!(
+            after_look_up(LookUp::NotTold("401".to_owned()), counts_from(), counts_from()),
+            Finding::Indeterminate(_, None)
+        ));
     }
 }

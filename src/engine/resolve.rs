@@ -1,6 +1,7 @@
 //! The resolve use case: claim, ask the provider, commit (reliability, A resolution is final).
 //!
-//! The provider is called outside any transaction, and the whole runs in a task of its own: a caller who hangs up changes nothing.
+//! The provider is called outside any transaction, and the whole runs in a task of its own: a caller who hangs up
+//! changes nothing.
 
 use std::time::Duration;
 
@@ -27,7 +28,8 @@ const MAX_KEY: usize = 255;
 const FIRST_GAP: Duration = Duration::from_millis(5);
 const LONGEST_GAP: Duration = Duration::from_millis(250);
 
-/// Liveness interval: how often a loser checks whether the winner still lives, whose death changes nothing in the store.
+/// Liveness interval: how often a loser checks whether the winner still lives, whose death changes nothing in the
+/// store.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Where a provider's acceptance has led.
@@ -49,7 +51,12 @@ fn not_sent(error: StoreError) -> ServiceError {
 
 impl Engine {
     /// Records a resolution (interface, PUT resolution).
-    pub(super) async fn resolve(&self, caller: &Caller, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
+    pub(super) async fn resolve(
+        &self,
+        caller: &Caller,
+        id: AlertId,
+        request: ResolveRequest,
+    ) -> Result<Alert, ServiceError> {
         check_idempotency_key(request.idempotency_key.as_deref())?;
         let (engine, store, organization) = (self.clone(), self.signed(caller), caller.organization.organization.id);
         let counted = Deciding::begin(self);
@@ -135,7 +142,12 @@ impl Engine {
                     let settings = self.settings();
                     let spare = settings.longest_decision().saturating_sub(settings.provider_timeout);
                     let begin_by = now.counted.after(span(spare));
-                    return Ok(Turn::Ours(Box::new(Sending { engine: self.clone(), generation, submission, begin_by })));
+                    return Ok(Turn::Ours(Box::new(Sending {
+                        engine: self.clone(),
+                        generation,
+                        submission,
+                        begin_by,
+                    })));
                 }
                 Claim::NotFound => return Err(ServiceError::AlertNotFound(id)),
                 Claim::AlreadyResolved(alert) => return Err(ServiceError::AlreadyResolved(alert)),
@@ -162,8 +174,8 @@ impl Engine {
         }
     }
 
-    /// Stores a provider's acceptance. Fenced first; where the fence has moved, the acceptance still counts as long as the alert has no
-    /// outcome.
+    /// Stores a provider's acceptance. Fenced first; where the fence has moved, the acceptance still counts as long as
+    /// the alert has no outcome.
     pub(super) async fn commit_accepted(&self, attempt: AttemptId, generation: i64) -> StoreResult<Landed> {
         let request = CommitRequest { attempt, generation, now: self.now() };
         let landed = match self.store().commit_resolution(request.clone()).await {
@@ -186,7 +198,8 @@ impl Engine {
             Commit::Committed(alert) => Ok(Landed::Ours(alert)),
             Commit::Fenced(alert) if is_outcome_of(attempt, &alert) => Ok(Landed::Ours(alert)),
             Commit::Fenced(alert) => {
-                tracing::error!(%attempt, alert = %alert.id, "the network took a decision on an alert that has another outcome: parked");
+                tracing::error!(%attempt, alert = %alert.id, "the network took a decision on an alert that has \
+                    another outcome: parked");
                 Ok(Landed::Anothers(alert))
             }
         }
@@ -254,7 +267,8 @@ impl Sending {
             Ok(Landed::Ours(alert)) => Ok(*alert),
             Ok(Landed::Anothers(alert)) => Err(ServiceError::AlreadyResolved(alert)),
             Err(error) => {
-                tracing::error!(%error, attempt = %self.submission.attempt, "the network took the decision, the store did not");
+                tracing::error!(%error, attempt = %self.submission.attempt, "the network took the decision, the store \
+                    did not");
                 let why = "the network took the decision, but it could not be stored yet";
                 Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::new(why, FoundOutBy::Storing)))
             }
@@ -278,7 +292,8 @@ impl Sending {
         }
     }
 
-    /// Steps 4c and 4d: indeterminate; one look-up, where the provider can, and else the reconciler, or a person where that can do nothing.
+    /// Steps 4c and 4d: indeterminate; one look-up, where the provider can, and else the reconciler, or a person where
+    /// that can do nothing.
     async fn clear_up(self, cause: &Cause) -> Result<Alert, ServiceError> {
         let (engine, settings) = (&self.engine, self.engine.settings());
         let provider = engine.inner.providers.answering_for(&self.submission.provider);
@@ -320,13 +335,20 @@ impl Sending {
     async fn end(&self, end: AttemptEnd, detail: &str) -> Result<bool, ()> {
         let attempt = self.submission.attempt;
         let ended = self.engine.store().end_attempt(attempt, self.generation, end, detail, self.engine.present()).await;
-        ended.map_err(|error| tracing::error!(%error, %attempt, "the end of an attempt was not stored; it is left to the reconciler"))
+        ended.map_err(|error| {
+            tracing::error!(%error, %attempt, "the end of an attempt was not stored; it is left to \
+            the reconciler")
+        })
     }
 }
 
 /// Why nothing can be found out, after why nothing is known.
 pub(super) fn left_to_a_person(cause: &str) -> String {
-    let who = if cause.is_empty() { "the process that sent it ended before an answer came; the network" } else { &format!("{cause}; it") };
+    let who = if cause.is_empty() {
+        "the process that sent it ended before an answer came; the network"
+    } else {
+        &format!("{cause}; it")
+    };
     format!("{who} can neither look the decision up nor take it twice")
 }
 
@@ -336,7 +358,10 @@ fn check_idempotency_key(key: Option<&str>) -> Result<(), ServiceError> {
     if fits {
         return Ok(());
     }
-    Err(ServiceError::InvalidRequest(vec![FieldError::new("Idempotency-Key", "must be 1 to 255 visible ASCII characters")]))
+    Err(ServiceError::InvalidRequest(vec![FieldError::new(
+        "Idempotency-Key",
+        "must be 1 to 255 visible ASCII characters",
+    )]))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Retention: pruning what has served its time (deliveries that arrived or were given up, their events and the log of attempts, attempts
-//! that have ended, and the oldest entries of the audit log).
+//! Retention: pruning what has served its time (deliveries that arrived or were given up, their events and the log of
+//! attempts, attempts that have ended, and the oldest entries of the audit log).
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ const FIRST: Duration = Duration::from_secs(60);
 const EVERY: Duration = Duration::from_secs(3_600);
 
 impl Engine {
-    /// Prunes everything whose time is over. Alerts, outcomes, attempts that have not ended, and deliveries that can still be tried are
-    /// never touched.
+    /// Prunes everything whose time is over. Alerts, outcomes, attempts that have not ended, and deliveries that can
+    /// still be tried are never touched.
     ///
     /// # Errors
     /// When the store cannot do it now; what was done stays done.
@@ -62,9 +62,11 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
             done = engine.prune_once() => match done {
                 Ok(done) if done == Pruned::default() => {}
                 Ok(Pruned { deliveries, events, delivery_attempts, attempts, audit }) => {
-                    tracing::info!(deliveries, events, delivery_attempts, attempts, audit, "what has served its time was pruned");
+                    tracing::info!(deliveries, events, delivery_attempts, attempts, audit,
+                        "what has served its time was pruned");
                 }
-                Err(error) => tracing::warn!(%error, "what has served its time could not be pruned, trying again in an hour"),
+                Err(error) => tracing::warn!(%error, "what has served its time could not be pruned, trying again in \
+                    an hour"),
             },
         }
     }

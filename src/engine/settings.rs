@@ -28,15 +28,25 @@ pub struct EngineSettings {
     pub endpoints_per_organization: u32,
     /// How long what arrived is remembered.
     pub retention: RetentionPolicy,
-    /// What the engine's clock is compared with, to notice when it jumps, and what waits are measured by; nothing where the clock is believed
-    /// whatever it shows.
+    /// What the engine's clock is compared with, to notice when it jumps, and what waits are measured by; nothing where
+    /// the clock is believed whatever it shows.
     pub monotonic_clock: Option<MonotonicClock>,
 }
 
 impl Default for EngineSettings {
     fn default() -> Self {
         let (second, minute, hour) = (1, 60, 3_600);
-        let checks = [2 * second, 5 * second, 15 * second, 30 * second, minute, 2 * minute, 5 * minute, 15 * minute, 30 * minute];
+        let checks = [
+            2 * second,
+            5 * second,
+            15 * second,
+            30 * second,
+            minute,
+            2 * minute,
+            5 * minute,
+            15 * minute,
+            30 * minute,
+        ];
         let checks = checks.into_iter().chain([hour, 2 * hour, 4 * hour, 8 * hour, 12 * hour, 24 * hour]);
         Self {
             environment: Environment::default(),

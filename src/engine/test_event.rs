@@ -8,15 +8,16 @@ use super::handle::{Engine, locked};
 use crate::domain::event::RenderEvent as _;
 use crate::domain::time::later_by;
 use crate::domain::{
-    Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, NextStep,
-    OrganizationId, Provider, Timestamp,
+    Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind,
+    NextStep, OrganizationId, Provider, Timestamp,
 };
 use crate::service::ServiceError;
 use crate::store::{DueDelivery, EndpointTarget, SentTestEvent};
 use crate::webhooks::Sender;
 use crate::wire::EventBody;
 
-/// So many tests of an organization's endpoints at the same time: a test of one that hangs holds a socket, whether or not its caller waits.
+/// So many tests of an organization's endpoints at the same time: a test of one that hangs holds a socket, whether or
+/// not its caller waits.
 const MOST_TESTS: usize = 8;
 
 /// A place for a test that is being sent; given back when dropped.
@@ -39,7 +40,9 @@ impl Engine {
     pub(super) fn place_for_test(&self, organization: OrganizationId) -> Result<TestPlace, ServiceError> {
         let mut tests = locked(&self.inner.tests);
         if tests.iter().filter(|other| **other == organization).count() >= MOST_TESTS {
-            let words = format!("{MOST_TESTS} tests of this organization's endpoints are under way: try again when one has ended");
+            let words = format!(
+                "{MOST_TESTS} tests of this organization's endpoints are under way: try again when one has ended"
+            );
             return Err(ServiceError::Conflict(words));
         }
         tests.push(organization);
@@ -63,7 +66,11 @@ impl Engine {
         endpoint: EndpointId,
         target: EndpointTarget,
     ) -> Result<SentTestEvent, ServiceError> {
-        let sender = self.inner.sender.get().ok_or_else(|| ServiceError::Unavailable("no webhooks are sent from here".to_owned()))?;
+        let sender = self
+            .inner
+            .sender
+            .get()
+            .ok_or_else(|| ServiceError::Unavailable("no webhooks are sent from here".to_owned()))?;
         let (event, now) = (EventId::generate(), self.now());
         let body = EventBody.render(&EventKind::AlertCreated, &sample_alert(event, now), now);
         let due = DueDelivery {

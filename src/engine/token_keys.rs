@@ -1,7 +1,9 @@
-//! The keys of access tokens in this process: read from the database, which every process on it shares, and rotated there.
+//! The keys of access tokens in this process: read from the database, which every process on it shares, and rotated
+//! there.
 //!
-//! Whoever signs reads them first, so that a new key signs at once everywhere. Whoever checks a token takes what was read in the last
-//! seconds, and reads again where the token names a key that is not among them: another process may have signed with a new one.
+//! Whoever signs reads them first, so that a new key signs at once everywhere. Whoever checks a token takes what was
+//! read in the last seconds, and reads again where the token names a key that is not among them: another process may
+//! have signed with a new one.
 
 use std::sync::Arc;
 
@@ -18,8 +20,8 @@ use crate::store::{Actor, SigningKeyRecords};
 /// How long keys that were read check tokens.
 const READ_FOR: TimeDelta = TimeDelta::seconds(5);
 
-/// How much longer than a token is good for the key before is taken: a process that read it just before the rotation may sign with it just
-/// after, by a clock that is ahead of this one's. Every token still ends when it says.
+/// How much longer than a token is good for the key before is taken: a process that read it just before the rotation
+/// may sign with it just after, by a clock that is ahead of this one's. Every token still ends when it says.
 const MARGIN: TimeDelta = TimeDelta::seconds(30);
 
 /// How often a rotation begins again where another one was faster.
@@ -43,8 +45,8 @@ impl Engine {
         Ok(JwkSet { keys: self.read_token_keys().await?.public(self.now()) })
     }
 
-    /// Has access tokens be signed with a new key, in every process on this database; those of the key before are taken until the last of
-    /// them has ended. Only who works at this machine can; so the audit log says.
+    /// Has access tokens be signed with a new key, in every process on this database; those of the key before are taken
+    /// until the last of them has ended. Only who works at this machine can; so the audit log says.
     ///
     /// # Errors
     /// Where the store cannot do it.
@@ -67,7 +69,9 @@ impl Engine {
                 return Ok(RotatedSigningKey { key, before });
             }
         }
-        Err(ServiceError::Unavailable("others rotate the signing key at the same time; nothing was changed, try again".to_owned()))
+        Err(ServiceError::Unavailable(
+            "others rotate the signing key at the same time; nothing was changed, try again".to_owned(),
+        ))
     }
 
     /// The keys as they are now; the first one is made when it is first needed.
@@ -88,7 +92,9 @@ impl Engine {
     /// The keys to check a token with.
     pub(super) async fn token_keys_for(&self, token: &str) -> Result<Arc<TokenKeys>, ServiceError> {
         let now = self.counted();
-        let known = locked(&self.inner.token_keys).clone().filter(|(read_at, _)| now.since(*read_at).is_some_and(|age| age < READ_FOR));
+        let known = locked(&self.inner.token_keys)
+            .clone()
+            .filter(|(read_at, _)| now.since(*read_at).is_some_and(|age| age < READ_FOR));
         match known {
             Some((_, keys)) if keys.may_know(token) => Ok(keys),
             _ => self.read_token_keys().await,

@@ -1,7 +1,8 @@
 //! Access tokens: JWTs that the engine signs with an Ed25519 key of its own and reads again.
 //!
-//! One key signs for the whole database. It is sealed there and known by its thumbprint (RFC 7638); of the keys before it the public halves
-//! are kept until their tokens have ended. Times are taken by the engine's clock, not by the machine's.
+//! One key signs for the whole database. It is sealed there and known by its thumbprint (RFC 7638); of the keys before
+//! it the public halves are kept until their tokens have ended. Times are taken by the engine's clock, not by the
+//! machine's.
 
 use std::fmt;
 
@@ -98,7 +99,8 @@ struct VerifyingKey {
     bytes: Vec<u8>,
 }
 
-/// The keys of access tokens: the one that signs, and the public halves of those that signed before it, with their ends.
+/// The keys of access tokens: the one that signs, and the public halves of those that signed before it, with their
+/// ends.
 #[derive(Debug)]
 pub(super) struct TokenKeys {
     current: SigningKey,
@@ -161,7 +163,8 @@ impl VerifyingKey {
 
 impl TokenKeys {
     pub(super) fn of(records: &SigningKeyRecords) -> Result<Self, ServiceError> {
-        let retired = |record: &RetiredKeyRecord| Ok((VerifyingKey::of(&record.public_key)?.named(&record.id)?, record.ends_at));
+        let retired =
+            |record: &RetiredKeyRecord| Ok((VerifyingKey::of(&record.public_key)?.named(&record.id)?, record.ends_at));
         let retired = records.retired.iter().map(retired).collect::<Result<_, ServiceError>>()?;
         Ok(Self { current: SigningKey::of(&records.current)?, retired })
     }
@@ -177,7 +180,8 @@ impl TokenKeys {
         std::iter::once(&self.current.verifying).chain(retired)
     }
 
-    /// Whether the key that a token names is one of these, also one that has ended; where it names none, there is nothing to look for.
+    /// Whether the key that a token names is one of these, also one that has ended; where it names none, there is
+    /// nothing to look for.
     pub(super) fn may_know(&self, token: &str) -> bool {
         let named = jsonwebtoken::decode_header(token).ok().and_then(|header| header.kid);
         let mut all = std::iter::once(&self.current.verifying).chain(self.retired.iter().map(|(key, _)| key));
@@ -311,7 +315,8 @@ mod tests {
     #[test]
     fn a_token_signed_with_the_public_key_as_a_shared_secret_is_not_ours() {
         let key = key();
-        let jsonwebtoken::jwk::AlgorithmParameters::OctetKeyPair(public) = &key.current.verifying.public.algorithm else {
+        let jsonwebtoken::jwk::AlgorithmParameters::OctetKeyPair(public) = &key.current.verifying.public.algorithm
+        else {
             panic!("Ed25519")
         };
         let secret = EncodingKey::from_secret(&URL_SAFE_NO_PAD.decode(&public.x).unwrap());

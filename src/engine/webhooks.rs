@@ -6,7 +6,8 @@ use super::acting::ActingEngine;
 use super::handle::Engine;
 use crate::domain::url::EndpointUrl;
 use crate::domain::{
-    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, FieldError, NewEndpoint,
+    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, FieldError,
+    NewEndpoint,
 };
 use crate::service::{ServiceError, Webhooks};
 use crate::store::Redelivery;
@@ -37,7 +38,9 @@ impl ActingEngine {
     /// Refuses an address that may not be connected to.
     async fn check_address(&self, url: &EndpointUrl) -> Result<(), ServiceError> {
         let checked = resolver::check(&self.engine.settings().addresses, url.as_url()).await;
-        checked.map_err(|refused| ServiceError::InvalidRequest(vec![FieldError::new("url", format!("cannot be used: {refused}"))]))
+        checked.map_err(|refused| {
+            ServiceError::InvalidRequest(vec![FieldError::new("url", format!("cannot be used: {refused}"))])
+        })
     }
 }
 
@@ -52,7 +55,8 @@ impl Engine {
             let endpoints = self.store().endpoints(organization.id).await?;
             for endpoint in endpoints.into_iter().filter(|endpoint| endpoint.disabled.is_none()) {
                 if let Err(refused) = resolver::check(&self.settings().addresses, endpoint.url.as_url()).await {
-                    tracing::warn!(organization = organization.name, endpoint = %endpoint.id, "nothing is sent to this endpoint: {refused}");
+                    tracing::warn!(organization = organization.name, endpoint = %endpoint.id, "nothing is sent to \
+                        this endpoint: {refused}");
                 }
             }
         }
@@ -96,18 +100,21 @@ impl Webhooks for ActingEngine {
     }
 
     async fn test_endpoint(&self, id: EndpointId) -> Result<DeliveryLog, ServiceError> {
-        let target = self.store().target(self.organization(), id, self.engine.now()).await?.ok_or_else(|| no_endpoint(id))?;
+        let target =
+            self.store().target(self.organization(), id, self.engine.now()).await?.ok_or_else(|| no_endpoint(id))?;
         let place = self.engine.place_for_test(self.organization())?;
         let acting = self.clone();
         // A task of its own: what was sent is recorded, whether or not the caller still waits.
         let sent = self.engine.spawn(async move {
             let _place = place;
             let test = acting.engine.send_test_event(acting.organization(), id, target).await?;
-            let recorded = acting.store().record_test_event(acting.organization(), id, test, acting.engine.now()).await?;
+            let recorded =
+                acting.store().record_test_event(acting.organization(), id, test, acting.engine.now()).await?;
             recorded.ok_or_else(|| no_endpoint(id))
         });
         let log = sent.await.map_err(|error| ServiceError::Unavailable(format!("the test broke off: {error}")))??;
-        tracing::info!(actor = %self.caller.actor, endpoint = %id, result = log.delivery.last_result, "endpoint tested");
+        tracing::info!(actor = %self.caller.actor, endpoint = %id, result = log.delivery.last_result,
+            "endpoint tested");
         Ok(log)
     }
 

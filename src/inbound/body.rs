@@ -1,4 +1,5 @@
-//! The bounded body of a request: never more bytes than are taken, and a little of what is not, so that its sender gets to hear why.
+//! The bounded body of a request: never more bytes than are taken, and a little of what is not, so that its sender gets
+//! to hear why.
 
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ pub(crate) fn announced(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Reads some of a body that was refused and throws it away, beside the answer, so that a client that is still sending gets to hear it.
+/// Reads some of a body that was refused and throws it away, beside the answer, so that a client that is still sending
+/// gets to hear it.
 pub(crate) fn discard(request: Request, timeout: Duration) {
     // A client that waits to hear whether it may send would be told so by reading on.
     if !request.headers().contains_key(EXPECT) {

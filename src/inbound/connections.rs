@@ -142,16 +142,20 @@ impl Lines {
         };
     }
 
-    /// Ends the connection that does least, of one address or of all; of several the oldest, and where all addresses count, one of whoever
-    /// has most. `false` where every one is at work.
+    /// Ends the connection that does least, of one address or of all; of several the oldest, and where all addresses
+    /// count, one of whoever has most. `false` where every one is at work.
     fn make_room(&mut self, from: Option<IpAddr>) -> bool {
         loop {
             let candidates = self.open.values().filter(|line| from.is_none_or(|from| line.from == from));
-            let seen = candidates.map(|line| (*locked(&line.activity), line)).filter(|((activity, _), _)| *activity < Activity::Working);
+            let seen = candidates
+                .map(|line| (*locked(&line.activity), line))
+                .filter(|((activity, _), _)| *activity < Activity::Working);
             let rank = |((activity, since), line): &((Activity, u64), &Arc<Line>)| {
                 (*activity, Reverse(self.by_address.get(&line.from).copied().unwrap_or_default()), *since)
             };
-            let Some((seen, line)) = seen.min_by_key(rank).map(|(seen, line)| (seen, Arc::clone(line))) else { return false };
+            let Some((seen, line)) = seen.min_by_key(rank).map(|(seen, line)| (seen, Arc::clone(line))) else {
+                return false;
+            };
             if line.give_way(seen) {
                 self.forget(&line);
                 return true;
@@ -165,8 +169,9 @@ impl Connections {
         Self { registry: Arc::default(), most: most.max(1), most_of_one: most_of_one.max(1) }
     }
 
-    /// Takes a newcomer in, and has another one give way where a bound is reached. A trusted proxy stands for many callers: no bound of one
-    /// address holds for it. An address of this machine may be a proxy's too, and is not refused for its bound.
+    /// Takes a newcomer in, and has another one give way where a bound is reached. A trusted proxy stands for many
+    /// callers: no bound of one address holds for it. An address of this machine may be a proxy's too, and is not
+    /// refused for its bound.
     pub(crate) fn admit(&self, peer: IpAddr, trusted: bool) -> Admitted {
         let from = network(peer);
         let mut lines = locked(&self.registry.lines);
@@ -179,7 +184,13 @@ impl Connections {
         }
         let number = self.registry.moment();
         let activity = Mutex::new((Activity::Idle, number));
-        let line = Arc::new(Line { number, from, activity, end: CancellationToken::new(), registry: Arc::clone(&self.registry) });
+        let line = Arc::new(Line {
+            number,
+            from,
+            activity,
+            end: CancellationToken::new(),
+            registry: Arc::clone(&self.registry),
+        });
         lines.open.insert(number, Arc::clone(&line));
         *lines.by_address.entry(from).or_default() += 1;
         Admitted::Open(OpenLine(line))

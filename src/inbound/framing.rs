@@ -1,7 +1,8 @@
-//! Strict framing of requests: one header tells where a body ends, a `Content-Length` or `Transfer-Encoding: chunked`, and it stands once.
+//! Strict framing of requests: one header tells where a body ends, a `Content-Length` or `Transfer-Encoding: chunked`,
+//! and it stands once.
 //!
-//! Servers and proxies read anything else in different ways, which smuggles requests. Such a header is spoiled before the HTTP server reads
-//! it, so that it is refused as every malformed head is: with 400, and the connection ends.
+//! Servers and proxies read anything else in different ways, which smuggles requests. Such a header is spoiled before
+//! the HTTP server reads it, so that it is refused as every malformed head is: with 400, and the connection ends.
 
 use std::io;
 use std::pin::Pin;
@@ -63,7 +64,8 @@ impl<S> StrictFraming<S> {
         }
     }
 
-    /// What comes behind a line: so many bytes of a body, and the part of the line behind them. Nothing where no server should guess it.
+    /// What comes behind a line: so many bytes of a body, and the part of the line behind them. Nothing where no server
+    /// should guess it.
     fn behind(&mut self, line: &[u8]) -> Option<(u64, Part)> {
         match (self.part, line) {
             (Part::RequestLine | Part::Trailers, b"") => Some((0, Part::RequestLine)),
@@ -127,16 +129,21 @@ mod tests {
     #[case::no_body("GET / HTTP/1.1\r\nHost: a\r\n\r\n")]
     #[case::a_length("PUT / HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody")]
     #[case::no_length("PUT / HTTP/1.1\r\ncontent-length:0\r\n\r\n")]
-    #[case::chunks("PUT / HTTP/1.1\r\nTransfer-Encoding:\tChunked \r\n\r\n3;a=b\r\na\nb\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\n")]
+    #[case::chunks(
+        "PUT / HTTP/1.1\r\nTransfer-Encoding:\tChunked \r\n\r\n3;a=b\r\na\nb\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\n"
+    )]
     #[case::a_body_that_looks_like_a_head(
         "PUT / HTTP/1.1\r\nContent-Length: 48\r\n\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
     )]
     #[case::a_chunk_that_looks_like_one(
-        "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n15\r\n\nContent-Length: 1\r\n\n\r\n0\r\nContent-Length: 9\r\n\r\n"
+        "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n15\r\n\nContent-Length: 1\r\n\n\r\n0\r\nContent-Length: \
+            9\r\n\r\n"
     )]
     #[case::line_feeds_alone("GET / HTTP/1.1\nHost: a\n\n")]
     #[case::empty_lines_before("\r\n\r\nGET / HTTP/1.1\r\n\r\n")]
-    #[case::names_that_are_longer("GET / HTTP/1.1\r\nX-Content-Length: 1\r\nContent-Length-X: 2\r\nX: transfer-encoding: a\r\n\r\n")]
+    #[case::names_that_are_longer(
+        "GET / HTTP/1.1\r\nX-Content-Length: 1\r\nContent-Length-X: 2\r\nX: transfer-encoding: a\r\n\r\n"
+    )]
     fn requests_that_are_framed_once_pass_as_they_are(#[case] request: &str) {
         let several = request.repeat(3);
         for size in [1, 2, 7, several.len()] {
@@ -179,7 +186,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn how_bytes_are_parted_changes_nothing(text in "((GET|PUT) / HTTP/1.1\r\n|Content-Length: [0-9]\r\n|Transfer-Encoding: chunked\r\n|\r\n|[0-9a-f]{1,2}\r\n|[a-z:\n]){0,20}", size in 1usize..9) {
+        fn how_bytes_are_parted_changes_nothing(text in "((GET|PUT) / HTTP/1.1\r\n|Content-Length: \
+            [0-9]\r\n|Transfer-Encoding: chunked\r\n|\r\n|[0-9a-f]{1,2}\r\n|[a-z:\n]){0,20}", size in 1usize..9) {
             prop_assert_eq!(read(&text, size), read(&text, text.len().max(1)));
         }
     }

@@ -1,8 +1,9 @@
 //! Everything that comes in by HTTP, to the API and to the webhook receiver: what both servers share.
 //!
-//! [`accepting`] takes connections within bounds, [`connection`] serves one of them, [`connections`] knows what each is doing and which one
-//! gives way, `framing` refuses what frames a body twice, [`answering`] sees an answer to its end, [`body`] reads what a request brings,
-//! [`network`] tells addresses apart, and [`write_timeout`] ends what nobody reads.
+//! [`accepting`] takes connections within bounds, [`connection`] serves one of them, [`connections`] knows what each is
+//! doing and which one gives way, `framing` refuses what frames a body twice, [`answering`] sees an answer to its end,
+//! [`body`] reads what a request brings, [`network`] tells addresses apart, and [`write_timeout`] ends what nobody
+//! reads.
 
 pub mod accepting;
 pub mod answering;

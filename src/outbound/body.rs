@@ -25,7 +25,8 @@ pub struct Body {
     pub cut: bool,
 }
 
-/// The whole body of a good answer, which has at most so many bytes. Of a refusal the status is the answer: what came of its beginning.
+/// The whole body of a good answer, which has at most so many bytes. Of a refusal the status is the answer: what came
+/// of its beginning.
 pub async fn whole(response: &mut Response, most: usize) -> Result<Body, Unread> {
     let good = response.status().is_success();
     let (bytes, unread) = read(response, if good { most } else { MAX_REFUSAL }).await;

@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::io;
 
-/// The innermost cause of a failure. reqwest's own words hold the address with its query, which may be a secret; the cause does not.
+/// The innermost cause of a failure. reqwest's own words hold the address with its query, which may be a secret; the
+/// cause does not.
 pub fn cause(error: &reqwest::Error) -> String {
     let innermost = sources(error).last();
     innermost.map_or_else(|| "no reason given".to_owned(), |innermost| in_words(&innermost.to_string()))
@@ -21,11 +22,14 @@ const TUNNELS: [&str; 2] = ["tunnel error: ", "SOCKS error: "];
 fn in_words(text: &str) -> String {
     match TUNNELS.iter().find_map(|begins| text.strip_prefix(begins)) {
         Some("failed to create underlying connection") => return "it cannot be reached".to_owned(),
-        Some("proxy authorization required") => return "it wants other credentials, http://USER:PASSWORD@HOST:PORT (407)".to_owned(),
+        Some("proxy authorization required") => {
+            return "it wants other credentials, http://USER:PASSWORD@HOST:PORT (407)".to_owned();
+        }
         Some("unsuccessful") => return "it refuses to connect to the service".to_owned(),
         _ => {}
     }
-    let words = text.rsplit_once(" (os error ").filter(|(_, number)| number.ends_with(')')).map_or(text, |(words, _)| words);
+    let words =
+        text.rsplit_once(" (os error ").filter(|(_, number)| number.ends_with(')')).map_or(text, |(words, _)| words);
     let mut letters = words.chars();
     match (letters.next(), letters.clone().next()) {
         // A name such as `TLS` stays as it is.

@@ -1,7 +1,8 @@
-//! The circuit breaker: after some failures in a row it opens for a pause, and nothing is attempted; each further failure doubles the pause.
+//! The circuit breaker: after some failures in a row it opens for a pause, and nothing is attempted; each further
+//! failure doubles the pause.
 //!
-//! Each endpoint of `webhooks` and each gateway of `providers` has one. It only reckons; who lets how much through while it proves itself
-//! again is up to them.
+//! Each endpoint of `webhooks` and each gateway of `providers` has one. It only reckons; who lets how much through
+//! while it proves itself again is up to them.
 
 use chrono::Duration;
 
@@ -77,7 +78,8 @@ mod tests {
     use super::*;
     use crate::domain::time::from_iso;
 
-    const LIMITS: CircuitLimits = CircuitLimits { failures: 3, first_pause: Duration::seconds(10), longest_pause: Duration::seconds(60) };
+    const LIMITS: CircuitLimits =
+        CircuitLimits { failures: 3, first_pause: Duration::seconds(10), longest_pause: Duration::seconds(60) };
 
     fn noon() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -114,7 +116,8 @@ mod tests {
 
     #[test]
     fn its_pauses_double_up_to_the_longest() {
-        let pauses: Vec<i64> = (3..8).map(|failures| (after(failures).reopens_at(noon()).unwrap() - noon()).num_seconds()).collect();
+        let pauses: Vec<i64> =
+            (3..8).map(|failures| (after(failures).reopens_at(noon()).unwrap() - noon()).num_seconds()).collect();
 
         assert_eq!(pauses, [10, 20, 40, 60, 60]);
         assert!(after(70_000).reopens_at(noon()).is_some());

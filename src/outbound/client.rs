@@ -1,4 +1,5 @@
-//! The HTTP client's set-up: nothing is sent twice, no redirect is followed, and why a call has no answer is told by whom it goes to.
+//! The HTTP client's set-up: nothing is sent twice, no redirect is followed, and why a call has no answer is told by
+//! whom it goes to.
 
 use std::time::Duration;
 
@@ -26,7 +27,11 @@ impl HttpClient {
     ///
     /// # Errors
     /// Why this machine cannot have one.
-    pub fn new(tls: ClientTls, proxy: Option<Proxy>, adapt: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Result<Self, String> {
+    pub fn new(
+        tls: ClientTls,
+        proxy: Option<Proxy>,
+        adapt: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> Result<Self, String> {
         let builder = Client::builder()
             .user_agent(USER_AGENT)
             .redirect(redirect::Policy::none())
@@ -40,7 +45,8 @@ impl HttpClient {
             .pool_idle_timeout(Duration::from_secs(20))
             .pool_max_idle_per_host(8);
         let builder = if proxy.is_some() { builder } else { builder.no_proxy() };
-        let client = adapt(builder).build().map_err(|error| format!("the HTTP client cannot be set up: {}", cause(&error)))?;
+        let client =
+            adapt(builder).build().map_err(|error| format!("the HTTP client cannot be set up: {}", cause(&error)))?;
         Ok(Self { client, tls, proxy })
     }
 

@@ -1,4 +1,5 @@
-//! The header that a call is known by (RFC 7617, RFC 6750 or the other side's own), and what of it must not come back in words.
+//! The header that a call is known by (RFC 7617, RFC 6750 or the other side's own), and what of it must not come back
+//! in words.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -16,9 +17,12 @@ const BASIC: &str = "Basic ";
 /// Where it cannot be sent, in words that do not repeat it.
 pub fn header(auth: &EndpointAuth) -> Result<(HeaderName, HeaderValue), String> {
     let (name, value) = match auth {
-        EndpointAuth::Basic { username, password } => (AUTHORIZATION, HeaderValue::try_from(basic(username, password.reveal()))),
+        EndpointAuth::Basic { username, password } => {
+            (AUTHORIZATION, HeaderValue::try_from(basic(username, password.reveal())))
+        }
         EndpointAuth::Header { name, value } => {
-            let name = HeaderName::try_from(name.as_str()).map_err(|_| "the credential's header has a name that cannot be sent")?;
+            let name = HeaderName::try_from(name.as_str())
+                .map_err(|_| "the credential's header has a name that cannot be sent")?;
             (name, HeaderValue::try_from(value.reveal()))
         }
     };
@@ -69,11 +73,16 @@ mod tests {
     }
 
     #[rstest]
-    #[case(EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") }, "no: hunter22, ZGVzazpodW50ZXIyMg==", "no: ****, ****")]
+    #[case(EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") },
+        "no: hunter22, ZGVzazpodW50ZXIyMg==", "no: ****, ****")]
     #[case(named("Authorization", "Bearer tok-abcdef"), "wrong token tok-abcdef", "wrong token ****")]
     #[case(named("X-Key", "Key abcdef"), "wrong key abcdef", "wrong key ****")]
     #[case(named("X-Key", "a"), "banana", "banana")]
-    fn a_credential_that_the_other_side_echoes_is_redacted(#[case] auth: EndpointAuth, #[case] echoed: &str, #[case] kept: &str) {
+    fn a_credential_that_the_other_side_echoes_is_redacted(
+        #[case] auth: EndpointAuth,
+        #[case] echoed: &str,
+        #[case] kept: &str,
+    ) {
         assert_eq!(redact::secrets(echoed.to_owned(), secrets(&auth)), kept);
     }
 
@@ -85,9 +94,11 @@ mod tests {
     #[test]
     fn a_header_is_shown_without_its_credential() {
         let basic = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
-        for (auth, expected) in
-            [(basic, "Basic ****"), (named("Authorization", "Basic own"), "Basic ****"), (named("X-Key", "own"), "****")]
-        {
+        for (auth, expected) in [
+            (basic, "Basic ****"),
+            (named("Authorization", "Basic own"), "Basic ****"),
+            (named("X-Key", "own"), "****"),
+        ] {
             let (name, value) = header(&auth).unwrap();
 
             assert_eq!(shown(&name, &value).1, expected);

@@ -34,7 +34,9 @@ impl HandshakeFault {
         match find::<rustls::Error>(error)? {
             rustls::Error::InvalidCertificate(why) => Some(Self::of_certificate(why)),
             // What is said to our certificate, or to there being none, comes when our side of the handshake is done.
-            rustls::Error::AlertReceived(alert) if is_about_certificates(*alert) => Some(Self::ClientCertificate(words(*alert))),
+            rustls::Error::AlertReceived(alert) if is_about_certificates(*alert) => {
+                Some(Self::ClientCertificate(words(*alert)))
+            }
             rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
                 Some(Self::Other("what answers there does not speak TLS: is it an address of plain http?".to_owned()))
             }
@@ -54,13 +56,17 @@ impl HandshakeFault {
                 Self::WrongName(redact::words(&names.join(", ")))
             }
             CertificateError::Expired => Self::NotNow("has expired".to_owned()),
-            CertificateError::ExpiredContext { not_after, .. } => Self::NotNow(format!("expired on {}", day(*not_after))),
-            CertificateError::NotValidYet => Self::NotNow("is not valid yet".to_owned()),
-            CertificateError::NotValidYetContext { not_before, .. } => Self::NotNow(format!("is not valid before {}", day(*not_before))),
-            why if is_of_an_authority(why) => Self::OwnAuthority,
-            CertificateError::Other(why) if why.to_string() == "UnsupportedCertVersion" => {
-                Self::Other("its certificate is of X.509 version 1, which names no host: make one of version 3".to_owned())
+            CertificateError::ExpiredContext { not_after, .. } => {
+                Self::NotNow(format!("expired on {}", day(*not_after)))
             }
+            CertificateError::NotValidYet => Self::NotNow("is not valid yet".to_owned()),
+            CertificateError::NotValidYetContext { not_before, .. } => {
+                Self::NotNow(format!("is not valid before {}", day(*not_before)))
+            }
+            why if is_of_an_authority(why) => Self::OwnAuthority,
+            CertificateError::Other(why) if why.to_string() == "UnsupportedCertVersion" => Self::Other(
+                "its certificate is of X.509 version 1, which names no host: make one of version 3".to_owned(),
+            ),
             other => Self::Other(redact::words(&format!("its certificate is refused: {other}"))),
         }
     }
@@ -119,7 +125,8 @@ fn bare(name: &str) -> &str {
 
 fn day(time: UnixTime) -> String {
     let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
-    Timestamp::from_timestamp(seconds, 0).map_or_else(|| "a day of its own".to_owned(), |time| time.date_naive().to_string())
+    Timestamp::from_timestamp(seconds, 0)
+        .map_or_else(|| "a day of its own".to_owned(), |time| time.date_naive().to_string())
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Everything that goes out by HTTP, to another deployment, to a gateway, to a receiver: what all these calls share.
 //!
-//! [`client`] is the one set-up of an HTTP client, [`trust`] the rule by which a server's certificate is good, [`tls`] the files of a client's
-//! TLS, [`names`] how a host is found, [`proxy`] who stands in between, [`credential`] the header that a call is known by,
-//! [`body`] the bounded body of an answer, [`date`] what its clock showed, [`reason`] why none came (by its [`causes`] and the
-//! [`handshake`]), [`retry_after`] how long to wait, and [`circuit`] leaves alone whoever does not answer.
+//! [`client`] is the one set-up of an HTTP client, [`trust`] the rule by which a server's certificate is good, [`tls`]
+//! the files of a client's TLS, [`names`] how a host is found, [`proxy`] who stands in between, [`credential`] the
+//! header that a call is known by, [`body`] the bounded body of an answer, [`date`] what its clock showed, [`reason`]
+//! why none came (by its [`causes`] and the [`handshake`]), [`retry_after`] how long to wait, and [`circuit`] leaves
+//! alone whoever does not answer.
 
 pub mod body;
 pub mod causes;

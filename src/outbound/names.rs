@@ -1,4 +1,5 @@
-//! Host names to addresses, for every call that goes out: `localhost` and what is below it is this machine (RFC 6761), the rest the system's.
+//! Host names to addresses, for every call that goes out: `localhost` and what is below it is this machine (RFC 6761),
+//! the rest the system's.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -46,6 +47,9 @@ mod tests {
     async fn a_name_below_localhost_is_this_machine_whatever_a_resolver_says(#[case] name: &str) {
         let found = look_up(name, 9).await.unwrap();
 
-        assert!(found.len() == 2 && found.iter().all(|address| address.ip().is_loopback() && address.port() == 9), "{found:?}");
+        assert!(
+            found.len() == 2 && found.iter().all(|address| address.ip().is_loopback() && address.port() == 9),
+            "{found:?}"
+        );
     }
 }

@@ -31,7 +31,13 @@ pub enum Reason {
 
 impl Reason {
     /// The reason of a failed call that had so long for its connection and so long in all.
-    pub(super) fn of(error: &reqwest::Error, connect: Duration, all: Duration, tls: &ClientTls, proxy: Option<&Proxy>) -> Self {
+    pub(super) fn of(
+        error: &reqwest::Error,
+        connect: Duration,
+        all: Duration,
+        tls: &ClientTls,
+        proxy: Option<&Proxy>,
+    ) -> Self {
         let reason = match (HandshakeFault::of(error), error.is_connect(), error.is_timeout()) {
             (Some(fault), ..) => Self::Tls(format!("{fault}{}", tls.advice(&fault))),
             (None, true, true) => Self::ConnectTimeout(connect),

@@ -51,7 +51,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_is_answered_breaks_the_reading(text in any::<String>(), date in "[A-Za-z]{3,9}, ?[0-9]{1,3}[ -][A-Za-z]{3}[ -][0-9]{1,6} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2} GMT") {
+        fn nothing_that_is_answered_breaks_the_reading(text in any::<String>(), date in "[A-Za-z]{3,9}, ?[0-9]{1,3}[ \
+            -][A-Za-z]{3}[ -][0-9]{1,6} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2} GMT") {
             for text in [text, date] {
                 let headers = HeaderValue::try_from(&text).map(|value| HeaderMap::from_iter([(RETRY_AFTER, value)]));
                 let _ = headers.is_ok_and(|headers| of(&headers, noon()).is_some());

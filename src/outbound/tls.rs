@@ -31,7 +31,8 @@ pub struct TlsFiles {
     pub client_key: Option<PathBuf>,
 }
 
-/// TLS of a client: whom it trusts, and the certificate that it shows. The default trusts this machine's authorities and shows none.
+/// TLS of a client: whom it trusts, and the certificate that it shows. The default trusts this machine's authorities
+/// and shows none.
 #[derive(Debug, Clone, Default)]
 pub struct ClientTls {
     trusted: CaCertificates,
@@ -39,7 +40,8 @@ pub struct ClientTls {
 }
 
 impl TlsFiles {
-    /// These files, and those of another choice where nothing is said here. A client certificate comes with its own key.
+    /// These files, and those of another choice where nothing is said here. A client certificate comes with its own
+    /// key.
     pub fn or(self, other: Self) -> Self {
         let (client_certificate, client_key) = match self.client_certificate {
             Some(certificate) => (Some(certificate), self.client_key),
@@ -90,9 +92,15 @@ impl ClientTls {
             HandshakeFault::UnknownIssuer if !self.trusted.is_empty() => {
                 "; the CA file holds another one, or the server leaves out one in between"
             }
-            HandshakeFault::UnknownIssuer => "; where it is the right one, name the file of that authority's certificate (--ca-file)",
-            HandshakeFault::OwnAuthority => "; where it is the right one, name the file of this very certificate (--ca-file)",
-            HandshakeFault::ClientCertificate(_) if self.identity.is_none() => "; name one with --client-certificate and --client-key",
+            HandshakeFault::UnknownIssuer => {
+                "; where it is the right one, name the file of that authority's certificate (--ca-file)"
+            }
+            HandshakeFault::OwnAuthority => {
+                "; where it is the right one, name the file of this very certificate (--ca-file)"
+            }
+            HandshakeFault::ClientCertificate(_) if self.identity.is_none() => {
+                "; name one with --client-certificate and --client-key"
+            }
             _ => "",
         }
     }
@@ -125,8 +133,9 @@ fn identity(certificate: &Path, key: Option<&Path>) -> Result<CertifiedKey, Stri
             },
         )
     })?;
-    CertifiedKey::from_der(certificates, private, &aws_lc_rs::default_provider())
-        .map_err(|error| unusable(key_file, &format!("holds a private key that does not go with the client certificate: {error}")))
+    CertifiedKey::from_der(certificates, private, &aws_lc_rs::default_provider()).map_err(|error| {
+        unusable(key_file, &format!("holds a private key that does not go with the client certificate: {error}"))
+    })
 }
 
 fn certificates(file: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {

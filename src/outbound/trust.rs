@@ -1,4 +1,5 @@
-//! Verification of a server's certificate: one rule for every connection, by named certificates or by this machine's authorities.
+//! Verification of a server's certificate: one rule for every connection, by named certificates or by this machine's
+//! authorities.
 
 use std::sync::{Arc, LazyLock};
 
@@ -20,7 +21,9 @@ static PROVIDER: LazyLock<Arc<CryptoProvider>> = LazyLock::new(|| Arc::new(aws_l
 static THIS_MACHINE: LazyLock<Result<Verifier, rustls::Error>> = LazyLock::new(|| {
     Verifier::new(Arc::clone(&PROVIDER)).map_err(|error| {
         tracing::warn!(%error, "this machine has no certificates of authorities");
-        rustls::Error::General("this machine has no certificates of authorities; SSL_CERT_FILE names a file of them".to_owned())
+        rustls::Error::General(
+            "this machine has no certificates of authorities; SSL_CERT_FILE names a file of them".to_owned(),
+        )
     })
 });
 
@@ -35,11 +38,15 @@ pub enum ServerProof {
     CertificateAndName,
 }
 
-/// The first steps of a TLS client that trusts the named certificates and no others, or this machine's authorities where none is named.
+/// The first steps of a TLS client that trusts the named certificates and no others, or this machine's authorities
+/// where none is named.
 ///
 /// # Errors
 /// The reason that TLS cannot be set up.
-pub fn client(named: &CaCertificates, proof: ServerProof) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, String> {
+pub fn client(
+    named: &CaCertificates,
+    proof: ServerProof,
+) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, String> {
     let builder = ClientConfig::builder_with_provider(Arc::clone(&PROVIDER)).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| format!("TLS cannot be set up: {error}"))?;
     Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(ServerTrust::of(named, proof)?)))
@@ -73,11 +80,12 @@ impl ServerTrust {
         }
     }
 
-    /// Whether a certificate is refused only for want of an authority above it, and it is one of those that were named. Its dates have been
-    /// looked at by then; a wrong signature is that of an authority with the same name.
+    /// Whether a certificate is refused only for want of an authority above it, and it is one of those that were named.
+    /// Its dates have been looked at by then; a wrong signature is that of an authority with the same name.
     fn is_named_itself(&self, certificate: &CertificateDer<'_>, error: &rustls::Error) -> bool {
         let rustls::Error::InvalidCertificate(why) = error else { return false };
-        let alone = matches!(why, CertificateError::UnknownIssuer | CertificateError::BadSignature) || is_of_an_authority(why);
+        let alone =
+            matches!(why, CertificateError::UnknownIssuer | CertificateError::BadSignature) || is_of_an_authority(why);
         alone && self.named.as_der().iter().any(|named| named == certificate)
     }
 }
@@ -96,11 +104,9 @@ impl ServerCertVerifier for ServerTrust {
         }
         match self.chain()?.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
             // Names are looked at last, when the chain has been found good.
-            Err(rustls::Error::InvalidCertificate(CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }))
-                if self.proof == ServerProof::Certificate =>
-            {
-                Ok(ServerCertVerified::assertion())
-            }
+            Err(rustls::Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if self.proof == ServerProof::Certificate => Ok(ServerCertVerified::assertion()),
             Err(error) if self.is_named_itself(end_entity, &error) => {
                 if self.proof == ServerProof::CertificateAndName {
                     verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
@@ -145,7 +151,8 @@ mod tests {
 
     const HOST: &str = "db.example";
 
-    /// A certificate for a host that is its own authority, as openssl makes it, good until the first of January of a year.
+    /// A certificate for a host that is its own authority, as openssl makes it, good until the first of January of a
+    /// year.
     fn own_authority(key: &KeyPair, year: i32) -> rcgen::Certificate {
         let mut params = CertificateParams::new(vec![HOST.to_owned()]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -164,7 +171,12 @@ mod tests {
     }
 
     /// The verdict on a server that shows a certificate, where another one, or the same, is named.
-    fn verdict(proof: ServerProof, named: &rcgen::Certificate, shown: &rcgen::Certificate, host: &str) -> Result<(), rustls::Error> {
+    fn verdict(
+        proof: ServerProof,
+        named: &rcgen::Certificate,
+        shown: &rcgen::Certificate,
+        host: &str,
+    ) -> Result<(), rustls::Error> {
         let trust = ServerTrust::of(&named.pem().parse().unwrap(), proof).unwrap();
         let now = UnixTime::since_unix_epoch(Duration::from_secs(1_800_000_000));
         trust.verify_server_cert(shown.der(), &[], &ServerName::try_from(host.to_owned()).unwrap(), &[], now).map(drop)
@@ -175,7 +187,11 @@ mod tests {
     #[case(ServerProof::CertificateAndName, "other.example", false)]
     #[case(ServerProof::Certificate, "other.example", true)]
     #[case(ServerProof::Nothing, "other.example", true)]
-    fn a_server_may_show_the_very_certificate_that_is_named(#[case] proof: ServerProof, #[case] host: &str, #[case] good: bool) {
+    fn a_server_may_show_the_very_certificate_that_is_named(
+        #[case] proof: ServerProof,
+        #[case] host: &str,
+        #[case] good: bool,
+    ) {
         for certificate in [own_authority(&KeyPair::generate().unwrap(), 4096), leaf(4096)] {
             let verdict = verdict(proof, &certificate, &certificate, host);
 
@@ -192,7 +208,10 @@ mod tests {
 
         for over in [own_authority(&key, 2020), leaf(2020)] {
             let told = verdict(proof, &over, &over, HOST).unwrap_err();
-            assert!(matches!(told, rustls::Error::InvalidCertificate(CertificateError::ExpiredContext { .. })), "{told:?}");
+            assert!(
+                matches!(told, rustls::Error::InvalidCertificate(CertificateError::ExpiredContext { .. })),
+                "{told:?}"
+            );
         }
         for stranger in [own_authority(&key, 4095), own_authority(&KeyPair::generate().unwrap(), 4096), leaf(4096)] {
             assert!(verdict(proof, &named, &stranger, HOST).is_err());

@@ -1,8 +1,9 @@
 //! The provider guard: a circuit breaker and a bulkhead, which bounds the calls at the same time.
 //!
-//! A network that does not answer would hold every analyst for a time-out each. After some failures in a row the breaker refuses at once,
-//! says until when, and then lets one call through to see. Failures are those that say that the provider is ill: it cannot be reached,
-//! does not answer, or answers with nonsense. A refusal is an answer of a healthy provider.
+//! A network that does not answer would hold every analyst for a time-out each. After some failures in a row the
+//! breaker refuses at once, says until when, and then lets one call through to see. Failures are those that say that
+//! the provider is ill: it cannot be reached, does not answer, or answers with nonsense. A refusal is an answer of a
+//! healthy provider.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -95,11 +96,16 @@ impl Guarded {
         let failures = state.circuit.failures();
         if let Some(until) = state.circuit.reopens_at(self.clock.now()) {
             self.held_back("open");
-            return Err(format!("it failed {failures} times in a row and is left alone until {} UTC", until.format("%H:%M:%S")));
+            return Err(format!(
+                "it failed {failures} times in a row and is left alone until {} UTC",
+                until.format("%H:%M:%S")
+            ));
         }
         if state.circuit.is_unproven() && state.probing {
             self.held_back("open");
-            return Err(format!("it failed {failures} times in a row, and one call is on its way to see whether it answers again"));
+            return Err(format!(
+                "it failed {failures} times in a row, and one call is on its way to see whether it answers again"
+            ));
         }
         Ok(())
     }
@@ -113,7 +119,8 @@ impl Guarded {
         let was_unproven = state.circuit.is_unproven();
         match ill {
             false => state.circuit.succeeded(),
-            // Calls that were on their way when the circuit opened tell nothing new: only the one that was let through counts.
+            // Calls that were on their way when the circuit opened tell nothing new: only the one that was let through
+            // counts.
             true if was_unproven && !probe => {}
             true => state.circuit.failed(now),
         }
@@ -121,7 +128,11 @@ impl Guarded {
         drop(state);
         metrics::gauge!("avert_provider_held_off", "provider" => self.name).set(if is_unproven { 1.0 } else { 0.0 });
         match (was_unproven, is_unproven) {
-            (false, true) => tracing::warn!(provider = self.name, failures, "the network does not answer and is left alone for a while"),
+            (false, true) => tracing::warn!(
+                provider = self.name,
+                failures,
+                "the network does not answer and is left alone for a while"
+            ),
             (true, false) => tracing::info!(provider = self.name, "the network answers again"),
             _ => {}
         }

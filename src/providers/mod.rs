@@ -1,7 +1,8 @@
 //! Alert networks: the provider trait with its capabilities, and which provider answers for which network.
 //!
-//! A call to a provider cannot join our transaction, so what it says is one of three things and never less: accepted, declined, or
-//! indeterminate ([`SubmitResult`]). What may be done about an indeterminate one depends on the provider's [`Capabilities`].
+//! A call to a provider cannot join our transaction, so what it says is one of three things and never less: accepted,
+//! declined, or indeterminate ([`SubmitResult`]). What may be done about an indeterminate one depends on the provider's
+//! [`Capabilities`].
 
 pub mod guarded;
 pub mod http;
@@ -27,9 +28,11 @@ pub struct Capabilities {
     pub lookup: bool,
     /// The same submission sent twice under one attempt id counts once and gets the same answer.
     pub idempotent: bool,
-    /// The same submission sent twice counts once, and the second one is told that the alert was answered already, but not by whom.
+    /// The same submission sent twice counts once, and the second one is told that the alert was answered already, but
+    /// not by whom.
     pub final_error_only: bool,
-    /// The consistency lag: how long after a call has ended a decision may still appear in look-ups; until then "not known" is no answer.
+    /// The consistency lag: how long after a call has ended a decision may still appear in look-ups; until then "not
+    /// known" is no answer.
     pub consistency_lag: Duration,
 }
 
@@ -82,7 +85,8 @@ pub enum SubmitResult {
 pub enum Declined {
     /// The call never left: name not found, no connection, no TLS. Says nothing about earlier calls.
     NotSent(String),
-    /// The provider turned the call away before it looked at the decision: a credential, too many calls. Says nothing about earlier calls.
+    /// The provider turned the call away before it looked at the decision: a credential, too many calls. Says nothing
+    /// about earlier calls.
     TurnedAway(String),
     /// The provider refused the decision.
     Refused(String),
@@ -135,7 +139,8 @@ pub enum LookUp {
     Applied,
     /// Another decision is applied, not ours; in words.
     AnsweredOtherwise(String),
-    /// The provider knows of no decision; counts as declined only once the call's deadline and the consistency lag have passed.
+    /// The provider knows of no decision; counts as declined only once the call's deadline and the consistency lag have
+    /// passed.
     NotKnown,
     /// The provider has refused our decision for good; in words.
     Refused(String),
@@ -151,7 +156,8 @@ pub trait AlertProvider: Send + Sync + 'static {
     /// What it can do about lost answers.
     fn capabilities(&self) -> Capabilities;
 
-    /// Sends a decision, once: no hidden retries. The caller cuts it off after its time-out; a call cut off is [`Cause::TimedOut`].
+    /// Sends a decision, once: no hidden retries. The caller cuts it off after its time-out; a call cut off is
+    /// [`Cause::TimedOut`].
     async fn submit(&self, submission: &Submission) -> SubmitResult;
 
     /// Asks what became of a submission. Asked only where [`Capabilities::lookup`] is true.
@@ -170,7 +176,8 @@ pub struct PulledPage {
 /// The alert source of a network: pages of alerts.
 #[async_trait]
 pub trait AlertSource: Send + Sync + 'static {
-    /// Asks for the alerts from a cursor on, from the first one where there is none; an empty page where there are no more.
+    /// Asks for the alerts from a cursor on, from the first one where there is none; an empty page where there are no
+    /// more.
     ///
     /// # Errors
     /// Why there is no page, in words fit for a user.
@@ -235,8 +242,8 @@ mod tests {
 
     #[test]
     fn a_network_has_its_own_provider_or_the_default_one() {
-        let providers =
-            Providers::all(Arc::new(Named(Duration::from_secs(1)))).with(Provider::Cdrn, Arc::new(Named(Duration::from_secs(2))));
+        let providers = Providers::all(Arc::new(Named(Duration::from_secs(1))))
+            .with(Provider::Cdrn, Arc::new(Named(Duration::from_secs(2))));
         let settle = |network| providers.answering_for(&network).capabilities().consistency_lag.as_secs();
 
         assert_eq!(settle(Provider::Cdrn), 2);

@@ -16,8 +16,8 @@ use crate::domain::{AttemptId, Provider, closed_enum};
 /// Longer than any caller waits: a call that gets no answer is cut off by its caller.
 const NO_ANSWER: Duration = Duration::from_secs(3_600);
 
-/// A simulated fault: one way in which a call goes wrong. Where the answer is lost or indeterminate, `applied` says whether the decision
-/// took effect before.
+/// A simulated fault: one way in which a call goes wrong. Where the answer is lost or indeterminate, `applied` says
+/// whether the decision took effect before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The network refuses; nothing is applied.
@@ -39,7 +39,8 @@ pub enum Fault {
         /// Whether the decision took effect.
         applied: bool,
     },
-    /// The network says that the alert was answered already: by us (`applied`), or by somebody at the network's own portal.
+    /// The network says that the alert was answered already: by us (`applied`), or by somebody at the network's own
+    /// portal.
     AlreadyActioned {
         /// Whether it is our own decision that took effect.
         applied: bool,
@@ -195,7 +196,12 @@ impl Simulator {
     /// The network of the demo: can look up and honours idempotency, with a profile's faults.
     pub fn with_profile(profile: FaultProfile, seed: u64) -> Self {
         Self::new(
-            Capabilities { lookup: true, idempotent: true, consistency_lag: Duration::from_secs(2), ..Capabilities::default() },
+            Capabilities {
+                lookup: true,
+                idempotent: true,
+                consistency_lag: Duration::from_secs(2),
+                ..Capabilities::default()
+            },
             profile.rates(),
             seed,
         )
@@ -233,7 +239,11 @@ impl Simulator {
 
 impl State {
     fn latency(&mut self) -> Duration {
-        if self.rates.latency.end().is_zero() { Duration::ZERO } else { self.random.random_range(self.rates.latency.clone()) }
+        if self.rates.latency.end().is_zero() {
+            Duration::ZERO
+        } else {
+            self.random.random_range(self.rates.latency.clone())
+        }
     }
 
     fn chance(&mut self, rate: f64) -> bool {
@@ -264,7 +274,11 @@ impl State {
     }
 
     fn key(submission: &Submission) -> (Provider, String) {
-        let id = if submission.provider_id.is_empty() { submission.alert.to_string() } else { submission.provider_id.clone() };
+        let id = if submission.provider_id.is_empty() {
+            submission.alert.to_string()
+        } else {
+            submission.provider_id.clone()
+        };
         (submission.provider.clone(), id)
     }
 
@@ -292,11 +306,14 @@ impl State {
             None => (true, Answer::Now(SubmitResult::Accepted)),
             Some(Fault::TimeOut { applied }) => (applied, Answer::Never),
             Some(Fault::ServerError { applied }) => (applied, lost(Cause::ServerError(503))),
-            Some(Fault::Unreadable { applied }) => (applied, lost(Cause::Unreadable("not JSON (simulated)".to_owned()))),
-            Some(Fault::AlreadyActioned { applied }) => (applied, lost(Cause::AlreadyActioned)),
-            Some(Fault::Refusal | Fault::Unreachable) => {
-                (false, Answer::Now(SubmitResult::Declined(Declined::Refused("the alert is closed (simulated)".to_owned()))))
+            Some(Fault::Unreadable { applied }) => {
+                (applied, lost(Cause::Unreadable("not JSON (simulated)".to_owned())))
             }
+            Some(Fault::AlreadyActioned { applied }) => (applied, lost(Cause::AlreadyActioned)),
+            Some(Fault::Refusal | Fault::Unreachable) => (
+                false,
+                Answer::Now(SubmitResult::Declined(Declined::Refused("the alert is closed (simulated)".to_owned()))),
+            ),
         };
         // A network that honours idempotency knows its first answer, whatever would happen to a new submission.
         if ours && capabilities.idempotent {
@@ -381,7 +398,10 @@ mod tests {
     }
 
     fn refunded() -> Submission {
-        let alert = Alert { provider_id: "P-1".to_owned(), ..Alert::new(AlertId::generate(), Provider::Cdrn, AlertType::VerifiDispute) };
+        let alert = Alert {
+            provider_id: "P-1".to_owned(),
+            ..Alert::new(AlertId::generate(), Provider::Cdrn, AlertType::VerifiDispute)
+        };
         let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
         Submission::of(AttemptId::generate(), &alert, resolution)
     }
@@ -433,7 +453,10 @@ mod tests {
         let answer = network.submit(&second).await;
 
         assert_eq!(answer, SubmitResult::Indeterminate(Cause::AlreadyActioned));
-        assert_eq!(network.look_up(&second).await, LookUp::AnsweredOtherwise("it was answered before (simulated)".to_owned()));
+        assert_eq!(
+            network.look_up(&second).await,
+            LookUp::AnsweredOtherwise("it was answered before (simulated)".to_owned())
+        );
         assert_eq!(network.accepted().len(), 1);
     }
 
@@ -471,7 +494,11 @@ mod tests {
     async fn the_same_seed_gives_the_same_faults() {
         let rates = FaultRates { refusal: 0.3, unreachable: 0.2, server_error: 0.2, ..FaultRates::default() };
         let run = async |seed| {
-            let network = Simulator::new(Capabilities { lookup: true, idempotent: true, ..Capabilities::default() }, rates.clone(), seed);
+            let network = Simulator::new(
+                Capabilities { lookup: true, idempotent: true, ..Capabilities::default() },
+                rates.clone(),
+                seed,
+            );
             let mut answers = Vec::new();
             for index in 0..200 {
                 let submission = Submission { provider_id: format!("P-{index}"), ..refunded() };

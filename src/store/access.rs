@@ -74,7 +74,12 @@ pub trait AccessStore: Send + Sync {
     async fn credential(&self, id: &str) -> StoreResult<Option<CredentialRecord>>;
 
     /// Revokes a credential of the organization, once; `None` when it has none such.
-    async fn revoke_credential(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<Revoked>>;
+    async fn revoke_credential(
+        &self,
+        organization: OrganizationId,
+        id: &str,
+        now: Timestamp,
+    ) -> StoreResult<Option<Revoked>>;
 
     /// Remembers the minute in which a credential was used, and the environment it is for where that was not known.
     async fn touch_credential(&self, id: &str, environment: Environment, now: Timestamp) -> StoreResult<()>;
@@ -85,10 +90,11 @@ pub trait AccessStore: Send + Sync {
     /// The keys of access tokens, where there are any.
     async fn signing_keys(&self) -> StoreResult<Option<SigningKeyRecords>>;
 
-    /// Keeps a signing key where there is none yet, and returns the one that is kept: of several at once, one wins for all.
+    /// Keeps a signing key where there is none yet, and returns the one that is kept: of several at once, one wins for
+    /// all.
     async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord>;
 
-    /// Puts a signing key in the place of the one that is retired, whose private half is gone with that; `false`, and nothing is changed,
-    /// where another one signs. Retired keys that have ended are forgotten.
+    /// Puts a signing key in the place of the one that is retired, whose private half is gone with that; `false`, and
+    /// nothing is changed, where another one signs. Retired keys that have ended are forgotten.
     async fn rotate_signing_key(&self, record: SigningKeyRecord, retired: RetiredKeyRecord) -> StoreResult<bool>;
 }

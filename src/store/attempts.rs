@@ -1,4 +1,5 @@
-//! Resolution attempts: claim, fenced finish, takeover, and a person's word on parked ones (reliability, A resolution is final).
+//! Resolution attempts: claim, fenced finish, takeover, and a person's word on parked ones (reliability, A resolution
+//! is final).
 
 use async_trait::async_trait;
 
@@ -69,8 +70,8 @@ pub struct ClaimedAttempt {
     pub resolution: Resolution,
     /// When the first call was made.
     pub started_at: Timestamp,
-    /// Until when a call made for it before might still have been running. A call of a dead process was over when it was found dead. Always
-    /// a moment of the present epoch.
+    /// Until when a call made for it before might still have been running. A call of a dead process was over when it
+    /// was found dead. Always a moment of the present epoch.
     pub calls_over: MonotonicTime,
     /// How often it was looked at already.
     pub checks: u32,
@@ -98,21 +99,41 @@ pub trait AttemptStore: Send + Sync {
     /// Stores outcome, status, event and deliveries, and ends the attempt, in one commit, fenced by generation.
     async fn commit_resolution(&self, request: CommitRequest) -> StoreResult<Commit>;
 
-    /// Stores a late acceptance, whose fence no longer holds or which could not be stored when it came: an acceptance is never thrown
-    /// away. Where the alert has no outcome it is committed, whatever state the attempt was left in; where it has one, the attempt is PARKED
-    /// for a person unless that outcome is its own.
+    /// Stores a late acceptance, whose fence no longer holds or which could not be stored when it came: an acceptance
+    /// is never thrown away. Where the alert has no outcome it is committed, whatever state the attempt was left in;
+    /// where it has one, the attempt is PARKED for a person unless that outcome is its own.
     async fn commit_late(&self, request: CommitRequest) -> StoreResult<Commit>;
 
     /// Ends an attempt without an outcome, or lays it down; `false` when the fence no longer holds.
-    async fn end_attempt(&self, attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Present) -> StoreResult<bool>;
+    async fn end_attempt(
+        &self,
+        attempt: AttemptId,
+        generation: i64,
+        end: AttemptEnd,
+        detail: &str,
+        now: Present,
+    ) -> StoreResult<bool>;
 
-    /// Takes over attempts that nobody works on: INFLIGHT of a dead process or past their deadline, UNKNOWN that are due. Until `lease_until`
-    /// by the guarded clock, that is for so long, nobody else gets them; they stay in their state.
-    async fn claim_due_attempts(&self, now: Present, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>>;
+    /// Takes over attempts that nobody works on: INFLIGHT of a dead process or past their deadline, UNKNOWN that are
+    /// due. Until `lease_until` by the guarded clock, that is for so long, nobody else gets them; they stay in their
+    /// state.
+    async fn claim_due_attempts(
+        &self,
+        now: Present,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> StoreResult<Vec<ClaimedAttempt>>;
 
     /// Attempts that are on their way, unknown or parked, oldest first, at most 1,000.
     async fn unfinished(&self, organization: OrganizationId) -> StoreResult<Vec<ResolutionAttempt>>;
 
-    /// Ends a parked attempt by a person's word. `applied`: the network took the decision; its outcome is stored, unless the alert has one.
-    async fn settle_parked(&self, organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> StoreResult<Settled>;
+    /// Ends a parked attempt by a person's word. `applied`: the network took the decision; its outcome is stored,
+    /// unless the alert has one.
+    async fn settle_parked(
+        &self,
+        organization: OrganizationId,
+        id: AttemptId,
+        applied: bool,
+        now: Timestamp,
+    ) -> StoreResult<Settled>;
 }

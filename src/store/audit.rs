@@ -9,7 +9,8 @@ use crate::domain::{AuditEntry, AuditState, OrganizationId};
 #[async_trait]
 pub trait AuditStore: Send + Sync {
     /// Entries of the audit log, newest first, before this number where one is given.
-    async fn audit(&self, organization: OrganizationId, before: Option<u64>, size: u32) -> StoreResult<Vec<AuditEntry>>;
+    async fn audit(&self, organization: OrganizationId, before: Option<u64>, size: u32)
+    -> StoreResult<Vec<AuditEntry>>;
 
     /// Goes through the whole audit log and checks every hash.
     async fn verify_audit(&self) -> StoreResult<AuditState>;

@@ -13,21 +13,24 @@ static LEAST_ROOM: [u8; 64 << 10] = [0; 64 << 10];
 /// As many files as a connection opens: the database, its log, what connections share, and one to spare.
 const LEAST_FILES: usize = 4;
 
-/// The cause why nothing can be written beside a file, found by trying; nothing where it can. The file itself is not opened: closing
-/// it would give up the locks that this process holds on it.
+/// The cause why nothing can be written beside a file, found by trying; nothing where it can. The file itself is not
+/// opened: closing it would give up the locks that this process holds on it.
 pub(super) fn beside(file: &Path) -> Option<RefusalCause> {
     let directory = directory_of(file);
     let files: io::Result<Vec<_>> = (0..LEAST_FILES).map(|_| fs::File::open(directory)).collect();
     let tried = files.and_then(|_| tempfile::tempfile_in(directory)).and_then(|mut tried| tried.write_all(&LEAST_ROOM));
     let error = tried.err()?;
-    RefusalCause::of_io(&error).or_else(|| (error.kind() == ErrorKind::PermissionDenied).then_some(RefusalCause::ReadOnly))
+    RefusalCause::of_io(&error)
+        .or_else(|| (error.kind() == ErrorKind::PermissionDenied).then_some(RefusalCause::ReadOnly))
 }
 
 /// The place of a refusal, with what is known there: how much room is left, which process is in the way.
 pub(super) fn place(cause: RefusalCause, file: &Path) -> String {
     let shown = file.display();
     let more = match cause {
-        RefusalCause::DiskFull => free_bytes(file).map(|free| format!("{} KiB free in {}", free >> 10, directory_of(file).display())),
+        RefusalCause::DiskFull => {
+            free_bytes(file).map(|free| format!("{} KiB free in {}", free >> 10, directory_of(file).display()))
+        }
         RefusalCause::Locked => holder(file),
         _ => None,
     };

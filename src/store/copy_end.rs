@@ -83,7 +83,11 @@ impl CopyEnd {
         }
     }
 
-    pub(super) async fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>> {
+    pub(super) async fn rows(
+        &self,
+        table: &PortableTable,
+        after: Option<&PortableRow>,
+    ) -> StoreResult<Vec<PortableRow>> {
         match self {
             Self::Sqlite(end) => end.rows(table, after),
             Self::Postgres(end) => end.rows(table, after).await,
@@ -170,7 +174,8 @@ impl CopyEnd {
         if is_same {
             return Ok(());
         }
-        let words = "is an unfinished copy that is sealed with another key; name the same one with --to-secret-key-file, or remove it";
+        let words = "is an unfinished copy that is sealed with another key; name the same one with \
+            --to-secret-key-file, or remove it";
         Err(StoreError::Unusable(format!("{shown}: {words}")))
     }
 }

@@ -1,5 +1,5 @@
-//! The mark of a copy that is not finished: it is in the target before any row comes, and gone with the last commit. Whatever else opens the
-//! database refuses it meanwhile.
+//! The mark of a copy that is not finished: it is in the target before any row comes, and gone with the last commit.
+//! Whatever else opens the database refuses it meanwhile.
 
 use super::Finding;
 

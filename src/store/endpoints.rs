@@ -50,5 +50,10 @@ pub trait EndpointStore: Send + Sync {
     async fn remove_endpoint(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool>;
 
     /// Where and how to send to an endpoint, disabled or not; `None` when there is none such.
-    async fn target(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<Option<EndpointTarget>>;
+    async fn target(
+        &self,
+        organization: OrganizationId,
+        id: EndpointId,
+        now: Timestamp,
+    ) -> StoreResult<Option<EndpointTarget>>;
 }

@@ -1,7 +1,9 @@
-//! The file with the data key: found where a rotation has left it, put in its place, and read anew by processes that run.
+//! The file with the data key: found where a rotation has left it, put in its place, and read anew by processes that
+//! run.
 //!
-//! A rotation has the new key in `FILE.new` before anything is sealed with it, and whoever reads the key looks there too. So a rotation may
-//! be broken off anywhere, and a key that was brought to every machine as `FILE.new` beforehand is there when it is needed.
+//! A rotation has the new key in `FILE.new` before anything is sealed with it, and whoever reads the key looks there
+//! too. So a rotation may be broken off anywhere, and a key that was brought to every machine as `FILE.new` beforehand
+//! is there when it is needed.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -13,7 +15,8 @@ use super::seal::{Seal, put_key};
 use super::{Finding, StoreError, StoreResult, sealed};
 use crate::domain::time::{Clock as _, SystemClock};
 
-/// The data key of a database that is open: the seal that proved its check, and where another one is found when the check is another.
+/// The data key of a database that is open: the seal that proved its check, and where another one is found when the
+/// check is another.
 #[derive(Debug)]
 pub(super) struct DataKey {
     file: PathBuf,
@@ -21,8 +24,8 @@ pub(super) struct DataKey {
 }
 
 impl DataKey {
-    /// Reads the key of a database, made where the database has no check of one yet. What a broken-off rotation has left is put in its
-    /// place. `whence` is where a missing one can be had from.
+    /// Reads the key of a database, made where the database has no check of one yet. What a broken-off rotation has
+    /// left is put in its place. `whence` is where a missing one can be had from.
     pub(super) fn unlock(file: &Path, check: Option<Vec<u8>>, database: &str, whence: &str) -> StoreResult<Self> {
         let Some(check) = check else {
             let seal = Seal::from_file(file, true)?;
@@ -31,7 +34,10 @@ impl DataKey {
         let Some((seal, place)) = find(file, &check) else {
             return Err(StoreError::Unusable(match Seal::from_file(file, false) {
                 Err(error) => format!("{error} ({whence})"),
-                Ok(_) => format!("{}: is not the key that {database} was sealed with; put the right file there ({whence})", file.display()),
+                Ok(_) => format!(
+                    "{}: is not the key that {database} was sealed with; put the right file there ({whence})",
+                    file.display()
+                ),
             }));
         };
         if place != file {
@@ -45,14 +51,15 @@ impl DataKey {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// The seal that a database with this check is sealed with. Where that is another one than before its file is read anew, and a key
-    /// beside it is put in its place: the next rotation needs the room.
+    /// The seal that a database with this check is sealed with. Where that is another one than before its file is read
+    /// anew, and a key beside it is put in its place: the next rotation needs the room.
     pub(super) fn seal(&self, check: &[u8]) -> StoreResult<Seal> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0 != check {
             let file = self.file.display();
             let Some((seal, place)) = find(&self.file, check) else {
-                let words = "the data key was rotated, and this file does not hold the new one; put it there, or beside it as";
+                let words =
+                    "the data key was rotated, and this file does not hold the new one; put it there, or beside it as";
                 return Err(StoreError::Unusable(format!("{file}: {words} {}", next(&self.file).display())));
             };
             tracing::info!(file = %place.display(), "the data key was rotated; the new one is in use");
@@ -89,7 +96,8 @@ pub(super) fn find(file: &Path, check: &[u8]) -> Option<(Seal, PathBuf)> {
     })
 }
 
-/// Puts the new key that proves this check in its place, and says so in the log. Where that cannot be it is used from where it is.
+/// Puts the new key that proves this check in its place, and says so in the log. Where that cannot be it is used from
+/// where it is.
 fn take_over(file: &Path, check: &[u8]) {
     match put_in_place(file, check, |_| {}) {
         Ok(kept) => {
@@ -98,13 +106,14 @@ fn take_over(file: &Path, check: &[u8]) {
         }
         Err(error) => {
             let next = next(file);
-            tracing::warn!(%error, file = %file.display(), "the file with the data key holds an old one; {} is used", next.display());
+            tracing::warn!(%error, file = %file.display(), "the file with the data key holds an old one; {} is \
+                used", next.display());
         }
     }
 }
 
-/// Puts the new key that proves this check in the place of the one in use, and says where that is kept; nothing where another process has
-/// done so. One process at a time: none puts there what it found before another's rotation.
+/// Puts the new key that proves this check in the place of the one in use, and says where that is kept; nothing where
+/// another process has done so. One process at a time: none puts there what it found before another's rotation.
 pub(super) fn put_in_place(file: &Path, check: &[u8], mut step: impl FnMut(&str)) -> io::Result<Option<PathBuf>> {
     let next = next(file);
     let directory = fs::File::open(directory_of(file))?;
@@ -133,18 +142,23 @@ pub(super) fn put_in_place(file: &Path, check: &[u8], mut step: impl FnMut(&str)
 pub(super) fn kept(file: &Path, key: &str) -> Option<PathBuf> {
     let begins = with_suffix(file.file_name()?.as_ref(), KEPT).into_os_string().into_encoded_bytes();
     let files = fs::read_dir(directory_of(file)).ok()?.flatten();
-    let mut files = files.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(&begins)).map(|entry| entry.path());
+    let mut files =
+        files.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(&begins)).map(|entry| entry.path());
     files.find(|file| fs::read_to_string(file).is_ok_and(|text| text.trim() == key))
 }
 
-/// What the key file of a database with this check holds, and what lies beside it. Whether it can be read at all is another matter.
+/// What the key file of a database with this check holds, and what lies beside it. Whether it can be read at all is
+/// another matter.
 pub(super) fn examine(file: &Path, check: &[u8], advice: impl FnOnce() -> String) -> Vec<Finding> {
     let key = match find(file, check) {
         Some((_, place)) if place == file => Some(Finding::fine("key", "is the one that the database was sealed with")),
-        Some((_, place)) => Some(Finding::fine("key", format!("the one that the database was sealed with is in {}", place.display()))),
+        Some((_, place)) => {
+            Some(Finding::fine("key", format!("the one that the database was sealed with is in {}", place.display())))
+        }
         None if Seal::from_file(file, false).is_err() => None,
         None => {
-            let found = format!("wrong key: {} does not hold the key that the database was sealed with", file.display());
+            let found =
+                format!("wrong key: {} does not hold the key that the database was sealed with", file.display());
             Some(Finding::wrong("key", found, advice()))
         }
     };
@@ -160,15 +174,25 @@ fn left_of_a_rotation(file: &Path, check: &[u8]) -> Option<Finding> {
     let (in_use, shown) = (proves(file, check), next.display());
     let file = file.display();
     Some(match proves(&next, check) {
-        true if in_use => Finding::notice("rotation", format!("{shown} holds the key that {file} has already"), format!("remove {shown}")),
+        true if in_use => Finding::notice(
+            "rotation",
+            format!("{shown} holds the key that {file} has already"),
+            format!("remove {shown}"),
+        ),
         true => Finding::notice(
             "rotation",
-            format!("{shown} holds the data key, and {file} an older one: a rotation was broken off before its last step"),
-            "nothing: the next start puts it in its place, and so does a process that runs; if none can, put it there".to_owned(),
+            format!(
+                "{shown} holds the data key, and {file} an older one: a rotation was broken off before its last step"
+            ),
+            "nothing: the next start puts it in its place, and so does a process that runs; if none can, put it there"
+                .to_owned(),
         ),
         false => Finding::notice(
             "rotation",
-            format!("{shown} holds nothing that is in use: a rotation was prepared, or broken off before it changed anything"),
+            format!(
+                "{shown} holds nothing that is in use: a rotation was prepared, or broken off before it changed \
+                    anything"
+            ),
             format!("`avert secrets rotate data --new-key-file {shown}` goes on with it; or remove {shown}"),
         ),
     })

@@ -1,7 +1,8 @@
-//! Persistence. Traits by subject; each of their methods is one whole unit of work: no SQL and no transaction leaks upward.
+//! Persistence. Traits by subject; each of their methods is one whole unit of work: no SQL and no transaction leaks
+//! upward.
 //!
-//! Methods take the present moment as an argument. Organizations are told apart here and nowhere else: whoever calls is bound to one.
-//! The rules of the field are functions of [`crate::domain`]; a store keeps, finds and locks.
+//! Methods take the present moment as an argument. Organizations are told apart here and nowhere else: whoever calls is
+//! bound to one. The rules of the field are functions of [`crate::domain`]; a store keeps, finds and locks.
 
 mod access;
 mod alerts;
@@ -36,7 +37,9 @@ use tokio::sync::watch;
 
 pub use self::access::{AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords};
 pub use self::alerts::AlertStore;
-pub use self::attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled};
+pub use self::attempts::{
+    AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled,
+};
 pub use self::audit::AuditStore;
 pub use self::endpoints::{EndpointStore, EndpointTarget};
 pub use self::error::{StoreError, StoreResult};
@@ -55,7 +58,8 @@ use crate::domain::{DatabaseId, InstanceId};
 /// A shared store.
 pub type SharedStore = Arc<dyn Store>;
 
-/// The persistence of the whole service: every subject's units of work on one database. Object-safe: `Arc<dyn Store>` everywhere.
+/// The persistence of the whole service: every subject's units of work on one database. Object-safe: `Arc<dyn Store>`
+/// everywhere.
 pub trait Store:
     AccessStore
     + AlertStore
@@ -80,6 +84,7 @@ pub trait Store:
     /// Lets go of the database, when all work that was asked for is done. What is asked afterwards is refused.
     fn close(&self);
 
-    /// The same store, whose changes the audit log puts down to this actor. Without it they are put down to avert itself.
+    /// The same store, whose changes the audit log puts down to this actor. Without it they are put down to avert
+    /// itself.
     fn signed(&self, by: Actor) -> SharedStore;
 }

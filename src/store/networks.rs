@@ -42,17 +42,19 @@ pub struct PullState {
 /// Units of work on networks: gateways and pulled sources.
 #[async_trait]
 pub trait NetworkStore: Send + Sync {
-    /// The networks that decisions go to by a gateway, with its address: whoever has none for them must not answer in its place.
+    /// The networks that decisions go to by a gateway, with its address: whoever has none for them must not answer in
+    /// its place.
     async fn gateways(&self) -> StoreResult<Vec<(Provider, String)>>;
 
     /// Keeps the addresses of networks' gateways, and removes them where there is none.
     async fn keep_gateways(&self, known: Vec<(Provider, Option<String>)>) -> StoreResult<()>;
 
-    /// Leases a source of alerts where it is due and no living process has it; `None` else. A turn that was laid down by a clock that has
-    /// been set back since is due now.
+    /// Leases a source of alerts where it is due and no living process has it; `None` else. A turn that was laid down
+    /// by a clock that has been set back since is due now.
     async fn claim_pull(&self, source: &str, now: Timestamp, lease_until: Timestamp) -> StoreResult<Option<PullLease>>;
 
-    /// Notes that a page is stored, and where the next one begins (`None`: where it was). `false` when the lease is somebody else's by now.
+    /// Notes that a page is stored, and where the next one begins (`None`: where it was). `false` when the lease is
+    /// somebody else's by now.
     async fn advance_pull(
         &self,
         source: &str,

@@ -26,6 +26,7 @@ pub trait OrganizationStore: Send + Sync {
     /// Adds an organization with its default company and enrollment; a conflict where its name or id is taken.
     async fn add_organization(&self, record: OrganizationRecord, now: Timestamp) -> StoreResult<()>;
 
-    /// The companies of an organization with their enrollments, by id: the default ones, and those that its alerts have named.
+    /// The companies of an organization with their enrollments, by id: the default ones, and those that its alerts have
+    /// named.
     async fn companies(&self, organization: OrganizationId) -> StoreResult<Vec<Company>>;
 }

@@ -8,8 +8,8 @@ use chrono::Duration;
 use super::error::StoreResult;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointAuth, EndpointId, EventId, NextStep, OrganizationId, Secret,
-    SentRequest,
+    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointAuth, EndpointId, EventId, NextStep,
+    OrganizationId, Secret, SentRequest,
 };
 
 /// A leased delivery.
@@ -48,7 +48,8 @@ pub struct AttemptRecord {
     pub status: Option<u16>,
     /// Why no answer came, in words.
     pub error: Option<String>,
-    /// Whether nothing was sent, because this process may not connect there: then it was no attempt, and the delivery stays due.
+    /// Whether nothing was sent, because this process may not connect there: then it was no attempt, and the delivery
+    /// stays due.
     pub refused: bool,
     /// The first 16 KiB of the answer.
     pub answer: String,
@@ -83,10 +84,10 @@ pub enum Redelivery {
 /// Units of work on deliveries.
 #[async_trait]
 pub trait OutboxStore: Send + Sync {
-    /// Leases deliveries that are due (pending, or leased by a dead process or past their lease), at most `limit` in all and `per_endpoint` in
-    /// flight for each endpoint, none for an endpoint in `skip`: those of the organization that has the fewest in flight first
-    /// ([`crate::domain::webhook::turns`]), and of each its oldest. `alert.resolved` waits for the `alert.created` of the
-    /// same alert and endpoint, two minutes at most.
+    /// Leases deliveries that are due (pending, or leased by a dead process or past their lease), at most `limit` in
+    /// all and `per_endpoint` in flight for each endpoint, none for an endpoint in `skip`: those of the organization
+    /// that has the fewest in flight first ([`crate::domain::webhook::turns`]), and of each its oldest.
+    /// `alert.resolved` waits for the `alert.created` of the same alert and endpoint, two minutes at most.
     async fn claim_due_deliveries(
         &self,
         now: Timestamp,
@@ -96,14 +97,15 @@ pub trait OutboxStore: Send + Sync {
         skip: &[EndpointId],
     ) -> StoreResult<Vec<DueDelivery>>;
 
-    /// Records what attempts came to, in one commit; a record whose fence no longer holds changes nothing. An endpoint that has failed for
-    /// [`crate::domain::webhook::schedule::DISABLE_AFTER`] is disabled by it.
+    /// Records what attempts came to, in one commit; a record whose fence no longer holds changes nothing. An endpoint
+    /// that has failed for [`crate::domain::webhook::schedule::DISABLE_AFTER`] is disabled by it.
     async fn record_attempts(&self, records: Arc<[AttemptRecord]>, now: Timestamp) -> StoreResult<()>;
 
     /// When the next pending delivery is due.
     async fn next_due_delivery(&self) -> StoreResult<Option<Timestamp>>;
 
-    /// Records a test that was sent: its event, its delivery and its attempt. `None` when the endpoint is gone meanwhile.
+    /// Records a test that was sent: its event, its delivery and its attempt. `None` when the endpoint is gone
+    /// meanwhile.
     async fn record_test_event(
         &self,
         organization: OrganizationId,
@@ -118,10 +120,16 @@ pub trait OutboxStore: Send + Sync {
     /// One delivery with its attempts.
     async fn delivery(&self, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>>;
 
-    /// Makes a delivery due now, whatever became of it, with all its gaps before it; one that is being tried stays as it is.
+    /// Makes a delivery due now, whatever became of it, with all its gaps before it; one that is being tried stays as
+    /// it is.
     async fn redeliver(&self, organization: OrganizationId, id: DeliveryId, now: Timestamp) -> StoreResult<Redelivery>;
 
-    /// Makes all deliveries to an endpoint due now that were given up (exhausted, or cancelled with the endpoint); how many, or `None` when
-    /// there is no such endpoint or it is disabled.
-    async fn redeliver_exhausted(&self, organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> StoreResult<Option<u64>>;
+    /// Makes all deliveries to an endpoint due now that were given up (exhausted, or cancelled with the endpoint); how
+    /// many, or `None` when there is no such endpoint or it is disabled.
+    async fn redeliver_exhausted(
+        &self,
+        organization: OrganizationId,
+        endpoint: EndpointId,
+        now: Timestamp,
+    ) -> StoreResult<Option<u64>>;
 }

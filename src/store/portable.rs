@@ -1,5 +1,5 @@
-//! The tables of a desk as every store has them: what is carried from one database to another, in an order in which each row finds those
-//! that it refers to.
+//! The tables of a desk as every store has them: what is carried from one database to another, in an order in which
+//! each row finds those that it refers to.
 
 use std::sync::LazyLock;
 
@@ -139,7 +139,14 @@ pub(super) static TABLES: LazyLock<Vec<PortableTable>> = LazyLock::new(|| {
         PortableTable::new(
             "organization",
             1,
-            &[("key", Number), ("id", Id), ("name", Text), ("default_company", Id), ("default_enrollment", Id), ("created_at", Number)],
+            &[
+                ("key", Number),
+                ("id", Id),
+                ("name", Text),
+                ("default_company", Id),
+                ("default_enrollment", Id),
+                ("created_at", Number),
+            ],
         ),
         PortableTable::new("company", 2, &[("organization", Number), ("id", Id)]),
         PortableTable::new("enrollment", 2, &[("organization", Number), ("id", Id), ("company", Id)]),
@@ -218,9 +225,20 @@ pub(super) static TABLES: LazyLock<Vec<PortableTable>> = LazyLock::new(|| {
         PortableTable::new(
             "signing_secret",
             1,
-            &[("key", Number), ("id", Id), ("endpoint", Number), ("secret", Sealed), ("created_at", Number), ("ends_at", Number)],
+            &[
+                ("key", Number),
+                ("id", Id),
+                ("endpoint", Number),
+                ("secret", Sealed),
+                ("created_at", Number),
+                ("ends_at", Number),
+            ],
         ),
-        PortableTable::new("event", 1, &[("key", Number), ("id", Id), ("alert", Number), ("kind", Text), ("at", Number), ("body", Text)]),
+        PortableTable::new(
+            "event",
+            1,
+            &[("key", Number), ("id", Id), ("alert", Number), ("kind", Text), ("at", Number), ("body", Text)],
+        ),
         PortableTable::new(
             "delivery",
             1,
@@ -278,7 +296,11 @@ pub(super) static TABLES: LazyLock<Vec<PortableTable>> = LazyLock::new(|| {
                 ("failure", Text),
             ],
         ),
-        PortableTable::new("signing_key", 1, &[("single", Number), ("id", Text), ("private_key", Sealed), ("created_at", Number)]),
+        PortableTable::new(
+            "signing_key",
+            1,
+            &[("single", Number), ("id", Text), ("private_key", Sealed), ("created_at", Number)],
+        ),
         PortableTable::new("retired_signing_key", 1, &[("id", Text), ("public_key", Bytes), ("ends_at", Number)]),
         PortableTable::new(
             "clock",
@@ -328,7 +350,9 @@ pub(super) type PortableRow = Vec<PortableCell>;
 pub(super) fn search_text_of(table: &PortableTable, row: &[PortableCell]) -> String {
     let mut alert = Alert::default();
     for field in Alert::FIELDS {
-        let Some(cell) = field.column.and_then(|column| table.place(column)).and_then(|place| row.get(place)) else { continue };
+        let Some(cell) = field.column.and_then(|column| table.place(column)).and_then(|place| row.get(place)) else {
+            continue;
+        };
         if let (Kind::Text(access), PortableCell::Text(text)) = (&field.kind, cell) {
             (access.set)(&mut alert, text.into());
         }

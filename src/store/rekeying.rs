@@ -1,5 +1,5 @@
-//! The data key, rotated while processes work on the database: a new one beside the file in use, everything sealed anew with it in one unit
-//! of work, and then the new one in the place of the old one.
+//! The data key, rotated while processes work on the database: a new one beside the file in use, everything sealed anew
+//! with it in one unit of work, and then the new one in the place of the old one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,13 @@ pub struct RotatedDataKey {
     pub sealed: u64,
     /// Where the key before is kept; backups that were made before need it.
     pub kept: Option<PathBuf>,
-    /// Why the file in use could not be replaced, where it could not: processes read the new key from the file beside it.
+    /// Why the file in use could not be replaced, where it could not: processes read the new key from the file beside
+    /// it.
     pub not_in_place: Option<String>,
 }
 
-/// Seals everything in a database with a new key, which takes the place of the one in this file: one of avert's making, or the one in
-/// another file, which is made where there is none. `step` hears of each step on the file system.
+/// Seals everything in a database with a new key, which takes the place of the one in this file: one of avert's making,
+/// or the one in another file, which is made where there is none. `step` hears of each step on the file system.
 ///
 /// # Errors
 /// [`Unusable`](StoreError::Unusable) with the file that is at fault. Nothing was sealed anew then.
@@ -51,12 +52,16 @@ fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) ->
     let (shown, in_use) = (next.display(), file.display());
     let unwritable = |path: &Path| {
         let path = path.display().to_string();
-        move |error: std::io::Error| StoreError::of_file(Path::new(&path), "cannot be written, the new key; nothing was changed", &error)
+        move |error: std::io::Error| {
+            StoreError::of_file(Path::new(&path), "cannot be written, the new key; nothing was changed", &error)
+        }
     };
     let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
     let wanted = match new_file {
         Some(named) if is_same(named, file) => {
-            return Err(StoreError::Unusable(format!("{in_use}: is the key that is in use; name a file that is not there yet")));
+            return Err(StoreError::Unusable(format!(
+                "{in_use}: is the key that is in use; name a file that is not there yet"
+            )));
         }
         Some(named) => {
             if !is_there(named) {
@@ -88,7 +93,9 @@ fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) ->
     };
     if key_in(file)? == key {
         let holder = new_file.unwrap_or(&next).display();
-        return Err(StoreError::Unusable(format!("{holder}: holds the key that is in use already; name a file that is not there yet")));
+        return Err(StoreError::Unusable(format!(
+            "{holder}: holds the key that is in use already; name a file that is not there yet"
+        )));
     }
     Ok(())
 }
@@ -96,7 +103,8 @@ fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) ->
 /// The key in a file, as text.
 fn key_in(file: &Path) -> StoreResult<String> {
     Seal::from_file(file, false)?;
-    let text = fs::read_to_string(file).map_err(|error| StoreError::Unusable(format!("{}: cannot be read: {error}", file.display())))?;
+    let text = fs::read_to_string(file)
+        .map_err(|error| StoreError::Unusable(format!("{}: cannot be read: {error}", file.display())))?;
     Ok(without_mark(&text).trim().to_owned())
 }
 

@@ -1,7 +1,8 @@
-//! Encryption at rest of what must be readable again (receivers' credentials): XChaCha20-Poly1305, bound to table, row and column.
+//! Encryption at rest of what must be readable again (receivers' credentials): XChaCha20-Poly1305, bound to table, row
+//! and column.
 //!
-//! The data key lives in a file of its own, 0600, beside the database or where the operator says. It is made when the database is new and
-//! never again: a database whose key is gone is refused, not silently given another one.
+//! The data key lives in a file of its own, 0600, beside the database or where the operator says. It is made when the
+//! database is new and never again: a database whose key is gone is refused, not silently given another one.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -61,8 +62,10 @@ impl Seal {
         match fs::read_to_string(path) {
             Ok(text) => {
                 warn_if_open_to_others(path);
-                let key = STANDARD.decode(without_mark(&text).trim()).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
-                key.map(Self::new).ok_or_else(|| unusable("it does not hold 32 bytes in base64; put the right file there".to_owned()))
+                let key =
+                    STANDARD.decode(without_mark(&text).trim()).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+                key.map(Self::new)
+                    .ok_or_else(|| unusable("it does not hold 32 bytes in base64; put the right file there".to_owned()))
             }
             Err(error) if error.kind() == ErrorKind::NotFound && make => {
                 make_key_file(path).map_err(|error| unusable(format!("cannot be made: {error}")))?;
@@ -71,7 +74,9 @@ impl Seal {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 Err(unusable("is missing, and the database holds values sealed with it; put it there".to_owned()))
             }
-            Err(error) => Err(unusable(format!("cannot be read: {error}; make it readable for the user who runs avert"))),
+            Err(error) => {
+                Err(unusable(format!("cannot be read: {error}; make it readable for the user who runs avert")))
+            }
         }
     }
 
@@ -134,7 +139,8 @@ fn warn_if_open_to_others(_path: &Path) {}
 mod tests {
     use super::*;
 
-    const PLACE: AssociatedData<'static> = AssociatedData { table: "endpoint", row: b"0123456789abcdef", column: "credential" };
+    const PLACE: AssociatedData<'static> =
+        AssociatedData { table: "endpoint", row: b"0123456789abcdef", column: "credential" };
 
     #[test]
     fn a_sealed_value_opens_in_its_place_and_holds_no_plain_text() {

@@ -1,5 +1,5 @@
-//! What is sealed and how it is written: the credentials, addresses and secrets of endpoints, the key of access tokens, and the row that
-//! proves a data key. The same in every store, so that what is copied from one to another opens there.
+//! What is sealed and how it is written: the credentials, addresses and secrets of endpoints, the key of access tokens,
+//! and the row that proves a data key. The same in every store, so that what is copied from one to another opens there.
 
 use super::seal::{AssociatedData, Seal};
 use super::{StoreError, StoreResult};
@@ -9,7 +9,8 @@ use crate::domain::{EndpointAuth, EndpointId, Secret};
 /// The row of facts that proves a data key: its name; this text, sealed, is its value.
 pub(super) const KEY_CHECK: &str = "key_check";
 const KEY_CHECK_TEXT: &[u8] = b"avert";
-const KEY_CHECK_PLACE: AssociatedData<'static> = AssociatedData { table: "fact", row: KEY_CHECK.as_bytes(), column: "value" };
+const KEY_CHECK_PLACE: AssociatedData<'static> =
+    AssociatedData { table: "fact", row: KEY_CHECK.as_bytes(), column: "value" };
 
 /// The value that proves this data key.
 pub(super) fn key_check(seal: &Seal) -> StoreResult<Vec<u8>> {
@@ -23,7 +24,9 @@ pub(super) fn proves(seal: &Seal, check: &[u8]) -> bool {
 
 /// The refusal of a new key that is the one in use.
 pub(super) fn in_use_already() -> StoreError {
-    StoreError::Unusable("the new data key is the one that is in use already; name a file that is not there yet".to_owned())
+    StoreError::Unusable(
+        "the new data key is the one that is in use already; name a file that is not there yet".to_owned(),
+    )
 }
 
 /// The place of what is sealed in a row's column.
@@ -39,7 +42,14 @@ pub(super) fn opened(seal: &Seal, table: &str, column: &str, row: &[u8], sealed:
 }
 
 /// What is sealed in a row's column, sealed with another key.
-pub(super) fn again(old: &Seal, new: &Seal, table: &str, column: &str, row: &[u8], sealed: &[u8]) -> StoreResult<Vec<u8>> {
+pub(super) fn again(
+    old: &Seal,
+    new: &Seal,
+    table: &str,
+    column: &str,
+    row: &[u8],
+    sealed: &[u8],
+) -> StoreResult<Vec<u8>> {
     new.seal(place_of(table, column, row), &opened(old, table, column, row, sealed)?)
 }
 
@@ -57,7 +67,8 @@ pub(super) fn address(seal: &Seal, id: &EndpointId, url: &EndpointUrl) -> StoreR
 pub(super) fn open_address(seal: &Seal, id: &EndpointId, url: String, sealed: Option<&[u8]>) -> StoreResult<Secret> {
     let Some(sealed) = sealed else { return Ok(Secret::new(url)) };
     let opened = seal.open(url_place(id), sealed).and_then(|bytes| String::from_utf8(bytes).ok());
-    let corrupt = || StoreError::Corrupt(format!("the address of endpoint {id}, which cannot be opened; give it another"));
+    let corrupt =
+        || StoreError::Corrupt(format!("the address of endpoint {id}, which cannot be opened; give it another"));
     opened.map(Secret::new).ok_or_else(corrupt)
 }
 
@@ -80,9 +91,17 @@ pub(super) fn credential<'a>(
 }
 
 /// The credential from those columns.
-pub(super) fn open_credential(seal: &Seal, id: &EndpointId, header: Option<String>, sealed: &[u8]) -> StoreResult<EndpointAuth> {
-    let corrupt = || StoreError::Corrupt(format!("the credential of endpoint {id}, which cannot be opened; add the endpoint anew"));
-    let credential = seal.open(credential_place(id), sealed).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(corrupt)?;
+pub(super) fn open_credential(
+    seal: &Seal,
+    id: &EndpointId,
+    header: Option<String>,
+    sealed: &[u8],
+) -> StoreResult<EndpointAuth> {
+    let corrupt = || {
+        StoreError::Corrupt(format!("the credential of endpoint {id}, which cannot be opened; add the endpoint anew"))
+    };
+    let credential =
+        seal.open(credential_place(id), sealed).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(corrupt)?;
     Ok(match header {
         Some(name) => EndpointAuth::Header { name, value: Secret::new(credential) },
         None => {
@@ -104,7 +123,8 @@ pub(super) fn signing_secret(seal: &Seal, id: &[u8; 16], secret: &Secret) -> Sto
 /// The signing secret again.
 pub(super) fn open_signing_secret(seal: &Seal, id: &[u8; 16], sealed: &[u8]) -> StoreResult<Secret> {
     let secret = seal.open(signing_secret_place(id), sealed).and_then(|bytes| String::from_utf8(bytes).ok());
-    let corrupt = || StoreError::Corrupt("a signing secret that cannot be opened; give the endpoint another".to_owned());
+    let corrupt =
+        || StoreError::Corrupt("a signing secret that cannot be opened; give the endpoint another".to_owned());
     secret.map(Secret::new).ok_or_else(corrupt)
 }
 

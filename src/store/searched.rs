@@ -11,7 +11,8 @@ use crate::domain::{Alert, Currency, MatchGrade, Outcome};
 /// Stands between the fields of [`search_text`]. No field has it: see [`searchable`].
 const SEPARATOR: char = '\u{1f}';
 
-/// Stands before and behind each field of [`find_text`]: twice, so that one or two characters at an end make a trigram too.
+/// Stands before and behind each field of [`find_text`]: twice, so that one or two characters at an end make a trigram
+/// too.
 pub(super) const EDGE: &str = "\u{1f}\u{1f}";
 
 /// Stands before the descriptor in [`search_text`], so that its beginning can be searched for.
@@ -45,7 +46,8 @@ pub(super) fn spellings(codes: &[Currency]) -> Vec<String> {
     codes.iter().flat_map(each).collect()
 }
 
-/// Text as the list operation searches it: lower case, and without what has a meaning of its own or what an index cannot hold.
+/// Text as the list operation searches it: lower case, and without what has a meaning of its own or what an index
+/// cannot hold.
 pub(super) fn searchable(text: &str) -> String {
     kept(fold(text))
 }
@@ -76,8 +78,8 @@ pub(super) fn find_text(alert: &Alert) -> String {
     edged(find_fields(alert))
 }
 
-/// What an outcome adds to the text of its alert, between edges of its own; none where it adds nothing. No trigram stands in two fields, so
-/// that the trigrams of an answered alert are those of the alert before and these.
+/// What an outcome adds to the text of its alert, between edges of its own; none where it adds nothing. No trigram
+/// stands in two fields, so that the trigrams of an answered alert are those of the alert before and these.
 pub(super) fn outcome_text(outcome: &Outcome) -> Option<String> {
     let mut fields = outcome_fields(outcome).peekable();
     fields.peek().is_some().then(|| edged(fields))
@@ -125,7 +127,8 @@ mod tests {
     fn an_answer_adds_the_text_of_its_outcome_and_takes_nothing_away() {
         let mut alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
         let before = find_text(&alert);
-        let resolution = Resolution::Current { decision: Decision::Refunded, comments: "Café’s till ½ \u{301}".to_owned() };
+        let resolution =
+            Resolution::Current { decision: Decision::Refunded, comments: "Café’s till ½ \u{301}".to_owned() };
 
         record_outcome(&mut alert, AttemptId::generate(), &resolution, Timestamp::UNIX_EPOCH);
 
@@ -139,6 +142,9 @@ mod tests {
 
     #[test]
     fn no_blank_is_forgotten() {
-        assert_eq!(BLANKS.chars().count(), (0..=0x10_ffff).filter_map(char::from_u32).filter(|c| c.is_whitespace()).count());
+        assert_eq!(
+            BLANKS.chars().count(),
+            (0..=0x10_ffff).filter_map(char::from_u32).filter(|c| c.is_whitespace()).count()
+        );
     }
 }

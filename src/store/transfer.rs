@@ -1,5 +1,5 @@
-//! Copies of a desk from one database to another, of either kind: batch by batch into a target that is marked as unfinished meanwhile, gone on
-//! with where they were broken off, and compared at the end.
+//! Copies of a desk from one database to another, of either kind: batch by batch into a target that is marked as
+//! unfinished meanwhile, gone on with where they were broken off, and compared at the end.
 
 use std::path::{Path, PathBuf};
 
@@ -75,10 +75,12 @@ impl Transferred {
     }
 }
 
-/// Copies everything to a database with nothing in it, or goes on with the same copy that was broken off. One that was finished is found to be.
+/// Copies everything to a database with nothing in it, or goes on with the same copy that was broken off. One that was
+/// finished is found to be.
 ///
 /// # Errors
-/// [`Unusable`](StoreError::Unusable) where an end or a key cannot be used, another process is at work on it, or the target holds another desk.
+/// [`Unusable`](StoreError::Unusable) where an end or a key cannot be used, another process is at work on it, or the
+/// target holds another desk.
 pub async fn transfer(
     from: &DatabaseLocation,
     to: &DatabaseLocation,
@@ -106,11 +108,16 @@ pub async fn transfer(
                 source.stood_still().await?;
                 return Ok(copied);
             }
-            return Err(another("holds an earlier copy of this desk, and one of the two has changed since; name an empty database"));
+            return Err(another(
+                "holds an earlier copy of this desk, and one of the two has changed since; name an empty database",
+            ));
         }
         Occupant::Desk(_) => return Err(another("holds another desk; name an empty database")),
         Occupant::Copy(begun) if begun.desk != mark.desk => {
-            return Err(another(&format!("holds an unfinished copy of another desk, {}; name an empty database", begun.source)));
+            return Err(another(&format!(
+                "holds an unfinished copy of another desk, {}; name an empty database",
+                begun.source
+            )));
         }
         Occupant::Copy(begun) => {
             let is_same = begun.state == mark.state;
@@ -189,7 +196,8 @@ async fn index(target: &mut CopyEnd, progress: &mut impl FnMut(CopyStep)) -> Sto
     }
 }
 
-/// Makes a row what it is at the other end: sealed with that key, and without the one character that not every database holds.
+/// Makes a row what it is at the other end: sealed with that key, and without the one character that not every database
+/// holds.
 fn carry(table: &PortableTable, row: &mut PortableRow, keys: Option<&(Seal, Seal)>) -> StoreResult<()> {
     for cell in row.iter_mut() {
         if let PortableCell::Text(text) = cell
@@ -294,7 +302,10 @@ async fn digest(end: &CopyEnd, table: &PortableTable, sealing: &Sealing<'_>) -> 
 }
 
 /// Compares two ends without a change.
-async fn compare(ends: [(&CopyEnd, &Sealing<'_>); 2], progress: &mut impl FnMut(CopyStep)) -> StoreResult<Vec<TransferredTable>> {
+async fn compare(
+    ends: [(&CopyEnd, &Sealing<'_>); 2],
+    progress: &mut impl FnMut(CopyStep),
+) -> StoreResult<Vec<TransferredTable>> {
     let mut tables = Vec::new();
     let [(source, sent), (target, stored)] = ends;
     for table in TABLES.iter() {

@@ -39,8 +39,8 @@ pub trait UpkeepStore: Send + Sync {
     /// [`Unusable`](super::StoreError::Unusable) names the file that has to hold it.
     async fn prove_key(&self) -> StoreResult<()>;
 
-    /// Seals everything that is sealed with this key, in one unit of work; returns how many values that were. The key has to be in its file
-    /// before: other processes go on with what they find there.
+    /// Seals everything that is sealed with this key, in one unit of work; returns how many values that were. The key
+    /// has to be in its file before: other processes go on with what they find there.
     async fn seal_anew(&self, new: Seal, now: Timestamp) -> StoreResult<u64>;
 
     /// A write probe: proves that the database can be written.
@@ -55,9 +55,10 @@ pub trait UpkeepStore: Send + Sync {
     /// How long the queues are, of all organizations.
     async fn depths(&self) -> StoreResult<Depths>;
 
-    /// Prunes what is before the cut-offs: deliveries that arrived or were given up, their events and the log of their attempts, attempts
-    /// that have ended, at most `limit` of each kind, oldest first; and of the audit log [`AUDIT_AT_ONCE`] times as many, which an entry in
-    /// it then tells of. What can still be tried, or has not ended, is never touched. Signing secrets whose time is over are erased.
+    /// Prunes what is before the cut-offs: deliveries that arrived or were given up, their events and the log of their
+    /// attempts, attempts that have ended, at most `limit` of each kind, oldest first; and of the audit log
+    /// [`AUDIT_AT_ONCE`] times as many, which an entry in it then tells of. What can still be tried, or has not ended,
+    /// is never touched. Signing secrets whose time is over are erased.
     ///
     /// [`AUDIT_AT_ONCE`]: crate::domain::retention::AUDIT_AT_ONCE
     async fn prune(&self, cut_offs: CutOffs, limit: u32, now: Timestamp) -> StoreResult<Pruned>;

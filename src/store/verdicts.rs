@@ -56,7 +56,11 @@ pub(super) fn outcomes(alone: i64, recorded: i64, advice: &str) -> Finding {
 pub(super) fn counts(differing: i64, alerts: i64, advice: &str) -> Finding {
     match differing {
         0 => Finding::fine("counts", format!("{alerts} alerts, as counted")),
-        _ => Finding::wrong("counts", format!("{differing} kept counts differ from what is there: lists tell wrong totals"), advice),
+        _ => Finding::wrong(
+            "counts",
+            format!("{differing} kept counts differ from what is there: lists tell wrong totals"),
+            advice,
+        ),
     }
 }
 
@@ -65,11 +69,13 @@ pub(super) fn audit_log(state: AuditState) -> Finding {
     const CHECK: &str = "audit log";
     match state {
         AuditState::Whole { newest: 0, .. } => Finding::fine(CHECK, "no entry yet"),
-        AuditState::Whole { entries, newest, hash } => {
-            Finding::fine(CHECK, format!("whole, {entries} entries; the newest is number {newest}, SHA-256 {}", hex(&hash)))
-        }
+        AuditState::Whole { entries, newest, hash } => Finding::fine(
+            CHECK,
+            format!("whole, {entries} entries; the newest is number {newest}, SHA-256 {}", hex(&hash)),
+        ),
         AuditState::Broken { number, what } => {
-            let advice = "somebody changed the database by other means than avert: keep a copy of it as it is, and compare with a backup";
+            let advice = "somebody changed the database by other means than avert: keep a copy of it as it is, and \
+                compare with a backup";
             Finding::wrong(CHECK, format!("broken at entry {number}, which {what}"), advice)
         }
     }
@@ -78,8 +84,13 @@ pub(super) fn audit_log(state: AuditState) -> Finding {
 /// Decisions that are not settled; `left` are on their way and nobody is at them.
 pub(super) fn decisions(parked: i64, unknown: i64, left: i64) -> Finding {
     if parked > 0 {
-        let advice = "ask the network what it recorded: avert could not find it out, and these alerts take no other decision until then";
-        Finding::wrong("decisions", format!("{parked} wait for a person, {unknown} unknown, {left} left behind"), advice)
+        let advice = "ask the network what it recorded: avert could not find it out, and these alerts take no other \
+            decision until then";
+        Finding::wrong(
+            "decisions",
+            format!("{parked} wait for a person, {unknown} unknown, {left} left behind"),
+            advice,
+        )
     } else if unknown + left > 0 {
         let advice = "keep `avert serve` or a console running: it asks the network and clears them up";
         Finding::notice("decisions", format!("{unknown} whose fate is unknown, {left} left behind"), advice)
@@ -92,7 +103,11 @@ pub(super) fn decisions(parked: i64, unknown: i64, left: i64) -> Finding {
 pub(super) fn deliveries(waiting: i64, overdue: i64, exhausted: i64) -> Finding {
     let found = format!("{waiting} on their way, {overdue} of them overdue, {exhausted} given up");
     if overdue > 0 {
-        Finding::notice("deliveries", found, "keep `avert serve` or a console running: nobody has sent them for a quarter of an hour")
+        Finding::notice(
+            "deliveries",
+            found,
+            "keep `avert serve` or a console running: nobody has sent them for a quarter of an hour",
+        )
     } else if exhausted > 0 {
         Finding::notice("deliveries", found, "look at what the receivers answered, then send them again")
     } else {

@@ -1,7 +1,8 @@
-//! A circuit breaker for one endpoint: it keeps the places in flight from an endpoint that does not answer, and lets it prove itself
-//! again with one delivery at a time.
+//! A circuit breaker for one endpoint: it keeps the places in flight from an endpoint that does not answer, and lets it
+//! prove itself again with one delivery at a time.
 //!
-//! While the breaker is open nothing is tried, so no delivery uses up its schedule on an endpoint that is known to be down.
+//! While the breaker is open nothing is tried, so no delivery uses up its schedule on an endpoint that is known to be
+//! down.
 
 use chrono::Duration;
 
@@ -9,13 +10,14 @@ use crate::domain::time::Timestamp;
 use crate::outbound::circuit::{Circuit, CircuitLimits};
 
 /// Opened by the fifth failure in a row, and later where trust was earned; the pause is doubled by each further one.
-const LIMITS: CircuitLimits = CircuitLimits { failures: 5, first_pause: Duration::seconds(5), longest_pause: Duration::seconds(60) };
+const LIMITS: CircuitLimits =
+    CircuitLimits { failures: 5, first_pause: Duration::seconds(5), longest_pause: Duration::seconds(60) };
 /// What an endpoint may have in flight before it has ever answered.
 const UNPROVEN_WINDOW: u32 = 2;
 /// What it may earn: more than the places of one endpoint, so that single failures take none of them.
 const LARGEST_WINDOW: u32 = 64;
-/// So many more failures in a row are borne from an endpoint that has taken as many deliveries since it was last down. One that fails at
-/// random 3 times in 10 has 5 failures in a row every 600 attempts, and 20 never.
+/// So many more failures in a row are borne from an endpoint that has taken as many deliveries since it was last down.
+/// One that fails at random 3 times in 10 has 5 failures in a row every 600 attempts, and 20 never.
 const MOST_TRUST: u32 = 15;
 
 /// The circuit breaker of an endpoint.
@@ -95,7 +97,8 @@ mod tests {
 
     #[test]
     fn its_pauses_double_up_to_a_minute() {
-        let pauses: Vec<i64> = (5..12).map(|failures| (after(failures).reopens_at(noon()).unwrap() - noon()).num_seconds()).collect();
+        let pauses: Vec<i64> =
+            (5..12).map(|failures| (after(failures).reopens_at(noon()).unwrap() - noon()).num_seconds()).collect();
         assert_eq!(pauses, [5, 10, 20, 40, 60, 60, 60]);
         assert!(after(u32::from(u16::MAX)).is_open(noon()));
     }

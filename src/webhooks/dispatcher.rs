@@ -1,12 +1,14 @@
 //! The dispatcher: leases deliveries that are due, sends them, records what came of it, and looks for more.
 //!
-//! One task owns the state and starts the work: at most one claim, at most one record commit and many sends are under way at a time,
-//! and each comes back to it as a `Done`. While a commit is under way, and for a moment while there is more to send, results gather; the next
-//! commit takes them all, and the next claim goes with it. So the number of commits follows the disk, and the number of sends the
-//! receivers: a place is free again as soon as its send has ended.
+//! One task owns the state and starts the work: at most one claim, at most one record commit and many sends are under
+//! way at a time, and each comes back to it as a `Done`. While a commit is under way, and for a moment while there is
+//! more to send, results gather; the next commit takes them all, and the next claim goes with it. So the number of
+//! commits follows the disk, and the number of sends the receivers: a place is free again as soon as its send has
+//! ended.
 //!
-//! Nothing here is needed for safety: events and deliveries are in the store before anybody hears of the change, a lease that nobody
-//! finishes runs out, and a record whose fence is broken changes nothing. Whatever happens in here costs a repeat at worst.
+//! Nothing here is needed for safety: events and deliveries are in the store before anybody hears of the change, a
+//! lease that nobody finishes runs out, and a record whose fence is broken changes nothing. Whatever happens in here
+//! costs a repeat at worst.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -132,7 +134,8 @@ impl Backoff {
 }
 
 impl Dispatcher {
-    /// A dispatcher that has not begun. The clock is one that does not jump: due times, leases and how long an endpoint has failed go by it.
+    /// A dispatcher that has not begun. The clock is one that does not jump: due times, leases and how long an endpoint
+    /// has failed go by it.
     pub fn new(store: SharedStore, sender: Sender, clock: SharedClock, settings: DispatcherSettings) -> Self {
         Self {
             store,
@@ -154,20 +157,21 @@ impl Dispatcher {
         }
     }
 
-    /// When the dispatcher last moved, from now on; closed when it has ended. One that works, or has nothing to do, moves each time that it
-    /// looks for work ([`DispatcherSettings::poll`]); one that is stuck, or waits for a store that never answers, does not.
+    /// When the dispatcher last moved, from now on; closed when it has ended. One that works, or has nothing to do,
+    /// moves each time that it looks for work ([`DispatcherSettings::poll`]); one that is stuck, or waits for a store
+    /// that never answers, does not.
     pub fn heartbeat(&self) -> watch::Receiver<Instant> {
         self.heartbeat.subscribe()
     }
 
-    /// Runs until cancelled, on a task of its own. Then it leases nothing more, gives sends in flight [`DispatcherSettings::drain`] to
-    /// end, and records them. The handle ends when all that is done.
+    /// Runs until cancelled, on a task of its own. Then it leases nothing more, gives sends in flight
+    /// [`DispatcherSettings::drain`] to end, and records them. The handle ends when all that is done.
     pub fn start(mut self, cancel: CancellationToken) -> JoinHandle<()> {
         tokio::spawn(async move { self.run(&cancel).await })
     }
 
-    /// Sends everything that is due at this moment of the clock, and what becomes due by that, records it and returns. The first error
-    /// of the store ends it; what was leased then waits for its lease.
+    /// Sends everything that is due at this moment of the clock, and what becomes due by that, records it and returns.
+    /// The first error of the store ends it; what was leased then waits for its lease.
     pub async fn run_once(&mut self) -> StoreResult<RunReport> {
         (self.report, self.claims, self.commits) = (RunReport::default(), Backoff::default(), Backoff::default());
         self.claim_wanted = true;
@@ -242,8 +246,12 @@ impl Dispatcher {
         let commit = self.store.record_attempts(left, self.clock.now());
         match tokio::time::timeout(LAST_COMMIT, guarded(commit)).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!("the last webhook results were not recorded, those deliveries will be repeated: {error}"),
-            Err(_) => tracing::warn!("the last webhook results were not recorded in time, those deliveries may be repeated"),
+            Ok(Err(error)) => {
+                tracing::warn!("the last webhook results were not recorded, those deliveries will be repeated: {error}")
+            }
+            Err(_) => {
+                tracing::warn!("the last webhook results were not recorded in time, those deliveries may be repeated")
+            }
         }
     }
 
@@ -264,7 +272,11 @@ impl Dispatcher {
             let began = Instant::now();
             let report = AssertUnwindSafe(sender.send(&due, now)).catch_unwind().await;
             let report = report.unwrap_or_else(|_| {
-                AttemptReport::failed(now, began.elapsed(), "avert failed to make the request; this is a fault of its own")
+                AttemptReport::failed(
+                    now,
+                    began.elapsed(),
+                    "avert failed to make the request; this is a fault of its own",
+                )
             });
             Done::Sent(Box::new(due), report)
         });
@@ -287,8 +299,8 @@ impl Dispatcher {
         self.results.put_back(&again, Instant::now());
     }
 
-    /// Leases more, where there may be something. Where no place is free, that goes with the next commit of results, which comes before one
-    /// is: two units of work that are asked for at once are one commit.
+    /// Leases more, where there may be something. Where no place is free, that goes with the next commit of results,
+    /// which comes before one is: two units of work that are asked for at once are one commit.
     fn begin_claim(&mut self, begins_commit: bool) {
         let unrecorded = self.results.len() + self.recording.len();
         if !self.claim_wanted || self.claiming || !self.claims.is_over() || unrecorded >= MOST_UNRECORDED {
@@ -317,8 +329,8 @@ impl Dispatcher {
         });
     }
 
-    /// Takes in a piece of work that has ended and every other one that has ended meanwhile. The first error of the store has been noted
-    /// like all others.
+    /// Takes in a piece of work that has ended and every other one that has ended meanwhile. The first error of the
+    /// store has been noted like all others.
     fn take_ready(&mut self, first: Option<Done>) -> StoreResult<()> {
         let mut result = Ok(());
         let mut next = first;
@@ -389,7 +401,8 @@ impl Dispatcher {
         if report.result == AttemptResult::Refused {
             // Its breaker keeps it from being asked for again at once.
             self.queues.finished(delivery, endpoint, delivered, now);
-            tracing::warn!(error = report.error, %endpoint, "a webhook stays due: this process may not reach its endpoint");
+            tracing::warn!(error = report.error, %endpoint, "a webhook stays due: this process may not reach its \
+                endpoint");
             for queued in std::iter::once(due).chain(&self.queues.remove(endpoint)) {
                 self.results.add(report.clone().into_record(queued, now, next.clone()), Instant::now());
             }
@@ -436,7 +449,8 @@ impl Dispatcher {
         self.tasks.is_empty() && self.results.is_empty() && !self.claim_wanted
     }
 
-    /// How long until the store is asked again. Where it had nothing due, only another process's death can bring something unheard of.
+    /// How long until the store is asked again. Where it had nothing due, only another process's death can bring
+    /// something unheard of.
     fn poll_interval(&self) -> Duration {
         if self.is_resting { self.settings.poll * RESTING } else { self.settings.poll }
     }
@@ -451,7 +465,9 @@ impl Dispatcher {
     /// When something can be started that cannot be started now, unless an answer comes before.
     fn next_wake(&self, poll: Instant) -> Instant {
         let now = Instant::now();
-        let due = self.next_due.map(|due| now + (due - self.clock.now()).to_std().unwrap_or_default().max(Duration::from_millis(10)));
+        let due = self
+            .next_due
+            .map(|due| now + (due - self.clock.now()).to_std().unwrap_or_default().max(Duration::from_millis(10)));
         [self.claims.until, self.commits.until, due, self.next_slow_or_gathered(now)]
             .into_iter()
             .flatten()
@@ -492,7 +508,10 @@ mod tests {
 
         // The moment at which it failed is a little later than the one before.
         let least = [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000].map(Duration::from_millis);
-        assert!(waits.iter().zip(least).all(|(wait, least)| (least..least + Duration::from_secs(1)).contains(wait)), "{waits:?}");
+        assert!(
+            waits.iter().zip(least).all(|(wait, least)| (least..least + Duration::from_secs(1)).contains(wait)),
+            "{waits:?}"
+        );
         backoff.succeeded();
         assert!(backoff.is_over());
     }

@@ -1,5 +1,5 @@
-//! The gathering of results: those of sends that end at about the same time are recorded together, because a commit of many costs hardly
-//! more than a commit of one.
+//! The gathering of results: those of sends that end at about the same time are recorded together, because a commit of
+//! many costs hardly more than a commit of one.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -51,7 +51,8 @@ impl<T: Clone> Gathering<T> {
         self.results.drain(..).collect()
     }
 
-    /// Whether they are worth a commit: they are many, the oldest has waited long enough, or something is held up by them.
+    /// Whether they are worth a commit: they are many, the oldest has waited long enough, or something is held up by
+    /// them.
     pub(super) fn is_ready(&self, hold_up: bool, now: Instant) -> bool {
         let has_waited = self.ready_at().is_some_and(|ready| ready <= now);
         !self.is_empty() && (self.len() >= WORTHWHILE || has_waited || hold_up)

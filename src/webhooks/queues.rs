@@ -1,9 +1,10 @@
-//! Endpoint queues: what is leased and not yet recorded, with a queue for each endpoint, its places in flight and its breaker.
+//! Endpoint queues: what is leased and not yet recorded, with a queue for each endpoint, its places in flight and its
+//! breaker.
 //!
-//! Organizations are served in turn, and of each its endpoints, so that whoever has much to get takes no place from those with little. A send
-//! that takes long gives its place in the total back and keeps the one of its endpoint: endpoints that hang use up sockets, but not the
-//! others' turn. Sockets are shared by dynamic thresholds: an organization may use as many as it leaves free, so that whoever comes next
-//! finds as many as anybody has.
+//! Organizations are served in turn, and of each its endpoints, so that whoever has much to get takes no place from
+//! those with little. A send that takes long gives its place in the total back and keeps the one of its endpoint:
+//! endpoints that hang use up sockets, but not the others' turn. Sockets are shared by dynamic thresholds: an
+//! organization may use as many as it leaves free, so that whoever comes next finds as many as anybody has.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -21,8 +22,8 @@ const MOST_AHEAD: usize = 512;
 /// So few sends are no sign of a fast receiver.
 const FEW: usize = 4;
 
-/// The prefetch: how much is leased beyond what can be sent at once. Receivers that are fast get as much ahead as they have taken lately, so
-/// that they need not wait for the next claim; slow ones get nothing ahead.
+/// The prefetch: how much is leased beyond what can be sent at once. Receivers that are fast get as much ahead as they
+/// have taken lately, so that they need not wait for the next claim; slow ones get nothing ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ahead {
     /// For all endpoints together.
@@ -56,8 +57,8 @@ struct EndpointQueue {
     waiting: VecDeque<Leased>,
     in_flight: u32,
     breaker: Breaker,
-    /// How many it has taken lately: what it took before it was given more counts a quarter less each time. Where claims follow each other
-    /// this comes to three times what it takes during one.
+    /// How many it has taken lately: what it took before it was given more counts a quarter less each time. Where
+    /// claims follow each other this comes to three times what it takes during one.
     taken: usize,
 }
 
@@ -96,7 +97,8 @@ impl EndpointQueues {
             }
         }
         for delivery in deliveries {
-            let queue = self.queues.entry(delivery.endpoint).or_insert_with(|| EndpointQueue::of(delivery.organization));
+            let queue =
+                self.queues.entry(delivery.endpoint).or_insert_with(|| EndpointQueue::of(delivery.organization));
             if queue.waiting.is_empty() {
                 match self.turn.iter_mut().find(|(organization, _)| *organization == delivery.organization) {
                     Some((_, endpoints)) => endpoints.push_back(delivery.endpoint),
@@ -114,7 +116,8 @@ impl EndpointQueues {
         }
         for _ in 0..self.turn.len() {
             let (organization, mut endpoints) = self.turn.pop_front()?;
-            let next = if self.has_socket(organization, limits) { self.next_of(&mut endpoints, limits, now) } else { None };
+            let next =
+                if self.has_socket(organization, limits) { self.next_of(&mut endpoints, limits, now) } else { None };
             if !endpoints.is_empty() {
                 self.turn.push_back((organization, endpoints));
             }
@@ -194,21 +197,27 @@ impl EndpointQueues {
         self.queues.values_mut().for_each(|queue| queue.taken = 0);
     }
 
-    /// Endpoints for which nothing more is to be leased: their breaker is open, they have enough, or their organization has.
+    /// Endpoints for which nothing more is to be leased: their breaker is open, they have enough, or their organization
+    /// has.
     pub(super) fn skip(&self, limits: Limits, now: Timestamp) -> Vec<EndpointId> {
         let has_enough = |queue: &EndpointQueue| {
             let held = queue.in_flight as usize + queue.waiting.len();
             held >= queue.breaker.window(limits.per_endpoint) as usize + queue.ahead()
         };
-        let skipped =
-            |queue: &EndpointQueue| queue.breaker.is_open(now) || has_enough(queue) || !self.has_socket(queue.organization, limits);
+        let skipped = |queue: &EndpointQueue| {
+            queue.breaker.is_open(now) || has_enough(queue) || !self.has_socket(queue.organization, limits)
+        };
         self.queues.iter().filter(|(_, queue)| skipped(queue)).map(|(endpoint, _)| *endpoint).collect()
     }
 
     /// How many more can be leased now and sent at once.
     pub(super) fn room(&self, limits: Limits, now: Timestamp, instant: Instant) -> usize {
-        let places = limits.in_flight.saturating_sub(self.fast(instant)).min(limits.sockets.saturating_sub(self.in_flight.len()));
-        let starts = |queue: &&EndpointQueue| queue.can_start(limits, now) && self.has_socket(queue.organization, limits);
+        let places = limits
+            .in_flight
+            .saturating_sub(self.fast(instant))
+            .min(limits.sockets.saturating_sub(self.in_flight.len()));
+        let starts =
+            |queue: &&EndpointQueue| queue.can_start(limits, now) && self.has_socket(queue.organization, limits);
         let queued: usize = self.queues.values().filter(starts).map(|queue| queue.waiting.len()).sum();
         places.saturating_sub(queued)
     }
@@ -242,7 +251,8 @@ mod tests {
     use crate::domain::time::from_iso;
     use crate::domain::{EndpointAuth, Secret};
 
-    const LIMITS: Limits = Limits { in_flight: 4, per_endpoint: 2, sockets: 256, lease_left: chrono::Duration::seconds(20) };
+    const LIMITS: Limits =
+        Limits { in_flight: 4, per_endpoint: 2, sockets: 256, lease_left: chrono::Duration::seconds(20) };
 
     fn noon() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -284,7 +294,8 @@ mod tests {
         queues.accept(many_of(many, 30), lease());
         queues.accept(many_of(few, 2), lease());
 
-        let started: Vec<OrganizationId> = start_all(&mut queues, noon(), Instant::now()).iter().map(|due| due.organization).collect();
+        let started: Vec<OrganizationId> =
+            start_all(&mut queues, noon(), Instant::now()).iter().map(|due| due.organization).collect();
 
         assert_eq!(started, [many, few, many, few]);
     }
@@ -337,7 +348,8 @@ mod tests {
         let (busy, quiet) = (EndpointId::generate(), EndpointId::generate());
         let mut queues = EndpointQueues::default();
         queues.accept(vec![due(busy), due(busy), due(busy), due(quiet)], lease());
-        let started: Vec<EndpointId> = start_all(&mut queues, noon(), Instant::now()).iter().map(|due| due.endpoint).collect();
+        let started: Vec<EndpointId> =
+            start_all(&mut queues, noon(), Instant::now()).iter().map(|due| due.endpoint).collect();
         assert_eq!(started, [busy, quiet, busy]);
         assert_eq!(queues.in_flight(), 3);
     }

@@ -1,4 +1,5 @@
-//! The local webhook receiver: a small HTTP server that takes deliveries as a merchant's system would, checks them, records and forwards them.
+//! The local webhook receiver: a small HTTP server that takes deliveries as a merchant's system would, checks them,
+//! records and forwards them.
 
 use std::io;
 use std::net::SocketAddr;
@@ -39,7 +40,8 @@ use crate::outbound::credential::basic;
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// How much is read of a head.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// How many connections may be open; where there are more, the one that does least gives way. Behind a proxy all come from one address.
+/// How many connections may be open; where there are more, the one that does least gives way. Behind a proxy all come
+/// from one address.
 const MOST_CONNECTIONS: usize = 256;
 /// When a sender may come again whose delivery could not be kept.
 const COME_AGAIN: &str = "30";
@@ -68,7 +70,15 @@ pub struct ReceiverSettings {
 impl ReceiverSettings {
     /// A receiver that checks this credential, and nothing else.
     pub fn new(auth: impl Into<Option<EndpointAuth>>, clock: SharedClock) -> Self {
-        Self { auth: auth.into(), signing: None, recording: None, forwarder: None, events: None, patience: Duration::from_secs(10), clock }
+        Self {
+            auth: auth.into(),
+            signing: None,
+            recording: None,
+            forwarder: None,
+            events: None,
+            patience: Duration::from_secs(10),
+            clock,
+        }
     }
 }
 
@@ -87,7 +97,8 @@ impl Receiver {
         let (tasks, cancel, cut) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
         let limits = HeadLimits { timeout: settings.patience, most_bytes: MAX_HEAD_BYTES };
         let patience = settings.patience;
-        let reception = Arc::new(Reception { settings, numbers: AtomicU64::new(1), tasks: tasks.clone(), cut: cut.clone() });
+        let reception =
+            Arc::new(Reception { settings, numbers: AtomicU64::new(1), tasks: tasks.clone(), cut: cut.clone() });
         let routes = Router::new().fallback(post(receive)).with_state(reception);
         let acceptor = Acceptor::new(listener, Connections::new(MOST_CONNECTIONS, MOST_CONNECTIONS), |_| true);
         let (connections, ending) = (tasks.clone(), Ending { cancel: cancel.clone(), cut: cut.clone() });
@@ -99,7 +110,13 @@ impl Receiver {
                     accepted = acceptor.next() => accepted,
                 };
                 let app = Extension(line.line()).layer(routes.clone());
-                connections.spawn(connection::serve(WriteTimeout::new(stream, patience), app, limits, line, ending.clone()));
+                connections.spawn(connection::serve(
+                    WriteTimeout::new(stream, patience),
+                    app,
+                    limits,
+                    line,
+                    ending.clone(),
+                ));
             }
         });
         tasks.close();
@@ -116,7 +133,8 @@ impl Receiver {
         format!("http://{}/webhooks", self.address)
     }
 
-    /// Takes nothing new and waits so long for what is on its way; then it is cut. Afterwards no event is told any more.
+    /// Takes nothing new and waits so long for what is on its way; then it is cut. Afterwards no event is told any
+    /// more.
     pub async fn stop(self, patience: Duration) {
         drop(self.stop);
         if tokio::time::timeout(patience, self.tasks.wait()).await.is_err() {
@@ -138,7 +156,16 @@ impl Reception {
     fn event(&self, webhook_id: Option<String>, receipt: Receipt) -> ReceivedEvent {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let (at, subject) = (self.settings.clock.now(), Subject::default());
-        ReceivedEvent { number, at, subject, webhook_id, receipt, verified: None, forwarding: Forwarding::Nowhere, recorded: None }
+        ReceivedEvent {
+            number,
+            at,
+            subject,
+            webhook_id,
+            receipt,
+            verified: None,
+            forwarding: Forwarding::Nowhere,
+            recorded: None,
+        }
     }
 
     async fn tell(&self, event: ReceivedEvent) {
@@ -157,24 +184,29 @@ impl Reception {
                 let given = headers.get(AUTHORIZATION).map(|value| value.as_bytes().split_at_checked(BASIC.len()));
                 given.flatten().is_some_and(|(scheme, pair)| {
                     // The case of the scheme does not matter.
-                    scheme.eq_ignore_ascii_case(BASIC.as_bytes()) && same(pair, &basic(username, password.reveal())[BASIC.len()..])
+                    scheme.eq_ignore_ascii_case(BASIC.as_bytes())
+                        && same(pair, &basic(username, password.reveal())[BASIC.len()..])
                 })
             }
-            Some(EndpointAuth::Header { name, value }) => headers.get(name).is_some_and(|given| same(given.as_bytes(), value.reveal())),
+            Some(EndpointAuth::Header { name, value }) => {
+                headers.get(name).is_some_and(|given| same(given.as_bytes(), value.reveal()))
+            }
         }
     }
 
     /// Whether the signature is right and fresh; nothing where none is asked for.
     fn verifies(&self, delivery: &RecordedDelivery) -> Option<Result<(), SignatureFault>> {
         let secret = self.settings.signing.as_ref()?;
-        let [id, timestamp, signature] = [&delivery.webhook_id, &delivery.webhook_timestamp, &delivery.webhook_signature]
-            .map(|header| header.as_deref().unwrap_or_default());
+        let [id, timestamp, signature] =
+            [&delivery.webhook_id, &delivery.webhook_timestamp, &delivery.webhook_signature]
+                .map(|header| header.as_deref().unwrap_or_default());
         Some(signature::check(secret, id, timestamp, &delivery.body, signature, self.settings.clock.now()))
     }
 
     /// The whole body, or how the request is refused.
     async fn body(&self, request: Request) -> Result<Vec<u8>, Response> {
-        let too_large = || (StatusCode::PAYLOAD_TOO_LARGE, format!("at most {MAX_BODY_BYTES} bytes are taken\n")).into_response();
+        let too_large =
+            || (StatusCode::PAYLOAD_TOO_LARGE, format!("at most {MAX_BODY_BYTES} bytes are taken\n")).into_response();
         if announced(request.headers()).is_some_and(|length| length > MAX_BODY_BYTES as u64) {
             discard(request, self.settings.patience);
             return Err(too_large());
@@ -236,7 +268,11 @@ impl Reception {
     }
 }
 
-async fn receive(State(reception): State<Arc<Reception>>, Extension(line): Extension<Arc<Line>>, request: Request) -> Response {
+async fn receive(
+    State(reception): State<Arc<Reception>>,
+    Extension(line): Extension<Arc<Line>>,
+    request: Request,
+) -> Response {
     line.becomes(Activity::Receiving);
     answer(&reception, &line, request).await.map(|body| Body::new(AnswerBody::of(body, line)))
 }
@@ -282,7 +318,8 @@ fn refused(auth: Option<&EndpointAuth>) -> Response {
     let refusal = (StatusCode::UNAUTHORIZED, "wrong credential\n").into_response();
     match auth {
         Some(EndpointAuth::Basic { .. }) => {
-            ([(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"webhooks\", charset=\"UTF-8\""))], refusal).into_response()
+            ([(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"webhooks\", charset=\"UTF-8\""))], refusal)
+                .into_response()
         }
         Some(EndpointAuth::Header { .. }) | None => refusal,
     }

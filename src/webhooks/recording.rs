@@ -1,4 +1,5 @@
-//! A recording of received deliveries: a file of NDJSON that a line is added to for each, and that is read to send them again.
+//! A recording of received deliveries: a file of NDJSON that a line is added to for each, and that is read to send them
+//! again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -74,14 +75,30 @@ struct RecordLine {
 
 impl From<RecordedDelivery> for RecordLine {
     fn from(delivery: RecordedDelivery) -> Self {
-        let RecordedDelivery { received_at, content_type, content_encoding, webhook_id, webhook_timestamp, webhook_signature, body } =
-            delivery;
+        let RecordedDelivery {
+            received_at,
+            content_type,
+            content_encoding,
+            webhook_id,
+            webhook_timestamp,
+            webhook_signature,
+            body,
+        } = delivery;
         let (body, body_base64) = match String::from_utf8(body) {
             Ok(text) => (Some(text), None),
             Err(error) => (None, Some(BASE64_STANDARD.encode(error.as_bytes()))),
         };
         let received_at = to_iso(received_at);
-        Self { received_at, content_type, content_encoding, webhook_id, webhook_timestamp, webhook_signature, body, body_base64 }
+        Self {
+            received_at,
+            content_type,
+            content_encoding,
+            webhook_id,
+            webhook_timestamp,
+            webhook_signature,
+            body,
+            body_base64,
+        }
     }
 }
 
@@ -89,8 +106,16 @@ impl TryFrom<RecordLine> for RecordedDelivery {
     type Error = String;
 
     fn try_from(line: RecordLine) -> Result<Self, String> {
-        let RecordLine { received_at, content_type, content_encoding, webhook_id, webhook_timestamp, webhook_signature, body, body_base64 } =
-            line;
+        let RecordLine {
+            received_at,
+            content_type,
+            content_encoding,
+            webhook_id,
+            webhook_timestamp,
+            webhook_signature,
+            body,
+            body_base64,
+        } = line;
         let body = match (body, body_base64) {
             (Some(text), None) => text.into_bytes(),
             (None, Some(encoded)) => BASE64_STANDARD.decode(encoded).map_err(|_| "bodyBase64 is not base64")?,
@@ -117,7 +142,8 @@ struct Tail {
 }
 
 impl Recording {
-    /// Makes a recording, or goes on with one. A last line that was torn when its listener died was never answered, and goes.
+    /// Makes a recording, or goes on with one. A last line that was torn when its listener died was never answered, and
+    /// goes.
     ///
     /// # Errors
     /// Why nothing can be recorded there; something that is no recording is left as it is.
@@ -133,10 +159,14 @@ impl Recording {
             return Err(unusable("is no file: deliveries are recorded in one".to_owned()));
         }
         file.try_lock().map_err(|_| unusable("another listener records into it: name another file".to_owned()))?;
-        let length = whole_lines(&mut file, metadata.len()).map_err(|error| unusable(format!("cannot be read: {error}")))?;
         let length =
-            length.ok_or_else(|| unusable("holds something else than a recording, and is left as it is: name another file".to_owned()))?;
-        keep_private(&file).and_then(|()| file.set_len(length)).map_err(|error| unusable(format!("cannot be written: {error}")))?;
+            whole_lines(&mut file, metadata.len()).map_err(|error| unusable(format!("cannot be read: {error}")))?;
+        let length = length.ok_or_else(|| {
+            unusable("holds something else than a recording, and is left as it is: name another file".to_owned())
+        })?;
+        keep_private(&file)
+            .and_then(|()| file.set_len(length))
+            .map_err(|error| unusable(format!("cannot be written: {error}")))?;
         Ok(Self { path: path.to_owned(), end: Mutex::new(Tail { file, length }) })
     }
 
@@ -212,7 +242,8 @@ fn keep_private(_file: &File) -> io::Result<()> {
 pub fn read(path: &Path) -> io::Result<impl Iterator<Item = (u64, Result<RecordedDelivery, String>)> + use<>> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
-    // What is added meanwhile is left out: a recording that is replayed into the listener that records it would never end.
+    // What is added meanwhile is left out: a recording that is replayed into the listener that records it would never
+    // end.
     let length = if metadata.is_file() { metadata.len() } else { u64::MAX };
     let mut lines = BufReader::new(file.take(length));
     let mut number = 0;
@@ -281,7 +312,10 @@ mod tests {
     fn a_recording_of_before_encodings_were_recorded_is_read() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("recording.ndjson");
-        let line = r#"{"receivedAt":"2026-03-10T12:00:00Z","contentType":"application/json","webhookId":"e-1","webhookTimestamp":"1773144000","webhookSignature":null,"body":"{}"}"#;
+        let line = concat!(
+            r#"{"receivedAt":"2026-03-10T12:00:00Z","contentType":"application/json","webhookId":"e-1","#,
+            r#""webhookTimestamp":"1773144000","webhookSignature":null,"body":"{}"}"#,
+        );
         fs::write(&path, line).unwrap();
 
         assert_eq!(all(&path), [RecordedDelivery { content_encoding: None, ..received(b"{}") }]);

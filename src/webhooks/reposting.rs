@@ -1,4 +1,5 @@
-//! Posting a received delivery on to another URL: with retries when it is forwarded as it comes, once when a recording is replayed.
+//! Posting a received delivery on to another URL: with retries when it is forwarded as it comes, once when a recording
+//! is replayed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +34,8 @@ pub struct Reposter {
 }
 
 impl Reposter {
-    /// To this URL, with this credential where it asks for one; no other certificates than those named are trusted there, if there are some.
+    /// To this URL, with this credential where it asks for one; no other certificates than those named are trusted
+    /// there, if there are some.
     ///
     /// # Errors
     /// Why this machine cannot have one.
@@ -61,7 +63,8 @@ impl Reposter {
             let value = HeaderValue::from_str(value).map_err(|_| format!("its {name} cannot be sent in a header"))?;
             headers.insert(name, value);
         }
-        let request = self.http.client.post(self.url.as_url().clone()).headers(headers).body(delivery.body.clone()).build();
+        let request =
+            self.http.client.post(self.url.as_url().clone()).headers(headers).body(delivery.body.clone()).build();
         let request = request.map_err(|error| format!("the request cannot be made: {}", cause(&error)))?;
         match self.http.client.execute(request).await {
             Ok(response) => Ok(response.status().as_u16()),
@@ -123,7 +126,12 @@ pub struct Forwarder {
 impl Forwarder {
     /// With so long between the attempts.
     pub fn new(reposter: Reposter, pauses: [Duration; 2]) -> Self {
-        Self { reposter, pauses, waiting: Arc::new(Semaphore::new(MOST_WAITING)), at_once: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self {
+            reposter,
+            pauses,
+            waiting: Arc::new(Semaphore::new(MOST_WAITING)),
+            at_once: Arc::new(Semaphore::new(AT_ONCE)),
+        }
     }
 
     /// Where to, as it may be shown.

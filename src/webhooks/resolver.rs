@@ -1,8 +1,8 @@
 //! The SSRF guard at the connection: what a name resolves to when the connection is made is what is checked.
 //!
-//! A check when the endpoint is added would not do: the name can resolve to something else later. So the resolver that the connection uses
-//! leaves out what the policy does not allow. Addresses that stand literally in the URL, which no resolver ever sees, are checked before
-//! the request.
+//! A check when the endpoint is added would not do: the name can resolve to something else later. So the resolver that
+//! the connection uses leaves out what the policy does not allow. Addresses that stand literally in the URL, which no
+//! resolver ever sees, are checked before the request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,8 @@ use crate::outbound::names::look_up;
 /// How long a name may take to be resolved where nothing is sent yet.
 const LOOK_UP: Duration = Duration::from_secs(1);
 
-/// A DNS resolver with the SSRF guard behind it: what a name resolves to when the connection is made is what is checked.
+/// A DNS resolver with the SSRF guard behind it: what a name resolves to when the connection is made is what is
+/// checked.
 #[derive(Clone)]
 pub struct GuardedResolver {
     policy: AddressPolicy,
@@ -25,7 +26,8 @@ pub struct GuardedResolver {
 }
 
 impl GuardedResolver {
-    /// The allowed ones of the addresses that this resolver finds, for connections to a port or to none that the policy names.
+    /// The allowed ones of the addresses that this resolver finds, for connections to a port or to none that the policy
+    /// names.
     pub fn new(policy: AddressPolicy, port: Option<u16>, names: Arc<dyn Resolve>) -> Self {
         Self { policy, port, names }
     }
@@ -42,8 +44,8 @@ impl Resolve for GuardedResolver {
     }
 }
 
-/// Whether an endpoint may be at an address, as far as can be told now. A name that cannot be resolved now may be later, and is checked at
-/// each connection.
+/// Whether an endpoint may be at an address, as far as can be told now. A name that cannot be resolved now may be
+/// later, and is checked at each connection.
 pub async fn check(policy: &AddressPolicy, url: &Url) -> Result<(), Refused> {
     policy.check_literal(url)?;
     let (Some(Host::Domain(name)), Some(port)) = (url.host(), url.port_or_known_default()) else { return Ok(()) };

@@ -56,7 +56,8 @@ pub struct AttemptReport {
     pub result: AttemptResult,
     /// Why no answer came, in words for a user.
     pub error: Option<String>,
-    /// The beginning of the body of an answer that was no success, without control characters and without the endpoint's credential.
+    /// The beginning of the body of an answer that was no success, without control characters and without the
+    /// endpoint's credential.
     pub answer: String,
     /// What was sent, its credential masked; nothing where no request could be made.
     pub sent: Option<SentRequest>,
@@ -77,7 +78,19 @@ impl AttemptReport {
         let duration = TimeDelta::from_std(self.duration).unwrap_or(TimeDelta::MAX);
         let refused = self.result == AttemptResult::Refused;
         let Self { started_at, error, answer, sent, .. } = self;
-        AttemptRecord { delivery, generation, started_at, duration, status, error, refused, answer, sent, ended_at, next }
+        AttemptRecord {
+            delivery,
+            generation,
+            started_at,
+            duration,
+            status,
+            error,
+            refused,
+            answer,
+            sent,
+            ended_at,
+            next,
+        }
     }
 
     /// An attempt that was not made: the address is one that avert may not connect to.
@@ -87,12 +100,19 @@ impl AttemptReport {
 
     /// An attempt that came to nothing.
     pub fn failed(started_at: Timestamp, duration: Duration, error: impl Into<String>) -> Self {
-        Self { started_at, duration, result: AttemptResult::Failed, error: Some(error.into()), answer: String::new(), sent: None }
+        Self {
+            started_at,
+            duration,
+            result: AttemptResult::Failed,
+            error: Some(error.into()),
+            answer: String::new(),
+            sent: None,
+        }
     }
 }
 
-/// Connections of their own for a port that the policy names, whose resolver does not hear of the port, and for the certificates that an
-/// endpoint names, which no other one trusts.
+/// Connections of their own for a port that the policy names, whose resolver does not hear of the port, and for the
+/// certificates that an endpoint names, which no other one trusts.
 type ClientKey = (Option<u16>, Arc<str>);
 
 /// Most clients that are kept with their idle connections.
@@ -115,7 +135,8 @@ impl Sender {
 
     /// The same with another way from names to addresses. The guard stands behind it all the same.
     pub fn with_names(settings: SenderSettings, names: &Arc<dyn Resolve>) -> Result<Self, String> {
-        let sender = Self { clients: Arc::new(Mutex::new(LruCache::new(MOST_CLIENTS))), names: Arc::clone(names), settings };
+        let sender =
+            Self { clients: Arc::new(Mutex::new(LruCache::new(MOST_CLIENTS))), names: Arc::clone(names), settings };
         sender.client(None, &Arc::default())?;
         Ok(sender)
     }
@@ -125,7 +146,9 @@ impl Sender {
         let port = port.filter(|port| self.settings.addresses.ports().contains(port));
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         let client = clients.try_get_or_insert((port, Arc::clone(trusted)), || {
-            let trusted = trusted.parse::<CaCertificates>().map_err(|why| format!("its CA certificate cannot be used: it {why}"))?;
+            let trusted = trusted
+                .parse::<CaCertificates>()
+                .map_err(|why| format!("its CA certificate cannot be used: it {why}"))?;
             HttpClient::new(trusted.into(), None, |builder| {
                 let guarded = GuardedResolver::new(self.settings.addresses.clone(), port, Arc::clone(&self.names));
                 let builder = builder.timeout(self.settings.timeout).dns_resolver(guarded);
@@ -140,13 +163,18 @@ impl Sender {
         &self.settings
     }
 
-    /// Makes the POST and reads the answer. `now` is the present moment, for `webhook-timestamp` and dates in Retry-After.
+    /// Makes the POST and reads the answer. `now` is the present moment, for `webhook-timestamp` and dates in
+    /// Retry-After.
     pub async fn send(&self, delivery: &DueDelivery, now: Timestamp) -> AttemptReport {
         let began = Instant::now();
         let url = match Url::parse(delivery.url.reveal()) {
             Ok(url) => url,
             Err(error) => {
-                return AttemptReport::failed(now, began.elapsed(), format!("the endpoint's address cannot be used: {error}"));
+                return AttemptReport::failed(
+                    now,
+                    began.elapsed(),
+                    format!("the endpoint's address cannot be used: {error}"),
+                );
             }
         };
         if let Err(refused) = self.settings.addresses.check_literal(&url) {
@@ -175,10 +203,12 @@ impl Sender {
                 return AttemptReport { sent, ..report };
             }
         };
-        let retry_after = retry_after::of(response.headers(), now).map(|wait| TimeDelta::from_std(wait).unwrap_or(MAX_RETRY_AFTER));
+        let retry_after =
+            retry_after::of(response.headers(), now).map(|wait| TimeDelta::from_std(wait).unwrap_or(MAX_RETRY_AFTER));
         let result = AttemptResult::Answered { status: response.status().as_u16(), retry_after };
         let duration = began.elapsed();
-        // The status is the result. The body of a success is nobody's, and dropped unread; of another answer the beginning says why.
+        // The status is the result. The body of a success is nobody's, and dropped unread; of another answer the
+        // beginning says why.
         let answer = if response.status().is_success() {
             drop(response);
             String::new()
@@ -189,7 +219,12 @@ impl Sender {
         AttemptReport { started_at: now, duration, result, error: None, answer, sent }
     }
 
-    fn request(client: &HttpClient, url: Url, delivery: &DueDelivery, now: Timestamp) -> Result<(reqwest::Request, SentRequest), String> {
+    fn request(
+        client: &HttpClient,
+        url: Url,
+        delivery: &DueDelivery,
+        now: Timestamp,
+    ) -> Result<(reqwest::Request, SentRequest), String> {
         let mut headers = HeaderMap::with_capacity(6);
         headers.extend([credential::header(&delivery.auth)?]);
         headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
@@ -213,11 +248,12 @@ impl Sender {
 }
 
 fn header_value(text: &str) -> Result<HeaderValue, String> {
-    HeaderValue::from_str(text).map_err(|_| "the delivery cannot be sent: a header of it holds what none can".to_owned())
+    HeaderValue::from_str(text)
+        .map_err(|_| "the delivery cannot be sent: a header of it holds what none can".to_owned())
 }
 
-/// The answer as it may be kept and shown: text without control characters other than line breaks, and without our own secrets or a
-/// card number, should the receiver have told one.
+/// The answer as it may be kept and shown: text without control characters other than line breaks, and without our own
+/// secrets or a card number, should the receiver have told one.
 fn redacted(answer: &[u8], url: &Url, auth: &EndpointAuth, signing: &[Secret]) -> String {
     let of_signatures = signing.iter().map(|secret| secret.reveal().trim_start_matches("whsec_").to_owned());
     let secrets = credential::secrets(auth).into_iter().chain(of_signatures).chain(secrets(url));
@@ -236,14 +272,24 @@ mod tests {
     #[test]
     fn an_answer_is_kept_without_control_characters_and_without_the_credential() {
         let basic = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
-        let text =
-            redacted(b"\x1b[31mno: hunter22, ZGVzazpodW50ZXIyMg==\r\nnext\x07 \xff", &url("https://shop.example/hooks"), &basic, &[]);
+        let text = redacted(
+            b"\x1b[31mno: hunter22, ZGVzazpodW50ZXIyMg==\r\nnext\x07 \xff",
+            &url("https://shop.example/hooks"),
+            &basic,
+            &[],
+        );
         assert_eq!(text, "[31mno: ****, ****\nnext \u{fffd}");
-        assert_eq!(redacted(b"hunt\x07er22 4111111111111111", &url("https://shop.example/hooks"), &basic, &[]), "**** 411111******1111");
+        assert_eq!(
+            redacted(b"hunt\x07er22 4111111111111111", &url("https://shop.example/hooks"), &basic, &[]),
+            "**** 411111******1111"
+        );
         let signing = [Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")];
         let told = b"signed with MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw?";
         assert_eq!(redacted(told, &url("https://shop.example/hooks"), &basic, &signing), "signed with ****?");
         let asked = url("https://shop.example/hooks?token=hun%20ter22");
-        assert_eq!(redacted(b"GET /hooks?token=hun%20ter22 by hun ter22", &asked, &basic, &[]), "GET /hooks?**** by ****");
+        assert_eq!(
+            redacted(b"GET /hooks?token=hun%20ter22 by hun ter22", &asked, &basic, &[]),
+            "GET /hooks?**** by ****"
+        );
     }
 }

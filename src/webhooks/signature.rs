@@ -15,7 +15,8 @@ const VERSION: &str = "v1";
 /// So far the time of a signed request may be from ours, in seconds (Standard Webhooks).
 const TOLERANCE_SECONDS: i64 = 5 * 60;
 
-/// The header `webhook-signature`: a signature for each secret, newest first. `timestamp` is that of the header `webhook-timestamp`.
+/// The header `webhook-signature`: a signature for each secret, newest first. `timestamp` is that of the header
+/// `webhook-timestamp`.
 pub fn sign(secrets: &[Secret], id: &str, timestamp: &str, body: &[u8]) -> Result<String, FieldError> {
     let mut signatures = Vec::with_capacity(secrets.len());
     for secret in secrets {
@@ -25,18 +26,31 @@ pub fn sign(secrets: &[Secret], id: &str, timestamp: &str, body: &[u8]) -> Resul
     Ok(signatures.join(" "))
 }
 
-/// Whether one of the signatures in a header was made with this secret. Compares in constant time; other versions are passed over.
+/// Whether one of the signatures in a header was made with this secret. Compares in constant time; other versions are
+/// passed over.
 pub fn verify(secret: &Secret, id: &str, timestamp: &str, body: &[u8], header: &str) -> bool {
     let Ok(key) = key(secret) else { return false };
     let content = content(id, timestamp, body);
     header.split(' ').filter_map(|signature| signature.split_once(',')).any(|(version, encoded)| {
-        version == VERSION && BASE64_STANDARD.decode(encoded).is_ok_and(|tag| hmac::verify(&key, &content, &tag).is_ok())
+        version == VERSION
+            && BASE64_STANDARD.decode(encoded).is_ok_and(|tag| hmac::verify(&key, &content, &tag).is_ok())
     })
 }
 
 /// Verifies a delivery that came at this moment: its signature first, then its age.
-pub fn check(secret: &Secret, id: &str, timestamp: &str, body: &[u8], header: &str, now: Timestamp) -> Result<(), SignatureFault> {
-    let sent = timestamp.parse::<i64>().ok().filter(|_| verify(secret, id, timestamp, body, header)).ok_or(SignatureFault::Wrong)?;
+pub fn check(
+    secret: &Secret,
+    id: &str,
+    timestamp: &str,
+    body: &[u8],
+    header: &str,
+    now: Timestamp,
+) -> Result<(), SignatureFault> {
+    let sent = timestamp
+        .parse::<i64>()
+        .ok()
+        .filter(|_| verify(secret, id, timestamp, body, header))
+        .ok_or(SignatureFault::Wrong)?;
     match now.timestamp().saturating_sub(sent) {
         late if late > TOLERANCE_SECONDS => Err(SignatureFault::Old),
         late if late < -TOLERANCE_SECONDS => Err(SignatureFault::Ahead),

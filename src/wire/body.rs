@@ -1,7 +1,8 @@
 //! The bodies of the resolution operation, read and written exactly as the interface has them.
 //!
-//! What is wrong with their shape is told here, what is wrong with their meaning by [`Resolution::from_parts`]. A field that the dialect
-//! does not know is refused, because the answer is final and so is never read in part; null counts as not given.
+//! What is wrong with their shape is told here, what is wrong with their meaning by [`Resolution::from_parts`]. A field
+//! that the dialect does not know is refused, because the answer is final and so is never read in part; null counts as
+//! not given.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -63,8 +64,9 @@ struct Members<'a> {
 
 impl<'a> Members<'a> {
     fn read(body: &'a [u8], names: &[&'static str]) -> Result<Self, Vec<FieldError>> {
-        let json = std::str::from_utf8(body)
-            .map_err(|error| vec![FieldError::new("body", format!("is not UTF-8 at byte {}", error.valid_up_to() + 1))])?;
+        let json = std::str::from_utf8(body).map_err(|error| {
+            vec![FieldError::new("body", format!("is not UTF-8 at byte {}", error.valid_up_to() + 1))]
+        })?;
         let mut members = Self { values: [const { None }; MEMBERS.len()], errors: Vec::new() };
         let mut unknown = UnknownNames::default();
         each_member(json, Place::START, |name, value| {
@@ -106,7 +108,8 @@ impl<'a> Members<'a> {
 
 /// The refusal of a field, with the known one that is spelled most like it.
 fn not_known(name: &str, names: &[&'static str]) -> FieldError {
-    let nearest = names.iter().min_by_key(|known| strsim::damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase()));
+    let nearest =
+        names.iter().min_by_key(|known| strsim::damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase()));
     let nearest = nearest.copied().unwrap_or_default();
     FieldError::new(name, format!("is not known, {nearest} is the nearest: {} are allowed", names.join(", ")))
 }
@@ -129,7 +132,11 @@ mod tests {
 
         let read = current(body).unwrap();
 
-        let parts = ResolutionParts { refunded: Some("NOT REFUNDED".into()), comments: "café".into(), ..ResolutionParts::default() };
+        let parts = ResolutionParts {
+            refunded: Some("NOT REFUNDED".into()),
+            comments: "café".into(),
+            ..ResolutionParts::default()
+        };
         assert_eq!(read, parts);
     }
 
@@ -182,7 +189,11 @@ mod tests {
     #[case(b"{\"resolution\":false}", "resolution", "is false")]
     #[case(b"{\"refunded\":\"REFUNDED\",\"comment\":\"sent\"}", "comment", "comments is the nearest")]
     #[case(b"{\"refunded\":\"REFUNDED\",\"Resolution\":null}", "Resolution", "resolution is the nearest")]
-    #[case(b"{\"refunded\":\"REFUNDED\",\"amountStopped\":5}", "amountStopped", "refunded, resolution, comments are allowed")]
+    #[case(
+        b"{\"refunded\":\"REFUNDED\",\"amountStopped\":5}",
+        "amountStopped",
+        "refunded, resolution, comments are allowed"
+    )]
     #[case(b"{\"refunded\":\"INVALID\",\"refunded\":\"REFUNDED\"}", "refunded", "twice")]
     fn a_wrong_shape_is_told_by_field(#[case] body: &[u8], #[case] field: &str, #[case] words: &str) {
         let errors = current(body).unwrap_err();

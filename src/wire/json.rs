@@ -1,4 +1,5 @@
-//! A JSON object parser, member by member and without a tree: values stay the text they were, so that digits are never lost.
+//! A JSON object parser, member by member and without a tree: values stay the text they were, so that digits are never
+//! lost.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -39,7 +40,11 @@ impl fmt::Display for Place {
 /// Hands every member of a JSON object to `take`, in order. The text begins at `start` in its source.
 ///
 /// Values are not looked into: depth and size of one cost no stack.
-pub(super) fn each_member<'a>(json: &'a str, start: Place, take: impl FnMut(Cow<'a, str>, &'a str)) -> Result<(), FieldError> {
+pub(super) fn each_member<'a>(
+    json: &'a str,
+    start: Place,
+    take: impl FnMut(Cow<'a, str>, &'a str),
+) -> Result<(), FieldError> {
     let first = json.trim_start().chars().next();
     if first != Some('{') {
         let what = match first {
@@ -103,7 +108,9 @@ impl<'a> Given<'a> {
     pub(super) fn of(json: &'a str) -> Self {
         match json.as_bytes().first() {
             Some(b'"') if !json.contains('\\') => Self::Text(Cow::Borrowed(json.trim_matches('"'))),
-            Some(b'"') => serde_json::from_str::<String>(json).map_or(Self::BadText, |text| Self::Text(Cow::Owned(text))),
+            Some(b'"') => {
+                serde_json::from_str::<String>(json).map_or(Self::BadText, |text| Self::Text(Cow::Owned(text)))
+            }
             Some(b'{') => Self::Object(json),
             Some(b'[') => Self::Array,
             Some(b't') => Self::Bool(true),

@@ -1,9 +1,10 @@
 //! The JSON of the interface in both dialects: reads tolerantly, writes one form for each dialect.
 //!
-//! [`mod@write`] makes answers and event bodies, [`read`] takes alerts in from whatever deployments and files hold, [`body`] reads the
-//! resolution bodies exactly as the interface writes them, [`query`] is the query string of the list operation, [`refusal`] and
-//! [`token`] are what else other deployments answer, and [`import`] streams whole files. What operators ask and are answered is in
-//! `operator`. Decimals never pass through a binary float on any of these ways.
+//! [`mod@write`] makes answers and event bodies, [`read`] takes alerts in from whatever deployments and files hold,
+//! [`body`] reads the resolution bodies exactly as the interface writes them, [`query`] is the query string of the list
+//! operation, [`refusal`] and [`token`] are what else other deployments answer, and [`import`] streams whole files.
+//! What operators ask and are answered is in `operator`. Decimals never pass through a binary float on any of these
+//! ways.
 
 pub mod body;
 pub mod import;

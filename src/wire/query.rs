@@ -1,8 +1,8 @@
 //! The query string of the list operation, both ways.
 //!
-//! A parameter without a value counts as not given, as forms send it. Lists are comma-separated or given several times, words are read in
-//! any letter case. Unknown parameters are ignored; a known one that is no list and given twice is an error. Every error names the
-//! parameter, the value and what is allowed.
+//! A parameter without a value counts as not given, as forms send it. Lists are comma-separated or given several times,
+//! words are read in any letter case. Unknown parameters are ignored; a known one that is no list and given twice is an
+//! error. Every error names the parameter, the value and what is allowed.
 
 use chrono::NaiveDate;
 use url::form_urlencoded::{Serializer, parse};
@@ -12,7 +12,9 @@ use super::json::quoted;
 use crate::domain::filter::{MAX_PAGE_SIZE, SortField, SortOrder};
 use crate::domain::query::{DEFAULT_SORT, ONLY_HERE, Vocabulary, render};
 use crate::domain::resolution::OlderWord;
-use crate::domain::{AlertFilter, AlertQuery, AlertStatus, AlertType, FieldError, LocalConditions, PageRequest, Provider, Sort};
+use crate::domain::{
+    AlertFilter, AlertQuery, AlertStatus, AlertType, FieldError, LocalConditions, PageRequest, Provider, Sort,
+};
 
 /// Last page that can be asked for: no offset of a page up to it leaves a signed 64-bit integer.
 pub const MAX_PAGE: u64 = i64::MAX as u64 / MAX_PAGE_SIZE as u64;
@@ -77,7 +79,12 @@ pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> 
         conditions: LocalConditions::default(),
     };
     given.in_order("startDate", filter.start_date, "endDate", filter.end_date);
-    given.in_order("transactionStartDate", filter.transaction_start_date, "transactionEndDate", filter.transaction_end_date);
+    given.in_order(
+        "transactionStartDate",
+        filter.transaction_start_date,
+        "transactionEndDate",
+        filter.transaction_end_date,
+    );
     let default = AlertQuery::default();
     let sort = Sort {
         field: given.one("sortField", SortField::known, sort_fields).unwrap_or(default.sort.field),
@@ -85,13 +92,16 @@ pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> 
     };
     let page = PageRequest {
         page: given.integer("page", 0, MAX_PAGE).unwrap_or(default.page.page),
-        size: given.integer("size", 1, MAX_PAGE_SIZE.into()).and_then(|size| size.try_into().ok()).unwrap_or(default.page.size),
+        size: given
+            .integer("size", 1, MAX_PAGE_SIZE.into())
+            .and_then(|size| size.try_into().ok())
+            .unwrap_or(default.page.size),
     };
     if given.errors.is_empty() { Ok(AlertQuery { filter, sort, page }) } else { Err(given.errors) }
 }
 
-/// Writes the query string that [`read`] makes the same query of. `company_parameter` is the name that the deployment gives its company
-/// filter, mostly [`COMPANY_PARAMETER`].
+/// Writes the query string that [`read`] makes the same query of. `company_parameter` is the name that the deployment
+/// gives its company filter, mostly [`COMPANY_PARAMETER`].
 ///
 /// # Errors
 /// Conditions that no parameter says.
@@ -150,7 +160,9 @@ fn joined<T>(items: &[T], spell: impl Fn(&T) -> String) -> Option<String> {
 
 fn expires_in(given: &mut Parameters, vocabulary: Vocabulary) -> Option<u32> {
     let most = vocabulary.most_hours().map_or(u64::MAX, u64::from);
-    given.integer("expiresIn", 1, most).map(|hours| u32::try_from(hours).map_or(MAX_EXPIRES_IN, |hours| hours.min(MAX_EXPIRES_IN)))
+    given
+        .integer("expiresIn", 1, most)
+        .map(|hours| u32::try_from(hours).map_or(MAX_EXPIRES_IN, |hours| hours.min(MAX_EXPIRES_IN)))
 }
 
 fn sort_fields() -> String {
@@ -265,8 +277,11 @@ impl Parameters {
 
     fn date(&mut self, name: &str) -> Option<NaiveDate> {
         let read = |text: &str| {
-            let shape =
-                text.len() == 10 && text.bytes().enumerate().all(|(i, b)| if matches!(i, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
+            let shape = text.len() == 10
+                && text
+                    .bytes()
+                    .enumerate()
+                    .all(|(i, b)| if matches!(i, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
             shape.then(|| text.parse().ok()).flatten()
         };
         self.one(name, read, || "a day such as 2026-03-10 (YYYY-MM-DD)".to_owned())
@@ -276,7 +291,10 @@ impl Parameters {
         if let (Some(first), Some(last)) = (first, last)
             && first > last
         {
-            self.errors.push(FieldError::new(start, format!("{first} is after {end} {last}: the start must not be after the end")));
+            self.errors.push(FieldError::new(
+                start,
+                format!("{first} is after {end} {last}: the start must not be after the end"),
+            ));
         }
     }
 }
@@ -294,13 +312,18 @@ mod tests {
     #[test]
     fn nothing_given_means_the_first_ten_by_alert_time() {
         assert_eq!(read("", Dialect::Current), Ok(AlertQuery::default()));
-        assert_eq!(read("status=&q=&page=&utm_source=mail&utm_source=mail", Dialect::Current), Ok(AlertQuery::default()));
+        assert_eq!(
+            read("status=&q=&page=&utm_source=mail&utm_source=mail", Dialect::Current),
+            Ok(AlertQuery::default())
+        );
     }
 
     #[test]
     fn every_parameter_is_read_in_any_letter_case_of_its_words() {
-        let raw = "page=2&size=50&startDate=2026-01-01&endDate=2026-01-01&transactionStartDate=2025-12-01&transactionEndDate=2025-12-31\
-            &provider=ethoca,VERIFI&type=verifi_dispute&status=Open,expired&descriptor=ACME*+shop%20%26&outcome=Resolved,other&expired=TRUE\
+        let raw = "page=2&size=50&startDate=2026-01-01&endDate=2026-01-01&transactionStartDate=2025-12-01&\
+            transactionEndDate=2025-12-31\
+            &provider=ethoca,VERIFI&type=verifi_dispute&status=Open,expired&descriptor=ACME*+shop%20%26&\
+            outcome=Resolved,other&expired=TRUE\
             &expiresIn=72&companyIds=018f0000-0000-7000-8000-000000000001&sortField=amount&sortOrder=desc&q=41";
 
         let query = read(raw, Dialect::Current).unwrap();
@@ -359,7 +382,11 @@ mod tests {
     #[case("q=&q=a", "q", "twice")]
     #[case("descriptor=%ff", "descriptor", "UTF-8")]
     #[case("q=a%00", "q", "control")]
-    fn each_wrong_parameter_is_told_with_its_value_and_what_is_allowed(#[case] raw: &str, #[case] field: &str, #[case] words: &str) {
+    fn each_wrong_parameter_is_told_with_its_value_and_what_is_allowed(
+        #[case] raw: &str,
+        #[case] field: &str,
+        #[case] words: &str,
+    ) {
         let errors = read(raw, Dialect::Current).unwrap_err();
 
         assert_eq!(errors.len(), 1, "{errors:?}");
@@ -419,22 +446,28 @@ mod tests {
             subsequence(AlertStatus::CURRENT.to_vec(), 0..=AlertStatus::CURRENT.len()),
             subsequence(OlderWord::KNOWN.to_vec(), 0..3),
         );
-        let rest = (any::<Option<bool>>(), proptest::option::of(1..=MAX_EXPIRES_IN), proptest::collection::vec(any::<u128>(), 0..3));
-        (days(), days(), words, rest, text(), text()).prop_map(|(dates, transaction, words, rest, descriptor, q)| AlertFilter {
-            start_date: dates.0,
-            end_date: dates.1,
-            transaction_start_date: transaction.0,
-            transaction_end_date: transaction.1,
-            providers: words.0,
-            types: words.1,
-            statuses: words.2,
-            descriptor,
-            outcomes: words.3.into_iter().map(|word| word.as_str().to_lowercase()).collect(),
-            expired: rest.0,
-            expires_in: rest.1,
-            companies: rest.2.into_iter().map(|number| CompanyId(Uuid::from_u128(number))).collect(),
-            q,
-            conditions: LocalConditions::default(),
+        let rest = (
+            any::<Option<bool>>(),
+            proptest::option::of(1..=MAX_EXPIRES_IN),
+            proptest::collection::vec(any::<u128>(), 0..3),
+        );
+        (days(), days(), words, rest, text(), text()).prop_map(|(dates, transaction, words, rest, descriptor, q)| {
+            AlertFilter {
+                start_date: dates.0,
+                end_date: dates.1,
+                transaction_start_date: transaction.0,
+                transaction_end_date: transaction.1,
+                providers: words.0,
+                types: words.1,
+                statuses: words.2,
+                descriptor,
+                outcomes: words.3.into_iter().map(|word| word.as_str().to_lowercase()).collect(),
+                expired: rest.0,
+                expires_in: rest.1,
+                companies: rest.2.into_iter().map(|number| CompanyId(Uuid::from_u128(number))).collect(),
+                q,
+                conditions: LocalConditions::default(),
+            }
         })
     }
 
@@ -454,7 +487,8 @@ mod tests {
         }
 
         #[test]
-        fn no_query_string_makes_reading_panic(raw in "(page|size|q|expiresIn|startDate|status|companyIds|x)?=?\\PC{0,30}(&|%|=|,)?\\PC{0,30}") {
+        fn no_query_string_makes_reading_panic(raw in "(page|size|q|expiresIn|startDate|status|companyIds|\
+            x)?=?\\PC{0,30}(&|%|=|,)?\\PC{0,30}") {
             let _ = read(&raw, Dialect::Current);
             let _ = read(&raw, Dialect::Older);
         }

@@ -1,7 +1,8 @@
-//! Parsing alerts as deployments and files hold them: every spelling, either form of a decimal, any letter case, fields left out.
+//! Parsing alerts as deployments and files hold them: every spelling, either form of a decimal, any letter case, fields
+//! left out.
 //!
-//! The tables of the domain serve JSON and CSV. Unknown fields are remembered once each; a value of the wrong kind is an error that names
-//! the field, what was given and what is allowed.
+//! The tables of the domain serve JSON and CSV. Unknown fields are remembered once each; a value of the wrong kind is
+//! an error that names the field, what was given and what is allowed.
 
 mod alert;
 mod envelope;

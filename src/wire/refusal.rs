@@ -61,7 +61,8 @@ impl Refusal {
 fn code(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => {
-            let word = (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+            let word = (1..=64).contains(&text.len())
+                && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
             word.then(|| text.clone())
         }
         Value::Object(members) => members.get("code").and_then(code),
@@ -74,7 +75,9 @@ fn said(value: &Value) -> Option<String> {
     let words = match value {
         Value::String(text) => redact::words(text),
         Value::Array(items) => items.iter().find_map(said)?,
-        Value::Object(members) => ["detail", "message", "description"].iter().find_map(|name| said(members.get(*name)?))?,
+        Value::Object(members) => {
+            ["detail", "message", "description"].iter().find_map(|name| said(members.get(*name)?))?
+        }
         Value::Number(_) | Value::Bool(_) | Value::Null => return None,
     };
     (!words.is_empty()).then_some(words)
@@ -92,7 +95,9 @@ fn errors(value: &Value) -> Vec<FieldError> {
             })
             .take(MOST_ERRORS)
             .collect(),
-        Value::Object(members) => members.iter().filter_map(|(field, message)| error(field, message)).take(MOST_ERRORS).collect(),
+        Value::Object(members) => {
+            members.iter().filter_map(|(field, message)| error(field, message)).take(MOST_ERRORS).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -111,7 +116,9 @@ fn title(page: &str) -> String {
         let end = start + lower[start..].find('<')?;
         Some(page[start..end].trim())
     };
-    inside().filter(|title| !title.is_empty()).map_or_else(|| "a page of HTML".to_owned(), |title| format!("a page of HTML: {title}"))
+    inside()
+        .filter(|title| !title.is_empty())
+        .map_or_else(|| "a page of HTML".to_owned(), |title| format!("a page of HTML: {title}"))
 }
 
 #[cfg(test)]
@@ -127,8 +134,16 @@ mod tests {
         Some("provider_failed"),
         "the network is down"
     )]
-    #[case(r#"{"error":"invalid_client","error_description":"unknown client"}"#, Some("invalid_client"), "unknown client")]
-    #[case(r#"{"statusCode":400,"message":["refunded must be a string"],"error":"Bad Request"}"#, None, "refunded must be a string")]
+    #[case(
+        r#"{"error":"invalid_client","error_description":"unknown client"}"#,
+        Some("invalid_client"),
+        "unknown client"
+    )]
+    #[case(
+        r#"{"statusCode":400,"message":["refunded must be a string"],"error":"Bad Request"}"#,
+        None,
+        "refunded must be a string"
+    )]
     #[case(r#"{"error":{"code":"E_17","message":"no"}}"#, Some("E_17"), "no")]
     #[case(r#"{"errors":[{"field":"comments","message":"too long"}]}"#, None, "comments too long")]
     #[case(r#"{"errors":{"comments":["too long"]}}"#, None, "comments too long")]
@@ -141,7 +156,11 @@ mod tests {
     #[case("<!DOCTYPE html><html><head><TITLE>502 Bad Gateway</title>", None, "a page of HTML: 502 Bad Gateway")]
     #[case("<html><body>no", None, "a page of HTML")]
     #[case(r#"{"message":"card 4111111111111111 refused"}"#, None, "card 411111******1111 refused")]
-    fn a_refusal_of_any_shape_has_its_code_and_its_words(#[case] body: &str, #[case] code: Option<&str>, #[case] words: &str) {
+    fn a_refusal_of_any_shape_has_its_code_and_its_words(
+        #[case] body: &str,
+        #[case] code: Option<&str>,
+        #[case] words: &str,
+    ) {
         let refusal = Refusal::read(body.as_bytes());
 
         assert_eq!((refusal.code.as_deref(), refusal.words.as_str()), (code, words));

@@ -38,8 +38,10 @@ pub fn read(json: &str) -> Result<IssuedToken, FieldError> {
     if kind.is_some_and(|kind| !kind.trim().eq_ignore_ascii_case("bearer")) {
         return Err(FieldError::new("token_type", "is not Bearer"));
     }
-    let token = token.filter(|token| (1..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic()));
-    let token = token.ok_or_else(|| FieldError::new("access_token", "is missing, or is nothing that a header can carry"))?;
+    let token = token
+        .filter(|token| (1..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic()));
+    let token =
+        token.ok_or_else(|| FieldError::new("access_token", "is missing, or is nothing that a header can carry"))?;
     Ok(IssuedToken { access_token: Secret::new(token), expires_in })
 }
 

@@ -1,4 +1,5 @@
-//! Serialization of answers and event bodies: alerts, outcomes and pages as JSON, field by field from the tables of the domain.
+//! Serialization of answers and event bodies: alerts, outcomes and pages as JSON, field by field from the tables of the
+//! domain.
 
 use chrono::{Datelike, Timelike};
 use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
@@ -42,7 +43,8 @@ fn written(alert: &SharedAlert, dialect: Dialect) -> &Written {
     })
 }
 
-/// One alert with its outcome (interface, Alert): every field present, nullable ones null. `now` is what `hoursLeft` counts from.
+/// One alert with its outcome (interface, Alert): every field present, nullable ones null. `now` is what `hoursLeft`
+/// counts from.
 pub fn alert(alert: &impl WriteAlert, dialect: Dialect, now: Timestamp) -> Vec<u8> {
     let mut written = Vec::with_capacity(2_048);
     alert.write(dialect, now, &mut written);
@@ -107,8 +109,8 @@ pub fn found(alerts: &[Alert], now: Timestamp) -> Vec<u8> {
 
 /// Writes event bodies: `event`, `timestamp` and `payload`, and nothing else (interface, Events).
 ///
-/// The payload is in the current dialect with the Ethoca merchant id under both spellings, because the interface's own sample of a
-/// webhook uses the other one.
+/// The payload is in the current dialect with the Ethoca merchant id under both spellings, because the interface's own
+/// sample of a webhook uses the other one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EventBody;
 
@@ -226,7 +228,10 @@ struct OutcomeJson<'a> {
 impl Serialize for OutcomeJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut json = serializer.serialize_struct("Outcome", Outcome::FIELDS.len())?;
-        for field in Outcome::FIELDS.iter().filter(|field| !field.older_only || matches!(self.form, Form::Older | Form::Complete)) {
+        for field in Outcome::FIELDS
+            .iter()
+            .filter(|field| !field.older_only || matches!(self.form, Form::Older | Form::Complete))
+        {
             put(&mut json, field.name, field, self.outcome, self.form)?;
         }
         json.end()
@@ -234,12 +239,20 @@ impl Serialize for OutcomeJson<'_> {
 }
 
 /// Writes a field under one of its names.
-fn put<R, S: SerializeStruct>(json: &mut S, name: &'static str, field: &Field<R>, record: &R, form: Form) -> Result<(), S::Error> {
+fn put<R, S: SerializeStruct>(
+    json: &mut S,
+    name: &'static str,
+    field: &Field<R>,
+    record: &R,
+    form: Form,
+) -> Result<(), S::Error> {
     match &field.kind {
         Kind::Id(id) | Kind::Reference(id) => json.serialize_field(name, &(id.get)(record)),
         Kind::Word(text) | Kind::Text(text) => json.serialize_field(name, &(text.get)(record)),
         Kind::Moment(moment) => json.serialize_field(name, &(moment.get)(record).map(Moment)),
-        Kind::Amount(amount) => json.serialize_field(name, &(amount.get)(record).map(|amount| DecimalJson(amount, form))),
+        Kind::Amount(amount) => {
+            json.serialize_field(name, &(amount.get)(record).map(|amount| DecimalJson(amount, form)))
+        }
         Kind::Flag(flag) => json.serialize_field(name, &(flag.get)(record)),
     }
 }
@@ -247,7 +260,8 @@ fn put<R, S: SerializeStruct>(json: &mut S, name: &'static str, field: &Field<R>
 /// Paths to every plain value of an alert in the current dialect, in its order: `outcome.status`.
 pub fn paths() -> Vec<String> {
     let of_alert = Alert::FIELDS.iter().map(|field| field.name.to_owned());
-    let of_outcome = Outcome::FIELDS.iter().filter(|field| !field.older_only).map(|field| format!("outcome.{}", field.name));
+    let of_outcome =
+        Outcome::FIELDS.iter().filter(|field| !field.older_only).map(|field| format!("outcome.{}", field.name));
     of_alert.chain(of_outcome).chain(["hoursLeft".to_owned()]).collect()
 }
 
@@ -263,7 +277,8 @@ impl Serialize for Moment {
     }
 }
 
-/// Writes what [`to_iso`] writes, without asking for memory: six of these are in every alert. `None` for years of more than four digits.
+/// Writes what [`to_iso`] writes, without asking for memory: six of these are in every alert. `None` for years of more
+/// than four digits.
 fn iso(moment: Timestamp, buffer: &mut [u8; 27]) -> Option<&str> {
     let (date, time) = (moment.date_naive(), moment.time());
     let micros = moment.timestamp_subsec_micros();
@@ -318,7 +333,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn moments_are_written_as_everywhere(micros in -62_167_219_200_000_000_i64..253_402_300_800_000_000, whole in 0..3) {
+        fn moments_are_written_as_everywhere(micros in -62_167_219_200_000_000_i64..253_402_300_800_000_000,
+            whole in 0..3) {
             let unit = [1, 1_000, 1_000_000][usize::try_from(whole).unwrap()];
             let moment = Timestamp::default() + Duration::microseconds(micros / unit * unit);
 
@@ -344,7 +360,8 @@ mod tests {
             .flat_map(|now| Dialect::ALL.map(|dialect| (now, dialect)))
         {
             let by_itself = alert(&own, dialect, now);
-            let pages = [0, 1, 3].map(|rows| (page(vec![own.clone(); rows]), page(vec![own.clone(); rows]).map(SharedAlert::from)));
+            let pages = [0, 1, 3]
+                .map(|rows| (page(vec![own.clone(); rows]), page(vec![own.clone(); rows]).map(SharedAlert::from)));
 
             assert_eq!(alert(&shared, dialect, now), by_itself);
             for (owned, shared) in pages {
@@ -389,11 +406,15 @@ mod tests {
             let now = deadline - Duration::hours(hours);
             for dialect in Dialect::ALL {
                 told.push((super::page(page, dialect, now), page_digest(page, dialect, now)));
-                told.extend(page.data.first().map(|first| (alert(first, dialect, now), alert_digest(first, dialect, now))));
+                told.extend(
+                    page.data.first().map(|first| (alert(first, dialect, now), alert_digest(first, dialect, now))),
+                );
             }
         }
 
-        for ((bytes, digest), (others_bytes, others_digest)) in told.iter().flat_map(|one| told.iter().map(move |other| (one, other))) {
+        for ((bytes, digest), (others_bytes, others_digest)) in
+            told.iter().flat_map(|one| told.iter().map(move |other| (one, other)))
+        {
             assert_eq!(digest == others_digest, bytes == others_bytes);
         }
     }

@@ -1,4 +1,5 @@
-//! The real console in a terminal: it rings and tells in the title, opens links without a shell, exports to a file, and gives everything back.
+//! The real console in a terminal: it rings and tells in the title, opens links without a shell, exports to a file, and
+//! gives everything back.
 
 use std::path::{Path, PathBuf};
 
@@ -107,7 +108,8 @@ fn opener(home: &Path) -> (String, PathBuf) {
     let (bin, log) = (home.join("bin"), home.join("opened"));
     std::fs::create_dir(&bin).unwrap();
     let script = format!(
-        "#!/bin/sh\nenv > '{0}.env'\nfor argument in \"$#\" \"$@\"; do printf '%s\\n' \"$argument\" >> '{0}.part'; done\nmv '{0}.part' '{0}'\n",
+        "#!/bin/sh\nenv > '{0}.env'\nfor argument in \"$#\" \"$@\"; do printf '%s\\n' \"$argument\" >> '{0}.part'; \
+            done\nmv '{0}.part' '{0}'\n",
         log.display()
     );
     std::fs::write(bin.join("xdg-open"), script).unwrap();
@@ -121,8 +123,10 @@ fn a_link_opens_by_the_desktops_opener_with_the_address_as_its_one_argument() {
     bring_in(home.path(), &[300]);
     let file = settings(home.path(), "[links]\norder = \"https://shop.example/orders/{merchantOrderId}?x=$(id);id\"\n");
     let (path, log) = opener(home.path());
-    let secrets = [("AVERT_WEBHOOK_SECRET", "whsec_s3cret"), ("AVERT_OPERATOR_KEY", "s3cret"), ("PGPASSWORD", "s3cret")];
-    let around = [("PATH", path.as_str()), ("DISPLAY", ":9"), ("SSH_CONNECTION", ""), ("SSH_TTY", ""), ("SSH_CLIENT", "")];
+    let secrets =
+        [("AVERT_WEBHOOK_SECRET", "whsec_s3cret"), ("AVERT_OPERATOR_KEY", "s3cret"), ("PGPASSWORD", "s3cret")];
+    let around =
+        [("PATH", path.as_str()), ("DISPLAY", ":9"), ("SSH_CONNECTION", ""), ("SSH_TTY", ""), ("SSH_CLIENT", "")];
     let around = [&around[..], &secrets].concat();
     let mut terminal = Terminal::start_with(home.path(), &["--config", &file, "open"], &around, 120, 40);
     terminal.wait_for("SHOP 0");
@@ -179,6 +183,9 @@ fn the_view_is_exported_with_the_records_of_the_command_line() {
     let columns = |csv: &str| csv.lines().next().unwrap().to_owned();
     assert_eq!((columns(&exported), exported.lines().count()), (columns(&expected), 3));
     assert!(exported.contains("CALL-0") && exported.contains("CALL-1"));
-    let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok()).collect();
+    let left: Vec<_> = std::fs::read_dir(home.path())
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
+        .collect();
     assert!(!left.iter().any(|name| name.starts_with(".tmp")), "{left:?}");
 }

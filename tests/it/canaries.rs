@@ -1,5 +1,6 @@
-//! Secrets and card numbers are planted everywhere they could come in, through the real binary; then everything that it wrote, said,
-//! answered, sent and showed is searched for them. What is harmless is planted beside them and has to be found: the search can see.
+//! Secrets and card numbers are planted everywhere they could come in, through the real binary; then everything that it
+//! wrote, said, answered, sent and showed is searched for them. What is harmless is planted beside them and has to be
+//! found: the search can see.
 
 use std::path::Path;
 
@@ -23,7 +24,8 @@ const WRONG_SECRET: &str = "canary-Guess-1Jb6Ns4";
 fn card(place: usize, length: usize) -> String {
     let mut digits = format!("4{place:03}").into_bytes();
     digits.extend((digits.len()..length - 1).map(|index| b'0' + u8::try_from((index * 7 + place) % 10).unwrap()));
-    let last = (b'0'..=b'9').find(|last| avert::domain::card::luhn(digits.iter().chain([last]).map(|digit| char::from(*digit))));
+    let last = (b'0'..=b'9')
+        .find(|last| avert::domain::card::luhn(digits.iter().chain([last]).map(|digit| char::from(*digit))));
     digits.push(last.unwrap());
     String::from_utf8(digits).unwrap()
 }
@@ -35,7 +37,10 @@ struct Planted(Vec<(String, Vec<u8>)>);
 impl Planted {
     fn secret(&mut self, what: &str, text: &str) {
         self.0.push((what.to_owned(), text.as_bytes().to_vec()));
-        self.0.push((format!("{what}, in base64"), BASE64_STANDARD.encode(text).trim_end_matches('=').as_bytes().to_vec()));
+        self.0.push((
+            format!("{what}, in base64"),
+            BASE64_STANDARD.encode(text).trim_end_matches('=').as_bytes().to_vec(),
+        ));
     }
 
     /// A new card number, bare.
@@ -89,7 +94,9 @@ impl Seen {
         for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
             match entry.path() {
                 path if path.is_dir() => self.directory(&path),
-                path => self.add(format!("file {}", path.file_name().unwrap().display()), std::fs::read(&path).unwrap()),
+                path => {
+                    self.add(format!("file {}", path.file_name().unwrap().display()), std::fs::read(&path).unwrap())
+                }
             }
         }
     }
@@ -131,11 +138,16 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
         Answer::Body(500, format!("harmless-answer {QUERY} {secret} {}", cards.join(" ")).into_bytes())
     };
     let receivers = [Receiver::answering(too_much(HEADER_VALUE)).await, Receiver::answering(too_much(PASSWORD)).await];
-    let refusal = json!({"state": "refused", "detail": format!("harmless-refusal {PROVIDER_CREDENTIAL} {}", planted.separated("a provider's refusal", '-'))});
+    let refusal = json!({"state": "refused", "detail": format!("harmless-refusal {PROVIDER_CREDENTIAL} \
+        {}", planted.separated("a provider's refusal", '-'))});
     let gateway = Receiver::answering(Answer::Body(422, refusal.to_string().into_bytes())).await;
     let (settings, credential) = (place.path().join("config.toml"), place.path().join("credential"));
     std::fs::write(&credential, PROVIDER_CREDENTIAL).unwrap();
-    let section = format!("[providers.ethoca]\nurl = {:?}\ncredential_file = {:?}\n[log]\nlevel = \"trace\"\n", gateway.url(), credential);
+    let section = format!(
+        "[providers.ethoca]\nurl = {:?}\ncredential_file = {:?}\n[log]\nlevel = \"trace\"\n",
+        gateway.url(),
+        credential
+    );
     std::fs::write(&settings, section).unwrap();
     let settings = settings.to_str().unwrap();
 
@@ -148,7 +160,8 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
         serde_json::from_slice(&output.stdout).unwrap()
     };
     let alerts_key = create(&mut seen, &["keys", "create"])["key"].as_str().unwrap().to_owned();
-    let operator_key = create(&mut seen, &["keys", "create", "--scope", "operator"])["key"].as_str().unwrap().to_owned();
+    let operator_key =
+        create(&mut seen, &["keys", "create", "--scope", "operator"])["key"].as_str().unwrap().to_owned();
     let client = create(&mut seen, &["clients", "create"]);
     let (client_id, client_secret) = (client["client_id"].as_str().unwrap(), client["client_secret"].as_str().unwrap());
     planted.secret("the alerts key", &alerts_key);
@@ -156,26 +169,38 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     planted.secret("the client secret", client_secret);
 
     let (log, console_home) = (place.path().join("serve.log"), home.clone());
-    let server = Server::start_logging(&home, &["--config", settings, "-vv"], std::fs::File::create(&log).unwrap().into());
+    let server =
+        Server::start_logging(&home, &["--config", settings, "-vv"], std::fs::File::create(&log).unwrap().into());
     let http = Client::builder().no_proxy().build().unwrap();
     let at = |method: Method, path: &str| http.request(method, format!("{}{path}", server.url));
-    let operator = |method: Method, path: &str| at(method, &format!("/operator/v1{path}")).header("X-API-KEY", &operator_key);
-    let alerts = |method: Method, path: &str| at(method, &format!("/api/v1/alerts{path}")).header("X-API-KEY", &alerts_key);
+    let operator =
+        |method: Method, path: &str| at(method, &format!("/operator/v1{path}")).header("X-API-KEY", &operator_key);
+    let alerts =
+        |method: Method, path: &str| at(method, &format!("/api/v1/alerts{path}")).header("X-API-KEY", &alerts_key);
 
     // Endpoints with every kind of credential.
-    let auths =
-        [json!({"header": {"name": "X-Shop-Key", "value": HEADER_VALUE}}), json!({"basic": {"username": "shop", "password": PASSWORD}})];
+    let auths = [
+        json!({"header": {"name": "X-Shop-Key", "value": HEADER_VALUE}}),
+        json!({"basic": {"username": "shop", "password": PASSWORD}}),
+    ];
     for (auth, receiver) in auths.into_iter().zip(&receivers) {
-        let body = json!({"url": format!("{}?token={QUERY}", receiver.url()), "auth": auth, "secret": SIGNING}).to_string();
-        let (status, _) =
-            ask(&mut seen, "an endpoint", operator(Method::POST, "/endpoints").header("Content-Type", "application/json").body(body)).await;
+        let body =
+            json!({"url": format!("{}?token={QUERY}", receiver.url()), "auth": auth, "secret": SIGNING}).to_string();
+        let (status, _) = ask(
+            &mut seen,
+            "an endpoint",
+            operator(Method::POST, "/endpoints").header("Content-Type", "application/json").body(body),
+        )
+        .await;
         assert_eq!(status, 201);
     }
 
-    // Alerts with card numbers where they must not be: prose is masked, what cannot be masked is refused, what nobody knows is dropped.
+    // Alerts with card numbers where they must not be: prose is masked, what cannot be masked is refused, what nobody
+    // knows is dropped.
     let row = |id: &str, more: Value| {
         let mut row = json!({
-            "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": id, "amount": "10.00", "currency": "EUR",
+            "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": id, "amount": "10.00",
+                "currency": "EUR",
             "merchantDescriptor": "HARMLESS*SHOP", "hoursLeft": 20, "cardBin": "411111", "cardLastFour": "1234",
         });
         row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -187,11 +212,13 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     let lines = [
         row(
             "OPEN-1",
-            json!({"issuer": format!("Bank {}", planted.card("issuer")), "merchantName": planted.separated("merchantName", ' ')}),
+            json!({"issuer": format!("Bank {}", planted.card("issuer")),
+                "merchantName": planted.separated("merchantName", ' ')}),
         ),
         row(
             "OPEN-2",
-            json!({"ruleName": planted.separated("ruleName", '-'), "source": planted.card("source"), "descriptorContact": planted.card("contact")}),
+            json!({"ruleName": planted.separated("ruleName", '-'), "source": planted.card("source"),
+                "descriptorContact": planted.card("contact")}),
         ),
         row("OPEN-3", json!({planted.card("a field's name"): 1, "note": planted.card("an unknown field")})),
         row(
@@ -228,18 +255,27 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     let (first, second) = (id_of("OPEN-1"), id_of("OPEN-2"));
 
     // Resolutions: one is refused by the network, which says too much; then one is taken.
-    let resolve =
-        |id: &str, body: String| alerts(Method::PUT, &format!("/{id}/resolution")).header("Content-Type", "application/json").body(body);
+    let resolve = |id: &str, body: String| {
+        alerts(Method::PUT, &format!("/{id}/resolution")).header("Content-Type", "application/json").body(body)
+    };
     let said = |comments: String| json!({"refunded": "REFUNDED", "comments": comments}).to_string();
     let request = resolve(&first, said(format!("paid back {}", planted.separated("refused comments", '-'))))
         .header("Idempotency-Key", planted.card("an Idempotency-Key"));
     let (status, problem) = ask(&mut seen, "a refused resolution", request).await;
     assert_eq!((status, &problem["code"]), (400, &json!("provider_failed")), "{problem}");
-    gateway.answer(Answer::Body(200, json!({"state": "applied", "detail": planted.card("a provider's yes")}).to_string().into_bytes()));
-    let request = resolve(&first, said(format!("harmless-comment {} {}", planted.card("comments"), planted.separated("comments", ' '))));
-    let request =
-        request.header("Idempotency-Key", planted.card("a kept Idempotency-Key")).header("User-Agent", planted.card("User-Agent"));
-    let (status, _) = ask(&mut seen, "a resolution", request.header("X-Request-Id", planted.card("X-Request-Id"))).await;
+    gateway.answer(Answer::Body(
+        200,
+        json!({"state": "applied", "detail": planted.card("a provider's yes")}).to_string().into_bytes(),
+    ));
+    let request = resolve(
+        &first,
+        said(format!("harmless-comment {} {}", planted.card("comments"), planted.separated("comments", ' '))),
+    );
+    let request = request
+        .header("Idempotency-Key", planted.card("a kept Idempotency-Key"))
+        .header("User-Agent", planted.card("User-Agent"));
+    let (status, _) =
+        ask(&mut seen, "a resolution", request.header("X-Request-Id", planted.card("X-Request-Id"))).await;
     assert_eq!(status, 200);
     gateway.answer(Answer::Body(503, planted.card("a provider's fault").into_bytes()));
     ask(&mut seen, "a resolution of unknown fate", resolve(&second, said(planted.card("unknown comments")))).await;
@@ -263,7 +299,12 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     ] {
         ask(&mut seen, name, alerts(Method::GET, &format!("?{name}={}", planted.card(name)))).await;
     }
-    ask(&mut seen, "a spaced query", alerts(Method::GET, &format!("?size={}", planted.separated("a spaced query", ' ')))).await;
+    ask(
+        &mut seen,
+        "a spaced query",
+        alerts(Method::GET, &format!("?size={}", planted.separated("a spaced query", ' '))),
+    )
+    .await;
     ask(&mut seen, "a harmless query", alerts(Method::GET, "?size=harmless-word")).await;
     ask(&mut seen, "an id", alerts(Method::GET, &format!("/{}", planted.card("an id in a path")))).await;
     for body in [
@@ -277,7 +318,14 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     ] {
         ask(&mut seen, "a wrong resolution", resolve(&id_of("OPEN-3"), body)).await;
     }
-    for path in ["deliveries?state", "deliveries?endpoint", "deliveries?event", "counts?withinHours", "insights?q", "audit?before"] {
+    for path in [
+        "deliveries?state",
+        "deliveries?endpoint",
+        "deliveries?event",
+        "counts?withinHours",
+        "insights?q",
+        "audit?before",
+    ] {
         ask(&mut seen, path, operator(Method::GET, &format!("/{path}={}", planted.card(path)))).await;
     }
     for path in ["keys", "clients", "endpoints"] {
@@ -288,18 +336,27 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
         ("/keys", json!({planted.card("a name"): "x"})),
         (
             "/endpoints",
-            json!({"url": planted.card("a url"), "auth": {"header": {"name": planted.card("a header's name with it"), "value": HEADER_VALUE}}}),
+            json!({"url": planted.card("a url"), "auth": {"header": {"name": planted.card("a header's name with it"),
+                "value": HEADER_VALUE}}}),
         ),
         (
             "/endpoints",
-            json!({"url": "x", "auth": {"header": {"name": "bad name", "value": HEADER_VALUE}}, "secret": format!("{SIGNING}!")}),
+            json!({"url": "x", "auth": {"header": {"name": "bad name", "value": HEADER_VALUE}},
+                "secret": format!("{SIGNING}!")}),
         ),
         ("/endpoints", json!({"url": "x", "auth": {"basic": {"username": "a:b", "password": PASSWORD}}})),
     ] {
-        ask(&mut seen, path, operator(Method::POST, path).header("Content-Type", "application/json").body(body.to_string())).await;
+        ask(
+            &mut seen,
+            path,
+            operator(Method::POST, path).header("Content-Type", "application/json").body(body.to_string()),
+        )
+        .await;
     }
     let form = |id: &str, secret: &str| format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
-    let token = |form: String| at(Method::POST, "/auth/token").header("Content-Type", "application/x-www-form-urlencoded").body(form);
+    let token = |form: String| {
+        at(Method::POST, "/auth/token").header("Content-Type", "application/x-www-form-urlencoded").body(form)
+    };
     ask(&mut seen, "a wrong secret", token(form(client_id, WRONG_SECRET))).await;
     ask(&mut seen, "a wrong client", token(form(&planted.card("a client id"), WRONG_SECRET))).await;
     let issued: Value = token(form(client_id, client_secret)).send().await.unwrap().json().await.unwrap();
@@ -317,8 +374,8 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     ] {
         ask(&mut seen, name, at(Method::GET, "/api/v1/alerts").header(name, value)).await;
     }
-    let request =
-        alerts(Method::PUT, &format!("/{second}/resolution")).header("Content-Type", format!("text/{}", planted.card("Content-Type")));
+    let request = alerts(Method::PUT, &format!("/{second}/resolution"))
+        .header("Content-Type", format!("text/{}", planted.card("Content-Type")));
     ask(&mut seen, "a content type", request.body("{}")).await;
     ask(
         &mut seen,
@@ -335,7 +392,8 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     let (_, deliveries) = ask(&mut seen, "deliveries", operator(Method::GET, "/deliveries?size=100")).await;
     for delivery in deliveries["data"].as_array().unwrap() {
         let path = format!("/deliveries/{}", delivery["id"].as_str().unwrap());
-        tries += ask(&mut seen, "a delivery's log", operator(Method::GET, &path)).await.1["tries"].as_array().unwrap().len();
+        tries +=
+            ask(&mut seen, "a delivery's log", operator(Method::GET, &path)).await.1["tries"].as_array().unwrap().len();
     }
     assert!(tries > 0, "a try is in the log");
     for path in ["/audit?size=100", "/attempts", "/endpoints", "/keys", "/clients", "/counts", "/companies"] {

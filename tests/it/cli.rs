@@ -128,7 +128,9 @@ async fn what_is_imported_beside_a_running_server_is_answered_by_it() {
 
     run_ok(home.path(), &["import", &file(&home, "alerts.ndjson", &lines((1..=3).map(alert)))]);
 
-    let request = reqwest::Client::new().get(format!("{}/api/v1/alerts", server.url)).header("X-API-KEY", created["key"].as_str().unwrap());
+    let request = reqwest::Client::new()
+        .get(format!("{}/api/v1/alerts", server.url))
+        .header("X-API-KEY", created["key"].as_str().unwrap());
     let page = parsed(&request.send().await.unwrap().text().await.unwrap());
     assert_eq!(page["total"], 3);
 }
@@ -181,7 +183,8 @@ fn an_import_prints_its_four_counts_and_finds_known_alerts_again() {
 #[case::array(json!([alert(1), alert(2)]).to_string())]
 #[case::page(json!({"data": [alert(1), alert(2)], "total": 2, "totalPages": 1, "page": 0, "size": 10}).to_string())]
 #[case::ndjson(lines([alert(1), alert(2)]))]
-#[case::csv("providerId,provider,type,amount,currency\nA-1,ETHOCA,ETHOCA_CONFIRMED_FRAUD,129.90,EUR\nA-2,CDRN,VERIFI_DISPUTE,7,KWD\n".to_owned())]
+#[case::csv("providerId,provider,type,amount,currency\nA-1,ETHOCA,ETHOCA_CONFIRMED_FRAUD,129.90,EUR\nA-2,CDRN,\
+    VERIFI_DISPUTE,7,KWD\n".to_owned())]
 fn a_page_an_array_lines_and_a_table_are_taken_from_a_file_and_from_stdin(#[case] text: String) {
     let home = home();
     let path = file(&home, "alerts", &text);
@@ -216,7 +219,8 @@ fn a_table_tells_the_line_of_a_bad_row() {
     let path = file(
         &home,
         "alerts.csv",
-        "providerId,provider,type,amount,currency\nA-1,ETHOCA,ETHOCA_CONFIRMED_FRAUD,129.90,EUR\nA-2,ETHOCA,ETHOCA_CONFIRMED_FRAUD,much,EUR\n",
+        "providerId,provider,type,amount,currency\nA-1,ETHOCA,ETHOCA_CONFIRMED_FRAUD,129.90,EUR\nA-2,ETHOCA,\
+            ETHOCA_CONFIRMED_FRAUD,much,EUR\n",
     );
 
     let output = run(home.path(), &["import", &path]);
@@ -228,18 +232,25 @@ fn a_table_tells_the_line_of_a_bad_row() {
 fn two_alerts_of_which_a_spreadsheet_made_one_id_are_rejected_and_a_later_file_changes_what_it_says() {
     let home = home();
     let header = "provider,providerId,type,amount,currency,cardBin,cardLastFour\n";
-    let row = |id: &str, amount: &str, last_four: &str| format!("ETHOCA,{id},ETHOCA_CUSTOMER_DISPUTE,{amount},EUR,411111,{last_four}\n");
+    let row = |id: &str, amount: &str, last_four: &str| {
+        format!("ETHOCA,{id},ETHOCA_CUSTOMER_DISPUTE,{amount},EUR,411111,{last_four}\n")
+    };
     let import = |rows: &[String]| {
         let output = run(home.path(), &["import", &file(&home, "alerts.csv", &format!("{header}{}", rows.concat()))]);
         let counts = parsed(&String::from_utf8(output.stdout.clone()).unwrap());
         (output, ["created", "updated", "rejected"].map(|name| counts[name].as_u64().unwrap()))
     };
 
-    let (mangled, counts) = import(&[row("5.36E+18", "12.50", "0042"), row("5.36E+18", "980.00", "7777"), row("A-1", "1.00", "0042")]);
+    let (mangled, counts) =
+        import(&[row("5.36E+18", "12.50", "0042"), row("5.36E+18", "980.00", "7777"), row("A-1", "1.00", "0042")]);
     let (other, of_other) = import(&[row("A-2", "12.50", "0042"), row("A-2", "12.50", "7777")]);
     let (_, later) = import(&[row("A-2", "13.00", "0042")]);
 
-    assert_refused(&mangled, 1, &["line 2: providerId is \"5.36E+18\": a spreadsheet has made a number of it", "line 3: providerId"]);
+    assert_refused(
+        &mangled,
+        1,
+        &["line 2: providerId is \"5.36E+18\": a spreadsheet has made a number of it", "line 3: providerId"],
+    );
     assert_refused(&other, 1, &["line 3: providerId is that of line 2 too, where the card is another"]);
     assert_eq!((counts, of_other, later), ([1, 0, 2], [1, 0, 1], [0, 1, 0]));
 }
@@ -262,14 +273,19 @@ fn alerts_are_listed_and_shown_as_the_interface_writes_them() {
     let home = home();
     run_ok(home.path(), &["import", &file(&home, "alerts.ndjson", &lines((1..=12).map(alert)))]);
 
-    let page =
-        parsed(&run_ok(home.path(), &["alerts", "list", "--q", "shop 1", "--size", "2", "--sort-field", "providerId", "--output", "json"]));
+    let page = parsed(&run_ok(
+        home.path(),
+        &["alerts", "list", "--q", "shop 1", "--size", "2", "--sort-field", "providerId", "--output", "json"],
+    ));
     let id = page["data"][0]["id"].as_str().unwrap();
     let one = parsed(&run_ok(home.path(), &["alerts", "show", id, "--output", "json"]));
 
     assert_eq!(names(&page), ["data", "total", "totalPages", "page", "size"]);
     assert_eq!((&page["total"], &page["totalPages"]), (&json!(4), &json!(2)));
-    assert_eq!((&one["merchantDescriptor"], &one["amount"], &one["outcome"]), (&json!("ACME*SHOP 1"), &json!("129.90"), &Value::Null));
+    assert_eq!(
+        (&one["merchantDescriptor"], &one["amount"], &one["outcome"]),
+        (&json!("ACME*SHOP 1"), &json!("129.90"), &Value::Null)
+    );
 }
 
 #[test]
@@ -287,7 +303,8 @@ fn alerts_are_found_by_words_in_any_field_best_first() {
     let none = run_ok(home.path(), &["alerts", "find", "nobody", "--output", "json"]);
     let table = run_ok(home.path(), &["alerts", "find", "100", "--size", "2"]);
 
-    let orders: Vec<&str> = found.as_array().unwrap().iter().map(|alert| alert["merchantOrderId"].as_str().unwrap()).collect();
+    let orders: Vec<&str> =
+        found.as_array().unwrap().iter().map(|alert| alert["merchantOrderId"].as_str().unwrap()).collect();
     assert_eq!(orders[..2], ["100", "1001"]);
     assert_eq!(none, "[]\n");
     assert!(table.ends_with("the best 2 found, as many as were asked for\n"), "{table}");
@@ -314,7 +331,8 @@ fn what_was_listed_can_be_imported_elsewhere() {
     run_ok(here.path(), &["import", &file(&here, "alerts.ndjson", &lines((1..=3).map(alert)))]);
 
     for form in ["json", "ndjson", "csv"] {
-        let listed = file(&there, &format!("listed.{form}"), &run_ok(here.path(), &["alerts", "list", "--output", form]));
+        let listed =
+            file(&there, &format!("listed.{form}"), &run_ok(here.path(), &["alerts", "list", "--output", form]));
         let counts = parsed(&run_ok(there.path(), &["import", &listed]));
         assert_eq!(counts["created"].as_u64().unwrap() + counts["unchanged"].as_u64().unwrap(), 3, "{form}: {counts}");
     }
@@ -327,13 +345,15 @@ fn an_endpoint_is_added_with_each_kind_of_credential_and_none_is_ever_shown() {
 
     run_ok(home.path(), &["webhooks", "add", "http://127.0.0.1:9/a", "--basic", "shop:s3cret-basic"]);
     run_ok(home.path(), &["webhooks", "add", "http://127.0.0.1:9/b", "--header-file", &header_file]);
-    let by_variable =
-        avert(home.path(), &["webhooks", "add", "http://127.0.0.1:9/c"]).env("AVERT_WEBHOOK_BASIC", "shop:s3cret-env").output();
+    let by_variable = avert(home.path(), &["webhooks", "add", "http://127.0.0.1:9/c"])
+        .env("AVERT_WEBHOOK_BASIC", "shop:s3cret-env")
+        .output();
     assert_eq!(by_variable.unwrap().status.code(), Some(0));
 
     let listed = run_ok(home.path(), &["webhooks", "list", "--output", "json"]);
     let endpoints = parsed(&listed);
-    let auth: Vec<_> = endpoints.as_array().unwrap().iter().map(|endpoint| endpoint["auth"].as_str().unwrap()).collect();
+    let auth: Vec<_> =
+        endpoints.as_array().unwrap().iter().map(|endpoint| endpoint["auth"].as_str().unwrap()).collect();
     assert_eq!(auth, ["Basic", "X-Hook-Key", "Basic"]);
     assert!(!listed.contains("s3cret") && !run_ok(home.path(), &["webhooks", "list"]).contains("s3cret"));
 }
@@ -384,7 +404,11 @@ fn a_misuse_ends_with_2_and_says_what_is_allowed(#[case] arguments: &[&str], #[c
 #[case("\n\nlistn = \"x\"\n", ":3: ", "unknown field `listn`")]
 #[case("[windows]\nethoca = \"a day\"\n", ":2: ", "\"a day\" is not allowed: whole hours from 1 to 8760")]
 #[case("environment = \n", ":1: ", "")]
-fn a_wrong_line_of_the_settings_is_told_with_file_and_line(#[case] text: &str, #[case] line: &str, #[case] expected: &str) {
+fn a_wrong_line_of_the_settings_is_told_with_file_and_line(
+    #[case] text: &str,
+    #[case] line: &str,
+    #[case] expected: &str,
+) {
     let home = home();
     let config = file(&home, "avert.toml", text);
 
@@ -421,7 +445,11 @@ fn a_directory_in_place_of_a_file_is_said_to_be_one() {
 
     assert_refused(&run(home.path(), &["import", directory]), 2, &["is a directory"]);
     assert_refused(&run(home.path(), &["keys", "list", "--config", directory]), 2, &["cannot be read"]);
-    assert_refused(&run(home.path(), &["webhooks", "add", "http://127.0.0.1:9/", "--basic-file", directory]), 2, &["is a directory"]);
+    assert_refused(
+        &run(home.path(), &["webhooks", "add", "http://127.0.0.1:9/", "--basic-file", directory]),
+        2,
+        &["is a directory"],
+    );
     assert_refused(&run(home.path(), &["serve", "--database", &format!("sqlite:{directory}")]), 1, &[directory]);
 }
 

@@ -1,4 +1,5 @@
-//! A desk in a PostgreSQL database, by the real binary: which database, its schema and key, the first steps, and several nodes on it.
+//! A desk in a PostgreSQL database, by the real binary: which database, its schema and key, the first steps, and
+//! several nodes on it.
 
 mod addresses;
 mod alike;

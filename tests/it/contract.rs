@@ -1,7 +1,9 @@
-//! The contract of `Alerts`: the same sentences hold whichever handle is asked, the engine's own or a client across HTTP, also at a
-//! deployment that spells all it answers in its own way. That of the capabilities beyond the interface is in `api/capabilities.rs`.
+//! The contract of `Alerts`: the same sentences hold whichever handle is asked, the engine's own or a client across
+//! HTTP, also at a deployment that spells all it answers in its own way. That of the capabilities beyond the interface
+//! is in `api/capabilities.rs`.
 //!
-//! A further way to the engine is a variant of [`Way`], its opening in [`World::open_with`], and a line in `sentences!`.
+//! A further way to the engine is a variant of [`Way`], its opening in [`World::open_with`], and a line in
+//! `sentences!`.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -12,8 +14,8 @@ use avert::api::{self, ApiOptions};
 use avert::client::AccessCredential;
 use avert::domain::resolution::{Decision, InvalidReason, OlderRefunded, OlderWord};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CreatedCredential, CredentialKind, Deadline, KeyScope, PageRequest,
-    Provider, Resolution, Sort, SortField, SortOrder, decide,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CreatedCredential, CredentialKind, Deadline,
+    KeyScope, PageRequest, Provider, Resolution, Sort, SortField, SortOrder, decide,
 };
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::{AlertProvider, Cause, Declined, SubmitResult};
@@ -79,10 +81,13 @@ impl World {
             Way::InProcess => None,
             Way::ApiKey | Way::KeyElsewhere(_) => Some((
                 Dialect::Current,
-                AccessCredential::ApiKey(acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret),
+                AccessCredential::ApiKey(
+                    acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret,
+                ),
             )),
             Way::Token | Way::TokenElsewhere(_) => {
-                let CreatedCredential { credential, secret } = acting.create_credential(CredentialKind::Client).await.unwrap();
+                let CreatedCredential { credential, secret } =
+                    acting.create_credential(CredentialKind::Client).await.unwrap();
                 Some((Dialect::Older, AccessCredential::ClientCredentials { id: credential.id, secret }))
             }
         };
@@ -112,7 +117,16 @@ impl World {
         };
         let alerts = Arc::new(client_of(&url, dialect, credential, None, clock.clone()));
         let server = Some(cancel.drop_guard());
-        Self { alerts, dialect, engine: acting, clock, whole: engine, _server: server, _respelling: respelling, _directory: directory }
+        Self {
+            alerts,
+            dialect,
+            engine: acting,
+            clock,
+            whole: engine,
+            _server: server,
+            _respelling: respelling,
+            _directory: directory,
+        }
     }
 
     async fn holding(self, alerts: impl IntoIterator<Item = Alert>) -> Self {
@@ -147,7 +161,9 @@ fn older(decision: Decision) -> (OlderWord, OlderRefunded) {
     match decision {
         Decision::Refunded => (OlderWord::Resolved, OlderRefunded::Refunded),
         Decision::NotRefunded => (OlderWord::UnresolvedDispute, OlderRefunded::NotRefunded),
-        Decision::Invalid(InvalidReason::PreviouslyRefunded) => (OlderWord::PreviouslyRefunded, OlderRefunded::Refunded),
+        Decision::Invalid(InvalidReason::PreviouslyRefunded) => {
+            (OlderWord::PreviouslyRefunded, OlderRefunded::Refunded)
+        }
         Decision::Invalid(InvalidReason::NotFound) => (OlderWord::NotFound, OlderRefunded::NotRefunded),
         Decision::Invalid(_) => (OlderWord::OtherWord, OlderRefunded::NotRefunded),
     }
@@ -247,7 +263,8 @@ async fn an_alert_comes_back_with_every_field_it_was_brought_in_with(way: Way) {
 
     let read = world.alerts.get(full.id).await.unwrap();
 
-    let kept = Alert { company_id: read.company_id, enrollment_id: read.enrollment_id, updated_at: read.updated_at, ..full };
+    let kept =
+        Alert { company_id: read.company_id, enrollment_id: read.enrollment_id, updated_at: read.updated_at, ..full };
     assert!(read.company_id.is_some() && read.enrollment_id.is_some());
     assert_eq!(as_seen(read, &world), as_seen(kept, &world));
 }
@@ -315,7 +332,8 @@ async fn every_filter_means_the_same(way: Way) {
     }
 
     for filter in filters {
-        let expected: BTreeSet<_> = everything.iter().filter(|alert| filter.matches(alert, noon())).map(|alert| alert.id).collect();
+        let expected: BTreeSet<_> =
+            everything.iter().filter(|alert| filter.matches(alert, noon())).map(|alert| alert.id).collect();
 
         let page = world.alerts.list(&AlertQuery { filter: filter.clone(), ..all() }).await.unwrap();
 
@@ -355,7 +373,10 @@ async fn another_organizations_alerts_are_not_there(way: Way) {
 
     let (read, decided) = (world.alerts.get(theirs.id).await, world.resolve(theirs.id, Decision::Refunded).await);
 
-    assert_eq!((read, decided), (Err(ServiceError::AlertNotFound(theirs.id)), Err(ServiceError::AlertNotFound(theirs.id))));
+    assert_eq!(
+        (read, decided),
+        (Err(ServiceError::AlertNotFound(theirs.id)), Err(ServiceError::AlertNotFound(theirs.id)))
+    );
     assert_eq!(world.ids(&all()).await, [ours.id]);
     assert_eq!(world.alerts.list(&all()).await.unwrap().total, 1);
     assert_eq!(rival.get(theirs.id).await.unwrap().outcome, None);
@@ -367,7 +388,10 @@ async fn what_breaks_the_rules_is_told_at_its_field(way: Way) {
 
     let too_long = world.alerts.resolve(alert.id, world.says(Decision::Refunded, &"x".repeat(251))).await;
 
-    assert!(matches!(&too_long, Err(ServiceError::InvalidResolution(errors)) if errors[0].field == "comments"), "{too_long:?}");
+    assert!(
+        matches!(&too_long, Err(ServiceError::InvalidResolution(errors)) if errors[0].field == "comments"),
+        "{too_long:?}"
+    );
     assert_eq!(world.engine.get(alert.id).await.unwrap().outcome, None);
 }
 
@@ -418,7 +442,9 @@ async fn a_second_decision_meets_the_outcome_of_the_first(way: Way) {
 
     // The same decision once more, and another one: an outcome is final against both.
     for decision in [Decision::Refunded, Decision::NotRefunded] {
-        let Err(ServiceError::AlreadyResolved(found)) = world.resolve(alert.id, decision).await else { panic!("no conflict") };
+        let Err(ServiceError::AlreadyResolved(found)) = world.resolve(alert.id, decision).await else {
+            panic!("no conflict")
+        };
 
         assert_eq!(found.outcome, first.outcome);
     }
@@ -443,7 +469,9 @@ async fn a_key_that_cannot_be_sent_is_refused(way: Way) {
 
     for key in ["", "a b", "é", &"k".repeat(256)] {
         let request = ResolveRequest { idempotency_key: Some(key.to_owned()), ..world.says(Decision::Refunded, "") };
-        let Err(ServiceError::InvalidRequest(errors)) = world.alerts.resolve(alert.id, request).await else { panic!("{key:?} was taken") };
+        let Err(ServiceError::InvalidRequest(errors)) = world.alerts.resolve(alert.id, request).await else {
+            panic!("{key:?} was taken")
+        };
 
         assert_eq!(errors[0].field, "Idempotency-Key");
     }
@@ -535,7 +563,10 @@ async fn a_stopped_amount_comes_back_in_the_dialect_that_has_it_and_not_in_the_o
     let too_much = world.alerts.resolve(alert.id, stopped("129.91")).await;
     let resolved = world.alerts.resolve(alert.id, stopped("29.90")).await.unwrap();
 
-    assert!(matches!(&too_much, Err(ServiceError::InvalidResolution(errors)) if errors[0].field == "amountStopped"), "{too_much:?}");
+    assert!(
+        matches!(&too_much, Err(ServiceError::InvalidResolution(errors)) if errors[0].field == "amountStopped"),
+        "{too_much:?}"
+    );
     assert_eq!(resolved.outcome.unwrap().amount_stopped.map(|amount| amount.to_string()).as_deref(), Some("29.90"));
     let by_key = World::open(Way::ApiKey).await;
     assert!(matches!(by_key.alerts.resolve(alert.id, stopped("1")).await, Err(ServiceError::InvalidRequest(_))));

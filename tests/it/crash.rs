@@ -1,12 +1,15 @@
-//! `kill -9` of the real binary at any moment, again and again: nothing that was acknowledged is lost, nothing is done twice.
+//! `kill -9` of the real binary at any moment, again and again: nothing that was acknowledged is lost, nothing is done
+//! twice.
 //!
-//! Networks and the merchant's receiver are outside of the process and remember everything. While merchants resolve by PUT, alerts are
-//! brought in over HTTP and webhooks go out, the server is killed and started again on the same data and the same port; networks and
-//! receiver fail by chance. In the end, when everything had time to settle and a person has said what the networks say of parked
-//! decisions, all three agree: a 200 is an outcome for good, the networks hold exactly the decisions that are stored, each once, and
-//! every new alert and every outcome was told as one event. `AVERT_CRASH_CYCLES` makes the run longer.
+//! Networks and the merchant's receiver are outside of the process and remember everything. While merchants resolve by
+//! PUT, alerts are brought in over HTTP and webhooks go out, the server is killed and started again on the same data
+//! and the same port; networks and receiver fail by chance. In the end, when everything had time to settle and a person
+//! has said what the networks say of parked decisions, all three agree: a 200 is an outcome for good, the networks hold
+//! exactly the decisions that are stored, each once, and every new alert and every outcome was told as one event.
+//! `AVERT_CRASH_CYCLES` makes the run longer.
 //!
-//! A missing fsync cannot be seen this way, because the kernel outlives the process; that the pragma is set is the store's own test.
+//! A missing fsync cannot be seen this way, because the kernel outlives the process; that the pragma is set is the
+//! store's own test.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -46,13 +49,14 @@ const PUT_PATIENCE: Duration = Duration::from_secs(2);
 const LIFE: Duration = Duration::from_secs(5);
 /// How long a request may take, of those that nobody takes back.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long it may take until everything has settled: the networks' settle time, the gaps between looks, and the gap after a webhook
-/// that failed.
+/// How long it may take until everything has settled: the networks' settle time, the gaps between looks, and the gap
+/// after a webhook that failed.
 const SETTLING: Duration = Duration::from_secs(240);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_and_nothing_is_done_twice() {
-    let cycles = std::env::var("AVERT_CRASH_CYCLES").map_or(CYCLES, |text| text.parse().expect("AVERT_CRASH_CYCLES is a number"));
+    let cycles = std::env::var("AVERT_CRASH_CYCLES")
+        .map_or(CYCLES, |text| text.parse().expect("AVERT_CRASH_CYCLES is a number"));
     let seed = rand::random();
     println!("seed {seed}, {cycles} cycles");
     let mut rng = StdRng::seed_from_u64(seed);
@@ -72,9 +76,16 @@ async fn nothing_acknowledged_is_lost_and_nothing_is_done_twice() {
     let known = desk.ledger.with(std::mem::take);
     let outcomes = stored.values().filter(|alert| !alert["outcome"].is_null()).count();
     println!("{cycles} kills in {worked:.0?}, settled after {:.0?}", began.elapsed() - worked);
-    println!("{} answers acknowledged, {outcomes} outcomes, {} alerts acknowledged", known.acknowledged.len(), known.taken_in.len());
+    println!(
+        "{} answers acknowledged, {outcomes} outcomes, {} alerts acknowledged",
+        known.acknowledged.len(),
+        known.taken_in.len()
+    );
     println!("{} calls to the networks, {} events told", desk.outside.calls(), desk.outside.told().len());
-    println!("{unknown} decisions to be found out about at the end, {parked} for a person; answers heard: {:?}", known.heard);
+    println!(
+        "{unknown} decisions to be found out about at the end, {parked} for a person; answers heard: {:?}",
+        known.heard
+    );
     // A quick machine dies early: most of its answers are on their way then.
     assert!(known.acknowledged.len() as u64 >= cycles / 5 && outcomes as u64 >= cycles, "the cycles did some work");
 }
@@ -122,16 +133,19 @@ impl Ledger {
 
     /// A batch of which nobody has said what became of it, or a new one.
     fn next_batch(&self) -> Vec<Value> {
-        self.with(|known| known.brought.pop()).unwrap_or_else(|| (0..BATCH).map(|_| new_alert(AlertId::generate())).collect())
+        self.with(|known| known.brought.pop())
+            .unwrap_or_else(|| (0..BATCH).map(|_| new_alert(AlertId::generate())).collect())
     }
 }
 
 /// An alert of one of the three networks, told by its id.
 fn new_alert(id: AlertId) -> Value {
-    let (provider, kind) = [("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE"), ("VERIFI", "VERIFI_CANCEL"), ("CDRN", "VERIFI_DISPUTE")]
-        [usize::from(id.0.as_bytes()[15]) % 3];
+    let (provider, kind) =
+        [("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE"), ("VERIFI", "VERIFI_CANCEL"), ("CDRN", "VERIFI_DISPUTE")]
+            [usize::from(id.0.as_bytes()[15]) % 3];
     json!({
-        "id": id.to_string(), "providerId": format!("P-{id}"), "provider": provider, "type": kind, "alertTimeStamp": to_iso(Utc::now()),
+        "id": id.to_string(), "providerId": format!("P-{id}"), "provider": provider, "type": kind,
+            "alertTimeStamp": to_iso(Utc::now()),
         "merchantDescriptor": "ACME*SHOP", "amount": "12.50", "currency": "EUR"
     })
 }
@@ -202,8 +216,8 @@ impl Desk {
         }
     }
 
-    /// Brings in what is not known to be in, and waits until nothing is on its way. Returns how many decisions had to be found out
-    /// about, and how many a person decided, who asks the networks.
+    /// Brings in what is not known to be in, and waits until nothing is on its way. Returns how many decisions had to
+    /// be found out about, and how many a person decided, who asks the networks.
     async fn settle(&self) -> (usize, usize) {
         while let Some(batch) = self.ledger.with(|known| known.brought.pop()) {
             Merchant::of(self).bring(batch).await.expect("the server lives");
@@ -218,11 +232,15 @@ impl Desk {
             // A person does not answer for a network that may still be at work on the call of a process that died.
             let asked = began.elapsed() > LATEST * 10;
             for attempt in attempts.iter().filter(|attempt| asked && attempt["state"] == "PARKED") {
-                let (id, alert): (AttemptId, AlertId) =
-                    (attempt["id"].as_str().unwrap().parse().unwrap(), attempt["alertId"].as_str().unwrap().parse().unwrap());
-                let applied = self.outside.applied().get(&alert).is_some_and(|all| all.iter().any(|one| one.attempt == id));
+                let (id, alert): (AttemptId, AlertId) = (
+                    attempt["id"].as_str().unwrap().parse().unwrap(),
+                    attempt["alertId"].as_str().unwrap().parse().unwrap(),
+                );
+                let applied =
+                    self.outside.applied().get(&alert).is_some_and(|all| all.iter().any(|one| one.attempt == id));
                 let url = format!("http://{}/operator/v1/attempts/{id}/decision", self.listen);
-                let word = self.client.post(url).header("X-API-KEY", &self.operator_key).json(&json!({ "applied": applied }));
+                let word =
+                    self.client.post(url).header("X-API-KEY", &self.operator_key).json(&json!({ "applied": applied }));
                 assert_eq!(word.send().await.unwrap().status(), 200, "a person's word");
                 parked += 1;
             }
@@ -246,7 +264,8 @@ impl Desk {
         let mut all = BTreeMap::new();
         for page in 0.. {
             let url = format!("http://{}/api/v1/alerts?size=100&page={page}", self.listen);
-            let answer: Value = self.client.get(url).header("X-API-KEY", &self.key).send().await.unwrap().json().await.unwrap();
+            let answer: Value =
+                self.client.get(url).header("X-API-KEY", &self.key).send().await.unwrap().json().await.unwrap();
             let data = answer["data"].as_array().unwrap().clone();
             if data.is_empty() {
                 assert_eq!(all.len() as u64, answer["total"].as_u64().unwrap());
@@ -270,9 +289,14 @@ impl Desk {
         });
         for (alert, decisions) in &applied {
             assert_eq!(decisions.len(), 1, "the network took one decision on {alert}: {decisions:?}");
-            assert!(!stored[alert]["outcome"].is_null(), "the network took {decisions:?} on {alert}, and nothing is stored");
+            assert!(
+                !stored[alert]["outcome"].is_null(),
+                "the network took {decisions:?} on {alert}, and nothing is stored"
+            );
         }
-        for (alert, outcome) in stored.iter().map(|(id, alert)| (id, &alert["outcome"])).filter(|(_, outcome)| !outcome.is_null()) {
+        for (alert, outcome) in
+            stored.iter().map(|(id, alert)| (id, &alert["outcome"])).filter(|(_, outcome)| !outcome.is_null())
+        {
             let [decision] = applied.get(alert).map_or(&[][..], Vec::as_slice) else {
                 panic!("the network never took {outcome} on {alert}")
             };
@@ -294,7 +318,8 @@ impl Desk {
             assert!(told.taken, "the event {id} was never taken, and nothing waits any more");
             let alert = told.body["payload"]["id"].as_str().unwrap().to_owned();
             let event = told.body["event"].as_str().unwrap().to_owned();
-            let outcome = if event == "alert.created" { &Value::Null } else { &stored[&alert.parse().unwrap()]["outcome"] };
+            let outcome =
+                if event == "alert.created" { &Value::Null } else { &stored[&alert.parse().unwrap()]["outcome"] };
             assert_eq!(&told.body["payload"]["outcome"], outcome, "{event} of {alert} tells what is stored");
             events.entry((alert, event)).or_default().push(id);
         }
@@ -347,7 +372,11 @@ impl Merchant {
 
     /// Brings a batch in; where no answer comes it is brought again some time.
     async fn bring(&self, batch: Vec<Value>) -> Result<(), Gone> {
-        let request = self.client.post(format!("{}/operator/v1/alerts", self.url)).header("X-API-KEY", &self.operator_key).json(&batch);
+        let request = self
+            .client
+            .post(format!("{}/operator/v1/alerts", self.url))
+            .header("X-API-KEY", &self.operator_key)
+            .json(&batch);
         let answered = async {
             let answer = request.send().await?;
             let status = answer.status();

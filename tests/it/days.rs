@@ -1,5 +1,5 @@
-//! Whole pieces of an analyst's day, by keys, with the real binary in a pseudo-terminal: a case, several alerts together, finding, views,
-//! a failure and the way back to it, and the ends that a console can come to.
+//! Whole pieces of an analyst's day, by keys, with the real binary in a pseudo-terminal: a case, several alerts
+//! together, finding, views, a failure and the way back to it, and the ends that a console can come to.
 
 mod case;
 mod ends;
@@ -28,8 +28,10 @@ fn no_gateway(network: &str) -> String {
 /// An open alert that lapses so many hours from now, on a payment of its own.
 fn alert(number: u32, provider: &str, alert_type: &str, hours: u32) -> Value {
     json!({
-        "provider": provider, "type": alert_type, "providerId": format!("DAY-{number}"), "amount": format!("{number}9.90"),
-        "currency": "EUR", "merchantDescriptor": format!("SHOP {number}"), "cardBin": "411111", "cardLastFour": format!("{number:04}"),
+        "provider": provider, "type": alert_type, "providerId": format!("DAY-{number}"),
+            "amount": format!("{number}9.90"),
+        "currency": "EUR", "merchantDescriptor": format!("SHOP {number}"), "cardBin": "411111",
+            "cardLastFour": format!("{number:04}"),
         "merchantOrderId": format!("ORD-{number}77"), "hoursLeft": hours,
     })
 }
@@ -89,7 +91,9 @@ fn send(terminal: &mut Terminal) {
 /// Opens the form on the cursor's alert, once it has looked for doubles.
 fn open_form(terminal: &mut Terminal, key: &str) {
     terminal.press(key);
-    terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve") && !screen.contains("looking for doubles"));
+    terminal.wait_until("the form, done with looking", |screen| {
+        screen.contains("Resolve") && !screen.contains("looking for doubles")
+    });
 }
 
 fn leave(mut terminal: Terminal) {

@@ -1,4 +1,5 @@
-//! What operators are given (assets/deploy, assets/docs/operations.md) names figures, commands and variables that there are.
+//! What operators are given (assets/deploy, assets/docs/operations.md) names figures, commands and variables that there
+//! are.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -22,7 +23,8 @@ const UNIT_ON_POSTGRESQL: &str = "assets/deploy/avert-postgresql.conf";
 
 /// A file of the crate.
 fn text(file: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file))
+        .unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 fn source() -> String {
@@ -56,7 +58,8 @@ fn every_figure_that_is_kept_is_described_and_no_other() {
 #[test]
 fn every_figure_that_operators_are_told_of_is_one_that_is_kept() {
     let kept = figures(&source(), ["describe_counter", "describe_gauge", "describe_histogram"]);
-    let of_a_histogram = |name: &str| ["_bucket", "_count", "_sum"].iter().find_map(|part| name.strip_suffix(part)).map(str::to_owned);
+    let of_a_histogram =
+        |name: &str| ["_bucket", "_count", "_sum"].iter().find_map(|part| name.strip_suffix(part)).map(str::to_owned);
     let is_kept = |name: &&str| kept.contains(*name) || of_a_histogram(name).is_some_and(|name| kept.contains(&name));
 
     let texts = [RULES, OPERATIONS].map(text);
@@ -69,15 +72,23 @@ fn every_figure_that_operators_are_told_of_is_one_that_is_kept() {
 #[test]
 fn every_value_of_a_label_that_is_alerted_on_is_one_that_is_given() {
     let (files, rules) = (files_below("src", "rs"), text(RULES));
-    let counting: Vec<_> =
-        files.iter().filter(|path| !path.ends_with("telemetry/metrics.rs")).map(|path| fs::read_to_string(path).unwrap()).collect();
+    let counting: Vec<_> = files
+        .iter()
+        .filter(|path| !path.ends_with("telemetry/metrics.rs"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
     let mut asked = BTreeSet::new();
 
     for selector in rules.split("avert_").skip(1).filter_map(|rest| rest.split_once('}')?.0.split_once('{')) {
         let (figure, labels) = selector;
         for (label, values) in labels.split(", ").filter_map(|label| label.split_once('=')) {
             let values = values.trim_start_matches('~').trim_matches('"');
-            asked.extend(values.split('|').filter(|_| ["state", "result", "call"].contains(&label)).map(|value| (figure, label, value)));
+            asked.extend(
+                values
+                    .split('|')
+                    .filter(|_| ["state", "result", "call"].contains(&label))
+                    .map(|value| (figure, label, value)),
+            );
         }
     }
     let given = |(figure, label, value): &(&str, &str, &str)| {
@@ -105,8 +116,15 @@ fn commands(page: &str, in_passing: bool) -> Vec<String> {
     let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()).flat_map(str::lines);
     let spans = page.split('`').skip(1).step_by(2).filter(|span| in_passing && !span.contains('\n'));
     let lines = blocks.chain(spans).filter_map(|line| {
-        let begins = if line.starts_with("avert ") { 0 } else { line.rfind(" avert ").or_else(|| line.find("(avert "))? + 1 };
-        Some(line[begins..].split([')', '#', '|', '>', '<', ';', '&']).next().unwrap_or_default().replace(['"', '\''], ""))
+        let begins =
+            if line.starts_with("avert ") { 0 } else { line.rfind(" avert ").or_else(|| line.find("(avert "))? + 1 };
+        Some(
+            line[begins..]
+                .split([')', '#', '|', '>', '<', ';', '&'])
+                .next()
+                .unwrap_or_default()
+                .replace(['"', '\''], ""),
+        )
     });
     lines.collect()
 }
@@ -182,8 +200,11 @@ fn a_container_is_built_by_the_compiler_and_from_the_files_that_the_manifest_ask
     let (manifest, dockerfile): (toml::Table, _) = (toml::from_str(&text("Cargo.toml")).unwrap(), text(DOCKERFILE));
     let compiler = manifest["package"]["rust-version"].as_str().unwrap();
 
-    let copied: Vec<_> =
-        dockerfile.lines().filter_map(|line| line.strip_prefix("COPY ")).filter(|line| !line.starts_with("--from")).collect();
+    let copied: Vec<_> = dockerfile
+        .lines()
+        .filter_map(|line| line.strip_prefix("COPY "))
+        .filter(|line| !line.starts_with("--from"))
+        .collect();
     let sources: Vec<_> = copied.iter().flat_map(|line| line.split(' ').rev().skip(1)).collect();
 
     assert!(dockerfile.contains(&format!("FROM rust:{compiler}.")));

@@ -1,4 +1,5 @@
-//! The engine on a real store: the transition table, the one winner, what becomes of every fault, deadlines, ingest, keys.
+//! The engine on a real store: the transition table, the one winner, what becomes of every fault, deadlines, ingest,
+//! keys.
 
 mod access;
 mod clients;

@@ -111,13 +111,20 @@ impl Screen {
     /// The resolve form as it looks at noon.
     fn resolve(form: &ResolveForm, width: u16, height: u16) -> Self {
         Self::of(width, height, |frame| {
-            form.draw(frame, frame.area(), &Theme::named(ThemeName::Dark), FormMoment { now: noon(), held_back_by: None });
+            form.draw(
+                frame,
+                frame.area(),
+                &Theme::named(ThemeName::Dark),
+                FormMoment { now: noon(), held_back_by: None },
+            );
         })
     }
 
     fn rows(&self) -> Vec<String> {
         let area = self.buffer.area;
-        (0..area.height).map(|y| (0..area.width).map(|x| self.buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned()).collect()
+        (0..area.height)
+            .map(|y| (0..area.width).map(|x| self.buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned())
+            .collect()
     }
 
     fn text(&self) -> String {

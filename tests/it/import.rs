@@ -11,7 +11,8 @@ use rstest::rstest;
 
 use crate::support::alerts::{noon, open_alert};
 
-const PLAIN: &str = r#"{"providerId":"P-1","provider":"ETHOCA","type":"ETHOCA_CONFIRMED_FRAUD","amount":"129.90","currency":"EUR"}"#;
+const PLAIN: &str =
+    r#"{"providerId":"P-1","provider":"ETHOCA","type":"ETHOCA_CONFIRMED_FRAUD","amount":"129.90","currency":"EUR"}"#;
 
 fn rows(content: impl AsRef<[u8]>) -> Vec<Row> {
     // A tiny buffer, so that everything that can be cut somewhere is.
@@ -39,7 +40,9 @@ fn format_of(content: &str) -> Option<FileFormat> {
 #[test]
 fn a_page_an_array_single_objects_and_lines_all_give_the_same_alerts() {
     let (first, second) = (named("P-1"), named("P-2"));
-    let page = format!("{{\"total\": 2,\n \"data\": [\n{first},\n{second}\n], \"totalPages\": 1, \"page\": 0, \"size\": 10}}\n");
+    let page = format!(
+        "{{\"total\": 2,\n \"data\": [\n{first},\n{second}\n], \"totalPages\": 1, \"page\": 0, \"size\": 10}}\n"
+    );
     let array = format!("\n[{first},\n\n {second}]");
     let lines = format!("{first}\n\n{second}\n");
     let objects = format!("{{\n{}\n\n{{\n{}", &first[1..], &second[1..]);
@@ -54,7 +57,13 @@ fn a_page_an_array_single_objects_and_lines_all_give_the_same_alerts() {
 
 #[test]
 fn what_the_list_operation_answers_can_be_brought_in_in_both_dialects() {
-    let page = avert::domain::Page { data: vec![open_alert("P-1"), open_alert("P-2")], total: 2, counted: true, page: 0, size: 10 };
+    let page = avert::domain::Page {
+        data: vec![open_alert("P-1"), open_alert("P-2")],
+        total: 2,
+        counted: true,
+        page: 0,
+        size: 10,
+    };
 
     for dialect in [Dialect::Current, Dialect::Older] {
         let read = rows(write::page(&page, dialect, noon()));
@@ -68,8 +77,11 @@ fn what_the_list_operation_answers_can_be_brought_in_in_both_dialects() {
 
 #[test]
 fn several_pages_one_after_the_other_are_read() {
-    let pages =
-        format!("{{\"data\":[{}],\"page\":0}}\n{{\"data\":[],\"page\":1}}\n{{\"page\":2,\"data\":[{}]}}", named("P-1"), named("P-2"));
+    let pages = format!(
+        "{{\"data\":[{}],\"page\":0}}\n{{\"data\":[],\"page\":1}}\n{{\"page\":2,\"data\":[{}]}}",
+        named("P-1"),
+        named("P-2")
+    );
 
     assert_eq!(seen(&rows(pages)), [(1, "P-1".to_owned()), (3, "P-2".to_owned())]);
 }
@@ -77,7 +89,8 @@ fn several_pages_one_after_the_other_are_read() {
 #[test]
 fn a_byte_order_mark_and_windows_line_ends_are_accepted() {
     let lines = format!("\u{FEFF}{}\r\n\r\n{}\r\n", named("P-1"), named("P-2"));
-    let table = "\u{FEFF}providerId,provider,type,amount,currency\r\nP-1,ETHOCA,T,1.00,EUR\r\n\r\nP-2,ETHOCA,T,1.00,EUR\r\n";
+    let table =
+        "\u{FEFF}providerId,provider,type,amount,currency\r\nP-1,ETHOCA,T,1.00,EUR\r\n\r\nP-2,ETHOCA,T,1.00,EUR\r\n";
 
     assert_eq!(seen(&rows(lines)), [(1, "P-1".to_owned()), (3, "P-2".to_owned())]);
     assert_eq!(seen(&rows(table)), [(2, "P-1".to_owned()), (4, "P-2".to_owned())]);
@@ -85,7 +98,8 @@ fn a_byte_order_mark_and_windows_line_ends_are_accepted() {
 
 #[test]
 fn a_table_names_its_columns_in_any_letter_case_and_order() {
-    let table = "CURRENCY;Amount;providerid;provider;TYPE;outcome.outcome;outcome.refunded;outcome;remark;hoursLeft;hasExternalTransaction\n\
+    let table = "CURRENCY;Amount;providerid;provider;TYPE;outcome.outcome;outcome.refunded;outcome;remark;hoursLeft;\
+        hasExternalTransaction\n\
         EUR;10.00;P-1;verifi;VERIFI_DISPUTE;resolved;refunded;;seen;;TRUE\n\
         EUR;5;\"P;\"\"2\"\"\";verifi;VERIFI_DISPUTE;;;;seen;3;\n";
     let mut importer = Importer::new(table.as_bytes(), None);
@@ -125,7 +139,12 @@ fn a_broken_row_of_a_table_never_stops_the_others() {
 
 #[test]
 fn a_broken_line_of_ndjson_never_stops_the_others() {
-    let lines = format!("{}\n{{\"providerId\":\n[1]\n\"x\"\n{}\n{}", named("P-1"), named("P-2").replace("129.90", "x"), named("P-3"));
+    let lines = format!(
+        "{}\n{{\"providerId\":\n[1]\n\"x\"\n{}\n{}",
+        named("P-1"),
+        named("P-2").replace("129.90", "x"),
+        named("P-3")
+    );
 
     let seen = seen(&rows(lines));
 
@@ -156,7 +175,11 @@ fn an_element_that_is_no_alert_leaves_the_rest_of_an_array() {
 
 #[test]
 fn an_object_over_several_lines_tells_the_true_place_of_its_fault() {
-    let array = format!("[\n{},\n  {{\n    \"providerId\": \"P-2\",\n    \"amount\": 1.0.0\n  }},\n{}]", named("P-1"), named("P-3"));
+    let array = format!(
+        "[\n{},\n  {{\n    \"providerId\": \"P-2\",\n    \"amount\": 1.0.0\n  }},\n{}]",
+        named("P-1"),
+        named("P-3")
+    );
 
     let seen = seen(&rows(array));
 
@@ -197,7 +220,9 @@ fn a_file_of_another_kind_is_refused_once(#[case] content: Vec<u8>, #[case] word
 
 #[test]
 fn an_empty_file_holds_nothing() {
-    assert!(rows("").is_empty() && rows(" \n\n").is_empty() && rows("[]").is_empty() && rows("{\"data\":[]}").is_empty());
+    assert!(
+        rows("").is_empty() && rows(" \n\n").is_empty() && rows("[]").is_empty() && rows("{\"data\":[]}").is_empty()
+    );
 }
 
 #[test]
@@ -300,7 +325,10 @@ fn facts(table: &str, said: Conventions) -> Vec<Result<(String, Option<String>),
     importer.lay_out(&[], said);
     let words = |row: RejectedRow| format!("line {} {} {}", row.line, row.error.field, row.error.message);
     importer
-        .map(|row| row.map_err(words).map(|patch| (patch.alert.amount.unwrap().to_string(), patch.alert.transaction_time.map(to_iso))))
+        .map(|row| {
+            row.map_err(words)
+                .map(|patch| (patch.alert.amount.unwrap().to_string(), patch.alert.transaction_time.map(to_iso)))
+        })
         .collect()
 }
 
@@ -328,7 +356,11 @@ fn one_cell_decides_the_decimal_mark_of_its_column_wherever_it_stands() {
         let refused = amounts(undecided, open);
         assert!(refused.len() == 1 && refused[0].as_ref().is_err_and(|why| why.contains("--decimal")), "{refused:?}");
     }
-    assert_eq!(amounts(&["12.50", "12,50"], open), [Ok("12.50".to_owned()), Ok("12.50".to_owned())], "neither can be misread");
+    assert_eq!(
+        amounts(&["12.50", "12,50"], open),
+        [Ok("12.50".to_owned()), Ok("12.50".to_owned())],
+        "neither can be misread"
+    );
 }
 
 #[test]
@@ -355,14 +387,21 @@ fn one_cell_decides_the_order_of_day_and_month_and_a_zone_is_never_guessed() {
 
 #[rstest]
 #[case::excel_for_mac("providerId,provider,type,amount,currency\rP-1,ETHOCA,T,1.00,EUR\rP-2,ETHOCA,T,1.00,EUR\r")]
-#[case::excels_separator_line("sep=;\r\nproviderId;provider;type;amount;currency\r\nP-1;ETHOCA;T;1,00;EUR\r\nP-2;ETHOCA;T;1,00;EUR\r\n")]
+#[case::excels_separator_line(
+    "sep=;\r\nproviderId;provider;type;amount;currency\r\nP-1;ETHOCA;T;1,00;EUR\r\nP-2;ETHOCA;T;1,00;EUR\r\n"
+)]
 #[case::tabs("Provider ID\tPROVIDER\tType\tAmount\tCurrency\nP-1\tETHOCA\tT\t1.00\tEUR\nP-2\tETHOCA\tT\t1.00\tEUR\n")]
 #[case::bars("provider_id|provider|type|amount|currency\nP-1|ETHOCA|T|1.00|EUR\nP-2|ETHOCA|T|1.00|EUR\n")]
 #[case::commas_in_names(
-    "\"provider\u{a0}id\";provider;type;amount;currency;\"a,b,c,d,e,f\"\nP-1;ETHOCA;T;1.00;EUR\nP-2;ETHOCA;T;1.00;EUR;x\n"
+    "\"provider\u{a0}id\";provider;type;amount;currency;\"a,b,c,d,e,f\"\nP-1;ETHOCA;T;1.00;EUR\nP-2;ETHOCA;T;1.00;EUR;\
+        x\n"
 )]
-#[case::ragged("providerId,provider,type,amount,currency,authCode,mcc\nP-1,ETHOCA,T,1.00,EUR\n,,,,,,\nP-2,ETHOCA,T,1.00,EUR,,,,\n")]
-#[case::guards("providerId,provider,type,amount,currency\n\"=\"\"P-1\"\"\",ETHOCA,T,1.00,EUR\nP-2,ETHOCA,T,\"=\"\"1.00\"\"\",EUR\n")]
+#[case::ragged(
+    "providerId,provider,type,amount,currency,authCode,mcc\nP-1,ETHOCA,T,1.00,EUR\n,,,,,,\nP-2,ETHOCA,T,1.00,EUR,,,,\n"
+)]
+#[case::guards(
+    "providerId,provider,type,amount,currency\n\"=\"\"P-1\"\"\",ETHOCA,T,1.00,EUR\nP-2,ETHOCA,T,\"=\"\"1.00\"\"\",EUR\n"
+)]
 #[case::currencies("providerId,provider,type,amount\nP-1,ETHOCA,T,1.00 EUR\nP-2,ETHOCA,T,€ 1.00\n")]
 fn a_table_is_read_as_spreadsheets_of_any_country_write_it(#[case] table: &str) {
     let read = rows(table);
@@ -389,7 +428,8 @@ fn a_row_that_can_be_misunderstood_is_told_with_its_line(#[case] row: &str, #[ca
 
 #[test]
 fn other_bytes_than_utf_8_are_told_by_line_and_cell() {
-    let latin = b"providerId,provider,type,amount,currency,issuer\nP-1,ETHOCA,T,1.00,EUR,Caf\xE9\nP-2,ETHOCA,T,1.00,EUR,Cafe\n";
+    let latin =
+        b"providerId,provider,type,amount,currency,issuer\nP-1,ETHOCA,T,1.00,EUR,Caf\xE9\nP-2,ETHOCA,T,1.00,EUR,Cafe\n";
     let header = b"providerId,provider,type,amount,currency,Geb\xFChr\nP-1,ETHOCA,T,1.00,EUR,1\n";
 
     let (latin, header) = (seen(&rows(latin)), seen(&rows(header)));
@@ -413,7 +453,8 @@ fn columns_of_another_name_are_those_that_are_named() {
 
 proptest! {
     #[test]
-    fn no_content_makes_reading_panic_or_go_on_for_ever(content in proptest::collection::vec(any::<u8>(), 0..300), format in 0_usize..4) {
+    fn no_content_makes_reading_panic_or_go_on_for_ever(content in proptest::collection::vec(any::<u8>(), 0..300),
+        format in 0_usize..4) {
         let format = FileFormat::ALL.get(format).copied();
 
         let read = Importer::new(content.as_slice(), format).count();
@@ -432,7 +473,8 @@ proptest! {
 
     #[test]
     fn whatever_stands_in_one_quoted_cell_comes_back_as_it_was(text in "[^\r\u{0}\\s='][^\r\u{0}]{0,40}") {
-        let table = format!("providerId,provider,type,amount,currency,issuer\nP-1,ETHOCA,T,1,EUR,\"{}\"\n", text.replace('"', "\"\""));
+        let table = format!("providerId,provider,type,amount,currency,issuer\nP-1,ETHOCA,T,1,EUR,\"{}\"\n",
+            text.replace('"', "\"\""));
 
         let read = rows(table);
 

@@ -74,7 +74,8 @@ async fn keys_clients_and_alerts_belong_to_the_organization_that_is_named_by_nam
     let shop = as_json(home.path(), &["organizations", "create", "ACME Shop"]);
     let id = shop["id"].as_str().unwrap();
     let alerts = home.path().join("alerts.ndjson");
-    let alert = json!({"providerId": "P-1", "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "1.00", "currency": "EUR"});
+    let alert = json!({"providerId": "P-1", "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "1.00",
+        "currency": "EUR"});
     std::fs::write(&alerts, format!("{alert}\n")).unwrap();
 
     run_ok(home.path(), &["import", alerts.to_str().unwrap(), "--organization", "ACME Shop"]);
@@ -98,10 +99,16 @@ fn organizations_are_listed_and_shown_with_their_companies_and_enrollments() {
     let all = as_json(home.path(), &["organizations", "list"]);
     let shown = as_json(home.path(), &["organizations", "show", "--organization", "rival"]);
 
-    assert_eq!(all.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect::<Vec<_>>(), ["default", "rival"]);
+    assert_eq!(
+        all.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["default", "rival"]
+    );
     assert_eq!(all[1], created);
     assert_eq!(names(&created), ["id", "name", "defaultCompanyId", "defaultEnrollmentId"]);
-    assert_eq!(shown["companies"], json!([{"id": created["defaultCompanyId"], "enrollments": [created["defaultEnrollmentId"]]}]));
+    assert_eq!(
+        shown["companies"],
+        json!([{"id": created["defaultCompanyId"], "enrollments": [created["defaultEnrollmentId"]]}])
+    );
     let table = run_ok(home.path(), &["organizations", "show", "--organization", "rival"]);
     assert!(table.contains(created["defaultEnrollmentId"].as_str().unwrap()), "{table}");
     assert!(run_ok(home.path(), &["organizations", "list"]).contains("rival"));
@@ -115,13 +122,20 @@ fn a_key_is_revoked_by_all_of_it_too_and_no_secret_is_repeated() {
     let (key, secret) = (key["key"].as_str().unwrap(), client["client_secret"].as_str().unwrap());
 
     let revoked = as_json(home.path(), &["keys", "revoke", key]);
-    let wrong = [["clients", "revoke", secret], ["keys", "revoke", secret], ["clients", "revoke", key]].map(|ask| run(home.path(), &ask));
+    let wrong = [["clients", "revoke", secret], ["keys", "revoke", secret], ["clients", "revoke", key]]
+        .map(|ask| run(home.path(), &ask));
 
     assert!(key.contains(revoked["id"].as_str().unwrap()) && revoked["revokedAt"].is_string(), "{revoked}");
     for output in wrong {
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(3), "{said}");
-        assert!(said.contains("not found") && said.contains("not repeated") && !said.contains(secret) && !said.contains(key), "{said}");
+        assert!(
+            said.contains("not found")
+                && said.contains("not repeated")
+                && !said.contains(secret)
+                && !said.contains(key),
+            "{said}"
+        );
     }
 }
 
@@ -134,13 +148,22 @@ fn what_cannot_be_is_refused_with_its_reason() {
     for alike in ["Rival", "RIVAL", " rival"] {
         assert_refused(home.path(), &["organizations", "create", alike], 4, "the organization rival exists already");
     }
-    for (wrong, words) in [(" ", "name is empty"), ("../x", "name is a path"), ("x\u{202e}y", "name holds U+202E"), ("ｄefault", "U+FF44")]
-    {
+    for (wrong, words) in [
+        (" ", "name is empty"),
+        ("../x", "name is a path"),
+        ("x\u{202e}y", "name holds U+202E"),
+        ("ｄefault", "U+FF44"),
+    ] {
         assert_refused(home.path(), &["organizations", "create", wrong], 2, words);
     }
     assert_refused(home.path(), &["clients", "create"], 2, "must be named: there are default, rival");
     assert_refused(home.path(), &["clients", "create", "--organization", "nobody"], 2, "is not one of default, rival");
-    assert_refused(home.path(), &["clients", "revoke", "avc_test_x", "--organization", "rival"], 3, "client avc_test_x not found");
+    assert_refused(
+        home.path(),
+        &["clients", "revoke", "avc_test_x", "--organization", "rival"],
+        3,
+        "client avc_test_x not found",
+    );
 }
 
 #[test]
@@ -149,7 +172,12 @@ fn a_client_of_another_organization_cannot_be_revoked() {
     run_ok(home.path(), &["organizations", "create", "rival"]);
     let created = as_json(home.path(), &["clients", "create", "--organization", "default"]);
 
-    assert_refused(home.path(), &["clients", "revoke", created["client_id"].as_str().unwrap(), "--organization", "rival"], 3, "not found");
+    assert_refused(
+        home.path(),
+        &["clients", "revoke", created["client_id"].as_str().unwrap(), "--organization", "rival"],
+        3,
+        "not found",
+    );
 
     assert_eq!(as_json(home.path(), &["clients", "list", "--organization", "default"])[0]["revokedAt"], Value::Null);
 }
@@ -162,5 +190,8 @@ fn without_a_form_the_secret_stands_alone_on_stdout_for_people_to_copy() {
 
     let (shown, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(shown.starts_with("avs_test_") && shown.trim_end().len() == 58, "{shown}");
-    assert!(said.contains("client avc_test_") && said.contains("organization default") && !said.contains(shown.trim_end()), "{said}");
+    assert!(
+        said.contains("client avc_test_") && said.contains("organization default") && !said.contains(shown.trim_end()),
+        "{said}"
+    );
 }

@@ -32,7 +32,9 @@ impl TwoMachines {
     fn add(&self, name: &str, more: &[&str]) -> String {
         let url = self.server.url.clone();
         let file = self.key_file();
-        self.run_ok(&[&["profiles", "add", name, "--url", &url, "--api-key-file", &file, "--plain-secrets"], more].concat())
+        self.run_ok(
+            &[&["profiles", "add", name, "--url", &url, "--api-key-file", &file, "--plain-secrets"], more].concat(),
+        )
     }
 
     /// Every file of the home that holds a text.
@@ -42,8 +44,9 @@ impl TwoMachines {
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
-                let holds =
-                    |path: &Path| std::fs::read(path).is_ok_and(|bytes| bytes.windows(text.len()).any(|part| part == text.as_bytes()));
+                let holds = |path: &Path| {
+                    std::fs::read(path).is_ok_and(|bytes| bytes.windows(text.len()).any(|part| part == text.as_bytes()))
+                };
                 if path.is_dir() {
                     folders.push(path);
                 } else if holds(&path) && path != self.desk.path().join("key") {

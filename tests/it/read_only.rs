@@ -1,12 +1,13 @@
-//! A deployment that is opened read-only: whoever asks it, each write of each capability is refused, and each read passes.
+//! A deployment that is opened read-only: whoever asks it, each write of each capability is refused, and each read
+//! passes.
 
 use std::collections::BTreeSet;
 
 use avert::domain::query::Vocabulary;
 use avert::domain::resolution::Decision;
 use avert::domain::{
-    AlertFilter, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange, FindQuery, IngestOptions,
-    KeyScope, NewEndpoint, Resolution, Secret,
+    AlertFilter, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange,
+    FindQuery, IngestOptions, KeyScope, NewEndpoint, Resolution, Secret,
 };
 use avert::engine::ActingEngine;
 use avert::service::{Credentials, Deployment, ResolveRequest, ServiceError, Webhooks};
@@ -18,7 +19,8 @@ use crate::support::engine::{acting, bring_in, deliveries_of, engine_on, incomin
 /// The methods that the seam declares to be a `read` or a `write`.
 fn declared(access: &str) -> BTreeSet<&'static str> {
     let lines = include_str!("../../src/service.rs").lines();
-    let methods = lines.filter_map(|line| line.trim_start().strip_prefix(access)?.strip_prefix(" fn ")?.split_once('('));
+    let methods =
+        lines.filter_map(|line| line.trim_start().strip_prefix(access)?.strip_prefix(" fn ")?.split_once('('));
     methods.map(|(name, _)| name).collect()
 }
 

@@ -68,13 +68,18 @@ fn the_page_of_the_console_shows_every_key_there_is() {
     for (context, place) in places.into_iter().zip(words) {
         for binding in keymap.bindings(context) {
             let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();
-            writeln!(table, "| {} | {place} | {} | `{}` |", keys.join(" "), binding.about, binding.action.name()).unwrap();
+            writeln!(table, "| {} | {place} | {} | `{}` |", keys.join(" "), binding.about, binding.action.name())
+                .unwrap();
         }
     }
 
     let shown = between(CONSOLE, "<!-- keys: begin -->", "<!-- keys: end -->");
 
-    assert_eq!(shown, table.trim(), "the table of keys in assets/docs/console.md is not that of the keymap, which is:\n{table}");
+    assert_eq!(
+        shown,
+        table.trim(),
+        "the table of keys in assets/docs/console.md is not that of the keymap, which is:\n{table}"
+    );
 }
 
 #[test]
@@ -167,12 +172,16 @@ fn the_page_on_imports_has_every_field_with_its_type() {
     let table = of_imports("fields");
     let told: Vec<&str> = table.lines().skip(2).collect();
 
-    let missing: Vec<&String> = wanted.iter().filter(|row| !told.iter().any(|line| line.starts_with(row.as_str()))).collect();
+    let missing: Vec<&String> =
+        wanted.iter().filter(|row| !told.iter().any(|line| line.starts_with(row.as_str()))).collect();
     let required: BTreeSet<&str> =
         told.iter().filter(|line| line.contains(" | yes | ")).filter_map(|line| line.split('`').nth(1)).collect();
 
     assert!(missing.is_empty() && told.len() == wanted.len(), "{missing:?}, {} of {}", told.len(), wanted.len());
-    assert_eq!(required, Alert::FIELDS.iter().filter(|field| field.required.is_some()).map(|field| field.name).collect());
+    assert_eq!(
+        required,
+        Alert::FIELDS.iter().filter(|field| field.required.is_some()).map(|field| field.name).collect()
+    );
 }
 
 #[test]
@@ -181,8 +190,12 @@ fn help_and_the_manual_say_what_the_pages_of_the_reference_say() {
     let manual = home.path().join("man");
     let list = run_ok(home.path(), &["help"]);
     run_ok(home.path(), &["man", manual.to_str().unwrap()]);
-    let words =
-        |text: &str| text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect::<Vec<_>>();
+    let words = |text: &str| {
+        text.split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect::<Vec<_>>()
+    };
 
     for (path, page) in pages().into_iter().filter(|(path, _)| !path.ends_with("README.md")) {
         let name = path.file_stem().unwrap().to_str().unwrap();
@@ -191,11 +204,14 @@ fn help_and_the_manual_say_what_the_pages_of_the_reference_say() {
         let roff = fs::read_to_string(manual.join(format!("avert-{name}.7"))).unwrap();
         let roff = ["\\*(Aq", "\\fB", "\\fI", "\\fR"].iter().fold(roff, |roff, mark| roff.replace(mark, " "));
         let roff = words(&roff);
-        // What is told, less the names of columns, which a list leaves out, and what leads to another page, which each writes in its own way.
+        // What is told, less the names of columns, which a list leaves out, and what leads to another page, which each
+        // writes in its own way.
         let below = page.lines().skip(1).chain([""]);
         let is_prose = |(line, below): &(&str, &str)| {
             let unseen = ["# ", "| --- ", "<!-- ", "```"];
-            !unseen.iter().any(|beginning| line.starts_with(beginning)) && !below.starts_with("| --- ") && !line.contains("](")
+            !unseen.iter().any(|beginning| line.starts_with(beginning))
+                && !below.starts_with("| --- ")
+                && !line.contains("](")
         };
         let prose = page.lines().zip(below).filter(is_prose);
         let told: BTreeSet<_> = prose.flat_map(|(line, _)| words(&line.replace("\\|", " "))).collect();
@@ -207,9 +223,13 @@ fn help_and_the_manual_say_what_the_pages_of_the_reference_say() {
 
 /// The anchors of a page's headings, as they are made where Markdown is shown.
 fn anchors(page: &str) -> BTreeSet<String> {
-    let headings = page.lines().filter_map(|line| line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')));
+    let headings = page
+        .lines()
+        .filter_map(|line| line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')));
     let of_an_anchor = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
-    headings.map(|heading| heading.to_lowercase().chars().filter(of_an_anchor).collect::<String>().replace(' ', "-")).collect()
+    headings
+        .map(|heading| heading.to_lowercase().chars().filter(of_an_anchor).collect::<String>().replace(' ', "-"))
+        .collect()
 }
 
 #[test]
@@ -217,7 +237,12 @@ fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
     let mut checked = 0;
 
     for (path, page) in pages() {
-        for link in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()).filter(|link| !link.starts_with("https://")) {
+        for link in page
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+            .filter(|link| !link.starts_with("https://"))
+        {
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
             let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
             assert!(target.exists(), "{}: {link}", path.display());

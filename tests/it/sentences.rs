@@ -1,6 +1,8 @@
-//! The table of sentences: each sentence of the interface, of what avert decides where it is silent, and of what the console promises, beside the tests that hold it.
+//! The table of sentences: each sentence of the interface, of what avert decides where it is silent, and of what the
+//! console promises, beside the tests that hold it.
 //!
-//! `sentences/interface.md`, `sentences/decisions.md` and `sentences/console.md` are the table; here it is held to the tests there are.
+//! `sentences/interface.md`, `sentences/decisions.md` and `sentences/console.md` are the table; here it is held to the
+//! tests there are.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,7 +32,11 @@ fn rows(table: &'static str) -> Vec<Row> {
         let Some(cells) = line.strip_prefix("| ").and_then(|line| line.strip_suffix('|')) else { continue };
         let (sentence, tests) = cells.split_once(" | ").expect("a row has two cells");
         if sentence != "what holds" {
-            rows.push(Row { section, sentence, tests: tests.split(',').map(str::trim).filter(|test| !test.is_empty()).collect() });
+            rows.push(Row {
+                section,
+                sentence,
+                tests: tests.split(',').map(str::trim).filter(|test| !test.is_empty()).collect(),
+            });
         }
     }
     rows
@@ -39,14 +45,19 @@ fn rows(table: &'static str) -> Vec<Row> {
 /// The integration tests of this binary that are run, each with the names it stands below.
 fn integration_tests() -> BTreeSet<String> {
     let list = |more: &[&str]| {
-        let output = Command::new(std::env::current_exe().unwrap()).args(["--list", "--format", "terse"]).args(more).output().unwrap();
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--list", "--format", "terse"])
+            .args(more)
+            .output()
+            .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect::<BTreeSet<_>>()
     };
     // Tests by the libraries of others are run by the gate; nothing else that is left out counts.
     let left_out = list(&["--ignored"]).into_iter().filter(|name| !name.starts_with("peers::")).collect();
     let run: BTreeSet<String> = list(&[]).difference(&left_out).cloned().collect();
-    let above = run.iter().flat_map(|name| name.match_indices("::").map(|(end, _)| name[..end].to_owned())).collect::<Vec<_>>();
+    let above =
+        run.iter().flat_map(|name| name.match_indices("::").map(|(end, _)| name[..end].to_owned())).collect::<Vec<_>>();
     run.into_iter().chain(above).collect()
 }
 

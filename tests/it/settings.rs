@@ -1,4 +1,5 @@
-//! The Settings screen of the real binary: a key is created, used by HTTP and revoked, here and on another machine's engine.
+//! The Settings screen of the real binary: a key is created, used by HTTP and revoked, here and on another machine's
+//! engine.
 
 use std::path::{Path, PathBuf};
 
@@ -23,9 +24,9 @@ fn key(home: &Path, scope: &str) -> String {
 /// What a list of alerts answers to this key.
 fn status_with(server: &Server, key: &str) -> u16 {
     let url = format!("{}/api/v1/alerts", server.url);
-    tokio::runtime::Runtime::new()
-        .unwrap()
-        .block_on(async { reqwest::Client::new().get(url).header("X-API-KEY", key).send().await.unwrap().status().as_u16() })
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        reqwest::Client::new().get(url).header("X-API-KEY", key).send().await.unwrap().status().as_u16()
+    })
 }
 
 /// The first word on the screen that begins like this.
@@ -43,7 +44,9 @@ fn create(terminal: &mut Terminal) -> String {
     terminal.wait_for("API key, scope operator");
     terminal.press("\r");
     terminal.wait_for("I have kept it");
-    word(&terminal.text(), "avk_test_").filter(|key| key.len() > 60).unwrap_or_else(|| panic!("no key:\n{}", terminal.text()))
+    word(&terminal.text(), "avk_test_")
+        .filter(|key| key.len() > 60)
+        .unwrap_or_else(|| panic!("no key:\n{}", terminal.text()))
 }
 
 fn close_and_revoke(terminal: &mut Terminal, server: &Server, key: &str) {
@@ -108,7 +111,8 @@ fn a_console_on_another_machine_manages_its_keys_with_an_operators_key() {
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let (alerts_file, operator_file) = (file("alerts.key", &key(engine.path(), "alerts")), file("operator.key", &operator));
+    let (alerts_file, operator_file) =
+        (file("alerts.key", &key(engine.path(), "alerts")), file("operator.key", &operator));
     let flags = ["open", "--url", &server.url, "--api-key-file", &alerts_file, "--operator-key-file", &operator_file];
     let mut terminal = Terminal::start(desk.path(), &flags, 120, 40);
     terminal.wait_for("by deadline");
@@ -138,7 +142,8 @@ async fn every_kind_of_credential_is_created_listed_and_revoked_over_http() {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(home.path(), &[]);
     let client = client(&home, &server, Some(&key(home.path(), "operator")));
-    let kinds = [CredentialKind::Key(KeyScope::Alerts), CredentialKind::Key(KeyScope::Operator), CredentialKind::Client];
+    let kinds =
+        [CredentialKind::Key(KeyScope::Alerts), CredentialKind::Key(KeyScope::Operator), CredentialKind::Client];
 
     for kind in kinds {
         let created = client.create_credential(kind).await.unwrap();
@@ -185,7 +190,10 @@ async fn the_engine_answers_in_process_as_it_does_over_http() {
         .map(|key| key["id"].clone())
         .chain(by_command("clients").iter().map(|client| client["client_id"].clone()))
         .collect();
-    assert_eq!(over_http.credentials.iter().map(|credential| Value::from(credential.id.clone())).collect::<Vec<_>>(), ids);
+    assert_eq!(
+        over_http.credentials.iter().map(|credential| Value::from(credential.id.clone())).collect::<Vec<_>>(),
+        ids
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -32,7 +32,8 @@ fn bring_in(home: &Path, descriptors: &[&str]) {
 
 /// One alert by its provider id, as `avert alerts list` tells of it.
 fn alert(home: &Path, provider_id: &str) -> Value {
-    let page: Value = serde_json::from_str(&run_ok(home, &["alerts", "list", "--q", provider_id, "--output", "json"])).unwrap();
+    let page: Value =
+        serde_json::from_str(&run_ok(home, &["alerts", "list", "--q", provider_id, "--output", "json"])).unwrap();
     assert_eq!(page["total"], 1, "{page}");
     page["data"][0].clone()
 }
@@ -44,11 +45,14 @@ fn console(home: &Path, columns: u16, rows: u16) -> Terminal {
 /// Opens the resolve form with a key and waits until it has looked for doubles of the alert.
 fn open_form(terminal: &mut Terminal, key: &str) {
     terminal.press(key);
-    terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve") && !screen.contains("looking for doubles"));
+    terminal.wait_until("the form, done with looking", |screen| {
+        screen.contains("Resolve") && !screen.contains("looking for doubles")
+    });
 }
 
 fn click_on(terminal: &mut Terminal, text: &str) {
-    let (column, row) = terminal.find(text).unwrap_or_else(|| panic!("{text:?} is on the screen:\n{}", terminal.text()));
+    let (column, row) =
+        terminal.find(text).unwrap_or_else(|| panic!("{text:?} is on the screen:\n{}", terminal.text()));
     terminal.click(column + 1, row);
 }
 
@@ -107,7 +111,9 @@ fn enter_alone_never_sends_a_decision() {
 #[rstest]
 #[case::by_its_key(|terminal: &mut Terminal| terminal.press("\x1a"))]
 #[case::from_outside(|terminal: &mut Terminal| signal(terminal.in_foreground(), "STOP"))]
-fn what_a_shell_continues_in_the_background_sends_and_leaves_the_terminal_alone_until_it_has_it_again(#[case] stop: fn(&mut Terminal)) {
+fn what_a_shell_continues_in_the_background_sends_and_leaves_the_terminal_alone_until_it_has_it_again(
+    #[case] stop: fn(&mut Terminal),
+) {
     let home = tempfile::tempdir().unwrap();
     bring_in(home.path(), &["FIRST SHOP", "SECOND SHOP"]);
     let shell = ["--norc", "--noprofile", "-i"];
@@ -133,7 +139,8 @@ fn what_a_shell_continues_in_the_background_sends_and_leaves_the_terminal_alone_
     assert_eq!(terminal.pictures(), drawn, "{}", terminal.text());
 
     terminal.press("fg\r");
-    terminal.wait_until("the console, and no shell", |screen| screen.contains("SECOND SHOP") && !screen.contains("shell>"));
+    terminal
+        .wait_until("the console, and no shell", |screen| screen.contains("SECOND SHOP") && !screen.contains("shell>"));
     terminal.press("q");
     terminal.wait_for("shell>");
 }
@@ -207,7 +214,9 @@ fn an_alert_is_resolved_with_the_mouse_alone() {
     click_on(&mut terminal, "SECOND SHOP");
     terminal.wait_for("network id  SMOKE-1");
     click_on(&mut terminal, "n not refunded");
-    terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve") && !screen.contains("looking for doubles"));
+    terminal.wait_until("the form, done with looking", |screen| {
+        screen.contains("Resolve") && !screen.contains("looking for doubles")
+    });
     terminal.wait_for("Send");
     click_on(&mut terminal, "Send");
     terminal.wait_for("undo");
@@ -303,7 +312,10 @@ fn a_console_told_to_end_gives_the_terminal_back(#[values("TERM", "QUIT", "USR1"
 
     let written = String::from_utf8_lossy(&terminal.wait_exit().1).into_owned();
     let left = written.rfind("\x1b[?1049l").expect("the alternate screen is left");
-    assert!(written[left..].contains("\x1b[?25h") || written[..left].contains("\x1b[?25h"), "the cursor is shown again");
+    assert!(
+        written[left..].contains("\x1b[?25h") || written[..left].contains("\x1b[?25h"),
+        "the cursor is shown again"
+    );
     assert!(written.contains("\x1b[?1000l") || written.contains("\x1b[?1006l"), "the mouse is given back");
 }
 

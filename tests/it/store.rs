@@ -1,5 +1,5 @@
-//! The contract of every store: functions over a [`Fixture`], run against each kind of store. What only SQLite has is in
-//! `store/sqlite.rs`, what only PostgreSQL has in `store/postgres.rs`.
+//! The contract of every store: functions over a [`Fixture`], run against each kind of store. What only SQLite has is
+//! in `store/sqlite.rs`, what only PostgreSQL has in `store/postgres.rs`.
 
 mod ground;
 

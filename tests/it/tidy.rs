@@ -14,7 +14,8 @@ use source::{Sources, files_below};
 fn allowed_arrows() -> BTreeMap<String, BTreeSet<String>> {
     let front_page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
     let rows = front_page.lines().filter_map(|line| line.strip_prefix("//! ")?.split_once(" → "));
-    rows.map(|(room, used)| (room.trim().to_owned(), used.split(", ").map(|room| room.trim().to_owned()).collect())).collect()
+    rows.map(|(room, used)| (room.trim().to_owned(), used.split(", ").map(|room| room.trim().to_owned()).collect()))
+        .collect()
 }
 
 fn relative(path: &Path) -> String {
@@ -66,7 +67,9 @@ fn every_room_is_in_the_map_of_who_may_use_whom() {
     let allowed = allowed_arrows();
     let sources = Sources::of_the_crate();
     let known = |room: &str| {
-        allowed.contains_key(room) || allowed.values().any(|used| used.contains(room)) || ["cli", "lib", "telemetry"].contains(&room)
+        allowed.contains_key(room)
+            || allowed.values().any(|used| used.contains(room))
+            || ["cli", "lib", "telemetry"].contains(&room)
     };
 
     let strangers: BTreeSet<_> = sources.iter().map(Sources::room).filter(|room| !known(room)).collect();
@@ -83,11 +86,13 @@ fn no_file_leads_back_to_itself() {
 
 #[test]
 fn widgets_know_nothing_of_what_they_are_part_of() {
-    const BELOW: [&str; 4] = ["src/console/widgets/", "src/console/pen.rs", "src/console/text.rs", "src/console/theme.rs"];
+    const BELOW: [&str; 4] =
+        ["src/console/widgets/", "src/console/pen.rs", "src/console/text.rs", "src/console/theme.rs"];
     let sources = Sources::of_the_crate();
 
     let widgets: Vec<_> = sources.iter().filter(|source| source.path.starts_with(BELOW[0])).collect();
-    let used = widgets.iter().flat_map(|widget| sources.files_used(widget).into_keys().map(move |used| (&widget.path, used)));
+    let used =
+        widgets.iter().flat_map(|widget| sources.files_used(widget).into_keys().map(move |used| (&widget.path, used)));
     let above: Vec<_> = used.filter(|(_, used)| !BELOW.iter().any(|below| used.starts_with(below))).collect();
 
     assert!(above.is_empty() && widgets.len() > 3, "{above:?}");
@@ -138,8 +143,11 @@ fn house(files: &[(&str, &str)]) -> Sources {
 
 #[test]
 fn a_circle_is_seen_through_imports_inline_paths_and_macros() {
-    for back in ["use crate::room::a::One; fn f(_: One) {}", "fn f() { super::a::one(); }", "fn f() { println!(\"{}\", super::a::one()); }"]
-    {
+    for back in [
+        "use crate::room::a::One; fn f(_: One) {}",
+        "fn f() { super::a::one(); }",
+        "fn f() { println!(\"{}\", super::a::one()); }",
+    ] {
         let sources = house(&[
             ("src/lib.rs", "mod room;"),
             ("src/room/mod.rs", "mod a; mod b;"),
@@ -154,9 +162,13 @@ fn a_circle_is_seen_through_imports_inline_paths_and_macros() {
 #[test]
 fn a_parent_that_only_gives_out_what_its_children_define_makes_no_circle() {
     let child = ("src/room/a.rs", "use super::Word; pub struct One(Word);");
-    let giving = house(&[("src/lib.rs", "mod room;"), ("src/room.rs", "mod a; pub use self::a::One; pub struct Word;"), child]);
-    let using =
-        house(&[("src/lib.rs", "mod room;"), ("src/room.rs", "mod a; pub use self::a::One; pub struct Word; fn f(_: One) {}"), child]);
+    let giving =
+        house(&[("src/lib.rs", "mod room;"), ("src/room.rs", "mod a; pub use self::a::One; pub struct Word;"), child]);
+    let using = house(&[
+        ("src/lib.rs", "mod room;"),
+        ("src/room.rs", "mod a; pub use self::a::One; pub struct Word; fn f(_: One) {}"),
+        child,
+    ]);
 
     assert!(giving.circles().is_empty(), "{:?}", giving.circles());
     assert_eq!(using.circles(), [["src/room.rs -> src/room/a.rs: One", "src/room/a.rs -> src/room.rs: Word"]]);
@@ -216,7 +228,8 @@ fn ambiguous_types(left_out: &str) -> BTreeMap<String, BTreeSet<String>> {
 
 #[test]
 fn one_type_name_means_one_thing() {
-    // The stores stand behind the same traits and see nothing of each other: what is called alike in them is the same part of each.
+    // The stores stand behind the same traits and see nothing of each other: what is called alike in them is the same
+    // part of each.
     for store in ["src/store/sqlite/", "src/store/postgres/"] {
         let ambiguous = ambiguous_types(store);
 
@@ -229,7 +242,8 @@ fn no_store_uses_another() {
     let sources = Sources::of_the_crate();
     for (store, other) in [("src/store/sqlite/", "src/store/postgres/"), ("src/store/postgres/", "src/store/sqlite/")] {
         let own: Vec<_> = sources.iter().filter(|source| source.path.starts_with(store)).collect();
-        let used = own.iter().flat_map(|source| sources.files_used(source).into_keys().map(move |used| (&source.path, used)));
+        let used =
+            own.iter().flat_map(|source| sources.files_used(source).into_keys().map(move |used| (&source.path, used)));
         let wrong: Vec<_> = used.filter(|(_, used)| used.starts_with(other)).collect();
 
         assert!(wrong.is_empty() && own.len() > 20, "{wrong:?}");
@@ -240,7 +254,9 @@ fn no_store_uses_another() {
 fn every_public_item_says_what_it_is() {
     let silent: Vec<_> = source_files()
         .into_iter()
-        .flat_map(|path| items(&fs::read_to_string(&path).unwrap()).into_iter().map(move |item| (relative(&path), item)))
+        .flat_map(|path| {
+            items(&fs::read_to_string(&path).unwrap()).into_iter().map(move |item| (relative(&path), item))
+        })
         .filter(|(_, item)| item.is_public && !item.is_documented)
         .map(|(path, item)| format!("{path}: {}", item.name))
         .collect();
@@ -250,12 +266,14 @@ fn every_public_item_says_what_it_is() {
 
 #[test]
 fn items_are_seen_with_their_docs_in_macros_and_traits_and_not_in_tests() {
-    let text = "/// One.\npub struct One { pub field: u8 }\nstruct Own;\nopen! { pub enum Two { A } }\npub trait Three { fn silent(&self); }\n\
+    let text = "/// One.\npub struct One { pub field: u8 }\nstruct Own;\nopen! { pub enum Two { A } }\npub trait \
+        Three { fn silent(&self); }\n\
         impl One { pub(super) fn four() {} }\n#[cfg(test)]\nmod tests { pub struct Five; }";
 
     let items = items(text);
 
     let types: Vec<_> = items.iter().filter(|item| item.is_type).map(|item| item.name.as_str()).collect();
-    let silent: Vec<_> = items.iter().filter(|item| item.is_public && !item.is_documented).map(|item| item.name.as_str()).collect();
+    let silent: Vec<_> =
+        items.iter().filter(|item| item.is_public && !item.is_documented).map(|item| item.name.as_str()).collect();
     assert_eq!((types, silent), (vec!["One", "Two", "Three"], vec!["Three", "silent"]));
 }

@@ -21,7 +21,8 @@ impl TwoMachines {
 
     /// The flags for client credentials, the secret in a file.
     fn by_token(&self, url: &str) -> Vec<String> {
-        let client: Value = serde_json::from_str(&run_ok(self.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
+        let client: Value =
+            serde_json::from_str(&run_ok(self.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
         let file = self.write("secret", client["client_secret"].as_str().unwrap());
         let id = client["client_id"].as_str().unwrap();
         flags(&["--url", url, "--dialect", "older", "--client-id", id, "--client-secret-file", &file])
@@ -56,7 +57,9 @@ fn flags(words: &[&str]) -> Vec<String> {
 /// Opens the form with a key and waits until it has looked for doubles.
 fn open_form(terminal: &mut Terminal, key: &str) {
     terminal.press(key);
-    terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve  ") && !screen.contains("looking for doubles"));
+    terminal.wait_until("the form, done with looking", |screen| {
+        screen.contains("Resolve  ") && !screen.contains("looking for doubles")
+    });
 }
 
 /// Sends what the form says and waits until it is told that it landed.
@@ -86,7 +89,10 @@ fn alerts_of_another_process_are_triaged_by_api_key() {
 
     let (refunded, duplicate, untouched) = (world.alert(1), world.alert(2), world.alert(3));
     assert_eq!((&refunded["status"], &refunded["outcome"]["refunded"]), (&json!("RESOLVED"), &json!("refunded")));
-    assert_eq!((&duplicate["status"], &duplicate["outcome"]["disputeReasonCode"]), (&json!("INVALID"), &json!("duplicate")));
+    assert_eq!(
+        (&duplicate["status"], &duplicate["outcome"]["disputeReasonCode"]),
+        (&json!("INVALID"), &json!("duplicate"))
+    );
     assert_eq!((&untouched["status"], &untouched["outcome"]), (&json!("OPEN"), &Value::Null));
     world.assert_no_database();
 }
@@ -133,7 +139,9 @@ fn several_alerts_of_another_process_are_answered_together_in_the_words_of_the_o
     terminal.press("9");
     terminal.wait_for("(•) OTHER");
     terminal.press("\x1bn");
-    terminal.wait_until("what they get", |screen| screen.contains("3 will be sent") && !screen.contains("looking for doubles"));
+    terminal.wait_until("what they get", |screen| {
+        screen.contains("3 will be sent") && !screen.contains("looking for doubles")
+    });
     terminal.press(CTRL_S);
     terminal.wait_for("3 recorded");
     terminal.press("\x1b");
@@ -152,7 +160,9 @@ fn a_case_of_another_process_is_refunded_in_the_words_of_the_older_dialect() {
     let networks = [("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE"), ("VERIFI", "VERIFI_CANCEL"), ("VERIFI", "VERIFI_DISPUTE")];
     let payment = (1..).zip(networks).map(|(number, (provider, kind))| {
         let mut alert = far_alert(number, provider, kind);
-        for (field, value) in [("amount", "19.90"), ("cardLastFour", "0001"), ("acquirerReferenceNumber", "74320456118200319940007")] {
+        for (field, value) in
+            [("amount", "19.90"), ("cardLastFour", "0001"), ("acquirerReferenceNumber", "74320456118200319940007")]
+        {
             alert[field] = json!(value);
         }
         alert
@@ -163,9 +173,13 @@ fn a_case_of_another_process_is_refunded_in_the_words_of_the_older_dialect() {
     terminal.press("\r");
     terminal.wait_for("answers the others OTHER, NOT REFUNDED");
     terminal.press("r");
-    terminal.wait_until("what each gets", |screen| screen.contains("3 will be sent") && !screen.contains("looking for doubles"));
+    terminal.wait_until("what each gets", |screen| {
+        screen.contains("3 will be sent") && !screen.contains("looking for doubles")
+    });
     terminal.press(CTRL_S);
-    terminal.wait_until("all three recorded", |screen| ["FAR-2: OTHER by", "FAR-3: OTHER by"].iter().all(|words| screen.contains(words)));
+    terminal.wait_until("all three recorded", |screen| {
+        ["FAR-2: OTHER by", "FAR-3: OTHER by"].iter().all(|words| screen.contains(words))
+    });
     terminal.press("\x1b");
     terminal.wait_for("by deadline");
     leave(terminal);
@@ -200,7 +214,8 @@ fn the_command_line_answers_another_process_by_token_with_a_stopped_amount() {
     let by_token = world.by_token(&world.server.url);
     let answer = |amount: &str| {
         let said = ["--resolution", "partially-stopped", "--refunded", "refunded", "--amount-stopped", amount, "--yes"];
-        let arguments: Vec<&str> = ["alerts", "resolve", &id].into_iter().chain(said).chain(by_token.iter().map(String::as_str)).collect();
+        let arguments: Vec<&str> =
+            ["alerts", "resolve", &id].into_iter().chain(said).chain(by_token.iter().map(String::as_str)).collect();
         run(world.desk.path(), &arguments)
     };
 
@@ -216,10 +231,13 @@ fn the_command_line_answers_another_process_by_token_with_a_stopped_amount() {
 fn park(home: &Path, numbers: &[u32]) {
     let database = rusqlite::Connection::open(home.join("avert.db")).unwrap();
     for number in numbers {
-        let sql = "INSERT INTO resolution_attempt (id, organization, alert, dialect, refunded, comments, body_hash, state, generation,
+        let sql = "INSERT INTO resolution_attempt (id, organization, alert, dialect, refunded, comments, body_hash, \
+            state, generation,
                 instance, started_at, deadline, detail, actor, origin)
-            SELECT randomblob(16), organization, key, 'current', 'REFUNDED', 'by the shop', randomblob(32), 'PARKED', 1, randomblob(16),
-                created_at, created_at, 'the network cannot be asked', 'key ops-1', 'here' FROM alert WHERE provider_id = ?1";
+            SELECT randomblob(16), organization, key, 'current', 'REFUNDED', 'by the shop', randomblob(32), 'PARKED', \
+            1, randomblob(16),
+                created_at, created_at, 'the network cannot be asked', 'key ops-1', 'here' FROM alert WHERE \
+                provider_id = ?1";
         assert_eq!(database.execute(sql, [format!("FAR-{number}")]).unwrap(), 1);
     }
 }
@@ -251,7 +269,10 @@ fn parked_decisions_are_settled_by_a_persons_word_in_the_console() {
     let (applied, not_applied) = (world.alert(1), world.alert(2));
     assert_eq!((&applied["status"], &applied["outcome"]["comments"]), (&json!("RESOLVED"), &json!("by the shop")));
     assert_eq!((&not_applied["status"], &not_applied["outcome"]), (&json!("OPEN"), &Value::Null));
-    run_ok(world.engine.path(), &["alerts", "resolve", not_applied["id"].as_str().unwrap(), "--refunded", "not-refunded", "--yes"]);
+    run_ok(
+        world.engine.path(),
+        &["alerts", "resolve", not_applied["id"].as_str().unwrap(), "--refunded", "not-refunded", "--yes"],
+    );
     assert_eq!(world.alert(2)["status"], "CHARGEBACK");
 }
 
@@ -321,7 +342,8 @@ fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        let mode = std::fs::metadata(desk_of(&world, &world.server.url).join("journal.ndjson")).unwrap().permissions().mode();
+        let mode =
+            std::fs::metadata(desk_of(&world, &world.server.url).join("journal.ndjson")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 }

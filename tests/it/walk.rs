@@ -1,5 +1,5 @@
-//! The README's walk, each step as it is written there. Where `AVERT_WRITE_PICTURES` is set, the pictures of the README are taken on the
-//! way.
+//! The README's walk, each step as it is written there. Where `AVERT_WRITE_PICTURES` is set, the pictures of the README
+//! are taken on the way.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,11 @@ fn says(words: &str) {
 
 /// What stands in the README between two texts.
 fn between(begin: &str, end: &str) -> &'static str {
-    README.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).unwrap_or_else(|| panic!("the README has {begin:?}")).0
+    README
+        .split_once(begin)
+        .and_then(|(_, rest)| rest.split_once(end))
+        .unwrap_or_else(|| panic!("the README has {begin:?}"))
+        .0
 }
 
 /// The pictures that are taken on the way.
@@ -59,7 +63,8 @@ impl Pictures {
 fn the_walk_through_the_demo_leads_where_the_readme_says() {
     let home = tempfile::tempdir().unwrap();
     let mut pictures = Pictures::default();
-    let mut terminal = Terminal::start_with(home.path(), &["demo"], &[("COLORTERM", "truecolor"), ("NO_COLOR", "")], 120, 36);
+    let mut terminal =
+        Terminal::start_with(home.path(), &["demo"], &[("COLORTERM", "truecolor"), ("NO_COLOR", "")], 120, 36);
 
     says("opens the **Queue**");
     terminal.wait_until("the Queue with the alert under its cursor", |screen| {
@@ -88,13 +93,17 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
 
     says("`enter` again opens the **case**");
     terminal.press(ENTER);
-    terminal.wait_until("the case", |screen| screen.contains("3 alerts on one payment   2 wait") && screen.contains("Already refunded"));
+    terminal.wait_until("the case", |screen| {
+        screen.contains("3 alerts on one payment   2 wait") && screen.contains("Already refunded")
+    });
     terminal.wait_for("TRANSACTION");
     Pictures::still(&terminal, "case.svg");
     pictures.take(&terminal, 3_000, "enter   the case: all alerts on this payment");
     says("`i` answers the two that wait as invalid, each for the reason that fits");
     let in_form = |screen: &str| {
-        screen.contains("2 will be sent") && screen.contains("INVALID (refunded before the alert)") && screen.contains("INVALID (duplicate")
+        screen.contains("2 will be sent")
+            && screen.contains("INVALID (refunded before the alert)")
+            && screen.contains("INVALID (duplicate")
     };
     terminal.press("i");
     terminal.wait_until("the form of the case", in_form);
@@ -106,7 +115,8 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     pictures.take(&terminal, 1_500, "ctrl-s   send; u takes it back for five seconds");
     says("`u` takes both back");
     terminal.press("u");
-    terminal.wait_until("both alerts as they were", |screen| screen.contains("2 wait") && !screen.contains("leaves in"));
+    terminal
+        .wait_until("both alerts as they were", |screen| screen.contains("2 wait") && !screen.contains("leaves in"));
     terminal.press("i");
     terminal.wait_until("the form of the case", in_form);
     terminal.press(CTRL_S);
@@ -157,7 +167,8 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     terminal.press(ESC);
     terminal.wait_until("nothing marked", |screen| screen.contains("LEFT▲") && !screen.contains("marked"));
     terminal.press("b");
-    terminal.wait_until("the page of the run", |screen| screen.contains("WHAT HAPPENS") && screen.contains("4 recorded"));
+    terminal
+        .wait_until("the page of the run", |screen| screen.contains("WHAT HAPPENS") && screen.contains("4 recorded"));
     terminal.press(ESC);
     terminal.wait_for("LEFT▲");
 
@@ -190,7 +201,12 @@ fn shell(home: &Path, lines: &str) {
     let directory = binary().parent().unwrap().to_owned();
     let path = format!("{}:{}", directory.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("sh");
-    command.args(["-ec", lines]).current_dir(home).env("PATH", path).env_remove("AVERT_DATA_DIR").env_remove("XDG_DATA_HOME");
+    command
+        .args(["-ec", lines])
+        .current_dir(home)
+        .env("PATH", path)
+        .env_remove("AVERT_DATA_DIR")
+        .env_remove("XDG_DATA_HOME");
     for (name, value) in surroundings(home) {
         command.env(name, value);
     }
@@ -213,7 +229,9 @@ fn a_webhook_that_failed_is_sent_again_as_the_readme_says() {
     terminal.wait_for("ACME*SHOP 42");
     says("`3` shows the endpoint failing, and the delivery with its tries and `connection refused`");
     terminal.press("3");
-    terminal.wait_until("a failing endpoint", |screen| screen.contains("1 failing") && screen.contains("connection refused"));
+    terminal.wait_until("a failing endpoint", |screen| {
+        screen.contains("1 failing") && screen.contains("connection refused")
+    });
     says("`l` starts a receiver in the console (type the credential, `shop:secret1`, then `enter`)");
     terminal.press("l");
     terminal.wait_for("Listen here");
@@ -233,21 +251,27 @@ fn a_webhook_that_failed_is_sent_again_as_the_readme_says() {
     terminal.press("s");
 
     says("It is `delivered`, and the receiver shows the event");
-    terminal.wait_until("the delivery and the event", |screen| screen.contains("✓ delivered") && screen.contains("1 taken"));
+    terminal.wait_until("the delivery and the event", |screen| {
+        screen.contains("✓ delivered") && screen.contains("1 taken")
+    });
     terminal.press("q");
     assert_eq!(terminal.wait_exit().0, 0);
 }
 
 #[test]
 fn every_picture_of_the_readme_is_there_and_small_and_whole() {
-    let named: Vec<&str> =
-        README.split("](").skip(1).filter_map(|rest| rest.split(')').next()).filter(|link| link.ends_with(".svg")).collect();
+    let named: Vec<&str> = README
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+        .filter(|link| link.ends_with(".svg"))
+        .collect();
 
     let sizes: Vec<usize> = named
         .iter()
         .map(|path| {
-            let picture =
-                fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+            let picture = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
+                .unwrap_or_else(|error| panic!("{path}: {error}"));
             assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{path}");
             picture.len()
         })

@@ -3,8 +3,8 @@
 use avert::domain::event::RenderEvent;
 use avert::domain::time::from_iso;
 use avert::domain::{
-    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, EnrollmentId, EventKind, IntakeTerms,
-    Outcome, OutcomeId, Page, Provider, ResponseWindows, Timestamp,
+    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, EnrollmentId, EventKind,
+    IntakeTerms, Outcome, OutcomeId, Page, Provider, ResponseWindows, Timestamp,
 };
 
 use avert::wire::read::{UnknownNames, answer, incoming};
@@ -21,12 +21,18 @@ use crate::support::alerts::{noon, open_alert};
 /// [`open_alert`] as the interface shows it: every field of its table, in its order.
 const SHOWN: &str = r#"{
     "id": "ALERT", "providerId": "P-1", "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD",
-    "alertTimeStamp": "2026-03-10T11:00:00.000Z", "enrollmentId": null, "companyId": null, "issuer": "HSBC", "cardBin": "411111",
-    "cardLastFour": "1234", "cardExpirationDate": "12/27", "acquirerBin": null, "status": "OPEN", "statusCode": null, "ruleType": null,
-    "ruleName": null, "installmentNumber": null, "pricingTier": null, "transactionTimeStamp": "2026-03-08T11:00:00.000Z",
-    "merchantDescriptor": "ACME*SHOP BERLIN", "descriptorContact": null, "ethocaMerchantId": null, "merchantId": "M-100",
-    "merchantOrderId": "A-10293", "merchantName": "ACME Shop GmbH", "partnerId": null, "partnerName": null, "clientName": null,
-    "caid": null, "mcc": "5732", "amount": "129.90", "currency": "EUR", "transactionType": "eCommerce", "initiatedBy": "issuer",
+    "alertTimeStamp": "2026-03-10T11:00:00.000Z", "enrollmentId": null, "companyId": null, "issuer": "HSBC",
+    "cardBin": "411111",
+    "cardLastFour": "1234", "cardExpirationDate": "12/27", "acquirerBin": null, "status": "OPEN",
+    "statusCode": null, "ruleType": null,
+    "ruleName": null, "installmentNumber": null, "pricingTier": null,
+    "transactionTimeStamp": "2026-03-08T11:00:00.000Z",
+    "merchantDescriptor": "ACME*SHOP BERLIN", "descriptorContact": null, "ethocaMerchantId": null,
+    "merchantId": "M-100",
+    "merchantOrderId": "A-10293", "merchantName": "ACME Shop GmbH", "partnerId": null, "partnerName": null,
+    "clientName": null,
+    "caid": null, "mcc": "5732", "amount": "129.90", "currency": "EUR", "transactionType": "eCommerce",
+    "initiatedBy": "issuer",
     "liability": null, "authCode": "093112", "source": null, "reasonCode": "10.4", "acquirerReferenceNumber": null,
     "transactionId": null, "chargebackAmount": null, "chargebackCurrency": null, "paymentType": null,
     "createdAt": "2026-03-10T11:00:00.000Z", "updatedAt": "2026-03-10T11:00:00.000Z", "expiredAt": null,
@@ -82,7 +88,9 @@ fn the_older_dialect_differs_in_a_spelling_in_decimals_and_in_the_stopped_amount
     let older = text(write::alert(&alert, Dialect::Older, noon()));
     let current = text(write::alert(&alert, Dialect::Current, noon()));
 
-    for part in ["\"ethocaMergantId\":\"E-7\"", "\"amount\":129.90,", "\"chargebackAmount\":10.00,", "\"amountStopped\":10.10}"] {
+    for part in
+        ["\"ethocaMergantId\":\"E-7\"", "\"amount\":129.90,", "\"chargebackAmount\":10.00,", "\"amountStopped\":10.10}"]
+    {
         assert!(older.contains(part), "{part} in {older}");
     }
     assert!(!older.contains("ethocaMerchantId"));
@@ -101,12 +109,17 @@ fn an_outcome_is_nested_and_leaves_no_hours() {
 
     assert_eq!(written["hoursLeft"], 0);
     let expected = json!({
-        "id": alert.outcome.as_ref().unwrap().id.to_string(), "alertId": alert.id.to_string(), "ethocaID": "P-1", "status": "success",
-        "outcome": "not_found", "refunded": "not refunded", "comments": "seen \"twice\"\nby us", "disputeReasonCode": "not_found",
+        "id": alert.outcome.as_ref().unwrap().id.to_string(), "alertId": alert.id.to_string(), "ethocaID": "P-1",
+            "status": "success",
+        "outcome": "not_found", "refunded": "not refunded", "comments": "seen \"twice\"\nby us",
+            "disputeReasonCode": "not_found",
         "actionTimestamp": "2026-03-10T12:00:00.000Z"
     });
     assert_eq!(written["outcome"], expected);
-    assert_eq!(serde_json::from_slice::<Value>(&write::outcome(alert.outcome.as_ref().unwrap(), Dialect::Current)).unwrap(), expected);
+    assert_eq!(
+        serde_json::from_slice::<Value>(&write::outcome(alert.outcome.as_ref().unwrap(), Dialect::Current)).unwrap(),
+        expected
+    );
 }
 
 #[test]
@@ -144,9 +157,15 @@ fn both_spellings_and_both_forms_of_a_decimal_and_any_letter_case_are_read() {
     let read = |json: Value| answer(&json.to_string(), &mut UnknownNames::default()).unwrap();
     let id = AlertId::generate().to_string();
 
-    let mergant = read(json!({"id": id, "ethocaMergantId": "E-7", "ethocaMerchantId": null, "amount": "0.10", "provider": "Ethoca"}));
-    let merchant = read(json!({"ID": id, "ethocaMerchantId": "E-7", "ethocaMergantId": "", "Amount": "0.10", "provider": "ETHOCA"}));
-    let digits = answer(&format!("{{\"id\":\"{id}\",\"amount\":79228162514264337593543950.335}}"), &mut UnknownNames::default()).unwrap();
+    let mergant = read(
+        json!({"id": id, "ethocaMergantId": "E-7", "ethocaMerchantId": null, "amount": "0.10", "provider": "Ethoca"}),
+    );
+    let merchant = read(
+        json!({"ID": id, "ethocaMerchantId": "E-7", "ethocaMergantId": "", "Amount": "0.10", "provider": "ETHOCA"}),
+    );
+    let digits =
+        answer(&format!("{{\"id\":\"{id}\",\"amount\":79228162514264337593543950.335}}"), &mut UnknownNames::default())
+            .unwrap();
 
     assert_eq!(mergant.ethoca_merchant_id.as_deref(), Some("E-7"));
     assert_eq!(merchant.ethoca_merchant_id.as_deref(), Some("E-7"));
@@ -157,9 +176,12 @@ fn both_spellings_and_both_forms_of_a_decimal_and_any_letter_case_are_read() {
 #[test]
 fn the_reduced_list_of_the_sandbox_is_read() {
     let json = json!({
-        "id": "018f0000-0000-7000-8000-000000000001", "providerId": "5F2RE3960S9ASDC2F026BF16", "provider": "VERIFI", "type": "SOMETHING_NEW",
-        "alertTimeStamp": "2026-03-10T11:00:00+04:00", "transactionTimeStamp": "2026-03-09 11:00:00", "merchantDescriptor": "ACME",
-        "amount": 10.50, "currency": "AED", "status": "half_open", "expiredAt": null, "hasExternalTransaction": true, "outcome": null,
+        "id": "018f0000-0000-7000-8000-000000000001", "providerId": "5F2RE3960S9ASDC2F026BF16", "provider": "VERIFI",
+            "type": "SOMETHING_NEW",
+        "alertTimeStamp": "2026-03-10T11:00:00+04:00", "transactionTimeStamp": "2026-03-09 11:00:00",
+            "merchantDescriptor": "ACME",
+        "amount": 10.50, "currency": "AED", "status": "half_open", "expiredAt": null, "hasExternalTransaction": true,
+            "outcome": null,
         "hoursLeft": 7, "somethingElse": {"deep": [1, 2]}
     });
     let mut unknown = UnknownNames::default();
@@ -175,9 +197,11 @@ fn the_reduced_list_of_the_sandbox_is_read() {
 
 #[test]
 fn what_an_incoming_alert_says_of_itself_is_kept_apart() {
-    let sparse = json!({"providerId": "P-1", "provider": "CDRN", "type": "VERIFI_CANCEL", "amount": 5, "currency": "JPY"});
+    let sparse =
+        json!({"providerId": "P-1", "provider": "CDRN", "type": "VERIFI_CANCEL", "amount": 5, "currency": "JPY"});
     let full = json!({
-        "id": "018f0000-0000-7000-8000-000000000001", "provider": "CDRN", "type": "VERIFI_CANCEL", "amount": "5", "currency": "JPY",
+        "id": "018f0000-0000-7000-8000-000000000001", "provider": "CDRN", "type": "VERIFI_CANCEL", "amount": "5",
+            "currency": "JPY",
         "status": "EXPIRED", "expiresAt": "2026-03-11T00:00:00Z", "outcome": {}
     });
     let read = |json: Value| incoming(&json.to_string(), 7, &mut UnknownNames::default()).unwrap();
@@ -194,7 +218,8 @@ fn what_an_incoming_alert_says_of_itself_is_kept_apart() {
 fn an_own_deadline_goes_before_hours_left() {
     let own = "2026-03-10T13:30:00Z";
     let json = json!({
-        "providerId": "P-1", "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "10.00", "currency": "EUR",
+        "providerId": "P-1", "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "10.00",
+            "currency": "EUR",
         "expiresAt": own, "hoursLeft": 40
     });
     let terms = IntakeTerms {
@@ -205,7 +230,8 @@ fn an_own_deadline_goes_before_hours_left() {
         now: noon(),
     };
 
-    let taken = incoming(&json.to_string(), 1, &mut UnknownNames::default()).unwrap().validate().unwrap().complete(&terms);
+    let taken =
+        incoming(&json.to_string(), 1, &mut UnknownNames::default()).unwrap().validate().unwrap().complete(&terms);
 
     assert_eq!(taken.alert.deadline, Deadline::At(from_iso(own).unwrap()));
 }
@@ -240,12 +266,17 @@ fn an_own_deadline_goes_before_hours_left() {
 #[case(json!({"outcome": {"actionTimestamp": "x"}}), "outcome.actionTimestamp", "ISO 8601")]
 #[case(json!({"expiresAt": "soon"}), "expiresAt", "ISO 8601")]
 #[case(json!({"chargebackAmount": "-0.5"}), "chargebackAmount", "0 to")]
-fn a_value_of_the_wrong_kind_is_told_with_its_field_and_what_is_allowed(#[case] wrong: Value, #[case] field: &str, #[case] words: &str) {
-    let mut json =
-        json!({"providerId": "P-1", "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "1.00", "currency": "EUR"});
+fn a_value_of_the_wrong_kind_is_told_with_its_field_and_what_is_allowed(
+    #[case] wrong: Value,
+    #[case] field: &str,
+    #[case] words: &str,
+) {
+    let mut json = json!({"providerId": "P-1", "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD",
+        "amount": "1.00", "currency": "EUR"});
     json.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
 
-    let error = incoming(&json.to_string(), 1, &mut UnknownNames::default()).and_then(AlertPatch::validate).unwrap_err();
+    let error =
+        incoming(&json.to_string(), 1, &mut UnknownNames::default()).and_then(AlertPatch::validate).unwrap_err();
 
     assert_eq!(error.field, field);
     assert!(error.message.contains(words), "{}", error.message);
@@ -258,7 +289,8 @@ fn an_answer_without_an_id_is_no_alert() {
 
 #[test]
 fn a_number_that_poses_as_an_object_is_an_object() {
-    let json = r#"{"providerId":"P","provider":"ETHOCA","type":"T","currency":"EUR","amount":{"$serde_json::private::Number":"5"}}"#;
+    let json = r#"{"providerId":"P","provider":"ETHOCA","type":"T","currency":"EUR",
+        "amount":{"$serde_json::private::Number":"5"}}"#;
 
     assert_eq!(incoming(json, 1, &mut UnknownNames::default()).unwrap_err().field, "amount");
 }
@@ -291,21 +323,23 @@ fn amount() -> impl Strategy<Value = Amount> {
 }
 
 fn outcome() -> impl Strategy<Value = Outcome> {
-    (any::<u128>(), [word(), word(), word(), word(), word()], of(word()), of(moment())).prop_map(|(id, words, reason, action_time)| {
-        let [provider_alert_id, status, outcome, refunded, comments] = words;
-        Outcome {
-            id: OutcomeId(Uuid::from_u128(id)),
-            alert_id: AlertId(Uuid::nil()),
-            provider_alert_id,
-            status,
-            outcome,
-            refunded,
-            comments,
-            dispute_reason_code: reason,
-            action_time,
-            amount_stopped: None,
-        }
-    })
+    (any::<u128>(), [word(), word(), word(), word(), word()], of(word()), of(moment())).prop_map(
+        |(id, words, reason, action_time)| {
+            let [provider_alert_id, status, outcome, refunded, comments] = words;
+            Outcome {
+                id: OutcomeId(Uuid::from_u128(id)),
+                alert_id: AlertId(Uuid::nil()),
+                provider_alert_id,
+                status,
+                outcome,
+                refunded,
+                comments,
+                dispute_reason_code: reason,
+                action_time,
+                amount_stopped: None,
+            }
+        },
+    )
 }
 
 /// Any alert there can be, with ids and words of every kind.
@@ -368,7 +402,11 @@ fn any_alert() -> impl Strategy<Value = Alert> {
             expired_at: time(),
             has_external_transaction: rest.2,
             deadline: Deadline::HoursLeft(0),
-            ..Alert::new(AlertId(Uuid::from_u128(ids.0)), Provider::parse(&trimmed(kept.0)), AlertType::parse(&trimmed(kept.1)))
+            ..Alert::new(
+                AlertId(Uuid::from_u128(ids.0)),
+                Provider::parse(&trimmed(kept.0)),
+                AlertType::parse(&trimmed(kept.1)),
+            )
         };
         alert.outcome = rest.3.map(|outcome| Outcome { alert_id: alert.id, ..outcome });
         alert
@@ -399,7 +437,8 @@ proptest! {
     }
 
     #[test]
-    fn no_damage_to_an_alert_makes_reading_panic(alert in any_alert(), at in any::<prop::sample::Index>(), with in "\\PC{0,3}") {
+    fn no_damage_to_an_alert_makes_reading_panic(alert in any_alert(), at in any::<prop::sample::Index>(),
+        with in "\\PC{0,3}") {
         let mut json = text(write::alert(&alert, Dialect::Older, noon()));
         let cut = json.floor_char_boundary(at.index(json.len()));
 

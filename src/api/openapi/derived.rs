@@ -13,10 +13,15 @@ pub(super) struct Derived {
 
 impl Derived {
     pub(super) fn new() -> Self {
-        let settings = || SchemaSettings::draft2020_12().for_serialize().with(|it| it.definitions_path = "/components/schemas".into());
+        let settings = || {
+            SchemaSettings::draft2020_12().for_serialize().with(|it| it.definitions_path = "/components/schemas".into())
+        };
         Self {
             answers: settings().with_transform(RecursiveTransform(plain)).into_generator(),
-            bodies: settings().with_transform(RecursiveTransform(plain)).with_transform(RecursiveTransform(closed)).into_generator(),
+            bodies: settings()
+                .with_transform(RecursiveTransform(plain))
+                .with_transform(RecursiveTransform(closed))
+                .into_generator(),
         }
     }
 
@@ -39,14 +44,20 @@ impl Derived {
 }
 
 fn is_object(schema: &Map<String, Value>) -> bool {
-    let is_object = |kind: &Value| kind == "object" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "object"));
+    let is_object = |kind: &Value| {
+        kind == "object" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "object"))
+    };
     schema.get("type").is_some_and(is_object)
 }
 
 /// What can be left out is never null; how wide an integer is here is nobody's business.
 fn plain(schema: &mut Schema) {
     let Some(members) = schema.as_object_mut() else { return };
-    if members.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with("uint") || format.starts_with("int")) {
+    if members
+        .get("format")
+        .and_then(Value::as_str)
+        .is_some_and(|format| format.starts_with("uint") || format.starts_with("int"))
+    {
         members.remove("format");
     }
     if !is_object(members) {

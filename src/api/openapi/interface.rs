@@ -14,7 +14,9 @@ use crate::wire::query::{MAX_PAGE, MAX_TEXT, MAX_VALUES};
 pub(super) fn alerts(dialect: Dialect) -> Vec<Operation> {
     let resolution = match dialect {
         Dialect::Current => "The decision. A field that is not named here is refused",
-        Dialect::Older => "The decision. A field that is not named here is refused, and a stopped amount over the alert's",
+        Dialect::Older => {
+            "The decision. A field that is not named here is refused, and a stopped amount over the alert's"
+        }
     };
     let key = json!({"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"});
     vec![
@@ -28,17 +30,23 @@ pub(super) fn alerts(dialect: Dialect) -> Vec<Operation> {
             .id("The alert's id")
             .tagged(named("Outcome"), "The outcome")
             .link(200, "getAlert", "$response.body#/alertId", "Its alert"),
-        Operation::alerts(dialect, "put", "/api/v1/alerts/{id}/resolution", "resolveAlert", "Records a resolution, which is final")
-            .id("The alert's id")
-            .parameter("header", "Idempotency-Key", key, "Makes a repeat of this request safe for 24 hours")
-            .by_person()
-            .json_body(named("Resolution"), resolution)
-            .json(200, named("Alert"), "The alert with its outcome")
-            .link(200, "getAlert", "$response.body#/id", "The alert")
-            .link(200, "getOutcome", "$response.body#/id", "Its outcome")
-            .refused(400, "The decision breaks a rule, or the network did not take it")
-            .refused(409, "The alert has an outcome, or another resolution is on its way")
-            .refused(422, "The Idempotency-Key was used for another decision"),
+        Operation::alerts(
+            dialect,
+            "put",
+            "/api/v1/alerts/{id}/resolution",
+            "resolveAlert",
+            "Records a resolution, which is final",
+        )
+        .id("The alert's id")
+        .parameter("header", "Idempotency-Key", key, "Makes a repeat of this request safe for 24 hours")
+        .by_person()
+        .json_body(named("Resolution"), resolution)
+        .json(200, named("Alert"), "The alert with its outcome")
+        .link(200, "getAlert", "$response.body#/id", "The alert")
+        .link(200, "getOutcome", "$response.body#/id", "Its outcome")
+        .refused(400, "The decision breaks a rule, or the network did not take it")
+        .refused(409, "The alert has an outcome, or another resolution is on its way")
+        .refused(422, "The Idempotency-Key was used for another decision"),
     ]
 }
 
@@ -59,7 +67,9 @@ fn list(dialect: Dialect) -> Operation {
         .query("sortOrder", json!({"type": "string", "enum": ["ASC", "DESC"]}), "ASC where it is not given")
         .tagged(named("Alerts"), "The page, with the exact total")
         .refused(400, "A parameter is not understood");
-    for parameter in list.value["parameters"].as_array_mut().into_iter().flatten().filter(|parameter| parameter["in"] == "query") {
+    for parameter in
+        list.value["parameters"].as_array_mut().into_iter().flatten().filter(|parameter| parameter["in"] == "query")
+    {
         // A parameter without a value counts as not given.
         parameter["allowEmptyValue"] = true.into();
     }
@@ -81,23 +91,50 @@ pub(super) fn filtered(operation: Operation, dialect: Dialect) -> Operation {
     let mut filtered = operation
         .query("startDate", day(), "Alert date on or after this UTC day, which must not be after endDate")
         .query("endDate", day(), "Alert date on or before this UTC day")
-        .query("transactionStartDate", day(), "Transaction date on or after this UTC day, which must not be after transactionEndDate")
+        .query(
+            "transactionStartDate",
+            day(),
+            "Transaction date on or after this UTC day, which must not be after transactionEndDate",
+        )
         .query("transactionEndDate", day(), "Transaction date on or before this UTC day")
-        .query("provider", words(Vocabulary::from(dialect).providers().iter().map(Provider::as_str)), "In any letter case")
+        .query(
+            "provider",
+            words(Vocabulary::from(dialect).providers().iter().map(Provider::as_str)),
+            "In any letter case",
+        )
         .query("type", words(AlertType::KNOWN.iter().map(AlertType::as_str)), "In any letter case")
-        .query("status", words(Vocabulary::from(dialect).statuses().iter().map(AlertStatus::as_str)), "In any letter case")
-        .query("descriptor", search(), "The merchant descriptor begins with this, letter case and the blanks around it ignored")
+        .query(
+            "status",
+            words(Vocabulary::from(dialect).statuses().iter().map(AlertStatus::as_str)),
+            "In any letter case",
+        )
+        .query(
+            "descriptor",
+            search(),
+            "The merchant descriptor begins with this, letter case and the blanks around it ignored",
+        )
         .query("outcome", words(outcomes.iter().map(String::as_str)), "Stored outcomes, in any letter case")
         .query("expired", json!({"type": "boolean"}), "Whether expiredAt is set")
         .query("expiresIn", hours, "Waits for an answer and lapses within so many hours")
-        .query("companyIds", json!({"type": "array", "items": uuid(), "minItems": 1, "maxItems": MAX_VALUES}), "Companies")
-        .query("q", search(), "Part of a provider id, descriptor, BIN or last four, letter case and the blanks around it ignored");
-    for parameter in filtered.value["parameters"].as_array_mut().into_iter().flatten().filter(|parameter| parameter["in"] == "query") {
+        .query(
+            "companyIds",
+            json!({"type": "array", "items": uuid(), "minItems": 1, "maxItems": MAX_VALUES}),
+            "Companies",
+        )
+        .query(
+            "q",
+            search(),
+            "Part of a provider id, descriptor, BIN or last four, letter case and the blanks around it ignored",
+        );
+    for parameter in
+        filtered.value["parameters"].as_array_mut().into_iter().flatten().filter(|parameter| parameter["in"] == "query")
+    {
         // A parameter without a value counts as not given.
         parameter["allowEmptyValue"] = true.into();
         if parameter["schema"]["type"] == "array" {
             let description = parameter["description"].as_str().unwrap_or_default();
-            parameter["description"] = format!("{description}; separated by commas, or the parameter given several times").into();
+            parameter["description"] =
+                format!("{description}; separated by commas, or the parameter given several times").into();
         }
     }
     filtered
@@ -107,7 +144,10 @@ pub(super) fn filtered(operation: Operation, dialect: Dialect) -> Operation {
 pub(super) fn authentication() -> Vec<Operation> {
     let summary = "An access token for client credentials (RFC 6749, 4.4)";
     let mut token = Operation::new("post", "/auth/token", "authentication", "issueToken", summary)
-        .body(&[("application/x-www-form-urlencoded", named("TokenRequest"))], "The grant; the client here or by Basic authentication")
+        .body(
+            &[("application/x-www-form-urlencoded", named("TokenRequest"))],
+            "The grant; the client here or by Basic authentication",
+        )
         .json(200, named("Token"), "The token")
         .json(400, named("TokenError"), "The request is not valid")
         .json(401, named("TokenError"), "The client is not known, or its secret is another one")
@@ -126,17 +166,35 @@ pub(super) fn authentication() -> Vec<Operation> {
 pub(super) fn service() -> Vec<Operation> {
     let description = || json!({"type": "object"});
     vec![
-        Operation::open("get", "/health", "getHealth", "Whether the service can answer").json(200, named("Health"), "It can"),
-        Operation::open("get", "/ready", "getReadiness", "Whether the service is fit for work: reading, writing, sending")
-            .json(200, named("Readiness"), "It is")
-            .refused(503, "It is not, and why"),
+        Operation::open("get", "/health", "getHealth", "Whether the service can answer").json(
+            200,
+            named("Health"),
+            "It can",
+        ),
+        Operation::open(
+            "get",
+            "/ready",
+            "getReadiness",
+            "Whether the service is fit for work: reading, writing, sending",
+        )
+        .json(200, named("Readiness"), "It is")
+        .refused(503, "It is not, and why"),
         Operation::new("get", "/metrics", "service", "getMetrics", "Figures for Prometheus")
             .with_operator_key()
             .answers(200, "In the text format", &[("text/plain", json!({"type": "string"}))])
             .refused(404, "No figures are kept here"),
-        Operation::open("get", "/openapi.json", "getDescription", "This description").json(200, description(), "OpenAPI 3.1"),
-        Operation::open("get", "/openapi-older.json", "getOlderDescription", "The interface as access tokens find it: the older dialect")
-            .json(200, description(), "OpenAPI 3.1"),
+        Operation::open("get", "/openapi.json", "getDescription", "This description").json(
+            200,
+            description(),
+            "OpenAPI 3.1",
+        ),
+        Operation::open(
+            "get",
+            "/openapi-older.json",
+            "getOlderDescription",
+            "The interface as access tokens find it: the older dialect",
+        )
+        .json(200, description(), "OpenAPI 3.1"),
     ]
 }
 
@@ -151,12 +209,16 @@ pub(super) fn webhooks() -> Value {
 }
 
 fn webhook(id: &str, summary: &str) -> Value {
-    let header = |name: &str, required: bool, description: &str| json!({"name": name, "in": "header", "required": required, "description": description, "schema": {"type": "string"}});
+    let header = |name: &str, required: bool, description: &str| {
+        json!({"name": name, "in": "header",
+        "required": required, "description": description, "schema": {"type": "string"}})
+    };
     json!({
         "operationId": id,
         "tags": ["webhooks"],
         "summary": summary,
-        "description": "Sent at least once, the same bytes with the same webhook-id on every try. The payload is in the current dialect, with \
+        "description": "Sent at least once, the same bytes with the same webhook-id on every try. The payload is in \
+            the current dialect, with \
             the Ethoca merchant id under both of its spellings.",
         "security": [{"endpointBasic": []}, {"endpointHeader": []}],
         "parameters": [
@@ -164,7 +226,8 @@ fn webhook(id: &str, summary: &str) -> Value {
             header("webhook-timestamp", true, "When this try was sent, in seconds since 1970"),
             header("webhook-signature", false, "Where the endpoint has a signing secret (Standard Webhooks)"),
         ],
-        "requestBody": {"required": true, "description": "The event", "content": {"application/json": {"schema": named("Event")}}},
+        "requestBody": {"required": true, "description": "The event",
+            "content": {"application/json": {"schema": named("Event")}}},
         "responses": {
             "2XX": {"description": "Delivered, if it comes within 15 s; its body is not read"},
             "410": {"description": "Disables the endpoint"},

@@ -1,6 +1,7 @@
-//! The OpenAPI 3.1 documents: `assets/openapi.json` is the whole API with the current dialect, `assets/openapi-older.json` the interface in
-//! the older one. What a credential may ask and is answered differs by its dialect, and a description can say that of no operation, so
-//! each dialect has its own. A test compares them with the files, and holds them against the router and against real answers.
+//! The OpenAPI 3.1 documents: `assets/openapi.json` is the whole API with the current dialect,
+//! `assets/openapi-older.json` the interface in the older one. What a credential may ask and is answered differs by its
+//! dialect, and a description can say that of no operation, so each dialect has its own. A test compares them with the
+//! files, and holds them against the router and against real answers.
 
 mod derived;
 mod interface;
@@ -18,7 +19,8 @@ use super::places::StrangersPlace;
 use super::problem;
 use crate::wire::Dialect;
 
-static CURRENT: LazyLock<Vec<u8>> = LazyLock::new(|| serde_json::to_vec(&document(Dialect::Current)).unwrap_or_default());
+static CURRENT: LazyLock<Vec<u8>> =
+    LazyLock::new(|| serde_json::to_vec(&document(Dialect::Current)).unwrap_or_default());
 static OLDER: LazyLock<Vec<u8>> = LazyLock::new(|| serde_json::to_vec(&document(Dialect::Older)).unwrap_or_default());
 
 /// GET /openapi.json
@@ -31,7 +33,8 @@ pub(super) async fn serve_older(_: StrangersPlace) -> Response {
     problem::json(OLDER.clone())
 }
 
-/// The OpenAPI document: the whole API with the interface in the current dialect, or the interface alone in the older one.
+/// The OpenAPI document: the whole API with the interface in the current dialect, or the interface alone in the older
+/// one.
 pub fn document(dialect: Dialect) -> Value {
     let is_whole = dialect == Dialect::Current;
     let mut derived = Derived::new();
@@ -58,19 +61,24 @@ pub fn document(dialect: Dialect) -> Value {
         ],
         "paths": paths,
         "components": {"schemas": schemas, "securitySchemes": {
-            "client": {"type": "http", "scheme": "basic", "description": "Client id and secret, where they are not in the form"},
+            "client": {"type": "http", "scheme": "basic", "description": "Client id and secret, where they are not in \
+                the form"},
         }},
     });
     let schemes = &mut document["components"]["securitySchemes"];
     if !is_whole {
-        schemes["bearer"] =
-            json!({"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "A token of POST /auth/token"});
+        schemes["bearer"] = json!({"type": "http", "scheme": "bearer", "bearerFormat": "JWT",
+            "description": "A token of POST /auth/token"});
         return document;
     }
-    let header = |name: &str, description: &str| json!({"type": "apiKey", "in": "header", "name": name, "description": description});
+    let header = |name: &str, description: &str| {
+        json!({"type": "apiKey", "in": "header", "name": name,
+        "description": description})
+    };
     schemes["apiKey"] = header("X-API-KEY", "A key with the scope alerts");
     schemes["operatorKey"] = header("X-API-KEY", "A key with the scope operator");
-    schemes["endpointBasic"] = json!({"type": "http", "scheme": "basic", "description": "The credential that an endpoint was added with"});
+    schemes["endpointBasic"] =
+        json!({"type": "http", "scheme": "basic", "description": "The credential that an endpoint was added with"});
     schemes["endpointHeader"] = header("X-API-KEY", "The header that an endpoint was added with, whatever its name");
     document["webhooks"] = interface::webhooks();
     if let Some(tags) = document["tags"].as_array_mut() {
@@ -84,17 +92,20 @@ pub fn document(dialect: Dialect) -> Value {
 }
 
 fn info(dialect: Dialect) -> Value {
-    let errors = "Every answer carries X-Request-Id. Errors are problem details (RFC 9457) with a stable code; those of the token endpoint are as \
+    let errors = "Every answer carries X-Request-Id. Errors are problem details (RFC 9457) with a stable code; those \
+        of the token endpoint are as \
         RFC 6749 has them. Answers may get further fields.";
     let (title, which) = match dialect {
         Dialect::Current => (
             "avert",
-            "The alert interface as API keys find it (the current dialect), the webhooks, and avert's own routes for operators. With an access \
+            "The alert interface as API keys find it (the current dialect), the webhooks, and avert's own routes for \
+                operators. With an access \
                 token the same routes speak the older dialect: /openapi-older.json describes that one.",
         ),
         Dialect::Older => (
             "avert, older dialect",
-            "The alert interface as access tokens find it (the older dialect). With an API key the same routes speak the current dialect: \
+            "The alert interface as access tokens find it (the older dialect). With an API key the same routes speak \
+                the current dialect: \
                 /openapi.json describes that one, the webhooks, and avert's own routes.",
         ),
     };

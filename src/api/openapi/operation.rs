@@ -23,8 +23,16 @@ impl Operation {
             .refused(421, "The Host header names somebody else")
             .refused(431, "The headers are too many or too long")
             .refused(500, "The service made a mistake; its log has it under the request's id")
-            .refused(503, "More is asked than can be worked on, or the database does not answer; try again after Retry-After seconds");
-        if operation.path.contains("{id}") { operation.refused(400, "The id is not valid, or the request is not") } else { operation }
+            .refused(
+                503,
+                "More is asked than can be worked on, or the database does not answer; try again after \
+                Retry-After seconds",
+            );
+        if operation.path.contains("{id}") {
+            operation.refused(400, "The id is not valid, or the request is not")
+        } else {
+            operation
+        }
     }
 
     /// With a credential, of which there must be one.
@@ -56,7 +64,8 @@ impl Operation {
 
     /// Who the caller says to be may stand beside the credential.
     pub(super) fn by_person(self) -> Self {
-        let about = "Who the caller says to be, UTF-8, percent-encoded where it is not plain ASCII: put beside the key in the audit log";
+        let about = "Who the caller says to be, UTF-8, percent-encoded where it is not plain ASCII: put beside the \
+            key in the audit log";
         self.parameter("header", "X-Avert-User", json!({"type": "string"}), about)
     }
 
@@ -145,8 +154,10 @@ impl Operation {
         self = self.json(200, schema, description).answers(304, "The answer is the one that If-None-Match names", &[]);
         for status in ["200", "304"] {
             let headers = &mut self.value["responses"][status]["headers"];
-            headers["ETag"] = json!({"description": "The entity tag of these bytes", "required": true, "schema": {"type": "string"}});
-            headers["Cache-Control"] = json!({"description": "For this caller alone, and not without asking", "required": true, "schema": {"type": "string", "const": "private, no-cache"}});
+            headers["ETag"] =
+                json!({"description": "The entity tag of these bytes", "required": true, "schema": {"type": "string"}});
+            headers["Cache-Control"] = json!({"description": "For this caller alone, and not without \
+                asking", "required": true, "schema": {"type": "string", "const": "private, no-cache"}});
         }
         self
     }
@@ -161,8 +172,8 @@ impl Operation {
     pub(super) fn refused(mut self, status: u16, description: &str) -> Self {
         self.value["responses"][status.to_string()] = problem(description);
         if matches!(status, 429 | 503) {
-            let seconds =
-                json!({"description": "Seconds after which to try again", "required": true, "schema": {"type": "integer", "minimum": 1}});
+            let seconds = json!({"description": "Seconds after which to try again", "required": true,
+                "schema": {"type": "integer", "minimum": 1}});
             self.value["responses"][status.to_string()]["headers"]["Retry-After"] = seconds;
         }
         self
@@ -170,19 +181,24 @@ impl Operation {
 }
 
 fn request_id() -> Value {
-    json!({"X-Request-Id": {"description": "The request's id, as the log has it", "required": true, "schema": {"type": "string", "minLength": 1, "maxLength": 128}}})
+    json!({"X-Request-Id": {"description": "The request's id, as the log has it", "required": true,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 128}}})
 }
 
 fn media(content: &[(&str, Value)]) -> Value {
-    Value::Object(content.iter().map(|(kind, schema)| ((*kind).to_owned(), json!({"schema": schema}))).collect::<Map<_, _>>())
+    Value::Object(
+        content.iter().map(|(kind, schema)| ((*kind).to_owned(), json!({"schema": schema}))).collect::<Map<_, _>>(),
+    )
 }
 
 fn problem(description: &str) -> Value {
-    json!({"description": description, "headers": request_id(), "content": media(&[("application/problem+json", named("Problem"))])})
+    json!({"description": description, "headers": request_id(), "content": media(&[("application/problem+json",
+        named("Problem"))])})
 }
 
 pub(super) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
-    json!({"type": "array", "items": {"type": "string", "enum": words.into_iter().collect::<Vec<_>>()}, "minItems": 1, "maxItems": MAX_VALUES})
+    json!({"type": "array", "items": {"type": "string", "enum": words.into_iter().collect::<Vec<_>>()},
+        "minItems": 1, "maxItems": MAX_VALUES})
 }
 
 pub(super) fn day() -> Value {

@@ -14,10 +14,10 @@ use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::find::{LONGEST_SEARCH, MOST_FOUND};
 use crate::wire::Dialect;
 use crate::wire::operator::{
-    AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeEvent, ClientJson, CompanyJson, CountsJson, CreatedClientJson,
-    CreatedEndpointJson, CreatedKeyJson, CurrencySumJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson,
-    EndpointJson, IndexJson, IngestReportJson, InsightsJson, KeyJson, ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson,
-    PageJson, RedeliveredJson,
+    AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeEvent, ClientJson, CompanyJson, CountsJson,
+    CreatedClientJson, CreatedEndpointJson, CreatedKeyJson, CurrencySumJson, DeliveryJson, DeliveryLogJson,
+    DeliveryPageJson, EndpointChangeJson, EndpointJson, IndexJson, IngestReportJson, InsightsJson, KeyJson, ListJson,
+    MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
 };
 
 /// Every operation of operators.
@@ -25,19 +25,31 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
     let operator = Operation::operator;
     // Rows are taken one by one: an array is refused where nothing in it is an alert, however wrong.
     let rows = json!({"type": "array", "items": {}, "anyOf": [{"maxItems": 0}, {"contains": {"type": "object"}}]});
-    let states =
-        json!({"type": "array", "items": {"type": "string", "enum": DeliveryState::ALL.map(DeliveryState::as_str)}, "minItems": 1});
+    let states = json!({"type": "array", "items": {"type": "string",
+        "enum": DeliveryState::ALL.map(DeliveryState::as_str)}, "minItems": 1});
     // Something has to be left where blanks, and what stands for the hidden digits of a card, are taken away.
     let searched = json!({
         "type": "string", "maxLength": LONGEST_SEARCH, "pattern": "[^\\s\\u0000-\\u001f\\u007f-\\u009f,;•·…*]",
     });
     let asked_ids = json!({"type": "array", "items": uuid(), "minItems": 1, "maxItems": MAX_PAGE_SIZE});
     vec![
-        operator("get", "", "getIndex", "Which routes there are").json(200, derived.answer::<IndexJson>(), "The service and its routes"),
+        operator("get", "", "getIndex", "Which routes there are").json(
+            200,
+            derived.answer::<IndexJson>(),
+            "The service and its routes",
+        ),
         operator("post", "/alerts", "takeAlertsIn", "Takes alerts in: one, an array, a page, or one a line")
-            .query("events", json!({"type": "boolean"}), "Whether alert.created is sent for what is new and waits for an answer")
+            .query(
+                "events",
+                json!({"type": "boolean"}),
+                "Whether alert.created is sent for what is new and waits for \
+                an answer",
+            )
             .body(
-                &[("application/json", json!({"anyOf": [{"type": "object"}, rows]})), ("application/x-ndjson", json!({"type": "string"}))],
+                &[
+                    ("application/json", json!({"anyOf": [{"type": "object"}, rows]})),
+                    ("application/x-ndjson", json!({"type": "string"})),
+                ],
                 "The alerts, up to 64 MiB",
             )
             .json(200, derived.answer::<IngestReportJson>(), "What became of them"),
@@ -66,11 +78,9 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             .id("The endpoint's id")
             .json_body(derived.body::<EndpointChangeJson>(), "What is to change")
             .json(200, derived.answer::<EndpointJson>(), "The endpoint as it is now"),
-        operator("delete", "/endpoints/{id}", "removeEndpoint", "Removes an endpoint with its credential").id("The endpoint's id").answers(
-            204,
-            "It is gone",
-            &[],
-        ),
+        operator("delete", "/endpoints/{id}", "removeEndpoint", "Removes an endpoint with its credential")
+            .id("The endpoint's id")
+            .answers(204, "It is gone", &[]),
         operator(
             "post",
             "/endpoints/{id}/redeliver",
@@ -80,19 +90,28 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
         .id("The endpoint's id")
         .json(200, derived.answer::<RedeliveredJson>(), "How many")
         .refused(409, "The endpoint is disabled"),
-        operator("post", "/endpoints/{id}/test", "testEndpoint", "Sends an alert.created of a made-up alert, at once and once")
-            .id("The endpoint's id")
-            .json(200, derived.answer::<DeliveryLogJson>(), "What came of it, taken or not")
-            .refused(409, "So many tests of the organization's endpoints are under way that one has to end first"),
+        operator(
+            "post",
+            "/endpoints/{id}/test",
+            "testEndpoint",
+            "Sends an alert.created of a made-up alert, at once \
+            and once",
+        )
+        .id("The endpoint's id")
+        .json(200, derived.answer::<DeliveryLogJson>(), "What came of it, taken or not")
+        .refused(409, "So many tests of the organization's endpoints are under way that one has to end first"),
         operator("post", "/endpoints/{id}/secret", "rotateSecret", "Signs deliveries with another secret")
             .id("The endpoint's id")
             .json_body(derived.body::<NewSecretJson>(), "The secret, or nothing where one is to be made")
-            .json(200, derived.answer::<CreatedEndpointJson>(), "The endpoint; a secret that was made is told this once"),
-        operator("delete", "/endpoints/{id}/secret", "removeSecret", "Signs deliveries no more").id("The endpoint's id").json(
-            200,
-            derived.answer::<EndpointJson>(),
-            "The endpoint",
-        ),
+            .json(
+                200,
+                derived.answer::<CreatedEndpointJson>(),
+                "The endpoint; a secret that was made is told this \
+                once",
+            ),
+        operator("delete", "/endpoints/{id}/secret", "removeSecret", "Signs deliveries no more")
+            .id("The endpoint's id")
+            .json(200, derived.answer::<EndpointJson>(), "The endpoint"),
         operator("get", "/deliveries", "listDeliveries", "Deliveries, newest first")
             .query("state", states, "In one of these states")
             .query("endpoint", uuid(), "To this endpoint")
@@ -122,11 +141,9 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             derived.answer::<ListJson<KeyJson>>(),
             "Oldest first, revoked ones too",
         ),
-        operator("post", "/keys", "createKey", "Creates an API key").json_body(derived.body::<NewKeyJson>(), "What the key may do").json(
-            201,
-            derived.answer::<CreatedKeyJson>(),
-            "The key, told this once",
-        ),
+        operator("post", "/keys", "createKey", "Creates an API key")
+            .json_body(derived.body::<NewKeyJson>(), "What the key may do")
+            .json(201, derived.answer::<CreatedKeyJson>(), "The key, told this once"),
         operator("delete", "/keys/{id}", "revokeKey", "Revokes an API key at once").text_id("The key's id").json(
             200,
             derived.answer::<KeyJson>(),
@@ -151,32 +168,64 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             "The companies",
         ),
         operator("get", "/counts", "getCounts", "Alerts by status, provider and day, and money at risk")
-            .query("withinHours", whole(1, MOST_HOURS.into()), "How far ahead money counts as at risk; 24 where it is not given")
+            .query(
+                "withinHours",
+                whole(1, MOST_HOURS.into()),
+                "How far ahead money counts as at risk; 24 where it is \
+                not given",
+            )
             .json(200, derived.answer::<CountsJson>(), "The counts")
             .refused(400, "A parameter is not understood"),
-        operator("get", "/duplicates", "findDuplicates", "Alerts on the payments of some alerts, by every fact that tells them")
-            .required_query("ids", asked_ids, "The ids of the alerts, with commas between them; one that is not there is passed over")
-            .json(
-                200,
-                json!({"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": named("Alert")}}}),
-                "The alerts that were asked for and all others on their payments, each once",
-            )
-            .refused(400, "A parameter is not understood"),
-        operator("get", "/find", "findAlerts", "Alerts by words in any field: order numbers, references, amounts, names, comments")
-            .required_query(
-                "q",
-                searched,
-                "The words, all of which have to match, each in any field; letter case, accents and other forms of writing are ignored",
-            )
-            .query("size", whole(1, MOST_FOUND.into()), "How many at most; 20 where it is not given")
-            .json(
-                200,
-                json!({"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": named("Alert")}}}),
-                "Best first: whole values, their beginnings, parts of them; what waits for an answer before the rest; the newest first",
-            )
-            .refused(400, "A parameter is not understood"),
+        operator(
+            "get",
+            "/duplicates",
+            "findDuplicates",
+            "Alerts on the payments of some alerts, by every fact that \
+            tells them",
+        )
+        .required_query(
+            "ids",
+            asked_ids,
+            "The ids of the alerts, with commas between them; one that is not there \
+                is passed over",
+        )
+        .json(
+            200,
+            json!({"type": "object", "required": ["data"], "properties": {"data": {"type": "array",
+                    "items": named("Alert")}}}),
+            "The alerts that were asked for and all others on their payments, each once",
+        )
+        .refused(400, "A parameter is not understood"),
+        operator(
+            "get",
+            "/find",
+            "findAlerts",
+            "Alerts by words in any field: order numbers, references, amounts, \
+            names, comments",
+        )
+        .required_query(
+            "q",
+            searched,
+            "The words, all of which have to match, each in any field; letter case, accents and other forms of \
+                    writing are ignored",
+        )
+        .query("size", whole(1, MOST_FOUND.into()), "How many at most; 20 where it is not given")
+        .json(
+            200,
+            json!({"type": "object", "required": ["data"], "properties": {"data": {"type": "array",
+                    "items": named("Alert")}}}),
+            "Best first: whole values, their beginnings, parts of them; what waits for an answer before the rest; \
+                    the newest first",
+        )
+        .refused(400, "A parameter is not understood"),
         filtered(
-            operator("get", "/insights", "getInsights", "What lapses when, how alerts stand, what was answered and missed"),
+            operator(
+                "get",
+                "/insights",
+                "getInsights",
+                "What lapses when, how alerts stand, what was answered and \
+                missed",
+            ),
             Dialect::Current,
         )
         .query(
@@ -187,7 +236,12 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
         .json(200, derived.answer::<InsightsJson>(), "Statistics of the alerts within the filter")
         .refused(400, "A parameter is not understood"),
         filtered(operator("get", "/sums", "getSums", "Count and sum of alerts by currency"), Dialect::Current)
-            .json(200, derived.answer::<ListJson<CurrencySumJson>>(), "Those of the alerts within the filter, most alerts first")
+            .json(
+                200,
+                derived.answer::<ListJson<CurrencySumJson>>(),
+                "Those of the alerts within the filter, most \
+                alerts first",
+            )
             .refused(400, "A parameter is not understood"),
         operator("get", "/attempts", "listAttempts", "Decisions whose fate is not settled").json(
             200,
@@ -201,7 +255,12 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             .refused(409, "The attempt does not wait for a person"),
         operator("get", "/changes", "streamChanges", "Server-sent events, whose id is the change's number")
             .parameter("header", "Last-Event-ID", whole(0, u64::MAX), "Where to go on")
-            .answers(200, "Events without an end, each of this shape", &[("text/event-stream", derived.answer::<ChangeEvent>())])
+            .answers(
+                200,
+                "Events without an end, each of this \
+                shape",
+                &[("text/event-stream", derived.answer::<ChangeEvent>())],
+            )
             .refused(400, "Last-Event-ID is no number"),
         operator("get", "/audit", "listAudit", "Who changed what, when and from where")
             .query("before", whole(0, u64::MAX), "Entries before this number: the next of the page before")

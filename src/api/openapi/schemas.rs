@@ -1,5 +1,6 @@
-//! The schemas of the interface's bodies and answers in one dialect, and of the service's own. Answers name every field they have, and stay
-//! open for further ones; bodies are closed. The operator's are derived from the types that are written and read (`wire::operator`).
+//! The schemas of the interface's bodies and answers in one dialect, and of the service's own. Answers name every field
+//! they have, and stay open for further ones; bodies are closed. The operator's are derived from the types that are
+//! written and read (`wire::operator`).
 
 use serde_json::{Map, Value, json};
 
@@ -111,7 +112,13 @@ pub(super) fn of(dialect: Dialect) -> Map<String, Value> {
             },
         }),
     );
-    add("KeySet", object(vec![("keys", list_of(object(["kty", "crv", "alg", "use", "kid", "x"].map(|name| (name, text())).to_vec())))]));
+    add(
+        "KeySet",
+        object(vec![(
+            "keys",
+            list_of(object(["kty", "crv", "alg", "use", "kid", "x"].map(|name| (name, text())).to_vec())),
+        )]),
+    );
     if !older {
         add("EventAlert", event_alert());
         let kinds = one_of([EventKind::AlertCreated, EventKind::AlertResolved].map(|kind| kind.as_str().to_owned()));
@@ -130,7 +137,10 @@ fn problem() -> Value {
         ("title", text()),
         ("status", json!({"type": "integer", "minimum": 400, "maximum": 599})),
         ("detail", text()),
-        ("code", json!({"type": "string", "description": "Stable; there may be further ones", "x-extensible-enum": codes})),
+        (
+            "code",
+            json!({"type": "string", "description": "Stable; there may be further ones", "x-extensible-enum": codes}),
+        ),
         ("requestId", text()),
     ]);
     problem["properties"]["errors"] = list_of(object(vec![("field", text()), ("message", text())]));
@@ -169,12 +179,14 @@ fn record<R: Default>(fields: &'static [Field<R>], older: bool) -> Vec<(&'static
 
 /// Comments: at most 250 characters, no control characters but line breaks.
 fn comments() -> Value {
-    json!({"type": ["string", "null"], "maxLength": 250, "pattern": r"^[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f]*$"})
+    json!({"type": ["string", "null"], "maxLength": 250,
+        "pattern": r"^[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f]*$"})
 }
 
 fn resolutions() -> [(&'static str, Value); 3] {
     let reasons = InvalidReason::ALL.map(InvalidReason::as_str);
-    let decided = json!({"refunded": one_of(["REFUNDED", "NOT REFUNDED"]), "resolution": {"type": "null"}, "comments": comments()});
+    let decided = json!({"refunded": one_of(["REFUNDED", "NOT REFUNDED"]), "resolution": {"type": "null"},
+        "comments": comments()});
     let invalid = json!({"refunded": one_of(["INVALID"]), "resolution": one_of(reasons), "comments": comments()});
     [
         ("Decided", body(&["refunded"], &decided)),
@@ -184,13 +196,15 @@ fn resolutions() -> [(&'static str, Value); 3] {
 }
 
 fn resolutions_older() -> [(&'static str, Value); 3] {
-    let words = |stopped: bool| OlderWord::KNOWN.iter().filter(move |word| (**word == OlderWord::PartiallyStopped) == stopped);
+    let words =
+        |stopped: bool| OlderWord::KNOWN.iter().filter(move |word| (**word == OlderWord::PartiallyStopped) == stopped);
     let decided = |stopped: bool, amount: Value| {
         let refunded = one_of(OlderRefunded::KNOWN.iter().map(OlderRefunded::as_str));
         let word = one_of(words(stopped).map(OlderWord::as_str));
         json!({"resolution": word, "refunded": refunded, "amountStopped": amount, "comments": comments()})
     };
-    let amount = json!({"type": "number", "exclusiveMinimum": 0, "description": "At most the alert's amount, with at most 6 decimals"});
+    let amount = json!({"type": "number", "exclusiveMinimum": 0, "description": "At most the alert's amount, with at \
+        most 6 decimals"});
     [
         ("Decided", body(&["resolution", "refunded"], &decided(false, json!({"type": "null"})))),
         ("PartiallyStopped", body(&["resolution", "refunded", "amountStopped"], &decided(true, amount))),

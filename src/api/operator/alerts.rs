@@ -54,7 +54,8 @@ pub(in crate::api) async fn take_in(
     let fate = Arc::new(AtomicU8::new(WHOLE));
     let body = metered(request.into_body(), api.body_timeout, Arc::clone(&fate));
     let reader = SyncIoBridge::new(StreamReader::new(body));
-    let (mut total, mut rejected, mut unreadable, mut unknown) = (IngestReport::default(), 0_u64, 0_u64, UnknownWords::default());
+    let (mut total, mut rejected, mut unreadable, mut unknown) =
+        (IngestReport::default(), 0_u64, 0_u64, UnknownWords::default());
     let told = |mut taken: Taken| {
         rejected += taken.report.rejected.len() as u64;
         unreadable += taken.report.rejected.iter().filter(|row| row.is_unreadable()).count() as u64;
@@ -64,11 +65,16 @@ pub(in crate::api) async fn take_in(
         unknown.add(taken.unknown);
     };
     let source = BufReader::with_capacity(64 * 1024, reader);
-    intake::take_in(&operator.acting, move || Importer::new(source, format), options, told).await.map_err(|error| match error {
-        IntakeError::Service(error) => error.into(),
-        IntakeError::Reading(error) => {
-            tracing::error!(%error, "reading an import broke off");
-            Problem::new(Code::Internal, "reading the alerts broke off by a mistake of the service; what came before is kept")
+    intake::take_in(&operator.acting, move || Importer::new(source, format), options, told).await.map_err(|error| {
+        match error {
+            IntakeError::Service(error) => error.into(),
+            IntakeError::Reading(error) => {
+                tracing::error!(%error, "reading an import broke off");
+                Problem::new(
+                    Code::Internal,
+                    "reading the alerts broke off by a mistake of the service; what came before is kept",
+                )
+            }
         }
     })?;
     match fate.load(Ordering::Acquire) {
@@ -77,7 +83,12 @@ pub(in crate::api) async fn take_in(
             let detail = format!("nothing came for {} s; what came before is kept", api.body_timeout.as_secs_f32());
             return Err(Problem::new(Code::RequestTimeout, detail));
         }
-        BROKEN => return Err(Problem::new(Code::InvalidRequest, "the body broke off before its end; what came before is kept")),
+        BROKEN => {
+            return Err(Problem::new(
+                Code::InvalidRequest,
+                "the body broke off before its end; what came before is kept",
+            ));
+        }
         _ => {}
     }
     if total.created + total.updated + total.unchanged == 0 && rejected > 0 && unreadable == rejected {

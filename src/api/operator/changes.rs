@@ -24,10 +24,20 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// GET /operator/v1/changes
 ///
-/// Several changes at once are one event with the newest number. Who comes back with `Last-Event-ID` hears at once where something has
-/// changed since; who comes without it hears the newest number. The stream ends when the service does, or the key no longer works.
-pub(in crate::api) async fn stream(State(api): State<Api>, operator: Operator, headers: HeaderMap) -> Result<Response, Problem> {
-    let wrong = || Problem::of_fields(Code::InvalidRequest, vec![FieldError::new("Last-Event-ID", "must be the id of an event: a number")]);
+/// Several changes at once are one event with the newest number. Who comes back with `Last-Event-ID` hears at once
+/// where something has changed since; who comes without it hears the newest number. The stream ends when the service
+/// does, or the key no longer works.
+pub(in crate::api) async fn stream(
+    State(api): State<Api>,
+    operator: Operator,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let wrong = || {
+        Problem::of_fields(
+            Code::InvalidRequest,
+            vec![FieldError::new("Last-Event-ID", "must be the id of an event: a number")],
+        )
+    };
     let seen = match headers.get(LAST_EVENT_ID) {
         None => 0,
         Some(given) => given.to_str().ok().and_then(|text| text.trim().parse().ok()).ok_or_else(wrong)?,
@@ -36,13 +46,19 @@ pub(in crate::api) async fn stream(State(api): State<Api>, operator: Operator, h
     let newest = *api.engine.store().changes().borrow();
     let seen = if seen > newest { 0 } else { seen };
     let place = api.streams.take(operator.acting.caller().organization.organization.id);
-    let place = place.ok_or_else(|| Problem::new(Code::Overloaded, "too many change streams of this organization are open"))?;
+    let place =
+        place.ok_or_else(|| Problem::new(Code::Overloaded, "too many change streams of this organization are open"))?;
     let stop = api.stop.clone();
     let events = changes(api, operator, place, seen).take_until(async move { stop.cancelled().await });
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
 
-fn changes(api: Api, operator: Operator, place: Share<OrganizationId>, seen: u64) -> impl Stream<Item = Result<Event, Infallible>> {
+fn changes(
+    api: Api,
+    operator: Operator,
+    place: Share<OrganizationId>,
+    seen: u64,
+) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold((api, operator, place, seen), |(api, operator, place, seen)| async move {
         let number = operator.acting.next_change(seen).await.ok()?;
         // Revoking a key is a change too, so a revoked one ends here at once.

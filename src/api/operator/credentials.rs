@@ -11,7 +11,9 @@ use crate::api::problem::Problem;
 use crate::api::state::Api;
 use crate::domain::{CredentialKind, KeyScope};
 use crate::service::{Credentials, Intake};
-use crate::wire::operator::{ClientJson, CompanyJson, CreatedClientJson, CreatedKeyJson, KeyJson, ListJson, NewKeyJson, Text};
+use crate::wire::operator::{
+    ClientJson, CompanyJson, CreatedClientJson, CreatedKeyJson, KeyJson, ListJson, NewKeyJson, Text,
+};
 
 /// GET /operator/v1/keys
 pub(in crate::api) async fn keys(operator: Operator) -> Result<Response, Problem> {
@@ -20,7 +22,10 @@ pub(in crate::api) async fn keys(operator: Operator) -> Result<Response, Problem
 }
 
 /// POST /operator/v1/keys
-pub(in crate::api) async fn create_key(operator: Operator, JsonBody(new): JsonBody<NewKeyJson>) -> Result<Response, Problem> {
+pub(in crate::api) async fn create_key(
+    operator: Operator,
+    JsonBody(new): JsonBody<NewKeyJson>,
+) -> Result<Response, Problem> {
     let scope = new.scope.map_or(KeyScope::Alerts, |Text(scope)| scope);
     let created = operator.acting.create_credential(CredentialKind::Key(scope)).await?;
     Ok((StatusCode::CREATED, answer(&CreatedKeyJson::of(created))).into_response())

@@ -14,7 +14,11 @@ use crate::service::Webhooks;
 use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson};
 
 /// GET /operator/v1/deliveries
-pub(in crate::api) async fn list(State(api): State<Api>, operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
+pub(in crate::api) async fn list(
+    State(api): State<Api>,
+    operator: Operator,
+    parameters: Parameters,
+) -> Result<Response, Problem> {
     let mut filter = DeliveryFilter::default();
     parameters.read(&["state", "endpoint", "alert", "event", "from", "until", "after", "size"], |name, text| {
         match name {
@@ -23,7 +27,10 @@ pub(in crate::api) async fn list(State(api): State<Api>, operator: Operator, par
             "alert" => filter.alert = uuid(text)?,
             "event" => match kind(text) {
                 Some(kind) => filter.kind = Some(kind),
-                None => filter.event = uuid(text).map_err(|_| "alert.created, alert.resolved, or the UUID of an event".to_owned())?,
+                None => {
+                    filter.event =
+                        uuid(text).map_err(|_| "alert.created, alert.resolved, or the UUID of an event".to_owned())?
+                }
             },
             "from" => filter.from = Some(moment(text)?),
             "until" => filter.until = Some(moment(text)?),

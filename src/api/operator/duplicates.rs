@@ -14,7 +14,11 @@ use crate::domain::{AlertId, FieldError};
 use crate::wire::write;
 
 /// GET /operator/v1/duplicates
-pub(in crate::api) async fn duplicates(State(api): State<Api>, operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
+pub(in crate::api) async fn duplicates(
+    State(api): State<Api>,
+    operator: Operator,
+    parameters: Parameters,
+) -> Result<Response, Problem> {
     let mut ids = None;
     parameters.read(&["ids"], |_, text| {
         ids = Some(read_ids(text)?);

@@ -9,7 +9,8 @@ use crate::api::problem::Problem;
 use crate::domain::{EndpointChange, EndpointId, SigningChange};
 use crate::service::Webhooks;
 use crate::wire::operator::{
-    CreatedEndpointJson, DeliveryLogJson, EndpointChangeJson, EndpointJson, ListJson, NewEndpointJson, NewSecretJson, RedeliveredJson,
+    CreatedEndpointJson, DeliveryLogJson, EndpointChangeJson, EndpointJson, ListJson, NewEndpointJson, NewSecretJson,
+    RedeliveredJson,
 };
 
 /// GET /operator/v1/endpoints
@@ -18,7 +19,10 @@ pub(in crate::api) async fn list(operator: Operator) -> Result<Response, Problem
 }
 
 /// POST /operator/v1/endpoints
-pub(in crate::api) async fn add(operator: Operator, JsonBody(new): JsonBody<NewEndpointJson>) -> Result<Response, Problem> {
+pub(in crate::api) async fn add(
+    operator: Operator,
+    JsonBody(new): JsonBody<NewEndpointJson>,
+) -> Result<Response, Problem> {
     let (new, made) = new.into_domain().map_err(invalid)?;
     let endpoint = operator.acting.add_endpoint(new).await?;
     Ok((StatusCode::CREATED, answer(&CreatedEndpointJson::of(endpoint, made))).into_response())
@@ -49,7 +53,10 @@ pub(in crate::api) async fn rotate_secret(
 }
 
 /// DELETE /operator/v1/endpoints/:id/secret
-pub(in crate::api) async fn remove_secret(operator: Operator, PathId(id): PathId<EndpointId>) -> Result<Response, Problem> {
+pub(in crate::api) async fn remove_secret(
+    operator: Operator,
+    PathId(id): PathId<EndpointId>,
+) -> Result<Response, Problem> {
     let change = EndpointChange { signing: Some(SigningChange::Stop), ..EndpointChange::default() };
     Ok(answer(&EndpointJson::from(operator.acting.change_endpoint(id, change).await?)))
 }

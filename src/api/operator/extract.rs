@@ -1,4 +1,5 @@
-//! Extractors of the operator's routes: the caller, the id in the path, the query, the body; and how answers are written.
+//! Extractors of the operator's routes: the caller, the id in the path, the query, the body; and how answers are
+//! written.
 
 use std::str::FromStr;
 
@@ -29,7 +30,8 @@ impl FromRequestParts<Api> for Operator {
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
         let RequestCredential::ApiKey(key) = RequestCredential::of(&parts.headers)? else {
-            let detail = "not authorized: the operator's routes take an API key with the scope operator, no access token";
+            let detail =
+                "not authorized: the operator's routes take an API key with the scope operator, no access token";
             return Err(Problem::new(Code::NotAuthorized, detail));
         };
         let caller = api.engine.authenticate(key, KeyScope::Operator).await?;
@@ -52,7 +54,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Parameters {
 
 impl Parameters {
     /// Reads the parameters with `read`, which is given each known one that is there; tells all that is wrong.
-    pub(super) fn read(&self, known: &[&str], mut read: impl FnMut(&str, &str) -> Result<(), String>) -> Result<(), Problem> {
+    pub(super) fn read(
+        &self,
+        known: &[&str],
+        mut read: impl FnMut(&str, &str) -> Result<(), String>,
+    ) -> Result<(), Problem> {
         let mut errors = Vec::new();
         for name in known {
             let mut given = self.0.iter().filter(|(key, _)| key == name);
@@ -95,10 +101,11 @@ impl<T: ReadBody> FromRequest<Api> for JsonBody<T> {
     async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
         let (mut parts, body) = request.into_parts();
         JsonContent::from_request_parts(&mut parts, api).await?;
-        let body = whole_body(Request::from_parts(parts, body), api.body_timeout).await.map_err(|fault| match fault {
-            BodyFault::Problem(problem) => problem,
-            BodyFault::Broken(words) => invalid(vec![FieldError::new("body", words)]),
-        })?;
+        let body =
+            whole_body(Request::from_parts(parts, body), api.body_timeout).await.map_err(|fault| match fault {
+                BodyFault::Problem(problem) => problem,
+                BodyFault::Broken(words) => invalid(vec![FieldError::new("body", words)]),
+            })?;
         wire::operator::read(&body).map(Self).map_err(invalid)
     }
 }

@@ -15,7 +15,11 @@ use crate::wire::write;
 const FOUND: u32 = 20;
 
 /// GET /operator/v1/find
-pub(in crate::api) async fn find(State(api): State<Api>, operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
+pub(in crate::api) async fn find(
+    State(api): State<Api>,
+    operator: Operator,
+    parameters: Parameters,
+) -> Result<Response, Problem> {
     let (mut query, mut size) = (None, FOUND);
     parameters.read(&["q", "size"], |name, text| {
         match name {
@@ -28,6 +32,8 @@ pub(in crate::api) async fn find(State(api): State<Api>, operator: Operator, par
         let missing = FieldError::new("q", "is missing: the words to look for, such as an order number");
         return Err(Problem::of_fields(Code::InvalidQuery, vec![missing]));
     };
-    let found = within(api.list_timeout, "look for a longer word, or for more of them", operator.acting.find(&query, size)).await?;
+    let found =
+        within(api.list_timeout, "look for a longer word, or for more of them", operator.acting.find(&query, size))
+            .await?;
     Ok(problem::json(write::found(&found, api.engine.clock().now())))
 }

@@ -12,17 +12,24 @@ use crate::api::state::Api;
 use crate::domain::calendar::MOST_MINUTES;
 use crate::domain::{AlertFilter, Calendar};
 use crate::service::{Audit, Stats};
-use crate::wire::operator::{AuditEntryJson, CountsJson, CurrencySumJson, InsightsJson, ListJson, MOST_HOURS, PageJson};
+use crate::wire::operator::{
+    AuditEntryJson, CountsJson, CurrencySumJson, InsightsJson, ListJson, MOST_HOURS, PageJson,
+};
 use crate::wire::{Dialect, query};
 
 /// How far ahead money counts as at risk, in hours, where nothing else is asked: the shortest window of a network.
 const AT_RISK_HOURS: u32 = 24;
 
 /// GET /operator/v1/counts
-pub(in crate::api) async fn counts(State(api): State<Api>, operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
+pub(in crate::api) async fn counts(
+    State(api): State<Api>,
+    operator: Operator,
+    parameters: Parameters,
+) -> Result<Response, Problem> {
     let mut hours = AT_RISK_HOURS;
     parameters.read(&["withinHours"], |_, text| {
-        hours = whole(text).filter(|hours| (1..=MOST_HOURS).contains(hours)).ok_or_else(|| format!("1 to {MOST_HOURS}"))?;
+        hours =
+            whole(text).filter(|hours| (1..=MOST_HOURS).contains(hours)).ok_or_else(|| format!("1 to {MOST_HOURS}"))?;
         Ok(())
     })?;
     let both = async { Ok((operator.acting.counts().await?, operator.acting.at_risk(hours).await?)) };
@@ -31,7 +38,11 @@ pub(in crate::api) async fn counts(State(api): State<Api>, operator: Operator, p
 }
 
 /// GET /operator/v1/sums
-pub(in crate::api) async fn sums(State(api): State<Api>, operator: Operator, RawQuery(raw): RawQuery) -> Result<Response, Problem> {
+pub(in crate::api) async fn sums(
+    State(api): State<Api>,
+    operator: Operator,
+    RawQuery(raw): RawQuery,
+) -> Result<Response, Problem> {
     let filter = filter(raw.as_deref())?;
     let sums = within(api.list_timeout, &add(missing_filter(&filter)), operator.acting.sums(&filter)).await?;
     Ok(answer(&ListJson { data: sums.into_iter().map(CurrencySumJson::from).collect() }))
@@ -56,12 +67,17 @@ pub(in crate::api) async fn insights(
         Ok(())
     })?;
     let filter = filter(raw.as_deref())?;
-    let insights = within(api.list_timeout, &add(missing_filter(&filter)), operator.acting.insights(&filter, calendar)).await?;
+    let insights =
+        within(api.list_timeout, &add(missing_filter(&filter)), operator.acting.insights(&filter, calendar)).await?;
     Ok(answer(&InsightsJson::from(insights)))
 }
 
 /// GET /operator/v1/audit
-pub(in crate::api) async fn audit(State(api): State<Api>, operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
+pub(in crate::api) async fn audit(
+    State(api): State<Api>,
+    operator: Operator,
+    parameters: Parameters,
+) -> Result<Response, Problem> {
     let (mut before, mut size) = (None, 10);
     parameters.read(&["before", "size"], |name, text| {
         match name {
@@ -70,7 +86,8 @@ pub(in crate::api) async fn audit(State(api): State<Api>, operator: Operator, pa
         }
         Ok(())
     })?;
-    let entries = within(api.list_timeout, "ask for fewer entries by size", operator.acting.audit(before, size)).await?;
+    let entries =
+        within(api.list_timeout, "ask for fewer entries by size", operator.acting.audit(before, size)).await?;
     let more = entries.len() == size as usize;
     let next = entries.last().filter(|last| more && last.number > 1).and_then(|last| NonZeroU64::new(last.number));
     Ok(answer(&PageJson { data: entries.into_iter().map(AuditEntryJson::from).collect(), next }))

@@ -13,8 +13,8 @@ use crate::domain::{Alert, AlertQuery, Deadline, FieldError, LocalConditions, Pa
 use crate::wire::query::COMPANY_PARAMETER;
 use crate::wire::{self, Dialect};
 
-/// The query of a text as the console takes it and of the flags: the interface's own parameters, read by its own reader, and the conditions
-/// that only a text says.
+/// The query of a text as the console takes it and of the flags: the interface's own parameters, read by its own
+/// reader, and the conditions that only a text says.
 pub(super) fn query(
     text: Option<&str>,
     flags: Vec<(&'static str, &str)>,
@@ -26,21 +26,22 @@ pub(super) fn query(
         return Err(Misused(format!("{} and the query both say it: one of them is allowed", flag_of(name))));
     }
     let raw = Serializer::new(String::new()).extend_pairs(typed).extend_pairs(flags).finish();
-    let mut query =
-        wire::query::read(&raw, dialect).map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))?;
+    let mut query = wire::query::read(&raw, dialect)
+        .map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))?;
     query.filter.conditions = conditions;
     Ok(query)
 }
 
-/// The parameters that a text as the console takes it stands for, and what no parameter says. An order that it does not name is the
-/// interface's own.
+/// The parameters that a text as the console takes it stands for, and what no parameter says. An order that it does not
+/// name is the interface's own.
 fn typed(text: &str, vocabulary: Vocabulary) -> Result<(Vec<(String, String)>, LocalConditions), Misused> {
     let (mut filter, sort) = parse_as_said(text, vocabulary).map_err(|error| Misused(format!("the query: {error}")))?;
     let conditions = std::mem::take(&mut filter.conditions);
     let query = AlertQuery { filter, sort: sort.unwrap_or_default(), ..AlertQuery::default() };
     let written = wire::query::write(&query, COMPANY_PARAMETER).map_err(|error| Misused(in_words(&error)))?;
     let pairs = url::form_urlencoded::parse(written.as_bytes()).into_owned();
-    let unsaid = |name: &str| matches!(name, "page" | "size") || sort.is_none() && matches!(name, "sortField" | "sortOrder");
+    let unsaid =
+        |name: &str| matches!(name, "page" | "size") || sort.is_none() && matches!(name, "sortField" | "sortOrder");
     Ok((pairs.filter(|(name, _)| !unsaid(name)).collect(), conditions))
 }
 
@@ -51,8 +52,10 @@ pub(super) fn in_words(error: &FieldError) -> String {
 
 /// The flag of a parameter: `--sort-field`.
 fn flag_of(parameter: &str) -> String {
-    let flag: String =
-        parameter.chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect();
+    let flag: String = parameter
+        .chars()
+        .flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] })
+        .collect();
     format!("--{flag}")
 }
 
@@ -62,9 +65,17 @@ pub(super) fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Repo
     let shown = page.data.len();
     let note = match (page.total, shown) {
         (0, _) => "no alert matches".to_owned(),
-        (total, 0) => format!("page {} is beyond the last one, which is {}: {total} alerts match", page.page, page.total_pages() - 1),
+        (total, 0) => format!(
+            "page {} is beyond the last one, which is {}: {total} alerts match",
+            page.page,
+            page.total_pages() - 1
+        ),
         (total, shown) if total == shown as u64 => format!("{shown} of {total} alerts"),
-        (total, _) => format!("{shown} of {total} alerts, page {} of 0 to {} (--page N, --size N)", page.page, page.total_pages() - 1),
+        (total, _) => format!(
+            "{shown} of {total} alerts, page {} of 0 to {} (--page N, --size N)",
+            page.page,
+            page.total_pages() - 1
+        ),
     };
     Ok(Report { table: table(&page.data, now, note), document, records, columns: wire::write::paths() })
 }
@@ -80,7 +91,12 @@ pub(super) fn finding(alerts: &[Alert], most: u32, now: Timestamp) -> anyhow::Re
         1 => "1 alert found".to_owned(),
         more => format!("{more} alerts found, best first"),
     };
-    Ok(Report { table: table(alerts, now, note), document: Value::Array(records.clone()), records, columns: wire::write::paths() })
+    Ok(Report {
+        table: table(alerts, now, note),
+        document: Value::Array(records.clone()),
+        records,
+        columns: wire::write::paths(),
+    })
 }
 
 /// Alerts for people, a row each.
@@ -119,7 +135,12 @@ pub(in crate::cli) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Re
             Some(other) => rows.push(vec![column, other.to_string()]),
         }
     }
-    Ok(Report { table: Rows { rows, ..Rows::default() }, document: record.clone(), records: vec![record], columns: wire::write::paths() })
+    Ok(Report {
+        table: Rows { rows, ..Rows::default() },
+        document: record.clone(),
+        records: vec![record],
+        columns: wire::write::paths(),
+    })
 }
 
 /// An alert that was answered, and first of all whether by this decision.
@@ -216,11 +237,18 @@ mod tests {
 
         let Misused(words) = query(None, args.parameters(), Dialect::Current, Vocabulary::Interface).unwrap_err();
 
-        assert!(words.contains("--expires-in: \"soon\" is not allowed") && words.contains("--size: \"101\" is not allowed"), "{words}");
+        assert!(
+            words.contains("--expires-in: \"soon\" is not allowed") && words.contains("--size: \"101\" is not allowed"),
+            "{words}"
+        );
     }
 
     #[rstest]
-    #[case("status:open expires:6 sort:-amount shop", Vec::new(), "status=OPEN&expiresIn=6&sortField=amount&sortOrder=DESC&q=shop")]
+    #[case(
+        "status:open expires:6 sort:-amount shop",
+        Vec::new(),
+        "status=OPEN&expiresIn=6&sortField=amount&sortOrder=DESC&q=shop"
+    )]
     #[case("status:open", vec![("sortField", "hoursLeft")], "status=OPEN&sortField=hoursLeft")]
     #[case("", vec![("q", "shop")], "q=shop")]
     fn a_text_as_the_console_takes_it_and_flags_are_one_query(
@@ -237,8 +265,16 @@ mod tests {
     #[case("status:open", vec![("status", "OPEN")], "--status and the query both say it")]
     #[case("sort:amount", vec![("sortField", "hoursLeft")], "--sort-field and the query both say it")]
     #[case("expires:soon", Vec::new(), "the query: expires:soon: ")]
-    #[case("status:open mcc:5941", Vec::new(), "the query: mcc:5941: is known to desk rules and to this machine's lists")]
-    fn what_a_text_cannot_mean_is_told(#[case] text: &str, #[case] flags: Vec<(&'static str, &str)>, #[case] words: &str) {
+    #[case(
+        "status:open mcc:5941",
+        Vec::new(),
+        "the query: mcc:5941: is known to desk rules and to this machine's lists"
+    )]
+    fn what_a_text_cannot_mean_is_told(
+        #[case] text: &str,
+        #[case] flags: Vec<(&'static str, &str)>,
+        #[case] words: &str,
+    ) {
         let Misused(error) = query(Some(text), flags, Dialect::Current, Vocabulary::Interface).unwrap_err();
 
         assert!(error.starts_with(words), "{error}");
@@ -281,13 +317,19 @@ mod tests {
         let written = wire::query::write(&query, COMPANY_PARAMETER).unwrap();
         let pairs: Vec<(String, String)> = url::form_urlencoded::parse(written.as_bytes()).into_owned().collect();
         assert_eq!(pairs.len(), args.parameters().len(), "{written}");
-        assert_eq!((query.filter.descriptor.as_deref(), query.filter.q.as_deref()), (Some("ACME & CO"), Some("4111 +")));
+        assert_eq!(
+            (query.filter.descriptor.as_deref(), query.filter.q.as_deref()),
+            (Some("ACME & CO"), Some("4111 +"))
+        );
     }
 
     #[test]
     fn the_columns_do_not_depend_on_the_rows() {
         let columns = wire::write::paths();
 
-        assert!(columns.contains(&"outcome.disputeReasonCode".to_owned()) && columns.contains(&"hoursLeft".to_owned()), "{columns:?}");
+        assert!(
+            columns.contains(&"outcome.disputeReasonCode".to_owned()) && columns.contains(&"hoursLeft".to_owned()),
+            "{columns:?}"
+        );
     }
 }

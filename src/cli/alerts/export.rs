@@ -26,20 +26,24 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
         None | Some(Format::Ndjson) => RecordFormat::Ndjson,
         Some(Format::Json) => RecordFormat::Json,
         Some(Format::Csv) => RecordFormat::Csv,
-        Some(Format::Table) => return Err(Misused("an export is for programs: --output json, ndjson or csv".to_owned()).into()),
+        Some(Format::Table) => {
+            return Err(Misused("an export is for programs: --output json, ndjson or csv".to_owned()).into());
+        }
     };
     if let Some(to) = args.to.as_ref().filter(|to| args.resume && is_whole(to)) {
         say(&format!("{} is there and whole: nothing is left to go on with", to.display()));
         return Ok(());
     }
-    let asked = |dialect, vocabulary| answer::query(args.query.as_deref(), args.filter.parameters(), dialect, vocabulary);
+    let asked =
+        |dialect, vocabulary| answer::query(args.query.as_deref(), args.filter.parameters(), dialect, vocabulary);
     let (source, mut query) = AlertAccess::open_for(context, &args.remote, &args.organization, asked).await?;
     query.page.size = MAX_PAGE_SIZE;
     let records = alert_records(&source.clock);
     let record = &*records.record;
     let count = match &args.to {
         None => {
-            let writer = RecordWriter::new(format, records.columns, context.output.cells(), BufWriter::new(io::stdout()))?;
+            let writer =
+                RecordWriter::new(format, records.columns, context.output.cells(), BufWriter::new(io::stdout()))?;
             let mut written = Written { writer, record };
             let short = read_all(&source, &mut query, args.details, PageWalk::start(), &mut written).await?;
             // What was read is well-formed, and then it is said that it is not all.
@@ -54,7 +58,8 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
             let short = read_all(&source, &mut query, args.details, walk, &mut kept).await?;
             let mut part = kept.part;
             whole(short).with_context(|| format!("what was read is in {}", part.path().display()))?;
-            let mut written = RecordWriter::new(format, records.columns, context.output.cells_of_a_file(), part.target()?)?;
+            let mut written =
+                RecordWriter::new(format, records.columns, context.output.cells_of_a_file(), part.target()?)?;
             part.records(|record| written.put(record))?;
             let (count, target) = written.finish()?;
             part.replace(target)?;
@@ -109,7 +114,8 @@ async fn read_all(
 ) -> anyhow::Result<Option<String>> {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     bar.set_style(
-        ProgressStyle::with_template("{bar:30} {pos} of {len} alerts, {per_sec}").unwrap_or_else(|_| ProgressStyle::default_bar()),
+        ProgressStyle::with_template("{bar:30} {pos} of {len} alerts, {per_sec}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar()),
     );
     let mut shown = Shown { sink, bar };
     let read = export::read_whole_list(&*source.alerts, query, details, walk, &mut shown).await;
@@ -198,7 +204,8 @@ mod tests {
         let mut written = Written { writer, record: &*records.record };
         for _ in 0..count {
             let mut alert = Alert::new(AlertId::generate(), Provider::Cdrn, AlertType::VerifiDispute);
-            alert.outcome = Some(Outcome { amount_stopped: Some("5.50".parse().unwrap()), ..Outcome::sample(alert.id) });
+            alert.outcome =
+                Some(Outcome { amount_stopped: Some("5.50".parse().unwrap()), ..Outcome::sample(alert.id) });
             written.put(&alert).unwrap();
         }
         let (written, out) = written.writer.finish().unwrap();

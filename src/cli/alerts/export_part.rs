@@ -1,4 +1,5 @@
-//! The part of an export that is on the disk already: records a line each, with a mark behind each page, so that it can be gone on with.
+//! The part of an export that is on the disk already: records a line each, with a mark behind each page, so that it can
+//! be gone on with.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
@@ -45,7 +46,8 @@ struct PartRead {
     mark: Option<(PageMark, usize)>,
 }
 
-/// Whether a file is there, and nothing beside it that could be gone on with: an export takes its file's name only when it is whole.
+/// Whether a file is there, and nothing beside it that could be gone on with: an export takes its file's name only when
+/// it is whole.
 pub(super) fn is_whole(target: &Path) -> bool {
     target.is_file() && !part_of(target).exists()
 }
@@ -58,8 +60,8 @@ fn part_of(target: &Path) -> PathBuf {
 }
 
 impl ExportPart {
-    /// Opens the part of an export to this file, and the walk that it stands at. `about` says what is exported: a part of something else
-    /// is not gone on with.
+    /// Opens the part of an export to this file, and the walk that it stands at. `about` says what is exported: a part
+    /// of something else is not gone on with.
     pub(super) fn open(target: &Path, resume: bool, about: &str) -> anyhow::Result<(Self, PageWalk)> {
         let path = part_of(target);
         let wrong = |file: &Path, what: &str| Misused(format!("{}: {what}", file.display()));
@@ -77,7 +79,8 @@ impl ExportPart {
         if !empty && !resume {
             return Err(wrong(
                 &path,
-                "is there from an export that broke off: --resume goes on with it, and whoever wants to begin anew removes it",
+                "is there from an export that broke off: --resume goes on with it, and whoever wants to begin anew \
+                    removes it",
             )
             .into());
         }
@@ -106,13 +109,17 @@ impl ExportPart {
         let mut reader = BufReader::new(self.file.get_ref());
         // What a death cut short is no line.
         while reader.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
-            let read: PartLine = serde_json::from_slice(&line).map_err(|error| wrong(&format!("is no part of an export: {error}")))?;
+            let read: PartLine =
+                serde_json::from_slice(&line).map_err(|error| wrong(&format!("is no part of an export: {error}")))?;
             match read {
                 PartLine { export: Some(known), .. } if known != about => {
-                    let words = "is the part of an export of something else: of another place, by another filter or with other details";
+                    let words = "is the part of an export of something else: of another place, by another filter or \
+                        with other details";
                     return Err(wrong(words).into());
                 }
-                PartLine { id: Some(AlertIdText(id)), .. } => met.push(id.parse().map_err(|_| wrong("holds an alert without an id"))?),
+                PartLine { id: Some(AlertIdText(id)), .. } => {
+                    met.push(id.parse().map_err(|_| wrong("holds an alert without an id"))?)
+                }
                 PartLine { mark: Some(newest), .. } => mark = Some((newest, met.len())),
                 PartLine { .. } => {}
             }
@@ -175,7 +182,9 @@ impl ExportPart {
     pub(super) fn replace(self, whole: BufWriter<NamedTempFile>) -> anyhow::Result<()> {
         let whole = whole.into_inner().map_err(io::IntoInnerError::into_error)?;
         whole.as_file().sync_all()?;
-        whole.persist_noclobber(&self.target).with_context(|| format!("{} cannot be written", self.target.display()))?;
+        whole
+            .persist_noclobber(&self.target)
+            .with_context(|| format!("{} cannot be written", self.target.display()))?;
         std::fs::remove_file(&self.path).with_context(|| format!("{} cannot be removed", self.path.display()))
     }
 }

@@ -37,7 +37,9 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
         AlertsCommand::Find(args) => {
             let asked = FindQuery::parse(&args.text.join(" ")).map_err(Misused)?;
             let source = AlertAccess::open_as_operator(&context, &args.remote, &args.organization).await?;
-            let found = find_everywhere(source.desk()?.as_ref(), &*source.alerts, source.find.as_deref(), &asked, args.size).await?;
+            let found =
+                find_everywhere(source.desk()?.as_ref(), &*source.alerts, source.find.as_deref(), &asked, args.size)
+                    .await?;
             found.limits.iter().for_each(|limit| say(limit));
             if let Some(on_order) = &found.on_order {
                 say(&format!("alerts that the shop's order {} matches: {}", on_order.order_id, on_order.alerts.len()));

@@ -18,7 +18,9 @@ const MOST_LISTED: usize = 20;
 /// Refuses what cannot be a name, before anything is opened for it.
 pub(super) fn require(name: &str) -> Result<(), Misused> {
     if name.trim().is_empty() {
-        return Err(Misused("an alert's id is needed: its own (a UUID) or the one that its network gave it".to_owned()));
+        return Err(Misused(
+            "an alert's id is needed: its own (a UUID) or the one that its network gave it".to_owned(),
+        ));
     }
     Ok(())
 }
@@ -43,19 +45,30 @@ pub(super) async fn find(source: &AlertAccess, name: &str, provider: Option<&str
         (0, Some(id)) => Err(ServiceError::AlertNotFound(id).into()),
         (0, None) => {
             let whose = provider.map(|provider| format!(" at {provider}")).unwrap_or_default();
-            bail!(NotFound(format!("no alert has the id {:?}{whose}, neither its own (a UUID) nor its network's", printable(name))))
+            bail!(NotFound(format!(
+                "no alert has the id {:?}{whose}, neither its own (a UUID) nor its network's",
+                printable(name)
+            )))
         }
         (1, _) => Ok(source.alerts.get(found.remove(0).id).await?),
         (count, _) => {
             let line = |alert: &Alert| {
                 let amount = alert.money().map(|money| money.to_string()).unwrap_or_default();
-                let facts = [alert.provider.to_string(), alert.status.to_string(), amount, card(alert), alert.merchant_descriptor.clone()];
+                let facts = [
+                    alert.provider.to_string(),
+                    alert.status.to_string(),
+                    amount,
+                    card(alert),
+                    alert.merchant_descriptor.clone(),
+                ];
                 let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
                 format!("\n{}  {}", alert.id, printable(&facts.join(", ")))
             };
             let lines: String = found.iter().take(MOST_LISTED).map(line).collect();
             let name = printable(name);
-            bail!(Misused(format!("{count} alerts have the network id {name:?}: say --provider NAME, or an alert's own id{lines}")))
+            bail!(Misused(format!(
+                "{count} alerts have the network id {name:?}: say --provider NAME, or an alert's own id{lines}"
+            )))
         }
     }
 }
@@ -85,7 +98,10 @@ async fn bearing(source: &AlertAccess, name: &str, provider: Option<&Provider>) 
         }
         if query.page.page == MOST_PAGES {
             let name = printable(name);
-            bail!(Misused(format!("{} alerts hold {name:?}: name the alert by its own id, which `avert alerts list` tells", page.total)));
+            bail!(Misused(format!(
+                "{} alerts hold {name:?}: name the alert by its own id, which `avert alerts list` tells",
+                page.total
+            )));
         }
     }
 }

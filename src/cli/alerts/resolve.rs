@@ -63,7 +63,8 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         landed = journal.send(decision, &source) => landed?,
         signal = signals.next() => {
             journal.became(key, DecisionFate::Unknown(format!("{signal} ended the command before its answer came")));
-            say(&format!("the decision may have left, and its answer was not waited for: `avert alerts show {id}` tells what became of it"));
+            say(&format!("the decision may have left, and its answer was not waited for: `avert alerts show {id}` \
+                tells what became of it"));
             return Err(Signalled(signal).into());
         }
     };
@@ -82,11 +83,17 @@ fn resolution(args: &AlertResolveArgs, dialect: Dialect, disputed: Option<&Money
     if dialect == Dialect::Current && parts.amount_stopped.is_some() {
         return Err(Misused("--amount-stopped is for the older dialect (--dialect older)".to_owned()));
     }
-    Resolution::from_parts(parts, dialect, disputed).map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
+    Resolution::from_parts(parts, dialect, disputed)
+        .map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
 }
 
 /// The parts of a decision as they were typed: words in any letter case, also with hyphens, as in not-refunded.
-pub(super) fn parts(refunded: &str, resolution: Option<&str>, amount_stopped: Option<&str>, comments: Option<&str>) -> ResolutionParts {
+pub(super) fn parts(
+    refunded: &str,
+    resolution: Option<&str>,
+    amount_stopped: Option<&str>,
+    comments: Option<&str>,
+) -> ResolutionParts {
     let spelled = |text: &str, gap: char| text.trim().to_ascii_uppercase().replace(['-', '_', ' '], &gap.to_string());
     ResolutionParts {
         refunded: Some(spelled(refunded, ' ')),
@@ -100,9 +107,15 @@ pub(super) fn parts(refunded: &str, resolution: Option<&str>, amount_stopped: Op
 pub(super) fn unanswerable(alert: &Alert, now: Timestamp) -> Option<String> {
     if alert.is_closed(now) {
         let end = alert.expired_at.or_else(|| alert.deadline.moment());
-        return Some(end.map_or_else(|| "the window has closed".to_owned(), |end| format!("the window has closed, {}", to_iso(end))));
+        return Some(end.map_or_else(
+            || "the window has closed".to_owned(),
+            |end| format!("the window has closed, {}", to_iso(end)),
+        ));
     }
-    alert.alert_type.is_notice().then(|| format!("a notice ({}): no answer is asked for", printable(alert.alert_type.words())))
+    alert
+        .alert_type
+        .is_notice()
+        .then(|| format!("a notice ({}): no answer is asked for", printable(alert.alert_type.words())))
 }
 
 /// What a search for an alert's payment left uncompared, where it went by the interface alone.
@@ -111,14 +124,15 @@ pub(super) fn not_compared(source: &AlertAccess, alert: &Alert) -> Option<String
     duplicate::not_compared(alert).filter(|_| source.duplicates.is_none())
 }
 
-/// What speaks against a refund, a line each: one payment may be refunded only once, by its alerts and the shop together. And why that could
-/// not be looked for, where it was so.
+/// What speaks against a refund, a line each: one payment may be refunded only once, by its alerts and the shop
+/// together. And why that could not be looked for, where it was so.
 async fn doubles(source: &AlertAccess, alert: &Alert, coming: &[ComingDecision]) -> (Vec<String>, Option<String>) {
     let others = match source.same_payment(alert).await {
         Ok(others) => others,
         Err(error) => {
             let failed = format!("alerts on the same payment could not be looked for: {error}");
-            let lines = rule_in_words(alert).into_iter().chain([failed]).chain(source.refunded_order(alert, &[])).collect();
+            let lines =
+                rule_in_words(alert).into_iter().chain([failed]).chain(source.refunded_order(alert, &[])).collect();
             return (lines, Some(error.to_string().trim_end_matches('.').to_owned()));
         }
     };
@@ -142,7 +156,8 @@ pub(super) fn coming_here(coming: &ComingDecision) -> String {
     coming_in_words("a console of this desk", coming)
 }
 
-/// Another alert as a duplicate of an alert, with what the engine or a console of the desk has not finished on it; and the same in words.
+/// Another alert as a duplicate of an alert, with what the engine or a console of the desk has not finished on it; and
+/// the same in words.
 pub(super) fn double_of(
     alert: &Alert,
     other: &Alert,
@@ -175,10 +190,14 @@ fn double_in_words(found: &Duplicate) -> String {
         DuplicateState::Refunded { .. } => "refunded already",
         DuplicateState::RefundedByRule => "probably refunded already by its network's rule",
         DuplicateState::Answered { .. } => "answered already",
-        DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) if resolution.gives_money_back() => {
+        DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution)
+            if resolution.gives_money_back() =>
+        {
             "a refund is with its network, or may have arrived"
         }
-        DuplicateState::OnItsWay(_) | DuplicateState::MayHaveArrived(_) => "a decision is with its network, or may have arrived",
+        DuplicateState::OnItsWay(_) | DuplicateState::MayHaveArrived(_) => {
+            "a decision is with its network, or may have arrived"
+        }
         DuplicateState::Waiting => "waits too",
     };
     format!("{state}: {} ({})", called(found), found.evidence.words())
@@ -227,7 +246,9 @@ pub(in crate::cli) async fn confirm(question: String) -> anyhow::Result<()> {
     }
     let answer = tokio::task::spawn_blocking(move || {
         let mut answer = String::new();
-        write!(io::stderr(), "{question}").and_then(|()| io::stderr().flush()).and_then(|()| io::stdin().read_line(&mut answer))?;
+        write!(io::stderr(), "{question}")
+            .and_then(|()| io::stderr().flush())
+            .and_then(|()| io::stdin().read_line(&mut answer))?;
         Ok::<_, io::Error>(answer)
     });
     let answer = answer.await.context("asking failed")?.context("the answer cannot be read")?;
@@ -248,7 +269,11 @@ mod tests {
     use crate::domain::{AlertId, AlertType, AttemptId, Currency, Provider};
 
     fn args(refunded: &str, resolution: Option<&str>) -> AlertResolveArgs {
-        AlertResolveArgs { refunded: Some(refunded.to_owned()), resolution: resolution.map(str::to_owned), ..AlertResolveArgs::default() }
+        AlertResolveArgs {
+            refunded: Some(refunded.to_owned()),
+            resolution: resolution.map(str::to_owned),
+            ..AlertResolveArgs::default()
+        }
     }
 
     #[rstest]
@@ -256,7 +281,11 @@ mod tests {
     #[case("not-refunded", None, Decision::NotRefunded)]
     #[case("NOT REFUNDED", None, Decision::NotRefunded)]
     #[case("invalid", Some("not-refunded-duplicate"), Decision::Invalid(InvalidReason::Duplicate))]
-    fn words_may_be_typed_as_flags_are(#[case] refunded: &str, #[case] reason: Option<&str>, #[case] decision: Decision) {
+    fn words_may_be_typed_as_flags_are(
+        #[case] refunded: &str,
+        #[case] reason: Option<&str>,
+        #[case] decision: Decision,
+    ) {
         let said = resolution(&args(refunded, reason), Dialect::Current, None).unwrap();
 
         assert_eq!(said, Resolution::Current { decision, comments: String::new() });
@@ -266,11 +295,19 @@ mod tests {
     #[case(args("maybe", None), Dialect::Current, "--refunded: \"MAYBE\"")]
     #[case(args("invalid", None), Dialect::Current, "--resolution: is required")]
     #[case(args("refunded", None), Dialect::Older, "--resolution: is required")]
-    #[case(AlertResolveArgs { amount_stopped: Some("5".into()), ..args("refunded", None) }, Dialect::Current, "--amount-stopped is for the older")]
-    #[case(AlertResolveArgs { amount_stopped: Some("11".into()), ..args("refunded", Some("partially-stopped")) }, Dialect::Older, "--amount-stopped: 11")]
-    #[case(AlertResolveArgs { amount_stopped: Some("x".into()), ..args("refunded", Some("stopped")) }, Dialect::Older, "--amount-stopped: \"x\"")]
-    #[case(AlertResolveArgs { comments: Some("x".repeat(251)), ..args("refunded", None) }, Dialect::Current, "--comments: has 251")]
-    fn what_is_wrong_is_told_at_its_flag(#[case] args: AlertResolveArgs, #[case] dialect: Dialect, #[case] words: &str) {
+    #[case(AlertResolveArgs { amount_stopped: Some("5".into()), ..args("refunded", None) }, Dialect::Current,
+        "--amount-stopped is for the older")]
+    #[case(AlertResolveArgs { amount_stopped: Some("11".into()), ..args("refunded", Some("partially-stopped")) },
+        Dialect::Older, "--amount-stopped: 11")]
+    #[case(AlertResolveArgs { amount_stopped: Some("x".into()), ..args("refunded", Some("stopped")) },
+        Dialect::Older, "--amount-stopped: \"x\"")]
+    #[case(AlertResolveArgs { comments: Some("x".repeat(251)), ..args("refunded", None) }, Dialect::Current,
+        "--comments: has 251")]
+    fn what_is_wrong_is_told_at_its_flag(
+        #[case] args: AlertResolveArgs,
+        #[case] dialect: Dialect,
+        #[case] words: &str,
+    ) {
         let disputed = Money { amount: "10".parse().unwrap(), currency: Currency::new("EUR") };
 
         let Misused(error) = resolution(&args, dialect, Some(&disputed)).unwrap_err();
@@ -285,10 +322,17 @@ mod tests {
             amount: Some("129.9".parse().unwrap()),
             ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
         };
-        let said = Resolution::Current { decision: Decision::Invalid(InvalidReason::Duplicate), comments: "see\nother".to_owned() };
+        let said = Resolution::Current {
+            decision: Decision::Invalid(InvalidReason::Duplicate),
+            comments: "see\nother".to_owned(),
+        };
 
-        let question =
-            question(&alert, &said, &["on the same payment, waits too: VERIFI 7 (same ARN)".to_owned()], Some(Environment::Production));
+        let question = question(
+            &alert,
+            &said,
+            &["on the same payment, waits too: VERIFI 7 (same ARN)".to_owned()],
+            Some(Environment::Production),
+        );
 
         for text in [
             "(PRODUCTION)",
@@ -342,7 +386,11 @@ mod tests {
             .map(|stage| double_of(&alert, &other, &[], &[coming(stage)]).unwrap())
             .map(|(found, words)| (found.is_refunded(), words.split_once("): ").unwrap().1.to_owned()));
 
-        let words = ["has REFUNDED staged", "sent REFUNDED and has no answer yet", "sent REFUNDED; whether it arrived is not known"];
+        let words = [
+            "has REFUNDED staged",
+            "sent REFUNDED and has no answer yet",
+            "sent REFUNDED; whether it arrived is not known",
+        ];
         assert_eq!(told, words.map(|words| (true, format!("a console of this desk {words}"))));
     }
 }

@@ -1,4 +1,5 @@
-//! Sending a decision from a command: once, with the steps in the desk's journal that a console of the desk would write.
+//! Sending a decision from a command: once, with the steps in the desk's journal that a console of the desk would
+//! write.
 
 use std::cell::Cell;
 
@@ -34,13 +35,15 @@ impl<'a> CommandDecision<'a> {
     /// The steps of its leaving. It has no grace.
     fn leaving(&self) -> Vec<JournalStep> {
         let (decision, said) = (self.key.clone(), JournalDecision::of(self.alert, &self.resolution));
-        let staged = JournalStep::Staged { decision: decision.clone(), said, rule: None, together: self.together.clone() };
+        let staged =
+            JournalStep::Staged { decision: decision.clone(), said, rule: None, together: self.together.clone() };
         let unlooked = self.unlooked.clone().map(|why| JournalStep::Unlooked { decision: decision.clone(), why });
         [staged].into_iter().chain(unlooked).chain([JournalStep::Sent { decision }]).collect()
     }
 }
 
-/// The desk's journal, open for a command. One that cannot be written keeps no answer back, whose window may close: it is told once.
+/// The desk's journal, open for a command. One that cannot be written keeps no answer back, whose window may close: it
+/// is told once.
 pub(super) struct CommandJournal {
     journal: Option<Journal>,
     is_told: Cell<bool>,
@@ -58,7 +61,11 @@ impl CommandJournal {
     }
 
     /// Sends a decision. That it leaves is on the disk before, and afterwards what became of it.
-    pub(super) async fn send(&self, decision: CommandDecision<'_>, source: &AlertAccess) -> Result<Landing, ServiceError> {
+    pub(super) async fn send(
+        &self,
+        decision: CommandDecision<'_>,
+        source: &AlertAccess,
+    ) -> Result<Landing, ServiceError> {
         self.write(decision.leaving());
         let CommandDecision { alert, resolution, key, idempotency_key, .. } = decision;
         let request = ResolveRequest { resolution, idempotency_key: Some(idempotency_key) };
@@ -81,7 +88,10 @@ impl CommandJournal {
 
     fn tell(&self, error: &DeskError) {
         if !self.is_told.replace(true) {
-            say(&format!("warning: {error}. Answers are sent all the same; consoles of this desk do not know of what is missing there"));
+            say(&format!(
+                "warning: {error}. Answers are sent all the same; consoles of this desk do not know of what is \
+                    missing there"
+            ));
         }
     }
 }

@@ -44,7 +44,8 @@ pub(crate) struct AlertFindArgs {
     #[arg(required = true, value_name = "TEXT")]
     pub(crate) text: Vec<String>,
     /// How many at most, 1 to 100
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_FOUND)))]
+    #[arg(long, value_name = "N", default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_FOUND)))]
     pub(crate) size: u32,
     #[command(flatten)]
     pub(crate) organization: OrganizationArgs,
@@ -90,7 +91,10 @@ impl AlertListArgs {
     /// The interface's parameters with the values given for them.
     pub(crate) fn parameters(&self) -> Vec<(&'static str, &str)> {
         let page = [("page", &self.page), ("size", &self.size)];
-        page.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).chain(self.filter.parameters()).collect()
+        page.into_iter()
+            .filter_map(|(name, value)| Some((name, value.as_deref()?)))
+            .chain(self.filter.parameters())
+            .collect()
     }
 }
 
@@ -118,14 +122,16 @@ pub(crate) struct AlertResolveArgs {
     /// Makes a repeat of this very command harmless for 24 h. Default: a new one each time
     #[arg(long, value_name = "KEY")]
     pub(crate) idempotency_key: Option<String>,
-    /// Many decisions from a file instead, NDJSON or CSV: id (or provider and providerId), refunded, resolution, comments. What became of
-    /// each is printed and kept in FILE.results
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "provider", "refunded", "resolution", "comments", "amount_stopped", "idempotency_key"])]
+    /// Many decisions from a file instead, NDJSON or CSV: id (or provider and providerId), refunded, resolution,
+    /// comments. What became of each is printed and kept in FILE.results
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "provider", "refunded", "resolution", "comments",
+        "amount_stopped", "idempotency_key"])]
     pub(crate) from: Option<PathBuf>,
     /// With --from: read every alert and say what would be sent, and send nothing
     #[arg(long, requires = "from", conflicts_with_all = ["yes", "resume"])]
     pub(crate) dry_run: bool,
-    /// With --from: go on where an earlier run ended, by FILE.results. What was recorded is not sent again, what is unknown is read
+    /// With --from: go on where an earlier run ended, by FILE.results. What was recorded is not sent again, what is
+    /// unknown is read
     #[arg(long, requires = "from")]
     pub(crate) resume: bool,
     /// Send it without being asked

@@ -58,7 +58,8 @@ impl AccessArgs {
 /// Whom to trust, and which certificate to show.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TlsArgs {
-    /// File with the certificates (PEM) that are trusted for it, of authorities or its own, and no others. Default: this machine's authorities
+    /// File with the certificates (PEM) that are trusted for it, of authorities or its own, and no others. Default:
+    /// this machine's authorities
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
     /// File with the client certificate (PEM) that it asks for; its private key may be in the same file

@@ -18,7 +18,8 @@ pub(crate) enum JournalCommand {
 }
 
 /// Whose desk it is.
-const PROFILE: &str = "The profile whose desk is meant; local for this machine's own alerts. Default: the current one [env: AVERT_PROFILE]";
+const PROFILE: &str = "The profile whose desk is meant; local for this machine's own alerts. Default: the current one \
+    [env: AVERT_PROFILE]";
 const URL: &str = "The deployment whose desk is meant, where it has no profile [env: AVERT_URL]";
 
 /// `avert journal export`.
@@ -78,7 +79,9 @@ impl FromStr for SinceWhen {
         };
         let day = || text.parse::<NaiveDate>().ok().map(|day| Self::At(day.and_time(NaiveTime::MIN).and_utc()));
         let found = ago('h', 60).or_else(|| ago('d', 24 * 60)).or_else(|| from_iso(text).map(Self::At)).or_else(day);
-        found.ok_or_else(|| "8h, 2d, a date such as 2026-11-23 (from midnight UTC), or a moment such as 2026-11-23T06:00:00Z".to_owned())
+        found.ok_or_else(|| {
+            "8h, 2d, a date such as 2026-11-23 (from midnight UTC), or a moment such as 2026-11-23T06:00:00Z".to_owned()
+        })
     }
 }
 

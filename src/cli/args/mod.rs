@@ -36,8 +36,8 @@ pub(super) use self::secrets::{RotateCommand, SecretsCommand};
 pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, NamedColumn, OrganizationArgs};
 use self::shared::{ReadingArgs, named_column};
 pub(super) use self::webhooks::{
-    CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs, WebhookReplayArgs, WebhookUpdateArgs,
-    WebhooksCommand, WhichEvent,
+    CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs, WebhookReplayArgs,
+    WebhookUpdateArgs, WebhooksCommand, WhichEvent,
 };
 use super::topics::TOPICS;
 use crate::config::{Listen, SimulatorFault};
@@ -46,8 +46,8 @@ use crate::wire::import::alert_column;
 
 /// Chargeback alerts, answered before they become chargebacks.
 ///
-/// Without a command, avert opens the console on the current profile's deployment, else on this machine's own alerts, or with --url on
-/// another deployment's. `avert demo` shows everything on alerts that are made up.
+/// Without a command, avert opens the console on the current profile's deployment, else on this machine's own alerts,
+/// or with --url on another deployment's. `avert demo` shows everything on alerts that are made up.
 #[derive(Debug, Parser)]
 #[command(name = "avert", version, disable_help_subcommand = true)]
 pub struct Cli {
@@ -206,7 +206,8 @@ pub(super) struct CopyArgs {
     /// The database to copy to, with nothing in it
     #[arg(long, value_name = "sqlite:PATH|postgres://...")]
     pub(super) to: String,
-    /// Seal the secrets of the copy with the key in this file, which is made where there is none. Default: the key of the source
+    /// Seal the secrets of the copy with the key in this file, which is made where there is none. Default: the key of
+    /// the source
     #[arg(long, value_name = "KEYFILE")]
     pub(super) to_secret_key_file: Option<PathBuf>,
 }
@@ -312,8 +313,8 @@ pub(super) struct ImportArgs {
     /// Send no alert.created for what is new
     #[arg(long)]
     pub(super) no_events: bool,
-    /// The header of a field in this CSV, such as providerId=Case; may be given again. Kept for files with the same first row, and
-    /// providerId= takes it back
+    /// The header of a field in this CSV, such as providerId=Case; may be given again. Kept for files with the same
+    /// first row, and providerId= takes it back
     #[arg(long, value_name = "FIELD=HEADER", value_parser = field_header)]
     pub(super) map: Vec<NamedColumn>,
     #[command(flatten)]
@@ -323,7 +324,9 @@ pub(super) struct ImportArgs {
 }
 
 fn field_header(text: &str) -> Result<NamedColumn, String> {
-    named_column(text, |field| alert_column(field).ok_or_else(|| format!("there is no field {field:?}: `avert help import` lists them")))
+    named_column(text, |field| {
+        alert_column(field).ok_or_else(|| format!("there is no field {field:?}: `avert help import` lists them"))
+    })
 }
 
 /// `avert generate`.

@@ -12,15 +12,19 @@ use crate::wire::import::OrderPreset;
 /// `avert orders`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum OrdersCommand {
-    /// Bring the shop's orders in from a CSV, so that the console shows which order an alert is on; what is there is brought up to date
+    /// Bring the shop's orders in from a CSV, so that the console shows which order an alert is on; what is there is
+    /// brought up to date
     #[command(after_help = COLUMNS)]
     Import(OrderImportArgs),
 }
 
 /// What a file of orders holds.
-const COLUMNS: &str = "Columns: order_id (required), transaction_id, arn, auth_code, card_bin, card_last_four, amount, currency, paid_at, \
-                       descriptor, state (paid, shipped, delivered, refunded, cancelled), state_at, refunded_amount. An empty cell leaves \
-                       what is known. Of a card the first six digits and the last four are kept, whatever the file holds.";
+const COLUMNS: &str = "Columns: order_id (required), transaction_id, arn, auth_code, card_bin, card_last_four, \
+    amount, currency, paid_at, \
+                       descriptor, state (paid, shipped, delivered, refunded, cancelled), state_at, refunded_amount. \
+                       An empty cell leaves \
+                       what is known. Of a card the first six digits and the last four are kept, whatever the file \
+                       holds.";
 
 /// `avert orders import`.
 #[derive(Debug, Clone, Args)]
@@ -28,8 +32,8 @@ pub(crate) struct OrderImportArgs {
     /// The file to read, with a header line: a shop's export or any CSV; - for stdin
     #[arg(value_name = "FILE.csv")]
     pub(crate) file: PathBuf,
-    /// The header of a column in this file, such as order_id=Name; may be given again. Kept for files with the same first row, and
-    /// order_id= takes it back
+    /// The header of a column in this file, such as order_id=Name; may be given again. Kept for files with the same
+    /// first row, and order_id= takes it back
     #[arg(long, value_name = "COLUMN=HEADER", value_parser = header)]
     pub(crate) map: Vec<NamedColumn>,
     /// Whose export it is: shopify, woocommerce or stripe. Default: what the first row shows

@@ -40,10 +40,12 @@ pub(crate) enum ProfilesCommand {
 /// `avert profiles add`.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
-    mut_arg("api_key_file", |arg| arg.help("File with its API key, which is read this once and kept in the system's keyring")),
+    mut_arg("api_key_file", |arg| arg.help("File with its API key, which is read this once and kept in the system's \
+        keyring")),
     mut_arg("client_id", |arg| arg.requires("client_secret_file")),
     mut_arg("client_secret_file", |arg| {
-        arg.requires("client_id").help("File with the client secret, which is read this once and kept in the system's keyring")
+        arg.requires("client_id").help("File with the client secret, which is read this once and kept in the system's \
+            keyring")
     }),
     mut_arg("operator_key_file", |arg| {
         arg.help("File with a key of scope operator, where it is an avert, kept beside the other credential")
@@ -56,7 +58,8 @@ pub(crate) struct ProfileAddArgs {
     /// Its base URL, without /api/v1
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Which of the two worlds it is. Default: what the prefix of an avert's own key or client says, else the console asks once
+    /// Which of the two worlds it is. Default: what the prefix of an avert's own key or client says, else the console
+    /// asks once
     #[arg(long, value_enum)]
     pub(crate) environment: Option<EnvironmentName>,
     /// The variant of the interface it speaks. Default: current with an API key, older with client credentials
@@ -72,7 +75,9 @@ pub(crate) struct ProfileAddArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PAGE_SIZE)))]
     pub(crate) page_size: Option<u32>,
     /// How often the console reads its list again. Default: by the work, every 5 to 60 seconds
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(i64::from(*REFRESH_SECONDS.start())..=i64::from(*REFRESH_SECONDS.end())))]
+    #[arg(long, value_name = "SECONDS",
+        value_parser = clap::value_parser!(u32)
+            .range(i64::from(*REFRESH_SECONDS.start())..=i64::from(*REFRESH_SECONDS.end())))]
     pub(crate) refresh_seconds: Option<u32>,
     /// Rules that stage by themselves in its console, by name, comma-separated. Default: none, rules only suggest
     #[arg(long, value_name = "NAME", value_delimiter = ',')]

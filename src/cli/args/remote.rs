@@ -6,7 +6,8 @@ use super::connection::{AccessArgs, TlsArgs};
 use crate::wire::Dialect;
 
 /// What the operator's key is for.
-const OPERATOR_KEY_FILE: &str = "File with a key of scope operator, where it is an avert: the console then shows all that it has [env: \
+const OPERATOR_KEY_FILE: &str = "File with a key of scope operator, where it is an avert: the console then shows all \
+    that it has [env: \
                                  AVERT_OPERATOR_KEY holds the key itself]";
 
 /// Which deployment to work on, where it is not this machine's own alerts.
@@ -15,7 +16,8 @@ const OPERATOR_KEY_FILE: &str = "File with a key of scope operator, where it is 
     next_help_heading = "Another deployment",
     mut_arg("api_key_file", |arg| arg.help("File with the API key [env: AVERT_API_KEY holds the key itself]")),
     mut_arg("client_id", |arg| arg.help("Client id, for bearer tokens [env: AVERT_CLIENT_ID]")),
-    mut_arg("client_secret_file", |arg| arg.help("File with the client secret [env: AVERT_CLIENT_SECRET holds the secret itself]")),
+    mut_arg("client_secret_file", |arg| arg.help("File with the client secret [env: AVERT_CLIENT_SECRET holds the \
+        secret itself]")),
     mut_arg("operator_key_file", |arg| arg.help(OPERATOR_KEY_FILE))
 )]
 pub(crate) struct RemoteArgs {
@@ -25,7 +27,8 @@ pub(crate) struct RemoteArgs {
     /// Its base URL, without /api/v1. Default: this machine's own alerts [env: AVERT_URL]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// The variant of the interface it speaks. Default: current with an API key, older with client credentials [env: AVERT_DIALECT]
+    /// The variant of the interface it speaks. Default: current with an API key, older with client credentials [env:
+    /// AVERT_DIALECT]
     #[arg(long, value_enum)]
     pub(crate) dialect: Option<DialectName>,
     #[command(flatten)]
@@ -35,7 +38,8 @@ pub(crate) struct RemoteArgs {
     pub(crate) company_parameter: Option<String>,
     #[command(flatten)]
     pub(crate) tls: TlsArgs,
-    /// It is production: the console says so. Default: what the prefix of an avert's own key or client says, else nothing is claimed
+    /// It is production: the console says so. Default: what the prefix of an avert's own key or client says, else
+    /// nothing is claimed
     #[arg(long)]
     pub(crate) production: bool,
     /// Speak plain http to it beyond this machine, where others can read credentials and alerts on the way
@@ -78,7 +82,11 @@ impl RemoteArgs {
 
     /// The first of these flags that was given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
-        let where_to = [(self.profile.is_some(), "--profile"), (self.url.is_some(), "--url"), (self.dialect.is_some(), "--dialect")];
+        let where_to = [
+            (self.profile.is_some(), "--profile"),
+            (self.url.is_some(), "--url"),
+            (self.dialect.is_some(), "--dialect"),
+        ];
         let how = [(self.production, "--production"), (self.insecure_http, "--insecure-http")];
         let company = [(self.company_parameter.is_some(), "--company-parameter")];
         let given = where_to.into_iter().chain(self.access.given()).chain(company).chain(self.tls.given()).chain(how);

@@ -10,7 +10,8 @@ use super::shared::OrganizationArgs;
 pub(crate) enum RulesCommand {
     /// The rules there are, in the order in which they are asked, and which of them stage by themselves
     List(RulesListArgs),
-    /// Say what the rules would have suggested for the alerts of the last days, against what was decided. Nothing is sent
+    /// Say what the rules would have suggested for the alerts of the last days, against what was decided. Nothing is
+    /// sent
     Rehearse(Box<RehearseArgs>),
 }
 

@@ -12,7 +12,8 @@ use crate::wire::import::{Conventions, DateOrder, DecimalMark, FileZone};
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Everywhere {
-    /// Home of the local alerts: the database, its key, logs. Default: this user's data directory. The flag sets the current profile aside
+    /// Home of the local alerts: the database, its key, logs. Default: this user's data directory. The flag sets the
+    /// current profile aside
     #[arg(long, global = true, value_name = "DIR", env = "AVERT_DATA_DIR")]
     pub(crate) data_dir: Option<PathBuf>,
     /// Whether the flag named it, and not the environment: then this machine's own desk is meant.
@@ -130,7 +131,9 @@ impl OrganizationArgs {
     pub(crate) fn refuse_elsewhere(&self) -> Result<(), Misused> {
         match self.organization {
             None => Ok(()),
-            Some(_) => Err(Misused("--organization is for this machine's own alerts: a credential is tied to its organization".to_owned())),
+            Some(_) => Err(Misused(
+                "--organization is for this machine's own alerts: a credential is tied to its organization".to_owned(),
+            )),
         }
     }
 }

@@ -222,8 +222,8 @@ pub(crate) struct WebhookAddArgs {
     /// Allow plain http beyond this machine: others can read the credential and the alerts on the way
     #[arg(long)]
     pub(crate) insecure_http: bool,
-    /// File with the certificates (PEM) that are trusted there, and no others; they are kept with the endpoint. Default: this machine's
-    /// authorities
+    /// File with the certificates (PEM) that are trusted there, and no others; they are kept with the endpoint.
+    /// Default: this machine's authorities
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
     #[command(flatten)]

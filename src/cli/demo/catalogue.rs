@@ -176,7 +176,8 @@ mod tests {
 
     #[test]
     fn currencies_of_no_decimals_and_of_three_are_among_them() {
-        let currencies: BTreeSet<String> = Catalogue::built_in().merchants.into_iter().map(|merchant| merchant.currency).collect();
+        let currencies: BTreeSet<String> =
+            Catalogue::built_in().merchants.into_iter().map(|merchant| merchant.currency).collect();
 
         assert!(currencies.contains("JPY") && currencies.contains("KWD") && currencies.len() >= 12, "{currencies:?}");
     }
@@ -185,7 +186,10 @@ mod tests {
     fn kinds_and_cards_are_of_the_interface_and_of_their_scheme() {
         let catalogue = Catalogue::built_in();
         for kind in &catalogue.networks.kinds {
-            assert!(Provider::known(&kind.provider).is_some() && AlertType::known(&kind.alert_type).is_some(), "{kind:?}");
+            assert!(
+                Provider::known(&kind.provider).is_some() && AlertType::known(&kind.alert_type).is_some(),
+                "{kind:?}"
+            );
             assert!(kind.schemes.iter().all(|scheme| catalogue.networks.reasons.contains_key(scheme)), "{kind:?}");
         }
         for card in catalogue.issuers.iter().flat_map(|issuer| &issuer.cards) {
@@ -217,7 +221,8 @@ mod tests {
     #[test]
     fn every_reason_and_every_trade_has_words() {
         let Catalogue { merchants, networks, .. } = Catalogue::built_in();
-        let codes = networks.reasons.values().flat_map(|reasons| [&reasons.fraud, &reasons.dispute, &reasons.cancel]).flatten();
+        let codes =
+            networks.reasons.values().flat_map(|reasons| [&reasons.fraud, &reasons.dispute, &reasons.cancel]).flatten();
         let bare: Vec<&String> = codes
             .filter(|code| dispute_reason(code).is_none())
             .chain(merchants.iter().map(|merchant| &merchant.mcc).filter(|mcc| merchant_category(mcc).is_none()))

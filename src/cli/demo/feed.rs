@@ -1,6 +1,7 @@
 //! The generator of made-up alerts: a demo's backlog and its arrivals one by one, or the history of years.
 //!
-//! Pure: the same seed and the same moments give the same alerts. Cards are a BIN and four digits; no whole number is ever made.
+//! Pure: the same seed and the same moments give the same alerts. Cards are a BIN and four digits; no whole number is
+//! ever made.
 
 use std::collections::VecDeque;
 use std::time::Duration as Wait;
@@ -19,8 +20,8 @@ use crate::domain::duplicate::evidence;
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::rule::{parse_rules, suggestion};
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, OrderState, OutcomeId, Provider, Resolution,
-    Timestamp, decide,
+    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, OrderState, OutcomeId, Provider,
+    Resolution, Timestamp, decide,
 };
 
 /// How many recent alerts a duplicate can be of.
@@ -70,7 +71,12 @@ enum Fate {
 impl DemoFeed {
     /// A generator that this seed determines.
     pub fn new(seed: u64) -> Self {
-        Self { rng: Xoshiro256PlusPlus::seed_from_u64(seed), catalogue: Catalogue::built_in(), recent: VecDeque::new(), line: 0 }
+        Self {
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+            catalogue: Catalogue::built_in(),
+            recent: VecDeque::new(),
+            line: 0,
+        }
     }
 
     /// What is there when the demo opens, oldest first: a quarter of it waits for an answer, the rest is history.
@@ -88,8 +94,8 @@ impl DemoFeed {
         alerts.into_iter().map(|alert| self.incoming(alert)).collect()
     }
 
-    /// Has some payments that two networks raised be raised by the third one too, each in the place of an alert that waits alone. Chance is
-    /// drawn from a copy: what comes later does not depend on it.
+    /// Has some payments that two networks raised be raised by the third one too, each in the place of an alert that
+    /// waits alone. Chance is drawn from a copy: what comes later does not depend on it.
     fn make_cases_of_three(&mut self, alerts: &mut [Alert], now: Timestamp) {
         let later = self.rng.clone();
         let waits = |alert: &Alert| waits(alert, now);
@@ -123,15 +129,19 @@ impl DemoFeed {
         self.rng = later;
     }
 
-    /// Has alerts lapse first that nothing speaks for or against, which are what somebody new looks at: no notice, rule, duplicate or state of
-    /// an order. Chance is drawn from a copy here too.
+    /// Has alerts lapse first that nothing speaks for or against, which are what somebody new looks at: no notice,
+    /// rule, duplicate or state of an order. Chance is drawn from a copy here too.
     fn make_plain_first(&mut self, alerts: &mut [Alert], now: Timestamp) {
         let later = self.rng.clone();
         let rules = parse_rules(RULES).unwrap_or_default();
         let is_plain = |alert: &Alert, all: &[Alert]| {
             let state = order_of(alert).and_then(|order| order.state);
-            let suggested = alert.alert_type.is_notice() || alert.network_rule_applied() || suggestion(&rules, alert, now).is_some();
-            !suggested && matches!(state, None | Some(OrderState::Paid)) && all.iter().all(|other| evidence(alert, other).is_none())
+            let suggested = alert.alert_type.is_notice()
+                || alert.network_rule_applied()
+                || suggestion(&rules, alert, now).is_some();
+            !suggested
+                && matches!(state, None | Some(OrderState::Paid))
+                && all.iter().all(|other| evidence(alert, other).is_none())
         };
         let mut waiting: Vec<usize> = (0..alerts.len()).filter(|place| waits(&alerts[*place], now)).collect();
         waiting.sort_by_key(|place| left(&alerts[*place], now));
@@ -156,7 +166,8 @@ impl DemoFeed {
         *alert = by;
     }
 
-    /// The next alert to arrive. Most have their whole window; some were held up on the way and lapse within minutes; some are duplicates.
+    /// The next alert to arrive. Most have their whole window; some were held up on the way and lapse within minutes;
+    /// some are duplicates.
     pub fn arrival(&mut self, now: Timestamp) -> AlertPatch {
         let delay = self.seconds(1, 40);
         let raised = now - delay;
@@ -200,12 +211,15 @@ impl DemoFeed {
         // Every eighth is a duplicate of one that was refunded already, every eighth of another that waits too.
         let duplicate = match index % 8 {
             3 => self.duplicate(now - Duration::hours(20), |alert| alert.status == AlertStatus::Resolved),
-            6 => self.duplicate(now - Duration::hours(20), |alert| alert.outcome.is_none() && alert.status == AlertStatus::Open),
+            6 => self.duplicate(now - Duration::hours(20), |alert| {
+                alert.outcome.is_none() && alert.status == AlertStatus::Open
+            }),
             _ => None,
         };
         let mut alert = duplicate.unwrap_or_else(|| {
-            let kind =
-                self.kind(|kind| left < Duration::hours(24) || default_window(&Provider::parse(&kind.provider)) > Duration::hours(24));
+            let kind = self.kind(|kind| {
+                left < Duration::hours(24) || default_window(&Provider::parse(&kind.provider)) > Duration::hours(24)
+            });
             self.fresh(&kind, now)
         });
         let window = default_window(&alert.provider);
@@ -237,14 +251,22 @@ impl DemoFeed {
         alert
     }
 
-    /// Alert `index` of `count` that came evenly over `span`, oldest first, of one of these companies: the last twentieth waits for an
-    /// answer, of the others four in five were answered.
-    pub fn history(&mut self, index: u64, count: u64, span: Duration, companies: &[CompanyId], now: Timestamp) -> AlertPatch {
+    /// Alert `index` of `count` that came evenly over `span`, oldest first, of one of these companies: the last
+    /// twentieth waits for an answer, of the others four in five were answered.
+    pub fn history(
+        &mut self,
+        index: u64,
+        count: u64,
+        span: Duration,
+        companies: &[CompanyId],
+        now: Timestamp,
+    ) -> AlertPatch {
         let waits = index * 20 >= count * 19;
         let fate = if self.rng.random_bool(0.21) { Fate::Lapsed } else { Fate::Answered(self.decision()) };
         let latest = LONGEST_WINDOW + Duration::hours(1);
         let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let age = latest + Duration::seconds((span - latest).num_seconds() * whole(count - index) / whole(count).max(1));
+        let age =
+            latest + Duration::seconds((span - latest).num_seconds() * whole(count - index) / whole(count).max(1));
         let raised = now - age;
         let duplicate = if self.rng.random_bool(0.1) { self.duplicate(raised, |_| true) } else { None };
         let mut alert = duplicate.unwrap_or_else(|| {
@@ -312,7 +334,8 @@ impl DemoFeed {
         let merchant = self.merchant(kind.subscription);
         let (issuer, scheme, bin) = self.card(kind, &merchant.currency);
         let last_four = self.fill("####");
-        let mut alert = Alert::new(AlertId(self.uuid(raised)), Provider::parse(&kind.provider), AlertType::parse(&kind.alert_type));
+        let mut alert =
+            Alert::new(AlertId(self.uuid(raised)), Provider::parse(&kind.provider), AlertType::parse(&kind.alert_type));
         alert.issuer = issuer;
         alert.card_bin = bin;
         alert.card_last_four = last_four;
@@ -356,7 +379,8 @@ impl DemoFeed {
 
     /// The payment of an alert as such a network raises it.
     fn seen_by(&mut self, network: impl Fn(&str) -> bool, original: Alert, raised: Timestamp) -> Alert {
-        let kind = self.kind(|kind| !kind.subscription && !kind.alert_type.ends_with("NOTICE") && network(&kind.provider));
+        let kind =
+            self.kind(|kind| !kind.subscription && !kind.alert_type.ends_with("NOTICE") && network(&kind.provider));
         let mut alert = Alert {
             id: AlertId(self.uuid(raised)),
             provider: Provider::parse(&kind.provider),
@@ -415,7 +439,8 @@ impl DemoFeed {
                 let rules = &self.catalogue.networks.rules;
                 if self.rng.random_bool(0.28)
                     && let drawn = self.rng.random_range(0..rules.len())
-                    && let Some(rule) = rules.iter().cycle().skip(drawn).take(rules.len()).find(|rule| rule.applies_to(alert))
+                    && let Some(rule) =
+                        rules.iter().cycle().skip(drawn).take(rules.len()).find(|rule| rule.applies_to(alert))
                 {
                     alert.rule_name = Some(rule.name.replace("{currency}", alert.currency.as_str()));
                     alert.rule_type = Some(rule.kind.clone());
@@ -430,7 +455,8 @@ impl DemoFeed {
     /// Moves the alert to the moment it was raised at.
     fn set_time(&mut self, alert: &mut Alert, raised: Timestamp) {
         alert.alert_time = Some(raised);
-        // A purchase comes before its alert, also when the alert of another network was raised earlier than the first one.
+        // A purchase comes before its alert, also when the alert of another network was raised earlier than the first
+        // one.
         if alert.transaction_time.is_none_or(|bought| bought >= raised) {
             alert.transaction_time = Some(raised - Duration::days(1));
         }
@@ -447,7 +473,8 @@ impl DemoFeed {
     }
 
     fn merchant(&mut self, subscription: bool) -> Merchant {
-        let merchants: Vec<&Merchant> = self.catalogue.merchants.iter().filter(|merchant| !subscription || merchant.subscription).collect();
+        let merchants: Vec<&Merchant> =
+            self.catalogue.merchants.iter().filter(|merchant| !subscription || merchant.subscription).collect();
         (*merchants.choose(&mut self.rng).expect("the catalogue has merchants of either sort")).clone()
     }
 
@@ -455,10 +482,12 @@ impl DemoFeed {
     fn card(&mut self, kind: &AlertKind, currency: &str) -> (String, String, String) {
         let fits = |card: &&CardRange| kind.schemes.contains(&card.scheme);
         let abroad = self.rng.random_bool(0.15);
-        let issuers = self.catalogue.issuers.iter().filter(|issuer| abroad || issuer.home.iter().any(|home| home == currency));
+        let issuers =
+            self.catalogue.issuers.iter().filter(|issuer| abroad || issuer.home.iter().any(|home| home == currency));
         let cards: Vec<(&Issuer, &CardRange)> =
             issuers.flat_map(|issuer| issuer.cards.iter().filter(fits).map(move |card| (issuer, card))).collect();
-        let (issuer, card) = cards.choose(&mut self.rng).expect("a test holds that every currency has a card for each kind");
+        let (issuer, card) =
+            cards.choose(&mut self.rng).expect("a test holds that every currency has a card for each kind");
         (issuer.name.clone(), card.scheme.clone(), card.bin.clone())
     }
 
@@ -476,7 +505,8 @@ impl DemoFeed {
 
     fn amount(&mut self, merchant: &Merchant) -> Amount {
         let price: Amount = self.choose(&merchant.prices).parse().expect("a test holds that prices are amounts");
-        let pieces = if merchant.subscription { 1 } else { self.rng.random_range(1..=3_u32).min(self.rng.random_range(1..=3)) };
+        let pieces =
+            if merchant.subscription { 1 } else { self.rng.random_range(1..=3_u32).min(self.rng.random_range(1..=3)) };
         Amount::from(price.decimal() * Decimal::from(pieces))
     }
 
@@ -491,7 +521,8 @@ impl DemoFeed {
     fn uuid(&mut self, at: Timestamp) -> uuid::Uuid {
         let mut chance = [0; 10];
         self.rng.fill_bytes(&mut chance);
-        uuid::Builder::from_unix_timestamp_millis(u64::try_from(at.timestamp_millis()).unwrap_or_default(), &chance).into_uuid()
+        uuid::Builder::from_unix_timestamp_millis(u64::try_from(at.timestamp_millis()).unwrap_or_default(), &chance)
+            .into_uuid()
     }
 
     /// Fills a shape: `#` becomes a digit, `?` a capital letter, `*` either.

@@ -1,4 +1,5 @@
-//! `avert demo`: the console on a throwaway engine, with made-up alerts that keep coming and receivers that take its webhooks.
+//! `avert demo`: the console on a throwaway engine, with made-up alerts that keep coming and receivers that take its
+//! webhooks.
 
 mod catalogue;
 mod feed;
@@ -39,7 +40,9 @@ use crate::console::{NextConsole, Session, SessionInfo};
 use crate::desk::{Desk, DeskError};
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::webhook::address::AllowedNetwork;
-use crate::domain::{CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret};
+use crate::domain::{
+    CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret,
+};
 use crate::engine::{ActingEngine, Caller};
 use crate::service::{Credentials, Intake, Webhooks};
 use crate::webhooks::{DispatcherSettings, Receiver, ReceiverSettings};
@@ -57,17 +60,20 @@ const OTHER_ORGANIZATIONS: [&str; 2] = ["Harbour Records", "Northwind Outdoor"];
 pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> {
     require_terminal()?;
     if let Some(listen) = args.listen.filter(|listen| !listen.0.ip().is_loopback()) {
-        anyhow::bail!(Misused(format!("{listen} can be reached from other machines: a demo answers at a loopback address only")));
+        anyhow::bail!(Misused(format!(
+            "{listen} can be reached from other machines: a demo answers at a loopback address only"
+        )));
     }
-    let rules =
-        RulesText::of(&context).or_else(RULES).acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
+    let rules = RulesText::of(&context)
+        .or_else(RULES)
+        .acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
     // Before anything is set up: a wrong line keeps the console from opening.
     rules.for_console()?;
     // From here on a signal no longer ends the process by itself: the directory has to go first.
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let temporary = std::env::temp_dir();
-    let directory =
-        Throwaway::new_in(&temporary).with_context(|| format!("no directory for the demo can be made in {}", temporary.display()))?;
+    let directory = Throwaway::new_in(&temporary)
+        .with_context(|| format!("no directory for the demo can be made in {}", temporary.display()))?;
     let stage = tokio::select! {
         stage = set_up(&context, &args, rules, &directory) => stage?,
         signal = signals.next() => return Err(Signalled(signal).into()),
@@ -106,11 +112,16 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         simulator: SimulatorSettings { fault: args.fault },
         console: context.settings.console.clone(),
         // Its receivers are its own.
-        webhooks: config::Webhooks { allow: AllowedNetworks(AllowedNetwork::loopback().to_vec()), ..config::Webhooks::default() },
+        webhooks: config::Webhooks {
+            allow: AllowedNetworks(AllowedNetwork::loopback().to_vec()),
+            ..config::Webhooks::default()
+        },
         ..Settings::default()
     };
     let log = program_log::start(context, &home.data_dir);
-    let local = Local::open(&home, &settings, if args.listen.is_none() { OpenedBy::Console } else { OpenedBy::Command }).await?;
+    let local =
+        Local::open(&home, &settings, if args.listen.is_none() { OpenedBy::Console } else { OpenedBy::Command })
+            .await?;
     let caller = local.engine.local_caller(None).await?.said_to_be(&context.user().unwrap_or_default());
     let acting = local.engine.acting_for(caller.clone());
     let receivers = receivers(&acting, &local.clock).await.context("the demo's receivers cannot be started")?;
@@ -125,11 +136,19 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         gaps: &unreliable::GAPS_SECONDS,
         ..DispatcherSettings::default()
     })?;
-    let unreliable = unreliable::start(running.cancel.clone()).await.context("the demo's receivers cannot be started")?;
+    let unreliable =
+        unreliable::start(running.cancel.clone()).await.context("the demo's receivers cannot be started")?;
     add_unreliable(&acting, unreliable).await?;
     acting.ingest(backlog, IngestOptions { events: true }).await?;
     if args.rate.per_minute > 0.0 {
-        tokio::spawn(arrivals(feed, args.rate.per_minute, acting.clone(), local.clock.clone(), desk.clone(), running.cancel.clone()));
+        tokio::spawn(arrivals(
+            feed,
+            args.rate.per_minute,
+            acting.clone(),
+            local.clock.clone(),
+            desk.clone(),
+            running.cancel.clone(),
+        ));
     }
     if let Some(listen) = args.listen {
         let listener = TcpListener::bind(listen.0).await.with_context(|| format!("cannot answer at {listen}"))?;
@@ -155,7 +174,11 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
             facts: vec![
                 ("service", "a throwaway engine in this process; simulated networks".to_owned()),
                 ("data", format!("{}, gone when the demo ends", home.database)),
-                ("webhooks", "a delivery is given up after four tries within half a minute; the third receiver fails some".to_owned()),
+                (
+                    "webhooks",
+                    "a delivery is given up after four tries within half a minute; the third receiver fails some"
+                        .to_owned(),
+                ),
             ],
             user: context.user(),
             organizations: named.iter().map(|(other, ..)| other.clone()).filter(|other| other != name).collect(),
@@ -176,7 +199,11 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
 }
 
 /// The other organizations of the demo, each with alerts and a desk of its own.
-async fn other_organizations(local: &Local, args: &DemoArgs, data_dir: &Path) -> anyhow::Result<Vec<(String, Caller, PathBuf)>> {
+async fn other_organizations(
+    local: &Local,
+    args: &DemoArgs,
+    data_dir: &Path,
+) -> anyhow::Result<Vec<(String, Caller, PathBuf)>> {
     let mut others = Vec::new();
     for (name, number) in OTHER_ORGANIZATIONS.into_iter().zip(1_u64..) {
         local.engine.create_organization(name).await?;
@@ -192,7 +219,10 @@ async fn other_organizations(local: &Local, args: &DemoArgs, data_dir: &Path) ->
 
 /// Adds the endpoint whose receiver fails some of what comes.
 async fn add_unreliable(acting: &ActingEngine, address: SocketAddr) -> anyhow::Result<()> {
-    let auth = EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new(format!("{:032x}", rand::random::<u128>())) };
+    let auth = EndpointAuth::Header {
+        name: "X-API-Key".to_owned(),
+        value: Secret::new(format!("{:032x}", rand::random::<u128>())),
+    };
     acting.add_endpoint(NewEndpoint::new(format!("http://{address}/").parse()?, auth)).await?;
     Ok(())
 }
@@ -208,7 +238,8 @@ async fn receivers(acting: &ActingEngine, clock: &SharedClock) -> anyhow::Result
     for auth in credentials {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let signing = Some(Secret::for_signing());
-        let settings = ReceiverSettings { signing: signing.clone(), ..ReceiverSettings::new(auth.clone(), Arc::clone(clock)) };
+        let settings =
+            ReceiverSettings { signing: signing.clone(), ..ReceiverSettings::new(auth.clone(), Arc::clone(clock)) };
         let receiver = Receiver::start(listener, settings)?;
         acting.add_endpoint(NewEndpoint { signing, ..NewEndpoint::new(receiver.url().parse()?, auth) }).await?;
         receivers.push(receiver);
@@ -217,7 +248,14 @@ async fn receivers(acting: &ActingEngine, clock: &SharedClock) -> anyhow::Result
 }
 
 /// Lets alerts arrive until cancelled.
-async fn arrivals(mut feed: DemoFeed, per_minute: f64, acting: ActingEngine, clock: SharedClock, desk: PathBuf, cancel: CancellationToken) {
+async fn arrivals(
+    mut feed: DemoFeed,
+    per_minute: f64,
+    acting: ActingEngine,
+    clock: SharedClock,
+    desk: PathBuf,
+    cancel: CancellationToken,
+) {
     loop {
         tokio::select! {
             () = cancel.cancelled() => return,

@@ -129,13 +129,17 @@ mod tests {
         let alerts: Vec<Alert> = DemoFeed::new(1).backlog(240, now).into_iter().map(|row| row.alert).collect();
         let orders = orders_of(alerts.iter());
 
-        let found: Vec<_> = alerts.iter().filter_map(|alert| matches(alert, orders.clone()).into_iter().next()).collect();
+        let found: Vec<_> =
+            alerts.iter().filter_map(|alert| matches(alert, orders.clone()).into_iter().next()).collect();
 
         let evidence: HashSet<String> = found.iter().map(|found| format!("{:?}", found.evidence)).collect();
         let states: HashSet<_> = orders.iter().filter_map(|order| order.state).collect();
         assert!(found.len() > 190 && found.len() < 240, "{}", found.len());
         assert!(found.iter().filter(|found| found.confidence >= MatchConfidence::Likely).count() > 150);
-        assert!(evidence.contains(&format!("{:?}", OrderEvidence::AuthCodeAndCard)) && evidence.len() >= 4, "{evidence:?}");
+        assert!(
+            evidence.contains(&format!("{:?}", OrderEvidence::AuthCodeAndCard)) && evidence.len() >= 4,
+            "{evidence:?}"
+        );
         assert_eq!(states.len(), OrderState::ALL.len());
     }
 }

@@ -1,6 +1,7 @@
 //! The demo's temporary directory: removed on every exit, and when a demo was killed, by the next one.
 //!
-//! A demo holds a lock on a file in its directory for as long as it lives. A directory whose lock nobody holds was left by a killed one.
+//! A demo holds a lock on a file in its directory for as long as it lives. A directory whose lock nobody holds was left
+//! by a killed one.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -55,7 +56,8 @@ impl Drop for Throwaway {
         // A demo that ends in the middle of its work may still write a file while its directory goes.
         let gone = (0..REMOVALS).any(|_| fs::remove_dir_all(&self.path).is_ok() || !self.path.exists());
         if !gone {
-            tracing::warn!(path = %self.path.display(), "the demo's directory could not be removed; the next demo will try");
+            tracing::warn!(path = %self.path.display(), "the demo's directory could not be removed; the next demo \
+                will try");
         }
     }
 }

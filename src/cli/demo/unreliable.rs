@@ -1,5 +1,5 @@
-//! The demo's unreliable receiver: of some events it takes none of the tries that are made by themselves, and takes them when they are sent
-//! again.
+//! The demo's unreliable receiver: of some events it takes none of the tries that are made by themselves, and takes
+//! them when they are sent again.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;

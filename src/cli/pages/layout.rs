@@ -9,8 +9,8 @@ use super::markdown::{Look, PageTable, Span};
 pub(super) enum TableLayout {
     /// Its lines, the first of which names the columns.
     Columns(Vec<String>),
-    /// It is too wide for columns: each row is its first cell and what the others say of it, with their columns' names where there are
-    /// several.
+    /// It is too wide for columns: each row is its first cell and what the others say of it, with their columns' names
+    /// where there are several.
     List,
 }
 
@@ -24,15 +24,20 @@ pub(super) fn layout(table: &PageTable, width: usize) -> TableLayout {
         grid.add_row(cells(row));
     }
     // Every cell has a blank on either side, which the first ones have no use for.
-    let lines: Vec<String> = grid.to_string().lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()).collect();
+    let lines: Vec<String> =
+        grid.to_string().lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()).collect();
     match lines.iter().all(|line| textwrap::core::display_width(line) <= width) {
         true => TableLayout::Columns(lines),
         false => TableLayout::List,
     }
 }
 
-/// Cells behind the first one of a row that say something, each with the name of its column, where there is more than one such column.
-pub(super) fn said<'a>(table: &'a PageTable, row: &'a [Vec<Span>]) -> impl Iterator<Item = (Option<String>, &'a [Span])> {
+/// Cells behind the first one of a row that say something, each with the name of its column, where there is more than
+/// one such column.
+pub(super) fn said<'a>(
+    table: &'a PageTable,
+    row: &'a [Vec<Span>],
+) -> impl Iterator<Item = (Option<String>, &'a [Span])> {
     let several = table.head.len() > 2;
     let cells = table.head.iter().zip(row).skip(1).filter(|(_, cell)| !cell.is_empty());
     cells.map(move |(head, cell)| (Some(plain(head)).filter(|name| several && !name.is_empty()), cell.as_slice()))
@@ -40,5 +45,7 @@ pub(super) fn said<'a>(table: &'a PageTable, row: &'a [Vec<Span>]) -> impl Itera
 
 /// Text without its looks; code and pages keep a mark of theirs.
 pub(super) fn plain(text: &[Span]) -> String {
-    text.iter().map(|Span { text, look }| if *look == Look::Page { format!("avert help {text}") } else { text.clone() }).collect()
+    text.iter()
+        .map(|Span { text, look }| if *look == Look::Page { format!("avert help {text}") } else { text.clone() })
+        .collect()
 }

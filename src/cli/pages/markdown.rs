@@ -175,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_page_is_its_headings_paragraphs_items_code_and_tables() {
-        let page = "# Title\n\nOne\ntwo **three** `f o`.\n\n3. third\n4. fourth\n\n```sh\navert\n  serve\n```\n\n| a | b |\n| --- | --- |\n| `x\\|y` | |\n";
+        let page = "# Title\n\nOne\ntwo **three** `f o`.\n\n3. third\n4. fourth\n\n```sh\navert\n  serve\n```\n\n| a \
+            | b |\n| --- | --- |\n| `x\\|y` | |\n";
 
         let read = blocks(page);
 
@@ -187,7 +188,8 @@ mod tests {
             span("f o", Look::Code),
             span(".", Look::Plain),
         ];
-        let table = PageTable { head: vec![plain("a"), plain("b")], rows: vec![vec![vec![span("x|y", Look::Code)], vec![]]] };
+        let table =
+            PageTable { head: vec![plain("a"), plain("b")], rows: vec![vec![vec![span("x|y", Look::Code)], vec![]]] };
         let wanted = [
             Block::Heading(1, "Title".to_owned()),
             Block::Paragraph(first),
@@ -205,8 +207,11 @@ mod tests {
 
         let read = blocks(page);
 
-        let text =
-            vec![span("See there (", Look::Plain), span("rules", Look::Page), span("), here and W <https://w.example>.", Look::Plain)];
+        let text = vec![
+            span("See there (", Look::Plain),
+            span("rules", Look::Page),
+            span("), here and W <https://w.example>.", Look::Plain),
+        ];
         assert_eq!(read, [Block::Paragraph(text)]);
     }
 }

@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn a_page_has_its_name_its_sections_and_no_line_that_would_be_a_command() {
-        let page = "# Title\n\nSome `words`\n.not a command.\n\n## Part\n\n1. one\n\n```\n.dot\n'quote\n```\n\nSee [x](rules.md).\n";
+        let page = "# Title\n\nSome `words`\n.not a command.\n\n## Part\n\n1. one\n\n```\n.dot\n'quote\n```\n\nSee \
+            [x](rules.md).\n";
 
         let page = roff("name", "about it", &blocks(page));
 

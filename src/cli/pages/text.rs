@@ -12,7 +12,8 @@ const END: &str = "\x1b[0m";
 /// How far what stands below a heading is moved in.
 const INDENT: &str = "    ";
 
-/// Renders blocks as text of this width; headings and code stand out by weight where that may be, else code stands in backticks.
+/// Renders blocks as text of this width; headings and code stand out by weight where that may be, else code stands in
+/// backticks.
 pub(super) fn text(blocks: &[Block], width: usize, styled: bool) -> String {
     let writer = Writer { width, styled };
     let mut page = String::new();
@@ -34,10 +35,14 @@ struct Writer {
 impl Writer {
     fn block(&self, block: &Block) -> String {
         match block {
-            Block::Heading(level, text) => format!("{}{}\n", "  ".repeat(usize::from(level.saturating_sub(2))), self.strong(text)),
+            Block::Heading(level, text) => {
+                format!("{}{}\n", "  ".repeat(usize::from(level.saturating_sub(2))), self.strong(text))
+            }
             Block::Paragraph(text) => self.filled(text, INDENT, INDENT),
             Block::Item(mark, text) => self.filled(text, &format!("{INDENT}{mark:<2} "), &format!("{INDENT}   ")),
-            Block::Code(code) => code.lines().map(|line| format!("{INDENT}  {line}").trim_end().to_owned() + "\n").collect(),
+            Block::Code(code) => {
+                code.lines().map(|line| format!("{INDENT}  {line}").trim_end().to_owned() + "\n").collect()
+            }
             Block::Table(table) => match layout(table, self.width - INDENT.len()) {
                 TableLayout::Columns(lines) => lines.iter().map(|line| format!("{INDENT}{line}\n")).collect(),
                 TableLayout::List => table.rows.iter().map(|row| self.row(row, said(table, row))).collect(),
@@ -46,7 +51,8 @@ impl Writer {
     }
 
     fn row<'a>(&self, row: &[Vec<Span>], said: impl Iterator<Item = (Option<String>, &'a [Span])>) -> String {
-        let mut lines = row.first().map_or_else(String::new, |first| self.filled(first, INDENT, &format!("{INDENT}  ")));
+        let mut lines =
+            row.first().map_or_else(String::new, |first| self.filled(first, INDENT, &format!("{INDENT}  ")));
         let indent = format!("{INDENT}    ");
         for (name, cell) in said {
             let lead = name.map_or_else(|| indent.clone(), |name| format!("{indent}{name}: "));
@@ -90,14 +96,15 @@ mod tests {
     use super::*;
     use crate::cli::pages::markdown::blocks;
 
-    const PAGE: &str = "# Title\n\nSome `words` that go on.\n\n## Part\n\n- one\n- two\n\n| a | b | c |\n| --- | --- | --- |\n| `x` | what it is | more |\n";
+    const PAGE: &str = "# Title\n\nSome `words` that go on.\n\n## Part\n\n- one\n- two\n\n| a | b | c |\n| --- | --- \
+        | --- |\n| `x` | what it is | more |\n";
 
     #[test]
     fn text_is_wrapped_and_moved_in_below_its_headings_and_code_stands_in_backticks() {
         let page = text(&blocks(PAGE), 60, false);
 
-        let wanted =
-            "Title\n\n    Some `words` that go on.\n\nPart\n\n    -  one\n    -  two\n\n    a  b           c\n    x  what it is  more\n";
+        let wanted = "Title\n\n    Some `words` that go on.\n\nPart\n\n    -  one\n    -  two\n\n    a  b           \
+            c\n    x  what it is  more\n";
         assert_eq!(page, wanted);
     }
 

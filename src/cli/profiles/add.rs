@@ -40,7 +40,10 @@ pub(super) async fn run(access: &ProfileAccess, args: ProfileAddArgs) -> anyhow:
 }
 
 /// The profile that is asked for, its name and what is said of it.
-pub(super) async fn step_by_step(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<(ProfileName, Report)> {
+pub(super) async fn step_by_step(
+    access: &ProfileAccess,
+    args: &ProfileAddArgs,
+) -> anyhow::Result<(ProfileName, Report)> {
     let draft = asked(access, args).await?;
     Ok((draft.named.name.clone(), keep(access, draft)?))
 }
@@ -53,10 +56,18 @@ fn given(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Option
     let credential = args.access.credential_file().map(credential_in).transpose()?;
     let operator_key = args.access.operator_key_file.as_deref().map(credential_in).transpose()?;
     let environment = args.environment.map(Environment::from);
-    let told = told([args.access.client_id.as_deref(), credential.as_ref().map(Secret::reveal), operator_key.as_ref().map(Secret::reveal)]);
+    let told = told([
+        args.access.client_id.as_deref(),
+        credential.as_ref().map(Secret::reveal),
+        operator_key.as_ref().map(Secret::reveal),
+    ]);
     check_world(environment, told)?;
-    let profile =
-        Profile { environment: environment.or(told), client_id: args.access.client_id.clone(), url: url.to_string(), ..flags(args)? };
+    let profile = Profile {
+        environment: environment.or(told),
+        client_id: args.access.client_id.clone(),
+        url: url.to_string(),
+        ..flags(args)?
+    };
     Ok(Some(Draft {
         named: NamedProfile { name, profile },
         credential,
@@ -128,7 +139,8 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
         }
     };
     let read_only = args.read_only || ask::yes("Read only: nothing can be sent from here?", false)?;
-    let profile = Profile { environment: Some(environment), client_id, url: url.to_string(), dialect, read_only, ..flags(args)? };
+    let profile =
+        Profile { environment: Some(environment), client_id, url: url.to_string(), dialect, read_only, ..flags(args)? };
     let named = NamedProfile { name, profile };
     say(&format!("  trying it at {}", url.host()));
     loop {
@@ -167,17 +179,19 @@ fn free(access: &ProfileAccess, text: &str) -> anyhow::Result<ProfileName> {
 fn check_free(list: &ProfileList, name: &ProfileName) -> Result<(), ServiceError> {
     match list.all.keys().find(|known| known.as_str().eq_ignore_ascii_case(name.as_str())) {
         None => Ok(()),
-        Some(known) => {
-            Err(ServiceError::Conflict(format!("there is a profile {known} already: `avert profiles remove {known}` removes it")))
-        }
+        Some(known) => Err(ServiceError::Conflict(format!(
+            "there is a profile {known} already: `avert profiles remove {known}` removes it"
+        ))),
     }
 }
 
 fn base_url(text: &str, insecure_http: bool) -> Result<BaseUrl, String> {
-    BaseUrl::parse(text, PlainHttp::when(insecure_http, "say --insecure-http")).map_err(|error| format!("the base URL {error}"))
+    BaseUrl::parse(text, PlainHttp::when(insecure_http, "say --insecure-http"))
+        .map_err(|error| format!("the base URL {error}"))
 }
 
-/// Keeps the credential and then the profile: a profile whose credential could not be kept is none, unless its user wants it kept nowhere.
+/// Keeps the credential and then the profile: a profile whose credential could not be kept is none, unless its user
+/// wants it kept nowhere.
 fn keep(access: &ProfileAccess, draft: Draft) -> anyhow::Result<Report> {
     let Draft { named, credential, operator_key, plain, current, asks } = draft;
     let name = &named.name;

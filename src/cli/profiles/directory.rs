@@ -56,7 +56,8 @@ impl ProfileDirectory for ConsoleProfiles {
             let credential = storage.of(name, profile, &variable).map_err(|error| error.to_string())?;
             rows.push(ListedProfile {
                 name: name.to_string(),
-                address: BaseUrl::parse(&profile.url, PlainHttp::Allowed).map_or_else(|_| profile.url.clone(), |url| url.host()),
+                address: BaseUrl::parse(&profile.url, PlainHttp::Allowed)
+                    .map_or_else(|_| profile.url.clone(), |url| url.host()),
                 environment: profile.environment,
                 read_only: profile.read_only,
                 current: list.current.as_ref() == Some(name),

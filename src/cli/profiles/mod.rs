@@ -68,5 +68,8 @@ fn remove(context: &Context, access: &ProfileAccess, name: &str) -> anyhow::Resu
     if desk.exists() {
         say(&format!("its journal, drafts and views stay in {}", desk.display()));
     }
-    Ok(Report::one(serde_json::json!({ "name": name.as_str(), "credential": kept }), format!("profile {name}{credential} removed")))
+    Ok(Report::one(
+        serde_json::json!({ "name": name.as_str(), "credential": kept }),
+        format!("profile {name}{credential} removed"),
+    ))
 }

@@ -38,7 +38,9 @@ pub(super) fn list(access: &ProfileAccess, lookup: impl Fn(&str) -> Option<Strin
         say(&format!("whether the keyring holds credentials is not known: {why}"));
     }
     let cell = |record: &Value, column: &str| match &record[column] {
-        Value::String(none) if column == "credential" && none == NONE && storage.silent.is_some() => "not known".to_owned(),
+        Value::String(none) if column == "credential" && none == NONE && storage.silent.is_some() => {
+            "not known".to_owned()
+        }
         Value::String(text) => text.clone(),
         Value::Bool(true) => if column == "current" { "*" } else { "read-only" }.to_owned(),
         _ => String::new(),
@@ -48,7 +50,9 @@ pub(super) fn list(access: &ProfileAccess, lookup: impl Fn(&str) -> Option<Strin
         rows: records
             .iter()
             .map(|record| {
-                ["current", "name", "url", "environment", "dialect", "readOnly", "credential"].map(|column| cell(record, column)).into()
+                ["current", "name", "url", "environment", "dialect", "readOnly", "credential"]
+                    .map(|column| cell(record, column))
+                    .into()
             })
             .collect(),
         note: records.is_empty().then(|| "there is no profile; `avert profiles add` makes one".to_owned()),
@@ -84,7 +88,9 @@ pub(super) fn one(
     record["insecureHttp"] = profile.insecure_http.into();
     let rows = record.as_object().into_iter().flatten().filter_map(|(label, value)| match value {
         Value::Null => None,
-        Value::String(text) if text == NONE && storage.silent.is_some() => Some(vec![label.clone(), "not known".to_owned()]),
+        Value::String(text) if text == NONE && storage.silent.is_some() => {
+            Some(vec![label.clone(), "not known".to_owned()])
+        }
         Value::String(text) => Some(vec![label.clone(), text.clone()]),
         other => Some(vec![label.clone(), other.to_string()]),
     });
@@ -94,15 +100,27 @@ pub(super) fn one(
 }
 
 /// A profile that was made just now; whether it was tried.
-pub(super) fn added(NamedProfile { name, profile }: &NamedProfile, current: bool, tried: bool, storage: Option<SecretStorage>) -> Report {
+pub(super) fn added(
+    NamedProfile { name, profile }: &NamedProfile,
+    current: bool,
+    tried: bool,
+    storage: Option<SecretStorage>,
+) -> Report {
     let kept = match storage {
         Some(SecretStorage::Keyring) => "its credential is in the system's keyring".to_owned(),
         Some(SecretStorage::PlainFile) => "its credential is kept as plain text".to_owned(),
-        None if tried => format!("its credential is kept nowhere: each start asks for it, until `avert login {name}` keeps one"),
+        None if tried => {
+            format!("its credential is kept nowhere: each start asks for it, until `avert login {name}` keeps one")
+        }
         None => format!("it has no credential yet: `avert login {name}` gives it one"),
     };
-    let kept = if tried || storage.is_none() { kept } else { format!("{kept}, not tried: `avert profiles test {name}` does") };
-    let how = if current { "`avert` opens it".to_owned() } else { format!("`avert profiles use {name}` makes it the current one") };
+    let kept =
+        if tried || storage.is_none() { kept } else { format!("{kept}, not tried: `avert profiles test {name}` does") };
+    let how = if current {
+        "`avert` opens it".to_owned()
+    } else {
+        format!("`avert profiles use {name}` makes it the current one")
+    };
     let said = format!("profile {name} added: {}; {kept}; {how}", in_words(profile));
     Report::one(record(name, profile, current, storage.map_or(NONE, |storage| word(storage.into()))), said)
 }
@@ -160,7 +178,12 @@ impl<'a> Storage<'a> {
     }
 
     /// Where one of this kind is; what the environment names goes before it.
-    fn of_kind(&mut self, name: &ProfileName, kind: SecretKind, in_environment: bool) -> Result<CredentialPlace, DeskError> {
+    fn of_kind(
+        &mut self,
+        name: &ProfileName,
+        kind: SecretKind,
+        in_environment: bool,
+    ) -> Result<CredentialPlace, DeskError> {
         if in_environment {
             return Ok(CredentialPlace::Environment);
         }

@@ -121,7 +121,15 @@ async fn steps(
         Err(_) => Step::new("clock", None, NOBODY),
     };
     let avert = avert(connected, operator_key, matches!(list, Some(Ok(_))));
-    vec![address, tls, credential(&token, list.as_ref()), listing(&token, list.as_ref()), fields(list.as_ref()), clock, avert]
+    vec![
+        address,
+        tls,
+        credential(&token, list.as_ref()),
+        listing(&token, list.as_ref()),
+        fields(list.as_ref()),
+        clock,
+        avert,
+    ]
 }
 
 /// What a host name leads to.
@@ -141,7 +149,9 @@ async fn address(url: &BaseUrl) -> Result<String, String> {
 fn credential(token: &Result<bool, ServiceError>, list: Option<&Listed>) -> Step {
     let (ok, detail) = match (token, list) {
         (Err(error @ ServiceError::NotAuthorized(_)), _) => (Some(false), told(error)),
-        (Err(error), _) => (None, format!("no token, and it is not known whether the credential is taken: {}", told(error))),
+        (Err(error), _) => {
+            (None, format!("no token, and it is not known whether the credential is taken: {}", told(error)))
+        }
         (Ok(_), Some(Err(error @ ServiceError::NotAuthorized(_)))) => (Some(false), told(error)),
         (Ok(true), _) => (Some(true), "it gave a token for the client credentials".to_owned()),
         (Ok(false), Some(Ok(_))) => (Some(true), "the API key is taken".to_owned()),
@@ -154,7 +164,9 @@ fn listing(token: &Result<bool, ServiceError>, list: Option<&Listed>) -> Step {
     match (token, list) {
         (_, Some(Ok(list))) if list.total == 1 => Step::new("list", true, "1 alert"),
         (_, Some(Ok(list))) => Step::new("list", true, format!("{} alerts", list.total)),
-        (Ok(_) | Err(ServiceError::NotAuthorized(_)), None) => Step::new("list", None, "not asked for without a credential"),
+        (Ok(_) | Err(ServiceError::NotAuthorized(_)), None) => {
+            Step::new("list", None, "not asked for without a credential")
+        }
         // Whoever gave no token gives no list either.
         (_, Some(Err(error))) | (Err(error), None) => Step::new("list", false, told(error)),
     }
@@ -179,14 +191,17 @@ fn fields(list: Option<&Listed>) -> Step {
 
 fn clock_step(lead: Option<chrono::TimeDelta>) -> Step {
     let Some(lead) = lead else { return Step::new("clock", None, "it does not tell the time (no Date header)") };
-    let (seconds, which) = (lead.num_seconds().abs(), if lead < chrono::TimeDelta::zero() { "behind" } else { "ahead of" });
+    let (seconds, which) =
+        (lead.num_seconds().abs(), if lead < chrono::TimeDelta::zero() { "behind" } else { "ahead of" });
     match (seconds, lead.abs() <= CLOCK_TOLERANCE) {
         (0 | 1, _) => Step::new("clock", true, "the same as here"),
         (_, true) => Step::new("clock", true, format!("its clock is {seconds} s {which} this machine's")),
         (_, false) => Step::new(
             "clock",
             false,
-            format!("its clock is {seconds} s {which} this machine's: the time that is left is shown wrong by that much"),
+            format!(
+                "its clock is {seconds} s {which} this machine's: the time that is left is shown wrong by that much"
+            ),
         ),
     }
 }
@@ -210,7 +225,9 @@ fn avert(connected: Result<OperatorProbe, ServiceError>, key: &OperatorKey, has_
                 OperatorKey::AsKept | OperatorKey::IsTheKey => Step::new("avert", true, format!("{wanted}{why}")),
             }
         }
-        Ok(OperatorProbe::Absent) if has_list => Step::new("avert", true, "not an avert: it has the interface and nothing beyond it"),
+        Ok(OperatorProbe::Absent) if has_list => {
+            Step::new("avert", true, "not an avert: it has the interface and nothing beyond it")
+        }
         Ok(OperatorProbe::Absent) => Step::new("avert", None, "nothing of an avert was found, and no list either"),
         Err(_) => Step::new("avert", None, NOBODY),
     }
@@ -228,14 +245,18 @@ fn told(error: &ServiceError) -> String {
 }
 
 fn report(steps: &[Step]) -> Report {
-    let records: Vec<Value> = steps.iter().map(|step| json!({ "step": step.step, "ok": step.ok, "detail": step.detail })).collect();
+    let records: Vec<Value> =
+        steps.iter().map(|step| json!({ "step": step.step, "ok": step.ok, "detail": step.detail })).collect();
     let sign = |ok| match ok {
         Some(true) => "✓",
         Some(false) => "✗",
         None => "·",
     };
     let table = Rows {
-        rows: steps.iter().map(|step| vec![sign(step.ok).to_owned(), step.step.to_owned(), step.detail.clone()]).collect(),
+        rows: steps
+            .iter()
+            .map(|step| vec![sign(step.ok).to_owned(), step.step.to_owned(), step.detail.clone()])
+            .collect(),
         ..Rows::default()
     };
     Report::list(records, &["step", "ok", "detail"], table)

@@ -17,13 +17,20 @@ const HEADER_VARIABLE: &str = "AVERT_WEBHOOK_HEADER";
 const SECRET_VARIABLE: &str = "AVERT_WEBHOOK_SECRET";
 
 /// The credential of an endpoint, from the flags, else from the environment. No error repeats it.
-pub(super) fn credential(args: &CredentialArgs, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<EndpointAuth> {
-    let needs = "an endpoint needs a credential that it knows avert by: one of --basic, --basic-file, --header, --header-file";
+pub(super) fn credential(
+    args: &CredentialArgs,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<EndpointAuth> {
+    let needs =
+        "an endpoint needs a credential that it knows avert by: one of --basic, --basic-file, --header, --header-file";
     Ok(given(args, lookup)?.ok_or_else(|| Misused(format!("{needs}, {BASIC_VARIABLE}, {HEADER_VARIABLE}")))?)
 }
 
 /// The same; nothing where none is given.
-pub(super) fn given(args: &CredentialArgs, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<EndpointAuth>> {
+pub(super) fn given(
+    args: &CredentialArgs,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<Option<EndpointAuth>> {
     let CredentialArgs { basic, basic_file, header, header_file } = args;
     if let Some(text) = basic {
         warn_of_the_flag("--basic");
@@ -44,13 +51,17 @@ pub(super) fn given(args: &CredentialArgs, lookup: impl Fn(&str) -> Option<Strin
         (Some(text), None) => from_basic(&text, BASIC_VARIABLE).map(Some),
         (None, Some(text)) => from_header(&text, HEADER_VARIABLE).map(Some),
         (None, None) => Ok(None),
-        (Some(_), Some(_)) => bail!(Misused(format!("{BASIC_VARIABLE} and {HEADER_VARIABLE} are both set: there is one credential"))),
+        (Some(_), Some(_)) => {
+            bail!(Misused(format!("{BASIC_VARIABLE} and {HEADER_VARIABLE} are both set: there is one credential")))
+        }
     }
 }
 
 /// Others on this machine can see the arguments of a process.
 fn warn_of_the_flag(flag: &str) {
-    say(&format!("warning: others on this machine can read what stands behind {flag}; {flag}-file FILE reads it from a file"));
+    say(&format!(
+        "warning: others on this machine can read what stands behind {flag}; {flag}-file FILE reads it from a file"
+    ));
 }
 
 /// The header of a file, `Name: value`.
@@ -59,12 +70,14 @@ pub(super) fn header_of(file: &Path, flag: &str) -> anyhow::Result<EndpointAuth>
 }
 
 fn from_basic(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
-    let (username, password) = text.split_once(':').ok_or_else(|| Misused(format!("{place}: USER:PASS is needed, there is no colon")))?;
+    let (username, password) =
+        text.split_once(':').ok_or_else(|| Misused(format!("{place}: USER:PASS is needed, there is no colon")))?;
     Ok(EndpointAuth::Basic { username: username.to_owned(), password: Secret::new(password) })
 }
 
 fn from_header(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
-    let (name, value) = text.split_once(':').ok_or_else(|| Misused(format!("{place}: 'Name: value' is needed, there is no colon")))?;
+    let (name, value) =
+        text.split_once(':').ok_or_else(|| Misused(format!("{place}: 'Name: value' is needed, there is no colon")))?;
     Ok(EndpointAuth::Header { name: name.trim().to_owned(), value: Secret::new(value.trim()) })
 }
 
@@ -74,7 +87,10 @@ pub(super) fn ca_file(file: Option<&Path>) -> anyhow::Result<Option<CaCertificat
 }
 
 /// The signing secret of a file, or of stdin with `-`, else of the environment.
-pub(super) fn signing_secret(file: Option<&Path>, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<Secret>> {
+pub(super) fn signing_secret(
+    file: Option<&Path>,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<Option<Secret>> {
     let given = match file {
         Some(file) if file == Path::new("-") => {
             let mut text = String::new();

@@ -33,7 +33,8 @@ pub(super) async fn run(args: WebhookListenArgs) -> anyhow::Result<()> {
     let settings = settings(&args, events)?;
     // Where it is also kept or sent on, nobody has to read what is printed.
     let needs_reader = settings.recording.is_none() && settings.forwarder.is_none();
-    let listener = TcpListener::bind(args.listen.0).await.with_context(|| format!("cannot answer at {}", args.listen))?;
+    let listener =
+        TcpListener::bind(args.listen.0).await.with_context(|| format!("cannot answer at {}", args.listen))?;
     let receiver = Receiver::start(listener, settings).context("the listener has no address")?;
     let address = receiver.address();
     let mut printing = tokio::spawn(print_all(told, address, needs_reader));
@@ -60,7 +61,11 @@ fn settings(args: &WebhookListenArgs, events: mpsc::Sender<ReceivedEvent>) -> an
         Some(url) => Some(Forward {
             url: url.clone(),
             plain_http: PlainHttp::when(args.insecure_http, "say --insecure-http"),
-            auth: args.forward_header_file.as_deref().map(|file| header_of(file, "--forward-header-file")).transpose()?,
+            auth: args
+                .forward_header_file
+                .as_deref()
+                .map(|file| header_of(file, "--forward-header-file"))
+                .transpose()?,
             trusted: ca_file(args.ca_file.as_deref())?.unwrap_or_default(),
         }),
         None => None,
@@ -70,7 +75,11 @@ fn settings(args: &WebhookListenArgs, events: mpsc::Sender<ReceivedEvent>) -> an
 }
 
 /// Prints where it answers, then a line for each delivery, until no more come.
-async fn print_all(mut events: mpsc::Receiver<ReceivedEvent>, address: SocketAddr, needs_reader: bool) -> anyhow::Result<()> {
+async fn print_all(
+    mut events: mpsc::Receiver<ReceivedEvent>,
+    address: SocketAddr,
+    needs_reader: bool,
+) -> anyhow::Result<()> {
     let mut read = true;
     let mut print = |line: &str| match print_line(line) {
         Err(error) if needs_reader => Err(error),

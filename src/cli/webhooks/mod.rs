@@ -12,7 +12,8 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::args::{
-    OrganizationArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
+    OrganizationArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand,
+    WhichEvent,
 };
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
@@ -23,8 +24,8 @@ use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
-    CaCertificates, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryState, Endpoint, EndpointChange, NewEndpoint, Secret,
-    SigningChange,
+    CaCertificates, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryState, Endpoint, EndpointChange,
+    NewEndpoint, Secret, SigningChange,
 };
 use crate::engine::ActingEngine;
 use crate::service::{ServiceError, Webhooks};
@@ -53,7 +54,9 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
             delivery_log(&log)
         }
         WebhooksCommand::Deliveries(args) => deliveries(&context, *args).await?,
-        WebhooksCommand::Attempts { id, organization } => delivery_log(&acting(&context, &organization).await?.delivery(id).await?),
+        WebhooksCommand::Attempts { id, organization } => {
+            delivery_log(&acting(&context, &organization).await?.delivery(id).await?)
+        }
         WebhooksCommand::Redeliver(args) => redeliver(&context, &args).await?,
         WebhooksCommand::Listen(args) => return listen::run(*args).await,
         WebhooksCommand::Replay(args) => return replay::run(*args).await,
@@ -69,7 +72,8 @@ async fn acting(context: &Context, organization: &OrganizationArgs) -> anyhow::R
 async fn add(context: &Context, args: &WebhookAddArgs) -> anyhow::Result<Report> {
     let auth = credential(&args.credential, variable)?;
     let (signing, made) = signing(args.sign, args.secret_file.as_deref(), variable)?;
-    let new = NewEndpoint::parse(&args.url, plain_http(args.insecure_http), auth, signing).map_err(ServiceError::InvalidRequest)?;
+    let new = NewEndpoint::parse(&args.url, plain_http(args.insecure_http), auth, signing)
+        .map_err(ServiceError::InvalidRequest)?;
     let new = NewEndpoint { ca_certificate: ca_file(args.ca_file.as_deref())?.unwrap_or_default(), ..new };
     let local = Local::making(context).await?;
     let acting = local.acting(context.organization(&args.organization)).await?;
@@ -82,7 +86,10 @@ async fn add(context: &Context, args: &WebhookAddArgs) -> anyhow::Result<Report>
 async fn redeliver(context: &Context, args: &WebhookRedeliverArgs) -> anyhow::Result<Report> {
     let acting = acting(context, &args.organization).await?;
     match (args.id, args.endpoint) {
-        (Some(id), _) => Ok(Report::one(record(DeliveryJson::from(acting.redeliver(id).await?)), format!("delivery {id} is due now"))),
+        (Some(id), _) => Ok(Report::one(
+            record(DeliveryJson::from(acting.redeliver(id).await?)),
+            format!("delivery {id} is due now"),
+        )),
         (None, Some(endpoint)) => {
             let again = acting.redeliver_exhausted(endpoint).await?;
             let said = format!("{again} deliveries to endpoint {endpoint} are due now");
@@ -101,7 +108,8 @@ fn plain_http(allowed: bool) -> PlainHttp {
 fn warn_of_a_second(all: &[Endpoint], this: &Endpoint) {
     for other in all.iter().filter(|other| other.id != this.id && other.url == this.url && other.disabled.is_none()) {
         say(&format!(
-            "warning: endpoint {} has the same address: every event goes there twice; avert webhooks remove {} takes one away",
+            "warning: endpoint {} has the same address: every event goes there twice; avert webhooks remove {} takes \
+                one away",
             other.id, other.id
         ));
     }
@@ -122,7 +130,8 @@ async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<R
     let change = EndpointChange { url, auth, enabled, signing, ca_certificate };
     if change == EndpointChange::default() {
         bail!(Misused(
-            "nothing is to change: give --url, a credential, --ca-file, --no-ca-file, --rotate-secret, --secret-file, --no-secret, --enable \
+            "nothing is to change: give --url, a credential, --ca-file, --no-ca-file, --rotate-secret, --secret-file, \
+                --no-secret, --enable \
              or --disable"
                 .to_owned()
         ));
@@ -136,8 +145,13 @@ async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<R
     Ok(with_secret(Report::one(record(EndpointJson::from(endpoint)), said), made.as_ref()))
 }
 
-/// The secret to sign with: a new one, which is given a second time to be shown, or that of the file, else of the environment.
-fn signing(make: bool, file: Option<&Path>, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<(Option<Secret>, Option<Secret>)> {
+/// The secret to sign with: a new one, which is given a second time to be shown, or that of the file, else of the
+/// environment.
+fn signing(
+    make: bool,
+    file: Option<&Path>,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<(Option<Secret>, Option<Secret>)> {
     if make {
         let made = Secret::for_signing();
         return Ok((Some(made.clone()), Some(made)));
@@ -210,7 +224,8 @@ async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::R
         None => (None, None),
     };
     let WebhookDeliveriesArgs { state: states, endpoint, alert, from, until, after, size, .. } = args;
-    let page = acting.deliveries(DeliveryFilter { states, endpoint, alert, event, kind, from, until, after, size }).await?;
+    let page =
+        acting.deliveries(DeliveryFilter { states, endpoint, alert, event, kind, from, until, after, size }).await?;
     let document = record(DeliveryPageJson::from(page.clone()));
     let records: Vec<Value> = document["data"].as_array().cloned().unwrap_or_default();
     let row = |delivery: &Delivery| {
@@ -231,10 +246,28 @@ async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::R
         (None, true) => Some("no deliveries are like that".to_owned()),
         (None, false) => None,
     };
-    let columns =
-        ["id", "eventId", "event", "at", "alertId", "test", "endpointId", "url", "state", "attempts", "dueAt", "lastResult", "deliveredAt"];
+    let columns = [
+        "id",
+        "eventId",
+        "event",
+        "at",
+        "alertId",
+        "test",
+        "endpointId",
+        "url",
+        "state",
+        "attempts",
+        "dueAt",
+        "lastResult",
+        "deliveredAt",
+    ];
     let head = vec!["ID", "EVENT", "ALERT", "STATE", "TRIES", "DUE OR DELIVERED", "LAST RESULT", "URL"];
-    Ok(Report::new(document, records, &columns, Rows { head, rows: page.data.iter().map(row).collect(), right: vec![4], note }))
+    Ok(Report::new(
+        document,
+        records,
+        &columns,
+        Rows { head, rows: page.data.iter().map(row).collect(), right: vec![4], note },
+    ))
 }
 
 /// A delivery with its attempts: a row for each, and for programs all that was sent and answered.
@@ -247,7 +280,11 @@ fn delivery_log(log: &DeliveryLog) -> Report {
         vec![one.number.to_string(), to_iso(one.started_at), format!("{} ms", one.duration_ms), result, answer]
     };
     let delivery = &log.delivery;
-    let what = if delivery.test { "test".to_owned() } else { format!("{} of alert {}", delivery.kind.as_str(), delivery.alert) };
+    let what = if delivery.test {
+        "test".to_owned()
+    } else {
+        format!("{} of alert {}", delivery.kind.as_str(), delivery.alert)
+    };
     let columns = ["number", "startedAt", "durationMs", "status", "error", "answer", "sent.url"];
     let table = Rows {
         head: vec!["TRY", "STARTED", "TOOK", "RESULT", "ANSWER"],

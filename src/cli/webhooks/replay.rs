@@ -21,8 +21,8 @@ pub(super) async fn run(args: WebhookReplayArgs) -> anyhow::Result<()> {
     let secret = signing_secret(args.secret_file.as_deref(), variable)?;
     let trusted = ca_file(args.ca_file.as_deref())?.unwrap_or_default();
     let reposter = Reposter::new(url, given(&args.credential, variable)?, trusted).map_err(|error| anyhow!(error))?;
-    let replayer =
-        Replayer::new(reposter, secret, Arc::new(SystemClock)).map_err(|error| Misused(format!("the secret {}", error.message)))?;
+    let replayer = Replayer::new(reposter, secret, Arc::new(SystemClock))
+        .map_err(|error| Misused(format!("the secret {}", error.message)))?;
     let path = args.file.display();
     let lines = recording::read(&args.file).with_context(|| format!("{path} cannot be read"))?;
     let (mut taken, mut not_taken) = (0_u64, 0_u64);

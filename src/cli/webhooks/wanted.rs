@@ -46,24 +46,41 @@ impl WantedListener {
         let Self { auth, secret, forward, record } = self;
         let wrong = |error: FieldError| format!("the credential cannot be one: {} {}", error.field, error.message);
         if auth.is_none() && secret.is_none() {
-            let needs = "a listener needs what it knows the deployment by: a Basic credential (--basic-file, AVERT_WEBHOOK_BASIC), a header \
-                         (--header-file, AVERT_WEBHOOK_HEADER) or a signing secret (--secret-file, AVERT_WEBHOOK_SECRET)";
+            let needs = "a listener needs what it knows the deployment by: a Basic credential (--basic-file, \
+                AVERT_WEBHOOK_BASIC), a header \
+                         (--header-file, AVERT_WEBHOOK_HEADER) or a signing secret (--secret-file, \
+                         AVERT_WEBHOOK_SECRET)";
             return Err(RequestFailure::of(RequestPart::Credential)(needs.to_owned()));
         }
-        auth.iter().try_for_each(EndpointAuth::check).map_err(wrong).map_err(RequestFailure::of(RequestPart::Credential))?;
+        auth.iter()
+            .try_for_each(EndpointAuth::check)
+            .map_err(wrong)
+            .map_err(RequestFailure::of(RequestPart::Credential))?;
         if let Some(secret) = &secret {
             let wrong = |error: FieldError| format!("the secret {}", error.message);
             signing::key_of(secret.reveal()).map_err(wrong).map_err(RequestFailure::of(RequestPart::Secret))?;
         }
         let forwarder = forward.map(Forward::forwarder).transpose().map_err(RequestFailure::of(RequestPart::Target))?;
-        let recording = record.as_deref().map(Recording::open).transpose().map_err(RequestFailure::of(RequestPart::File))?.map(Arc::new);
-        Ok(ReceiverSettings { signing: secret, recording, forwarder, events: Some(events), ..ReceiverSettings::new(auth, clock) })
+        let recording = record
+            .as_deref()
+            .map(Recording::open)
+            .transpose()
+            .map_err(RequestFailure::of(RequestPart::File))?
+            .map(Arc::new);
+        Ok(ReceiverSettings {
+            signing: secret,
+            recording,
+            forwarder,
+            events: Some(events),
+            ..ReceiverSettings::new(auth, clock)
+        })
     }
 }
 
 impl Forward {
     fn forwarder(self) -> Result<Forwarder, String> {
-        let url = EndpointUrl::parse(&self.url, self.plain_http).map_err(|error| format!("the address to forward to {error}"))?;
+        let url = EndpointUrl::parse(&self.url, self.plain_http)
+            .map_err(|error| format!("the address to forward to {error}"))?;
         Ok(Forwarder::new(Reposter::new(url, self.auth, self.trusted)?, PAUSES))
     }
 }

@@ -27,7 +27,8 @@ fn due(number: u128, deadline: Deadline) -> Alert {
 }
 
 fn lapsing_at(minutes: &[i64]) -> ClosingAlerts {
-    let alerts: Vec<Alert> = minutes.iter().enumerate().map(|(number, minutes)| due(number as u128, Deadline::At(at(*minutes)))).collect();
+    let alerts: Vec<Alert> =
+        minutes.iter().enumerate().map(|(number, minutes)| due(number as u128, Deadline::At(at(*minutes)))).collect();
     ClosingAlerts { total: alerts.len() as u64, alerts, first: true, ..ClosingAlerts::default() }
 }
 
@@ -109,7 +110,10 @@ fn nothing_calls_that_asks_for_no_answer_has_one_or_whose_answer_is_on_its_way()
     let mut calls = reading(closing);
 
     assert_eq!(calls.deadlines(BEFORE, false, |id| id == underway, TOLD, now()), None);
-    assert!(calls.deadlines(BEFORE, false, nobody, TOLD, now()).is_some(), "an answer that was taken back leaves it open");
+    assert!(
+        calls.deadlines(BEFORE, false, nobody, TOLD, now()).is_some(),
+        "an answer that was taken back leaves it open"
+    );
 }
 
 #[test]
@@ -123,7 +127,8 @@ fn what_came_near_in_quiet_hours_rings_when_they_are_over() {
 
     assert_eq!((quiet.rings, silent), (false, None));
     assert!(
-        morning.rings && morning.words.starts_with("The quiet hours are over: CDRN 7KQ0 and 1 more lapse within 30 min"),
+        morning.rings
+            && morning.words.starts_with("The quiet hours are over: CDRN 7KQ0 and 1 more lapse within 30 min"),
         "{morning:?}"
     );
     assert_eq!(after, None);
@@ -252,10 +257,16 @@ fn where_all_that_was_read_is_near_those_that_come_near_are_said_to_be_the_least
 #[case::counted_and_read(ClosingAlerts::default(), "2 alerts")]
 #[case::not_counted(ClosingAlerts { open_end: true, ..ClosingAlerts::default() }, "2 alerts")]
 #[case::in_no_order(ClosingAlerts { total: 9, ..ClosingAlerts::default() }, "at least 2 alerts")]
-fn what_is_in_the_order_of_deadlines_has_no_more_before_one_that_is_later(#[case] read: ClosingAlerts, #[case] told: &str) {
+fn what_is_in_the_order_of_deadlines_has_no_more_before_one_that_is_later(
+    #[case] read: ClosingAlerts,
+    #[case] told: &str,
+) {
     let first = read.total == 0;
-    let mut calls =
-        reading(ClosingAlerts { total: read.total.max(3), first, ..ClosingAlerts { alerts: lapsing_at(&[10, 11, 200]).alerts, ..read } });
+    let mut calls = reading(ClosingAlerts {
+        total: read.total.max(3),
+        first,
+        ..ClosingAlerts { alerts: lapsing_at(&[10, 11, 200]).alerts, ..read }
+    });
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
@@ -278,7 +289,8 @@ fn what_was_counted_and_has_lapsed_since_is_not_said_to_lapse() {
 fn the_title_tells_what_is_due_and_is_plain_where_nothing_is() {
     let settings = NoticeSettings::default();
     let mut calls = reading(lapsing_at(&[10, 20, 40]));
-    let title = |calls: &Calls, failed, now| calls.title("acme", &settings, [(failed, "failed"), (0, "held")], nobody, now);
+    let title =
+        |calls: &Calls, failed, now| calls.title("acme", &settings, [(failed, "failed"), (0, "held")], nobody, now);
 
     assert_eq!(title(&calls, 0, now()), "avert: 2 lapse within 30 min - acme");
     assert_eq!(title(&calls, 1, at(41)), "avert: 1 failed - acme");
@@ -291,29 +303,36 @@ fn the_title_tells_what_is_due_and_is_plain_where_nothing_is() {
 fn what_is_told_outside_holds_nothing_of_the_card_and_no_money() {
     let mut closing = lapsing_at(&[10]);
     let alert = &mut closing.alerts[0];
-    (alert.card_bin, alert.card_last_four, alert.merchant_name) = ("411111".to_owned(), "1234".to_owned(), "ACME".to_owned());
+    (alert.card_bin, alert.card_last_four, alert.merchant_name) =
+        ("411111".to_owned(), "1234".to_owned(), "ACME".to_owned());
     alert.amount = Some("129.90".parse().unwrap());
     let mut calls = reading(closing.clone());
     calls.failed(&closing.alerts[0]);
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
-    assert_eq!([call.outside, calls.take_failures().unwrap()], ["CDRN 7KQ0 lapses in 10 min", "A decision needs you: CDRN 7KQ0"]);
+    assert_eq!(
+        [call.outside, calls.take_failures().unwrap()],
+        ["CDRN 7KQ0 lapses in 10 min", "A decision needs you: CDRN 7KQ0"]
+    );
     assert_eq!(calls.take_failures(), None);
 }
 
 proptest! {
-    /// Whatever is read when, and whenever it is quiet, each alert is told at most once and rings at most once, never in quiet hours.
+    /// Whatever is read when, and whenever it is quiet, each alert is told at most once and rings at most once, never
+    /// in quiet hours.
     #[test]
     fn each_alert_calls_at_most_once_and_nothing_rings_in_quiet_hours(
-        steps in proptest::collection::vec((proptest::collection::vec((0u128..8, 0i64..120), 0..8), any::<bool>(), 0u128..8), 1..40),
+        steps in proptest::collection::vec((proptest::collection::vec((0u128..8, 0i64..120), 0..8), any::<bool>(),
+            0u128..8), 1..40),
     ) {
         let mut calls = Calls::begun(now());
         let (mut told, mut rung): (HashMap<AlertId, u32>, HashMap<AlertId, u32>) = Default::default();
         for (minute, (rows, quiet, underway)) in steps.into_iter().enumerate() {
             let now = at(i64::try_from(minute).unwrap());
             let rows: BTreeMap<u128, i64> = rows.into_iter().collect();
-            let alerts: Vec<Alert> = rows.into_iter().map(|(number, minutes)| due(number, Deadline::At(at(minutes)))).collect();
+            let alerts: Vec<Alert> = rows.into_iter().map(|(number, minutes)| due(number,
+                Deadline::At(at(minutes)))).collect();
             let (underway, total) = (due(underway, Deadline::Unknown).id, alerts.len() as u64);
             calls.read(Ok(ClosingAlerts { alerts, total, first: true, ..ClosingAlerts::default() }), BEFORE, now);
 

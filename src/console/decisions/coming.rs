@@ -26,13 +26,15 @@ impl Decisions {
         self.landed.iter()
     }
 
-    /// The refund on its way that a decision on another alert of the payment rests on. `known` are alerts on the payment.
+    /// The refund on its way that a decision on another alert of the payment rests on. `known` are alerts on the
+    /// payment.
     pub(super) fn rests_on(&self, alert: &Alert, resolution: &Resolution, known: &[AlertId]) -> Option<u64> {
         if !resolution.rests_on_another() {
             return None;
         }
-        let is_of_payment =
-            |decision: &PendingDecision| known.contains(&decision.alert.id) || duplicate::sure_evidence(&decision.alert, alert).is_some();
+        let is_of_payment = |decision: &PendingDecision| {
+            known.contains(&decision.alert.id) || duplicate::sure_evidence(&decision.alert, alert).is_some()
+        };
         let refund = |decision: &&PendingDecision| decision.resolution.gives_money_back() && is_of_payment(decision);
         self.all_coming().find(refund).map(|decision| decision.key)
     }

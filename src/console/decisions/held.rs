@@ -1,5 +1,5 @@
-//! Decisions that are held here while their windows close: paused ones, those that follow another one, those that wait. They call in time, and
-//! at the end it is asked what becomes of them.
+//! Decisions that are held here while their windows close: paused ones, those that follow another one, those that wait.
+//! They call in time, and at the end it is asked what becomes of them.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,8 @@ use crate::domain::Timestamp;
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
 const LEAST_BEFORE: Duration = Duration::minutes(5);
 
-/// While a grace runs it is told what time it is each second: where so much has passed without, this console did not run, or the clock was set.
+/// While a grace runs it is told what time it is each second: where so much has passed without, this console did not
+/// run, or the clock was set.
 const UNSEEN: Duration = Duration::seconds(3);
 
 /// So long a decision may be held before it calls: what is decided in its turn calls nobody.
@@ -46,8 +47,9 @@ impl PendingDecision {
 }
 
 impl Decisions {
-    /// Takes in what time it is. Where the clock was set back, what is left of each grace stays what it was; also where this console did not
-    /// run for a while, as far as the deadlines allow: then how long, if that was of one that leaves later for it.
+    /// Takes in what time it is. Where the clock was set back, what is left of each grace stays what it was; also where
+    /// this console did not run for a while, as far as the deadlines allow: then how long, if that was of one that
+    /// leaves later for it.
     pub fn tell_time(&mut self, now: Timestamp) -> Option<Duration> {
         let told = self.told.replace(now)?;
         let back = told - now;
@@ -70,8 +72,8 @@ impl Decisions {
         None
     }
 
-    /// What was to leave while its window was open, and closed while this console did not run: it stays here, to be made anew if at all. To be
-    /// asked before it is told what time it is.
+    /// What was to leave while its window was open, and closed while this console did not run: it stays here, to be
+    /// made anew if at all. To be asked before it is told what time it is.
     pub fn closed_unseen(&mut self, now: Timestamp) -> Vec<(PendingDecision, DecisionEvent)> {
         let Some(told) = self.told.filter(|told| now - *told > UNSEEN) else { return Vec::new() };
         let closed = |decision: &&PendingDecision| {
@@ -96,10 +98,13 @@ impl Decisions {
         has_some_left
     }
 
-    /// The decisions that are held here, each with the moment it calls at, when so much is left before its window closes.
+    /// The decisions that are held here, each with the moment it calls at, when so much is left before its window
+    /// closes.
     pub fn held(&self, before: Duration, now: Timestamp) -> impl Iterator<Item = (&PendingDecision, Timestamp)> {
         let held = move |decision: &&PendingDecision| {
-            decision.is_here() && (self.is_kept(decision) || decision.state == State::Waiting) && !decision.is_closed(now)
+            decision.is_here()
+                && (self.is_kept(decision) || decision.state == State::Waiting)
+                && !decision.is_closed(now)
         };
         self.all.iter().filter(held).filter_map(move |decision| Some((decision, decision.calls_at(before)?)))
     }
@@ -110,7 +115,8 @@ impl Decisions {
         paused && decision.after.is_none() && matches!(decision.state, State::Staged(_))
     }
 
-    /// Asks about those whose window would close while they are held: what follows another decision, and what is paused.
+    /// Asks about those whose window would close while they are held: what follows another decision, and what is
+    /// paused.
     pub fn call_held(&mut self, now: Timestamp) {
         let late = |decision: &PendingDecision| decision.asked_at().is_some_and(|at| at <= now);
         let paused = self.all.iter().filter(|decision| self.is_paused_itself(decision) && late(decision));
@@ -118,7 +124,8 @@ impl Decisions {
         let paused: HashSet<u64> = paused.filter_map(|decision| decision.together).collect();
         let mut asked = Vec::new();
         for decision in &mut self.all {
-            let is_paused = decision.after.is_none() && decision.together.is_some_and(|number| paused.contains(&number));
+            let is_paused =
+                decision.after.is_none() && decision.together.is_some_and(|number| paused.contains(&number));
             if let Some(first) = decision.after.filter(|_| decision.waits_for_another() && late(decision)) {
                 decision.state = State::Waiting;
                 asked.push(WaitReason::NotRecorded(first));
@@ -158,7 +165,10 @@ mod tests {
     fn staged(deadlines: &[Deadline], first_decides: bool) -> (Decisions, u64, Vec<u64>) {
         let made = deadlines.iter().map(|deadline| {
             let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
-            (Alert { deadline: *deadline, ..alert }, Resolution::Current { decision: Decision::Refunded, comments: String::new() })
+            (
+                Alert { deadline: *deadline, ..alert },
+                Resolution::Current { decision: Decision::Refunded, comments: String::new() },
+            )
         });
         let mut decisions = Decisions::default();
         let (number, keys) = decisions.stage_together(made.collect(), first_decides, Duration::zero(), now());
@@ -166,7 +176,10 @@ mod tests {
     }
 
     fn calls(decisions: &Decisions) -> Vec<(u64, i64)> {
-        decisions.held(Duration::minutes(30), now()).map(|(decision, at)| (decision.key, (at - now()).num_seconds())).collect()
+        decisions
+            .held(Duration::minutes(30), now())
+            .map(|(decision, at)| (decision.key, (at - now()).num_seconds()))
+            .collect()
     }
 
     fn waiting(decisions: &Decisions) -> Vec<u64> {
@@ -175,7 +188,8 @@ mod tests {
 
     #[test]
     fn what_is_paused_calls_before_its_deadline_and_is_asked_about_at_its_end() {
-        let (mut decisions, number, keys) = staged(&[Deadline::At(now() + Duration::hours(2)), Deadline::Unknown], false);
+        let (mut decisions, number, keys) =
+            staged(&[Deadline::At(now() + Duration::hours(2)), Deadline::Unknown], false);
         decisions.pause(number);
 
         let called = calls(&decisions);
@@ -212,7 +226,10 @@ mod tests {
 
         assert_eq!(called, [(keys[1], 150 * 60), (keys[2], 60)], "less than an hour may be any moment");
         assert_eq!(asks, now() + Duration::seconds(60));
-        assert_eq!((decisions.take_question(), waiting(&decisions)), (Some(WaitReason::NotRecorded(keys[0])), vec![keys[2]]));
+        assert_eq!(
+            (decisions.take_question(), waiting(&decisions)),
+            (Some(WaitReason::NotRecorded(keys[0])), vec![keys[2]])
+        );
     }
 
     #[test]
@@ -223,7 +240,8 @@ mod tests {
         decisions.answered(keys[0], Err(ServiceError::ProviderFailed("closed".to_owned())), now());
 
         let told: Vec<i64> = calls(&decisions).into_iter().map(|(_, at)| at).collect();
-        let least = decisions.held(Duration::minutes(1), now()).map(|(_, at)| (at - now()).num_minutes()).collect::<Vec<_>>();
+        let least =
+            decisions.held(Duration::minutes(1), now()).map(|(_, at)| (at - now()).num_minutes()).collect::<Vec<_>>();
 
         assert_eq!((told, least), (vec![0, 0, 150 * 60], vec![0, 12, 175]));
     }
@@ -237,7 +255,8 @@ mod tests {
         assert_eq!((calls(&decisions), calls(&closed)), (vec![], vec![]));
     }
 
-    /// One decision with a grace of five seconds, told the time since it was staged for two seconds; then nothing for so long.
+    /// One decision with a grace of five seconds, told the time since it was staged for two seconds; then nothing for
+    /// so long.
     fn after_a_gap(deadline: Deadline, seconds: i64) -> (Decisions, Option<Duration>, Timestamp) {
         let (mut decisions, woken) = stopped(deadline, seconds);
         let missed = decisions.tell_time(woken);
@@ -246,7 +265,8 @@ mod tests {
 
     /// The same before it is told what time it is then.
     fn stopped(deadline: Deadline, seconds: i64) -> (Decisions, Timestamp) {
-        let alert = Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
+        let alert =
+            Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
         let mut decisions = Decisions::default();
         decisions.tell_time(now());
         let said = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
@@ -282,7 +302,11 @@ mod tests {
     #[case::closed_meanwhile(72, 90, 1)]
     #[case::still_open(72, 69, 0)]
     #[case::was_closed_before(-5, 90, 0)]
-    fn what_closes_while_the_console_does_not_run_is_not_sent(#[case] closes: i64, #[case] gap: i64, #[case] kept: usize) {
+    fn what_closes_while_the_console_does_not_run_is_not_sent(
+        #[case] closes: i64,
+        #[case] gap: i64,
+        #[case] kept: usize,
+    ) {
         let (mut decisions, woken) = stopped(Deadline::At(now() + Duration::seconds(closes)), gap);
 
         let refused = decisions.closed_unseen(woken);
@@ -290,7 +314,11 @@ mod tests {
         let left = decisions.leave_looked(woken + Duration::seconds(10)).len();
 
         assert_eq!((refused.len(), left), (kept, 1 - kept));
-        assert!(refused.iter().all(|(_, event)| matches!(event, DecisionEvent::Refused(why) if why.contains("window closed"))));
+        assert!(
+            refused
+                .iter()
+                .all(|(_, event)| matches!(event, DecisionEvent::Refused(why) if why.contains("window closed")))
+        );
     }
 
     #[test]

@@ -14,7 +14,8 @@ const FRESH: Duration = Duration::seconds(2);
 /// What has to wait for a refund is looked at again after so long.
 const AGAIN: Duration = Duration::seconds(5);
 
-/// What cannot be looked for is tried again for so long, and where the service wants to be left alone for as long as that.
+/// What cannot be looked for is tried again for so long, and where the service wants to be left alone for as long as
+/// that.
 const PATIENCE: Duration = Duration::minutes(2);
 
 /// So long before its window closes such an answer waits no longer: somebody has to see to it in time.
@@ -89,7 +90,8 @@ impl PendingDecision {
 }
 
 impl Decisions {
-    /// Takes in an alert as it is now. A decision on it that has not left and was made on other facts stays here, to be made anew.
+    /// Takes in an alert as it is now. A decision on it that has not left and was made on other facts stays here, to be
+    /// made anew.
     pub fn seen(&mut self, alert: &Alert, now: Timestamp) -> Option<(PendingDecision, DecisionEvent)> {
         let decision = self.of(alert.id).filter(|decision| decision.is_here())?.clone();
         let event = DecisionEvent::Refused(format!("not sent: {}", alert.changed_since(&decision.alert)?));
@@ -107,7 +109,8 @@ impl Decisions {
         self.all.iter_mut().filter(|decision| due.contains(&decision.key)).map(look).collect()
     }
 
-    /// Takes in what was looked for: what nothing speaks against leaves. One that is no longer about to leave is looked at again when it is.
+    /// Takes in what was looked for: what nothing speaks against leaves. One that is no longer about to leave is looked
+    /// at again when it is.
     pub fn looked(&mut self, key: u64, looked: Looked, now: Timestamp) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         if !decision.is_looked_at() {
@@ -142,8 +145,9 @@ impl Decisions {
         Some(event)
     }
 
-    /// Something could not be looked for. It is tried again while there is time, and not before the service wants to be asked; then what a
-    /// person decided leaves, because a window that is missed costs more than a look, and what a rule decided does not.
+    /// Something could not be looked for. It is tried again while there is time, and not before the service wants to be
+    /// asked; then what a person decided leaves, because a window that is missed costs more than a look, and what a
+    /// rule decided does not.
     fn looked_in_part(&mut self, key: u64, why: String, again: LookAgain, now: Timestamp) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         let since = *decision.unlooked_since.get_or_insert(now);
@@ -152,7 +156,8 @@ impl Decisions {
             LookAgain::Soon => now - since < PATIENCE,
             LookAgain::Never => decision.rule.is_some() && now - since < PATIENCE,
         };
-        let wait = if let LookAgain::After(wait) = again { Duration::from_std(wait).unwrap_or(PATIENCE) } else { AGAIN };
+        let wait =
+            if let LookAgain::After(wait) = again { Duration::from_std(wait).unwrap_or(PATIENCE) } else { AGAIN };
         let next = now + wait.max(AGAIN);
         let has_time = decision.has_time(next) && decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > next);
         if has_time && is_patient {
@@ -195,9 +200,11 @@ mod tests {
 
     /// One decision, staged without a grace.
     fn staged(decision: Decision, deadline: Deadline) -> (Decisions, u64) {
-        let alert = Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
+        let alert =
+            Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
         let mut decisions = Decisions::default();
-        let key = decisions.stage(alert, Resolution::Current { decision, comments: String::new() }, Duration::zero(), now());
+        let key =
+            decisions.stage(alert, Resolution::Current { decision, comments: String::new() }, Duration::zero(), now());
         (decisions, key)
     }
 
@@ -247,7 +254,11 @@ mod tests {
 
         decisions.looked(key, Looked::InPart("no answer".to_owned(), LookAgain::Soon), now());
         let again = decisions.looks(now() + AGAIN);
-        decisions.looked(key, Looked::InPart("not yet".to_owned(), LookAgain::After(StdDuration::from_secs(600))), now() + AGAIN);
+        decisions.looked(
+            key,
+            Looked::InPart("not yet".to_owned(), LookAgain::After(StdDuration::from_secs(600))),
+            now() + AGAIN,
+        );
         let too_soon = decisions.looks(now() + Duration::seconds(600));
 
         assert_eq!((keys(&again), keys(&too_soon)), (vec![key], Vec::new()));
@@ -273,7 +284,8 @@ mod tests {
 
     #[test]
     fn what_waits_for_a_refund_elsewhere_is_looked_at_again_until_its_window_is_near_its_end() {
-        let (mut decisions, key) = staged(Decision::Invalid(InvalidReason::Duplicate), Deadline::At(now() + Duration::minutes(6)));
+        let (mut decisions, key) =
+            staged(Decision::Invalid(InvalidReason::Duplicate), Deadline::At(now() + Duration::minutes(6)));
         let waits = || Looked::Waits("the refund is not recorded".to_owned());
         decisions.looks(now());
 

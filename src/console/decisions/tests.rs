@@ -78,7 +78,11 @@ fn two_on_a_payment() -> (Decisions, [u64; 2], [Alert; 2]) {
 fn what_rests_on_a_refund_leaves_once_that_is_recorded_and_behind_its_own_grace() {
     let (mut decisions, [first, second], [one, _]) = two_on_a_payment();
     let left = |decisions: &mut Decisions, seconds| {
-        decisions.leave_looked(now() + Duration::seconds(seconds)).iter().map(|decision| decision.key).collect::<Vec<_>>()
+        decisions
+            .leave_looked(now() + Duration::seconds(seconds))
+            .iter()
+            .map(|decision| decision.key)
+            .collect::<Vec<_>>()
     };
 
     assert_eq!(left(&mut decisions, 5), [first]);
@@ -104,8 +108,10 @@ fn an_answer_that_rests_on_no_other_waits_for_none() {
     let other = Alert { id: AlertId::generate(), ..Alert::sample() };
     let not_refunded = Resolution::Current { decision: Answer::NotRefunded, comments: String::new() };
 
-    let keys =
-        [decisions.stage(alert(), is_duplicate(), Duration::zero(), now()), decisions.stage(other, not_refunded, Duration::zero(), now())];
+    let keys = [
+        decisions.stage(alert(), is_duplicate(), Duration::zero(), now()),
+        decisions.stage(other, not_refunded, Duration::zero(), now()),
+    ];
 
     assert_eq!(decisions.leave_looked(now()).iter().map(|decision| decision.key).collect::<Vec<_>>(), keys);
 }
@@ -144,7 +150,10 @@ fn a_staged_decision_leaves_once_and_when_its_grace_is_over() {
     let (mut decisions, key, _) = staged(5);
 
     assert!(decisions.leave_looked(now() + Duration::seconds(4)).is_empty());
-    assert_eq!(decisions.leave_looked(now() + Duration::seconds(5)).iter().map(|decision| decision.key).collect::<Vec<_>>(), [key]);
+    assert_eq!(
+        decisions.leave_looked(now() + Duration::seconds(5)).iter().map(|decision| decision.key).collect::<Vec<_>>(),
+        [key]
+    );
     assert!(decisions.leave_looked(now() + Duration::seconds(6)).is_empty());
     assert_eq!(decisions.sending(), 1);
 }
@@ -211,10 +220,17 @@ fn an_unknown_fate_is_settled_by_the_alerts_own_outcome() {
 #[test]
 fn an_outcome_that_says_something_else_is_anothers() {
     let (mut decisions, key, alert) = unknown();
-    let theirs = Outcome { outcome: "unresolved_dispute".to_owned(), refunded: "not refunded".to_owned(), ..Outcome::sample(alert.id) };
+    let theirs = Outcome {
+        outcome: "unresolved_dispute".to_owned(),
+        refunded: "not refunded".to_owned(),
+        ..Outcome::sample(alert.id)
+    };
     let resolved = Alert { outcome: Some(theirs), ..alert };
 
-    assert_eq!(decisions.looked_up(key, found(&resolved, None), now()), Some(DecisionEvent::Overtaken(Box::new(resolved))));
+    assert_eq!(
+        decisions.looked_up(key, found(&resolved, None), now()),
+        Some(DecisionEvent::Overtaken(Box::new(resolved)))
+    );
 }
 
 #[test]

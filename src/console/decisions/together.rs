@@ -1,5 +1,5 @@
-//! Decisions that were made together: staged by one send, taken back by one undo, few with the networks at once, paused on request; and
-//! those that leave only when another one is recorded.
+//! Decisions that were made together: staged by one send, taken back by one undo, few with the networks at once, paused
+//! on request; and those that leave only when another one is recorded.
 
 use std::collections::HashSet;
 
@@ -24,8 +24,8 @@ impl PendingDecision {
 }
 
 impl Decisions {
-    /// Stages decisions that are made together; returns their number and each one's key. Where the first one has to be recorded before the
-    /// others leave (`first_decides`), they stay here until then.
+    /// Stages decisions that are made together; returns their number and each one's key. Where the first one has to be
+    /// recorded before the others leave (`first_decides`), they stay here until then.
     pub fn stage_together(
         &mut self,
         made: Vec<(Alert, Resolution)>,
@@ -53,8 +53,8 @@ impl Decisions {
         }
     }
 
-    /// The keys of those whose turn it is now, among some: what was made alone at once, of what was made together as many as have room, those
-    /// first whose window closes first.
+    /// The keys of those whose turn it is now, among some: what was made alone at once, of what was made together as
+    /// many as have room, those first whose window closes first.
     pub(super) fn in_turn(&self, now: Timestamp, among: impl Fn(&PendingDecision) -> bool) -> HashSet<u64> {
         let held = self.held_since.is_some();
         let (together, alone): (Vec<_>, Vec<_>) = self
@@ -85,7 +85,8 @@ impl Decisions {
         self.get(key).and_then(|decision| decision.instead_of).unwrap_or(key)
     }
 
-    /// The decision that others wait here for: the first one, or the one that was made instead of it once it had failed.
+    /// The decision that others wait here for: the first one, or the one that was made instead of it once it had
+    /// failed.
     pub fn awaited(&self, first: u64) -> Option<&PendingDecision> {
         self.all.iter().find(|decision| decision.instead_of == Some(first)).or_else(|| self.get(first))
     }
@@ -170,7 +171,8 @@ impl Decisions {
         }
     }
 
-    /// In how many seconds the first decision leaves that waits for its grace alone, counted from where the countdowns stand.
+    /// In how many seconds the first decision leaves that waits for its grace alone, counted from where the countdowns
+    /// stand.
     pub fn first_leaves_in(&self, now: Timestamp) -> Option<i64> {
         let now = self.held_since.unwrap_or(now);
         let leaves = |decision: &PendingDecision| match decision.state {
@@ -237,7 +239,10 @@ mod tests {
         let due = now() + Duration::seconds(5);
         let first = keys(&decisions.leave_looked(due));
 
-        let too_often = ServiceError::Throttled { why: "it was asked too often".to_owned(), wait: std::time::Duration::from_secs(60) };
+        let too_often = ServiceError::Throttled {
+            why: "it was asked too often".to_owned(),
+            wait: std::time::Duration::from_secs(60),
+        };
         let event = decisions.answered(first[1], Err(too_often), due);
         first.iter().filter(|key| **key != first[1]).for_each(|key| landed(&mut decisions, *key, due));
         let left = [5, 29, 30, 64, 65].map(|seconds| keys(&decisions.leave_looked(now() + Duration::seconds(seconds))));
@@ -323,7 +328,8 @@ mod tests {
 
     #[test]
     fn where_the_first_is_refused_or_unknown_the_others_stay_and_are_asked_about() {
-        for answer in [ServiceError::ProviderFailed("closed".to_owned()), ServiceError::Unavailable("busy".to_owned())] {
+        for answer in [ServiceError::ProviderFailed("closed".to_owned()), ServiceError::Unavailable("busy".to_owned())]
+        {
             let (mut decisions, _, all, due) = staged(3, true);
             decisions.leave_looked(due);
 
@@ -406,7 +412,10 @@ mod tests {
         let in_turn = says(&decisions, all[5]);
         decisions.pause(number);
 
-        assert_eq!((before, in_turn, says(&decisions, all[5])), (Departure::In(5), Departure::InTurn, Departure::Paused));
+        assert_eq!(
+            (before, in_turn, says(&decisions, all[5])),
+            (Departure::In(5), Departure::InTurn, Departure::Paused)
+        );
         let (decisions, _, all, due) = staged(2, true);
         assert_eq!(decisions.departure(decisions.get(all[1]).unwrap(), due, due), Departure::AfterFirst);
     }
@@ -443,7 +452,10 @@ mod tests {
         let event = decisions.answered(all[0], Err(ServiceError::AlreadyResolved(Box::new(alert))), due);
 
         assert!(matches!(event, Some(DecisionEvent::Overtaken(_))), "{event:?}");
-        assert_eq!((keys(&decisions.leave_looked(due)), decisions.take_question()), (vec![], Some(WaitReason::NotRecorded(all[0]))));
+        assert_eq!(
+            (keys(&decisions.leave_looked(due)), decisions.take_question()),
+            (vec![], Some(WaitReason::NotRecorded(all[0])))
+        );
     }
 
     #[test]

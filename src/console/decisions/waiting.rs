@@ -1,4 +1,5 @@
-//! Decisions that wait here: their time came while the deployment did not answer, and they leave when their user says so again.
+//! Decisions that wait here: their time came while the deployment did not answer, and they leave when their user says
+//! so again.
 
 use std::collections::HashSet;
 
@@ -14,8 +15,9 @@ impl PendingDecision {
 }
 
 impl Decisions {
-    /// Keeps the decisions here whose time has come: the deployment cannot be reached. Where the window closes meanwhile the last try is
-    /// worth more than the question: without a connection nothing is sent, which is certain. Returns the keys of those that wait from now on.
+    /// Keeps the decisions here whose time has come: the deployment cannot be reached. Where the window closes
+    /// meanwhile the last try is worth more than the question: without a connection nothing is sent, which is certain.
+    /// Returns the keys of those that wait from now on.
     pub fn wait(&mut self, now: Timestamp) -> Vec<u64> {
         let held = self.held_since.is_some();
         let mut kept = Vec::new();
@@ -32,11 +34,12 @@ impl Decisions {
         kept
     }
 
-    /// Keeps what is about to leave here until a moment: the deployment asked to be left alone. Where a window may close meanwhile, the try
-    /// is worth more than its patience.
+    /// Keeps what is about to leave here until a moment: the deployment asked to be left alone. Where a window may
+    /// close meanwhile, the try is worth more than its patience.
     pub(super) fn put_off(&mut self, until: Timestamp) {
         for decision in &mut self.all {
-            let in_time = [decision.last_moment, decision.closes_from.map(|closes| closes - MARGIN)].into_iter().flatten().min();
+            let in_time =
+                [decision.last_moment, decision.closes_from.map(|closes| closes - MARGIN)].into_iter().flatten().min();
             if let State::Staged(due) = &mut decision.state {
                 *due = in_time.map_or(until, |last| until.min(last)).max(*due);
             }
@@ -59,7 +62,8 @@ impl Decisions {
         None
     }
 
-    /// Has it asked what becomes of those that wait for a reason: of those that follow nothing once, whatever holds them.
+    /// Has it asked what becomes of those that wait for a reason: of those that follow nothing once, whatever holds
+    /// them.
     pub(super) fn ask_about(&mut self, why: WaitReason) {
         let case = |why: &WaitReason| if let WaitReason::NotRecorded(first) = why { Some(*first) } else { None };
         if !self.ask.iter().any(|asked| case(asked) == case(&why)) {
@@ -93,13 +97,17 @@ impl Decisions {
 
     /// Takes back the decisions of these keys that have not left, and what was to leave after them; returns them.
     pub fn take_back_those(&mut self, keys: &HashSet<u64>) -> Vec<PendingDecision> {
-        let taken = |decision: &PendingDecision| keys.contains(&decision.key) || decision.after.is_some_and(|first| keys.contains(&first));
+        let taken = |decision: &PendingDecision| {
+            keys.contains(&decision.key) || decision.after.is_some_and(|first| keys.contains(&first))
+        };
         self.all.extract_if(.., |decision| decision.is_here() && taken(decision)).collect()
     }
 
     /// The waiting decisions whose window has closed since this was asked last.
     pub fn closed_waiting(&mut self, now: Timestamp) -> Vec<PendingDecision> {
-        let closed = |decision: &&mut PendingDecision| decision.state == State::Waiting && !decision.told_closed && decision.is_closed(now);
+        let closed = |decision: &&mut PendingDecision| {
+            decision.state == State::Waiting && !decision.told_closed && decision.is_closed(now)
+        };
         self.all
             .iter_mut()
             .filter(closed)

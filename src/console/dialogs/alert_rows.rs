@@ -29,7 +29,8 @@ pub struct AlertRow<'a> {
     pub style: Style,
     /// Whether nothing is to be done with it: it steps back.
     pub quiet: bool,
-    /// What stands in further columns behind what happens, as far as they have room; as many as the table has titles for them.
+    /// What stands in further columns behind what happens, as far as they have room; as many as the table has titles
+    /// for them.
     pub beside: Vec<(String, Style)>,
 }
 
@@ -49,7 +50,8 @@ pub const WHAT: (u16, u16) = (30, 60);
 /// Columns of what alerts are known by, up to the descriptor.
 const KNOWN_BY: u16 = 76;
 
-/// The same with the last four digits of the card and nearly all of the descriptor: a long reason is worth more than the rest.
+/// The same with the last four digits of the card and nearly all of the descriptor: a long reason is worth more than
+/// the rest.
 const KNOWN_BRIEFLY: u16 = 69;
 
 /// From so many columns on a long reason has that room, and at most so much.
@@ -90,10 +92,12 @@ pub struct AlertTable<'a, 'r> {
 }
 
 /// What alerts of any payment are known by.
-pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor, Column::ProviderId];
+pub const OF_MANY: &[Column] =
+    &[Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor, Column::ProviderId];
 
 /// What the alerts of one payment differ by; what they share stands elsewhere.
-const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount, Column::Order];
+const OF_ONE_PAYMENT: &[Column] =
+    &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount, Column::Order];
 
 /// The same where one amount is that of all, and where one order is besides.
 const OF_ONE_AMOUNT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Order];
@@ -125,13 +129,15 @@ fn placed(rows: &[AlertRow<'_>], columns: &[Column], happens: u16, room: u16) ->
             _ if spare < narrow => break,
             // No descriptor is cut for a whole card.
             Column::Card
-                if columns.get(index + 1) == Some(&Column::Descriptor) && spare < wide + GAP + content.room(Column::Descriptor).1 =>
+                if columns.get(index + 1) == Some(&Column::Descriptor)
+                    && spare < wide + GAP + content.room(Column::Descriptor).1 =>
             {
                 narrow
             }
             // What is less than the whole card, written tightly, is its last four.
             Column::Card if spare + TIGHTER < wide => narrow,
-            // Half an id names nothing. What tells the alerts of one payment apart is worth more than the end of what happens.
+            // Half an id names nothing. What tells the alerts of one payment apart is worth more than the end of what
+            // happens.
             Column::ProviderId if columns.contains(&Column::Type) => {
                 if room < x + wide + GAP + happens.min(WHAT.0) + BAR {
                     break;
@@ -147,11 +153,13 @@ fn placed(rows: &[AlertRow<'_>], columns: &[Column], happens: u16, room: u16) ->
     (placed, x)
 }
 
-/// The columns of a table that has some behind what happens: each is as wide as its content. Where not all have room what happens is told in
-/// fewer words, then what is known of the alerts gives way in its order, then what stands behind, the last of it at the end.
+/// The columns of a table that has some behind what happens: each is as wide as its content. Where not all have room
+/// what happens is told in fewer words, then what is known of the alerts gives way in its order, then what stands
+/// behind, the last of it at the end.
 fn placed_by_content(table: AlertTable<'_, '_>, (least, happens): (u16, u16), room: u16) -> TableColumns {
     let AlertTable { rows, columns, title, beside, .. } = table;
-    let wide = |head: &str, text: &dyn Fn(&AlertRow<'_>) -> u16| rows.iter().map(text).fold(text::columns(head), u16::max);
+    let wide =
+        |head: &str, text: &dyn Fn(&AlertRow<'_>) -> u16| rows.iter().map(text).fold(text::columns(head), u16::max);
     let full = wide(title, &|row| text::columns(&row.what));
     let brief = wide(title, &|row| text::columns(row.brief.as_deref().unwrap_or(&row.what)));
     let width = |at: usize| wide(&beside[at], &|row| row.beside.get(at).map_or(0, |(text, _)| text::columns(text)));
@@ -262,7 +270,8 @@ impl ListCursor {
         true
     }
 
-    /// Draws rows below their titles so that the cursor's one, `at`, is among them, and marked where the list has the focus.
+    /// Draws rows below their titles so that the cursor's one, `at`, is among them, and marked where the list has the
+    /// focus.
     pub fn draw<T: Copy + PartialEq>(
         &self,
         table: AlertTable<'_, '_>,
@@ -287,14 +296,17 @@ impl ListCursor {
     /// What has no room in the cursor's row stands in the line below the list.
     pub fn draw_below(&self, at: usize, rows: &[AlertRow<'_>], buffer: &mut Buffer, list: Rect) {
         let at = at.min(rows.len().saturating_sub(1));
-        if let Some(row) = rows.get(at).filter(|row| text::columns(&row.what) > list.width.saturating_sub(self.what.get() + BAR)) {
+        if let Some(row) =
+            rows.get(at).filter(|row| text::columns(&row.what) > list.width.saturating_sub(self.what.get() + BAR))
+        {
             let line = Rect { x: list.x + 2, y: list.bottom(), width: list.width.saturating_sub(4), height: 1 };
             Pen::new(buffer, line).put(&row.what, row.style);
         }
     }
 }
 
-/// Where the columns of a table stand: what is known of the alerts, where what happens begins, and what stands behind that.
+/// Where the columns of a table stand: what is known of the alerts, where what happens begins, and what stands behind
+/// that.
 #[derive(Debug, Clone)]
 struct TableColumns {
     known: Vec<(Column, u16, u16)>,
@@ -303,7 +315,8 @@ struct TableColumns {
 }
 
 impl TableColumns {
-    /// Those of a table in so much room, where what happens has so much: at least where columns stand behind it, and where none do.
+    /// Those of a table in so much room, where what happens has so much: at least where columns stand behind it, and
+    /// where none do.
     fn of(table: AlertTable<'_, '_>, happens: (u16, u16), room: u16) -> Self {
         if !table.beside.is_empty() {
             return placed_by_content(table, happens, room);
@@ -319,8 +332,8 @@ impl TableColumns {
     }
 }
 
-/// The columns of a table that is looked at while its alerts are decided: once they are held, they move for a change of the room or of how
-/// many rows there are, and once where what happens then would be cut.
+/// The columns of a table that is looked at while its alerts are decided: once they are held, they move for a change of
+/// the room or of how many rows there are, and once where what happens then would be cut.
 #[derive(Debug, Default)]
 pub struct KeptColumns(RefCell<Option<(u16, usize, TableColumns)>>);
 
@@ -337,8 +350,8 @@ impl KeptColumns {
     }
 }
 
-/// Draws the titles into the first line of an area and below them the rows from `top` on, their columns where they were where that is asked
-/// for. A click on a row is `target` of its number.
+/// Draws the titles into the first line of an area and below them the rows from `top` on, their columns where they were
+/// where that is asked for. A click on a row is `target` of its number.
 pub fn draw<T: Copy + PartialEq>(
     table: AlertTable<'_, '_>,
     (kept, keeps): (&KeptColumns, bool),
@@ -364,7 +377,8 @@ fn draw_in<T: Copy + PartialEq>(
     let theme = draw.theme;
     let AlertTable { rows, title, beside, .. } = table;
     // Kept columns of what nobody tells any more leave their room.
-    let behind: Vec<_> = behind.into_iter().filter(|(at, ..)| beside.get(*at).is_some_and(|title| !title.is_empty())).collect();
+    let behind: Vec<_> =
+        behind.into_iter().filter(|(at, ..)| beside.get(*at).is_some_and(|title| !title.is_empty())).collect();
     for (column, x, width) in &known {
         let cell = Rect { x: area.x + x, width: *width, height: 1, ..area }.intersection(area);
         if column.is_right() {
@@ -376,7 +390,9 @@ fn draw_in<T: Copy + PartialEq>(
     // What happens ends where the next column begins.
     let end = behind.first().map_or(area.width.saturating_sub(BAR), |(_, x, _)| what + x - GAP);
     let rest = |y: u16| Rect { x: area.x + what, y, width: end.saturating_sub(what), height: 1 };
-    let cell = |y: u16, (_, x, width): (usize, u16, u16)| Rect { x: area.x + what + x, y, width, height: 1 }.intersection(area);
+    let cell = |y: u16, (_, x, width): (usize, u16, u16)| {
+        Rect { x: area.x + what + x, y, width, height: 1 }.intersection(area)
+    };
     Pen::new(buffer, rest(area.y)).put(title, theme.quiet);
     for place in &behind {
         if let Some(title) = beside.get(place.0) {
@@ -456,7 +472,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_cursors_row_is_always_among_those_shown(top in 0usize..500, rows in 1usize..500, at in 0usize..500, room in 0usize..80) {
+        fn the_cursors_row_is_always_among_those_shown(top in 0usize..500, rows in 1usize..500, at in 0usize..500,
+            room in 0usize..80) {
             let cursor = at.min(rows - 1);
 
             let first = scrolled(top, cursor, rows, room);
@@ -482,8 +499,13 @@ mod tests {
         let beside = ["+ auth code", "duplicate alert"].map(|text| (text.to_owned(), Style::new())).to_vec();
         let rows = [AlertRow { what: "OPEN".to_owned(), beside, ..row(&alert) }];
         let titles = ["SHARES".to_owned(), "WITH i".to_owned()];
-        let table =
-            AlertTable { rows: &rows, columns: &OF_ONE_PAYMENT[..OF_ONE_PAYMENT.len() - 1], title: "STATE", what: WHAT, beside: &titles };
+        let table = AlertTable {
+            rows: &rows,
+            columns: &OF_ONE_PAYMENT[..OF_ONE_PAYMENT.len() - 1],
+            title: "STATE",
+            what: WHAT,
+            beside: &titles,
+        };
 
         let mut shown: Vec<String> = (50..160)
             .rev()
@@ -497,7 +519,10 @@ mod tests {
 
         let known = [Column::ProviderId, Column::Amount].map(Column::title);
         let all = format!("{}, {}, SHARES, WITH i", known[0], known[1]);
-        assert_eq!(shown[..4], [all, format!("{}, SHARES, WITH i", known[1]), "SHARES, WITH i".to_owned(), "WITH i".to_owned()]);
+        assert_eq!(
+            shown[..4],
+            [all, format!("{}, SHARES, WITH i", known[1]), "SHARES, WITH i".to_owned(), "WITH i".to_owned()]
+        );
     }
 
     #[test]
@@ -513,11 +538,20 @@ mod tests {
 
     #[test]
     fn wider_rows_show_more_of_an_alert() {
-        let alert =
-            Alert { merchant_descriptor: "BLUEBIRD MEALS 888555".to_owned(), provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
+        let alert = Alert {
+            merchant_descriptor: "BLUEBIRD MEALS 888555".to_owned(),
+            provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(),
+            ..card()
+        };
 
-        let widths = [60, 77, 91, 120, 200]
-            .map(|room| placed(&[row(&alert)], OF_MANY, WHAT.0, room).0.into_iter().skip(3).map(|(_, _, width)| width).collect::<Vec<_>>());
+        let widths = [60, 77, 91, 120, 200].map(|room| {
+            placed(&[row(&alert)], OF_MANY, WHAT.0, room)
+                .0
+                .into_iter()
+                .skip(3)
+                .map(|(_, _, width)| width)
+                .collect::<Vec<_>>()
+        });
 
         assert_eq!(widths, [vec![], vec![6], vec![6, 12], vec![14, 21], vec![14, 21, 24]]);
     }

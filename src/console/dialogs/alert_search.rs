@@ -115,11 +115,13 @@ fn is_answer((known, answer): &(FindQuery, Reply<FoundAlerts>), query: &FindQuer
     known == query && answer.as_ref().is_ok_and(|found| !found.only_held)
 }
 
-/// Whether a key goes to the field: what is a letter, and what edits a line. Letters by AltGr come with both control and alt.
+/// Whether a key goes to the field: what is a letter, and what edits a line. Letters by AltGr come with both control
+/// and alt.
 pub fn is_typed(key: &KeyEvent) -> bool {
     let both = KeyModifiers::CONTROL | KeyModifiers::ALT;
     let plain = !key.modifiers.intersects(both) || key.modifiers.contains(both);
-    let edits = key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('a' | 'e' | 'k' | 'u' | 'w'));
+    let edits =
+        key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('a' | 'e' | 'k' | 'u' | 'w'));
     match key.code {
         KeyCode::Char(_) => plain || edits,
         code => matches!(code, KeyCode::Backspace | KeyCode::Delete | KeyCode::Left | KeyCode::Right),

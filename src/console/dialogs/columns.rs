@@ -49,7 +49,8 @@ pub struct ColumnsMenu {
     room: ListRoom,
 }
 
-/// What the list has room for: what it lists, how wide its contents are, and its own width as the menu was opened, in a place of such a width.
+/// What the list has room for: what it lists, how wide its contents are, and its own width as the menu was opened, in a
+/// place of such a width.
 #[derive(Debug)]
 struct ListRoom {
     filter: AlertFilter,
@@ -78,8 +79,13 @@ impl ColumnsMenu {
     pub fn of(queue: &Queue) -> Self {
         let menu = OpenMenu::new(Selection::default(), &[KeyContext::Columns, KeyContext::Menu], Action::ColumnToggle);
         let (filter, may_wait) = (queue.listing.filter().clone(), queue.listing.may_wait());
-        let room =
-            ListRoom { filter, may_wait, widths: *queue.listing.widths(), columns: queue.regions().row_room(), place: Cell::default() };
+        let room = ListRoom {
+            filter,
+            may_wait,
+            widths: *queue.listing.widths(),
+            columns: queue.regions().row_room(),
+            place: Cell::default(),
+        };
         Self { menu, shown: queue.columns.clone(), sort: queue.sort(), room }
     }
 

@@ -54,10 +54,11 @@ impl CopiedFact {
     }
 }
 
-/// An alert in one line for a ticket: its id, its network and the id there, the merchant, the amount, the card as it is shown, the deadline.
-/// What the alert does not tell is left out.
+/// An alert in one line for a ticket: its id, its network and the id there, the merchant, the amount, the card as it is
+/// shown, the deadline. What the alert does not tell is left out.
 pub fn ticket_line(alert: &Alert, now: Timestamp) -> String {
-    let merchant = if alert.merchant_name.trim().is_empty() { &alert.merchant_descriptor } else { &alert.merchant_name };
+    let merchant =
+        if alert.merchant_name.trim().is_empty() { &alert.merchant_descriptor } else { &alert.merchant_name };
     let minute = |moment: Timestamp| moment.format("%Y-%m-%d %H:%M UTC");
     let deadline = match alert.deadline {
         _ if alert.is_over() => format!("status {}", alert.status),
@@ -78,7 +79,8 @@ pub fn ticket_line(alert: &Alert, now: Timestamp) -> String {
         shown_card,
         deadline,
     ];
-    let parts: Vec<String> = parts.iter().map(|part| sanitize(part).trim().to_owned()).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<String> =
+        parts.iter().map(|part| sanitize(part).trim().to_owned()).filter(|part| !part.is_empty()).collect();
     parts.join(" | ")
 }
 
@@ -130,7 +132,9 @@ impl CopyMenu {
             CopiedFact::Id => format!("Copied {text}"),
             CopiedFact::Json => "The alert was copied as JSON.".to_owned(),
             CopiedFact::LastFour => "Copied the card's last four.".to_owned(),
-            CopiedFact::Ticket => "Copied a line for a ticket: id, network, merchant, amount, card, deadline.".to_owned(),
+            CopiedFact::Ticket => {
+                "Copied a line for a ticket: id, network, merchant, amount, card, deadline.".to_owned()
+            }
             _ => format!("Copied the {name}: {text}"),
         };
         cx.notify(Tone::Note, words);

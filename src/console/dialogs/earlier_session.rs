@@ -1,5 +1,5 @@
-//! The dialog at the start that says what an earlier console left: decisions that did not leave, those whose answer never
-//! came, text in an open form, and what was lost with it. It sends nothing.
+//! The dialog at the start that says what an earlier console left: decisions that did not leave, those whose answer
+//! never came, text in an open form, and what was lost with it. It sends nothing.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
@@ -58,7 +58,11 @@ fn text_for(alert: &JournalAlert, cx: &AppContext) -> String {
         Some(draft) if draft.case => format!("the case of {}", named(alert)),
         Some(draft) => {
             let many = GroupDraftList::for_whom(draft);
-            format!("{many} that {} marked: {} opens it", if draft.alerts.len() == 1 { "was" } else { "were" }, cx.key(Action::Bulk))
+            format!(
+                "{many} that {} marked: {} opens it",
+                if draft.alerts.len() == 1 { "was" } else { "were" },
+                cx.key(Action::Bulk)
+            )
         }
     }
 }

@@ -1,4 +1,5 @@
-//! A form of a few rows: texts to type and choices, a button that submits it and one that leaves it. What is wrong stands at its row.
+//! A form of a few rows: texts to type and choices, a button that submits it and one that leaves it. What is wrong
+//! stands at its row.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, MouseButton, MouseEventKind};
 use ratatui::Frame;
@@ -175,7 +176,8 @@ impl EntryForm {
         self.wrong = Some((row, wrong.into()));
     }
 
-    /// What is lost with it, in words, where anything was typed or chosen: never what a field says, which may be secret.
+    /// What is lost with it, in words, where anything was typed or chosen: never what a field says, which may be
+    /// secret.
     pub fn lost(&self) -> Option<String> {
         self.touched.then(|| format!("what was entered in \"{}\"", self.title))
     }
@@ -279,13 +281,18 @@ impl EntryForm {
         self.targets.clear();
         let Some(form) = Measures::of(area, LABEL) else { return };
         let theme = draw.theme;
-        let wrong = self.wrong.as_ref().map_or_else(Vec::new, |(_, wrong)| wrap_to(&format!("✗ {wrong}"), form.content - 1, WRONG_LINES));
+        let wrong = self
+            .wrong
+            .as_ref()
+            .map_or_else(Vec::new, |(_, wrong)| wrap_to(&format!("✗ {wrong}"), form.content - 1, WRONG_LINES));
         // Title, buttons, rows, what is wrong with one, and the edge.
         let of_rows: usize = self.rows.iter().map(|row| row.lines(form.content).len()).sum();
         let lines = u16::try_from(of_rows + wrong.len()).unwrap_or(u16::MAX).saturating_add(4);
-        // Below the title, above the buttons, and between rows, so that two fields are not read as one; with less room between groups of them.
+        // Below the title, above the buttons, and between rows, so that two fields are not read as one; with less room
+        // between groups of them.
         let apart = |each: bool| move |(index, row): &(usize, &EntryRow)| row.apart || each && *index > 0;
-        let blanks = |each: bool| u16::try_from(self.rows.iter().enumerate().filter(apart(each)).count()).unwrap_or(0) + 2;
+        let blanks =
+            |each: bool| u16::try_from(self.rows.iter().enumerate().filter(apart(each)).count()).unwrap_or(0) + 2;
         let fits = |each: &bool| lines.saturating_add(blanks(*each)) <= area.height;
         // Where there is little room the blank lines go first.
         let (gap, each) = [true, false].into_iter().find(fits).map_or((0, false), |each| (1, each));
@@ -315,7 +322,15 @@ impl EntryForm {
         self.draw_buttons(draw, frame, line(y + gap));
     }
 
-    fn draw_row(&self, index: usize, row: &EntryRow, hint: &str, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
+    fn draw_row(
+        &self,
+        index: usize,
+        row: &EntryRow,
+        hint: &str,
+        draw: &DrawContext<'_>,
+        frame: &mut Frame<'_>,
+        line: Rect,
+    ) {
         let theme = draw.theme;
         let focused = self.focus == Spot::Row(index);
         Pen::new(frame.buffer_mut(), line).put(row.label, if focused { theme.key } else { theme.quiet });
@@ -350,7 +365,10 @@ impl EntryForm {
 
     fn draw_buttons(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
         let theme = draw.theme;
-        let buttons = [Button::quiet(Spot::Leave, "Cancel", "esc"), Button::primary(Spot::Submit, self.submit, "enter")];
-        draw_buttons(&buttons, self.focus, LABEL, (theme, frame.buffer_mut(), line), |area, spot| self.targets.push(area, spot));
+        let buttons =
+            [Button::quiet(Spot::Leave, "Cancel", "esc"), Button::primary(Spot::Submit, self.submit, "enter")];
+        draw_buttons(&buttons, self.focus, LABEL, (theme, frame.buffer_mut(), line), |area, spot| {
+            self.targets.push(area, spot)
+        });
     }
 }

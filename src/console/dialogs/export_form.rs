@@ -1,4 +1,5 @@
-//! The form that exports into a new file: what the Queue lists, all pages of it in its filter and order, or the results of a run.
+//! The form that exports into a new file: what the Queue lists, all pages of it in its filter and order, or the results
+//! of a run.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -100,7 +101,8 @@ impl ExportForm {
             _ => cx.settings.files.join(given),
         };
         // The ending of the other format would say what is not so.
-        let other = KINDS.iter().any(|(_, other)| *other != ending && path.extension().is_some_and(|given| given == *other));
+        let other =
+            KINDS.iter().any(|(_, other)| *other != ending && path.extension().is_some_and(|given| given == *other));
         if other || path.extension().is_none() {
             path.set_extension(ending);
         }
@@ -112,7 +114,11 @@ impl ExportForm {
 
     /// The file's name gets the ending of the format, where it had that of the one before.
     fn follow_format(&mut self, before: &str) {
-        let path = self.form.given(FILE).map(PathBuf::from).filter(|path| path.extension().is_some_and(|ending| ending == before));
+        let path = self
+            .form
+            .given(FILE)
+            .map(PathBuf::from)
+            .filter(|path| path.extension().is_some_and(|ending| ending == before));
         if let Some(path) = path {
             self.form.set_text(FILE, &path.with_extension(KINDS[self.form.chosen(FORMAT)].1).to_string_lossy());
         }
@@ -137,10 +143,12 @@ impl ExportForm {
     }
 }
 
-/// How many alerts of what is listed are exported, as far as it is known, and which are not: those that the list passes over.
+/// How many alerts of what is listed are exported, as far as it is known, and which are not: those that the list passes
+/// over.
 fn many_words(queue: &Queue) -> String {
     let listing = queue.asked_listing();
-    let [one, more] = if listing.chosen().is_some() { ["snoozed alert", "snoozed alerts"] } else { ["alert", "alerts"] };
+    let [one, more] =
+        if listing.chosen().is_some() { ["snoozed alert", "snoozed alerts"] } else { ["alert", "alerts"] };
     // While another list is read, how many there are is not known.
     let Some(listed) = listing.listed() else {
         let without = if listing.hidden_ids().is_empty() { "" } else { " without those that are snoozed" };

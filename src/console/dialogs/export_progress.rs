@@ -49,7 +49,10 @@ impl Dialog for ExportProgress {
             Some(Deed::Cancel) => match cx.exports.cancel() {
                 Some(RunningExport { path, written, total, .. }) => {
                     let came = progress_words(written, total);
-                    cx.notify(Tone::Note, format!("The export to {} was given up at {came}. No file was left.", path.display()));
+                    cx.notify(
+                        Tone::Note,
+                        format!("The export to {} was given up at {came}. No file was left.", path.display()),
+                    );
                     vec![Effect::GiveUpExport.into(), Order::Close]
                 }
                 None => vec![Order::Close],
@@ -69,14 +72,19 @@ impl Dialog for ExportProgress {
         let buffer = frame.buffer_mut();
         let line = |offset: u16| Rect { y: inside.y + offset, height: 1, ..inside };
         Pen::new(buffer, line(0)).put("Export", theme.strong);
-        Pen::new(buffer, line(1)).put(&cut_path(&path.display().to_string(), cx.settings.home.as_deref(), inside.width), theme.quiet);
-        let done = total.filter(|total| *total > 0).map_or(0, |total| u64::from(inside.width) * (*written).min(total) / total);
+        Pen::new(buffer, line(1))
+            .put(&cut_path(&path.display().to_string(), cx.settings.home.as_deref(), inside.width), theme.quiet);
+        let done =
+            total.filter(|total| *total > 0).map_or(0, |total| u64::from(inside.width) * (*written).min(total) / total);
         for column in 0..inside.width {
             let (sign, style) = if u64::from(column) < done { ("━", theme.accent) } else { ("─", theme.line) };
             buffer.set_stringn(inside.x + column, inside.y + 3, sign, 1, style);
         }
         Pen::new(buffer, line(4)).put(&progress_words(*written, *total), theme.plain);
-        let buttons = [Button::quiet(Some(Deed::Back), "Go on working", "esc"), Button::primary(Some(Deed::Cancel), "Give it up", "x")];
+        let buttons = [
+            Button::quiet(Some(Deed::Back), "Go on working", "esc"),
+            Button::primary(Some(Deed::Cancel), "Give it up", "x"),
+        ];
         draw_buttons(&buttons, None, 0, (theme, buffer, line(6)), |area, deed| {
             deed.into_iter().for_each(|deed| self.targets.push(area, deed));
         });
@@ -95,13 +103,18 @@ fn progress_words(written: u64, total: Option<u64>) -> String {
 pub fn ended(number: u64, path: &Path, result: Result<u64, ExportFailure>, cx: &mut AppContext) {
     cx.exports.ended(number);
     match result {
-        Ok(written) => cx.notify(Tone::Good, format!("Exported {} to {}", progress_words(written, None), path.display())),
+        Ok(written) => {
+            cx.notify(Tone::Good, format!("Exported {} to {}", progress_words(written, None), path.display()))
+        }
         Err(ExportFailure { why, written, total }) => {
             let came = match (written, total) {
                 (0, None) => String::new(),
                 _ => format!(" It came to {}, and no file was left.", progress_words(written, total)),
             };
-            cx.notify(Tone::Bad, format!("Nothing was exported to {}: {}.{came}", path.display(), why.trim_end_matches('.')));
+            cx.notify(
+                Tone::Bad,
+                format!("Nothing was exported to {}: {}.{came}", path.display(), why.trim_end_matches('.')),
+            );
         }
     }
 }

@@ -77,7 +77,8 @@ impl FindDialog {
         self.search.search(&self.input.text())
     }
 
-    /// Goes to what is chosen: to the best one of what is typed, once it is known, unless another one was chosen of what is shown.
+    /// Goes to what is chosen: to the best one of what is typed, once it is known, unless another one was chosen of
+    /// what is shown.
     fn pick(&mut self, event: &Event) -> Orders {
         let chosen = self.menu.chosen.index(self.search.alerts().len());
         let is_meant = self.search.is_current() || chosen > Some(0) || matches!(event, Event::Mouse(_));
@@ -115,7 +116,12 @@ impl FindDialog {
     /// Lists what the words name in the Queue.
     fn list_meant(&self, cx: &AppContext) -> Orders {
         let Some(filter) = self.meant(cx) else { return Vec::new() };
-        vec![Effect::GiveUpFind.into(), Order::Leave, Order::Act(Action::ShowQueue), Message::ListFound(filter, DEFAULT_SORT, None).into()]
+        vec![
+            Effect::GiveUpFind.into(),
+            Order::Leave,
+            Order::Act(Action::ShowQueue),
+            Message::ListFound(filter, DEFAULT_SORT, None).into(),
+        ]
     }
 
     /// What is chosen.
@@ -178,7 +184,8 @@ impl Dialog for FindDialog {
                     return Vec::new();
                 }
                 self.menu.chosen = Selection::default();
-                // What is best among those that are loaded may not be what was meant: that it is only of them is seen first.
+                // What is best among those that are loaded may not be what was meant: that it is only of them is seen
+                // first.
                 self.goes &= !self.is_of_held();
                 return if self.goes { self.go(0) } else { Vec::new() };
             }
@@ -188,7 +195,11 @@ impl Dialog for FindDialog {
                 return self.open_case(cx);
             }
             // What is typed is searched for, so letters are no commands here.
-            Message::Input(Event::Key(KeyEvent { code: KeyCode::Char(letter @ ('y' | 'o')), modifiers: KeyModifiers::ALT, .. })) => {
+            Message::Input(Event::Key(KeyEvent {
+                code: KeyCode::Char(letter @ ('y' | 'o')),
+                modifiers: KeyModifiers::ALT,
+                ..
+            })) => {
                 return if *letter == 'y' { self.copy() } else { self.open_link(cx) };
             }
             Message::Input(Event::Key(KeyEvent { code: KeyCode::Char('l'), modifiers: KeyModifiers::ALT, .. })) => {
@@ -211,7 +222,9 @@ impl Dialog for FindDialog {
                 let length = self.search.alerts().len();
                 match self.menu.update(event, length, cx) {
                     Some(Action::MenuClose) => return vec![Effect::GiveUpFind.into(), Order::Close],
-                    Some(Action::MenuPick) if self.is_nothing() && self.meant(cx).is_some() => return self.list_meant(cx),
+                    Some(Action::MenuPick) if self.is_nothing() && self.meant(cx).is_some() => {
+                        return self.list_meant(cx);
+                    }
                     Some(Action::MenuPick) => return self.pick(event),
                     Some(Action::Open) => return self.open_case(cx),
                     Some(Action::CopyId) => return self.copy(),
@@ -239,7 +252,8 @@ impl Dialog for FindDialog {
             None => "No alert has all of these words.".to_owned(),
         };
         let next = format!(
-            "Searched are {WHAT} of open and answered alerts. Fewer words or another spelling may find it; in the Queue {} lists by network, type and day.",
+            "Searched are {WHAT} of open and answered alerts. Fewer words or another spelling may find it; in the \
+                Queue {} lists by network, type and day.",
             cx.key(Action::Filter)
         );
         let empty = match self.search.shown() {
@@ -253,10 +267,15 @@ impl Dialog for FindDialog {
         // Where what the words name can be listed, that is what to do next.
         let says_next = is_nothing && meant.is_none() && !self.is_of_held() && is_roomy(area);
         let above = u16::from(is_roomy(area));
-        let limits: Vec<String> = self.search.limits().iter().flat_map(|limit| wrap_to(&sanitize(limit), room, LINES_OF_A_LIMIT)).collect();
+        let limits: Vec<String> =
+            self.search.limits().iter().flat_map(|limit| wrap_to(&sanitize(limit), room, LINES_OF_A_LIMIT)).collect();
         let of_alert = match self.search.alerts() {
             [] => Vec::new(),
-            _ => vec![("alt-enter", "case", Action::Open), ("alt-y", "copy", Action::CopyId), ("alt-o", "open", Action::OpenLink)],
+            _ => vec![
+                ("alt-enter", "case", Action::Open),
+                ("alt-y", "copy", Action::CopyId),
+                ("alt-o", "open", Action::OpenLink),
+            ],
         };
         // What the list would be stands above, where its key has no room beside the others.
         let is_wide = room >= ROOM_FOR_LIST;
@@ -276,7 +295,10 @@ impl Dialog for FindDialog {
             }),
             below: if says_next { next } else { String::new() },
             below_lines: if says_next { LINES_OF_NEXT } else { 0 },
-            also: of_alert.into_iter().chain(listed.filter(|_| is_wide).map(|_| (LIST_KEY, "list", Action::Filter))).collect(),
+            also: of_alert
+                .into_iter()
+                .chain(listed.filter(|_| is_wide).map(|_| (LIST_KEY, "list", Action::Filter)))
+                .collect(),
             ..List::default()
         };
         let fields = self.menu.draw(list, frame, area, cx);

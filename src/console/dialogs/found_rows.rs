@@ -1,4 +1,5 @@
-//! Rows of alerts that a search found: what each is known by, what of it matched, and as much else as there is room for.
+//! Rows of alerts that a search found: what each is known by, what of it matched, and as much else as there is room
+//! for.
 
 use std::borrow::Cow;
 
@@ -64,7 +65,8 @@ impl<'a> FoundRow<'a> {
         };
         // What was found by a day alone may have the other words too.
         let matched = day().or_else(|| query.best_field(alert)).or_else(order);
-        let (label, value) = matched.map_or(("", String::new()), |field| (field.label, sanitize(&field.value).into_owned()));
+        let (label, value) =
+            matched.map_or(("", String::new()), |field| (field.label, sanitize(&field.value).into_owned()));
         Self { alert, left, money, label, value }
     }
 
@@ -75,8 +77,8 @@ impl<'a> FoundRow<'a> {
     }
 }
 
-/// The columns of rows: each as wide as its content. What matched has the room that is left by what an alert is known by, and the card, the
-/// order and the descriptor what is left by that, as far as it goes.
+/// The columns of rows: each as wide as its content. What matched has the room that is left by what an alert is known
+/// by, and the card, the order and the descriptor what is left by that, as far as it goes.
 #[derive(Debug, Clone, Copy)]
 struct Widths {
     left: u16,
@@ -123,20 +125,29 @@ impl Widths {
 }
 
 /// The rows of these alerts in so many columns.
-pub fn lines<'l>(alerts: &[Alert], query: &FindQuery, found: &FoundAlerts, room: u16, cx: &AppContext) -> Vec<Line<'l>> {
+pub fn lines<'l>(
+    alerts: &[Alert],
+    query: &FindQuery,
+    found: &FoundAlerts,
+    room: u16,
+    cx: &AppContext,
+) -> Vec<Line<'l>> {
     let rows: Vec<FoundRow<'_>> = alerts.iter().map(|alert| FoundRow::of(alert, query, found, cx)).collect();
     let widths = Widths::of(&rows, room, cx);
     let above = std::iter::once(None).chain(rows.iter().map(Some));
     rows.iter().zip(above).map(|(row, above)| line(row, above, widths, cx)).collect()
 }
 
-/// The row of an alert. The field that matched is named where it is another one than in the row above; whoever is read a row alone hears it
-/// in each.
+/// The row of an alert. The field that matched is named where it is another one than in the row above; whoever is read
+/// a row alone hears it in each.
 fn line<'l>(row: &FoundRow<'_>, above: Option<&FoundRow<'_>>, widths: Widths, cx: &AppContext) -> Line<'l> {
     let theme = &cx.theme;
     let (plain, strong) = if row.alert.is_over() { (theme.quiet, theme.plain) } else { (theme.plain, theme.strong) };
     let mut spans = vec![
-        Span::styled(format!("{}{}{}", blanks(widths.left.saturating_sub(columns(&row.left.0))), row.left.0, blanks(GAP)), row.left.1),
+        Span::styled(
+            format!("{}{}{}", blanks(widths.left.saturating_sub(columns(&row.left.0))), row.left.0, blanks(GAP)),
+            row.left.1,
+        ),
         Span::styled(cell(&sanitize(row.alert.provider.as_str()), widths.network), plain),
         Span::styled(format!("{}{}  ", blanks(widths.money.saturating_sub(columns(&row.money))), row.money), plain),
     ];
@@ -144,13 +155,17 @@ fn line<'l>(row: &FoundRow<'_>, above: Option<&FoundRow<'_>>, widths: Widths, cx
     let label = cut(if is_told { "" } else { row.label }, widths.label.saturating_sub(1));
     let label = format!("{label}{}", blanks(widths.label.saturating_sub(columns(&label))));
     spans.extend([Span::styled(label, theme.quiet), Span::styled(cell(&row.value, widths.value), strong)]);
-    for (column, width) in [(Column::Card, widths.card), (Column::Order, widths.order), (Column::Descriptor, widths.descriptor)] {
+    for (column, width) in
+        [(Column::Card, widths.card), (Column::Order, widths.order), (Column::Descriptor, widths.descriptor)]
+    {
         if width > 0 {
             let text = row.text(column, width, cx);
             let text = match column {
                 Column::Descriptor => cut(&text, width).into_owned(),
                 // The last digits are what it is known by, under each other whether the first ones are known or not.
-                Column::Card => format!("{}{}{}", blanks(width.saturating_sub(columns(&text))), cut(&text, width), blanks(GAP)),
+                Column::Card => {
+                    format!("{}{}{}", blanks(width.saturating_sub(columns(&text))), cut(&text, width), blanks(GAP))
+                }
                 _ => cell(&text, width),
             };
             spans.push(Span::styled(text, theme.quiet));

@@ -1,5 +1,5 @@
-//! The help: every key of the screen, written from the keymap, and what the signs of the list mean; what is typed narrows it, and the chosen
-//! key is run.
+//! The help: every key of the screen, written from the keymap, and what the signs of the list mean; what is typed
+//! narrows it, and the chosen key is run.
 
 use crossterm::event::{Event, KeyCode, KeyModifiers};
 use ratatui::Frame;
@@ -61,7 +61,10 @@ impl Help {
     pub fn of(contexts: Vec<KeyContext>, means_something: impl Fn(Action) -> bool, cx: &AppContext) -> Self {
         let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
         let bindings = cx.settings.keymap.all().filter(|binding| contexts.contains(&binding.context));
-        let actions = bindings.map(|binding| binding.action).filter(|action| *action != Action::Help && means_something(*action)).collect();
+        let actions = bindings
+            .map(|binding| binding.action)
+            .filter(|action| *action != Action::Help && means_something(*action))
+            .collect();
         Self { search: TextInput::one_line(""), menu, contexts, actions }
     }
 
@@ -73,15 +76,20 @@ impl Help {
             typed.split_whitespace().all(|word| text.contains(word))
         };
         let all: Vec<&'k Binding> = {
-            let here = |binding: &&'k Binding| self.contexts.contains(&binding.context) && self.actions.contains(&binding.action);
+            let here = |binding: &&'k Binding| {
+                self.contexts.contains(&binding.context) && self.actions.contains(&binding.action)
+            };
             keymap.all().filter(here).collect()
         };
         let rank = |binding: &Binding| all.iter().position(|other| other.group == binding.group).unwrap_or(all.len());
-        let text = |binding: &Binding| format!("{} {} {} {}", keys(binding), binding.words, binding.about, binding.group);
+        let text =
+            |binding: &Binding| format!("{} {} {} {}", keys(binding), binding.words, binding.about, binding.group);
         let mut bindings: Vec<&'k Binding> = all.iter().copied().filter(|binding| found(text(binding))).collect();
         bindings.sort_by_key(|binding| rank(binding));
         let lists_alerts = self.contexts.contains(&KeyContext::Queue);
-        let signs = ListSign::ALL.into_iter().filter(|sign| lists_alerts && found(format!("{} sign mark legend", sign.about())));
+        let signs = ListSign::ALL
+            .into_iter()
+            .filter(|sign| lists_alerts && found(format!("{} sign mark legend", sign.about())));
         bindings.into_iter().map(HelpEntry::Key).chain(signs.map(HelpEntry::Sign)).collect()
     }
 
@@ -146,14 +154,20 @@ impl Dialog for Help {
             HelpEntry::Sign(sign) => {
                 let (drawn, style) = sign.drawn(theme);
                 let blanks = wide.saturating_sub(usize::from(columns(drawn)));
-                Line::from(vec![Span::styled(drawn, style), Span::raw(" ".repeat(blanks)), Span::styled(sign.about(), theme.plain)])
+                Line::from(vec![
+                    Span::styled(drawn, style),
+                    Span::raw(" ".repeat(blanks)),
+                    Span::styled(sign.about(), theme.plain),
+                ])
             }
         };
         let room = usize::from(OpenMenu::room(PanelWidth::Search, area)).saturating_sub(wide);
         let chosen = self.menu.chosen.index(entries.len()).map(|index| entries[index]);
         let below = match chosen {
             // Keys that have no room in the line stand below it too.
-            Some(HelpEntry::Key(binding)) if keys_in(binding, wide) != keys(binding) => format!("{}: {}", keys(binding), binding.about),
+            Some(HelpEntry::Key(binding)) if keys_in(binding, wide) != keys(binding) => {
+                format!("{}: {}", keys(binding), binding.about)
+            }
             Some(entry) if usize::from(columns(entry.about())) > room => entry.about().to_owned(),
             _ => String::new(),
         };
@@ -206,8 +220,11 @@ mod tests {
         let room = usize::from(OpenMenu::room(PanelWidth::Search, Rect::new(0, 0, 120, 38))) - KEYS;
         let keymap = Keymap::default();
 
-        let cut: Vec<&str> =
-            keymap.all().map(|binding| binding.about.as_str()).filter(|about| usize::from(columns(about)) > room).collect();
+        let cut: Vec<&str> = keymap
+            .all()
+            .map(|binding| binding.about.as_str())
+            .filter(|about| usize::from(columns(about)) > room)
+            .collect();
 
         assert!(cut.is_empty(), "{cut:?}");
     }

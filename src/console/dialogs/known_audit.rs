@@ -17,9 +17,11 @@ impl KnownAudit {
         &self.entries
     }
 
-    /// Asks of these alerts; nothing where that would be the same question again: the log says no more of them than it did.
+    /// Asks of these alerts; nothing where that would be the same question again: the log says no more of them than it
+    /// did.
     pub(super) fn ask<'a>(&mut self, alerts: impl IntoIterator<Item = &'a Alert>) -> Option<Effect> {
-        let mut asked: Vec<(AlertId, bool)> = alerts.into_iter().map(|alert| (alert.id, alert.outcome.is_some())).collect();
+        let mut asked: Vec<(AlertId, bool)> =
+            alerts.into_iter().map(|alert| (alert.id, alert.outcome.is_some())).collect();
         asked.sort_unstable();
         if asked == self.asked {
             return None;
@@ -33,7 +35,8 @@ impl KnownAudit {
         self.asked.clear();
     }
 
-    /// Takes an answer in, of which alerts it is, and of it what is about these. Entries never change: answers may cross.
+    /// Takes an answer in, of which alerts it is, and of it what is about these. Entries never change: answers may
+    /// cross.
     pub(super) fn take<'a>(
         &mut self,
         asked: &[(AlertId, bool)],

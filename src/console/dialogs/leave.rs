@@ -26,8 +26,11 @@ enum Choice {
 }
 
 impl Choice {
-    const ALL: [KeyedAnswer<'static, Self>; 3] =
-        [(Self::Stay, "enter", "Stay"), (Self::TakeBack, "t", "Take back and leave"), (Self::Send, "s", "Send and leave")];
+    const ALL: [KeyedAnswer<'static, Self>; 3] = [
+        (Self::Stay, "enter", "Stay"),
+        (Self::TakeBack, "t", "Take back and leave"),
+        (Self::Send, "s", "Send and leave"),
+    ];
 
     /// What is offered.
     fn offered(held_back: bool) -> &'static [KeyedAnswer<'static, Self>] {
@@ -62,7 +65,9 @@ impl Leave {
 impl Dialog for Leave {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let held_back = cx.held_back;
-        let Some(choice) = answered(message, &self.targets, |key| Choice::of(key, held_back), cx) else { return Vec::new() };
+        let Some(choice) = answered(message, &self.targets, |key| Choice::of(key, held_back), cx) else {
+            return Vec::new();
+        };
         cx.decisions.hold(false, cx.now);
         let mut outcome = vec![Order::Close];
         match choice {

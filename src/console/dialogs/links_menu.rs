@@ -26,14 +26,19 @@ pub fn open(alert: &Alert, cx: &mut AppContext) -> Orders {
     match links.as_slice() {
         [] => {
             let kept_in = cx.settings.kept_in.as_ref().map(|file| file.display().to_string());
-            let file = kept_in.map_or_else(|| "the settings".to_owned(), |file| cut_path(&file, cx.settings.home.as_deref(), LONGEST_FILE));
+            let file = kept_in.map_or_else(
+                || "the settings".to_owned(),
+                |file| cut_path(&file, cx.settings.home.as_deref(), LONGEST_FILE),
+            );
             let words = if cx.settings.links == LinkTemplates::default() {
                 format!(
-                    "No link is set. [links] in {file} says where order, payment and portals are: order = \"https://shop.example/{{merchantOrderId}}\"."
+                    "No link is set. [links] in {file} says where order, payment and portals are: \
+                    order = \"https://shop.example/{{merchantOrderId}}\"."
                 )
             } else {
                 format!(
-                    "No link is set for an alert of {}: [links] in {file} has order, payment and the networks' portals.",
+                    "No link is set for an alert of {}: [links] in {file} has order, payment and the networks' \
+                        portals.",
                     alert.provider
                 )
             };
@@ -41,7 +46,10 @@ pub fn open(alert: &Alert, cx: &mut AppContext) -> Orders {
             Vec::new()
         }
         [only] => go(only, cx),
-        _ => dialog::open(LinksMenu { links, menu: OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick) }),
+        _ => dialog::open(LinksMenu {
+            links,
+            menu: OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick),
+        }),
     }
 }
 
@@ -65,7 +73,10 @@ fn go(link: &AlertLink, cx: &mut AppContext) -> Orders {
 
 /// Tells that a browser did not open.
 pub fn not_opened(address: String, why: &str, cx: &mut AppContext) -> Orders {
-    cx.notify(Tone::Bad, format!("No browser opened: {}. The address was copied: {address}", why.trim_end_matches('.')));
+    cx.notify(
+        Tone::Bad,
+        format!("No browser opened: {}. The address was copied: {address}", why.trim_end_matches('.')),
+    );
     vec![Effect::Copy(address).into()]
 }
 
@@ -94,9 +105,13 @@ impl Dialog for LinksMenu {
                 Ok(address) => (theme.strong, address.clone()),
                 Err(why) => (theme.quiet, why.clone()),
             };
-            Line::from(vec![Span::styled(format!("{:<18}", link.to), style), Span::styled(sanitize(&words).into_owned(), theme.quiet)])
+            Line::from(vec![
+                Span::styled(format!("{:<18}", link.to), style),
+                Span::styled(sanitize(&words).into_owned(), theme.quiet),
+            ])
         };
-        let title = if cx.settings.browses { "Open in the browser" } else { "Copy the address: there is no browser here" };
+        let title =
+            if cx.settings.browses { "Open in the browser" } else { "Copy the address: there is no browser here" };
         let entries = self.links.iter().map(line).collect();
         self.menu.draw(List { title, entries, ..List::default() }, frame, area, cx);
     }

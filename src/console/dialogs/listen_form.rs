@@ -61,9 +61,11 @@ impl ListenForm {
     /// What is asked for, or what is wrong and where. No word repeats a secret.
     fn request(&self) -> Result<ListenRequest, (usize, String)> {
         let form = &self.form;
-        let address =
-            form.given(ADDRESS).ok_or((ADDRESS, "Where is missing: an address and a port, such as 127.0.0.1:9000.".to_owned()))?;
-        let auth = auth_of(&form.text(CREDENTIAL), form.chosen(KIND) == 1, "the deployment sends").map_err(|wrong| (CREDENTIAL, wrong))?;
+        let address = form
+            .given(ADDRESS)
+            .ok_or((ADDRESS, "Where is missing: an address and a port, such as 127.0.0.1:9000.".to_owned()))?;
+        let auth = auth_of(&form.text(CREDENTIAL), form.chosen(KIND) == 1, "the deployment sends")
+            .map_err(|wrong| (CREDENTIAL, wrong))?;
         Ok(ListenRequest {
             address,
             auth,

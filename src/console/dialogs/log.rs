@@ -25,8 +25,11 @@ const WHOLE: u16 = 3;
 const MOST: usize = 1_000;
 
 /// What is shown: everything up to these.
-const SHOWN: [(LogSeverity, &str); 3] =
-    [(LogSeverity::Detail, "everything"), (LogSeverity::Warning, "warnings and errors"), (LogSeverity::Error, "errors alone")];
+const SHOWN: [(LogSeverity, &str); 3] = [
+    (LogSeverity::Detail, "everything"),
+    (LogSeverity::Warning, "warnings and errors"),
+    (LogSeverity::Error, "errors alone"),
+];
 
 /// The log while it is open.
 #[derive(Debug)]
@@ -60,7 +63,8 @@ impl LogDialog {
     /// Takes in newer events. Who looks at the newest one goes on with it, who looks at another one stays there.
     fn take(&mut self, newer: &[LogLine]) {
         let last = self.lines.first().map_or(0, |line| line.number);
-        let chosen = self.chosen().map(|line| line.number).filter(|_| self.menu.chosen.index(self.lines.len()) > Some(0));
+        let chosen =
+            self.chosen().map(|line| line.number).filter(|_| self.menu.chosen.index(self.lines.len()) > Some(0));
         let new = newer.iter().rev().filter(|line| line.number > last).cloned();
         self.lines = new.chain(std::mem::take(&mut self.lines)).take(MOST).collect();
         self.choose(chosen);
@@ -126,10 +130,14 @@ impl Dialog for LogDialog {
                 Span::styled(format!("{:<when$} ", cx.times().moment(line.at, cx.now)), theme.quiet),
                 Span::styled(format!("{sign} {:<8}", line.severity.as_str()), style),
                 Span::styled(format!("{:<10}", line.part), theme.quiet),
-                Span::styled(line.text.clone(), if line.severity == LogSeverity::Detail { theme.quiet } else { theme.plain }),
+                Span::styled(
+                    line.text.clone(),
+                    if line.severity == LogSeverity::Detail { theme.quiet } else { theme.plain },
+                ),
             ])
         };
-        let empty = if self.lines.is_empty() { "Nothing was logged yet." } else { "Nothing as grave as that was logged." };
+        let empty =
+            if self.lines.is_empty() { "Nothing was logged yet." } else { "Nothing as grave as that was logged." };
         let room = OpenMenu::room(PanelWidth::Search, area).saturating_sub(2);
         let entries: Vec<Line<'_>> = shown.iter().map(line).collect();
         // What is cut in its row stands in full over the list; the list stays where it is, whichever is chosen.

@@ -24,7 +24,8 @@ enum Choice {
     Lose,
 }
 
-const CHOICES: [KeyedAnswer<'static, Choice>; 2] = [(Choice::Stay, "enter", "Stay"), (Choice::Lose, "l", "Lose and leave")];
+const CHOICES: [KeyedAnswer<'static, Choice>; 2] =
+    [(Choice::Stay, "enter", "Stay"), (Choice::Lose, "l", "Lose and leave")];
 
 impl Choice {
     fn of(key: KeyEvent) -> Option<Self> {
@@ -74,7 +75,10 @@ impl Dialog for LoseTexts {
         let (theme, texts) = (&cx.theme, cx.unkept.all());
         let others = texts.len().saturating_sub(NAMED);
         let mut question = Question::new(area);
-        question.line(format!("{} could not be kept on the disk", counted(texts.len() as u64, "text", "texts")), theme.strong);
+        question.line(
+            format!("{} could not be kept on the disk", counted(texts.len() as u64, "text", "texts")),
+            theme.strong,
+        );
         question.gap();
         texts.take(NAMED).for_each(|text| question.say(&named(text, cx), theme.plain));
         question.and_more(others, theme);

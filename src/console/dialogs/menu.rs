@@ -122,16 +122,27 @@ impl OpenMenu {
     }
 
     /// The same without the keys of what cannot be done with the chosen entry.
-    pub fn draw_without<'m>(&self, withheld: &[Action], list: List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
+    pub fn draw_without<'m>(
+        &self,
+        withheld: &[Action],
+        list: List<'m>,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        cx: &'m AppContext,
+    ) -> Rect {
         self.targets.clear();
         let List { title, about, entries, groups, empty, width, field, below, below_lines, pick, also } = list;
         let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
-        let told: Vec<&Binding> = bindings.filter(|binding| binding.footer && !withheld.contains(&binding.action)).collect();
-        let key = |binding: &'m Binding| Some((binding.keys.first()?.to_string(), binding.words.as_str(), Target::Do(binding.action)));
+        let told: Vec<&Binding> =
+            bindings.filter(|binding| binding.footer && !withheld.contains(&binding.action)).collect();
+        let key = |binding: &'m Binding| {
+            Some((binding.keys.first()?.to_string(), binding.words.as_str(), Target::Do(binding.action)))
+        };
         let of = |action| told.iter().find(|binding| binding.action == action).and_then(|binding| key(binding));
         let leave = of(Action::MenuClose).map(|(key, words, target)| Button::quiet(target, capitalized(words), key));
         let choose = of(Action::MenuPick).filter(|_| self.click == Action::MenuPick && pick != Some(""));
-        let choose = choose.map(|(key, words, target)| Button::primary(target, capitalized(pick.unwrap_or(words)), key));
+        let choose =
+            choose.map(|(key, words, target)| Button::primary(target, capitalized(pick.unwrap_or(words)), key));
         let others = told.iter().filter(|binding| !matches!(binding.action, Action::MenuClose | Action::MenuPick));
         let also = also.into_iter().map(|(key, words, action)| (key.to_owned(), words, Target::Do(action)));
         let menu = Menu {

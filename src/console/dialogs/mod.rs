@@ -1,4 +1,5 @@
-//! Dialogs: each in a file of its own, with its state, what changes it, and how it is drawn. [`open()`] says which action opens which.
+//! Dialogs: each in a file of its own, with its state, what changes it, and how it is drawn. [`open()`] says which
+//! action opens which.
 
 pub mod alert_rows;
 pub mod alert_search;
@@ -70,8 +71,12 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::OpenLink => queue.current().map(|alert| links_menu::open(alert, cx))?,
         Action::Export => export_form::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
-        Action::DeliveryFilter if webhooks.is_offered() => dialog::open(delivery_filter::DeliveryFilterForm::of(webhooks)),
-        Action::Listen if webhooks.receiver.can_start() => dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request())),
+        Action::DeliveryFilter if webhooks.is_offered() => {
+            dialog::open(delivery_filter::DeliveryFilterForm::of(webhooks))
+        }
+        Action::Listen if webhooks.receiver.can_start() => {
+            dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request()))
+        }
         Action::Replay if webhooks.receiver.can_replay() => dialog::open(replay_form::ReplayForm::of(webhooks)),
         Action::ActivityFilter if keys == Keys::Of(KeyContext::Activity) => ask_for_words(activity),
         Action::ProgramLog => log::open_log(cx),

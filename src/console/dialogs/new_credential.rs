@@ -13,7 +13,11 @@ use crate::domain::{CredentialKind, KeyScope};
 /// What can be created, in the order of the list, each with what it is for.
 const KINDS: [(CredentialKind, &str, &str); 4] = [
     (CredentialKind::Key(KeyScope::Alerts), "API key, scope alerts", "lists, reads and resolves alerts (X-API-KEY)"),
-    (CredentialKind::Key(KeyScope::Operator), "API key, scope operator", "avert's own routes: alerts in, webhooks, keys"),
+    (
+        CredentialKind::Key(KeyScope::Operator),
+        "API key, scope operator",
+        "avert's own routes: alerts in, webhooks, keys",
+    ),
     (CredentialKind::Key(KeyScope::Both), "API key, both scopes", "for a console elsewhere that does both"),
     (CredentialKind::Client, "client credentials", "access tokens for callers of the older dialect"),
 ];
@@ -32,7 +36,9 @@ pub fn open(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
             cx.notify(Tone::Note, words);
             Vec::new()
         }
-        None => dialog::open(NewCredential { menu: OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick) }),
+        None => dialog::open(NewCredential {
+            menu: OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick),
+        }),
     }
 }
 
@@ -56,6 +62,11 @@ impl Dialog for NewCredential {
             Line::from(vec![Span::styled(format!("{name:<25}"), theme.strong), Span::styled(*about, theme.quiet)])
         };
         let entries = KINDS.iter().map(line).collect();
-        self.menu.draw(List { title: "Create; its secret is shown this once", entries, ..List::default() }, frame, area, cx);
+        self.menu.draw(
+            List { title: "Create; its secret is shown this once", entries, ..List::default() },
+            frame,
+            area,
+            cx,
+        );
     }
 }

@@ -11,7 +11,9 @@ use crate::console::text::{cut, sanitize};
 use crate::console::widgets::buttons::{Button, draw_buttons};
 use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::widgets::text_input::Typed;
-use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, TextInput, Tone, dialog};
+use crate::console::{
+    Action, AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, TextInput, Tone, dialog,
+};
 use crate::desk::{JournalAlert, Note};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::note::{MAX_NOTE_CHARS, note_text};
@@ -73,7 +75,10 @@ pub fn kept(note: Note, answer: Result<(), String>, cx: &mut AppContext) -> Orde
         Err(why) => {
             let key = cx.key(Action::Note);
             let why = why.trim_end_matches('.');
-            cx.notify(Tone::Bad, format!("Not noted, it could not be kept on the desk: {why}. {key} opens it again as it was typed."));
+            cx.notify(
+                Tone::Bad,
+                format!("Not noted, it could not be kept on the desk: {why}. {key} opens it again as it was typed."),
+            );
             // Where there is room by now, it outlives the console.
             let typed = cx.notes.draft(note.alert).unwrap_or(&note.text).to_owned();
             vec![Effect::Keep(cx.notes.keep_draft(note.alert, &typed)).into()]
@@ -108,7 +113,8 @@ impl NoteForm {
                 return Vec::new();
             }
         };
-        let note = Note { at: cx.now, alert: self.alert, user: cx.place.user.clone(), text, about: Some(self.named.clone()) };
+        let note =
+            Note { at: cx.now, alert: self.alert, user: cx.place.user.clone(), text, about: Some(self.named.clone()) };
         // It is a draft until it is known to be on the disk.
         vec![Order::Close, Effect::Keep(cx.notes.begin(note)).into()]
     }
@@ -182,13 +188,22 @@ impl Dialog for NoteForm {
         let count = text.chars().count();
         let over = count > MAX_NOTE_CHARS;
         let below = Rect { y: field.bottom(), height: 1, ..inside };
-        put_right(frame.buffer_mut(), below, &format!("{count}/{MAX_NOTE_CHARS}"), if over { theme.danger } else { theme.quiet });
+        put_right(
+            frame.buffer_mut(),
+            below,
+            &format!("{count}/{MAX_NOTE_CHARS}"),
+            if over { theme.danger } else { theme.quiet },
+        );
         let left = Rect { width: below.width.saturating_sub(9), ..below };
-        let wrong = self.wrong.clone().or_else(|| over.then(|| format!("{} too many: at most {MAX_NOTE_CHARS}", count - MAX_NOTE_CHARS)));
+        let wrong = self
+            .wrong
+            .clone()
+            .or_else(|| over.then(|| format!("{} too many: at most {MAX_NOTE_CHARS}", count - MAX_NOTE_CHARS)));
         match wrong {
             Some(wrong) => drop(Pen::new(frame.buffer_mut(), left).put(&format!("✗ {wrong}"), theme.danger)),
             None if mask_card_numbers(&text) != text => {
-                Pen::new(frame.buffer_mut(), left).put("a card number: only its BIN and last four digits are kept", theme.warning);
+                Pen::new(frame.buffer_mut(), left)
+                    .put("a card number: only its BIN and last four digits are kept", theme.warning);
             }
             None => {
                 let ways = ["Notes stay on this machine; the service never sees them.", "Notes stay on this machine."];

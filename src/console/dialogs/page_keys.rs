@@ -14,7 +14,8 @@ pub fn leads_elsewhere(action: Action) -> bool {
     matches!(action, Action::Find | Action::GoToTold | Action::RulesShow) || ScreenName::of(action).is_some()
 }
 
-/// Does what leads away from a page: Find lies over it, and `esc` there brings it back; for anything else it is left, with what lies below it.
+/// Does what leads away from a page: Find lies over it, and `esc` there brings it back; for anything else it is left,
+/// with what lies below it.
 pub fn lead_elsewhere(action: Action) -> Orders {
     let left = (action != Action::Find).then_some(Order::Leave);
     left.into_iter().chain([Order::Act(action)]).collect()

@@ -42,14 +42,24 @@ enum Target {
 }
 
 impl Prompt {
-    /// Asks for something, with a hint of what it is and the words of its button. The text is answered without the blanks around it.
+    /// Asks for something, with a hint of what it is and the words of its button. The text is answered without the
+    /// blanks around it.
     pub fn new(
         title: impl Into<Cow<'static, str>>,
         (hint, submit): (&'static str, &'static str),
         answer: impl FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send + 'static,
     ) -> Self {
         let (input, targets) = (TextInput::one_line(""), ClickTargets::default());
-        Self { title: title.into(), hint, submit, input, answer: Box::new(answer), error: None, touched: false, targets }
+        Self {
+            title: title.into(),
+            hint,
+            submit,
+            input,
+            answer: Box::new(answer),
+            error: None,
+            touched: false,
+            targets,
+        }
     }
 
     /// The same with a text that can be taken as it is.
@@ -128,8 +138,11 @@ impl Dialog for Prompt {
         self.targets.push(line(2), Target::Field);
         let (words, style) = self.error.as_deref().map_or((self.hint, theme.quiet), |error| (error, theme.danger));
         Pen::new(frame.buffer_mut(), line(4)).put(words, style);
-        let buttons = [Button::quiet(Target::Cancel, "Cancel", "esc"), Button::primary(Target::Submit, self.submit, "enter")];
+        let buttons =
+            [Button::quiet(Target::Cancel, "Cancel", "esc"), Button::primary(Target::Submit, self.submit, "enter")];
         let row = line(6).intersection(inside);
-        draw_buttons(&buttons, Target::Field, 0, (theme, frame.buffer_mut(), row), |area, target| self.targets.push(area, target));
+        draw_buttons(&buttons, Target::Field, 0, (theme, frame.buffer_mut(), row), |area, target| {
+            self.targets.push(area, target)
+        });
     }
 }

@@ -18,7 +18,8 @@ use crate::domain::Timestamp;
 /// The badge of what reaches the real world.
 const PRODUCTION: &str = " PRODUCTION ";
 
-/// A decision that has not left: what it says, on which network's alert and of how much money, and when its window closes.
+/// A decision that has not left: what it says, on which network's alert and of how much money, and when its window
+/// closes.
 fn named(decision: &PendingDecision, times: Moments, now: Timestamp) -> [String; 4] {
     let window = match decision.alert.deadline.moment() {
         _ if decision.is_closed(now) => "the window has closed".to_owned(),
@@ -33,7 +34,9 @@ fn in_lines(decisions: &[[String; 4]], room: u16) -> Vec<Vec<String>> {
     let widest = |part: usize| decisions.iter().map(|parts| columns(&parts[part])).max().unwrap_or(0);
     let pad = |text: &str, part: usize| " ".repeat(usize::from(widest(part) - columns(text)));
     let aligned = |[word, network, money, window]: &[String; 4]| {
-        format!("{word}{}  {network}{} {}{money}  {window}", pad(word, 0), pad(network, 1), pad(money, 2)).trim_end().to_owned()
+        format!("{word}{}  {network}{} {}{money}  {window}", pad(word, 0), pad(network, 1), pad(money, 2))
+            .trim_end()
+            .to_owned()
     };
     let lines: Vec<String> = decisions.iter().map(aligned).collect();
     if lines.iter().all(|line| columns(line) <= room) {
@@ -94,7 +97,8 @@ impl Question {
         }
     }
 
-    /// Names decisions that have not left in at most so many rows, each in one line or two, and says how many more there are.
+    /// Names decisions that have not left in at most so many rows, each in one line or two, and says how many more
+    /// there are.
     pub fn name_all(&mut self, decisions: &[&PendingDecision], rows: u16, cx: &AppContext) {
         let (theme, room) = (&cx.theme, self.room());
         let mut left = usize::from(rows.max(2));
@@ -111,8 +115,8 @@ impl Question {
         }
     }
 
-    /// Keeps so many lines: the answers stay where there is no room for all that is said. Blank ones go first; where that is not enough, the
-    /// last one says that there is more.
+    /// Keeps so many lines: the answers stay where there is no room for all that is said. Blank ones go first; where
+    /// that is not enough, the last one says that there is more.
     fn keep_to(&mut self, most: usize, theme: &Theme) {
         while self.lines.len() > most
             && let Some(blank) = self.lines.iter().position(|(text, _)| text.is_empty())
@@ -125,7 +129,8 @@ impl Question {
         }
     }
 
-    /// Draws the lines on a panel, and below them the answers as buttons: the first one is the safe one, has the focus and alone is filled.
+    /// Draws the lines on a panel, and below them the answers as buttons: the first one is the safe one, has the focus
+    /// and alone is filled.
     pub fn draw<T: Copy + PartialEq>(
         mut self,
         answers: &[KeyedAnswer<'_, T>],
@@ -135,8 +140,9 @@ impl Question {
     ) {
         let kind = |index: usize| if index == 0 { ButtonKind::Safe } else { ButtonKind::Quiet };
         let answers_in_order = answers.iter().enumerate();
-        let buttons: Vec<_> =
-            answers_in_order.map(|(index, (answer, key, words))| Button::new(kind(index), *answer, *words, *key)).collect();
+        let buttons: Vec<_> = answers_in_order
+            .map(|(index, (answer, key, words))| Button::new(kind(index), *answer, *words, *key))
+            .collect();
         let below = button_lines(&buttons, self.room());
         self.keep_to(self.panel.most_lines().saturating_sub(below).into(), theme);
         let lines = u16::try_from(self.lines.len()).unwrap_or(u16::MAX);

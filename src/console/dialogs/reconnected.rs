@@ -1,6 +1,6 @@
-//! The dialog that asks what becomes of decisions that waited here: another deployment answers again, the decision that they were to
-//! follow was not recorded, or a window closes while they are paused. What gives money back is compared once more before it leaves: others
-//! may have refunded the payment meanwhile.
+//! The dialog that asks what becomes of decisions that waited here: another deployment answers again, the decision that
+//! they were to follow was not recorded, or a window closes while they are paused. What gives money back is compared
+//! once more before it leaves: others may have refunded the payment meanwhile.
 
 use std::collections::HashMap;
 
@@ -49,11 +49,14 @@ enum Choice {
 }
 
 impl Choice {
-    const ALL: [KeyedAnswer<'static, Self>; 3] =
-        [(Self::Wait, "esc", "Keep waiting"), (Self::TakeBack, "ctrl-t", "Take back"), (Self::Send, "ctrl-s", "Send now")];
+    const ALL: [KeyedAnswer<'static, Self>; 3] = [
+        (Self::Wait, "esc", "Keep waiting"),
+        (Self::TakeBack, "ctrl-t", "Take back"),
+        (Self::Send, "ctrl-s", "Send now"),
+    ];
 
-    /// What a key means here. It opens by itself, under whatever is being typed: no letter alone means anything, and they are sent as from
-    /// their form.
+    /// What a key means here. It opens by itself, under whatever is being typed: no letter alone means anything, and
+    /// they are sent as from their form.
     fn of(key: KeyEvent) -> Option<Self> {
         match key.code {
             KeyCode::Char('s') if key.modifiers == KeyModifiers::CONTROL => Some(Self::Send),
@@ -89,7 +92,11 @@ impl Reconnected {
 
     /// Looks for the doubles of those that were not asked about.
     fn look(&mut self, cx: &AppContext) -> Orders {
-        let new: Vec<_> = self.refunds(cx).map(|decision| &decision.alert).filter(|alert| !self.others.contains_key(&alert.id)).collect();
+        let new: Vec<_> = self
+            .refunds(cx)
+            .map(|decision| &decision.alert)
+            .filter(|alert| !self.others.contains_key(&alert.id))
+            .collect();
         let asked: Vec<_> = new.into_iter().map(|alert| (alert.id, duplicate::query(alert))).collect();
         self.others.extend(asked.iter().map(|(id, _)| (*id, Loadable::Loading)));
         if asked.is_empty() { Vec::new() } else { vec![Effect::SameCards(asked).into()] }
@@ -118,8 +125,10 @@ impl Reconnected {
             .collect();
         let Some((_, first)) = twice.first().cloned() else { return Vec::new() };
         let back = cx.decisions.take_back_those(&twice.iter().map(|(key, _)| *key).collect());
-        let more = if twice.len() > 1 { format!(", and {} more", count(twice.len() as u64 - 1)) } else { String::new() };
-        let many = counted(back.len() as u64, "decision was taken back, not sent", "decisions were taken back, not sent");
+        let more =
+            if twice.len() > 1 { format!(", and {} more", count(twice.len() as u64 - 1)) } else { String::new() };
+        let many =
+            counted(back.len() as u64, "decision was taken back, not sent", "decisions were taken back, not sent");
         cx.notify_about(&back[0].alert, Tone::Bad, format!("{many}: {first}{more}."));
         taken_back(&back, cx)
     }
@@ -142,7 +151,10 @@ impl Dialog for Reconnected {
         let mut outcome = self.look(cx);
         let Some(choice) = answered(message, &self.targets, Choice::of, cx) else { return outcome };
         if choice == Choice::Send && self.is_looking() {
-            cx.notify(Tone::Note, "Doubles are looked for: nothing leaves before it is known that nobody refunded meanwhile.");
+            cx.notify(
+                Tone::Note,
+                "Doubles are looked for: nothing leaves before it is known that nobody refunded meanwhile.",
+            );
             return outcome;
         }
         outcome.push(Order::Close);
@@ -180,7 +192,10 @@ impl Dialog for Reconnected {
             WaitReason::NoAnswer => question.line("The service answers again", theme.strong),
             WaitReason::NotRecorded(first) => {
                 let certain = cx.decisions.is_certain_of_first(first);
-                question.line(if certain { "The refund was not recorded" } else { "The refund may not be recorded" }, theme.strong);
+                question.line(
+                    if certain { "The refund was not recorded" } else { "The refund may not be recorded" },
+                    theme.strong,
+                );
                 if let Some(case) = cx.runs.get(first) {
                     question.line(sanitize(&case.subject), theme.plain);
                 }
@@ -190,8 +205,14 @@ impl Dialog for Reconnected {
                 question.say(
                     match (cx.decisions.is_paid_otherwise(first), certain) {
                         (true, _) => "What was to follow it waits here, not sent; the payment is refunded.",
-                        (false, true) => "What was to follow it waits here, not sent: without the refund it may be wrong.",
-                        (false, false) => "What was to follow it waits here, not sent: it leaves by itself once the refund is recorded.",
+                        (false, true) => {
+                            "What was to follow it waits here, not sent: without the refund it may be \
+                            wrong."
+                        }
+                        (false, false) => {
+                            "What was to follow it waits here, not sent: it leaves by itself once the \
+                            refund is recorded."
+                        }
                     },
                     theme.plain,
                 );
@@ -203,7 +224,10 @@ impl Dialog for Reconnected {
         }
         question.gap();
         let verb = if waiting.len() == 1 { "has" } else { "have" };
-        question.line(format!("{} {verb} waited here, not sent:", counted(waiting.len() as u64, "decision", "decisions")), theme.plain);
+        question.line(
+            format!("{} {verb} waited here, not sent:", counted(waiting.len() as u64, "decision", "decisions")),
+            theme.plain,
+        );
         question.name_all(&waiting, (area.height / 2).min(NAMED), cx);
         if self.is_looking() {
             question.say("Whether others refunded meanwhile is looked for…", theme.quiet);

@@ -59,7 +59,12 @@ impl ReplayForm {
         refused
     }
 
-    fn filled_in(file: Option<PathBuf>, event: Option<RecordedEvent>, to: Option<&str>, last: Option<&ReplayRequest>) -> Self {
+    fn filled_in(
+        file: Option<PathBuf>,
+        event: Option<RecordedEvent>,
+        to: Option<&str>,
+        last: Option<&ReplayRequest>,
+    ) -> Self {
         let (kind, credential) = match last.and_then(|last| last.auth.as_ref()).map(text_of) {
             None => (0, String::new()),
             Some((by_header, text)) => (1 + usize::from(by_header), text),
@@ -82,11 +87,17 @@ impl ReplayForm {
     /// What is asked for, or what is wrong and where. No word repeats a secret.
     fn request(&self) -> Result<ReplayRequest, (usize, String)> {
         let form = &self.form;
-        let file = form.given(FILE).map(PathBuf::from).ok_or((FILE, "The file is missing that the receiver recorded to.".to_owned()))?;
+        let file = form
+            .given(FILE)
+            .map(PathBuf::from)
+            .ok_or((FILE, "The file is missing that the receiver recorded to.".to_owned()))?;
         let only = match (form.chosen(PART), &self.event) {
             (1, Some(event)) if event.recording != file => {
                 let recording = event.recording.display();
-                return Err((FILE, format!("The event under the cursor is in {recording}: of another recording all can be sent.")));
+                return Err((
+                    FILE,
+                    format!("The event under the cursor is in {recording}: of another recording all can be sent."),
+                ));
             }
             (1, Some(event)) => Some(event.begins),
             _ => None,
@@ -95,9 +106,14 @@ impl ReplayForm {
         let to = form.given(TARGET).ok_or((TARGET, "The address is missing that it is sent to.".to_owned()))?;
         let to = EndpointUrl::parse(&to, plain_http).map_err(|error| (TARGET, format!("The address {error}.")))?;
         let auth = match form.chosen(KIND) {
-            0 if form.given(CREDENTIAL).is_some() => return Err((KIND, "Basic or a header: say which the credential is.".to_owned())),
+            0 if form.given(CREDENTIAL).is_some() => {
+                return Err((KIND, "Basic or a header: say which the credential is.".to_owned()));
+            }
             0 => None,
-            kind => Some(auth_of(&form.text(CREDENTIAL), kind == 2, "is asked for there").map_err(|wrong| (CREDENTIAL, wrong))?),
+            kind => Some(
+                auth_of(&form.text(CREDENTIAL), kind == 2, "is asked for there")
+                    .map_err(|wrong| (CREDENTIAL, wrong))?,
+            ),
         };
         Ok(ReplayRequest { file, only, to, auth, secret: form.given(SECRET).map(Secret::new) })
     }

@@ -1,4 +1,5 @@
-//! The progress of a run: how far the alerts are that were answered together, what became of each, and what can be done about it.
+//! The progress of a run: how far the alerts are that were answered together, what became of each, and what can be done
+//! about it.
 
 use std::path::Path;
 
@@ -22,7 +23,9 @@ use crate::console::resolving::{briefly, record, undo};
 use crate::console::runs::{DECIDED_AGAIN, DecisionRun, LeftOut, RunCounts, RunItem, RunResult, RunRow};
 use crate::console::text::{columns, count};
 use crate::console::unfinished::in_words;
-use crate::console::{Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times};
+use crate::console::{
+    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times,
+};
 use crate::desk::JournalStep;
 use crate::domain::sanitize::{self, exported_cell};
 use crate::domain::{Alert, AlertId};
@@ -65,7 +68,8 @@ impl RunProgress {
     /// What can be done now, each with its key and words.
     fn offered(run: &DecisionRun, cx: &AppContext) -> Vec<(Deed, String, &'static str)> {
         let here = run.items.iter().any(|item| cx.decisions.get(item.key).is_some_and(PendingDecision::is_here));
-        let mut offered = vec![(Deed::Back, "esc".to_owned(), "back"), (Deed::GoTo, "enter".to_owned(), "to the alert")];
+        let mut offered =
+            vec![(Deed::Back, "esc".to_owned(), "back"), (Deed::GoTo, "enter".to_owned(), "to the alert")];
         if here {
             offered.push((Deed::Undo, cx.key(Action::Undo), "undo"));
             let words = if cx.decisions.is_paused(run.number) { "go on" } else { "pause" };
@@ -156,7 +160,9 @@ impl RunProgress {
             }
             Deed::Dismiss => {
                 let run = cx.runs.dismiss(number);
-                return std::iter::once(Order::Close).chain(run.map(|run| record(JournalStep::RunDismissed { run }))).collect();
+                return std::iter::once(Order::Close)
+                    .chain(run.map(|run| record(JournalStep::RunDismissed { run })))
+                    .collect();
             }
         }
         Vec::new()
@@ -183,10 +189,15 @@ impl RunProgress {
     /// The bar and the counts: each in the colour of its rows.
     fn draw_bar(run: &DecisionRun, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let RunCounts { recorded, again, overtaken, failed, unknown, taken_back, underway: _, waiting: _ } = run.counts();
+        let RunCounts { recorded, again, overtaken, failed, unknown, taken_back, underway: _, waiting: _ } =
+            run.counts();
         let all = run.items.len() as u64;
-        let parts =
-            [(recorded + again, theme.ok), (failed, theme.fill_now), (overtaken + unknown, theme.warning), (taken_back, theme.quiet)];
+        let parts = [
+            (recorded + again, theme.ok),
+            (failed, theme.fill_now),
+            (overtaken + unknown, theme.warning),
+            (taken_back, theme.quiet),
+        ];
         let words = format!("  {} of {all}", parts.iter().map(|(count, _)| count).sum::<u64>());
         let width = u64::from(line.width.saturating_sub(columns(&words)));
         let mut x = line.x;
@@ -212,7 +223,9 @@ impl RunProgress {
 /// How far a run is, and how long the rest takes: `3 underway, 12 recorded, about 20 s`.
 fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
     if cx.decisions.is_paused(run.number) {
-        let here = |item: &&RunItem| item.result == RunResult::Underway && cx.decisions.get(item.key).is_some_and(PendingDecision::is_here);
+        let here = |item: &&RunItem| {
+            item.result == RunResult::Underway && cx.decisions.get(item.key).is_some_and(PendingDecision::is_here)
+        };
         return run.words_with(run.items.iter().filter(here).count() as u64, 0);
     }
     // What has its grace is not on its way: it can be taken back.
@@ -236,7 +249,9 @@ fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
 fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
     match &item.result {
-        RunResult::Recorded { status, at } => (("✓", theme.ok), format!("{status}, recorded {}", cx.times().moment(*at, cx.now)), theme.ok),
+        RunResult::Recorded { status, at } => {
+            (("✓", theme.ok), format!("{status}, recorded {}", cx.times().moment(*at, cx.now)), theme.ok)
+        }
         RunResult::AsDecided { status, at } => {
             let words = format!("{status}, found {}; {BY_WHOM}", cx.times().moment(*at, cx.now));
             (("✓", theme.ok), words, theme.ok)
@@ -247,7 +262,9 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
         }
         RunResult::Conflict(why) => (("✗", theme.warning), why.clone(), theme.warning),
         RunResult::Refused(why) => (("✗", theme.danger), briefly(why), theme.danger),
-        RunResult::NotSent(why) => (("…", theme.warning), format!("not sent, waits here: {}", briefly(why)), theme.warning),
+        RunResult::NotSent(why) => {
+            (("…", theme.warning), format!("not sent, waits here: {}", briefly(why)), theme.warning)
+        }
         RunResult::Unknown(why) => (("?", theme.warning), briefly(why), theme.warning),
         RunResult::TakenBack => (("–", theme.quiet), "taken back, nothing was sent".to_owned(), theme.quiet),
         RunResult::Underway => match cx.decisions.get(item.key) {
@@ -273,12 +290,23 @@ fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
     AlertRow { sign, alert: row.alert(), what, brief: None, style, quiet, beside: Vec::new() }
 }
 
-/// What became of each alert, as `alerts resolve --from` writes it: its id, network, id there, decision, result and reason.
+/// What became of each alert, as `alerts resolve --from` writes it: its id, network, id there, decision, result and
+/// reason.
 fn results(run: &DecisionRun) -> Vec<[String; 6]> {
     let row = |alert: &Alert, decision: String, result: &str, reason: &str| {
-        [alert.id.to_string(), alert.provider.to_string(), alert.provider_id.clone(), decision, result.to_owned(), reason.to_owned()]
+        [
+            alert.id.to_string(),
+            alert.provider.to_string(),
+            alert.provider_id.clone(),
+            decision,
+            result.to_owned(),
+            reason.to_owned(),
+        ]
     };
-    let made = run.items.iter().map(|item| row(&item.alert, item.resolution.to_string(), item.result.word(), item.result.reason()));
+    let made = run
+        .items
+        .iter()
+        .map(|item| row(&item.alert, item.resolution.to_string(), item.result.word(), item.result.reason()));
     made.chain(run.left_out.iter().map(|left| row(&left.alert, String::new(), "skipped", &left.why))).collect()
 }
 
@@ -299,7 +327,8 @@ fn results_csv(rows: &[[String; 6]]) -> String {
 /// The results as NDJSON.
 fn results_ndjson(rows: &[[String; 6]]) -> String {
     let line = |row: &[String; 6]| {
-        let fields = RESULT.into_iter().zip(row).map(|(name, value)| (name.to_owned(), serde_json::Value::from(value.as_str())));
+        let fields =
+            RESULT.into_iter().zip(row).map(|(name, value)| (name.to_owned(), serde_json::Value::from(value.as_str())));
         format!("{}\n", sanitize::json(&serde_json::Value::Object(fields.collect()).to_string()))
     };
     rows.iter().map(line).collect()
@@ -309,7 +338,9 @@ impl Dialog for RunProgress {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Input(Event::Key(key)) => self.key(*key, cx),
-            Message::Input(Event::Mouse(mouse)) if matches!(mouse.kind, MouseEventKind::ScrollDown | MouseEventKind::ScrollUp) => {
+            Message::Input(Event::Mouse(mouse))
+                if matches!(mouse.kind, MouseEventKind::ScrollDown | MouseEventKind::ScrollUp) =>
+            {
                 let code = if mouse.kind == MouseEventKind::ScrollDown { KeyCode::Down } else { KeyCode::Up };
                 self.key(code.into(), cx)
             }
@@ -412,7 +443,8 @@ pub fn open(cx: &mut AppContext) -> Orders {
     dialog::open(RunProgress::default())
 }
 
-/// Tells what became of writing a file, of a run's results where one is named: what is in a file need not be offered at the next start.
+/// Tells what became of writing a file, of a run's results where one is named: what is in a file need not be offered at
+/// the next start.
 pub fn written(path: &Path, run: Option<u64>, result: &Result<(), String>, cx: &mut AppContext) -> Orders {
     match result {
         Ok(()) => cx.notify(Tone::Good, format!("Written: {}", path.display())),

@@ -36,7 +36,11 @@ impl SalesForm {
     /// For the month that is asked for, or another one.
     pub fn at(now: Timestamp) -> Self {
         let preset = asked_month(CardScheme::ALL[0], now).to_string();
-        let rows = vec![EntryRow::text("Month", &preset), EntryRow::choice("Network", &SCHEMES, 0), EntryRow::text("Sales", "")];
+        let rows = vec![
+            EntryRow::text("Month", &preset),
+            EntryRow::choice("Network", &SCHEMES, 0),
+            EntryRow::text("Sales", ""),
+        ];
         Self { form: EntryForm::new("Sales of a month, kept on this desk only", "Save", rows, COUNT), preset }
     }
 
@@ -56,7 +60,12 @@ impl SalesForm {
             return Err((MONTH, format!("{} is still to come.", month.words())));
         }
         let scheme = CardScheme::ALL[self.form.chosen(SCHEME)];
-        Ok(SalesCount { month, scheme, count: count_of(&self.form.text(COUNT)).map_err(|wrong| (COUNT, wrong))?, entered_at: now })
+        Ok(SalesCount {
+            month,
+            scheme,
+            count: count_of(&self.form.text(COUNT)).map_err(|wrong| (COUNT, wrong))?,
+            entered_at: now,
+        })
     }
 }
 

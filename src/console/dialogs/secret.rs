@@ -77,7 +77,8 @@ impl Dialog for ShownSecret {
 
     fn lost(&self) -> Option<String> {
         let CreatedCredential { credential, .. } = &self.created;
-        (!self.copied).then(|| format!("the secret of {}, not copied: revoke it and create another", sanitize(&credential.id)))
+        (!self.copied)
+            .then(|| format!("the secret of {}, not copied: revoke it and create another", sanitize(&credential.id)))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
@@ -100,7 +101,10 @@ impl Dialog for ShownSecret {
         match (self.nudged, self.copied) {
             (true, _) => question.say("d closes this, once it is kept: it cannot be shown again.", theme.warning),
             (false, true) => {
-                question.say("Sent to the terminal's clipboard. Not every terminal takes it: check before you close.", theme.quiet);
+                question.say(
+                    "Sent to the terminal's clipboard. Not every terminal takes it: check before you close.",
+                    theme.quiet,
+                );
             }
             (false, false) => question.gap(),
         }

@@ -11,7 +11,8 @@ pub fn about(endpoint: EndpointId, url: &str, deliveries: u64, more: bool) -> Co
     Confirmation {
         question: format!("Send {} again?", how_many(deliveries, more)),
         subject: Box::new(move |_| url.clone()),
-        follows: "Everything that was given up for this endpoint is due at once, the oldest first, each with the webhook-id that it had: a \
+        follows: "Everything that was given up for this endpoint is due at once, the oldest first, each with the \
+            webhook-id that it had: a \
                   receiver that keeps to it takes none twice.",
         warning: None,
         no: "Leave them",

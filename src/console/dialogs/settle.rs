@@ -13,7 +13,9 @@ use crate::console::text::{columns, sanitize, wrap};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::buttons::{ButtonKind, button, button_style};
 use crate::console::widgets::panel::{Panel, PanelWidth};
-use crate::console::{AppContext, ClickTargets, Dialog, DrawContext, Effect, Message, Order, Orders, Tone, dialog, times};
+use crate::console::{
+    AppContext, ClickTargets, Dialog, DrawContext, Effect, Message, Order, Orders, Tone, dialog, times,
+};
 use crate::domain::{Alert, AlertId, ResolutionAttempt, decide};
 
 /// Columns of the labels.
@@ -53,7 +55,8 @@ pub struct Settle {
     targets: ClickTargets<Target>,
 }
 
-/// Opens the dialog on the decision that waits for a person: that on the wanted alert, else the oldest. `find` knows the alerts of the page.
+/// Opens the dialog on the decision that waits for a person: that on the wanted alert, else the oldest. `find` knows
+/// the alerts of the page.
 pub fn open<'a>(wanted: Option<AlertId>, find: impl Fn(AlertId) -> Option<&'a Alert>, cx: &mut AppContext) -> Orders {
     let here = wanted.and_then(|alert| cx.unfinished.parked_on(alert));
     let Some(unfinished) = here.or_else(|| cx.unfinished.parked().next()).cloned() else {
@@ -97,7 +100,9 @@ impl Settle {
             (KeyCode::Char('s'), _) if key.modifiers == KeyModifiers::CONTROL => return self.say(cx),
             (KeyCode::Esc, _) | (KeyCode::Enter, Target::NotNow) => return vec![Order::Close],
             (KeyCode::Char(' '), target) => return self.press(target, cx),
-            (KeyCode::Enter, Target::SayIt) => self.word = Some("Enter never says the last word. Press space here, or ctrl-s.".to_owned()),
+            (KeyCode::Enter, Target::SayIt) => {
+                self.word = Some("Enter never says the last word. Press space here, or ctrl-s.".to_owned())
+            }
             (KeyCode::Enter, _) => self.focus = Target::NotNow,
             (KeyCode::Char('a'), _) if !command => self.choose(true),
             (KeyCode::Char('n'), _) if !command => self.choose(false),
@@ -126,13 +131,16 @@ impl Settle {
     }
 
     fn step(&mut self, forward: bool) {
-        let (at, count) = (Target::ORDER.iter().position(|target| *target == self.focus).unwrap_or(0), Target::ORDER.len());
+        let (at, count) =
+            (Target::ORDER.iter().position(|target| *target == self.focus).unwrap_or(0), Target::ORDER.len());
         self.focus = Target::ORDER[(at + if forward { 1 } else { count - 1 }) % count];
     }
 
     fn say(&mut self, cx: &mut AppContext) -> Orders {
         match self.applied {
-            _ if self.gone => self.word = Some("It was settled meanwhile: there is nothing to say any more.".to_owned()),
+            _ if self.gone => {
+                self.word = Some("It was settled meanwhile: there is nothing to say any more.".to_owned())
+            }
             None => self.word = Some("Choose first what became of it: a or n.".to_owned()),
             Some(applied) => {
                 let (attempt, alert) = (self.unfinished.id, self.unfinished.alert);
@@ -165,7 +173,11 @@ impl Settle {
         };
         labelled("Alert", &self.about(), theme.plain);
         let (at, now) = (self.unfinished.started_at, draw.now);
-        labelled("Sent", &format!("{}, {}, by {}", draw.times.full_within(at, 0), times::ago(at, now), self.unfinished.actor), theme.plain);
+        labelled(
+            "Sent",
+            &format!("{}, {}, by {}", draw.times.full_within(at, 0), times::ago(at, now), self.unfinished.actor),
+            theme.plain,
+        );
         let comments = self.unfinished.resolution.comments();
         if !comments.is_empty() {
             labelled("Comments", &comments.replace('\n', " / "), theme.plain);
@@ -248,7 +260,10 @@ impl Settle {
         let next = decide(&self.unfinished.resolution).status;
         match self.alert.as_ref().map(|alert| (&alert.status, &alert.outcome)) {
             Some((status, Some(outcome))) => {
-                format!("The alert has an outcome already ({}) and stays {status}; this is only put on record.", sanitize(&outcome.outcome))
+                format!(
+                    "The alert has an outcome already ({}) and stays {status}; this is only put on record.",
+                    sanitize(&outcome.outcome)
+                )
             }
             Some((status, None)) => format!("status {status} → {next}; the outcome is stored."),
             None => format!("status becomes {next}; the outcome is stored."),
@@ -258,7 +273,9 @@ impl Settle {
     fn if_not(&self) -> String {
         match self.alert.as_ref().and_then(|alert| alert.outcome.as_ref()) {
             Some(_) => "The alert keeps the outcome that it has; this is only put on record.".to_owned(),
-            None => "Nothing is stored, and the alert can be answered again. If it did arrive, a new refund is a second one.".to_owned(),
+            None => "Nothing is stored, and the alert can be answered again. If it did arrive, a new refund is a \
+                second one."
+                .to_owned(),
         }
     }
 }
@@ -284,7 +301,9 @@ impl Dialog for Settle {
 
     fn lost(&self) -> Option<String> {
         let chosen = self.applied.is_some() && !self.gone;
-        chosen.then(|| format!("what became of {}, chosen and not said", sanitize(&in_words(&self.unfinished.resolution))))
+        chosen.then(|| {
+            format!("what became of {}, chosen and not said", sanitize(&in_words(&self.unfinished.resolution)))
+        })
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
@@ -296,7 +315,8 @@ impl Dialog for Settle {
         let inside = panel.open(height, draw.theme, frame.buffer_mut());
         // Where there is no room for all, what is known gives way: the answers and the buttons stand at the end.
         let surplus = lines.len().saturating_sub(usize::from(inside.height));
-        let shown = lines.iter().enumerate().filter(|(index, _)| !(2..2 + surplus).contains(index)).map(|(_, line)| line);
+        let shown =
+            lines.iter().enumerate().filter(|(index, _)| !(2..2 + surplus).contains(index)).map(|(_, line)| line);
         for ((line, targets), y) in shown.zip(inside.y..inside.bottom()) {
             frame.buffer_mut().set_line(inside.x, y, line, inside.width);
             for (target, from, to) in targets {

@@ -13,7 +13,9 @@ use crate::console::snoozes::MOST_SNOOZED;
 use crate::console::text::{columns, count, counted, sanitize};
 use crate::console::widgets::menu::Selection;
 use crate::console::widgets::panel::PanelWidth;
-use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, Tone, dialog, times};
+use crate::console::{
+    Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, Tone, dialog, times,
+};
 use crate::desk::SnoozedAlert;
 use crate::domain::snooze::{NoSnooze, SNOOZE_LENGTHS, snooze_offers, snoozed_until};
 use crate::domain::{Alert, AlertId, Timestamp};
@@ -58,7 +60,11 @@ fn begin(alerts: Vec<Alert>, marked: bool, cx: &mut AppContext) -> Orders {
     let Some(first) = alerts.first() else { return Vec::new() };
     let mut choices: Vec<SnoozeChoice> = match alerts.as_slice() {
         [alone] => match fitting(alone, SNOOZE_LENGTHS[0], cx) {
-            Ok(_) => snooze_offers(alone, cx.now).unwrap_or_default().iter().map(|offer| SnoozeChoice::For(offer.length)).collect(),
+            Ok(_) => snooze_offers(alone, cx.now)
+                .unwrap_or_default()
+                .iter()
+                .map(|offer| SnoozeChoice::For(offer.length))
+                .collect(),
             Err(_) => Vec::new(),
         },
         several => {
@@ -131,7 +137,10 @@ fn fitting(alert: &Alert, length: Duration, cx: &AppContext) -> Result<Timestamp
             format!("it closes at {closes}, and a snooze ends an hour before that at the latest")
         }
         NoSnooze::FewHours(hours) => {
-            format!("the service counts {} left, and a snooze ends an hour before it closes at the latest", counted_hours(hours))
+            format!(
+                "the service counts {} left, and a snooze ends an hour before it closes at the latest",
+                counted_hours(hours)
+            )
         }
     })
 }
@@ -161,7 +170,8 @@ impl SnoozeMenu {
     }
 
     fn put_aside(&self, length: Duration, cx: &mut AppContext) -> Orders {
-        let fits = |alert: &Alert| fitting(alert, length, cx).ok().map(|until| SnoozedAlert { alert: alert.into(), until });
+        let fits =
+            |alert: &Alert| fitting(alert, length, cx).ok().map(|until| SnoozedAlert { alert: alert.into(), until });
         let mut new: Vec<SnoozedAlert> = self.alerts.iter().filter_map(fits).collect();
         let not_fitting = self.alerts.len() - new.len();
         let known = new.iter().filter(|new| cx.snoozes.until(new.alert.id).is_some()).count();
@@ -169,7 +179,10 @@ impl SnoozeMenu {
         let no_room = new.len().saturating_sub(room);
         new.truncate(room);
         let Some(last) = new.iter().map(|new| new.until).max() else {
-            cx.notify(Tone::Note, format!("Not snoozed: {MOST_SNOOZED} alerts are already, which is the most at once."));
+            cx.notify(
+                Tone::Note,
+                format!("Not snoozed: {MOST_SNOOZED} alerts are already, which is the most at once."),
+            );
             return vec![Order::Close];
         };
         let back = cx.times().clock(last, cx.now);
@@ -186,7 +199,11 @@ impl SnoozeMenu {
         }
         // The cursor has gone on: where the way back is has to be said.
         let wakes = if new.len() == 1 { "wakes it" } else { "wakes them" };
-        words.push_str(&format!(" In the view Snoozed {} {} {wakes}.", cx.key(Action::Snooze), cx.key(Action::MenuPick)));
+        words.push_str(&format!(
+            " In the view Snoozed {} {} {wakes}.",
+            cx.key(Action::Snooze),
+            cx.key(Action::MenuPick)
+        ));
         let ids: Vec<AlertId> = new.iter().map(|new| new.alert.id).collect();
         cx.snoozes.begin(new.clone(), words);
         self.done(Keep::Snooze(new, cx.now), Some(Message::Snoozed(ids)))
@@ -204,14 +221,17 @@ impl SnoozeMenu {
         let theme = &cx.theme;
         // Where the deadline cuts it is worth more than the second clock.
         let until = |until, more: &str| {
-            let ways = [cx.times().clock(until, cx.now), cx.times().near(until, cx.now)].map(|until| format!("until {until}{more}"));
+            let ways = [cx.times().clock(until, cx.now), cx.times().near(until, cx.now)]
+                .map(|until| format!("until {until}{more}"));
             let fits = ways.iter().position(|words| usize::from(columns(words)) + LENGTHS <= usize::from(room));
             ways[fits.unwrap_or(1)].clone()
         };
         let (name, about) = match (choice, self.alerts.as_slice()) {
             (SnoozeChoice::NoLonger, _) => ("wake now".to_owned(), "it stands in its views again at once".to_owned()),
             (SnoozeChoice::For(length), [alone]) => {
-                let offer = snooze_offers(alone, cx.now).ok().and_then(|offers| offers.into_iter().find(|offer| offer.length == length));
+                let offer = snooze_offers(alone, cx.now)
+                    .ok()
+                    .and_then(|offers| offers.into_iter().find(|offer| offer.length == length));
                 let at = offer.map_or(cx.now + length, |offer| offer.until);
                 let cut = offer.is_some_and(|offer| offer.is_cut);
                 let name = if cut { times::spell(at - cx.now) } else { times::spell(length) };
@@ -219,8 +239,12 @@ impl SnoozeMenu {
                 (name, until(at, more))
             }
             (SnoozeChoice::For(length), several) => {
-                let cut = several.iter().filter(|alert| fitting(alert, length, cx).is_ok_and(|until| until < cx.now + length)).count();
-                let more = if cut == 0 { String::new() } else { format!(": {} of them back before", count(cut as u64)) };
+                let cut = several
+                    .iter()
+                    .filter(|alert| fitting(alert, length, cx).is_ok_and(|until| until < cx.now + length))
+                    .count();
+                let more =
+                    if cut == 0 { String::new() } else { format!(": {} of them back before", count(cut as u64)) };
                 (times::spell(length), until(cx.now + length, &more))
             }
         };
@@ -250,7 +274,8 @@ impl Dialog for SnoozeMenu {
         };
         let room = OpenMenu::room(PanelWidth::default(), area);
         let entries = self.choices.iter().map(|choice| self.line(*choice, room, cx)).collect();
-        let wakes = self.menu.chosen.index(self.choices.len()).is_some_and(|at| self.choices[at] == SnoozeChoice::NoLonger);
+        let wakes =
+            self.menu.chosen.index(self.choices.len()).is_some_and(|at| self.choices[at] == SnoozeChoice::NoLonger);
         let pick = Some(if wakes { "wake" } else { "snooze" });
         self.menu.draw(List { title: "Snooze", about: &about, entries, pick, ..List::default() }, frame, area, cx);
     }

@@ -1,4 +1,5 @@
-//! The list of views: the built-in ones, then one's own, which are saved, deleted and brought back here. What is typed narrows it.
+//! The list of views: the built-in ones, then one's own, which are saved, deleted and brought back here. What is typed
+//! narrows it.
 
 use crossterm::event::Event;
 use ratatui::Frame;
@@ -102,7 +103,10 @@ impl ViewsMenu {
     fn save(&self) -> Orders {
         let listed = self.listed.clone();
         let answer = move |name: &str, cx: &mut AppContext| save_as(name, &listed, cx);
-        vec![Order::Close, Order::Open(Box::new(Prompt::new("Save this view as", ("kept on this machine", "Save"), answer)))]
+        vec![
+            Order::Close,
+            Order::Open(Box::new(Prompt::new("Save this view as", ("kept on this machine", "Save"), answer))),
+        ]
     }
 }
 
@@ -135,7 +139,9 @@ impl Dialog for ViewsMenu {
         let Message::Input(event) = message else { return Vec::new() };
         match event {
             // Letters narrow the list, but for one that its user has made a key of it.
-            Event::Key(key) if is_typed(key) && cx.settings.keymap.action(&[KeyContext::Views], (*key).into()).is_none() => {
+            Event::Key(key)
+                if is_typed(key) && cx.settings.keymap.action(&[KeyContext::Views], (*key).into()).is_none() =>
+            {
                 if self.input.key(*key) == Typed::Changed {
                     self.menu.chosen = Selection::default();
                 }
@@ -173,7 +179,8 @@ impl Dialog for ViewsMenu {
         let theme = &cx.theme;
         let line = |name: &str, about: &str| {
             let is_current = name == self.listed.name;
-            let (sign, style) = if is_current { ("• ", theme.accent.add_modifier(Modifier::BOLD)) } else { ("  ", theme.plain) };
+            let (sign, style) =
+                if is_current { ("• ", theme.accent.add_modifier(Modifier::BOLD)) } else { ("  ", theme.plain) };
             Line::from(vec![
                 Span::styled(sign, theme.accent),
                 Span::styled(format!("{:<NAMES$}", sanitize(name)), style),
@@ -195,7 +202,14 @@ impl Dialog for ViewsMenu {
         let is_own = chosen.is_some_and(|at| shown[at] >= BuiltIn::ALL.len());
         let withheld: &[Action] = if is_own { &[] } else { &[Action::ViewDelete] };
         let above = u16::from(is_roomy(area));
-        let list = List { title: "Views", entries, below, field: above + 1, empty: "No view goes by that.", ..List::default() };
+        let list = List {
+            title: "Views",
+            entries,
+            below,
+            field: above + 1,
+            empty: "No view goes by that.",
+            ..List::default()
+        };
         let fields = self.menu.draw_without(withheld, list, frame, area, cx);
         let field = Rect { y: fields.y + above, height: 1, ..fields };
         self.input.draw_field(frame, field, theme, true, "some letters of a name");

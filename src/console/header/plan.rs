@@ -89,8 +89,8 @@ impl HeaderPlan {
         rules: false,
     };
 
-    /// So that every screen keeps its name all else gives way, what is needed least first. What is wrong is told in fewer words last of all,
-    /// and then what has room beside those comes back.
+    /// So that every screen keeps its name all else gives way, what is needed least first. What is wrong is told in
+    /// fewer words last of all, and then what has room beside those comes back.
     pub(super) fn whole() -> impl Iterator<Item = Self> {
         use HeaderPart::{Age, Clock, Gaps, LocalClock, Margin, PlaceWords, Program};
         let ways = [PlaceWords, Program, Gaps, Clock, Margin];
@@ -111,11 +111,19 @@ impl HeaderPlan {
     pub(super) fn short() -> impl Iterator<Item = Self> {
         use HeaderPart::{Age, Clock, Gaps, LocalClock, Margin, PlaceWords, Program};
         let whole = [LocalClock, PlaceWords, Program, Gaps, Margin].into_iter().fold(Self::FULL, Self::without);
-        let worded = [Wording::Full, Wording::Since, Wording::Brief].map(|wording| Self { names: TabNames::Short, wording, ..whole });
+        let worded = [Wording::Full, Wording::Since, Wording::Brief].map(|wording| Self {
+            names: TabNames::Short,
+            wording,
+            ..whole
+        });
         // The screens keep their places for as long as words can give way.
         let closer = worded.map(|plan| Self { gap: 1, ..plan.without(Clock).without(Age) });
         let sign = Self { wording: Wording::Sign, ..closer[0] };
-        worded.into_iter().flat_map(|plan| plan.giving_way([Clock, Age])).chain(closer).chain([sign, Self { place: 9, ..sign }])
+        worded
+            .into_iter()
+            .flat_map(|plan| plan.giving_way([Clock, Age]))
+            .chain(closer)
+            .chain([sign, Self { place: 9, ..sign }])
     }
 
     /// This one, and then without one part after another.

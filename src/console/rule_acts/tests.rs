@@ -100,7 +100,12 @@ impl Around {
             dialect: self.dialect,
             grace: self.grace,
             compares_all: self.compares_all,
-            known: KnownDecisions { here: &self.here, unfinished: &self.unfinished, history: &self.history, now: now() },
+            known: KnownDecisions {
+                here: &self.here,
+                unfinished: &self.unfinished,
+                history: &self.history,
+                now: now(),
+            },
             drafts: &self.drafts,
             snoozes: &self.snoozes,
             in_hand: &self.in_hand,
@@ -109,7 +114,8 @@ impl Around {
     }
 
     fn decided(&mut self, alert: &Alert, then: JournalStep) {
-        let said = JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
+        let said =
+            JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
         let staged = JournalStep::Staged { decision: "earlier".to_owned(), said, rule: None, together: None };
         for step in [staged, then] {
             let (at, session) = (to_iso(now() - Duration::hours(1)), uuid::Uuid::nil());
@@ -157,11 +163,13 @@ fn what_an_earlier_rule_wins_or_an_unnamed_one_matches_is_left_alone() {
 #[case::snoozed(|around: &mut Around, alert: &Alert| {
     around.snoozes.put(vec![SnoozedAlert { alert: alert.into(), until: now() + Duration::hours(1) }]);
 })]
-#[case::taken_back(|around: &mut Around, alert: &Alert| around.decided(alert, JournalStep::TakenBack { decision: "earlier".to_owned() }))]
+#[case::taken_back(|around: &mut Around, alert: &Alert| around.decided(alert,
+    JournalStep::TakenBack { decision: "earlier".to_owned() }))]
 #[case::refused(|around: &mut Around, alert: &Alert| {
     around.decided(alert, JournalStep::Refused { decision: "earlier".to_owned(), why: "closed".to_owned() });
 })]
-#[case::never_left(|around: &mut Around, alert: &Alert| around.decided(alert, JournalStep::Read { decision: "earlier".to_owned() }))]
+#[case::never_left(|around: &mut Around, alert: &Alert| around.decided(alert,
+    JournalStep::Read { decision: "earlier".to_owned() }))]
 #[case::staged_here(|around: &mut Around, alert: &Alert| {
     let resolution = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
     around.here.stage(alert.clone(), resolution, Duration::seconds(5), now());
@@ -219,8 +227,10 @@ fn what_rules_stage_never_leaves_at_once() {
 fn a_guard_that_asks_for_a_tick_leaves_the_alert_to_people_and_is_remembered() {
     let (alert, around) = (small(), Around::default());
     let by_rule = Alert { provider: Provider::Verifi, rule_name: Some("R".to_owned()), ..small() };
-    let notice = Alert { alert_type: AlertType::KNOWN.iter().find(|kind| kind.is_notice()).unwrap().clone(), ..small() };
-    let candidates = [(alert.clone(), beside(vec![refunded(&alert)])), (by_rule.clone(), alone()), (notice.clone(), alone())];
+    let notice =
+        Alert { alert_type: AlertType::KNOWN.iter().find(|kind| kind.is_notice()).unwrap().clone(), ..small() };
+    let candidates =
+        [(alert.clone(), beside(vec![refunded(&alert)])), (by_rule.clone(), alone()), (notice.clone(), alone())];
 
     let acts = around.desk().acts(&candidates);
 
@@ -237,8 +247,16 @@ fn an_order_whose_money_went_back_leaves_the_alert_to_people(
     #[case] staged: usize,
 ) {
     let (alert, around) = (small(), Around::default());
-    let decision = if refund.is_some() { Decision::Invalid(InvalidReason::PreviouslyRefunded) } else { Decision::NotRefunded };
-    let order = Some(OrderAdvice { decision, why: "why", refund, refunded_at: None, leaves_refund_open: false, only_warns: false });
+    let decision =
+        if refund.is_some() { Decision::Invalid(InvalidReason::PreviouslyRefunded) } else { Decision::NotRefunded };
+    let order = Some(OrderAdvice {
+        decision,
+        why: "why",
+        refund,
+        refunded_at: None,
+        leaves_refund_open: false,
+        only_warns: false,
+    });
 
     let acts = around.desk().acts(&[(alert.clone(), Loadable::Loaded(OnPayment { others: vec![], order }))]);
 
@@ -249,7 +267,10 @@ fn an_order_whose_money_went_back_leaves_the_alert_to_people(
 #[rstest]
 #[case::refunds(Decision::Refunded, 0)]
 #[case::says_that_no_money_goes_back(Decision::NotRefunded, 1)]
-fn a_refund_of_a_cancelled_order_that_may_be_refunded_is_left_to_people(#[case] decision: Decision, #[case] staged: usize) {
+fn a_refund_of_a_cancelled_order_that_may_be_refunded_is_left_to_people(
+    #[case] decision: Decision,
+    #[case] staged: usize,
+) {
     let (alert, mut around) = (small(), Around::default());
     around.rules[1].decision = decision;
     let why = "cancelled; whether it was refunded is not told";
@@ -299,7 +320,11 @@ fn two_that_wait_on_one_payment_are_left_to_people_whether_both_match_or_one() {
 #[case(Decision::Invalid(InvalidReason::PreviouslyRefunded), AlertType::VerifiDispute, "PREVIOUSLY_REFUNDED, REFUNDED")]
 #[case(Decision::Invalid(InvalidReason::Duplicate), AlertType::VerifiDispute, "OTHER, NOT REFUNDED")]
 #[case(Decision::Invalid(InvalidReason::NotFound), AlertType::VerifiDispute, "NOT_FOUND, NOT REFUNDED")]
-fn in_the_older_dialect_a_rule_says_what_the_form_says(#[case] decision: Decision, #[case] kind: AlertType, #[case] words: &str) {
+fn in_the_older_dialect_a_rule_says_what_the_form_says(
+    #[case] decision: Decision,
+    #[case] kind: AlertType,
+    #[case] words: &str,
+) {
     let mut around = Around { dialect: Dialect::Older, ..Around::default() };
     around.rules[1].decision = decision;
     let alert = Alert { alert_type: kind, ..small() };
@@ -320,7 +345,8 @@ fn a_rule_that_cannot_be_said_is_told_and_its_alert_left() {
     assert_eq!((acts.staged, acts.left), (vec![], vec![alert.id]));
     assert_eq!(
         acts.unsaid,
-        ["Desk rule small cannot be said here, its alerts are left to you: comments has 251 characters: at most 250 are allowed."]
+        ["Desk rule small cannot be said here, its alerts are left to you: comments has 251 characters: at most \
+                250 are allowed."]
     );
 }
 
@@ -340,7 +366,14 @@ fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
         Deadline::Unknown,
     ]);
     let kinds = select(AlertType::KNOWN);
-    let one = (deadlines, kinds, select(vec!["5", "30"]), [weighted(0.5), rarely(), rarely(), rarely(), rarely()], 0u8..8, 0u8..6);
+    let one = (
+        deadlines,
+        kinds,
+        select(vec!["5", "30"]),
+        [weighted(0.5), rarely(), rarely(), rarely(), rarely()],
+        0u8..8,
+        0u8..6,
+    );
     proptest::collection::vec(one, 1..6).prop_map(|all| {
         let mut candidates: Vec<Candidate> = Vec::new();
         for (deadline, alert_type, amount, [verifi, by_rule, answered, lapsed, same_card], others, searched) in all {
@@ -381,7 +414,8 @@ proptest! {
         read_only in weighted(0.2),
         dialect in select(Dialect::ALL.to_vec()),
     ) {
-        let mut around = Around { acting: acting.iter().map(|name| (*name).to_owned()).collect(), read_only, dialect, ..Around::default() };
+        let mut around = Around { acting: acting.iter().map(|name| (*name).to_owned()).collect(), read_only, dialect,
+            ..Around::default() };
         for (at, (alert, _)) in candidates.iter().enumerate() {
             if decided[at] {
                 around.decided(alert, JournalStep::TakenBack { decision: "earlier".to_owned() });
@@ -401,9 +435,12 @@ proptest! {
             prop_assert!(!read_only && !decided[at] && !in_hand[at] && acting.contains(&act.rule.as_str()));
             prop_assert_eq!(suggestion(&around.rules, alert, now()).map(|rule| &rule.name), Some(&act.rule));
             let OnPayment { others, .. } = on_payment.loaded().expect("its payment was looked up");
-            prop_assert!(speaks_against(alert, &act.resolution, others.iter(), None, &[], around.desk().known).is_none());
-            prop_assert!(others.iter().all(Alert::is_over) && !alert.is_over() && !may_close_within(alert, around.grace, now()));
-            let same_payment = candidates.iter().filter(|(other, _)| duplicate::evidence(alert, other).is_some()).count();
+            prop_assert!(speaks_against(alert, &act.resolution, others.iter(), None, &[],
+                around.desk().known).is_none());
+            prop_assert!(others.iter().all(Alert::is_over) && !alert.is_over() && !may_close_within(alert,
+                around.grace, now()));
+            let same_payment = candidates.iter().filter(|(other, _)| duplicate::evidence(alert,
+                other).is_some()).count();
             prop_assert_eq!(same_payment, 0);
         }
         let ids: HashSet<AlertId> = again.staged.iter().map(|act| act.alert.id).collect();

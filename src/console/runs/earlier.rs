@@ -1,4 +1,5 @@
-//! Runs of earlier consoles: what became of alerts that were answered together stands in the journal until somebody has seen it.
+//! Runs of earlier consoles: what became of alerts that were answered together stands in the journal until somebody has
+//! seen it.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -23,18 +24,27 @@ fn result(record: &DecisionRecord, left: &LeftKeys) -> Option<RunResult> {
         DecisionFate::Unknown(why) => RunResult::Unknown(why.clone()),
         DecisionFate::TakenBack => RunResult::TakenBack,
         DecisionFate::NeverLeft => RunResult::Refused(NEVER_LEFT.to_owned()),
-        DecisionFate::Sent if left.unanswered.contains(&record.key) => RunResult::Unknown("its answer never came".to_owned()),
-        DecisionFate::Staged | DecisionFate::NotSent(_) if left.unsent.contains(&record.key) => RunResult::Refused(NEVER_LEFT.to_owned()),
+        DecisionFate::Sent if left.unanswered.contains(&record.key) => {
+            RunResult::Unknown("its answer never came".to_owned())
+        }
+        DecisionFate::Staged | DecisionFate::NotSent(_) if left.unsent.contains(&record.key) => {
+            RunResult::Refused(NEVER_LEFT.to_owned())
+        }
         DecisionFate::Sent | DecisionFate::Staged | DecisionFate::NotSent(_) => return None,
     })
 }
 
-/// What became of an alert of which nothing was recorded, where a later decision tells: as a console tells it that was there all the time.
+/// What became of an alert of which nothing was recorded, where a later decision tells: as a console tells it that was
+/// there all the time.
 fn result_since(later: &DecisionRecord) -> Option<RunResult> {
     let (at, fate) = later.last();
     match fate {
-        DecisionFate::Recorded(status) | DecisionFate::AsDecided(status) => Some(RunResult::DecidedAgain { status: status.clone(), at }),
-        DecisionFate::Overtaken(status) | DecisionFate::Answered(status) => Some(RunResult::Conflict(answered_since(status))),
+        DecisionFate::Recorded(status) | DecisionFate::AsDecided(status) => {
+            Some(RunResult::DecidedAgain { status: status.clone(), at })
+        }
+        DecisionFate::Overtaken(status) | DecisionFate::Answered(status) => {
+            Some(RunResult::Conflict(answered_since(status)))
+        }
         _ => None,
     }
 }
@@ -75,7 +85,11 @@ fn run(
     let alert = named(history.record(first)?);
     let subject = match is_case {
         true => {
-            format!("the case of {} {}", alert.provider, alert.money().map_or_else(|| alert.provider_id.clone(), |money| money.to_string()))
+            format!(
+                "the case of {} {}",
+                alert.provider,
+                alert.money().map_or_else(|| alert.provider_id.clone(), |money| money.to_string())
+            )
         }
         false => counted(items.len() as u64, "alert", "alerts"),
     };
@@ -96,9 +110,9 @@ fn run(
 }
 
 impl Runs {
-    /// Takes in the runs of earlier consoles at this place whose results nobody has seen: the last one, and before it those of which something
-    /// failed or is not known. Once; `key_of` tells the decision of this console that goes on with a record. What there is to tell, in words;
-    /// and the alerts of which more is to be read.
+    /// Takes in the runs of earlier consoles at this place whose results nobody has seen: the last one, and before it
+    /// those of which something failed or is not known. Once; `key_of` tells the decision of this console that goes on
+    /// with a record. What there is to tell, in words; and the alerts of which more is to be read.
     pub fn take_earlier(
         &mut self,
         history: &History,
@@ -118,7 +132,8 @@ impl Runs {
         }
         let last = firsts.last().copied();
         let unseen = firsts.into_iter().filter(|first| !history.is_run_dismissed(first));
-        let earlier = unseen.zip(0..).filter_map(|(first, number)| run(first, history, &left, &key_of, EARLIER + number));
+        let earlier =
+            unseen.zip(0..).filter_map(|(first, number)| run(first, history, &left, &key_of, EARLIER + number));
         let seen_to = |run: &DecisionRun| {
             let open = |item: &RunItem| matches!(item.result, RunResult::Refused(_) | RunResult::Unknown(_));
             let dismissed = |item: &RunItem| history.latest_on(item.alert.id).is_some_and(|record| record.dismissed);
@@ -162,7 +177,8 @@ mod tests {
     }
 
     fn staged(key: &str, first: &str, alert: &Alert) -> JournalStep {
-        let said = JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
+        let said =
+            JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
         let together = Some(JournalRun { first: first.to_owned(), from: Some("view Open".to_owned()) });
         JournalStep::Staged { decision: key.to_owned(), said, rule: None, together }
     }
@@ -177,7 +193,13 @@ mod tests {
 
     fn history(steps: Vec<JournalStep>) -> History {
         let at = |second| to_iso(from_iso("2026-03-10T12:00:00Z").unwrap() + Duration::seconds(second));
-        let entry = |(second, step)| JournalEntry { at: at(second), session: Uuid::nil(), place: "acme".to_owned(), user: None, step };
+        let entry = |(second, step)| JournalEntry {
+            at: at(second),
+            session: Uuid::nil(),
+            place: "acme".to_owned(),
+            user: None,
+            step,
+        };
         History::of((0..).zip(steps).map(entry))
     }
 
@@ -225,8 +247,12 @@ mod tests {
         let (one, other) = (alert(), alert());
         let failed = vec![staged("a", "a", &one), staged("a2", "a", &other), refused("a"), refused("a2")];
         let again = vec![staged("b", "b", &one), staged("b2", "b", &other), recorded("b"), recorded("b2")];
-        let seen_to =
-            [half_failed("a"), vec![JournalStep::Dismissed { decision: "a2".to_owned(), taken_back: false }], half_failed("b")].concat();
+        let seen_to = [
+            half_failed("a"),
+            vec![JournalStep::Dismissed { decision: "a2".to_owned(), taken_back: false }],
+            half_failed("b"),
+        ]
+        .concat();
 
         assert_eq!(firsts(&taken(dismissed, LeftKeys::default()).0), Vec::<&str>::new());
         assert_eq!(firsts(&taken([failed, again].concat(), LeftKeys::default()).0), ["b"]);
@@ -248,7 +274,8 @@ mod tests {
 
         let words = all.each_ref().map(|(runs, told)| (runs.newest().unwrap().words(), told.len()));
 
-        let expected = ["1 recorded, 1 decided again since", "1 recorded, 1 answered by another"].map(|words| (words.to_owned(), 0));
+        let expected = ["1 recorded, 1 decided again since", "1 recorded, 1 answered by another"]
+            .map(|words| (words.to_owned(), 0));
         assert_eq!(words, expected);
         let results: Vec<&str> = all[1].0.newest().unwrap().items.iter().map(|item| item.result.reason()).collect();
         assert!(results.contains(&"answered another way since: RESOLVED, REFUNDED"), "{results:?}");
@@ -272,7 +299,9 @@ mod tests {
 
     #[test]
     fn what_another_console_is_about_is_left_to_it_and_what_a_dead_one_left_is_told() {
-        let steps = || vec![staged("a", "a", &alert()), staged("b", "a", &alert()), JournalStep::Sent { decision: "a".to_owned() }];
+        let steps = || {
+            vec![staged("a", "a", &alert()), staged("b", "a", &alert()), JournalStep::Sent { decision: "a".to_owned() }]
+        };
         let keys = |key: &str| HashSet::from([key.to_owned()]);
         let dead = LeftKeys { unsent: keys("b"), unanswered: keys("a") };
 
@@ -288,7 +317,8 @@ mod tests {
         let mut runs = Runs { left: Some(LeftKeys::default()), ..Runs::default() };
         let all = history(half_failed("a"));
 
-        let elsewhere = Runs { left: Some(LeftKeys::default()), ..Runs::default() }.take_earlier(&all, "other", |_| None);
+        let elsewhere =
+            Runs { left: Some(LeftKeys::default()), ..Runs::default() }.take_earlier(&all, "other", |_| None);
         let once = runs.take_earlier(&all, "acme", |_| None);
         let twice = runs.take_earlier(&all, "acme", |_| None);
 

@@ -122,11 +122,18 @@ impl<'a> RunRow<'a> {
     }
 }
 
-/// The rows in the order of their form, where that is known; once nothing moves any more what needs somebody stands first.
-pub(super) fn in_order<'a>(items: &'a [RunItem], left_out: &'a [LeftOut], order: &[AlertId], has_ended: bool) -> Vec<RunRow<'a>> {
+/// The rows in the order of their form, where that is known; once nothing moves any more what needs somebody stands
+/// first.
+pub(super) fn in_order<'a>(
+    items: &'a [RunItem],
+    left_out: &'a [LeftOut],
+    order: &[AlertId],
+    has_ended: bool,
+) -> Vec<RunRow<'a>> {
     let places: HashMap<AlertId, usize> = order.iter().copied().zip(0..).collect();
     let place = |row: &RunRow<'_>| places.get(&row.alert().id).copied().unwrap_or(usize::MAX);
-    let mut rows: Vec<RunRow<'_>> = items.iter().map(RunRow::Decided).chain(left_out.iter().map(RunRow::LeftOut)).collect();
+    let mut rows: Vec<RunRow<'_>> =
+        items.iter().map(RunRow::Decided).chain(left_out.iter().map(RunRow::LeftOut)).collect();
     rows.sort_by_key(|row| (if has_ended { row.rank() } else { 0 }, place(row)));
     rows
 }

@@ -43,9 +43,17 @@ fn the_end_of_a_run_is_told_once_with_what_failed() {
 
 #[test]
 fn what_was_refused_or_is_not_known_is_not_settled() {
-    let open =
-        [RunResult::Refused(String::new()), RunResult::Unknown(String::new()), RunResult::NotSent(String::new()), RunResult::Underway];
-    let over = [RunResult::Recorded { status: String::new(), at: now() }, RunResult::Conflict(String::new()), RunResult::TakenBack];
+    let open = [
+        RunResult::Refused(String::new()),
+        RunResult::Unknown(String::new()),
+        RunResult::NotSent(String::new()),
+        RunResult::Underway,
+    ];
+    let over = [
+        RunResult::Recorded { status: String::new(), at: now() },
+        RunResult::Conflict(String::new()),
+        RunResult::TakenBack,
+    ];
 
     assert!(!open.iter().any(RunResult::is_settled));
     assert!(over.iter().all(RunResult::is_settled));

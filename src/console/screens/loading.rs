@@ -1,4 +1,5 @@
-//! What stands in the place of a list that there is nothing of to draw: it is being loaded, it cannot be, or it is empty.
+//! What stands in the place of a list that there is nothing of to draw: it is being loaded, it cannot be, or it is
+//! empty.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -30,7 +30,8 @@ impl TerminalColors {
             Color::White,
         ];
         let at = order.iter().position(|known| *known == color);
-        let [_, r, g, b] = self.colors[at.unwrap_or_else(|| panic!("{color:?} is none of the 16 colours"))].to_be_bytes();
+        let [_, r, g, b] =
+            self.colors[at.unwrap_or_else(|| panic!("{color:?} is none of the 16 colours"))].to_be_bytes();
         (r, g, b)
     }
 }

@@ -44,7 +44,17 @@ fn every_text_can_be_read_on_every_surface(
     #[values(false, true)] reduced: bool,
 ) {
     let theme = if reduced { Theme::named(name).in_256_colors() } else { Theme::named(name) };
-    let texts = [theme.strong, theme.plain, theme.quiet, theme.accent, theme.key, theme.danger, theme.warning, theme.ok, theme.rule];
+    let texts = [
+        theme.strong,
+        theme.plain,
+        theme.quiet,
+        theme.accent,
+        theme.key,
+        theme.danger,
+        theme.warning,
+        theme.ok,
+        theme.rule,
+    ];
 
     for surface in [theme.page, theme.bar, theme.panel, theme.field, theme.selection] {
         for text in texts {
@@ -73,8 +83,19 @@ fn every_text_can_be_read_on_every_surface(
 #[test]
 fn in_the_16_colours_every_text_can_be_read_on_every_surface_of_every_palette_that_is_named() {
     let theme = Theme::named(ThemeName::Ansi);
-    let texts = [theme.strong, theme.plain, theme.quiet, theme.accent, theme.key, theme.danger, theme.warning, theme.ok, theme.rule];
-    let others = [theme.veiled, theme.badge, theme.muted, theme.production, theme.button, theme.primary, theme.disabled];
+    let texts = [
+        theme.strong,
+        theme.plain,
+        theme.quiet,
+        theme.accent,
+        theme.key,
+        theme.danger,
+        theme.warning,
+        theme.ok,
+        theme.rule,
+    ];
+    let others =
+        [theme.veiled, theme.badge, theme.muted, theme.production, theme.button, theme.primary, theme.disabled];
 
     for palette in &HELD {
         for surface in [theme.page, theme.bar, theme.panel, theme.field, theme.selection] {
@@ -98,8 +119,19 @@ fn in_solarized_the_16_colours_hold_what_the_page_of_the_console_says() {
         ratios.fold(f64::MAX, f64::min)
     };
 
-    let readable = [theme.strong, theme.plain, theme.quiet, theme.veiled, theme.accent, theme.key, theme.badge, theme.muted, theme.button];
-    let (red, yellow, green) = (least(&[theme.danger, theme.production, theme.rule]), least(&[theme.warning]), least(&[theme.ok]));
+    let readable = [
+        theme.strong,
+        theme.plain,
+        theme.quiet,
+        theme.veiled,
+        theme.accent,
+        theme.key,
+        theme.badge,
+        theme.muted,
+        theme.button,
+    ];
+    let (red, yellow, green) =
+        (least(&[theme.danger, theme.production, theme.rule]), least(&[theme.warning]), least(&[theme.ok]));
 
     assert!(least(&readable) >= 4.5 && least(&[theme.primary, theme.disabled]) >= 4.5);
     let told = format!("{red:.1}:1, what warns {yellow:.1}:1 and what went well {green:.1}:1");
@@ -160,7 +192,10 @@ fn a_row_that_has_not_the_keys_keeps_a_quiet_bar_alone(#[values(ThemeName::Dark,
     theme.rest_rows(&mut buffer, area);
 
     assert_eq!((buffer[(0, 1)].symbol(), buffer[(2, 1)].symbol()), ("▏", "E"));
-    assert!((0..20).all(|x| buffer[(x, 1)].bg == buffer[(x, 0)].bg && !buffer[(x, 1)].modifier.contains(Modifier::REVERSED)));
+    assert!(
+        (0..20)
+            .all(|x| buffer[(x, 1)].bg == buffer[(x, 0)].bg && !buffer[(x, 1)].modifier.contains(Modifier::REVERSED))
+    );
 }
 
 #[test]
@@ -181,13 +216,15 @@ fn a_row_under_the_cursor_is_even_where_it_is_told_by_reverse(#[case] name: Them
     let badge = buffer[(1, 0)].clone();
     let row = Rect::new(14, 0, 26, 1);
     theme.mark_row(&mut buffer, row);
-    for (x, style) in [(16, theme.danger), (20, theme.quiet), (24, theme.strong), (30, theme.accent), (34, theme.plain)] {
+    for (x, style) in [(16, theme.danger), (20, theme.quiet), (24, theme.strong), (30, theme.accent), (34, theme.plain)]
+    {
         buffer.set_string(x, 0, "abc", style);
     }
 
     theme.even_rows(&mut buffer);
 
-    let looks = row.positions().map(|at| (buffer[at].fg, buffer[at].bg, buffer[at].modifier.difference(Modifier::BOLD)));
+    let looks =
+        row.positions().map(|at| (buffer[at].fg, buffer[at].bg, buffer[at].modifier.difference(Modifier::BOLD)));
     let looks: std::collections::HashSet<_> = looks.collect();
     let [fg, bg] = [theme.page.fg, theme.page.bg].map(|color| color.unwrap_or(Color::Reset));
     assert_eq!(looks, [(fg, bg, Modifier::REVERSED)].into());

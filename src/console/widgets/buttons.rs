@@ -1,5 +1,5 @@
-//! Buttons: what ends a dialog. The one that leaves all as it is stands first and looks alike in all, and so does the one that does it, which
-//! stands last.
+//! Buttons: what ends a dialog. The one that leaves all as it is stands first and looks alike in all, and so does the
+//! one that does it, which stands last.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,8 @@ pub enum ButtonKind {
     Primary,
     /// The same while it cannot be done.
     Disabled,
-    /// It leaves all as it is where what the dialog asks cannot be undone: it alone is filled, and needs no brackets for its focus.
+    /// It leaves all as it is where what the dialog asks cannot be undone: it alone is filled, and needs no brackets
+    /// for its focus.
     Safe,
 }
 
@@ -54,7 +55,9 @@ impl<'b, S> Button<'b, S> {
     /// Columns that it takes with its key and its note.
     pub fn width(&self) -> u16 {
         let beside = |text: &str| if text.is_empty() { 0 } else { columns(text) + BESIDE };
-        columns(&button(&self.words, false)) + beside(&self.key) + beside(self.note.as_ref().map_or("", |(text, _)| text))
+        columns(&button(&self.words, false))
+            + beside(&self.key)
+            + beside(self.note.as_ref().map_or("", |(text, _)| text))
     }
 }
 
@@ -73,8 +76,8 @@ fn placed<S>(buttons: &[Button<'_, S>], room: u16) -> Vec<(u16, u16)> {
     flow(&widths, BETWEEN, room)
 }
 
-/// Draws buttons, under what stands beside the labels; further left where they would not fit, and in a line more where that is not enough.
-/// `note` is told where each stands.
+/// Draws buttons, under what stands beside the labels; further left where they would not fit, and in a line more where
+/// that is not enough. `note` is told where each stands.
 pub fn draw_buttons<S: Copy + PartialEq>(
     buttons: &[Button<'_, S>],
     focus: S,
@@ -94,7 +97,8 @@ pub fn draw_buttons<S: Copy + PartialEq>(
 /// Draws one button with its key and its note. Returns the area of its words and its key.
 pub fn draw_button<S>(each: &Button<'_, S>, focused: bool, theme: &Theme, buffer: &mut Buffer, place: Rect) -> Rect {
     let mut pen = Pen::new(buffer, place);
-    let mut drawn = pen.put(&button(&each.words, focused && each.kind != ButtonKind::Safe), button_style(theme, each.kind, focused));
+    let mut drawn = pen
+        .put(&button(&each.words, focused && each.kind != ButtonKind::Safe), button_style(theme, each.kind, focused));
     if !each.key.is_empty() {
         pen.skip(BESIDE);
         drawn = drawn.union(pen.put(&each.key, theme.key));

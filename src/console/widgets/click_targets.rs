@@ -1,5 +1,5 @@
-//! Click targets: the areas of the last frame that can be clicked, noted while it is drawn. What each stands for is its owner's alone. A
-//! button acts when it is let go where it was pressed, so that a slip can be taken back.
+//! Click targets: the areas of the last frame that can be clicked, noted while it is drawn. What each stands for is its
+//! owner's alone. A button acts when it is let go where it was pressed, so that a slip can be taken back.
 
 use std::cell::RefCell;
 
@@ -38,7 +38,9 @@ impl<T: Copy + PartialEq> ClickTargets<T> {
     /// What an event clicks: where the left button of the mouse went down.
     pub fn clicked(&self, event: &Event) -> Option<T> {
         match event {
-            Event::Mouse(mouse) if mouse.kind == MouseEventKind::Down(MouseButton::Left) => self.at((mouse.column, mouse.row).into()),
+            Event::Mouse(mouse) if mouse.kind == MouseEventKind::Down(MouseButton::Left) => {
+                self.at((mouse.column, mouse.row).into())
+            }
             _ => None,
         }
     }

@@ -1,4 +1,5 @@
-//! A menu: a title, entries of which one is selected, and in its last line the buttons that end it and the other keys that work in it.
+//! A menu: a title, entries of which one is selected, and in its last line the buttons that end it and the other keys
+//! that work in it.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -128,9 +129,12 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
     /// The first line in sight: as it was left, where the chosen entry is in sight so, with a heading over it.
     fn first_in_sight(&self, lines: &[Shown<'_>], visible: usize) -> usize {
         let chosen = self.chosen.index(self.entries.len());
-        let Some(at) = chosen.and_then(|chosen| lines.iter().position(|line| *line == Shown::Entry(chosen))) else { return 0 };
+        let Some(at) = chosen.and_then(|chosen| lines.iter().position(|line| *line == Shown::Entry(chosen))) else {
+            return 0;
+        };
         let top = self.top.min(lines.len().saturating_sub(visible));
-        let headed = lines[..at].iter().rposition(|line| matches!(line, Shown::Entry(_))).map_or(0, |before| before + 1);
+        let headed =
+            lines[..at].iter().rposition(|line| matches!(line, Shown::Entry(_))).map_or(0, |before| before + 1);
         top.min(headed).max((at + 1).saturating_sub(visible))
     }
 
@@ -144,8 +148,8 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let hint_lines = hints.last().map_or(1, |(line, _)| (line + 1).min(MOST_HINT_LINES));
         // Title, a blank line, what has no room in its line or a blank line, and the edge.
         let height = entries.saturating_add(4 + self.field + below + hint_lines);
-        // Where there is little room the entries have it, and nothing is blank but the line of what has no room; what is told has that one too
-        // where nothing stands in it.
+        // Where there is little room the entries have it, and nothing is blank but the line of what has no room; what
+        // is told has that one too where nothing stands in it.
         let tight = !is_roomy(area) && height > area.height.saturating_sub(2);
         let height = height.min(if tight { area.height } else { area.height.saturating_sub(2) });
         let blank = u16::from(!tight);
@@ -199,7 +203,8 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         for (words, y) in told.iter().zip(inside.bottom().saturating_sub(foot)..) {
             Pen::new(frame.buffer_mut(), line(y)).put(words, theme.plain);
         }
-        let hint_area = Rect { y: inside.bottom().saturating_sub(hint_lines), height: hint_lines, ..inside }.intersection(inside);
+        let hint_area =
+            Rect { y: inside.bottom().saturating_sub(hint_lines), height: hint_lines, ..inside }.intersection(inside);
         self.draw_hints(&hints, theme, frame, hint_area, targets);
         DrawnMenu { field, top: first, lines: visible, entries }
     }
@@ -215,8 +220,20 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
     }
 
     /// Draws the buttons and the keys, as many as have room.
-    fn draw_hints(&self, hints: &[(u16, u16)], theme: &Theme, frame: &mut Frame<'_>, area: Rect, targets: &ClickTargets<T>) {
-        let place = |(line, x): (u16, u16)| Rect { x: area.x + x, y: area.y + line, width: area.width.saturating_sub(x), height: 1 };
+    fn draw_hints(
+        &self,
+        hints: &[(u16, u16)],
+        theme: &Theme,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        targets: &ClickTargets<T>,
+    ) {
+        let place = |(line, x): (u16, u16)| Rect {
+            x: area.x + x,
+            y: area.y + line,
+            width: area.width.saturating_sub(x),
+            height: 1,
+        };
         let (buttons, keys) = hints.split_at(self.buttons.len());
         for (button, at) in self.buttons.iter().zip(buttons).filter(|(_, at)| at.0 < area.height) {
             targets.push(draw_button(button, false, theme, frame.buffer_mut(), place(*at)), button.spot);

@@ -1,4 +1,5 @@
-//! Widgets: parts that screens and dialogs are drawn with. They know text, pen and theme, and nothing of what they are part of.
+//! Widgets: parts that screens and dialogs are drawn with. They know text, pen and theme, and nothing of what they are
+//! part of.
 
 pub mod buttons;
 pub mod click_targets;

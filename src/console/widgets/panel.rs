@@ -28,7 +28,8 @@ impl Panel {
     const ROOMY: u16 = 100;
     /// From so many columns on sentences and lines that have no end have more room.
     const AMPLE: u16 = 180;
-    /// From so many columns on its edge has sides: what is inside has 80 columns then, as it has where it is as wide as the screen.
+    /// From so many columns on its edge has sides: what is inside has 80 columns then, as it has where it is as wide as
+    /// the screen.
     const WITH_SIDES: u16 = 84;
 
     /// Whether an area has room for a wide panel.
@@ -62,8 +63,8 @@ impl Panel {
         self.area.height.saturating_sub(2)
     }
 
-    /// Where it stands with so many lines between its edges: nearer to the top than to the foot, as far as there is room. Where its height
-    /// changes, its top stays that of the tallest.
+    /// Where it stands with so many lines between its edges: nearer to the top than to the foot, as far as there is
+    /// room. Where its height changes, its top stays that of the tallest.
     pub fn place(self, lines: u16, tallest: u16) -> Rect {
         let Rect { x, y, width, height } = self.area;
         let [lines, tallest] = [lines, tallest.max(lines)].map(|lines| lines.saturating_add(2).min(height));
@@ -105,7 +106,8 @@ mod tests {
 
     #[test]
     fn a_panel_has_eighty_columns_inside_from_eighty_four_on() {
-        let inside = [80, 84, 99, 100].map(|columns| Panel::of(PanelWidth::Dialog, Rect::new(0, 0, columns, 24)).room());
+        let inside =
+            [80, 84, 99, 100].map(|columns| Panel::of(PanelWidth::Dialog, Rect::new(0, 0, columns, 24)).room());
 
         assert_eq!(inside, [78, 78, 88, 86]);
     }

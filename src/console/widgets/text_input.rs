@@ -1,8 +1,9 @@
 //! A text field of one line or several: whole characters as people see them, words, paste, mouse, and a real cursor.
 //!
-//! `tui_textarea` holds the text, edits it and undoes; the few keys people expect, the wrapping and the columns are ours, because
-//! the library steps through a grapheme char by char and starts lines with a full stop. The field never takes a control character
-//! and never cuts what is pasted: it takes all that is text of it, and says what it left out, or why it took nothing.
+//! `tui_textarea` holds the text, edits it and undoes; the few keys people expect, the wrapping and the columns are
+//! ours, because the library steps through a grapheme char by char and starts lines with a full stop. The field never
+//! takes a control character and never cuts what is pasted: it takes all that is text of it, and says what it left out,
+//! or why it took nothing.
 
 use std::cell::Cell;
 
@@ -38,7 +39,8 @@ pub struct TextInput {
     several_lines: bool,
     /// From which char on the text is selected: what is typed first takes its place.
     selected: Option<usize>,
-    /// Where the field was drawn last, and how much of it was scrolled out of sight: rows, or columns of a field of one line.
+    /// Where the field was drawn last, and how much of it was scrolled out of sight: rows, or columns of a field of one
+    /// line.
     drawn: Cell<Rect>,
     scrolled: Cell<usize>,
 }
@@ -139,13 +141,17 @@ impl TextInput {
         }
     }
 
-    /// Takes all of a pasted text, or none of it and says why not. A tab comes in as a blank; other control characters, which no service takes,
-    /// and the sequences of colours that some of them begin stay out: what was changed is said.
+    /// Takes all of a pasted text, or none of it and says why not. A tab comes in as a blank; other control characters,
+    /// which no service takes, and the sequences of colours that some of them begin stay out: what was changed is said.
     pub fn paste(&mut self, text: &str) -> Result<Option<String>, String> {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text = if self.several_lines { text.as_str() } else { text.trim_matches('\n') };
         let (tabs, others) = (text.matches('\t').count(), text.chars().filter(is_left_out).count());
-        let text: String = without_sequences(text).chars().filter(|c| !is_left_out(c)).map(|c| if c == '\t' { ' ' } else { c }).collect();
+        let text: String = without_sequences(text)
+            .chars()
+            .filter(|c| !is_left_out(c))
+            .map(|c| if c == '\t' { ' ' } else { c })
+            .collect();
         if text.is_empty() && others > 0 {
             return Err("Nothing was pasted: the text holds nothing but control characters.".to_owned());
         }
@@ -170,13 +176,15 @@ impl TextInput {
         self.selected = None;
         let (down, right) = (usize::from(at.y - drawn.y), usize::from(at.x - drawn.x));
         let rows = self.rows();
-        let (row, cells) = if self.several_lines { (down + self.scrolled.get(), right) } else { (0, right + self.scrolled.get()) };
+        let (row, cells) =
+            if self.several_lines { (down + self.scrolled.get(), right) } else { (0, right + self.scrolled.get()) };
         let Some(row) = rows.get(row).or(rows.last()) else { return false };
         self.jump(row.line, self.column_at(*row, cells));
         true
     }
 
-    /// Draws it as a field: on a ground of its own, a blank column before the text, and where there is none yet, what may be typed.
+    /// Draws it as a field: on a ground of its own, a blank column before the text, and where there is none yet, what
+    /// may be typed.
     pub fn draw_field(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, focused: bool, hint: &str) {
         let style = theme.page.patch(theme.field);
         frame.buffer_mut().set_style(area, style);
@@ -225,8 +233,8 @@ impl TextInput {
         }
     }
 
-    /// The rows on the screen. Lines break after blanks, and inside a word only where it is wider than the field; the last column
-    /// is kept free for the cursor, and blanks at the end of a row may hang over it.
+    /// The rows on the screen. Lines break after blanks, and inside a word only where it is wider than the field; the
+    /// last column is kept free for the cursor, and blanks at the end of a row may hang over it.
     fn rows(&self) -> Vec<Row> {
         let lines = self.area.lines().iter().enumerate();
         let room = usize::from(self.drawn.get().width).saturating_sub(1);
@@ -276,7 +284,11 @@ impl TextInput {
             .sum::<usize>();
         // Behind the last character of a broken row the next row begins already.
         let last = self.rows().iter().rfind(|other| other.line == row.line).is_some_and(|other| *other == row);
-        let most = if last { row.end } else { self.boundaries(row.line).take_while(|at| *at < row.end).last().unwrap_or(row.start) };
+        let most = if last {
+            row.end
+        } else {
+            self.boundaries(row.line).take_while(|at| *at < row.end).last().unwrap_or(row.start)
+        };
         (row.start + before).min(most)
     }
 
@@ -285,7 +297,9 @@ impl TextInput {
         let rows = self.rows();
         let at = self.row_of_cursor(&rows);
         let target = if down { Some(at + 1) } else { at.checked_sub(1) };
-        let Some(target) = target.and_then(|target| rows.get(target)).filter(|_| self.several_lines) else { return Typed::Ignored };
+        let Some(target) = target.and_then(|target| rows.get(target)).filter(|_| self.several_lines) else {
+            return Typed::Ignored;
+        };
         let DataCursor(line, column) = self.area.cursor();
         let cells = self.piece(line, rows[at].start, column).width();
         self.jump(target.line, self.column_at(*target, cells));
@@ -358,7 +372,11 @@ impl TextInput {
 
     /// The part of a line between two char columns.
     fn piece(&self, line: usize, start: usize, end: usize) -> String {
-        self.area.lines().get(line).map(|text| text.chars().skip(start).take(end.saturating_sub(start)).collect()).unwrap_or_default()
+        self.area
+            .lines()
+            .get(line)
+            .map(|text| text.chars().skip(start).take(end.saturating_sub(start)).collect())
+            .unwrap_or_default()
     }
 
     fn jump(&mut self, line: usize, column: usize) {

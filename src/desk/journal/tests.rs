@@ -24,7 +24,12 @@ fn open(directory: &tempfile::TempDir) -> (Journal, Leftovers) {
 fn staged(key: &str) -> JournalStep {
     let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
     let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
-    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &refunded), rule: None, together: None }
+    JournalStep::Staged {
+        decision: key.to_owned(),
+        said: JournalDecision::of(&alert, &refunded),
+        rule: None,
+        together: None,
+    }
 }
 
 fn sent(key: &str) -> JournalStep {
@@ -242,7 +247,8 @@ fn lines_of_a_later_version_are_passed_over_and_stay() {
     let directory = tempfile::tempdir().unwrap();
     let (journal, _) = open(&directory);
     journal.append(staged("a")).unwrap();
-    let later = b"{\"at\":\"2026-03-10T12:00:00Z\",\"session\":\"0196a7de-0000-7000-8000-000000000000\",\"place\":\"acme-eu\",\"step\":\"dreamt\"}\n";
+    let later = b"{\"at\":\"2026-03-10T12:00:00Z\",\
+        \"session\":\"0196a7de-0000-7000-8000-000000000000\",\"place\":\"acme-eu\",\"step\":\"dreamt\"}\n";
     OpenOptions::new().append(true).open(journal.path()).unwrap().write_all(later).unwrap();
     drop(journal);
 

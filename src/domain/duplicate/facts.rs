@@ -37,7 +37,10 @@ pub fn shared_facts(one: &Alert, other: &Alert) -> Vec<SharedFact> {
     let days = [one, other].map(|alert| alert.given_transaction_time().map(|at| at.date_naive()));
     let all = [
         (SharedFact::Arn, is_same_arn(one, other)),
-        (SharedFact::TransactionId, one.known_transaction_id().is_some_and(|id| other.known_transaction_id() == Some(id))),
+        (
+            SharedFact::TransactionId,
+            one.known_transaction_id().is_some_and(|id| other.known_transaction_id() == Some(id)),
+        ),
         (SharedFact::AuthCode, is_same_code(one, other)),
         (SharedFact::Card, is_of_one_card(one, other)),
         (SharedFact::Amount, amounts && one.currency.is_same(&other.currency)),

@@ -13,7 +13,8 @@ use crate::domain::{AlertStatus, Currency, Outcome};
 #[case(|other: &mut Alert| other.currency = Currency::new("eur"), true)]
 #[case(|other: &mut Alert| other.transaction_time = from_iso("2026-03-04T09:00:00Z"), true)]
 #[case(|other: &mut Alert| other.transaction_time = from_iso("2026-04-01T10:00:00Z"), false)]
-#[case(|other: &mut Alert| { other.transaction_time = None; other.alert_time = from_iso("2026-05-01T10:00:00Z") }, false)]
+#[case(|other: &mut Alert| { other.transaction_time = None; other.alert_time = from_iso("2026-05-01T10:00:00Z") },
+    false)]
 #[case(|other: &mut Alert| other.amount = Some("129.91".parse().unwrap()), false)]
 #[case(|other: &mut Alert| other.currency = Currency::new("USD"), false)]
 #[case(|other: &mut Alert| other.card_last_four = "1235".to_owned(), false)]
@@ -83,11 +84,15 @@ fn an_authorization_code_names_the_payment_on_its_card_and_in_its_time_only() {
 
 #[rstest]
 #[case(|_: &mut Alert| {}, None)]
-#[case(|other: &mut Alert| other.acquirer_reference_number = Some("74320456118200319945216".to_owned()), Some(DuplicateEvidence::Arn))]
+#[case(|other: &mut Alert| other.acquirer_reference_number = Some("74320456118200319945216".to_owned()),
+    Some(DuplicateEvidence::Arn))]
 #[case(|other: &mut Alert| other.auth_code = Some("093112".to_owned()), Some(DuplicateEvidence::AuthCodeAndAmount))]
-#[case(|other: &mut Alert| { other.auth_code = Some("093112".to_owned()); other.amount = Some("50".parse().unwrap()) }, None)]
-#[case(|other: &mut Alert| { other.auth_code = Some("093112".to_owned()); other.currency = Currency::new("USD") }, None)]
-#[case(|other: &mut Alert| { other.auth_code = Some("093112".to_owned()); other.transaction_time = from_iso("2026-03-04T10:00:00Z") }, None)]
+#[case(|other: &mut Alert| {
+    other.auth_code = Some("093112".to_owned()); other.amount = Some("50".parse().unwrap()) }, None)]
+#[case(|other: &mut Alert| { other.auth_code = Some("093112".to_owned()); other.currency = Currency::new("USD") },
+    None)]
+#[case(|other: &mut Alert| {
+    other.auth_code = Some("093112".to_owned()); other.transaction_time = from_iso("2026-03-04T10:00:00Z") }, None)]
 fn where_one_side_has_no_card_digits_a_reference_needs_the_same_money(
     #[case] change: fn(&mut Alert),
     #[case] found: Option<DuplicateEvidence>,
@@ -102,13 +107,21 @@ fn where_one_side_has_no_card_digits_a_reference_needs_the_same_money(
 
 #[test]
 fn a_transaction_time_that_was_made_up_is_no_evidence() {
-    let made = |alert_time| Alert { alert_time: from_iso(alert_time), transaction_time: from_iso(alert_time), ..Alert::sample() };
+    let made = |alert_time| Alert {
+        alert_time: from_iso(alert_time),
+        transaction_time: from_iso(alert_time),
+        ..Alert::sample()
+    };
     let (one, same_day) = (made("2026-03-03T10:00:00Z"), made("2026-03-03T11:00:00Z"));
     let days_later = made("2026-03-08T10:00:00Z");
 
     let found = [&same_day, &days_later].map(|other| evidence(&one, other));
 
-    assert_eq!(found, [Some(DuplicateEvidence::CardAndAmount); 2], "no day is claimed, and the alerts' own times bound it");
+    assert_eq!(
+        found,
+        [Some(DuplicateEvidence::CardAndAmount); 2],
+        "no day is claimed, and the alerts' own times bound it"
+    );
 }
 
 #[test]
@@ -150,9 +163,11 @@ fn one_that_is_only_to_be_looked_at_speaks_for_no_reason() {
 #[rstest]
 #[case::other_last_four(|other: &mut Alert| other.card_last_four = "1235".to_owned())]
 #[case::another_bin(|other: &mut Alert| other.card_bin = "552201".to_owned())]
-#[case::another_bin_alone(|other: &mut Alert| (other.card_bin, other.card_last_four) = ("552201".to_owned(), String::new()))]
+#[case::another_bin_alone(|other: &mut Alert| (other.card_bin, other.card_last_four) = ("552201".to_owned(),
+    String::new()))]
 fn a_reference_on_another_card_is_no_proof_but_worth_a_look(#[case] change: fn(&mut Alert)) {
-    let with_arn = || Alert { acquirer_reference_number: Some("74320456118200319945216".to_owned()), ..Alert::sample() };
+    let with_arn =
+        || Alert { acquirer_reference_number: Some("74320456118200319945216".to_owned()), ..Alert::sample() };
     let (one, mut other) = (with_arn(), Alert { status: AlertStatus::Refunded, ..with_arn() });
     change(&mut other);
 
@@ -182,7 +197,10 @@ fn what_identifies_nothing_makes_no_duplicate(#[case] filler: &str) {
 
     assert_eq!((evidence(&one, &other), among([&one, &other].into_iter()).len()), (None, 0));
     assert!(!shared_facts(&one, &other).contains(&SharedFact::AuthCode));
-    assert_eq!(not_compared(&Alert { acquirer_reference_number: None, ..one }), not_compared(&Alert { auth_code: None, ..bare() }));
+    assert_eq!(
+        not_compared(&Alert { acquirer_reference_number: None, ..one }),
+        not_compared(&Alert { auth_code: None, ..bare() })
+    );
 }
 
 #[test]
@@ -195,8 +213,14 @@ fn what_cannot_be_compared_is_told() {
     let no_card = Alert { card_last_four: String::new(), ..with(Some("7432"), None) };
 
     assert_eq!(not_compared(&with(None, Some(" "))), None);
-    assert!(not_compared(&with(Some("7432"), Some("0931"))).is_some_and(|words| words.starts_with("ARN and auth code not checked:")));
-    assert!(not_compared(&no_card).is_some_and(|words| words.contains("no card digits") && words.ends_with("ARN not checked")));
+    assert!(
+        not_compared(&with(Some("7432"), Some("0931")))
+            .is_some_and(|words| words.starts_with("ARN and auth code not checked:"))
+    );
+    assert!(
+        not_compared(&no_card)
+            .is_some_and(|words| words.contains("no card digits") && words.ends_with("ARN not checked"))
+    );
 }
 
 #[test]
@@ -228,8 +252,12 @@ fn too_little_of_the_card_or_no_amount_is_nothing_to_ask_for() {
 fn a_duplicate_is_told_with_its_state_and_the_reason_it_speaks_for() {
     let at = from_iso("2026-03-04T10:00:00Z");
     let answered = |outcome: &str, refunded: &str| {
-        let outcome =
-            Outcome { outcome: outcome.to_owned(), refunded: refunded.to_owned(), action_time: at, ..Outcome::sample(Alert::sample().id) };
+        let outcome = Outcome {
+            outcome: outcome.to_owned(),
+            refunded: refunded.to_owned(),
+            action_time: at,
+            ..Outcome::sample(Alert::sample().id)
+        };
         Alert { outcome: Some(outcome), ..Alert::sample() }
     };
     let others = [
@@ -242,7 +270,9 @@ fn a_duplicate_is_told_with_its_state_and_the_reason_it_speaks_for() {
         Alert { currency: Currency::new("USD"), ..Alert::sample() },
     ];
 
-    let told = others.map(|other| Duplicate::of(&Alert::sample(), &other).map(|found| (found.reason(&Alert::sample()), found.state)));
+    let told = others.map(|other| {
+        Duplicate::of(&Alert::sample(), &other).map(|found| (found.reason(&Alert::sample()), found.state))
+    });
 
     let of_this_network = Some(InvalidReason::Duplicate);
     let unresolved = DuplicateState::Answered { outcome: "unresolved dispute".to_owned(), at };
@@ -270,9 +300,19 @@ fn alerts() -> impl Strategy<Value = Alert> {
             from_iso("2026-03-05T10:00:00Z"),
         ])
     };
-    let texts =
-        || prop::sample::select(vec![None, Some(""), Some("000000000"), Some("74320456118200319945216"), Some(" 74320456118200319945216")]);
-    let money = (prop::sample::select(vec![None, Some("5"), Some("5.00"), Some("6")]), prop::sample::select(vec!["EUR", "USD"]));
+    let texts = || {
+        prop::sample::select(vec![
+            None,
+            Some(""),
+            Some("000000000"),
+            Some("74320456118200319945216"),
+            Some(" 74320456118200319945216"),
+        ])
+    };
+    let money = (
+        prop::sample::select(vec![None, Some("5"), Some("5.00"), Some("6")]),
+        prop::sample::select(vec!["EUR", "USD"]),
+    );
     let card = prop::sample::select(vec!["", "234", "1234", " 1234"]);
     (card, money, moments(), moments(), texts(), texts(), any::<bool>()).prop_map(
         |(card, (amount, currency), transacted, alerted, arn, code, paid)| Alert {
@@ -313,7 +353,8 @@ proptest! {
             prop_assert_eq!(last_four(&one), last_four(&other));
             prop_assert!(last_four(&one).is_some(), "two alerts without a card have no card in common");
             prop_assert_eq!(&one.currency, &other.currency);
-            prop_assert_eq!(one.amount.map(crate::domain::Amount::decimal), other.amount.map(crate::domain::Amount::decimal));
+            prop_assert_eq!(one.amount.map(crate::domain::Amount::decimal),
+                other.amount.map(crate::domain::Amount::decimal));
         }
     }
 
@@ -326,7 +367,8 @@ proptest! {
         let found = before(&alerts);
 
         for (position, alert) in alerts.iter().enumerate() {
-            let naive: BTreeSet<usize> = (0..position).filter(|other| evidence(alerts[*other], alert).is_some()).collect();
+            let naive: BTreeSet<usize> = (0..position).filter(|other| evidence(alerts[*other],
+                alert).is_some()).collect();
             prop_assert_eq!(&found[position], &naive);
         }
     }
@@ -368,6 +410,7 @@ fn each_evidence_has_words_of_its_own() {
     let words: HashSet<&str> = all.iter().map(|evidence| evidence.words()).collect();
 
     assert_eq!(words.len(), all.len());
-    let is_sure = |evidence: &DuplicateEvidence| evidence.words().starts_with("same ") && !evidence.words().contains("but");
+    let is_sure =
+        |evidence: &DuplicateEvidence| evidence.words().starts_with("same ") && !evidence.words().contains("but");
     assert!(all.iter().all(|evidence| evidence.is_sure() == is_sure(evidence)), "{words:?}");
 }

@@ -1,7 +1,7 @@
 //! The evidence that an outcome is the one that a decision meant.
 //!
-//! Deployments store words of their own, so a word counts only where it is known; comments are kept by all and count always. An outcome is
-//! ours when nothing contradicts it and at least one word speaks for it.
+//! Deployments store words of their own, so a word counts only where it is known; comments are kept by all and count
+//! always. An outcome is ours when nothing contradicts it and at least one word speaks for it.
 
 use chrono::TimeDelta;
 
@@ -42,10 +42,11 @@ pub(super) fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Time
     comments && amount && !earlier && !evidence.contains(&Evidence::Against) && evidence.contains(&Evidence::For)
 }
 
-/// Whether an outcome says the contrary of a resolution about the money: where a service answers with it, the resolution is not recorded,
-/// whatever the answer is called. What was refunded before the alert is told either way.
+/// Whether an outcome says the contrary of a resolution about the money: where a service answers with it, the
+/// resolution is not recorded, whatever the answer is called. What was refunded before the alert is told either way.
 pub fn is_contrary(resolution: &Resolution, outcome: &Outcome) -> bool {
-    let [refunded, not_refunded] = [OlderRefunded::Refunded, OlderRefunded::NotRefunded].map(|word| plain(word.as_str()));
+    let [refunded, not_refunded] =
+        [OlderRefunded::Refunded, OlderRefunded::NotRefunded].map(|word| plain(word.as_str()));
     let contrary = if plain(decide(resolution).refunded) == refunded { not_refunded } else { refunded };
     !resolution.says_refunded_before() && plain(&outcome.refunded) == contrary
 }
@@ -57,7 +58,8 @@ enum Evidence {
     Neither,
 }
 
-/// What a stored word says: one of the meant ones speaks for us, another known one against us, and a stranger says nothing.
+/// What a stored word says: one of the meant ones speaks for us, another known one against us, and a stranger says
+/// nothing.
 fn word(stored: &str, meant: &[&str], known: &[String]) -> Evidence {
     let stored = plain(stored);
     if stored.is_empty() {
@@ -81,7 +83,12 @@ fn refunded_words() -> Vec<String> {
 }
 
 fn outcome_words() -> Vec<String> {
-    OlderWord::KNOWN.iter().map(OlderWord::as_str).chain(InvalidReason::ALL.map(InvalidReason::as_str)).map(plain).collect()
+    OlderWord::KNOWN
+        .iter()
+        .map(OlderWord::as_str)
+        .chain(InvalidReason::ALL.map(InvalidReason::as_str))
+        .map(plain)
+        .collect()
 }
 
 fn reason_words() -> Vec<String> {
@@ -166,7 +173,12 @@ mod tests {
     #[case("refunded", "resolved", "DUPLICATE", false)]
     #[case("yes", "code 17", "", false)]
     #[case("", "", "", false)]
-    fn a_refund_is_known_in_the_words_of_others(#[case] refunded: &str, #[case] outcome: &str, #[case] reason: &str, #[case] ours: bool) {
+    fn a_refund_is_known_in_the_words_of_others(
+        #[case] refunded: &str,
+        #[case] outcome: &str,
+        #[case] reason: &str,
+        #[case] ours: bool,
+    ) {
         let outcome = Outcome {
             refunded: refunded.to_owned(),
             outcome: outcome.to_owned(),

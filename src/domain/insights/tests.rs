@@ -24,8 +24,11 @@ fn open(minutes_left: i64, amount: Option<&str>, currency: &str) -> Alert {
 fn answered(raised: i64, took: i64, status: AlertStatus, refunded: &str) -> Alert {
     let raised = now() - Duration::minutes(raised);
     let alert = Alert { alert_time: Some(raised), status, ..Alert::sample() };
-    let outcome =
-        Outcome { refunded: refunded.to_owned(), action_time: Some(raised + Duration::minutes(took)), ..Outcome::sample(alert.id) };
+    let outcome = Outcome {
+        refunded: refunded.to_owned(),
+        action_time: Some(raised + Duration::minutes(took)),
+        ..Outcome::sample(alert.id)
+    };
     Alert { outcome: Some(outcome), ..alert }
 }
 
@@ -49,7 +52,13 @@ fn what_lapses_is_summed_by_quarter_and_currency_and_the_far_future_is_one_sum()
     let told: Vec<_> = lapsing
         .iter()
         .map(|row| {
-            (row.quarter.map(|quarter| quarter.format("%H:%M").to_string()), row.soon, row.alerts, row.money.to_string(), row.unpriced)
+            (
+                row.quarter.map(|quarter| quarter.format("%H:%M").to_string()),
+                row.soon,
+                row.alerts,
+                row.money.to_string(),
+                row.unpriced,
+            )
         })
         .collect();
     let at = |time: &str| Some(time.to_owned());
@@ -112,12 +121,18 @@ fn answers_count_on_the_day_they_were_given_and_older_ones_not() {
         .collect();
     assert_eq!(answers, [(1, 1, 0, 0), (0, 1, 1, 1)]);
     assert_eq!(insights.days[0].raised, 4);
-    assert_eq!(insights.response_times, [ResponseTime { minutes: 10, alerts: 1 }, ResponseTime { minutes: 1435, alerts: 3 }]);
+    assert_eq!(
+        insights.response_times,
+        [ResponseTime { minutes: 10, alerts: 1 }, ResponseTime { minutes: 1435, alerts: 3 }]
+    );
 }
 
 #[test]
 fn what_was_neither_refunded_nor_not_is_counted_as_that_and_is_a_decision() {
-    let alerts = [answered(60, 30, AlertStatus::Resolved, "not settled"), answered(60, 30, AlertStatus::Chargeback, "not refunded")];
+    let alerts = [
+        answered(60, 30, AlertStatus::Resolved, "not settled"),
+        answered(60, 30, AlertStatus::Chargeback, "not refunded"),
+    ];
 
     let days = Insights::of(&alerts, now(), Calendar::UTC).days;
 
@@ -155,7 +170,8 @@ fn programmes_may_count_fraud_and_what_became_a_chargeback_of_this_month() {
         Alert { alert_time: last_month, ..on("411111", AlertType::VerifiDispute, AlertStatus::Chargeback) },
     ];
 
-    let told: Vec<_> = monitored(&alerts, now()).iter().map(|count| (count.scheme, count.fraud_reports, count.chargebacks)).collect();
+    let told: Vec<_> =
+        monitored(&alerts, now()).iter().map(|count| (count.scheme, count.fraud_reports, count.chargebacks)).collect();
 
     assert_eq!(told, [(CardScheme::Visa, 2, 2), (CardScheme::Mastercard, 0, 1)]);
 }
@@ -164,7 +180,8 @@ fn programmes_may_count_fraud_and_what_became_a_chargeback_of_this_month() {
 fn the_last_quarter_that_is_told_ends_seventy_two_hours_on() {
     let last = (last_quarter(now()) - now()).num_minutes();
 
-    let quarters = [last - 1, last].map(|left| Insights::of(&[open(left, None, "EUR")], now(), Calendar::UTC).lapsing[0].quarter);
+    let quarters =
+        [last - 1, last].map(|left| Insights::of(&[open(left, None, "EUR")], now(), Calendar::UTC).lapsing[0].quarter);
 
     assert_eq!(quarters, [Some(last_quarter(now()) - QUARTER), None]);
 }
@@ -174,7 +191,11 @@ fn what_has_less_than_an_hour_left_has_not_lapsed() {
     let alert = Alert { deadline: Deadline::HoursLeft(0), ..open(1, None, "EUR") };
 
     assert_eq!(
-        Insights::of(&[alert], now(), Calendar::UTC).lapsing.iter().map(|row| (row.soon, row.alerts)).collect::<Vec<_>>(),
+        Insights::of(&[alert], now(), Calendar::UTC)
+            .lapsing
+            .iter()
+            .map(|row| (row.soon, row.alerts))
+            .collect::<Vec<_>>(),
         [(true, 1)]
     );
 }
@@ -240,7 +261,8 @@ proptest! {
         per_mille in 1u64..=1_000,
     ) {
         took.sort_unstable();
-        let times: Vec<ResponseTime> = took.iter().map(|minutes| ResponseTime { minutes: *minutes, alerts: 1 }).collect();
+        let times: Vec<ResponseTime> = took.iter().map(|minutes| ResponseTime { minutes: *minutes,
+            alerts: 1 }).collect();
 
         let within = percentile(&times, per_mille).unwrap();
 

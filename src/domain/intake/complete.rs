@@ -1,4 +1,5 @@
-//! Completing a patch: what a new alert gets that its source did not say, its deadline, and whether its arrival is told.
+//! Completing a patch: what a new alert gets that its source did not say, its deadline, and whether its arrival is
+//! told.
 
 use chrono::TimeDelta;
 

@@ -6,8 +6,8 @@ use crate::domain::field::{Field, Kind, Merge};
 use crate::domain::sanitize;
 use crate::domain::time::Timestamp;
 
-/// Merges a patch into a known alert: given provider data are taken over; outcome, status, deadline and the service's own times stay, and
-/// of a resolved alert every time does. `None` where nothing changes.
+/// Merges a patch into a known alert: given provider data are taken over; outcome, status, deadline and the service's
+/// own times stay, and of a resolved alert every time does. `None` where nothing changes.
 pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Alert> {
     let mut merged = known.clone();
     for field in patch.given.fields() {
@@ -21,7 +21,10 @@ pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Ale
         }
     }
     // A transaction time that was made of the alert's stays made when the alert's time is another now.
-    if known.transaction_time.is_some() && known.given_transaction_time().is_none() && !patch.gives("transactionTimeStamp") {
+    if known.transaction_time.is_some()
+        && known.given_transaction_time().is_none()
+        && !patch.gives("transactionTimeStamp")
+    {
         merged.transaction_time = merged.alert_time;
     }
     (merged != *known).then_some(Alert { updated_at: Some(now), ..merged })
@@ -30,9 +33,9 @@ pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Ale
 /// Compares a text with what an export shows of the known one: characters that nobody sees are no news.
 fn is_shown_alike(field: &Field<Alert>, known: &Alert, given: &Alert) -> bool {
     match &field.kind {
-        Kind::Word(text) | Kind::Text(text) => {
-            (text.get)(known).zip((text.get)(given)).is_some_and(|(known, given)| known != given && sanitize::lines(known) == given)
-        }
+        Kind::Word(text) | Kind::Text(text) => (text.get)(known)
+            .zip((text.get)(given))
+            .is_some_and(|(known, given)| known != given && sanitize::lines(known) == given),
         _ => false,
     }
 }
@@ -86,7 +89,10 @@ mod tests {
 
         let merged = merge(&made, AlertPatch::of(later).without("transactionTimeStamp"), now()).unwrap();
 
-        assert_eq!((merged.alert_time, merged.transaction_time, merged.given_transaction_time()), (Some(now()), Some(now()), None));
+        assert_eq!(
+            (merged.alert_time, merged.transaction_time, merged.given_transaction_time()),
+            (Some(now()), Some(now()), None)
+        );
     }
 
     #[test]
@@ -124,13 +130,17 @@ mod tests {
         }
 
         #[test]
-        fn outcome_status_deadline_and_the_services_own_times_stay_whatever_is_given(known in alerts(), news in alerts()) {
+        fn outcome_status_deadline_and_the_services_own_times_stay_whatever_is_given(known in alerts(),
+            news in alerts()) {
             let merged = merge(&known, AlertPatch::of(news), now()).unwrap_or_else(|| known.clone());
 
-            prop_assert_eq!((&merged.outcome, &merged.status, merged.deadline), (&known.outcome, &known.status, known.deadline));
-            prop_assert_eq!((merged.id, merged.created_at, merged.expired_at), (known.id, known.created_at, known.expired_at));
+            prop_assert_eq!((&merged.outcome, &merged.status, merged.deadline), (&known.outcome, &known.status,
+                known.deadline));
+            prop_assert_eq!((merged.id, merged.created_at, merged.expired_at), (known.id, known.created_at,
+                known.expired_at));
             if known.outcome.is_some() {
-                prop_assert_eq!((merged.alert_time, merged.transaction_time), (known.alert_time, known.transaction_time));
+                prop_assert_eq!((merged.alert_time, merged.transaction_time), (known.alert_time,
+                    known.transaction_time));
             }
         }
     }

@@ -36,7 +36,8 @@ impl FieldSet {
     }
 }
 
-/// Alert patch: an alert on its way in. A new alert is stored as it says once it is complete; a known one takes over what was given.
+/// Alert patch: an alert on its way in. A new alert is stored as it says once it is complete; a known one takes over
+/// what was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlertPatch {
     /// The line or position in its source, for reports; 1-based.

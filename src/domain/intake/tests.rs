@@ -107,7 +107,10 @@ fn missing_ids_and_times_are_made_and_known_to_be_made() {
     let alert = &row.alert;
     assert_eq!([alert.alert_time, alert.transaction_time, alert.created_at, alert.updated_at], [Some(now()); 4]);
     assert_eq!((alert.company_id, alert.enrollment_id), (Some(company), Some(enrollment)));
-    assert_eq!(["alertTimeStamp", "transactionTimeStamp", "companyId", "enrollmentId"].map(|name| row.gives(name)), [false; 4]);
+    assert_eq!(
+        ["alertTimeStamp", "transactionTimeStamp", "companyId", "enrollmentId"].map(|name| row.gives(name)),
+        [false; 4]
+    );
     assert_eq!((row.line, row.is_by_id()), (3, false));
 }
 
@@ -290,7 +293,11 @@ fn text_that_is_too_long_is_refused_by_name(#[case] field: &str, #[case] incomin
 #[case("cardBin", "41111X", "1111")]
 #[case("cardLastFour", "411111", "111")]
 #[case("cardLastFour", "411111", "4111111111111111")]
-fn card_data_of_another_shape_is_refused_and_not_repeated(#[case] field: &str, #[case] bin: &str, #[case] last_four: &str) {
+fn card_data_of_another_shape_is_refused_and_not_repeated(
+    #[case] field: &str,
+    #[case] bin: &str,
+    #[case] last_four: &str,
+) {
     let error = refused(with(|alert| {
         alert.card_bin = bin.to_owned();
         alert.card_last_four = last_four.to_owned();
@@ -316,7 +323,8 @@ fn a_bin_has_eight_digits_at_most_and_six_for_american_express(#[case] given: &s
 #[case("providerId", |alert: &mut Alert, text: &str| alert.provider_id = text.to_owned())]
 #[case("merchantOrderId", |alert: &mut Alert, text: &str| alert.merchant_order_id = Some(text.to_owned()))]
 #[case("transactionId", |alert: &mut Alert, text: &str| alert.transaction_id = Some(text.to_owned()))]
-#[case("acquirerReferenceNumber", |alert: &mut Alert, text: &str| alert.acquirer_reference_number = Some(text.to_owned()))]
+#[case("acquirerReferenceNumber", |alert: &mut Alert,
+    text: &str| alert.acquirer_reference_number = Some(text.to_owned()))]
 #[case("authCode", |alert: &mut Alert, text: &str| alert.auth_code = Some(text.to_owned()))]
 fn a_row_whose_names_of_things_are_a_card_number_is_refused(#[case] field: &str, #[case] put: fn(&mut Alert, &str)) {
     let error = refused(with(|alert| put(alert, "4111 1111-1111 1111")));
@@ -444,13 +452,19 @@ fn row_of_source(line: u64, change: impl FnOnce(&mut Alert)) -> AlertPatch {
 #[case::another_bin(|alert: &mut Alert| alert.card_bin = "555555".to_owned(), Some("card"))]
 #[case::another_amount(|alert: &mut Alert| alert.amount = "10.01".parse().ok(), Some("amount"))]
 #[case::another_currency(|alert: &mut Alert| alert.currency = Currency::new("USD"), Some("currency"))]
-fn a_second_row_of_a_source_that_contradicts_the_first_is_refused(#[case] change: fn(&mut Alert), #[case] what: Option<&str>) {
+fn a_second_row_of_a_source_that_contradicts_the_first_is_refused(
+    #[case] change: fn(&mut Alert),
+    #[case] what: Option<&str>,
+) {
     let mut rows = SourceRows::default();
     rows.admit(row_of_source(2, |_| {})).unwrap();
 
     let told = rows.admit(row_of_source(3, change)).map_err(|rejected| rejected.error.message);
 
-    assert_eq!(told.as_ref().err().map(|why| (why.contains("line 2"), why.contains(what.unwrap_or("-")))), what.map(|_| (true, true)));
+    assert_eq!(
+        told.as_ref().err().map(|why| (why.contains("line 2"), why.contains(what.unwrap_or("-")))),
+        what.map(|_| (true, true))
+    );
 }
 
 #[test]
@@ -464,7 +478,8 @@ fn rows_of_a_source_are_held_to_all_that_was_said_of_their_alert_before() {
         let id = AlertId(uuid::Uuid::from_u128(7));
         AlertPatch::of(row_of_source(5, |alert| (alert.id, alert.amount) = (id, amount.parse().ok())).alert)
     };
-    let by_ids = ["1", "2"].map(|amount| rows.admit(by_id(amount)).map(|_| ()).map_err(|rejected| rejected.error.field));
+    let by_ids =
+        ["1", "2"].map(|amount| rows.admit(by_id(amount)).map(|_| ()).map_err(|rejected| rejected.error.field));
 
     assert_eq!(told, [true, true, false]);
     assert_eq!(by_ids, [Ok(()), Err("id".to_owned())]);

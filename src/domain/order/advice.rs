@@ -25,8 +25,8 @@ impl OrderAdvice {
         Self { decision, why, refund: Some(refund), refunded_at, leaves_refund_open: false, only_warns: false }
     }
 
-    /// What the same order advises for another alert on its payment that is about the same money: that it was refunded is told of the
-    /// payment, and not of the one alert that the order was found by.
+    /// What the same order advises for another alert on its payment that is about the same money: that it was refunded
+    /// is told of the payment, and not of the one alert that the order was found by.
     pub fn for_another(&self, found_by: &Alert, other: &Alert) -> Option<Self> {
         let money = |alert: &Alert| alert.amount.map(|amount| (amount.decimal().normalize(), alert.currency.clone()));
         // Two alerts that name no amount are not about the same money.
@@ -38,8 +38,8 @@ impl OrderAdvice {
 }
 
 impl OrderMatch {
-    /// The decision that the order suggests; none for an answered alert, or where it is not likely that it is this order. Where a fact
-    /// contradicts that, what it says of a refund still warns.
+    /// The decision that the order suggests; none for an answered alert, or where it is not likely that it is this
+    /// order. Where a fact contradicts that, what it says of a refund still warns.
     pub fn advice(&self, alert: &Alert) -> Option<OrderAdvice> {
         let only_warns = self.doubts.iter().any(|doubt| matches!(doubt, MatchDoubt::Contradicted(_)));
         if alert.is_over() || self.confidence < MatchConfidence::Likely && !only_warns {
@@ -49,28 +49,38 @@ impl OrderMatch {
         (!only_warns || advice.refund.is_some() || advice.leaves_refund_open).then_some(advice)
     }
 
-    /// What the order's state says of the answer. A refund before the alert came is no answer to it; one after it is (field notes, Outcome
-    /// vocabulary).
+    /// What the order's state says of the answer. A refund before the alert came is no answer to it; one after it is
+    /// (field notes, Outcome vocabulary).
     fn told(&self, alert: &Alert) -> Option<OrderAdvice> {
         let (decision, why) = match (self.order.state?, self.is_refunded(alert)) {
             // The time of another state than refunded says nothing of when the money went back.
-            (OrderState::Refunded, None | Some(true)) => return Some(OrderAdvice::after_refund(self.order.state_at, alert)),
+            (OrderState::Refunded, None | Some(true)) => {
+                return Some(OrderAdvice::after_refund(self.order.state_at, alert));
+            }
             (OrderState::Paid | OrderState::Shipped | OrderState::Delivered | OrderState::Cancelled, Some(true)) => {
                 return Some(OrderAdvice::after_refund(None, alert));
             }
             // Money went back, and how much of what is disputed cannot be told.
             (_, None) if self.order.refunded_amount.is_some() => return None,
-            // Nothing is owed for it. That it was cancelled says nothing of where the money is: who answers looks first.
-            (OrderState::Cancelled, None) => (Decision::Refunded, "cancelled; whether it was refunded is not told: look first"),
+            // Nothing is owed for it. That it was cancelled says nothing of where the money is: who answers looks
+            // first.
+            (OrderState::Cancelled, None) => {
+                (Decision::Refunded, "cancelled; whether it was refunded is not told: look first")
+            }
             // A part of the money went back: what to do with the rest is nobody's but a person's word.
             (OrderState::Refunded, Some(false)) => return None,
-            (_, Some(false)) if self.order.refunded_amount.is_some_and(|amount| !amount.decimal().is_zero()) => return None,
-            (OrderState::Cancelled, Some(false)) => (Decision::Refunded, "cancelled, and not refunded yet: refund it first"),
+            (_, Some(false)) if self.order.refunded_amount.is_some_and(|amount| !amount.decimal().is_zero()) => {
+                return None;
+            }
+            (OrderState::Cancelled, Some(false)) => {
+                (Decision::Refunded, "cancelled, and not refunded yet: refund it first")
+            }
             (OrderState::Shipped, _) => (Decision::NotRefunded, "shipped: it cannot be stopped any more"),
             (OrderState::Delivered, _) => (Decision::NotRefunded, "delivered: it cannot be stopped any more"),
             (OrderState::Paid, _) => return None,
         };
-        let leaves_refund_open = self.order.state == Some(OrderState::Cancelled) && self.order.refunded_amount.is_none();
+        let leaves_refund_open =
+            self.order.state == Some(OrderState::Cancelled) && self.order.refunded_amount.is_none();
         Some(OrderAdvice { decision, why, refund: None, refunded_at: None, leaves_refund_open, only_warns: false })
     }
 
@@ -108,7 +118,12 @@ mod tests {
             refunded_amount: refunded.map(|amount| amount.parse().unwrap()),
             ..MerchantOrder::default()
         };
-        OrderMatch { order, evidence: OrderEvidence::TransactionId, confidence: MatchConfidence::Certain, doubts: Vec::new() }
+        OrderMatch {
+            order,
+            evidence: OrderEvidence::TransactionId,
+            confidence: MatchConfidence::Certain,
+            doubts: Vec::new(),
+        }
     }
 
     fn alert() -> Alert {
@@ -164,7 +179,10 @@ mod tests {
     #[rstest]
     #[case("2026-03-03T07:00:00Z", Some(Decision::Refunded))]
     #[case("2026-03-03T09:00:00Z", Some(EARLIER))]
-    fn what_was_refunded_is_told_of_every_alert_of_the_payment_by_its_own_time(#[case] raised: &str, #[case] decision: Option<Decision>) {
+    fn what_was_refunded_is_told_of_every_alert_of_the_payment_by_its_own_time(
+        #[case] raised: &str,
+        #[case] decision: Option<Decision>,
+    ) {
         let other = Alert { alert_time: from_iso(raised), amount: Some("129.9".parse().unwrap()), ..Alert::sample() };
         let advice = found(OrderState::Refunded, Some(BEFORE), None).advice(&alert()).unwrap();
 
@@ -198,7 +216,11 @@ mod tests {
     #[case(Some("129.90"), None, false)]
     #[case(None, Some("129.90"), false)]
     #[case(None, None, false)]
-    fn alerts_are_about_the_same_money_only_where_both_name_it(#[case] one: Option<&str>, #[case] other: Option<&str>, #[case] told: bool) {
+    fn alerts_are_about_the_same_money_only_where_both_name_it(
+        #[case] one: Option<&str>,
+        #[case] other: Option<&str>,
+        #[case] told: bool,
+    ) {
         let of = |amount: Option<&str>| Alert { amount: amount.map(|amount| amount.parse().unwrap()), ..alert() };
         let advice = found(OrderState::Refunded, Some(BEFORE), None).advice(&of(one)).unwrap();
 
@@ -212,13 +234,20 @@ mod tests {
     #[case(OrderState::Cancelled, Some(false))]
     #[case(OrderState::Shipped, None)]
     #[case(OrderState::Paid, None)]
-    fn an_order_that_a_fact_contradicts_warns_of_a_refund_and_suggests_nothing(#[case] state: OrderState, #[case] refunded: Option<bool>) {
+    fn an_order_that_a_fact_contradicts_warns_of_a_refund_and_suggests_nothing(
+        #[case] state: OrderState,
+        #[case] refunded: Option<bool>,
+    ) {
         let doubts = vec![MatchDoubt::Contradicted(Contradiction::MoreThanTotal)];
-        let contradicted = OrderMatch { confidence: MatchConfidence::Possible, doubts, ..found(state, Some(BEFORE), None) };
+        let contradicted =
+            OrderMatch { confidence: MatchConfidence::Possible, doubts, ..found(state, Some(BEFORE), None) };
 
         let told = contradicted.advice(&alert());
 
-        assert_eq!(told.map(|told| (told.was_refunded_before(), told.only_warns)), refunded.map(|refunded| (refunded, true)));
+        assert_eq!(
+            told.map(|told| (told.was_refunded_before(), told.only_warns)),
+            refunded.map(|refunded| (refunded, true))
+        );
         assert_eq!(advice(&alert(), [].into_iter(), told.as_ref()), None);
         assert_eq!(refund_warning(&alert(), [].into_iter(), told.as_ref()).is_some(), refunded == Some(true));
     }

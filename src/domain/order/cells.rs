@@ -29,11 +29,18 @@ impl MerchantOrder {
             }
         }
         if order.order_id.is_empty() {
-            return Err(FieldError::new(OrderField::OrderId.as_str(), "is missing: the order's number in the shop is required"));
+            return Err(FieldError::new(
+                OrderField::OrderId.as_str(),
+                "is missing: the order's number in the shop is required",
+            ));
         }
-        for (field, amount) in [(OrderField::Amount, order.amount), (OrderField::RefundedAmount, order.refunded_amount)] {
+        for (field, amount) in [(OrderField::Amount, order.amount), (OrderField::RefundedAmount, order.refunded_amount)]
+        {
             if amount.is_some() && order.currency.is_none() {
-                return Err(FieldError::new(OrderField::Currency.as_str(), format!("is missing: the currency of {}", field.as_str())));
+                return Err(FieldError::new(
+                    OrderField::Currency.as_str(),
+                    format!("is missing: the currency of {}", field.as_str()),
+                ));
             }
         }
         Ok(order)
@@ -122,7 +129,9 @@ fn card_bin(cell: &str) -> Result<(String, Option<String>), String> {
         (digits, _) if matches!(digits.len(), 6 | 8) && !is_american_express(&digits) => Ok((digits, None)),
         // With 8 of an American Express card's 15 digits and the last four, 3 would be left to guess.
         (digits, false) if matches!(digits.len(), 6 | 8) => Ok((digits[..BIN_DIGITS].to_owned(), None)),
-        (digits, _) if digits.len() >= BIN_DIGITS + LAST_DIGITS => Ok((digits[..BIN_DIGITS].to_owned(), Some(last_digits(&digits)))),
+        (digits, _) if digits.len() >= BIN_DIGITS + LAST_DIGITS => {
+            Ok((digits[..BIN_DIGITS].to_owned(), Some(last_digits(&digits))))
+        }
         _ => Err(ALLOWED.to_owned()),
     }
 }
@@ -136,7 +145,9 @@ fn card_last_four(cell: &str) -> Result<(Option<String>, String), String> {
     const ALLOWED: &str = "must be the last 4 digits of the card (a spreadsheet drops zeros that a number begins with)";
     match card_digits(cell).ok_or(ALLOWED)? {
         (digits, _) if digits.len() == LAST_DIGITS => Ok((None, digits)),
-        (digits, _) if digits.len() >= BIN_DIGITS + LAST_DIGITS => Ok((Some(digits[..BIN_DIGITS].to_owned()), last_digits(&digits))),
+        (digits, _) if digits.len() >= BIN_DIGITS + LAST_DIGITS => {
+            Ok((Some(digits[..BIN_DIGITS].to_owned()), last_digits(&digits)))
+        }
         _ => Err(ALLOWED.to_owned()),
     }
 }
@@ -145,20 +156,29 @@ fn amount(cell: &str) -> Result<Amount, String> {
     let allowed = "a decimal such as 129.90 is needed, without currency or grouping";
     let shown: String = cell.chars().take(60).collect();
     let amount: Amount = cell.parse().map_err(|_| format!("is {shown:?}: {allowed}"))?;
-    amount.micros().map(|_| amount).ok_or_else(|| format!("is {shown:?}: 0 or more with at most 6 decimal places is allowed"))
+    amount
+        .micros()
+        .map(|_| amount)
+        .ok_or_else(|| format!("is {shown:?}: 0 or more with at most 6 decimal places is allowed"))
 }
 
 fn currency(cell: &str) -> Result<Currency, String> {
     match cell.len() == 3 && cell.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         true => Ok(Currency::new(cell.to_ascii_uppercase())),
-        false => Err(format!("is {:?}: a currency code of three letters such as EUR is needed", cell.chars().take(60).collect::<String>())),
+        false => Err(format!(
+            "is {:?}: a currency code of three letters such as EUR is needed",
+            cell.chars().take(60).collect::<String>()
+        )),
     }
 }
 
 fn moment(cell: &str) -> Result<Timestamp, String> {
-    from_iso(cell)
-        .filter(|at| (1970..3000).contains(&chrono::Datelike::year(at)))
-        .ok_or_else(|| format!("is {:?}: a date or time of the years 1970 to 2999 is needed", cell.chars().take(60).collect::<String>()))
+    from_iso(cell).filter(|at| (1970..3000).contains(&chrono::Datelike::year(at))).ok_or_else(|| {
+        format!(
+            "is {:?}: a date or time of the years 1970 to 2999 is needed",
+            cell.chars().take(60).collect::<String>()
+        )
+    })
 }
 
 fn state(cell: &str) -> Result<OrderState, String> {
@@ -193,7 +213,10 @@ mod tests {
         .unwrap();
 
         assert_eq!(order.money().unwrap().to_string(), "129.90 EUR");
-        assert_eq!((order.paid_at.map(to_iso).as_deref(), order.state), (Some("2026-03-01T00:00:00.000Z"), Some(OrderState::Cancelled)));
+        assert_eq!(
+            (order.paid_at.map(to_iso).as_deref(), order.state),
+            (Some("2026-03-01T00:00:00.000Z"), Some(OrderState::Cancelled))
+        );
         assert_eq!(order.arn, None);
     }
 

@@ -1,4 +1,5 @@
-//! The match between an alert and orders, from the transaction's id down to the descriptor (field notes, Matching an alert to an order).
+//! The match between an alert and orders, from the transaction's id down to the descriptor (field notes, Matching an
+//! alert to an order).
 
 use std::cmp::Reverse;
 
@@ -30,7 +31,11 @@ const SHORTEST_ID: usize = 4;
 pub fn matches(alert: &Alert, orders: impl IntoIterator<Item = MerchantOrder>) -> Vec<OrderMatch> {
     let mut found: Vec<OrderMatch> = orders.into_iter().filter_map(|order| compare(alert, order)).collect();
     found.sort_by_cached_key(|found| {
-        let apart = found.order.paid_at.zip(alert.given_transaction_time()).map_or(Duration::MAX, |(paid, at)| (paid - at).abs());
+        let apart = found
+            .order
+            .paid_at
+            .zip(alert.given_transaction_time())
+            .map_or(Duration::MAX, |(paid, at)| (paid - at).abs());
         (Reverse(found.confidence), found.evidence, apart, Reverse(found.order.paid_at), found.order.order_id.clone())
     });
     let Some(first) = found.first() else { return found };
@@ -45,8 +50,8 @@ pub fn matches(alert: &Alert, orders: impl IntoIterator<Item = MerchantOrder>) -
     found
 }
 
-/// A transaction's id as it is compared: letter case set aside, and the dates that networks and gateways add at either end; none of what
-/// identifies nothing.
+/// A transaction's id as it is compared: letter case set aside, and the dates that networks and gateways add at either
+/// end; none of what identifies nothing.
 pub fn transaction_key(id: Option<&str>) -> Option<String> {
     let mut id = id?.trim();
     while let Some(shorter) = without_date(id) {
@@ -63,7 +68,9 @@ fn without_date(id: &str) -> Option<&str> {
         let behind = id.len().checked_sub(length).and_then(|at| Some((id.get(..at)?, id.get(at..)?)));
         let behind = behind.filter(|(rest, date)| rest.ends_with(is_sign) && is_date(date, form)).map(|(rest, _)| rest);
         let before = id.get(..length).zip(id.get(length..));
-        behind.or_else(|| before.filter(|(date, rest)| rest.starts_with(is_sign) && is_date(date, form)).map(|(_, rest)| rest))
+        behind.or_else(|| {
+            before.filter(|(date, rest)| rest.starts_with(is_sign) && is_date(date, form)).map(|(_, rest)| rest)
+        })
     });
     rest.map(|rest| rest.trim_matches(is_sign)).filter(|rest| rest.len() >= SHORTEST_ID)
 }
@@ -80,7 +87,9 @@ fn dates_agree(alert: &Alert, order: &MerchantOrder, within: Duration) -> Option
 }
 
 fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
-    let same = |one: Option<&str>, other: Option<&str>| one.zip(other).is_some_and(|(one, other)| one.eq_ignore_ascii_case(other.trim()));
+    let same = |one: Option<&str>, other: Option<&str>| {
+        one.zip(other).is_some_and(|(one, other)| one.eq_ignore_ascii_case(other.trim()))
+    };
     let card = alert.card_digits().compare(order.card_digits());
     let on_card = matches!(card, CardComparison::Same | CardComparison::LastFourOnly);
     let amounts = alert.amount.zip(order.amount).map(|(one, other)| one.decimal() == other.decimal());
@@ -105,18 +114,23 @@ fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
     } else if is_same_money && on_card && payment_dates != Some(false) {
         let sure = if card == CardComparison::Same { MatchConfidence::Likely } else { MatchConfidence::Possible };
         (OrderEvidence::AmountAndCard, dated(payment_dates, sure), payment_dates)
-    } else if on_card && descriptors_agree(&alert.merchant_descriptor, order.descriptor.as_deref()) && payment_dates != Some(false) {
+    } else if on_card
+        && descriptors_agree(&alert.merchant_descriptor, order.descriptor.as_deref())
+        && payment_dates != Some(false)
+    {
         (OrderEvidence::Descriptor, MatchConfidence::Possible, payment_dates)
     } else {
         return None;
     };
 
-    let contradiction = contradiction(alert, order.card_digits(), order.money()).filter(|_| evidence.is_by_identifier());
+    let contradiction =
+        contradiction(alert, order.card_digits(), order.money()).filter(|_| evidence.is_by_identifier());
     let differs = amounts == Some(false) || currencies == Some(false);
     let doubts = [
         contradiction.map(MatchDoubt::Contradicted),
         (differs && contradiction != Some(Contradiction::MoreThanTotal)).then_some(MatchDoubt::OtherAmount),
-        (card == CardComparison::LastFourOnly && evidence > OrderEvidence::OrderNumber).then_some(MatchDoubt::LastFourOnly),
+        (card == CardComparison::LastFourOnly && evidence > OrderEvidence::OrderNumber)
+            .then_some(MatchDoubt::LastFourOnly),
         near.is_none().then_some(MatchDoubt::Undated),
     ];
     let confidence = match contradiction {
@@ -130,9 +144,11 @@ fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
 
 /// Whether two descriptors begin alike: statements cut them at different places, and blanks and signs come and go.
 fn descriptors_agree(one: &str, other: Option<&str>) -> bool {
-    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect::<String>();
+    let letters =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect::<String>();
     let (one, other) = (letters(one), letters(other.unwrap_or_default()));
-    one.chars().count().min(other.chars().count()) >= SHORTEST_DESCRIPTOR && (one.starts_with(&other) || other.starts_with(&one))
+    one.chars().count().min(other.chars().count()) >= SHORTEST_DESCRIPTOR
+        && (one.starts_with(&other) || other.starts_with(&one))
 }
 
 #[cfg(test)]
@@ -222,7 +238,10 @@ mod tests {
     #[case(3, Some(OrderEvidence::AmountAndCard))]
     #[case(4, None)]
     #[case(-4, None)]
-    fn codes_are_compared_within_two_days_and_amounts_within_three(#[case] days: i64, #[case] evidence: Option<OrderEvidence>) {
+    fn codes_are_compared_within_two_days_and_amounts_within_three(
+        #[case] days: i64,
+        #[case] evidence: Option<OrderEvidence>,
+    ) {
         let found = found(|alert, order| {
             without_ids(alert, order);
             later(order, days);
@@ -272,7 +291,10 @@ mod tests {
     #[rstest]
     #[case(180, true)]
     #[case(181, false)]
-    fn an_order_that_was_paid_half_a_year_before_the_alert_is_not_matched_by_its_amount(#[case] days: i64, #[case] is_matched: bool) {
+    fn an_order_that_was_paid_half_a_year_before_the_alert_is_not_matched_by_its_amount(
+        #[case] days: i64,
+        #[case] is_matched: bool,
+    ) {
         let found = found(|alert, order| {
             without_code(alert, order);
             alert.transaction_time = None;
@@ -297,14 +319,20 @@ mod tests {
     #[rstest]
     #[case::a_part("200.00", "EUR", MatchConfidence::VeryLikely, "same transaction id; the amount differs")]
     #[case::another_currency("1.00", "USD", MatchConfidence::VeryLikely, "same transaction id; the amount differs")]
-    #[case::more_than_the_total("129.89", "EUR", MatchConfidence::Possible, "same transaction id; but more is disputed than it cost")]
+    #[case::more_than_the_total(
+        "129.89",
+        "EUR",
+        MatchConfidence::Possible,
+        "same transaction id; but more is disputed than it cost"
+    )]
     fn other_money_on_the_same_payment_is_said_and_never_certain(
         #[case] amount: &str,
         #[case] currency: &str,
         #[case] confidence: MatchConfidence,
         #[case] reason: &str,
     ) {
-        let other_money = MerchantOrder { amount: amount.parse().ok(), currency: Some(Currency::new(currency)), ..order() };
+        let other_money =
+            MerchantOrder { amount: amount.parse().ok(), currency: Some(Currency::new(currency)), ..order() };
 
         let found = matches(&alert(), [other_money]).pop().unwrap();
 
@@ -397,7 +425,8 @@ mod tests {
         }
 
         #[test]
-        fn a_transactions_id_is_found_whatever_date_is_added(id in "[A-Z]{2}[0-9A-F]{6}", day in 1_u32..=28, sign in "[-_/.:# ]") {
+        fn a_transactions_id_is_found_whatever_date_is_added(id in "[A-Z]{2}[0-9A-F]{6}", day in 1_u32..=28,
+            sign in "[-_/.:# ]") {
             let mut alert = alert();
             alert.transaction_id = Some(format!("{id}{sign}202603{day:02}"));
             let order = MerchantOrder { transaction_id: Some(id), ..order() };
@@ -428,7 +457,9 @@ mod tests {
         }
 
         #[test]
-        fn the_surest_stands_first_and_the_order_of_the_candidates_means_nothing(shuffle in proptest::collection::vec(0_u8..16, 0..8)) {
+        fn the_surest_stands_first_and_the_order_of_the_candidates_means_nothing(
+            shuffle in proptest::collection::vec(0_u8..16, 0..8),
+        ) {
             let orders: Vec<MerchantOrder> = shuffle
                 .iter()
                 .enumerate()
@@ -460,6 +491,9 @@ mod tests {
         without_code(&mut alert, &mut order);
 
         let found = matches(&alert, [order]).pop().unwrap();
-        assert_eq!((found.confidence, found.reason().contains("no dates to compare")), (MatchConfidence::Possible, true));
+        assert_eq!(
+            (found.confidence, found.reason().contains("no dates to compare")),
+            (MatchConfidence::Possible, true)
+        );
     }
 }

@@ -20,7 +20,12 @@ pub fn chips(filter: &AlertFilter, sort: Sort) -> Vec<Chip> {
     let chip = |key: Key| {
         let value = match key {
             // An id is told by its last digits: the first ones of a version 7 UUID are its time.
-            Key::Company => filter.companies.iter().map(|company| format!("…{}", &company.to_string()[24..])).collect::<Vec<_>>().join(","),
+            Key::Company => filter
+                .companies
+                .iter()
+                .map(|company| format!("…{}", &company.to_string()[24..]))
+                .collect::<Vec<_>>()
+                .join(","),
             _ => value_of(key, filter, sort)?,
         };
         // Whoever sits elsewhere would take it for the own day or hour.
@@ -80,7 +85,8 @@ mod tests {
 
     #[test]
     fn what_is_set_stands_as_chips_in_the_order_of_a_written_query() {
-        let shown = texts("acme shop sort:-amount provider:verifi status:open company:0198c0de-0000-7000-8000-000000000001");
+        let shown =
+            texts("acme shop sort:-amount provider:verifi status:open company:0198c0de-0000-7000-8000-000000000001");
 
         assert_eq!(shown, ["status:open", "provider:verifi", "company:…000000000001", "sort:-amount", "acme shop"]);
     }

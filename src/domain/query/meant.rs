@@ -6,14 +6,15 @@ use crate::domain::code_words::{is_merchant_category, merchant_categories, merch
 use crate::domain::resolution::OlderWord;
 use crate::domain::{AlertFilter, AlertStatus, Calendar, CalendarDay};
 
-/// Words that name more merchant categories than so many name none, unless they are all of one's words: `shop`, or `hotel`, which has some
-/// hundred codes, but `car rental`.
+/// Words that name more merchant categories than so many name none, unless they are all of one's words: `shop`, or
+/// `hotel`, which has some hundred codes, but `car rental`.
 const MOST_CATEGORIES: usize = 6;
 
-/// The filter that is meant where words name a state (`expired`), an answer (`not found`), a UTC day (`2026-11-24`), by which an alert was
-/// raised, or refunded where that is said and lists can tell it, or are the code of a merchant category (`4722`) or its words (`travel
-/// agencies`) where lists can tell that; the other words are searched for. A time behind a day and a reason in brackets behind an answer,
-/// as they are shown, are left aside. `None` where no word names one.
+/// The filter that is meant where words name a state (`expired`), an answer (`not found`), a UTC day (`2026-11-24`), by
+/// which an alert was raised, or refunded where that is said and lists can tell it, or are the code of a merchant
+/// category (`4722`) or its words (`travel agencies`) where lists can tell that; the other words are searched for. A
+/// time behind a day and a reason in brackets behind an answer, as they are shown, are left aside. `None` where no word
+/// names one.
 pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     let words = words_of(text);
     if let [word] = words.as_slice()
@@ -25,7 +26,9 @@ pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     let mut rest: Vec<&str> = Vec::new();
     let mut at = 0;
     while let Some(word) = words.get(at) {
-        if word == "not" && words.get(at + 1).is_some_and(|next| next != "found" && add(&mut AlertFilter::default(), next)) {
+        if word == "not"
+            && words.get(at + 1).is_some_and(|next| next != "found" && add(&mut AlertFilter::default(), next))
+        {
             // No list leaves a state out; the network's word for this one is another state.
             if words[at + 1] != "refunded" {
                 return None;
@@ -57,7 +60,8 @@ pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     Some(filter)
 }
 
-/// The words of a text, in lower case, without what stands in brackets behind an answer, and without a time behind a day.
+/// The words of a text, in lower case, without what stands in brackets behind an answer, and without a time behind a
+/// day.
 fn words_of(text: &str) -> Vec<String> {
     let all: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let mut words: Vec<String> = Vec::new();
@@ -88,8 +92,8 @@ fn is_time(word: &str) -> bool {
     word.contains(':') && word.split(':').all(is_pair)
 }
 
-/// What is meant by a word only where it is all that was typed: a state that is an everyday word, or the code of a merchant category, which
-/// may be a card's last four digits as well.
+/// What is meant by a word only where it is all that was typed: a state that is an everyday word, or the code of a
+/// merchant category, which may be a card's last four digits as well.
 fn alone(word: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     let mut filter = AlertFilter::default();
     let state = || vocabulary.statuses().iter().find(|status| status.as_str().eq_ignore_ascii_case(word));
@@ -200,8 +204,14 @@ mod tests {
     #[case("other", "outcome:other")]
     #[case("not_found", "outcome:not_found")]
     #[case("expired 4722", "status:expired 4722")]
-    fn a_day_of_refunds_a_category_and_every_state_are_meant_where_lists_can_tell_them(#[case] text: &str, #[case] expected: &str) {
-        assert_eq!(meant(text, Vocabulary::Desk).map(|filter| render(&filter, DEFAULT_SORT)).as_deref(), Some(expected));
+    fn a_day_of_refunds_a_category_and_every_state_are_meant_where_lists_can_tell_them(
+        #[case] text: &str,
+        #[case] expected: &str,
+    ) {
+        assert_eq!(
+            meant(text, Vocabulary::Desk).map(|filter| render(&filter, DEFAULT_SORT)).as_deref(),
+            Some(expected)
+        );
     }
 
     #[rstest]

@@ -5,7 +5,8 @@ use std::ops::Range;
 use chrono::NaiveDate;
 
 use super::words::{
-    DEFAULT_SORT, Key, Vocabulary, amount_comparison, key_before_colon, read_currency, read_sort, read_type, unknown_comparison,
+    DEFAULT_SORT, Key, Vocabulary, amount_comparison, key_before_colon, read_currency, read_sort, read_type,
+    unknown_comparison,
 };
 use crate::domain::calendar::parse_day;
 use crate::domain::{AlertFilter, Amount, Comparison, Provider, Sort};
@@ -24,7 +25,8 @@ pub struct QueryError {
 }
 
 impl QueryError {
-    /// The error in one line: the word, what is wrong with it, and what is allowed, or of a long list what comes nearest.
+    /// The error in one line: the word, what is wrong with it, and what is allowed, or of a long list what comes
+    /// nearest.
     pub fn in_one_line(&self) -> String {
         format!("{}: {}", self.word, self.brief.as_deref().unwrap_or(&self.message))
     }
@@ -77,7 +79,8 @@ pub fn parse_as_said(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter,
 }
 
 /// Why a list of another deployment is not asked for a condition.
-pub const ONLY_HERE: &str = "is known to desk rules and to this machine's lists: another deployment's list cannot be asked for it";
+pub const ONLY_HERE: &str =
+    "is known to desk rules and to this machine's lists: another deployment's list cannot be asked for it";
 
 /// A word of a query: a key with its values, or free text as one value.
 struct Word<'t> {
@@ -132,17 +135,25 @@ fn one_word(text: &str, at: usize, vocabulary: Vocabulary) -> Result<Word<'_>, Q
     loop {
         let (value, length) = match rest[end..].strip_prefix('"') {
             Some(inside) => {
-                let (value, length) =
-                    quoted(inside).ok_or_else(|| error_at(rest, at, rest.len(), "the quote is not closed; write a \" after the text"))?;
+                let (value, length) = quoted(inside).ok_or_else(|| {
+                    error_at(rest, at, rest.len(), "the quote is not closed; write a \" after the text")
+                })?;
                 let after = rest[end + 1 + length..].chars().next();
                 if after.is_some_and(|c| !c.is_whitespace() && (key.is_none() || c != ',')) {
                     let word = end + 1 + length + blank_at(&rest[end + 1 + length..]);
-                    return Err(error_at(rest, at, word, "after the closing quote comes a blank, or a comma in a list"));
+                    return Err(error_at(
+                        rest,
+                        at,
+                        word,
+                        "after the closing quote comes a blank, or a comma in a list",
+                    ));
                 }
                 (value, length + 1)
             }
             None => {
-                let length = rest[end..].find(|c: char| c.is_whitespace() || key.is_some() && c == ',').unwrap_or(rest.len() - end);
+                let length = rest[end..]
+                    .find(|c: char| c.is_whitespace() || key.is_some() && c == ',')
+                    .unwrap_or(rest.len() - end);
                 (rest[end..end + length].to_owned(), length)
             }
         };
@@ -184,12 +195,14 @@ fn quoted(inside: &str) -> Option<(String, usize)> {
 fn unknown_key(word: &Word<'_>, typed: &str) -> QueryError {
     let keys: Vec<String> = word.vocabulary.words().map(str::to_owned).collect();
     let wrong = format!("there is no {typed}");
-    let error = word.error(format!("{wrong}; there are {}. To search for it as text, put it in quotes", keys.join(", ")));
+    let error =
+        word.error(format!("{wrong}; there are {}. To search for it as text, put it in quotes", keys.join(", ")));
     error.nearest(&wrong, typed, &keys)
 }
 
 fn not_compared(word: &Word<'_>, name: &str) -> QueryError {
-    let what = if name.is_empty() { "nothing stands before the sign".to_owned() } else { format!("{name} is not compared") };
+    let what =
+        if name.is_empty() { "nothing stands before the sign".to_owned() } else { format!("{name} is not compared") };
     word.error(format!("{what}: {}. To search for it as text, put it in quotes", Key::Amount.takes(word.vocabulary)))
 }
 
@@ -197,7 +210,8 @@ fn not_compared(word: &Word<'_>, name: &str) -> QueryError {
 fn compare(into: &mut Vec<(Comparison, Amount)>, word: &Word<'_>) -> Result<(), QueryError> {
     let takes = || Key::Amount.takes(word.vocabulary);
     // A colon makes a key of the word, which has no sign then.
-    let (comparison, text) = amount_comparison(word.text).ok_or_else(|| word.error(format!("takes no colon: {}", takes())))?;
+    let (comparison, text) =
+        amount_comparison(word.text).ok_or_else(|| word.error(format!("takes no colon: {}", takes())))?;
     let than = text.parse::<Amount>().map_err(|error| word.error(format!("{error}: {}", takes())))?;
     if !into.contains(&(comparison, than)) {
         into.push((comparison, than));
@@ -210,13 +224,13 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
         Key::Status => list(&mut filter.statuses, key, word, |text| {
             word.vocabulary.statuses().iter().find(|s| s.as_str().eq_ignore_ascii_case(text)).cloned()
         }),
-        Key::Provider => {
-            list(&mut filter.providers, key, word, |text| Provider::known(text).filter(|known| word.vocabulary.providers().contains(known)))
-        }
+        Key::Provider => list(&mut filter.providers, key, word, |text| {
+            Provider::known(text).filter(|known| word.vocabulary.providers().contains(known))
+        }),
         Key::Type => list(&mut filter.types, key, word, read_type),
-        Key::Outcome => {
-            list(&mut filter.outcomes, key, word, |text| (word.vocabulary.knows_outcome(text) && !text.is_empty()).then(|| text.to_owned()))
-        }
+        Key::Outcome => list(&mut filter.outcomes, key, word, |text| {
+            (word.vocabulary.knows_outcome(text) && !text.is_empty()).then(|| text.to_owned())
+        }),
         Key::Company => list(&mut filter.companies, key, word, |text| text.parse().ok()),
         Key::Expires => one(&mut filter.expires_in, key, word, |text| {
             read_hours(text).filter(|hours| word.vocabulary.most_hours().is_none_or(|most| *hours <= most))
@@ -241,12 +255,22 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
 
 fn refused(key: Key, word: &Word<'_>, value: &str, why: &str) -> QueryError {
     let takes = key.takes(word.vocabulary);
-    let wrong = if value.is_empty() { "a value is missing".to_owned() } else { format!("there is no {} {value}", key.word()) };
-    let error = word.error(if value.is_empty() { format!("{wrong}: {takes}") } else { format!("{value} is not {why}: {takes}") });
+    let wrong =
+        if value.is_empty() { "a value is missing".to_owned() } else { format!("there is no {} {value}", key.word()) };
+    let error = word.error(if value.is_empty() {
+        format!("{wrong}: {takes}")
+    } else {
+        format!("{value} is not {why}: {takes}")
+    });
     error.nearest(&wrong, value, &key.values(word.vocabulary))
 }
 
-fn list<T: PartialEq>(into: &mut Vec<T>, key: Key, word: &Word<'_>, read: impl Fn(&str) -> Option<T>) -> Result<(), QueryError> {
+fn list<T: PartialEq>(
+    into: &mut Vec<T>,
+    key: Key,
+    word: &Word<'_>,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<(), QueryError> {
     for value in &word.values {
         let value = read(value).ok_or_else(|| refused(key, word, value, "one of"))?;
         if !into.contains(&value) {
@@ -269,7 +293,9 @@ fn one<T>(into: &mut Option<T>, key: Key, word: &Word<'_>, read: impl Fn(&str) -
 
 fn in_order(start: Option<NaiveDate>, end: Option<NaiveDate>, word: &Word<'_>) -> Result<(), QueryError> {
     match (start, end) {
-        (Some(start), Some(end)) if start > end => Err(word.error(format!("the range begins on {start}, after its end on {end}"))),
+        (Some(start), Some(end)) if start > end => {
+            Err(word.error(format!("the range begins on {start}, after its end on {end}")))
+        }
         _ => Ok(()),
     }
 }
@@ -302,7 +328,8 @@ mod tests {
 
     #[test]
     fn a_query_says_everything_the_list_operation_can_do() {
-        let text = "status:open provider:ethoca,VERIFI type:confirmed_fraud expires:6h sort:-amount from:2026-01-01 to:2026-01-31 \
+        let text = "status:open provider:ethoca,VERIFI type:confirmed_fraud expires:6h sort:-amount from:2026-01-01 \
+            to:2026-01-31 \
                     txfrom:2025-12-01 txto:2025-12-31 descriptor:\"ACME Shop\" outcome:resolved expired:no \
                     company:0198c0de-0000-7000-8000-000000000001 4111 berlin";
 
@@ -314,7 +341,10 @@ mod tests {
         assert_eq!(filter.expires_in, Some(6));
         assert_eq!(sort, Sort { field: SortField::Amount, order: SortOrder::Descending });
         assert_eq!([filter.start_date, filter.end_date], [parse_day("2026-01-01"), parse_day("2026-01-31")]);
-        assert_eq!([filter.transaction_start_date, filter.transaction_end_date], [parse_day("2025-12-01"), parse_day("2025-12-31")]);
+        assert_eq!(
+            [filter.transaction_start_date, filter.transaction_end_date],
+            [parse_day("2025-12-01"), parse_day("2025-12-31")]
+        );
         assert_eq!(filter.descriptor.as_deref(), Some("ACME Shop"));
         assert_eq!(filter.outcomes, ["resolved"]);
         assert_eq!(filter.expired, Some(false));
@@ -359,7 +389,10 @@ mod tests {
     #[rstest]
     #[case("status:not_found,processing provider:verifi expires:24", None)]
     #[case("provider:cdrn", Some("cdrn is not one of: ethoca, verifi"))]
-    #[case("status:opn", Some("open, resolved, refunded, chargeback, expired, invalid, new, processing, not_found, other"))]
+    #[case(
+        "status:opn",
+        Some("open, resolved, refunded, chargeback, expired, invalid, new, processing, not_found, other")
+    )]
     #[case("expires:25", Some("whole hours, 1 to 24"))]
     #[case("outcome:moved", Some("moved is not one of: "))]
     fn of_the_older_dialect_a_query_takes_what_that_one_knows(#[case] text: &str, #[case] wrong: Option<&str>) {

@@ -31,7 +31,9 @@ pub(super) fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<Str
         Key::Descriptor => filter.descriptor.as_deref().map(words::quoted_value),
         Key::Outcome => list(filter.outcomes.iter().map(|outcome| words::quoted_value(outcome)).collect()),
         Key::Company => list(filter.companies.iter().map(ToString::to_string).collect()),
-        Key::Amount => Some(&filter.conditions.amounts).filter(|amounts| !amounts.is_empty()).map(|amounts| comparisons(amounts)),
+        Key::Amount => {
+            Some(&filter.conditions.amounts).filter(|amounts| !amounts.is_empty()).map(|amounts| comparisons(amounts))
+        }
         Key::Currency => list(filter.conditions.currencies.iter().map(ToString::to_string).collect()),
         Key::Issuer => list(filter.conditions.issuers.iter().map(|issuer| words::quoted_value(issuer)).collect()),
         Key::Mcc => list(filter.conditions.mccs.iter().map(|mcc| words::quoted_value(mcc)).collect()),

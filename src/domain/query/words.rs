@@ -62,7 +62,10 @@ impl Key {
 
     /// Whether only this machine's desk can be asked for it.
     pub const fn is_local(self) -> bool {
-        matches!(self, Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Refunded | Self::Lapses)
+        matches!(
+            self,
+            Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Refunded | Self::Lapses
+        )
     }
 
     /// The key as it is typed before the colon, or before the sign.
@@ -123,15 +126,21 @@ impl Key {
             Self::Descriptor => "what the merchant descriptor begins with".to_owned(),
             Self::Outcome => "stored outcomes, such as resolved, unresolved_dispute, not_found".to_owned(),
             Self::Company => "company ids (UUIDs)".to_owned(),
-            Self::Amount => "a comparison with an amount, such as amount<25 or amount>=129.90, with currency:EUR".to_owned(),
+            Self::Amount => "a comparison with an amount, such as amount<25 or amount>=129.90, with \
+                currency:EUR"
+                .to_owned(),
             Self::Currency => "currency codes of three letters, such as currency:EUR".to_owned(),
             Self::Issuer => "what the issuer's name begins with, such as issuer:hsbc".to_owned(),
             Self::Mcc => "merchant category codes, such as mcc:5941".to_owned(),
             Self::Refunded => {
-                "the UTC day of the answer, such as refunded:2026-01-31, or refunded:2026-01-31+04:00 for a local day".to_owned()
+                "the UTC day of the answer, such as refunded:2026-01-31, or refunded:2026-01-31+04:00 for a local \
+                    day"
+                .to_owned()
             }
             Self::Lapses => {
-                "the UTC hour of the deadline, such as lapses:2026-01-31T16, or lapses:2026-01-31T16+04:00 for a local hour".to_owned()
+                "the UTC hour of the deadline, such as lapses:2026-01-31T16, or lapses:2026-01-31T16+04:00 for a \
+                    local hour"
+                    .to_owned()
             }
             Self::Sort => self.values(vocabulary).join(", ") + "; with - before it: largest first",
             Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
@@ -215,7 +224,8 @@ impl From<Dialect> for Vocabulary {
 /// The comparison of a condition such as `amount<25`, and what stands behind its sign.
 pub(super) fn amount_comparison(word: &str) -> Option<(Comparison, &str)> {
     let name = Key::Amount.word();
-    let rest = word.get(..name.len()).filter(|typed| typed.eq_ignore_ascii_case(name)).and_then(|_| word.get(name.len()..))?;
+    let rest =
+        word.get(..name.len()).filter(|typed| typed.eq_ignore_ascii_case(name)).and_then(|_| word.get(name.len()..))?;
     leading_comparison(rest)
 }
 
@@ -224,8 +234,8 @@ fn leading_comparison(text: &str) -> Option<(Comparison, &str)> {
     Comparison::ALL.into_iter().find_map(|comparison| Some((comparison, text.strip_prefix(comparison.sign())?)))
 }
 
-/// What stands before the sign of a word that reads like a comparison of an amount and is none, such as `amont<25`; nothing where blanks
-/// part it from its sign.
+/// What stands before the sign of a word that reads like a comparison of an amount and is none, such as `amont<25`;
+/// nothing where blanks part it from its sign.
 pub(super) fn unknown_comparison(word: &str) -> Option<&str> {
     let letters = word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len());
     let (name, rest) = word.split_at(letters);
@@ -262,7 +272,8 @@ pub fn type_word(alert_type: &AlertType) -> String {
 /// Reads an alert type with or without the network's prefix; hyphens do for underscores.
 pub(super) fn read_type(text: &str) -> Option<AlertType> {
     let text = text.replace('-', "_");
-    AlertType::known(&text).or_else(|| AlertType::KNOWN.iter().find(|known| type_word(known).eq_ignore_ascii_case(&text)).cloned())
+    AlertType::known(&text)
+        .or_else(|| AlertType::KNOWN.iter().find(|known| type_word(known).eq_ignore_ascii_case(&text)).cloned())
 }
 
 /// A sort as it is typed: `deadline`, `-amount`.
@@ -277,7 +288,8 @@ pub(super) fn read_sort(text: &str) -> Option<Sort> {
         Some(name) => (SortOrder::Descending, name),
         None => (SortOrder::Ascending, text),
     };
-    let named = |field: &SortField| [field_word(*field), field.as_str()].iter().any(|known| known.eq_ignore_ascii_case(name));
+    let named =
+        |field: &SortField| [field_word(*field), field.as_str()].iter().any(|known| known.eq_ignore_ascii_case(name));
     SortField::ALL.into_iter().find(named).map(|field| Sort { field, order })
 }
 
@@ -314,7 +326,10 @@ pub(super) fn quoted_value(text: &str) -> String {
 pub(super) fn quoted_text(text: &str) -> String {
     let plain = |word: &str| {
         let is_value = !word.is_empty() && !word.starts_with('"') && !word.contains(char::is_whitespace);
-        is_value && key_before_colon(word).is_none() && amount_comparison(word).is_none() && unknown_comparison(word).is_none()
+        is_value
+            && key_before_colon(word).is_none()
+            && amount_comparison(word).is_none()
+            && unknown_comparison(word).is_none()
     };
     if text.split(' ').all(plain) { text.to_owned() } else { quoted(text) }
 }

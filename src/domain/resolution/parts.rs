@@ -30,12 +30,16 @@ impl ResolutionParts {
 type Errors = BTreeMap<&'static str, String>;
 
 impl Resolution {
-    /// Makes a resolution of its parts, or tells all that is wrong with them, field by field. `disputed` is the money of the alert, where
-    /// a stopped amount is to be held against it.
+    /// Makes a resolution of its parts, or tells all that is wrong with them, field by field. `disputed` is the money
+    /// of the alert, where a stopped amount is to be held against it.
     ///
     /// # Errors
     /// By every rule of the interface.
-    pub fn from_parts(parts: ResolutionParts, dialect: Dialect, disputed: Option<&Money>) -> Result<Self, Vec<FieldError>> {
+    pub fn from_parts(
+        parts: ResolutionParts,
+        dialect: Dialect,
+        disputed: Option<&Money>,
+    ) -> Result<Self, Vec<FieldError>> {
         let mut errors = Errors::new();
         let ResolutionParts { refunded, resolution, amount_stopped, comments } = parts;
         let said = match dialect {
@@ -43,11 +47,12 @@ impl Resolution {
                 if amount_stopped.is_some() {
                     errors.insert("amountStopped", "is for the older dialect: leave it out".to_owned());
                 }
-                let decision = decision(refunded.as_deref(), resolution.as_deref()).unwrap_or_else(|(field, message)| {
-                    errors.insert(field, message);
-                    // Stands in while the other fields are looked at: with an error there is no resolution.
-                    Decision::NotRefunded
-                });
+                let decision =
+                    decision(refunded.as_deref(), resolution.as_deref()).unwrap_or_else(|(field, message)| {
+                        errors.insert(field, message);
+                        // Stands in while the other fields are looked at: with an error there is no resolution.
+                        Decision::NotRefunded
+                    });
                 Self::Current { decision, comments }
             }
             Dialect::Older => Self::Older {
@@ -67,7 +72,9 @@ impl Resolution {
     pub fn to_parts(&self) -> ResolutionParts {
         let (refunded, resolution, amount_stopped) = match self {
             Self::Current { decision, .. } => (decision.refunded(), decision.reason().map(InvalidReason::as_str), None),
-            Self::Older { word, refunded, amount_stopped, .. } => (refunded.as_str(), Some(word.as_str()), *amount_stopped),
+            Self::Older { word, refunded, amount_stopped, .. } => {
+                (refunded.as_str(), Some(word.as_str()), *amount_stopped)
+            }
         };
         ResolutionParts {
             refunded: Some(refunded.to_owned()),
@@ -118,16 +125,21 @@ fn decision(refunded: Option<&str>, reason: Option<&str>) -> Result<Decision, (&
         (Some("REFUNDED" | "NOT REFUNDED"), Some(_)) => {
             Err(("resolution", "goes only with refunded = INVALID: leave it out or null".to_owned()))
         }
-        (Some("INVALID"), None) => Err(("resolution", format!("is required when refunded is INVALID: one of {}", reasons()))),
+        (Some("INVALID"), None) => {
+            Err(("resolution", format!("is required when refunded is INVALID: one of {}", reasons())))
+        }
         (Some("INVALID"), Some(text)) => InvalidReason::parse(text)
             .map(Decision::Invalid)
             .ok_or_else(|| ("resolution", format!("{} is not allowed: one of {}", quoted(text), reasons()))),
-        (Some(text), _) => Err(("refunded", format!("{} is not allowed: REFUNDED, NOT REFUNDED or INVALID", quoted(text)))),
+        (Some(text), _) => {
+            Err(("refunded", format!("{} is not allowed: REFUNDED, NOT REFUNDED or INVALID", quoted(text))))
+        }
         (None, _) => Err(("refunded", "is required: REFUNDED, NOT REFUNDED or INVALID".to_owned())),
     }
 }
 
-/// A word exactly as the interface writes it: only filters and answers forgive the letter case. What is missing is the empty word.
+/// A word exactly as the interface writes it: only filters and answers forgive the letter case. What is missing is the
+/// empty word.
 fn exactly<T>(text: Option<String>, known: fn(&str) -> Option<T>, spell: fn(&T) -> &str, other: fn(String) -> T) -> T {
     let text = text.unwrap_or_default();
     known(&text).filter(|word| spell(word) == text).unwrap_or_else(|| other(text))
@@ -149,14 +161,17 @@ fn wrong_amount(word: &OlderWord, amount: Option<Amount>, disputed: Option<&Mone
         (OlderWord::PartiallyStopped, Some(amount)) => {
             let too_much = disputed.is_some_and(|disputed| amount.decimal() > disputed.amount.decimal());
             if amount.decimal() <= 0.into() || too_much {
-                let most = disputed.map_or(String::new(), |disputed| format!(" and at most the alert's amount, {}", disputed.amount));
+                let most = disputed
+                    .map_or(String::new(), |disputed| format!(" and at most the alert's amount, {}", disputed.amount));
                 return Some(format!("{amount} is not allowed: more than 0{most}"));
             }
             let decimals = disputed.map(|disputed| (disputed.decimals(), &disputed.currency));
             let (most, currency) = decimals.filter(|(most, _)| amount.decimal().normalize().scale() > *most)?;
             Some(format!("{amount} is not allowed: with at most {most} decimals, as {currency} has them"))
         }
-        (word, Some(_)) if word.is_known() => Some("goes only with resolution = PARTIALLY_STOPPED: leave it out".to_owned()),
+        (word, Some(_)) if word.is_known() => {
+            Some("goes only with resolution = PARTIALLY_STOPPED: leave it out".to_owned())
+        }
         _ => None,
     }
 }
@@ -166,7 +181,8 @@ fn quoted(text: &str) -> String {
     format!("{short:?}")
 }
 
-/// Checks comments (length in Unicode scalar values, no control characters but line breaks) and masks card numbers in them.
+/// Checks comments (length in Unicode scalar values, no control characters but line breaks) and masks card numbers in
+/// them.
 fn valid_comments(comments: &str) -> Result<String, String> {
     let count = comments.chars().count();
     if count > MAX_COMMENT_CHARS {
@@ -234,8 +250,16 @@ mod tests {
     #[test]
     fn every_wrong_field_is_reported_at_once() {
         let wrong = |dialect| {
-            let parts = ResolutionParts { amount_stopped: text("much"), comments: "x".repeat(251), ..ResolutionParts::default() };
-            Resolution::from_parts(parts, dialect, None).unwrap_err().into_iter().map(|error| error.field).collect::<Vec<_>>()
+            let parts = ResolutionParts {
+                amount_stopped: text("much"),
+                comments: "x".repeat(251),
+                ..ResolutionParts::default()
+            };
+            Resolution::from_parts(parts, dialect, None)
+                .unwrap_err()
+                .into_iter()
+                .map(|error| error.field)
+                .collect::<Vec<_>>()
         };
 
         assert_eq!(wrong(Dialect::Current), ["amountStopped", "comments", "refunded"]);
@@ -268,7 +292,10 @@ mod tests {
     fn a_word_of_the_older_dialect_is_read_exactly(#[case] word: &str, #[case] words: &str) {
         let errors = older(word, None, None).unwrap_err();
 
-        assert!(errors.len() == 1 && errors[0].field == "resolution" && errors[0].message.starts_with(words), "{errors:?}");
+        assert!(
+            errors.len() == 1 && errors[0].field == "resolution" && errors[0].message.starts_with(words),
+            "{errors:?}"
+        );
     }
 
     #[test]
@@ -288,11 +315,20 @@ mod tests {
     #[case("9.995", "10.001 USD", true)]
     #[case("9.995", "10.000 KWD", true)]
     #[case("9.5", "10 JPY", false)]
-    fn a_partial_stop_is_held_against_the_alerts_amount_and_its_currency(#[case] stopped: &str, #[case] of: &str, #[case] accepted: bool) {
+    fn a_partial_stop_is_held_against_the_alerts_amount_and_its_currency(
+        #[case] stopped: &str,
+        #[case] of: &str,
+        #[case] accepted: bool,
+    ) {
         let (amount, currency) = of.split_once(' ').unwrap();
         let disputed = Money { amount: amount.parse().unwrap(), currency: Currency::new(currency) };
         let (word, refunded) = (OlderWord::PartiallyStopped, OlderRefunded::Refunded);
-        let said = Resolution::Older { word, refunded, amount_stopped: Some(stopped.parse().unwrap()), comments: String::new() };
+        let said = Resolution::Older {
+            word,
+            refunded,
+            amount_stopped: Some(stopped.parse().unwrap()),
+            comments: String::new(),
+        };
 
         assert_eq!(said.checked(Some(&disputed)).is_ok(), accepted);
     }
@@ -300,7 +336,12 @@ mod tests {
     #[test]
     fn a_word_of_nobodys_is_refused_wherever_the_resolution_was_made() {
         let word = OlderWord::Other("STOPPED?".to_owned());
-        let said = Resolution::Older { word, refunded: OlderRefunded::Refunded, amount_stopped: None, comments: String::new() };
+        let said = Resolution::Older {
+            word,
+            refunded: OlderRefunded::Refunded,
+            amount_stopped: None,
+            comments: String::new(),
+        };
 
         let errors = said.checked(None).unwrap_err();
 
@@ -320,8 +361,8 @@ mod tests {
 
     #[test]
     fn a_card_number_in_comments_is_masked_before_anything_is_compared() {
-        let [plain, masked] =
-            ["card 4111111111111111", "card 411111******1111"].map(|comments| current("REFUNDED", None, comments).unwrap());
+        let [plain, masked] = ["card 4111111111111111", "card 411111******1111"]
+            .map(|comments| current("REFUNDED", None, comments).unwrap());
 
         assert_eq!(plain.canonical(), masked.canonical());
     }
@@ -330,15 +371,17 @@ mod tests {
     fn resolutions() -> impl Strategy<Value = Resolution> {
         let comments = "[\\PC\n]{0,40}".prop_map(|text| mask_card_numbers(&text).into_owned());
         let older = (0..OlderWord::KNOWN.len(), 0..OlderRefunded::KNOWN.len(), 1u32.., 0u32..7);
-        (0..Decision::ALL.len(), older, any::<bool>(), comments).prop_map(|(at, (word, refunded, digits, scale), current, comments)| {
-            if current {
-                return Resolution::Current { decision: Decision::ALL[at], comments };
-            }
-            let word = OlderWord::KNOWN[word].clone();
-            let amount = Amount::from(rust_decimal::Decimal::new(digits.into(), scale));
-            let amount_stopped = (word == OlderWord::PartiallyStopped).then_some(amount);
-            Resolution::Older { word, refunded: OlderRefunded::KNOWN[refunded].clone(), amount_stopped, comments }
-        })
+        (0..Decision::ALL.len(), older, any::<bool>(), comments).prop_map(
+            |(at, (word, refunded, digits, scale), current, comments)| {
+                if current {
+                    return Resolution::Current { decision: Decision::ALL[at], comments };
+                }
+                let word = OlderWord::KNOWN[word].clone();
+                let amount = Amount::from(rust_decimal::Decimal::new(digits.into(), scale));
+                let amount_stopped = (word == OlderWord::PartiallyStopped).then_some(amount);
+                Resolution::Older { word, refunded: OlderRefunded::KNOWN[refunded].clone(), amount_stopped, comments }
+            },
+        )
     }
 
     proptest! {
@@ -351,7 +394,8 @@ mod tests {
         #[test]
         fn a_reason_goes_with_invalid_and_with_nothing_else(
             refunded in prop_oneof!["REFUNDED", "NOT REFUNDED", "INVALID", "\\PC{0,12}"],
-            reason in proptest::option::of(prop_oneof!["REFUNDED_PREVIOUSLY_REFUNDED", "NOT_REFUNDED_NOT_FOUND", "\\PC{0,12}"]),
+            reason in proptest::option::of(prop_oneof!["REFUNDED_PREVIOUSLY_REFUNDED", "NOT_REFUNDED_NOT_FOUND",
+                "\\PC{0,12}"]),
         ) {
             let known = reason.as_deref().map(|text| InvalidReason::ALL.iter().any(|reason| reason.as_str() == text));
             let allowed = match refunded.as_str() {

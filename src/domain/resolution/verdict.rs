@@ -51,8 +51,12 @@ fn decide_current(decision: Decision) -> Verdict {
     let (status, outcome, refunded, dispute_reason_code) = match decision {
         Decision::Refunded => (Resolved, "resolved", "refunded", None),
         Decision::NotRefunded => (Chargeback, "unresolved_dispute", "not refunded", None),
-        Decision::Invalid(Reason::PreviouslyRefunded) => (Invalid, "previously_refunded", "refunded", Some("previously_refunded")),
-        Decision::Invalid(Reason::ChargebackReceived) => (Invalid, "other", "not refunded", Some("chargeback_received")),
+        Decision::Invalid(Reason::PreviouslyRefunded) => {
+            (Invalid, "previously_refunded", "refunded", Some("previously_refunded"))
+        }
+        Decision::Invalid(Reason::ChargebackReceived) => {
+            (Invalid, "other", "not refunded", Some("chargeback_received"))
+        }
         Decision::Invalid(Reason::Duplicate) => (Invalid, "other", "not refunded", Some("duplicate")),
         Decision::Invalid(Reason::NotFound) => (Invalid, "not_found", "not refunded", Some("not_found")),
     };
@@ -97,8 +101,22 @@ mod tests {
     #[rstest]
     #[case("REFUNDED", None, "RESOLVED", "resolved", "refunded", None)]
     #[case("NOT REFUNDED", None, "CHARGEBACK", "unresolved_dispute", "not refunded", None)]
-    #[case("INVALID", Some("REFUNDED_PREVIOUSLY_REFUNDED"), "INVALID", "previously_refunded", "refunded", Some("previously_refunded"))]
-    #[case("INVALID", Some("NOT_REFUNDED_CHARGEBACK_RECEIVED"), "INVALID", "other", "not refunded", Some("chargeback_received"))]
+    #[case(
+        "INVALID",
+        Some("REFUNDED_PREVIOUSLY_REFUNDED"),
+        "INVALID",
+        "previously_refunded",
+        "refunded",
+        Some("previously_refunded")
+    )]
+    #[case(
+        "INVALID",
+        Some("NOT_REFUNDED_CHARGEBACK_RECEIVED"),
+        "INVALID",
+        "other",
+        "not refunded",
+        Some("chargeback_received")
+    )]
     #[case("INVALID", Some("NOT_REFUNDED_DUPLICATE"), "INVALID", "other", "not refunded", Some("duplicate"))]
     #[case("INVALID", Some("NOT_REFUNDED_NOT_FOUND"), "INVALID", "not_found", "not refunded", Some("not_found"))]
     fn a_current_body_leads_to_its_row_of_the_table(

@@ -59,7 +59,9 @@ fn rule(text: &str, line: usize) -> Result<DecisionRule, String> {
     let (name, rest) = text.split_once(':').ok_or_else(|| format!("a name and a colon are missing: {FORM}"))?;
     let name = name.trim();
     if name.is_empty() || name.chars().count() > LONGEST_NAME || name.contains(['"', '#']) || name.contains("->") {
-        return Err(format!("{name:?} is no name: 1 to {LONGEST_NAME} characters without quotes are needed, then a colon: {FORM}"));
+        return Err(format!(
+            "{name:?} is no name: 1 to {LONGEST_NAME} characters without quotes are needed, then a colon: {FORM}"
+        ));
     }
     let arrow = outside_quotes(rest).filter(|(at, _)| rest[*at..].starts_with("->")).last();
     let (at, _) = arrow.ok_or_else(|| format!("-> and a decision are missing: {FORM}"))?;
@@ -72,15 +74,25 @@ fn rule(text: &str, line: usize) -> Result<DecisionRule, String> {
         return Err("sort: means nothing in a rule: the first rule that matches wins".to_owned());
     }
     if !filter.outcomes.is_empty() || filter.expired.is_some() {
-        return Err("outcome: and expired: mean nothing in a rule: it is asked while an alert waits for its answer".to_owned());
+        return Err(
+            "outcome: and expired: mean nothing in a rule: it is asked while an alert waits for its answer".to_owned()
+        );
     }
     let (words, comments) = comments(answer)?;
     let decision = decision(words)?;
-    let comments = Resolution::Current { decision, comments }.checked(None).map_err(|errors| match errors.into_iter().next() {
-        Some(error) => format!("the comment {}", error.message),
-        None => "the comment cannot be sent".to_owned(),
-    })?;
-    Ok(DecisionRule { name: name.to_owned(), line, text: query.to_owned(), filter, decision, comments: comments.comments().to_owned() })
+    let comments =
+        Resolution::Current { decision, comments }.checked(None).map_err(|errors| match errors.into_iter().next() {
+            Some(error) => format!("the comment {}", error.message),
+            None => "the comment cannot be sent".to_owned(),
+        })?;
+    Ok(DecisionRule {
+        name: name.to_owned(),
+        line,
+        text: query.to_owned(),
+        filter,
+        decision,
+        comments: comments.comments().to_owned(),
+    })
 }
 
 /// The words of an answer, and the comment behind them.
@@ -91,7 +103,9 @@ fn comments(answer: &str) -> Result<(&str, String), String> {
     while let Some(c) = chars.next() {
         match c {
             '"' if chars.as_str().trim().is_empty() => return Ok((words, comment)),
-            '"' => return Err(format!("{:?} stands behind the comment: nothing comes after it", chars.as_str().trim())),
+            '"' => {
+                return Err(format!("{:?} stands behind the comment: nothing comes after it", chars.as_str().trim()));
+            }
             '\\' => comment.extend(chars.next()),
             c => comment.push(c),
         }
@@ -100,18 +114,23 @@ fn comments(answer: &str) -> Result<(&str, String), String> {
 }
 
 fn decision(words: &str) -> Result<Decision, String> {
-    let folded: Vec<String> = words.split_whitespace().map(|word| word.to_ascii_lowercase().replace('_', "-")).collect();
+    let folded: Vec<String> =
+        words.split_whitespace().map(|word| word.to_ascii_lowercase().replace('_', "-")).collect();
     let reasons = || InvalidReason::ALL.map(|reason| short(reason).to_owned()).join(", ");
     match folded.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["refunded"] => Ok(Decision::Refunded),
         ["not-refunded"] => Ok(Decision::NotRefunded),
         ["invalid"] => Err(format!("invalid needs its reason: {}", reasons())),
         ["invalid", word] => {
-            let known = |reason: &InvalidReason| [short(*reason), &reason.as_str().to_ascii_lowercase().replace('_', "-")].contains(word);
+            let known = |reason: &InvalidReason| {
+                [short(*reason), &reason.as_str().to_ascii_lowercase().replace('_', "-")].contains(word)
+            };
             let reason = InvalidReason::ALL.into_iter().find(known);
             reason.map(Decision::Invalid).ok_or_else(|| format!("{word} is no reason: {}", reasons()))
         }
-        ["refunded" | "not-refunded", word, ..] => Err(format!("{word:?} has no place there: a comment stands in double quotes")),
+        ["refunded" | "not-refunded", word, ..] => {
+            Err(format!("{word:?} has no place there: a comment stands in double quotes"))
+        }
         _ => Err(format!("{words:?} is no decision: refunded, not-refunded or invalid with a reason ({})", reasons())),
     }
 }
@@ -135,12 +154,15 @@ mod tests {
 
     #[test]
     fn rules_are_read_in_their_order_with_their_lines() {
-        let text = "# small ones are not worth a dispute\n\nSmall orders: amount<25 currency:EUR -> refunded \"below the fee, ticket #7\" # ours\n\
-                    strangers: descriptor:\"a -> b\" -> Invalid NOT_REFUNDED_NOT_FOUND\ngone: mcc:5941 -> not-refunded\n";
+        let text = "# small ones are not worth a dispute\n\nSmall orders: amount<25 currency:EUR -> refunded \"below \
+            the fee, ticket #7\" # ours\n\
+                    strangers: descriptor:\"a -> b\" -> Invalid NOT_REFUNDED_NOT_FOUND\ngone: mcc:5941 -> \
+                    not-refunded\n";
 
         let rules = parse_rules(text).unwrap();
 
-        let seen: Vec<_> = rules.iter().map(|rule| (rule.line, rule.name.as_str(), rule.decision, rule.comments.as_str())).collect();
+        let seen: Vec<_> =
+            rules.iter().map(|rule| (rule.line, rule.name.as_str(), rule.decision, rule.comments.as_str())).collect();
         assert_eq!(
             seen,
             [
@@ -149,7 +171,10 @@ mod tests {
                 (5, "gone", Decision::NotRefunded, ""),
             ]
         );
-        assert_eq!((rules[0].text.as_str(), rules[1].filter.descriptor.as_deref()), ("amount<25 currency:EUR", Some("a -> b")));
+        assert_eq!(
+            (rules[0].text.as_str(), rules[1].filter.descriptor.as_deref()),
+            ("amount<25 currency:EUR", Some("a -> b"))
+        );
     }
 
     #[rstest]
@@ -181,7 +206,8 @@ mod tests {
 
         let rules = parse_rules(text).unwrap();
 
-        let seen: Vec<_> = rules.iter().map(|rule| (rule.name.as_str(), rule.text.as_str(), rule.comments.as_str())).collect();
+        let seen: Vec<_> =
+            rules.iter().map(|rule| (rule.name.as_str(), rule.text.as_str(), rule.comments.as_str())).collect();
         assert_eq!(seen, [("a", "descriptor:A#1->B", "say \" -> # so")]);
     }
 

@@ -41,10 +41,11 @@ fn decided(outcome: &Outcome) -> Option<Decision> {
     let word = |text: &str| text.trim().to_ascii_lowercase().replace([' ', '-'], "_");
     let reason = outcome.dispute_reason_code.as_deref().map(word);
     match (word(&outcome.outcome).as_str(), reason.as_deref(), word(&outcome.refunded).as_str()) {
-        ("previously_refunded" | "previously_cancelled" | "resolved_previously_refunded", _, _) | (_, Some("previously_refunded"), _) => {
-            Some(Decision::Invalid(InvalidReason::PreviouslyRefunded))
+        ("previously_refunded" | "previously_cancelled" | "resolved_previously_refunded", _, _)
+        | (_, Some("previously_refunded"), _) => Some(Decision::Invalid(InvalidReason::PreviouslyRefunded)),
+        ("not_found" | "notfound", _, _) | (_, Some("not_found"), _) => {
+            Some(Decision::Invalid(InvalidReason::NotFound))
         }
-        ("not_found" | "notfound", _, _) | (_, Some("not_found"), _) => Some(Decision::Invalid(InvalidReason::NotFound)),
         (_, Some("chargeback_received"), _) => Some(Decision::Invalid(InvalidReason::ChargebackReceived)),
         (_, Some("duplicate"), _) => Some(Decision::Invalid(InvalidReason::Duplicate)),
         ("other", _, _) => None,
@@ -69,7 +70,12 @@ mod tests {
     fn answered(decision: Decision) -> Alert {
         let mut alert = Alert::sample();
         let at = alert.alert_time.map(|at| at + Duration::hours(3));
-        decide(&Resolution::Current { decision, comments: String::new() }).record(&mut alert, OutcomeId::generate(), "", at);
+        decide(&Resolution::Current { decision, comments: String::new() }).record(
+            &mut alert,
+            OutcomeId::generate(),
+            "",
+            at,
+        );
         alert
     }
 
@@ -89,7 +95,10 @@ mod tests {
             Alert { amount: Some("5.00".parse().unwrap()), ..answered(Decision::NotRefunded) },
         ];
 
-        let counts = rehearsed("a: amount>100 currency:EUR -> refunded\nb: status:open provider:ethoca -> not-refunded", &alerts);
+        let counts = rehearsed(
+            "a: amount>100 currency:EUR -> refunded\nb: status:open provider:ethoca -> not-refunded",
+            &alerts,
+        );
 
         assert_eq!(counts, [(3, 1, 1, 1), (1, 1, 0, 0)]);
     }
@@ -108,7 +117,10 @@ mod tests {
         let mut alert = answered(Decision::Refunded);
         alert.outcome.as_mut().unwrap().outcome = "other".to_owned();
 
-        assert_eq!(rehearsed("a: mcc:1 -> refunded\nb: currency:EUR -> refunded", &[alert]), [(0, 0, 0, 0), (1, 0, 1, 0)]);
+        assert_eq!(
+            rehearsed("a: mcc:1 -> refunded\nb: currency:EUR -> refunded", &[alert]),
+            [(0, 0, 0, 0), (1, 0, 1, 0)]
+        );
     }
 
     #[test]
@@ -137,7 +149,8 @@ mod tests {
         let rules = parse_rules("a: currency:EUR -> refunded").unwrap();
         let lapsed = Alert { status: AlertStatus::Expired, expired_at: Some(now()), ..Alert::sample() };
 
-        let suggested = [Alert::sample(), answered(Decision::Refunded), lapsed].map(|alert| suggestion(&rules, &alert, now()).is_some());
+        let suggested = [Alert::sample(), answered(Decision::Refunded), lapsed]
+            .map(|alert| suggestion(&rules, &alert, now()).is_some());
 
         assert_eq!(suggested, [true, false, false]);
     }

@@ -1,7 +1,7 @@
 //! Addresses of webhook receivers: which of them may be connected to.
 //!
-//! An endpoint's address is text that somebody typed. Without a guard it could make the engine talk to the machine's own services, to
-//! the private network behind it or to a cloud's metadata service.
+//! An endpoint's address is text that somebody typed. Without a guard it could make the engine talk to the machine's
+//! own services, to the private network behind it or to a cloud's metadata service.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -30,7 +30,8 @@ impl AllowedNetwork {
     }
 
     fn names(&self, address: IpAddr, port: Option<u16>) -> bool {
-        (self.port.is_none() || self.port == port) && (self.network.contains(&address) || self.network.contains(&carried(address)))
+        (self.port.is_none() || self.port == port)
+            && (self.network.contains(&address) || self.network.contains(&carried(address)))
     }
 }
 
@@ -41,7 +42,8 @@ impl FromStr for AllowedNetwork {
         let text = text.trim();
         let wrong = || {
             format!(
-                "{text:?} is not allowed: an IP address or a network, with or without a port, such as 127.0.0.1:9000, 10.0.0.0/8 or \
+                "{text:?} is not allowed: an IP address or a network, with or without a port, such as 127.0.0.1:9000, \
+                    10.0.0.0/8 or \
                  [fd00::/8]:9000; names are not taken"
             )
         };
@@ -130,7 +132,9 @@ impl fmt::Display for Refused {
             AddressKind::Public => f.write_str(" is not an allowed address (public)"),
             AddressKind::Special(what) => write!(f, " is not an allowed address ({what})"),
             AddressKind::Loopback => write!(f, " is not an allowed address (loopback): {SETTING} does not name it"),
-            AddressKind::Private => write!(f, " is not an allowed address (private network): {SETTING} does not name it"),
+            AddressKind::Private => {
+                write!(f, " is not an allowed address (private network): {SETTING} does not name it")
+            }
         }
     }
 }
@@ -173,7 +177,11 @@ impl AddressPolicy {
     }
 
     /// The allowed ones of the addresses of a name. An error when there are some, and none is allowed.
-    pub fn filter(&self, addresses: impl IntoIterator<Item = SocketAddr>, port: Option<u16>) -> Result<Vec<SocketAddr>, Refused> {
+    pub fn filter(
+        &self,
+        addresses: impl IntoIterator<Item = SocketAddr>,
+        port: Option<u16>,
+    ) -> Result<Vec<SocketAddr>, Refused> {
         let mut refused = None;
         let allowed: Vec<SocketAddr> = addresses
             .into_iter()
@@ -209,8 +217,9 @@ fn inside(high: u16, low: u16) -> Ipv4Addr {
     Ipv4Addr::new(a, b, c, d)
 }
 
-/// Tells what kind of address one is. Addresses that carry an IPv4 address inside (mapped, compatible, NAT64, 6to4) are what that one
-/// is, so that no wrapping gets around the guard; where they carry a public one they are still refused, except mapped and NAT64 ones.
+/// Tells what kind of address one is. Addresses that carry an IPv4 address inside (mapped, compatible, NAT64, 6to4) are
+/// what that one is, so that no wrapping gets around the guard; where they carry a public one they are still refused,
+/// except mapped and NAT64 ones.
 pub fn kind(address: IpAddr) -> AddressKind {
     match address {
         IpAddr::V4(address) => kind_v4(address),
@@ -465,7 +474,10 @@ mod tests {
         assert_eq!(policy.filter(of(&["10.0.0.1", "1.1.1.1"]), Some(443)).unwrap(), of(&["1.1.1.1"]));
         let refused = policy.filter(of(&["10.0.0.1", "127.0.0.1"]), Some(443)).unwrap_err();
         let setting = "[webhooks] allow (AVERT_WEBHOOKS_ALLOW)";
-        assert_eq!(refused.to_string(), format!("10.0.0.1:443 is not an allowed address (private network): {setting} does not name it"));
+        assert_eq!(
+            refused.to_string(),
+            format!("10.0.0.1:443 is not an allowed address (private network): {setting} does not name it")
+        );
         assert_eq!(policy.filter([], None).unwrap(), []);
     }
 
@@ -487,7 +499,8 @@ mod tests {
                 if policy.check(plain.into(), None).is_err() {
                     for address in wrapped {
                         // `::1` is this machine by its own right.
-                        prop_assert!(address == Ipv6Addr::LOCALHOST || policy.check(address.into(), None).is_err(), "{} in {}", plain, address);
+                        prop_assert!(address == Ipv6Addr::LOCALHOST || policy.check(address.into(), None).is_err(),
+                            "{} in {}", plain, address);
                     }
                 }
             }
@@ -496,7 +509,8 @@ mod tests {
         #[test]
         fn the_guard_agrees_with_the_standard_library(bits in proptest::prelude::any::<u128>()) {
             let address = Ipv6Addr::from_bits(bits);
-            let local = address.is_loopback() || address.is_unspecified() || address.is_multicast() || address.is_unique_local()
+            let local = address.is_loopback() || address.is_unspecified() || address.is_multicast()
+                || address.is_unique_local()
                 || address.is_unicast_link_local();
             prop_assert!(!(local && kind(address.into()) == AddressKind::Public));
         }
@@ -504,7 +518,8 @@ mod tests {
         #[test]
         fn ipv4_agrees_with_the_standard_library(bits in proptest::prelude::any::<u32>()) {
             let address = Ipv4Addr::from_bits(bits);
-            let local = address.is_loopback() || address.is_unspecified() || address.is_multicast() || address.is_private()
+            let local = address.is_loopback() || address.is_unspecified() || address.is_multicast()
+                || address.is_private()
                 || address.is_link_local() || address.is_broadcast() || address.is_documentation();
             prop_assert!(!(local && kind(address.into()) == AddressKind::Public));
         }

@@ -81,7 +81,10 @@ pub fn valid_header(name: &str, value: &str) -> Result<(), FieldError> {
         return Err(FieldError::new("header", "has a name that is too long: at most 128 bytes"));
     }
     if !name.bytes().all(is_token_byte) {
-        return Err(FieldError::new("header", "has a name with characters that headers cannot have: letters, digits and !#$%&'*+-.^_`|~"));
+        return Err(FieldError::new(
+            "header",
+            "has a name with characters that headers cannot have: letters, digits and !#$%&'*+-.^_`|~",
+        ));
     }
     let lower = name.to_ascii_lowercase();
     if RESERVED_HEADERS.contains(&lower.as_str()) || lower.starts_with("webhook-") {

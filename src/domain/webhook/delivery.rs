@@ -66,7 +66,17 @@ pub struct DeliveryFilter {
 
 impl Default for DeliveryFilter {
     fn default() -> Self {
-        Self { states: Vec::new(), endpoint: None, alert: None, event: None, kind: None, from: None, until: None, after: None, size: 10 }
+        Self {
+            states: Vec::new(),
+            endpoint: None,
+            alert: None,
+            event: None,
+            kind: None,
+            from: None,
+            until: None,
+            after: None,
+            size: 10,
+        }
     }
 }
 

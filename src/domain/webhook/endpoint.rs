@@ -30,7 +30,12 @@ impl NewEndpoint {
     }
 
     /// The endpoint at an address, or all that is wrong with it, field by field. No error repeats a credential.
-    pub fn parse(url: &str, plain_http: PlainHttp, auth: EndpointAuth, signing: Option<Secret>) -> Result<Self, Vec<FieldError>> {
+    pub fn parse(
+        url: &str,
+        plain_http: PlainHttp,
+        auth: EndpointAuth,
+        signing: Option<Secret>,
+    ) -> Result<Self, Vec<FieldError>> {
         let url = EndpointUrl::parse(url, plain_http).map_err(FieldError::from);
         let url = url.and_then(|url| whole(&url).map(|()| url));
         let parts = [auth.check(), signing.as_ref().map_or(Ok(()), valid_secret)];
@@ -49,7 +54,10 @@ impl NewEndpoint {
 /// Refuses an address as it is shown, which would take the place of the one that it stands for.
 fn whole(url: &EndpointUrl) -> Result<(), FieldError> {
     if url.is_masked() {
-        return Err(FieldError::new("url", "has asterisks in place of its query, as it is shown: give the whole address, or leave it out"));
+        return Err(FieldError::new(
+            "url",
+            "has asterisks in place of its query, as it is shown: give the whole address, or leave it out",
+        ));
     }
     Ok(())
 }
@@ -107,7 +115,12 @@ impl EndpointChange {
             Some(SigningChange::Stop) | None => (None, None),
         };
         let url = self.url.as_ref().map(whole);
-        let parts = [url, self.auth.as_ref().map(EndpointAuth::check), secret.map(valid_secret), overlap.map(signing::valid_overlap)];
+        let parts = [
+            url,
+            self.auth.as_ref().map(EndpointAuth::check),
+            secret.map(valid_secret),
+            overlap.map(signing::valid_overlap),
+        ];
         all_right(parts.into_iter().flatten())
     }
 
@@ -174,7 +187,8 @@ mod tests {
             signing: Some(Secret::new(secret)),
             ..NewEndpoint::new(url(address), auth(header))
         };
-        let (whole, shown) = (new("https://a.example/?key=1", "X-Key", SECRET), new("https://a.example/?****", "Host", "short"));
+        let (whole, shown) =
+            (new("https://a.example/?key=1", "X-Key", SECRET), new("https://a.example/?****", "Host", "short"));
 
         assert_eq!(fields(whole.check()), [""; 0]);
         assert_eq!(fields(shown.check()).len(), 3);
@@ -201,7 +215,10 @@ mod tests {
 
         assert_eq!(fields(whole.check()), [""; 0]);
         assert_eq!(fields(wrong.check()).len(), 4);
-        assert_eq!(fields(EndpointChange { signing: Some(SigningChange::Stop), ..EndpointChange::default() }.check()), [""; 0]);
+        assert_eq!(
+            fields(EndpointChange { signing: Some(SigningChange::Stop), ..EndpointChange::default() }.check()),
+            [""; 0]
+        );
     }
 
     #[test]
@@ -216,8 +233,15 @@ mod tests {
         let same = change("https://a.example/", true).of(&endpoint(false));
         let other = change("https://b.example/", false).of(&endpoint(false));
 
-        assert_eq!((same.url, same.enabled, same.auth.is_some()), (None, None, true), "a credential cannot be compared");
+        assert_eq!(
+            (same.url, same.enabled, same.auth.is_some()),
+            (None, None, true),
+            "a credential cannot be compared"
+        );
         assert_eq!((other.url, other.enabled), (Some(url("https://b.example/")), Some(false)));
-        assert_eq!([true, false].map(|enabled| change("https://a.example/", enabled).of(&endpoint(true)).enabled), [Some(true), None]);
+        assert_eq!(
+            [true, false].map(|enabled| change("https://a.example/", enabled).of(&endpoint(true)).enabled),
+            [Some(true), None]
+        );
     }
 }

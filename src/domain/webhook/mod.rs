@@ -1,4 +1,5 @@
-//! Webhooks: endpoints (address, credential, signing secrets), deliveries to them, and the rules that say what follows an attempt.
+//! Webhooks: endpoints (address, credential, signing secrets), deliveries to them, and the rules that say what follows
+//! an attempt.
 
 pub mod address;
 pub mod auth;

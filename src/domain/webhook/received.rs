@@ -1,4 +1,5 @@
-//! What a local receiver of webhooks got and what of it was sent again, and what has to be reachable so that it gets anything.
+//! What a local receiver of webhooks got and what of it was sent again, and what has to be reachable so that it gets
+//! anything.
 
 use std::net::SocketAddr;
 
@@ -86,12 +87,14 @@ pub enum Forwarding {
 pub fn what_has_to_be_reachable(address: SocketAddr) -> String {
     if address.ip().is_loopback() {
         format!(
-            "only programs on this machine reach http://{address}: for a deployment elsewhere let a public https address (a reverse proxy, \
+            "only programs on this machine reach http://{address}: for a deployment elsewhere let a public https \
+                address (a reverse proxy, \
              a tunnel) lead there, and give the deployment that address and the credential"
         )
     } else {
         format!(
-            "port {} of {} has to be reachable from the deployment. What comes there in plain http others can read on the way, the \
+            "port {} of {} has to be reachable from the deployment. What comes there in plain http others can read on \
+                the way, the \
              credential too: let a proxy with TLS stand before it",
             address.port(),
             address.ip()

@@ -6,8 +6,8 @@ use super::signing::MOST_SECRETS;
 use crate::domain::secret::Secret;
 use crate::domain::time::Timestamp;
 
-/// Rotation: until when each of the known secrets (newest first, each with its end) signs along once another one signs; `None` where it
-/// signs no more and is erased. Nothing at all where the other one is the newest already.
+/// Rotation: until when each of the known secrets (newest first, each with its end) signs along once another one signs;
+/// `None` where it signs no more and is erased. Nothing at all where the other one is the newest already.
 pub fn rotate(
     known: &[(Secret, Option<Timestamp>)],
     secret: &Secret,
@@ -44,8 +44,15 @@ mod tests {
         let known = [(a.clone(), None), (b.clone(), Some(now + hour)), (c, Some(now + hour)), (d, Some(now))];
 
         assert_eq!(rotate(&known, &a, hour, now), None, "it is the newest already");
-        assert_eq!(rotate(&known, &other, hour * 2, now), Some(vec![Some(now + hour * 2), Some(now + hour), None, None]));
+        assert_eq!(
+            rotate(&known, &other, hour * 2, now),
+            Some(vec![Some(now + hour * 2), Some(now + hour), None, None])
+        );
         assert_eq!(rotate(&known, &other, TimeDelta::zero(), now), Some(vec![None; 4]));
-        assert_eq!(rotate(&known, &b, hour, now), Some(vec![Some(now + hour), None, Some(now + hour), None]), "it is not kept twice");
+        assert_eq!(
+            rotate(&known, &b, hour, now),
+            Some(vec![Some(now + hour), None, Some(now + hour), None]),
+            "it is not kept twice"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Webhook deliveries: the retry schedule, their order, what an attempt makes of a delivery and its endpoint, and redelivery.
+//! Webhook deliveries: the retry schedule, their order, what an attempt makes of a delivery and its endpoint, and
+//! redelivery.
 
 use chrono::TimeDelta;
 use rand::{Rng, RngExt};
@@ -6,8 +7,8 @@ use rand::{Rng, RngExt};
 use super::delivery::DeliveryState;
 use crate::domain::time::{Timestamp, later_by, to_iso};
 
-/// Seconds to wait after the first, second, ... failed attempt: 5 s, 30 s, 2 min, 10 min, 30 min, 1, 2, 4, 8, 12, 20 and 24 h. When the
-/// last gap's attempt fails as well, the delivery is exhausted.
+/// Seconds to wait after the first, second, ... failed attempt: 5 s, 30 s, 2 min, 10 min, 30 min, 1, 2, 4, 8, 12, 20
+/// and 24 h. When the last gap's attempt fails as well, the delivery is exhausted.
 pub const GAPS_SECONDS: [i64; 12] = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 72_000, 86_400];
 
 /// How much a gap may be shorter or longer, in thousandths: 20 %.
@@ -25,8 +26,8 @@ pub const MAX_ANSWER_BYTES: usize = 16 * 1024;
 /// An endpoint that fails for so long without one success gets nothing more.
 pub const DISABLE_AFTER: TimeDelta = TimeDelta::hours(120);
 
-/// The longest time between two failed attempts that counts as failing; it is longer than any gap of the schedule. What nobody tried (avert
-/// was not running, the machine slept, nothing happened) is held against no endpoint.
+/// The longest time between two failed attempts that counts as failing; it is longer than any gap of the schedule. What
+/// nobody tried (avert was not running, the machine slept, nothing happened) is held against no endpoint.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(30);
 
 /// Why an endpoint is disabled that an operator has disabled.
@@ -63,9 +64,16 @@ pub enum NextStep {
     DisableEndpoint(String),
 }
 
-/// What follows attempt number `attempt` (1-based): 2xx is delivered, 410 disables the endpoint, everything else (redirects too) is tried
-/// again after the next of these gaps, in seconds, or later where the receiver asked for it, until the schedule is through.
-pub fn next_step(result: AttemptResult, attempt: u32, gaps: &[i64], now: Timestamp, rng: &mut (impl Rng + ?Sized)) -> NextStep {
+/// What follows attempt number `attempt` (1-based): 2xx is delivered, 410 disables the endpoint, everything else
+/// (redirects too) is tried again after the next of these gaps, in seconds, or later where the receiver asked for it,
+/// until the schedule is through.
+pub fn next_step(
+    result: AttemptResult,
+    attempt: u32,
+    gaps: &[i64],
+    now: Timestamp,
+    rng: &mut (impl Rng + ?Sized),
+) -> NextStep {
     let asked = match result {
         AttemptResult::Answered { status: 200..=299, .. } => return NextStep::Delivered,
         AttemptResult::Answered { status: 410, .. } => {
@@ -85,9 +93,9 @@ pub fn next_step(result: AttemptResult, attempt: u32, gaps: &[i64], now: Timesta
     now.checked_add_signed(wait).map_or(NextStep::Exhausted, NextStep::RetryAt)
 }
 
-/// When a pending delivery can be sent that is due at `due` and whose event was recorded at `recorded`. One that tells of a resolution
-/// lets the creation of the same alert go first, where that is still on its way to the same endpoint; but not for ever, and not where it
-/// was recorded by a clock that has been set back since.
+/// When a pending delivery can be sent that is due at `due` and whose event was recorded at `recorded`. One that tells
+/// of a resolution lets the creation of the same alert go first, where that is still on its way to the same endpoint;
+/// but not for ever, and not where it was recorded by a clock that has been set back since.
 pub fn sendable_at(due: Timestamp, recorded: Timestamp, creation_waits: bool, now: Timestamp) -> Timestamp {
     if creation_waits && recorded - now <= ORDER_WAIT { due.max(later_by(recorded, ORDER_WAIT)) } else { due }
 }
@@ -146,7 +154,9 @@ impl Failing {
     /// Why the endpoint is to be disabled, where it has failed for too long.
     pub fn disables(&self) -> Option<String> {
         let too_long = self.last - self.since >= DISABLE_AFTER;
-        too_long.then(|| format!("no success for {} h: every try since {} failed", DISABLE_AFTER.num_hours(), to_iso(self.since)))
+        too_long.then(|| {
+            format!("no success for {} h: every try since {} failed", DISABLE_AFTER.num_hours(), to_iso(self.since))
+        })
     }
 }
 
@@ -292,7 +302,8 @@ mod tests {
         #[test]
         fn each_gap_is_within_a_fifth_of_its_length(seed in any::<u64>(), attempt in 1u32..=12) {
             let seconds = GAPS_SECONDS[attempt as usize - 1];
-            let NextStep::RetryAt(at) = next_step(AttemptResult::Failed, attempt, &GAPS_SECONDS, noon(), &mut StdRng::seed_from_u64(seed)) else {
+            let NextStep::RetryAt(at) = next_step(AttemptResult::Failed, attempt, &GAPS_SECONDS, noon(),
+                &mut StdRng::seed_from_u64(seed)) else {
                 return Err(TestCaseError::fail("not a retry"));
             };
             let wait = (at - noon()).num_milliseconds();

@@ -1,4 +1,5 @@
-//! Secrets that deliveries are signed with, as Standard Webhooks writes them: `whsec_` and the base64 of 24 to 64 bytes.
+//! Secrets that deliveries are signed with, as Standard Webhooks writes them: `whsec_` and the base64 of 24 to 64
+//! bytes.
 
 use std::ops::RangeInclusive;
 
@@ -38,7 +39,9 @@ pub enum SignatureFault {
 /// The bytes of a secret, or what is wrong with it. No error repeats it.
 pub fn key_of(secret: &str) -> Result<Vec<u8>, FieldError> {
     let wrong = |message: &str| FieldError::new("secret", message);
-    let encoded = secret.strip_prefix(PREFIX).ok_or_else(|| wrong("must begin with whsec_: whsec_ and the base64 of 24 to 64 bytes"))?;
+    let encoded = secret
+        .strip_prefix(PREFIX)
+        .ok_or_else(|| wrong("must begin with whsec_: whsec_ and the base64 of 24 to 64 bytes"))?;
     let key = BASE64_STANDARD.decode(encoded).map_err(|_| wrong("is not base64 (with its padding) behind whsec_"))?;
     if BYTES.contains(&key.len()) { Ok(key) } else { Err(wrong("has too few or too many bytes: 24 to 64 are allowed")) }
 }
@@ -82,7 +85,14 @@ mod tests {
     #[test]
     fn what_is_no_secret_is_refused_without_being_repeated() {
         let bare = of(32).trim_start_matches(PREFIX).to_owned();
-        for text in [String::new(), bare, of(23), of(65), format!("{PREFIX}not base64!"), of(32).trim_end_matches('=').to_owned()] {
+        for text in [
+            String::new(),
+            bare,
+            of(23),
+            of(65),
+            format!("{PREFIX}not base64!"),
+            of(32).trim_end_matches('=').to_owned(),
+        ] {
             let error = key_of(&text).unwrap_err();
 
             assert_eq!(error.field, "secret");

@@ -3,9 +3,15 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// What to do first, and no more than `limit`: each step goes to the owner with the fewest in hand, of whom `held` says how many those are to
-/// begin with. Candidates come in the order in which each owner wants them done; between owners who have equally many, it decides as well.
-pub fn fair<T, O: Eq + Hash>(candidates: Vec<T>, owner: impl Fn(&T) -> O, mut held: HashMap<O, u32>, limit: usize) -> Vec<T> {
+/// What to do first, and no more than `limit`: each step goes to the owner with the fewest in hand, of whom `held` says
+/// how many those are to begin with. Candidates come in the order in which each owner wants them done; between owners
+/// who have equally many, it decides as well.
+pub fn fair<T, O: Eq + Hash>(
+    candidates: Vec<T>,
+    owner: impl Fn(&T) -> O,
+    mut held: HashMap<O, u32>,
+    limit: usize,
+) -> Vec<T> {
     let ranked = candidates.into_iter().map(|candidate| {
         let in_hand = held.entry(owner(&candidate)).or_default();
         *in_hand = in_hand.saturating_add(1);

@@ -1,7 +1,7 @@
 //! What calls to a gateway look like and what its answers mean (`assets/docs/provider-contract.md`). Pure.
 //!
-//! Acceptance, and every statement about a decision, has to be said in so many words (`"state": "applied"`): neither a status alone, nor
-//! the page of a proxy that answers everything with 200 or 404, is ever taken for one.
+//! Acceptance, and every statement about a decision, has to be said in so many words (`"state": "applied"`): neither a
+//! status alone, nor the page of a proxy that answers everything with 200 or 404, is ever taken for one.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -65,7 +65,8 @@ pub(super) fn decision(submission: &Submission) -> Vec<u8> {
     serde_json::to_vec(&body).unwrap_or_default()
 }
 
-/// The address of `GET /decisions/{attemptId}`; the alert stands in the query, for gateways that can only ask their network by it.
+/// The address of `GET /decisions/{attemptId}`; the alert stands in the query, for gateways that can only ask their
+/// network by it.
 pub(super) fn look_up_address(base: &BaseUrl, submission: &Submission) -> String {
     let query = form_urlencoded::Serializer::new(String::new())
         .append_pair("provider", submission.provider.as_str())
@@ -97,7 +98,8 @@ struct Statement {
 enum Unstated {
     /// It is no statement, or none that is known: the status alone speaks.
     Absent(String),
-    /// It is one that cannot be believed, whatever its status: about another attempt, of wrong types, or saying a thing twice.
+    /// It is one that cannot be believed, whatever its status: about another attempt, of wrong types, or saying a thing
+    /// twice.
     Wrong(String),
 }
 
@@ -148,8 +150,9 @@ impl Members {
 
 /// Reads a statement about this attempt.
 fn statement(body: &str, attempt: AttemptId) -> Result<Statement, Unstated> {
-    let members: Members = serde_json::from_str(body.trim_start_matches('\u{FEFF}'))
-        .map_err(|error| Unstated::Absent(if error.is_data() { "it is no JSON object".to_owned() } else { "it is not JSON".to_owned() }))?;
+    let members: Members = serde_json::from_str(body.trim_start_matches('\u{FEFF}')).map_err(|error| {
+        Unstated::Absent(if error.is_data() { "it is no JSON object".to_owned() } else { "it is not JSON".to_owned() })
+    })?;
     let wrong = |what: &str| Err(Unstated::Wrong(redact::words(what)));
     let about = members.get("attemptId");
     let Some(state) = members.get("state") else {
@@ -195,9 +198,9 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
         200..=299 => match stated {
             Ok(Statement { state: State::Applied, .. }) => SubmitResult::Accepted,
             Ok(Statement { state: State::Refused, detail }) => SubmitResult::Declined(Declined::Refused(detail)),
-            Ok(Statement { state: State::AnsweredOtherwise, detail }) => {
-                SubmitResult::Declined(Declined::Refused(format!("the network holds another answer to this alert: {detail}")))
-            }
+            Ok(Statement { state: State::AnsweredOtherwise, detail }) => SubmitResult::Declined(Declined::Refused(
+                format!("the network holds another answer to this alert: {detail}"),
+            )),
             Ok(Statement { state: State::Pending, .. }) => SubmitResult::Indeterminate(Cause::Undecided),
             Ok(Statement { state: State::NotKnown, .. }) => unreadable("\"not_known\" is no answer to a decision"),
             Err(why) => unreadable(&why.into_words()),
@@ -207,10 +210,12 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
         408 => SubmitResult::Indeterminate(Cause::ServerError(status)),
         400..=499 => match stated {
             Ok(Statement { state: State::Refused, detail }) => SubmitResult::Declined(Declined::Refused(detail)),
-            Ok(Statement { state: State::AnsweredOtherwise, detail }) => {
-                SubmitResult::Declined(Declined::Refused(format!("the network holds another answer to this alert: {detail}")))
+            Ok(Statement { state: State::AnsweredOtherwise, detail }) => SubmitResult::Declined(Declined::Refused(
+                format!("the network holds another answer to this alert: {detail}"),
+            )),
+            Ok(Statement { state: State::Applied | State::Pending, .. }) => {
+                unreadable(&format!("it contradicts its own status, {status}"))
             }
-            Ok(Statement { state: State::Applied | State::Pending, .. }) => unreadable(&format!("it contradicts its own status, {status}")),
             Err(Unstated::Wrong(why)) => unreadable(&format!("it answered {status}, and {why}")),
             Ok(Statement { state: State::NotKnown, .. }) | Err(Unstated::Absent(_)) => {
                 SubmitResult::Declined(Declined::TurnedAway(refusal(status, &body)))
@@ -314,7 +319,9 @@ pub(super) fn refusal(status: u16, body: &str) -> String {
 fn said(body: &str) -> String {
     let text = body.trim_start_matches('\u{FEFF}').trim();
     if let Ok(json) = serde_json::from_str::<Value>(text) {
-        let named = ["detail", "message", "error_description", "error", "title"].iter().find_map(|name| json.get(name)?.as_str());
+        let named = ["detail", "message", "error_description", "error", "title"]
+            .iter()
+            .find_map(|name| json.get(name)?.as_str());
         return named.or(json.as_str()).map(redact::words).unwrap_or_default();
     }
     if text.starts_with(['<', '{', '[']) { String::new() } else { redact::words(text) }

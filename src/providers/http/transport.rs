@@ -95,9 +95,16 @@ impl std::fmt::Debug for Transport {
 impl Transport {
     pub(super) fn new(auth: Option<&EndpointAuth>, trusted: CaCertificates, timeout: Duration) -> Result<Self, String> {
         let connect_timeout = (timeout / 2).min(LONGEST_CONNECT);
-        let http = HttpClient::new(trusted.into(), None, |builder| builder.connect_timeout(connect_timeout).timeout(timeout))?;
+        let http =
+            HttpClient::new(trusted.into(), None, |builder| builder.connect_timeout(connect_timeout).timeout(timeout))?;
         let header = auth.map(credential::header).transpose()?;
-        Ok(Self { http, timeout, connect_timeout, header, secrets: auth.map(credential::secrets).into_iter().flatten().collect() })
+        Ok(Self {
+            http,
+            timeout,
+            connect_timeout,
+            header,
+            secrets: auth.map(credential::secrets).into_iter().flatten().collect(),
+        })
     }
 
     /// Makes a call once; at most so many bytes of a good answer are read.
@@ -109,7 +116,8 @@ impl Transport {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.extend(self.header.clone());
         let request = self.http.client.request(method, url).headers(headers).body(body.unwrap_or_default()).build();
-        let request = request.map_err(|error| Unanswered::NotSent(format!("the call cannot be made: {}", cause(&error))))?;
+        let request =
+            request.map_err(|error| Unanswered::NotSent(format!("the call cannot be made: {}", cause(&error))))?;
         let why = |error| self.http.reason(&error, self.connect_timeout, self.timeout);
         let mut response = self.http.client.execute(request).await.map_err(why)?;
         let body = body::whole(&mut response, most).await.map_err(|unread| match unread {

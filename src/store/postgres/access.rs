@@ -15,7 +15,9 @@ use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
 use crate::store::access::taken;
-use crate::store::{AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, StoreResult};
+use crate::store::{
+    AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, StoreResult,
+};
 
 #[async_trait]
 impl AccessStore for PostgresStore {
@@ -33,7 +35,12 @@ impl AccessStore for PostgresStore {
         self.look(|unit| Box::pin(find(&unit.conn, id))).await
     }
 
-    async fn revoke_credential(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<Revoked>> {
+    async fn revoke_credential(
+        &self,
+        organization: OrganizationId,
+        id: &str,
+        now: Timestamp,
+    ) -> StoreResult<Option<Revoked>> {
         self.write(WriteKind::Visible, |unit| Box::pin(revoke(unit, organization, id, now))).await
     }
 
@@ -83,7 +90,8 @@ async fn add(unit: &Unit<'_>, record: &CredentialRecord) -> Work<()> {
         values.push(&environment);
     }
     let sql = format!(
-        "INSERT INTO {} (id, organization, hash, created_at, last_used_at, revoked_at{column}) VALUES ($1, $2, $3, $4, $5, $6{value})",
+        "INSERT INTO {} (id, organization, hash, created_at, last_used_at, revoked_at{column}) VALUES ($1, $2, $3, \
+            $4, $5, $6{value})",
         table(*kind)
     );
     match unit.conn.try_run(&sql, &values).await? {
@@ -97,7 +105,8 @@ async fn add(unit: &Unit<'_>, record: &CredentialRecord) -> Work<()> {
 
 /// Every credential: a key has a scope, a client none. A client's environment stands in its id.
 const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, revoked_at, hash, environment, name FROM (
-    SELECT k.key, k.id, o.id AS organization, k.scope, k.created_at, k.last_used_at, k.revoked_at, k.hash, k.environment, o.name, 0 AS place
+    SELECT k.key, k.id, o.id AS organization, k.scope, k.created_at, k.last_used_at, k.revoked_at, k.hash, \
+    k.environment, o.name, 0 AS place
     FROM api_key k JOIN organization o ON o.key = k.organization
     UNION ALL
     SELECT c.key, c.id, o.id, NULL, c.created_at, c.last_used_at, c.revoked_at, c.hash,
@@ -149,7 +158,8 @@ async fn find(conn: &Connection, id: &str) -> Work<Option<CredentialRecord>> {
 async fn revoke(unit: &Unit<'_>, organization: OrganizationId, id: &str, now: Timestamp) -> Work<Option<Revoked>> {
     let found = find(&unit.conn, id).await?;
     let Some(record) = found.filter(|record| record.organization == organization) else { return Ok(None) };
-    let sql = format!("UPDATE {} SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", table(record.credential.kind));
+    let sql =
+        format!("UPDATE {} SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", table(record.credential.kind));
     // Of two who revoke it at once, one does.
     let already = unit.conn.run(&sql, &[&id, &micros(now)]).await? == 0;
     let Some(CredentialRecord { credential, .. }) = find(&unit.conn, id).await? else { return Ok(None) };
@@ -166,7 +176,8 @@ async fn touch(unit: &Unit<'_>, id: &str, environment: Environment, now: Timesta
     let minute = micros(now).div_euclid(60_000_000) * 60_000_000;
     for table in TABLES {
         let sql = format!(
-            "UPDATE {table} SET last_used_at = greatest($2, created_at) WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)"
+            "UPDATE {table} SET last_used_at = greatest($2, created_at) WHERE id = $1 AND (last_used_at IS NULL OR \
+                last_used_at < $2)"
         );
         unit.conn.run(&sql, &[&id, &minute]).await?;
     }

@@ -9,14 +9,19 @@ use super::unit::Unit;
 use super::{alike, expiry, find, ingest, insights, list, rows, sums};
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count, CurrencySum, FindQuery,
-    IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count, CurrencySum,
+    FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert,
 };
 use crate::store::{AlertStore, StoreResult};
 
 #[async_trait]
 impl AlertStore for PostgresStore {
-    async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<SharedAlert>> {
+    async fn list_alerts(
+        &self,
+        organization: OrganizationId,
+        query: &AlertQuery,
+        now: Timestamp,
+    ) -> StoreResult<Page<SharedAlert>> {
         self.read(|unit| Box::pin(list::list(unit, organization, query, now))).await
     }
 
@@ -41,7 +46,12 @@ impl AlertStore for PostgresStore {
         self.look(|unit| Box::pin(counts(unit, organization))).await
     }
 
-    async fn at_risk(&self, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>> {
+    async fn at_risk(
+        &self,
+        organization: OrganizationId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> StoreResult<Vec<AtRisk>> {
         self.look(|unit| Box::pin(expiry::at_risk(unit, organization, now, until))).await
     }
 
@@ -55,11 +65,21 @@ impl AlertStore for PostgresStore {
         self.read(|unit| Box::pin(insights::insights(unit, organization, filter, calendar, now))).await
     }
 
-    async fn sums(&self, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Vec<CurrencySum>> {
+    async fn sums(
+        &self,
+        organization: OrganizationId,
+        filter: &AlertFilter,
+        now: Timestamp,
+    ) -> StoreResult<Vec<CurrencySum>> {
         self.read(|unit| Box::pin(sums::sums(unit, organization, filter, now))).await
     }
 
-    async fn ingest(&self, organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> StoreResult<IngestReport> {
+    async fn ingest(
+        &self,
+        organization: OrganizationId,
+        rows: Vec<AlertPatch>,
+        now: Timestamp,
+    ) -> StoreResult<IngestReport> {
         self.write_much(WriteKind::Visible, |unit| Box::pin(ingest::ingest(unit, organization, &rows, now))).await
     }
 

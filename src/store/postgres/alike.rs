@@ -12,12 +12,19 @@ use crate::domain::{Alert, AlertId, Amount, OrganizationId};
 const MOST: i64 = 200;
 
 const BY_CARD: &str = "SELECT key FROM alert
-     WHERE organization = $1 AND card_last_four = $2 AND card_last_four <> '' AND amount_micros = $3 ORDER BY key DESC LIMIT $4";
-const BY_ARN: &str = "SELECT key FROM alert WHERE organization = $1 AND acquirer_reference_number = $2 ORDER BY key DESC LIMIT $3";
-const BY_AUTH_CODE: &str = "SELECT key FROM alert WHERE organization = $1 AND auth_code = $2 ORDER BY key DESC LIMIT $3";
+     WHERE organization = $1 AND card_last_four = $2 AND card_last_four <> '' AND amount_micros = $3 ORDER BY key \
+     DESC LIMIT $4";
+const BY_ARN: &str =
+    "SELECT key FROM alert WHERE organization = $1 AND acquirer_reference_number = $2 ORDER BY key DESC LIMIT $3";
+const BY_AUTH_CODE: &str =
+    "SELECT key FROM alert WHERE organization = $1 AND auth_code = $2 ORDER BY key DESC LIMIT $3";
 
 /// Each of these alerts that is there, with those that agree with it in something.
-pub(super) async fn alike(unit: &Unit<'_>, organization: OrganizationId, ids: &[AlertId]) -> Work<Vec<(Alert, Vec<Alert>)>> {
+pub(super) async fn alike(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    ids: &[AlertId],
+) -> Work<Vec<(Alert, Vec<Alert>)>> {
     let conn = &unit.conn;
     let Some(owner) = unit.organization(organization).await? else { return Ok(Vec::new()) };
     let mut found = Vec::with_capacity(ids.len());

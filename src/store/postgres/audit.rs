@@ -16,7 +16,12 @@ use crate::store::{AuditStore, StoreResult};
 
 #[async_trait]
 impl AuditStore for PostgresStore {
-    async fn audit(&self, organization: OrganizationId, before: Option<u64>, size: u32) -> StoreResult<Vec<AuditEntry>> {
+    async fn audit(
+        &self,
+        organization: OrganizationId,
+        before: Option<u64>,
+        size: u32,
+    ) -> StoreResult<Vec<AuditEntry>> {
         self.link_entries().await?;
         self.read(|unit| Box::pin(entries(unit, organization, before, size))).await
     }
@@ -43,13 +48,22 @@ fn read(row: &Row) -> Work<(AuditRecord, [u8; 32])> {
 }
 
 /// Entries of an organization, newest first.
-async fn entries(unit: &Unit<'_>, organization: OrganizationId, before: Option<u64>, size: u32) -> Work<Vec<AuditEntry>> {
+async fn entries(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    before: Option<u64>,
+    size: u32,
+) -> Work<Vec<AuditEntry>> {
     let Some(organization) = organization_key(&unit.conn, organization).await? else { return Ok(Vec::new()) };
     let before = before.and_then(|number| i64::try_from(number).ok()).unwrap_or(i64::MAX);
-    let sql = format!("SELECT {COLUMNS} FROM audit WHERE organization = $1 AND number < $2 ORDER BY number DESC LIMIT $3");
+    let sql =
+        format!("SELECT {COLUMNS} FROM audit WHERE organization = $1 AND number < $2 ORDER BY number DESC LIMIT $3");
     unit.conn
         .all(&sql, &[&organization, &before, &limit_of(size)], |row| {
-            let (AuditRecord { number, at, texts: [actor, origin, action, subject, detail], person, previous, .. }, hash) = read(row)?;
+            let (
+                AuditRecord { number, at, texts: [actor, origin, action, subject, detail], person, previous, .. },
+                hash,
+            ) = read(row)?;
             let detail = redact::queries(&detail);
             Ok(AuditEntry {
                 number: number.unsigned_abs(),

@@ -1,5 +1,6 @@
-//! The chain of the audit log: entries with the hash of the one before. An entry is put down in the commit of the change that it tells of, and
-//! linked behind it, with others that wait: so whoever changes something waits for nobody else who does.
+//! The chain of the audit log: entries with the hash of the one before. An entry is put down in the commit of the
+//! change that it tells of, and linked behind it, with others that wait: so whoever changes something waits for nobody
+//! else who does.
 
 use tokio_postgres::Row;
 
@@ -44,9 +45,14 @@ pub(super) async fn put_down(unit: &Unit<'_>) -> Work<bool> {
 }
 
 /// Adds the columns of what entries say, and of who said it.
-fn add_texts<'a, E>(columns: &mut Columns<'a>, entries: &'a [E], said: impl Fn(&'a E) -> (&'a [String; 5], &'a String)) {
+fn add_texts<'a, E>(
+    columns: &mut Columns<'a>,
+    entries: &'a [E],
+    said: impl Fn(&'a E) -> (&'a [String; 5], &'a String),
+) {
     for (place, name) in ["actor", "origin", "action", "subject", "detail"].into_iter().enumerate() {
-        columns.add(name, ManyCells::Texts(entries.iter().map(|entry| Some(storable(&said(entry).0[place]))).collect()));
+        columns
+            .add(name, ManyCells::Texts(entries.iter().map(|entry| Some(storable(&said(entry).0[place]))).collect()));
     }
     columns.add("person", ManyCells::Texts(entries.iter().map(|entry| Some(storable(said(entry).1))).collect()));
 }
@@ -63,7 +69,8 @@ pub(super) async fn link(conn: &Connection) -> Work<bool> {
         RETURNING key, at, organization, actor, origin, action, subject, detail, person";
     let read = |row: &Row| {
         let texts = [row.try_get(3)?, row.try_get(4)?, row.try_get(5)?, row.try_get(6)?, row.try_get(7)?];
-        let entry = UnlinkedEntry { at: row.try_get(1)?, organization: row.try_get(2)?, texts, person: row.try_get(8)? };
+        let entry =
+            UnlinkedEntry { at: row.try_get(1)?, organization: row.try_get(2)?, texts, person: row.try_get(8)? };
         Ok((row.try_get::<_, i64>(0)?, entry))
     };
     let mut taken = conn.all(take, &[&AT_ONCE], read).await?;
@@ -106,13 +113,15 @@ pub(super) async fn link_waiting(conn: &Connection) -> Work<()> {
 }
 
 async fn append(conn: &Connection, linked: &[(AuditRecord, [u8; 32])]) -> Work<()> {
-    let numbers = |of: fn(&AuditRecord) -> i64| ManyCells::Numbers(linked.iter().map(|(record, _)| Some(of(record))).collect());
+    let numbers =
+        |of: fn(&AuditRecord) -> i64| ManyCells::Numbers(linked.iter().map(|(record, _)| Some(of(record))).collect());
     let mut columns = Columns::default();
     columns.add("number", numbers(|record| record.number));
     columns.add("at", numbers(|record| record.at));
     columns.add("organization", numbers(|record| record.organization));
     add_texts(&mut columns, linked, |(record, _)| (&record.texts, &record.person));
-    columns.add("previous", ManyCells::Bytes(linked.iter().map(|(record, _)| Some(record.previous.as_slice())).collect()));
+    columns
+        .add("previous", ManyCells::Bytes(linked.iter().map(|(record, _)| Some(record.previous.as_slice())).collect()));
     columns.add("hash", ManyCells::Bytes(linked.iter().map(|(_, hash)| Some(hash.as_slice())).collect()));
     conn.run(&columns.insertion("audit"), &columns.values()).await?;
     Ok(())
@@ -121,12 +130,13 @@ async fn append(conn: &Connection, linked: &[(AuditRecord, [u8; 32])]) -> Work<(
 /// The number up to which entries may go that are older than the cut-off, at most `limit`.
 pub(super) async fn prunable_until(conn: &Connection, cut_off: Timestamp, limit: u32) -> Work<Option<i64>> {
     let oldest = "SELECT number, at, action FROM audit ORDER BY number LIMIT $1";
-    let oldest = conn.all(oldest, &[&limit_of(limit)], |row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).await?;
+    let oldest =
+        conn.all(oldest, &[&limit_of(limit)], |row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).await?;
     Ok(prunable(&oldest, cut_off))
 }
 
-/// Takes the entries up to this number away, and has the log say for each organization that lost some how many, and the hash that it goes on
-/// from. Returns how many went.
+/// Takes the entries up to this number away, and has the log say for each organization that lost some how many, and the
+/// hash that it goes on from. Returns how many went.
 pub(super) async fn prune(unit: &Unit<'_>, through: i64, now: Timestamp) -> Work<u64> {
     let conn = &unit.conn;
     // Of two who prune at once the second one finds nothing.

@@ -11,7 +11,8 @@ use crate::domain::time::Timestamp;
 const APART: TimeDelta = TimeDelta::seconds(5);
 
 /// What to do where they differ.
-pub(super) const ADVICE: &str = "set the clocks of the machines by NTP: deadlines go by this one, leases by the server's";
+pub(super) const ADVICE: &str =
+    "set the clocks of the machines by NTP: deadlines go by this one, leases by the server's";
 
 /// The server's date, in microseconds.
 pub(super) const SERVERS_DATE: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";

@@ -1,4 +1,5 @@
-//! Records as columns: the fields of a record with a column, each as an array over many records, for statements that write them all at once.
+//! Records as columns: the fields of a record with a column, each as an array over many records, for statements that
+//! write them all at once.
 
 use std::borrow::Cow;
 
@@ -81,20 +82,27 @@ impl<'a> Columns<'a> {
         let key = self.names.first().copied().unwrap_or_default();
         let assignments: Vec<String> = self.names.iter().skip(1).map(|name| format!("{name} = new.{name}")).collect();
         let (assignments, names) = (assignments.join(", "), self.names.join(", "));
-        format!("UPDATE {table} SET {assignments} FROM {} AS new ({names}) WHERE {table}.{key} = new.{key}", self.unnested())
+        format!(
+            "UPDATE {table} SET {assignments} FROM {} AS new ({names}) WHERE {table}.{key} = new.{key}",
+            self.unnested()
+        )
     }
 }
 
 fn column_of<'a, R>(kind: &Kind<R>, records: &[&'a R]) -> ManyCells<'a> {
     match kind {
-        Kind::Id(access) | Kind::Reference(access) => ManyCells::Ids(records.iter().map(|record| (access.get)(record)).collect()),
+        Kind::Id(access) | Kind::Reference(access) => {
+            ManyCells::Ids(records.iter().map(|record| (access.get)(record)).collect())
+        }
         Kind::Word(access) | Kind::Text(access) => {
             ManyCells::Texts(records.iter().map(|record| (access.get)(record).map(storable)).collect())
         }
-        Kind::Moment(access) => ManyCells::Numbers(records.iter().map(|record| (access.get)(record).map(micros)).collect()),
-        Kind::Amount(access) => {
-            ManyCells::Texts(records.iter().map(|record| (access.get)(record).map(|amount| Cow::Owned(amount.to_string()))).collect())
+        Kind::Moment(access) => {
+            ManyCells::Numbers(records.iter().map(|record| (access.get)(record).map(micros)).collect())
         }
+        Kind::Amount(access) => ManyCells::Texts(
+            records.iter().map(|record| (access.get)(record).map(|amount| Cow::Owned(amount.to_string()))).collect(),
+        ),
         Kind::Flag(access) => ManyCells::Flags(records.iter().map(|record| (access.get)(record)).collect()),
     }
 }

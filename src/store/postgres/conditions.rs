@@ -1,4 +1,5 @@
-//! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the columns of `alert`.
+//! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the
+//! columns of `alert`.
 
 use std::ops::RangeInclusive;
 
@@ -57,12 +58,13 @@ struct Conditions {
 const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
     SELECT min(issuer) FROM alert WHERE organization = $1
     UNION ALL
-    SELECT (SELECT min(a.issuer) FROM alert a WHERE a.organization = $1 AND a.issuer > name.value) FROM name WHERE name.value IS NOT NULL
+    SELECT (SELECT min(a.issuer) FROM alert a WHERE a.organization = $1 AND a.issuer > name.value) FROM name WHERE \
+    name.value IS NOT NULL
 ) SELECT value FROM name WHERE value IS NOT NULL";
 
 impl Conditions {
-    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a filter of types, and
-    /// what lapses in an hour is one of deadlines.
+    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a
+    /// filter of types, and what lapses in an hour is one of deadlines.
     async fn read(conn: &Connection, organization: i64, asked: &LocalConditions) -> Work<Self> {
         let LocalConditions { amounts: _, currencies, issuers, mccs, notices: _, refunded, lapses: _ } = asked;
         let issuers = if issuers.is_empty() {
@@ -103,7 +105,8 @@ impl Conditions {
             // As the domain's `is_refund` has it.
             sql.with(" AND a.status <> ", Value::Text(AlertStatus::Invalid.as_str().to_owned()));
             sql.with(
-                " AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key AND lower(o.refunded) = 'refunded' AND o.action_time >= ",
+                " AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key AND lower(o.refunded) = 'refunded' AND \
+                    o.action_time >= ",
                 Value::Number(from),
             );
             sql.with(" AND o.action_time < ", Value::Number(until));
@@ -112,7 +115,8 @@ impl Conditions {
     }
 }
 
-/// Those of the texts that can be stored: one with the character that PostgreSQL cannot hold stays a wish that nothing fulfils.
+/// Those of the texts that can be stored: one with the character that PostgreSQL cannot hold stays a wish that nothing
+/// fulfils.
 fn storable_ones(texts: Vec<String>) -> Vec<String> {
     texts.into_iter().filter(|text| !text.contains('\0')).collect()
 }
@@ -299,7 +303,8 @@ pub(super) fn literal(text: &str) -> String {
 /// Whole UTC days, both ends included.
 fn days(start: Option<NaiveDate>, end: Option<NaiveDate>) -> Range {
     let midnight = |day: NaiveDate| micros(day.and_time(NaiveTime::MIN).and_utc());
-    // A bound that is given is never dropped, not even after the last day there is: alerts without a time do not match it.
+    // A bound that is given is never dropped, not even after the last day there is: alerts without a time do not match
+    // it.
     (start.map(midnight), end.map(|day| day.succ_opt().map_or(i64::MAX, midnight)))
 }
 
@@ -345,7 +350,8 @@ pub(super) const fn direction(order: SortOrder) -> &'static str {
     }
 }
 
-/// The ORDER BY of rows that all have a value in this column, or none. Without a word on nulls, so that an index serves both directions.
+/// The ORDER BY of rows that all have a value in this column, or none. Without a word on nulls, so that an index serves
+/// both directions.
 pub(super) fn push_order(sql: &mut Sql, column: Option<&str>, order: SortOrder) {
     let direction = direction(order);
     sql.push(" ORDER BY ");

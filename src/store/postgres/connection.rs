@@ -15,8 +15,9 @@ use crate::store::StoreError;
 /// How long may be waited for what follows a commit, which has been answered by then.
 const BEHIND_A_COMMIT: Duration = Duration::from_secs(1);
 
-/// A connection from the pool. One that is lost, or dropped within a transaction, is closed, and the server rolls back. One that may only read
-/// is closed with all that wait in the pool: whether they may write was settled when they were opened, and new ones hear of a change.
+/// A connection from the pool. One that is lost, or dropped within a transaction, is closed, and the server rolls back.
+/// One that may only read is closed with all that wait in the pool: whether they may write was settled when they were
+/// opened, and new ones hear of a change.
 pub(super) struct Connection {
     client: Option<Object>,
     place: Option<OwnedSemaphorePermit>,
@@ -60,8 +61,8 @@ impl Connection {
         Ok(self.noticed(self.client()?.batch_execute(&format!("BEGIN {mode}")).await)?)
     }
 
-    /// Ends the transaction, doing this afterwards; the number that it answers with, where it answers. What fails behind the commit is not the
-    /// transaction, and is only logged.
+    /// Ends the transaction, doing this afterwards; the number that it answers with, where it answers. What fails
+    /// behind the commit is not the transaction, and is only logged.
     pub(super) async fn commit(&self, afterwards: &str) -> Work<Option<u64>> {
         let answers = self.client()?.simple_query_raw(&format!("COMMIT; {afterwards}")).await;
         let mut answers = std::pin::pin!(self.noticed(answers)?);
@@ -80,7 +81,10 @@ impl Connection {
         match tokio::time::timeout(BEHIND_A_COMMIT, behind).await {
             Ok(Ok(number)) => Ok(number),
             Ok(Err(error)) => {
-                tracing::warn!(error = in_words(&error), "a change was stored, and those who wait for news hear of it with the next one");
+                tracing::warn!(
+                    error = in_words(&error),
+                    "a change was stored, and those who wait for news hear of it with the next one"
+                );
                 Ok(None)
             }
             Err(_) => {
@@ -138,22 +142,38 @@ impl Connection {
     }
 
     /// Reads every row of the answer.
-    pub(super) async fn all<T>(&self, sql: &str, values: Values<'_>, read: impl Fn(&Row) -> Work<T> + Send) -> Work<Vec<T>> {
+    pub(super) async fn all<T>(
+        &self,
+        sql: &str,
+        values: Values<'_>,
+        read: impl Fn(&Row) -> Work<T> + Send,
+    ) -> Work<Vec<T>> {
         self.query(sql, values).await?.iter().map(read).collect()
     }
 
     /// Reads the first row of the answer, where there is one.
-    pub(super) async fn first<T>(&self, sql: &str, values: Values<'_>, read: impl FnOnce(&Row) -> Work<T> + Send) -> Work<Option<T>> {
+    pub(super) async fn first<T>(
+        &self,
+        sql: &str,
+        values: Values<'_>,
+        read: impl FnOnce(&Row) -> Work<T> + Send,
+    ) -> Work<Option<T>> {
         self.query(sql, values).await?.first().map(read).transpose()
     }
 
     /// Reads the row that is always there.
-    pub(super) async fn one<T>(&self, sql: &str, values: Values<'_>, read: impl FnOnce(&Row) -> Work<T> + Send) -> Work<T> {
+    pub(super) async fn one<T>(
+        &self,
+        sql: &str,
+        values: Values<'_>,
+        read: impl FnOnce(&Row) -> Work<T> + Send,
+    ) -> Work<T> {
         let found = self.first(sql, values, read).await?;
         Ok(found.ok_or_else(|| StoreError::Corrupt("a row that is always there is missing".to_owned()))?)
     }
 
-    /// Reads every row of the answer to SQL that was made for this once: it is planned for its values and not remembered.
+    /// Reads every row of the answer to SQL that was made for this once: it is planned for its values and not
+    /// remembered.
     pub(super) async fn made<T>(&self, sql: &Sql, read: impl Fn(&Row) -> Work<T> + Send) -> Work<Vec<T>> {
         let rows = self.noticed(self.client()?.query_typed(&sql.text, &sql.bound()).await)?;
         rows.iter().map(read).collect()

@@ -31,7 +31,8 @@ pub(super) async fn refuse(conn: &Connection) -> Work<()> {
 pub(super) async fn put(conn: &Connection, mark: &CopyMark, run: &Uuid) -> Work<()> {
     conn.batch(&format!(
         "CREATE TABLE IF NOT EXISTS {UNFINISHED_COPY} (
-            single bigint PRIMARY KEY CHECK (single = 1), source text NOT NULL, desk bytea NOT NULL, state text NOT NULL, run uuid NOT NULL,
+            single bigint PRIMARY KEY CHECK (single = 1), source text NOT NULL, desk bytea NOT NULL, state text NOT \
+            NULL, run uuid NOT NULL,
             -- The last alert that the search over all fields knows.
             indexed bigint NOT NULL DEFAULT 0
         )"

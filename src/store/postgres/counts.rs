@@ -1,5 +1,5 @@
-//! Materialized counts of alerts by kind, of each day and in all: each commit adds rows of its own, so that nobody waits for another's, and the
-//! count of a kind is the sum of its rows. What was added is drawn together now and then.
+//! Materialized counts of alerts by kind, of each day and in all: each commit adds rows of its own, so that nobody
+//! waits for another's, and the count of a kind is the sum of its rows. What was added is drawn together now and then.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -80,7 +80,8 @@ impl CountChanges {
         let expired: Vec<bool> = keys.iter().map(|key| key.expired).collect();
         conn.run(
             "WITH changed AS (
-                SELECT * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[])
+                SELECT * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], \
+                $8::bigint[])
                     AS n (day, provider, type, status, outcome, expired, alerts)
             ), by_day AS (
                 INSERT INTO alert_count (organization, day, provider, type, status, outcome, expired, alerts)
@@ -102,8 +103,8 @@ pub(super) const TOTALS: &str = "DELETE FROM alert_total;
     SELECT organization, provider, type, status, outcome, expired, sum(alerts)::bigint, false FROM alert_count
     GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(alerts) <> 0";
 
-/// Draws together some of what commits have added, by day and in all. What another process is at is left to it: every row goes into one sum,
-/// whoever makes it.
+/// Draws together some of what commits have added, by day and in all. What another process is at is left to it: every
+/// row goes into one sum, whoever makes it.
 pub(super) static DRAW_TOGETHER: LazyLock<[String; 2]> =
     LazyLock::new(|| [draw_together("alert_count", "day, "), draw_together("alert_total", "")]);
 

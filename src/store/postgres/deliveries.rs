@@ -11,18 +11,21 @@ use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::RedeliveryRule;
 use crate::domain::{
-    AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId, EventId,
-    EventKind, OrganizationId,
+    AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState,
+    EndpointId, EventId, EventKind, OrganizationId,
 };
 use crate::store::{Redelivery, StoreError, tries};
 
 const COLUMNS: &str =
-    "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key, d.test, d.at
-    FROM delivery d JOIN event v ON v.key = d.event JOIN endpoint p ON p.key = d.endpoint LEFT JOIN alert a ON a.key = d.alert";
+    "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key, \
+        d.test, d.at
+    FROM delivery d JOIN event v ON v.key = d.event JOIN endpoint p ON p.key = d.endpoint LEFT JOIN alert a ON a.key \
+    = d.alert";
 
 fn read(row: &Row) -> Work<Delivery> {
     let word: &str = row.try_get(6)?;
-    let state = DeliveryState::parse(word).ok_or_else(|| StoreError::Corrupt(format!("the delivery state {word:?}")))?;
+    let state =
+        DeliveryState::parse(word).ok_or_else(|| StoreError::Corrupt(format!("the delivery state {word:?}")))?;
     let due: i64 = row.try_get(8)?;
     Ok(Delivery {
         id: DeliveryId(row.try_get(0)?),
@@ -102,7 +105,9 @@ pub(super) async fn log(conn: &Connection, organization: OrganizationId, id: Del
             })
         })
         .await?;
-    let body = conn.one("SELECT v.body FROM delivery d JOIN event v ON v.key = d.event WHERE d.key = $1", &[&key], cell).await?;
+    let body = conn
+        .one("SELECT v.body FROM delivery d JOIN event v ON v.key = d.event WHERE d.key = $1", &[&key], cell)
+        .await?;
     Ok(Some(DeliveryLog { delivery, body, attempts }))
 }
 
@@ -114,15 +119,20 @@ async fn find(conn: &Connection, organization: OrganizationId, id: DeliveryId) -
 }
 
 /// What a delivery becomes that is sent again. $1 is now.
-const DUE_AGAIN: &str =
-    "UPDATE delivery SET state = 'pending', due = $1, since = $1, earlier_attempts = attempts, delivered_at = NULL, given_up_at = NULL";
+const DUE_AGAIN: &str = "UPDATE delivery SET state = 'pending', due = $1, since = $1, earlier_attempts = attempts, \
+    delivered_at = NULL, given_up_at = NULL";
 
 /// Makes a delivery due now.
-pub(super) async fn redeliver(unit: &Unit<'_>, organization: OrganizationId, id: DeliveryId, now: Timestamp) -> Work<Redelivery> {
+pub(super) async fn redeliver(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    id: DeliveryId,
+    now: Timestamp,
+) -> Work<Redelivery> {
     let conn = &unit.conn;
     // The endpoint first, as whoever disables it does.
-    let disabled =
-        "SELECT p.disabled_at IS NOT NULL FROM endpoint p WHERE p.key = (SELECT endpoint FROM delivery WHERE id = $1) FOR KEY SHARE";
+    let disabled = "SELECT p.disabled_at IS NOT NULL FROM endpoint p WHERE p.key = (SELECT endpoint FROM delivery \
+        WHERE id = $1) FOR KEY SHARE";
     let disabled = conn.first(disabled, &[&id.0], cell).await?;
     conn.all("SELECT key FROM delivery WHERE id = $1 FOR UPDATE", &[&id.0], cell::<i64>).await?;
     let Some((disabled, (key, owner, delivery))) = disabled.zip(find(conn, organization, id).await?) else {
@@ -138,7 +148,8 @@ pub(super) async fn redeliver(unit: &Unit<'_>, organization: OrganizationId, id:
     Ok(Redelivery::Due(Delivery { state: DeliveryState::Pending, due: Some(now), delivered_at: None, ..delivery }))
 }
 
-/// Makes every delivery to an endpoint due now that was given up; `None` where there is no such endpoint, or it is disabled.
+/// Makes every delivery to an endpoint due now that was given up; `None` where there is no such endpoint, or it is
+/// disabled.
 pub(super) async fn redeliver_exhausted(
     unit: &Unit<'_>,
     organization: OrganizationId,

@@ -28,7 +28,12 @@ struct Waiting {
 const AT_ONCE: usize = 256;
 
 /// Gives the pending deliveries to an endpoint to `take`, by the moment at which they are due, until it wants no more.
-async fn each_waiting(conn: &Connection, endpoint: i64, now: Option<Timestamp>, mut take: impl FnMut(&Waiting) -> bool + Send) -> Work<()> {
+async fn each_waiting(
+    conn: &Connection,
+    endpoint: i64,
+    now: Option<Timestamp>,
+    mut take: impl FnMut(&Waiting) -> bool + Send,
+) -> Work<()> {
     let pending = format!(
         "SELECT d.due, d.key, d.at, d.kind = 'alert.resolved' AND EXISTS (
             SELECT 1 FROM delivery c WHERE c.alert = d.alert AND c.endpoint = d.endpoint AND c.kind = 'alert.created'
@@ -96,7 +101,8 @@ pub(super) async fn claim(
         .await?;
     }
     candidates.sort_unstable();
-    let candidates = turns::fair(candidates, |(_, _, index)| targets[*index].organization, in_hand(conn).await?, limit as usize);
+    let candidates =
+        turns::fair(candidates, |(_, _, index)| targets[*index].organization, in_hand(conn).await?, limit as usize);
     lease_all(unit, &candidates, &targets, now, lease_until).await
 }
 
@@ -104,7 +110,11 @@ pub(super) async fn claim(
 async fn in_hand(conn: &Connection) -> Work<HashMap<OrganizationId, u32>> {
     let leased = "SELECT o.id, count(*) FROM delivery d JOIN endpoint e ON e.key = d.endpoint
         JOIN organization o ON o.key = e.organization WHERE d.state = 'leased' GROUP BY o.id";
-    Ok(conn.all(leased, &[], |row| Ok((OrganizationId(row.try_get(0)?), number_at(row, 1)?))).await?.into_iter().collect())
+    Ok(conn
+        .all(leased, &[], |row| Ok((OrganizationId(row.try_get(0)?), number_at(row, 1)?)))
+        .await?
+        .into_iter()
+        .collect())
 }
 
 /// Deliveries leased by a dead process, or past their lease, wait again; leases are given for so long.
@@ -112,7 +122,8 @@ async fn take_back(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<()>
     let dead = is_dead("d.instance", "$1");
     let leased = format!(
         "SELECT d.key, d.lease_until, coalesce({dead}, false), e.disabled_at IS NOT NULL
-         FROM delivery d JOIN endpoint e ON e.key = d.endpoint WHERE d.state = 'leased' ORDER BY d.key FOR UPDATE OF d SKIP LOCKED"
+         FROM delivery d JOIN endpoint e ON e.key = d.endpoint WHERE d.state = 'leased' ORDER BY d.key FOR UPDATE OF \
+         d SKIP LOCKED"
     );
     let back = unit
         .conn
@@ -123,7 +134,8 @@ async fn take_back(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<()>
         .await?;
     for (key, end) in back.into_iter().flatten() {
         let given_back =
-            "UPDATE delivery SET lease_until = NULL, instance = NULL, generation = generation + 1, state = $2, given_up_at = $3
+            "UPDATE delivery SET lease_until = NULL, instance = NULL, generation = generation + 1, state = $2, \
+                given_up_at = $3
             WHERE key = $1";
         unit.conn.run(given_back, &[&key, &end.state.as_str(), &end.given_up_at.map(micros)]).await?;
     }
@@ -145,7 +157,8 @@ async fn lease_all(
     let lease = "WITH taken AS (
             SELECT key FROM delivery WHERE key = ANY($1) AND state = 'pending' ORDER BY key FOR UPDATE SKIP LOCKED
         ), leased AS (
-            UPDATE delivery d SET state = 'leased', generation = generation + 1, lease_until = $2, instance = $3, since = $4
+            UPDATE delivery d SET state = 'leased', generation = generation + 1, lease_until = $2, instance = $3, \
+            since = $4
             FROM taken WHERE d.key = taken.key
             RETURNING d.key, d.id, d.generation, d.attempts - d.earlier_attempts + 1 AS attempt, d.event
         )

@@ -16,7 +16,9 @@ use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::webhook::schedule::{BY_OPERATOR, Failing, REMOVED};
-use crate::domain::{Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange};
+use crate::domain::{
+    Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
+};
 use crate::store::seal::Seal;
 use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult, sealed};
 
@@ -55,16 +57,29 @@ impl EndpointStore for PostgresStore {
         self.write(WriteKind::Visible, |unit| Box::pin(remove(unit, organization, id, now))).await
     }
 
-    async fn target(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<Option<EndpointTarget>> {
+    async fn target(
+        &self,
+        organization: OrganizationId,
+        id: EndpointId,
+        now: Timestamp,
+    ) -> StoreResult<Option<EndpointTarget>> {
         self.read(|unit| Box::pin(target(unit, organization, id, now))).await
     }
 }
 
 /// Adds an endpoint where there is room.
-async fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoint, most: u32, now: Timestamp) -> Work<Option<Endpoint>> {
+async fn add(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    endpoint: &NewEndpoint,
+    most: u32,
+    now: Timestamp,
+) -> Work<Option<Endpoint>> {
     let (conn, seal) = (&unit.conn, &unit.sealing().await?);
     // Of two who add one at once, the second one counts the first one's.
-    let owner = conn.first("SELECT key FROM organization WHERE id = $1 FOR NO KEY UPDATE", &[&organization.0], cell::<i64>).await?;
+    let owner = conn
+        .first("SELECT key FROM organization WHERE id = $1 FOR NO KEY UPDATE", &[&organization.0], cell::<i64>)
+        .await?;
     let owner = owner.ok_or_else(|| StoreError::Corrupt(format!("no organization {organization}")))?;
     let has = "SELECT count(*) FROM endpoint WHERE organization = $1 AND removed_at IS NULL";
     if conn.one(has, &[&owner], cell::<i64>).await? >= i64::from(most) {
@@ -75,9 +90,20 @@ async fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoi
     let (url, sealed_url) = sealed::address(seal, &id, &endpoint.url)?;
     let key = conn
         .one(
-            "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at, ca_certificate)
+            "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at, \
+                ca_certificate)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING key",
-            &[&id.0, &owner, &url, &sealed_url, &auth, &header, &credential, &micros(now), &endpoint.ca_certificate.to_string()],
+            &[
+                &id.0,
+                &owner,
+                &url,
+                &sealed_url,
+                &auth,
+                &header,
+                &credential,
+                &micros(now),
+                &endpoint.ca_certificate.to_string(),
+            ],
             cell::<i64>,
         )
         .await?;
@@ -102,9 +128,11 @@ async fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoi
 }
 
 const COLUMNS: &str =
-    "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, ''), e.key,
+    "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, \
+        ''), e.key,
         EXISTS (SELECT 1 FROM signing_secret s WHERE s.endpoint = e.key),
-        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at, e.ca_certificate <> ''
+        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at, \
+        e.ca_certificate <> ''
     FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = $1 AND e.removed_at IS NULL";
 
 fn read(row: &Row) -> Work<Endpoint> {
@@ -131,12 +159,21 @@ async fn all(conn: &Connection, organization: OrganizationId) -> Work<Vec<Endpoi
 }
 
 /// One endpoint with its key.
-pub(super) async fn find(conn: &Connection, organization: OrganizationId, id: EndpointId) -> Work<Option<(i64, Endpoint)>> {
-    conn.first(&format!("{COLUMNS} AND e.id = $2"), &[&organization.0, &id.0], |row| Ok((row.try_get(6)?, read(row)?))).await
+pub(super) async fn find(
+    conn: &Connection,
+    organization: OrganizationId,
+    id: EndpointId,
+) -> Work<Option<(i64, Endpoint)>> {
+    conn.first(&format!("{COLUMNS} AND e.id = $2"), &[&organization.0, &id.0], |row| Ok((row.try_get(6)?, read(row)?)))
+        .await
 }
 
 /// The same, which nobody else changes from here on.
-async fn find_to_change(conn: &Connection, organization: OrganizationId, id: EndpointId) -> Work<Option<(i64, i64, Endpoint)>> {
+async fn find_to_change(
+    conn: &Connection,
+    organization: OrganizationId,
+    id: EndpointId,
+) -> Work<Option<(i64, i64, Endpoint)>> {
     let lock = "SELECT e.organization FROM endpoint e JOIN organization o ON o.key = e.organization
         WHERE o.id = $1 AND e.id = $2 AND e.removed_at IS NULL FOR NO KEY UPDATE OF e";
     let Some(owner) = conn.first(lock, &[&organization.0, &id.0], cell::<i64>).await? else { return Ok(None) };
@@ -177,7 +214,8 @@ async fn change(
     change.signing = change.signing.filter(|_| signed_otherwise);
     match change.enabled {
         Some(true) => {
-            let enabled = "UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failed_at = NULL
+            let enabled =
+                "UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failed_at = NULL
                 WHERE key = $1";
             conn.run(enabled, &[&key]).await?;
         }
@@ -214,7 +252,8 @@ pub(super) struct SendTarget {
     pub(super) ca_certificate: Arc<str>,
 }
 
-/// Every endpoint that is not disabled and has something waiting that is due, with the secrets that sign at this moment.
+/// Every endpoint that is not disabled and has something waiting that is due, with the secrets that sign at this
+/// moment.
 pub(super) async fn with_due_deliveries(unit: &Unit<'_>, now: Timestamp) -> Work<Vec<SendTarget>> {
     let due = format!(
         "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id,
@@ -248,7 +287,12 @@ pub(super) async fn with_due_deliveries(unit: &Unit<'_>, now: Timestamp) -> Work
 }
 
 /// Where and how to send to an endpoint, disabled or not.
-async fn target(unit: &Unit<'_>, organization: OrganizationId, id: EndpointId, now: Timestamp) -> Work<Option<EndpointTarget>> {
+async fn target(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    id: EndpointId,
+    now: Timestamp,
+) -> Work<Option<EndpointTarget>> {
     let found = format!(
         "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, e.ca_certificate, {CHECK} FROM endpoint e
          JOIN organization o ON o.key = e.organization WHERE o.id = $1 AND e.id = $2 AND e.removed_at IS NULL"
@@ -286,7 +330,8 @@ pub(super) async fn disable(conn: &Connection, endpoint: i64, reason: &str, now:
     conn.all("SELECT key FROM endpoint WHERE key = $1 FOR UPDATE", &[&endpoint], cell::<i64>).await?;
     let disabled = "UPDATE endpoint SET disabled_at = $2, disabled_reason = $3 WHERE key = $1 AND disabled_at IS NULL";
     conn.run(disabled, &[&endpoint, &now, &storable(reason)]).await?;
-    let cancelled = "UPDATE delivery SET state = 'cancelled', given_up_at = $2 WHERE endpoint = $1 AND state = 'pending'";
+    let cancelled =
+        "UPDATE delivery SET state = 'cancelled', given_up_at = $2 WHERE endpoint = $1 AND state = 'pending'";
     conn.run(cancelled, &[&endpoint, &now]).await?;
     Ok(())
 }
@@ -294,7 +339,10 @@ pub(super) async fn disable(conn: &Connection, endpoint: i64, reason: &str, now:
 /// Disables an endpoint that wants nothing more or has failed for too long, and writes that down.
 pub(super) async fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
     let enabled = "SELECT organization, id FROM endpoint WHERE key = $1 AND disabled_at IS NULL FOR NO KEY UPDATE";
-    let enabled = unit.conn.first(enabled, &[&endpoint], |row| Ok((row.try_get::<_, i64>(0)?, EndpointId(row.try_get(1)?)))).await?;
+    let enabled = unit
+        .conn
+        .first(enabled, &[&endpoint], |row| Ok((row.try_get::<_, i64>(0)?, EndpointId(row.try_get(1)?))))
+        .await?;
     if let Some((organization, id)) = enabled {
         disable(&unit.conn, endpoint, reason, now).await?;
         unit.note_of(&Actor::avert(), organization, AuditNote::endpoint_disabled(id, reason), now);
@@ -308,15 +356,23 @@ pub(super) async fn succeeded(conn: &Connection, endpoint: i64, now: Timestamp) 
     conn.run(taken, &[&endpoint, &micros(now)]).await.map(drop)
 }
 
-/// An attempt failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long is disabled.
+/// An attempt failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long
+/// is disabled.
 pub(super) async fn failed(unit: &Unit<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> Work<()> {
-    let known = "SELECT failing_since, failed_at FROM endpoint WHERE key = $1 AND disabled_at IS NULL FOR NO KEY UPDATE";
-    let known = unit.conn.first(known, &[&endpoint], |row| Ok((optional_moment(row, 0)?, optional_moment(row, 1)?))).await?;
+    let known =
+        "SELECT failing_since, failed_at FROM endpoint WHERE key = $1 AND disabled_at IS NULL FOR NO KEY UPDATE";
+    let known =
+        unit.conn.first(known, &[&endpoint], |row| Ok((optional_moment(row, 0)?, optional_moment(row, 1)?))).await?;
     let Some((since, last)) = known else { return Ok(()) };
     let before = since.zip(last).map(|(since, last)| Failing { since, last });
     let failing = Failing::again(before, ended_at);
     let values = [micros(failing.since), micros(failing.last)];
-    unit.conn.run("UPDATE endpoint SET failing_since = $2, failed_at = $3 WHERE key = $1", &[&endpoint, &values[0], &values[1]]).await?;
+    unit.conn
+        .run(
+            "UPDATE endpoint SET failing_since = $2, failed_at = $3 WHERE key = $1",
+            &[&endpoint, &values[0], &values[1]],
+        )
+        .await?;
     match failing.disables() {
         Some(reason) => disable_by_itself(unit, endpoint, &reason, now).await,
         None => Ok(()),

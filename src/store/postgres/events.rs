@@ -12,9 +12,11 @@ use crate::domain::{DeliveryId, EventId, EventKind};
 pub(super) struct Recipients(Vec<i64>);
 
 impl Recipients {
-    /// Reads them. None of them is disabled before this unit of work ends: nothing would cancel what is recorded for it here.
+    /// Reads them. None of them is disabled before this unit of work ends: nothing would cancel what is recorded for it
+    /// here.
     pub(super) async fn of(conn: &Connection, organization: i64) -> Work<Self> {
-        let enabled = "SELECT key FROM endpoint WHERE organization = $1 AND disabled_at IS NULL ORDER BY key FOR KEY SHARE";
+        let enabled =
+            "SELECT key FROM endpoint WHERE organization = $1 AND disabled_at IS NULL ORDER BY key FOR KEY SHARE";
         Ok(Self(conn.all(enabled, &[&organization], cell).await?))
     }
 
@@ -24,7 +26,8 @@ impl Recipients {
     }
 }
 
-/// Records events of one kind, each of the alert in a row with the body that tells of it, with a delivery to each recipient.
+/// Records events of one kind, each of the alert in a row with the body that tells of it, with a delivery to each
+/// recipient.
 pub(super) async fn record(
     conn: &Connection,
     recipients: &Recipients,
@@ -46,14 +49,19 @@ pub(super) async fn record(
     )
     .await?;
     // In the order of the events, and for each in that of the recipients.
-    let each = || keys.iter().zip(&alerts).flat_map(|(event, alert)| recipients.0.iter().map(move |endpoint| (*event, *alert, *endpoint)));
+    let each = || {
+        keys.iter()
+            .zip(&alerts)
+            .flat_map(|(event, alert)| recipients.0.iter().map(move |endpoint| (*event, *alert, *endpoint)))
+    };
     let deliveries = new_keys(conn, "delivery", each().count()).await?;
     let ids: Vec<_> = deliveries.iter().map(|_| DeliveryId::generate().0).collect();
     let (events, alerts): (Vec<i64>, Vec<i64>) = each().map(|(event, alert, _)| (event, alert)).unzip();
     let endpoints: Vec<i64> = each().map(|(_, _, endpoint)| endpoint).collect();
     conn.run(
         "INSERT INTO delivery (key, id, event, alert, endpoint, kind, at, state, due, since)
-         SELECT n.*, $6::text, $7::bigint, 'pending', $7::bigint, $7::bigint FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[]) AS n",
+         SELECT n.*, $6::text, $7::bigint, 'pending', $7::bigint, $7::bigint FROM unnest($1::bigint[], $2::uuid[], \
+         $3::bigint[], $4::bigint[], $5::bigint[]) AS n",
         &[&deliveries, &ids, &events, &alerts, &endpoints, &kind, &at],
     )
     .await?;

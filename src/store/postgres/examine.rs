@@ -26,7 +26,8 @@ use crate::store::sealed::KEY_CHECK;
 use crate::store::verdicts::{self, PulledSource};
 use crate::store::{Finding, SchemaState, StoreError};
 
-/// What is found, and what the database remembers that other checks ask for; none of it where it cannot be read, which the findings tell.
+/// What is found, and what the database remembers that other checks ask for; none of it where it cannot be read, which
+/// the findings tell.
 #[derive(Debug, Default)]
 pub struct Examination {
     pub findings: Vec<Finding>,
@@ -50,7 +51,8 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
     let (_pool, conn) = match connect(server).await {
         Ok(connected) => connected,
         Err(error) => {
-            let advice = "see whether the server runs, and whether host, port, name, user and password are right (AVERT_DATABASE)";
+            let advice = "see whether the server runs, and whether host, port, name, user and password are right \
+                (AVERT_DATABASE)";
             findings.push(at(server, &error, advice));
             findings.push(key_of(key_path, false));
             return examination;
@@ -62,10 +64,14 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
     }
     match migrate::state(&conn).await.map_err(StoreError::from) {
         Ok(SchemaState::Current) => {
-            let sized = conn.one("SELECT pg_database_size(current_database()), current_setting('server_version')", &[], |row| {
-                let (bytes, version): (i64, &str) = (row.try_get(0)?, row.try_get(1)?);
-                Ok(Finding::fine("database", format!("{server}, PostgreSQL {version}, {bytes} bytes")))
-            });
+            let sized = conn.one(
+                "SELECT pg_database_size(current_database()), current_setting('server_version')",
+                &[],
+                |row| {
+                    let (bytes, version): (i64, &str) = (row.try_get(0)?, row.try_get(1)?);
+                    Ok(Finding::fine("database", format!("{server}, PostgreSQL {version}, {bytes} bytes")))
+                },
+            );
             findings.push(verdicts::checked("database", sized.await.map_err(Into::into), RESTORE));
         }
         Ok(SchemaState::Empty(_)) => {
@@ -85,7 +91,11 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
         }
     }
     let schema = fingerprint::compare(&conn, migrate::STEPS).await;
-    findings.push(verdicts::checked("schema", schema.map(|differences| differences.finding()).map_err(Into::into), RESTORE));
+    findings.push(verdicts::checked(
+        "schema",
+        schema.map(|differences| differences.finding()).map_err(Into::into),
+        RESTORE,
+    ));
     findings.push(verdicts::checked("writing", writing(&conn).await.map_err(Into::into), RESTORE));
     findings.push(checked(&conn, "searches", trigrams(&conn)).await);
     findings.push(checked(&conn, "processes", processes(&conn)).await);
@@ -119,7 +129,11 @@ fn at(server: &PostgresAddress, error: &StoreError, advice: &str) -> Finding {
 fn key_of(file: Option<&Path>, needed: bool) -> Finding {
     match file {
         Some(file) => verdicts::key_file(file, needed, "put it back: every process on the database has the same one"),
-        None => Finding::wrong("key file", "no file is named", "name it with AVERT_SECRET_KEY_FILE: it is not beside the database"),
+        None => Finding::wrong(
+            "key file",
+            "no file is named",
+            "name it with AVERT_SECRET_KEY_FILE: it is not beside the database",
+        ),
     }
 }
 
@@ -153,7 +167,8 @@ async fn writing(conn: &Connection) -> Work<Finding> {
             (false, true) => Finding::wrong(
                 CHECK,
                 "nothing can be written: the database, or this user in it, is set read-only",
-                "whoever set default_transaction_read_only takes it back when it may be written: nodes go on by themselves",
+                "whoever set default_transaction_read_only takes it back when it may be written: nodes go on by \
+                    themselves",
             ),
             (false, false) => Finding::fine(CHECK, "the server takes writes"),
         })
@@ -163,28 +178,38 @@ async fn writing(conn: &Connection) -> Work<Finding> {
 
 async fn trigrams(conn: &Connection) -> Work<Finding> {
     let indexed = conn
-        .one("SELECT to_regclass('alert_by_trigram') IS NOT NULL AND to_regclass('alert_by_find_edges') IS NOT NULL", &[], cell)
+        .one(
+            "SELECT to_regclass('alert_by_trigram') IS NOT NULL AND to_regclass('alert_by_find_edges') IS NOT NULL",
+            &[],
+            cell,
+        )
         .await?;
     Ok(if indexed {
         Finding::fine("searches", "have an index")
     } else {
-        let advice = "have CREATE EXTENSION pg_trgm run by who may, then `avert migrate`: until then a search looks at every alert";
+        let advice = "have CREATE EXTENSION pg_trgm run by who may, then `avert migrate`: until then a search looks \
+            at every alert";
         Finding::notice("searches", "have no index: the server has no pg_trgm, or this user may not create it", advice)
     })
 }
 
 async fn processes(conn: &Connection) -> Work<Finding> {
-    let alive = format!("SELECT count(*) FILTER (WHERE beat_at > clock_timestamp() - {DEAD_AFTER}), count(*) FROM instance");
+    let alive =
+        format!("SELECT count(*) FILTER (WHERE beat_at > clock_timestamp() - {DEAD_AFTER}), count(*) FROM instance");
     conn.one(&alive, &[], |row| {
         let (living, all): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
         let dead = all - living;
-        Ok(Finding::fine("processes", format!("{living} at work on it, {dead} ended without a word (their work is taken up)")))
+        Ok(Finding::fine(
+            "processes",
+            format!("{living} at work on it, {dead} ended without a word (their work is taken up)"),
+        ))
     })
     .await
 }
 
 async fn key(conn: &Connection, file: &Path) -> Vec<Finding> {
-    const ADVICE: &str = "put the right file there: it was made with the database or with `avert secrets rotate data`, and every process on it \
+    const ADVICE: &str = "put the right file there: it was made with the database or with `avert secrets rotate \
+        data`, and every process on it \
         has the same one";
     match conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await {
         Ok(Some(check)) => key_file::examine(file, &check, || ADVICE.to_owned()),
@@ -195,16 +220,19 @@ async fn key(conn: &Connection, file: &Path) -> Vec<Finding> {
 
 async fn outcomes(conn: &Connection) -> Work<Finding> {
     let alone =
-        "SELECT (SELECT count(*) FROM alert a WHERE a.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key))
+        "SELECT (SELECT count(*) FROM alert a WHERE a.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM outcome o \
+            WHERE o.alert = a.key))
         + (SELECT count(*) FROM outcome o JOIN alert a ON a.key = o.alert WHERE a.outcome IS NULL)";
     Ok(verdicts::outcomes(count(conn, alone).await?, count(conn, "SELECT count(*) FROM outcome").await?, RESTORE))
 }
 
 async fn counts(conn: &Connection) -> Work<Finding> {
-    const KEPT: &str = "SELECT organization, day, provider, type, status, outcome, expired, sum(alerts) FROM alert_count
+    const KEPT: &str =
+        "SELECT organization, day, provider, type, status, outcome, expired, sum(alerts) FROM alert_count
         GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(alerts) <> 0";
     let counted = format!(
-        "SELECT organization, coalesce(floor(alert_time::numeric / {DAY_MICROS})::bigint, {NO_DAY}), provider, type, status, outcome,
+        "SELECT organization, coalesce(floor(alert_time::numeric / {DAY_MICROS})::bigint, {NO_DAY}), provider, type, \
+            status, outcome,
             expired_at IS NOT NULL, count(*)::numeric FROM alert GROUP BY 1, 2, 3, 4, 5, 6, 7"
     );
     // The totals are of the same rows as the counts of days.
@@ -216,8 +244,10 @@ async fn counts(conn: &Connection) -> Work<Finding> {
     };
     let (of_days, whole) = (totals("alert_count"), totals("alert_total"));
     let differing = format!(
-        "SELECT (SELECT count(*) FROM ((({counted}) EXCEPT ({KEPT})) UNION ALL (({KEPT}) EXCEPT ({counted}))) AS differing)
-              + (SELECT count(*) FROM ((({of_days}) EXCEPT ({whole})) UNION ALL (({whole}) EXCEPT ({of_days}))) AS differing)"
+        "SELECT (SELECT count(*) FROM ((({counted}) EXCEPT ({KEPT})) UNION ALL (({KEPT}) EXCEPT ({counted}))) AS \
+            differing)
+              + (SELECT count(*) FROM ((({of_days}) EXCEPT ({whole})) UNION ALL (({whole}) EXCEPT ({of_days}))) AS \
+              differing)"
     );
     Ok(verdicts::counts(count(conn, &differing).await?, count(conn, "SELECT count(*) FROM alert").await?, RESTORE))
 }
@@ -226,7 +256,10 @@ async fn decisions(conn: &Connection, now: Timestamp) -> Work<Finding> {
     let unsettled = "SELECT count(*) FILTER (WHERE state = 'PARKED'), count(*) FILTER (WHERE state = 'UNKNOWN'),
             count(*) FILTER (WHERE state = 'INFLIGHT' AND deadline < $1)
         FROM resolution_attempt WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')";
-    conn.one(unsettled, &[&micros(now)], |row| Ok(verdicts::decisions(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).await
+    conn.one(unsettled, &[&micros(now)], |row| {
+        Ok(verdicts::decisions(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+    })
+    .await
 }
 
 async fn deliveries(conn: &Connection, now: Timestamp) -> Work<Finding> {
@@ -235,7 +268,8 @@ async fn deliveries(conn: &Connection, now: Timestamp) -> Work<Finding> {
             count(*) FILTER (WHERE d.state = 'exhausted' AND NOT d.test)
         FROM delivery d JOIN endpoint e ON e.key = d.endpoint WHERE d.state IN ('pending', 'leased', 'exhausted')";
     let overdue = micros(now - verdicts::OVERDUE);
-    conn.one(undone, &[&overdue], |row| Ok(verdicts::deliveries(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).await
+    conn.one(undone, &[&overdue], |row| Ok(verdicts::deliveries(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)))
+        .await
 }
 
 async fn endpoints(conn: &Connection) -> Work<Finding> {
@@ -243,7 +277,8 @@ async fn endpoints(conn: &Connection) -> Work<Finding> {
     let disabled = "SELECT url || ' (' || coalesce(disabled_reason, '') || ')' FROM endpoint
         WHERE disabled_at IS NOT NULL AND removed_at IS NULL ORDER BY key LIMIT 5";
     let disabled: Vec<String> = conn.all(disabled, &[], cell).await?;
-    let failing = "SELECT url, failing_since FROM endpoint WHERE failing_since IS NOT NULL AND disabled_at IS NULL AND removed_at IS NULL
+    let failing = "SELECT url, failing_since FROM endpoint WHERE failing_since IS NOT NULL AND disabled_at IS NULL \
+        AND removed_at IS NULL
         ORDER BY failing_since LIMIT 5";
     let failing = conn.all(failing, &[], |row| Ok((row.try_get(0)?, moment_at(row, 1)?))).await?;
     Ok(verdicts::endpoints(all, &disabled, &failing))
@@ -267,8 +302,10 @@ async fn pulled(conn: &Connection, now: Timestamp) -> Work<Finding> {
 
 /// The clock of this machine beside the server's, and beside what was written.
 async fn clocks(conn: &Connection, now: Timestamp) -> Work<Finding> {
-    let newest = "SELECT max(t) FROM (SELECT max(started_at) t FROM resolution_attempt UNION ALL SELECT max(at) FROM event
-        UNION ALL SELECT max(applied_at) FROM schema_migration UNION ALL SELECT max(created_at) FROM api_key) AS written";
+    let newest = "SELECT max(t) FROM (SELECT max(started_at) t FROM resolution_attempt UNION ALL SELECT max(at) FROM \
+        event
+        UNION ALL SELECT max(applied_at) FROM schema_migration UNION ALL SELECT max(created_at) FROM api_key) AS \
+        written";
     let newest = conn.one(newest, &[], |row| optional_moment(row, 0)).await?;
     if let Some(words) = clock::apart(conn, now).await? {
         return Ok(Finding::notice("clock", words, clock::ADVICE));

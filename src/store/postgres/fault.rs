@@ -39,7 +39,9 @@ impl From<StoreError> for WorkFault {
 impl From<WorkFault> for StoreError {
     fn from(fault: WorkFault) -> Self {
         match fault {
-            WorkFault::Final(error) | WorkFault::Again(error) | WorkFault::Lost(error) | WorkFault::ReadOnly(error) => error,
+            WorkFault::Final(error) | WorkFault::Again(error) | WorkFault::Lost(error) | WorkFault::ReadOnly(error) => {
+                error
+            }
         }
     }
 }
@@ -61,9 +63,9 @@ impl From<tokio_postgres::Error> for WorkFault {
             return Self::Lost(refusal(told));
         }
         match told.code() {
-            &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => {
-                Self::Again(StoreError::Unavailable(format!("too many work on the same rows at once ({message}); try again")))
-            }
+            &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => Self::Again(
+                StoreError::Unavailable(format!("too many work on the same rows at once ({message}); try again")),
+            ),
             &SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly(refusal(told)),
             _ => Self::Final(refusal(told)),
         }
@@ -79,9 +81,12 @@ fn refusal(told: &DbError) -> StoreError {
     match told.code() {
         &SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unavailable(missing_grant(message)),
         &SqlState::QUERY_CANCELED => StoreError::Unavailable(format!("it took too long: {message}")),
-        &SqlState::UNDEFINED_TABLE | &SqlState::UNDEFINED_COLUMN | &SqlState::UNDEFINED_FUNCTION | &SqlState::UNDEFINED_OBJECT => {
-            StoreError::Unusable(format!("its schema is not what avert made ({message}); `avert doctor` names what is missing"))
-        }
+        &SqlState::UNDEFINED_TABLE
+        | &SqlState::UNDEFINED_COLUMN
+        | &SqlState::UNDEFINED_FUNCTION
+        | &SqlState::UNDEFINED_OBJECT => StoreError::Unusable(format!(
+            "its schema is not what avert made ({message}); `avert doctor` names what is missing"
+        )),
         _ => StoreError::Unavailable(message.to_owned()),
     }
 }
@@ -112,7 +117,9 @@ fn missing_grant(message: &str) -> String {
         _ => None,
     };
     let named = message.strip_prefix("permission denied for ").and_then(|rest| rest.split_once(' '));
-    let grant = named.and_then(|(kind, name)| Some(format!("GRANT {} ON {} {name} TO this user", privileges(kind)?, kind.to_uppercase())));
+    let grant = named.and_then(|(kind, name)| {
+        Some(format!("GRANT {} ON {} {name} TO this user", privileges(kind)?, kind.to_uppercase()))
+    });
     match grant {
         Some(grant) => format!("{message}: this user needs a grant, have the owner run {grant}"),
         None => format!("{message}; `avert help postgresql` has the rights that are needed"),
@@ -145,7 +152,9 @@ pub(super) fn in_words(error: &tokio_postgres::Error) -> String {
 
 /// Why a server cannot be reached, or does not let this user in.
 pub(super) fn unreachable(error: &tokio_postgres::Error) -> StoreError {
-    error.as_db_error().map_or_else(|| StoreError::Unavailable(format!("it cannot be reached ({})", in_words(error))), refusal)
+    error
+        .as_db_error()
+        .map_or_else(|| StoreError::Unavailable(format!("it cannot be reached ({})", in_words(error))), refusal)
 }
 
 /// Whether the error is a broken UNIQUE rule.

@@ -1,8 +1,9 @@
 //! Full-text search over all fields: the text of each alert, by its index of trigrams where the server has one.
 //!
-//! Some of the alerts tell how common a word is. Where it is not, the index finds all that match, and they are put in order. Where it
-//! is, each grade is asked for by itself, better ones first: of what waits for an answer and then of the rest, from the newest on until there
-//! is enough, or by the index where few are. It knows the ends of values: many alerts with a word inside do not hide a whole value.
+//! Some of the alerts tell how common a word is. Where it is not, the index finds all that match, and they are put in
+//! order. Where it is, each grade is asked for by itself, better ones first: of what waits for an answer and then of
+//! the rest, from the newest on until there is enough, or by the index where few are. It knows the ends of values: many
+//! alerts with a word inside do not hide a whole value.
 
 use uuid::Uuid;
 
@@ -15,8 +16,8 @@ use super::unit::Unit;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder};
 use crate::store::searched::{EDGE, SearchShare, find_patterns, find_text};
 
-/// So many of the newest alerts that wait, and of the oldest others, tell how common a word is: the newest others lie behind all that wait,
-/// and most have lapsed a moment ago.
+/// So many of the newest alerts that wait, and of the oldest others, tell how common a word is: the newest others lie
+/// behind all that wait, and most have lapsed a moment ago.
 const SAMPLE: i64 = 400;
 
 /// A word that so many of a sample have is common.
@@ -25,7 +26,8 @@ const COMMON: usize = 2;
 /// So many alerts get their text at once.
 const BATCH: i64 = 1_000;
 
-/// Stands at both ends of a value in the text as the index knows it: trigrams are of letters and digits alone, and a text is in lower case.
+/// Stands at both ends of a value in the text as the index knows it: trigrams are of letters and digits alone, and a
+/// text is in lower case.
 const END: char = 'Q';
 
 /// The text in this column as the index knows it.
@@ -46,7 +48,12 @@ const fn condition(share: SearchShare) -> &'static str {
 }
 
 /// What is found, best first.
-pub(super) async fn find(unit: &Unit<'_>, organization: OrganizationId, query: &FindQuery, size: u32) -> Work<Vec<Alert>> {
+pub(super) async fn find(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    query: &FindQuery,
+    size: u32,
+) -> Work<Vec<Alert>> {
     let conn = &unit.conn;
     let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
     let ids = Search { conn, organization, query }.run(size as usize).await?;
@@ -77,10 +84,9 @@ impl Search<'_> {
         };
         // The loosest grade that leaves little is asked for at once with those that are better.
         let all = self.query.grades();
-        let at_once = (1..=all.len())
-            .rev()
-            .map(|grades| &all[..grades])
-            .find(|grades| self.is_indexed(grades) && SearchShare::ALL.into_iter().all(|share| hits(share, grades).len() < COMMON));
+        let at_once = (1..=all.len()).rev().map(|grades| &all[..grades]).find(|grades| {
+            self.is_indexed(grades) && SearchShare::ALL.into_iter().all(|share| hits(share, grades).len() < COMMON)
+        });
         let mut found = match at_once {
             Some(grades) => self.by_index(None, grades, size).await?,
             None => Vec::new(),
@@ -105,8 +111,8 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Whether the index knows something of the loosest of these: a trigram inside of a word, or one with an end of a value, as each reading
-    /// but the first has one.
+    /// Whether the index knows something of the loosest of these: a trigram inside of a word, or one with an end of a
+    /// value, as each reading but the first has one.
     fn is_indexed(&self, grades: &[MatchGrade]) -> bool {
         !grades.contains(&MatchGrade::Inside) || self.query.words().iter().any(|word| word.chars().nth(2).is_some())
     }
@@ -127,7 +133,8 @@ impl Search<'_> {
         self.conn
             .made(&sql, |row| {
                 let share = if row.try_get(1)? { SearchShare::Waiting } else { SearchShare::Rest };
-                let grade = usize::try_from(row.try_get::<_, i32>(2)?).ok().and_then(|place| MatchGrade::ALL.get(place));
+                let grade =
+                    usize::try_from(row.try_get::<_, i32>(2)?).ok().and_then(|place| MatchGrade::ALL.get(place));
                 Ok(Hit { id: row.try_get(0)?, share, grade: grade.copied().unwrap_or(MatchGrade::Inside) })
             })
             .await
@@ -159,7 +166,10 @@ impl Search<'_> {
         let mut sql = Sql::new("SELECT a.id FROM (SELECT a.key, a.alert_time, a.id");
         self.push_timed(&mut sql, share, SortOrder::Descending);
         // Each row is read by itself, until there is enough.
-        sql.push(" OFFSET 0) newest CROSS JOIN LATERAL (SELECT a.id, a.find_text FROM alert a WHERE a.key = newest.key OFFSET 0) a WHERE ");
+        sql.push(
+            " OFFSET 0) newest CROSS JOIN LATERAL (SELECT a.id, a.find_text FROM alert a WHERE a.key = \
+            newest.key OFFSET 0) a WHERE ",
+        );
         self.push_match(&mut sql, grade);
         self.push_no_better(&mut sql, grade);
         sql.push(" ORDER BY newest.alert_time DESC, newest.id DESC");
@@ -188,7 +198,8 @@ impl Search<'_> {
     /// How well an alert matches that does, as the place of the grade.
     fn push_grade(&self, sql: &mut Sql) {
         sql.push("CASE");
-        for (place, grade) in MatchGrade::ALL.into_iter().enumerate().filter(|(_, grade)| *grade != MatchGrade::Inside) {
+        for (place, grade) in MatchGrade::ALL.into_iter().enumerate().filter(|(_, grade)| *grade != MatchGrade::Inside)
+        {
             sql.push(" WHEN ");
             self.push_match(sql, grade);
             sql.push(&format!(" THEN {place}"));
@@ -239,7 +250,8 @@ pub(super) async fn index_all(conn: &Connection) -> Work<()> {
     Ok(())
 }
 
-/// Gives the next alerts their texts, those behind this one; what has its own already is not written. Their keys in order.
+/// Gives the next alerts their texts, those behind this one; what has its own already is not written. Their keys in
+/// order.
 pub(super) async fn index_behind(conn: &Connection, last: i64) -> Work<Vec<i64>> {
     let next = "SELECT key FROM alert WHERE key > $1 ORDER BY key LIMIT $2";
     let keys: Vec<i64> = conn.all(next, &[&last, &BATCH], cell).await?;

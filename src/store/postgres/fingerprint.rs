@@ -1,4 +1,5 @@
-//! Fingerprint of the schema: what its steps have made, compared with what there is. Missing and foreign objects are named.
+//! Fingerprint of the schema: what its steps have made, compared with what there is. Missing and foreign objects are
+//! named.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +9,8 @@ use super::connection::Connection;
 use super::fault::Work;
 use crate::store::{Finding, RefusalCause, StoreError};
 
-/// Objects by the steps that make them (`FIRST`, or `FIRST-LAST` where a later step takes them away; 0 where the server can have them or
-/// not): table, name, definition.
+/// Objects by the steps that make them (`FIRST`, or `FIRST-LAST` where a later step takes them away; 0 where the server
+/// can have them or not): table, name, definition.
 const MADE: &str = include_str!("../../../assets/postgres/objects.txt");
 
 /// Objects in the schema with their table, name and definition, in the words of [`MADE`].
@@ -42,8 +43,12 @@ pub(super) async fn compare(conn: &Connection, applied: usize) -> Work<Differenc
             None => differences.missing.push((*name).to_owned()),
         }
     }
-    let foreign = there.into_iter().filter(|(name, (table, _))| !made.contains_key(&**name) && is_made(table)).map(|(name, _)| name);
-    (differences.meddling, differences.added) = foreign.partition(|name| !name.starts_with("index ") && !name.starts_with("column "));
+    let foreign = there
+        .into_iter()
+        .filter(|(name, (table, _))| !made.contains_key(&**name) && is_made(table))
+        .map(|(name, _)| name);
+    (differences.meddling, differences.added) =
+        foreign.partition(|name| !name.starts_with("index ") && !name.starts_with("column "));
     Ok(differences)
 }
 
@@ -69,7 +74,9 @@ impl Differences {
         let (missing, meddling) = (self.missing.join(", "), self.meddling.join(", "));
         match (missing.is_empty(), meddling.is_empty()) {
             (true, true) => None,
-            (true, false) => Some(StoreError::Unusable(format!("avert did not make this in its schema: {meddling}; drop it to go on"))),
+            (true, false) => Some(StoreError::Unusable(format!(
+                "avert did not make this in its schema: {meddling}; drop it to go on"
+            ))),
             (false, _) => Some(StoreError::Refused(RefusalCause::Damaged, format!("missing in its schema: {missing}"))),
         }
     }

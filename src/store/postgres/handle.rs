@@ -1,4 +1,5 @@
-//! The handle on a PostgreSQL store, and the ways to its units of work: one statement, reading from one snapshot, and writing.
+//! The handle on a PostgreSQL store, and the ways to its units of work: one statement, reading from one snapshot, and
+//! writing.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -66,7 +67,8 @@ enum Mode {
 }
 
 impl PostgresStore {
-    /// Lets go of the database: other processes know at once that this one is gone. What is asked afterwards is refused.
+    /// Lets go of the database: other processes know at once that this one is gone. What is asked afterwards is
+    /// refused.
     pub fn close(&self) {
         self.keeper.close();
         self.pool.close();
@@ -96,7 +98,8 @@ impl PostgresStore {
         self.repeat(Mode::Read, LONG_PATIENCE, work).await
     }
 
-    /// Does a unit of work, and answers once it is durable. It is done again where others were at work on the same rows.
+    /// Does a unit of work, and answers once it is durable. It is done again where others were at work on the same
+    /// rows.
     pub(super) async fn write<'r, T: Send>(
         &'r self,
         kind: WriteKind,
@@ -159,7 +162,9 @@ impl PostgresStore {
             Mode::Look => return work(&unit).await,
             Mode::Read => unit.conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
             // What has not begun may be done again. A database that its operator has set read-only stays so.
-            Mode::Write(_) => unit.conn.begin("ISOLATION LEVEL READ COMMITTED").await.map_err(WorkFault::before_anything)?,
+            Mode::Write(_) => {
+                unit.conn.begin("ISOLATION LEVEL READ COMMITTED").await.map_err(WorkFault::before_anything)?
+            }
         }
         match self.end(mode, &unit, work).await {
             Ok(value) => Ok(value),
@@ -228,7 +233,8 @@ const fn most_repeats(mode: Mode, fault: &WorkFault) -> u32 {
         WorkFault::Final(_) => 0,
         WorkFault::Lost(_) if matches!(mode, Mode::Write(_)) => 0,
         WorkFault::Again(_) | WorkFault::Lost(_) => MOST_REPEATS,
-        // Connections that others had in hand meanwhile may only read too; where all may, nobody waits long for that answer.
+        // Connections that others had in hand meanwhile may only read too; where all may, nobody waits long for that
+        // answer.
         WorkFault::ReadOnly(_) => 2,
     }
 }

@@ -1,7 +1,7 @@
 //! Alerts coming in: which are known, and the events of new ones.
 //!
-//! Intakes of an organization follow one another, so that of two with the same alert the second one knows it. What is read and written of a
-//! batch is read and written at once.
+//! Intakes of an organization follow one another, so that of two with the same alert the second one knows it. What is
+//! read and written of a batch is read and written at once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,12 @@ use crate::domain::{Alert, AlertId, AlertPatch, EventKind, IngestReport, Organiz
 use crate::store::StoreError;
 
 /// Takes alerts in, all in one unit of work.
-pub(super) async fn ingest(unit: &Unit<'_>, organization: OrganizationId, incoming: &[AlertPatch], now: Timestamp) -> Work<IngestReport> {
+pub(super) async fn ingest(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    incoming: &[AlertPatch],
+    now: Timestamp,
+) -> Work<IngestReport> {
     let conn = &unit.conn;
     let locked = "SELECT key FROM organization WHERE id = $1 FOR NO KEY UPDATE";
     let organization = conn.first(locked, &[&organization.0], cell::<i64>).await?;
@@ -93,7 +98,8 @@ impl Batch {
         }
         if !providers.is_empty() {
             let known = "SELECT a.key FROM unnest($2::text[], $3::text[]) AS n (provider, provider_id)
-                JOIN alert a ON a.organization = $1 AND a.provider_id = n.provider_id COLLATE \"C\" AND a.provider = n.provider COLLATE \"C\"";
+                JOIN alert a ON a.organization = $1 AND a.provider_id = n.provider_id COLLATE \"C\" AND a.provider = \
+                n.provider COLLATE \"C\"";
             keys.extend(conn.all(known, &[&organization, &providers, &provider_ids], cell::<i64>).await?);
         }
         keys.sort_unstable();
@@ -113,8 +119,8 @@ impl Batch {
         self.entries.push(entry);
     }
 
-    /// The alert that a row is about, where it is known: by id where it was given, else by provider and provider id. Ids given by hand can
-    /// make two of one identity; the older one is meant.
+    /// The alert that a row is about, where it is known: by id where it was given, else by provider and provider id.
+    /// Ids given by hand can make two of one identity; the older one is meant.
     fn find(&self, row: &AlertPatch) -> Option<usize> {
         if row.is_by_id() {
             return self.by_id.get(&row.alert.id).copied();

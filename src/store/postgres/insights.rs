@@ -1,13 +1,18 @@
-//! Statistics of the alerts within a filter: how they stand from the counts where those know it, the rest through the index of what is asked.
+//! Statistics of the alerts within a filter: how they stand from the counts where those know it, the rest through the
+//! index of what is asked.
 
 use super::conditions::{Wanted, notices};
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::fault::Work;
 use super::statements::{Sql, Value, micros, moment};
 use super::unit::Unit;
-use crate::domain::insights::{InsightsBuilder, QUARTER, first_day, is_fraud, last_quarter, month_of, quarter_of, soon};
+use crate::domain::insights::{
+    InsightsBuilder, QUARTER, first_day, is_fraud, last_quarter, month_of, quarter_of, soon,
+};
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Insights, Lapsing, Money, OrganizationId, Provider};
+use crate::domain::{
+    AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Insights, Lapsing, Money, OrganizationId, Provider,
+};
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
 pub(super) async fn insights(
@@ -52,7 +57,8 @@ async fn add_kinds(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut Ins
     if !wanted.is_counted() {
         return add_counted_now(unit, wanted, days, found).await;
     }
-    let mut sql = Sql::new("SELECT a.day, a.provider, a.type, a.status, a.outcome IS NOT NULL, a.expired, sum(a.alerts)::bigint");
+    let mut sql =
+        Sql::new("SELECT a.day, a.provider, a.type, a.status, a.outcome IS NOT NULL, a.expired, sum(a.alerts)::bigint");
     wanted.push_counts(&mut sql);
     if days.calendar.is_utc() {
         sql.push(" GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(a.alerts) > 0");
@@ -60,7 +66,9 @@ async fn add_kinds(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut Ins
     }
     // The counts are of UTC days: of those that are told one by one the alerts are counted.
     let counted_before = micros(days.begin()).div_euclid(DAY_MICROS);
-    sql.push(&format!(" AND (a.day < {counted_before} OR a.day = {NO_DAY}) GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(a.alerts) > 0"));
+    sql.push(&format!(
+        " AND (a.day < {counted_before} OR a.day = {NO_DAY}) GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(a.alerts) > 0"
+    ));
     add_cells(unit, &sql, found).await?;
     let (from, until) = wanted.alert_time();
     let since = from.max(Some(counted_before * DAY_MICROS));
@@ -71,7 +79,8 @@ async fn add_kinds(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut Ins
 async fn add_counted_now(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> Work<()> {
     let (since, day) = (micros(days.begin()), days.of("a.alert_time"));
     let mut sql = Sql::new(&format!(
-        "SELECT CASE WHEN a.alert_time >= {since} THEN {day} ELSE {NO_DAY} END, a.provider, a.type, a.status, a.outcome IS NOT NULL, \
+        "SELECT CASE WHEN a.alert_time >= {since} THEN {day} ELSE {NO_DAY} END, a.provider, a.type, a.status, \
+            a.outcome IS NOT NULL, \
          a.expired_at IS NOT NULL, count(*)"
     ));
     wanted.push_alerts(&mut sql);
@@ -83,7 +92,11 @@ async fn add_cells(unit: &Unit<'_>, sql: &Sql, found: &mut InsightsBuilder) -> W
     let kinds = unit
         .conn
         .made(sql, |row| {
-            let kind = (Provider::parse(row.try_get(1)?), AlertType::parse(row.try_get(2)?), AlertStatus::parse(row.try_get(3)?));
+            let kind = (
+                Provider::parse(row.try_get(1)?),
+                AlertType::parse(row.try_get(2)?),
+                AlertStatus::parse(row.try_get(3)?),
+            );
             Ok((row.try_get::<_, i64>(0)?, kind, row.try_get(4)?, row.try_get(5)?, row.try_get::<_, i64>(6)?))
         })
         .await?;
@@ -97,7 +110,8 @@ async fn add_lapsing(unit: &Unit<'_>, wanted: &Wanted, now: Timestamp, found: &m
     let (quarter, last, soon) = (QUARTER.num_microseconds().unwrap_or(1), micros(last_quarter(now)), micros(soon(now)));
     let mut sql = Sql::new(&format!(
         "SELECT CASE WHEN a.open_deadline < {last} THEN a.open_deadline / {quarter} END, a.currency, count(*), \
-         coalesce(sum(a.amount_micros / 1000000), 0)::bigint, coalesce(sum(a.amount_micros % 1000000), 0)::bigint, count(a.amount_micros), \
+         coalesce(sum(a.amount_micros / 1000000), 0)::bigint, coalesce(sum(a.amount_micros % 1000000), 0)::bigint, \
+         count(a.amount_micros), \
          a.open_deadline <= {soon}"
     ));
     wanted.push_alerts(&mut sql);
@@ -139,7 +153,14 @@ async fn add_answers(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut I
         .conn
         .made(&sql, |row| {
             let (provider, status) = (Provider::parse(row.try_get(1)?), AlertStatus::parse(row.try_get(2)?));
-            Ok((row.try_get(0)?, provider, status, row.try_get::<_, String>(3)?, row.try_get(4)?, row.try_get::<_, i64>(5)?))
+            Ok((
+                row.try_get(0)?,
+                provider,
+                status,
+                row.try_get::<_, String>(3)?,
+                row.try_get(4)?,
+                row.try_get::<_, i64>(5)?,
+            ))
         })
         .await?;
     for (day, provider, status, refunded, minutes, alerts) in answers {
@@ -160,7 +181,10 @@ async fn add_missed(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut In
     sql.with(" AND a.expired_at >= ", Value::Number(micros(days.begin())));
     sql.with(" AND a.type <> ALL(", Value::Texts(notices()));
     sql.push(") GROUP BY 1, 2");
-    let missed = unit.conn.made(&sql, |row| Ok((row.try_get(0)?, Provider::parse(row.try_get(1)?), row.try_get::<_, i64>(2)?))).await?;
+    let missed = unit
+        .conn
+        .made(&sql, |row| Ok((row.try_get(0)?, Provider::parse(row.try_get(1)?), row.try_get::<_, i64>(2)?)))
+        .await?;
     for (day, provider, alerts) in missed {
         found.add_missed(day, &provider, alerts.unsigned_abs());
     }
@@ -169,8 +193,10 @@ async fn add_missed(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut In
 
 async fn add_monitored(unit: &Unit<'_>, organization: i64, now: Timestamp, found: &mut InsightsBuilder) -> Work<()> {
     let (from, until) = month_of(now);
-    let fraud: Vec<String> = AlertType::KNOWN.iter().filter(|word| is_fraud(word)).map(|word| word.as_str().to_owned()).collect();
-    let mut sql = Sql::new("SELECT left(m.card_bin, 4), m.fraud, m.lost, count(*) FROM (SELECT a.card_bin, a.type = ANY(");
+    let fraud: Vec<String> =
+        AlertType::KNOWN.iter().filter(|word| is_fraud(word)).map(|word| word.as_str().to_owned()).collect();
+    let mut sql =
+        Sql::new("SELECT left(m.card_bin, 4), m.fraud, m.lost, count(*) FROM (SELECT a.card_bin, a.type = ANY(");
     sql.value(Value::Texts(fraud));
     // What lapsed and has no answer counts as what became a chargeback.
     sql.with(") AS fraud, (a.status = ", Value::Text(AlertStatus::Chargeback.as_str().to_owned()));
@@ -179,8 +205,12 @@ async fn add_monitored(unit: &Unit<'_>, organization: i64, now: Timestamp, found
     sql.with(" FROM alert a WHERE a.organization = ", Value::Number(organization));
     sql.range("a.alert_time", (Some(micros(from)), Some(micros(until))));
     sql.push(") AS m WHERE m.fraud OR m.lost GROUP BY 1, 2, 3");
-    let counted =
-        unit.conn.made(&sql, |row| Ok((row.try_get::<_, String>(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get::<_, i64>(3)?))).await?;
+    let counted = unit
+        .conn
+        .made(&sql, |row| {
+            Ok((row.try_get::<_, String>(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get::<_, i64>(3)?))
+        })
+        .await?;
     for (card, is_fraud, is_chargeback, alerts) in counted {
         found.add_monitored(&card, is_fraud, is_chargeback, alerts.unsigned_abs());
     }

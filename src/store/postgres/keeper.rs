@@ -1,6 +1,6 @@
-//! The keeper thread of a process, on a connection of its own: heartbeats, news of other processes' changes four times a second while somebody
-//! listens, counts drawn together, a look at the clocks and the data key. It ends with the store and says so, whatever the rest of the process
-//! is at.
+//! The keeper thread of a process, on a connection of its own: heartbeats, news of other processes' changes four times
+//! a second while somebody listens, counts drawn together, a look at the clocks and the data key. It ends with the
+//! store and says so, whatever the rest of the process is at.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -89,7 +89,8 @@ impl Drop for Keeper {
     }
 }
 
-/// Says that this process lives; the connection that goes on saying it. One that was given up a moment ago may still count for the server.
+/// Says that this process lives; the connection that goes on saying it. One that was given up a moment ago may still
+/// count for the server.
 async fn announce(server: &DatabaseServer, shared: &Shared) -> StoreResult<Client> {
     let announced = async {
         let client = match server.client().await {
@@ -185,7 +186,8 @@ async fn beat(client: &Client, shared: &Shared, clocks: &mut ClockWatch) -> Resu
         clocks.observe(date, SystemClock.now());
     }
     let check: Vec<u8> = client.query_one(&format!("SELECT {CHECK}"), &[]).await?.try_get(0)?;
-    // A key that was rotated is put in its place here even while nothing is sealed or opened. Where it is not here, whoever needs it says so.
+    // A key that was rotated is put in its place here even while nothing is sealed or opened. Where it is not here,
+    // whoever needs it says so.
     let _ = shared.data_key.seal(&check);
     Ok(())
 }

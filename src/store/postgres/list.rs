@@ -1,13 +1,14 @@
 //! The list planner: the exact total and one page, both from one snapshot.
 //!
-//! Totals come from the counts where they know them. Pages choose ids first, from an index where one is in the order of the sort and holds
-//! the id as well, and read the wide rows last. The ways to a page:
+//! Totals come from the counts where they know them. Pages choose ids first, from an index where one is in the order of
+//! the sort and holds the id as well, and read the wide rows last. The ways to a page:
 //!
-//! 1. All that matches waits for an answer, or has a text in it: it is little, and put in order ([`matched`]); that counts it, too.
-//! 2. In the order of the alert time the counts say on which day the page begins ([`skip_days`]), in the order of provider, type or status to
-//!    which of them it belongs ([`by_words`]).
-//! 3. By walking the index that is in the order of the sort. What has no value to sort by is read apart, so that one index serves
-//!    both directions.
+//! 1. All that matches waits for an answer, or has a text in it: it is little, and put in order ([`matched`]); that
+//!    counts it, too.
+//! 2. In the order of the alert time the counts say on which day the page begins ([`skip_days`]), in the order of
+//!    provider, type or status to which of them it belongs ([`by_words`]).
+//! 3. By walking the index that is in the order of the sort. What has no value to sort by is read apart, so that one
+//!    index serves both directions.
 
 use uuid::Uuid;
 
@@ -19,7 +20,9 @@ use super::rows::read_by_ids;
 use super::statements::{Sql, Value, cell, limit_of};
 use super::unit::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder};
+use crate::domain::{
+    AlertFilter, AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder,
+};
 
 /// From here on it pays to ask the counts where a page begins.
 const DEEP: u64 = 1_000;
@@ -28,12 +31,21 @@ const DEEP: u64 = 1_000;
 const RARE: u64 = 8;
 
 /// One page with the exact total.
-pub(super) async fn list(unit: &Unit<'_>, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Work<Page<SharedAlert>> {
+pub(super) async fn list(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    query: &AlertQuery,
+    now: Timestamp,
+) -> Work<Page<SharedAlert>> {
     let conn = &unit.conn;
     let mut page = Page { data: Vec::new(), total: 0, counted: true, page: query.page.page, size: query.page.size };
     let Some(organization) = unit.organization(organization).await? else { return Ok(page) };
     let Some((wanted, counts)) = planned(conn, organization, &query.filter, now).await? else { return Ok(page) };
-    let part = Part { sort: query.sort, offset: query.page.page.saturating_mul(query.page.size.into()), limit: query.page.size.into() };
+    let part = Part {
+        sort: query.sort,
+        offset: query.page.page.saturating_mul(query.page.size.into()),
+        limit: query.page.size.into(),
+    };
     let ids = if !wanted.is_counted() && (wanted.waits() || wanted.has_indexed_text()) {
         let found = matched(conn, &wanted, part).await?;
         page.total = found.total;
@@ -64,7 +76,8 @@ pub(super) async fn planned(
 
 /// How many alerts the organization has.
 pub(super) async fn count_all(conn: &Connection, organization: OrganizationId) -> Work<u64> {
-    let all = "SELECT coalesce(sum(alerts), 0)::bigint FROM alert_total WHERE organization = (SELECT key FROM organization WHERE id = $1)";
+    let all = "SELECT coalesce(sum(alerts), 0)::bigint FROM alert_total WHERE organization = (SELECT key FROM \
+        organization WHERE id = $1)";
     Ok(conn.one(all, &[&organization.0], cell::<i64>).await?.unsigned_abs())
 }
 
@@ -77,7 +90,8 @@ struct Part {
 }
 
 impl Part {
-    /// The same part of `total` as it is met from the end, where fewer matches lie before it there; its ids come in the opposite order.
+    /// The same part of `total` as it is met from the end, where fewer matches lie before it there; its ids come in the
+    /// opposite order.
     fn backwards(self, total: u64) -> Option<Self> {
         let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
         let back = Self { sort, offset: total.saturating_sub(self.offset + self.limit), ..self };
@@ -111,7 +125,8 @@ impl MatchCounts {
         push_sums(&mut sql);
         wanted.push_totals(&mut sql);
         let read = conn.made(&sql, |row| {
-            let [all, candidates, waiting] = [row.try_get::<_, i64>(0)?, row.try_get(1)?, row.try_get(2)?].map(i64::unsigned_abs);
+            let [all, candidates, waiting] =
+                [row.try_get::<_, i64>(0)?, row.try_get(1)?, row.try_get(2)?].map(i64::unsigned_abs);
             Ok(Self { all, candidates, waiting })
         });
         Ok(read.await?.first().copied().unwrap_or(Self { all: 0, candidates: 0, waiting: 0 }))
@@ -144,11 +159,14 @@ async fn matched(conn: &Connection, wanted: &Wanted, part: Part) -> Work<Matched
     let direction = direction(part.sort.order);
     let nulls = if nulls == Nulls::Least && part.sort.order == SortOrder::Ascending { "FIRST" } else { "LAST" };
     sql.push(&format!(
-        ") SELECT (SELECT count(*) FROM matching), ARRAY(SELECT id FROM matching ORDER BY value {direction} NULLS {nulls}, id {direction}"
+        ") SELECT (SELECT count(*) FROM matching), ARRAY(SELECT id FROM matching ORDER BY value {direction} NULLS \
+            {nulls}, id {direction}"
     ));
     push_window(&mut sql, part);
     sql.push(")");
-    let found = conn.made(&sql, |row| Ok(Matched { total: row.try_get::<_, i64>(0)?.unsigned_abs(), ids: row.try_get(1)? })).await?;
+    let found = conn
+        .made(&sql, |row| Ok(Matched { total: row.try_get::<_, i64>(0)?.unsigned_abs(), ids: row.try_get(1)? }))
+        .await?;
     Ok(found.into_iter().next().unwrap_or(Matched { total: 0, ids: Vec::new() }))
 }
 
@@ -197,7 +215,12 @@ async fn nulls_first(conn: &Connection, wanted: &Wanted, part: Part, nulls: u64)
 }
 
 /// What has a value, met nearer by this part of this filter, and then what has none by id.
-async fn nulls_last(conn: &Connection, wanted: &Wanted, part: Part, (near, near_part): (&Wanted, Part)) -> Work<Vec<Uuid>> {
+async fn nulls_last(
+    conn: &Connection,
+    wanted: &Wanted,
+    part: Part,
+    (near, near_part): (&Wanted, Part),
+) -> Work<Vec<Uuid>> {
     let (column, _) = sort_column(part.sort.field);
     let mut found = ids(conn, near, &valued(column), Some(column), near_part).await?;
     let missing = part.limit - found.len() as u64;
@@ -225,8 +248,12 @@ async fn by_words(conn: &Connection, wanted: &Wanted, column: &'static str, part
     let mut sql = Sql::new(&format!("SELECT a.{column}, "));
     push_sums(&mut sql);
     wanted.push_totals(&mut sql);
-    sql.push(&format!(" GROUP BY a.{column} HAVING sum(a.alerts) > 0 ORDER BY a.{column} {}", direction(part.sort.order)));
-    let words: Vec<(String, i64, i64)> = conn.made(&sql, |row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).await?;
+    sql.push(&format!(
+        " GROUP BY a.{column} HAVING sum(a.alerts) > 0 ORDER BY a.{column} {}",
+        direction(part.sort.order)
+    ));
+    let words: Vec<(String, i64, i64)> =
+        conn.made(&sql, |row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).await?;
     let mut found = Vec::new();
     let (mut skip, mut left) = (part.offset, part.limit);
     for (word, alerts, waiting) in words {

@@ -1,4 +1,5 @@
-//! Liveness of processes by heartbeats in a table: one that has not beaten for a while by the database's clock, or is not there, is dead.
+//! Liveness of processes by heartbeats in a table: one that has not beaten for a while by the database's clock, or is
+//! not there, is dead.
 
 use tokio_postgres::Client;
 use uuid::Uuid;
@@ -19,7 +20,8 @@ pub(super) fn is_dead(column: &str, own: &str) -> String {
     )
 }
 
-/// How long a service is left what it does without a heartbeat, in SQL: two of them, so that its work goes on within 15 s of its last moment.
+/// How long a service is left what it does without a heartbeat, in SQL: two of them, so that its work goes on within 15
+/// s of its last moment.
 const SERVES_FOR: &str = "interval '10 seconds'";
 
 /// Returns whether another process serves on this database, and this one does not.

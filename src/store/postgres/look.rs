@@ -27,7 +27,10 @@ pub(super) async fn connect_to(server: &DatabaseServer, most: u32) -> StoreResul
     }
     let second = server.client().await.map_err(|error| unreachable(&error))?;
     if !keep_their_own([first.client()?, &second]).await.map_err(WorkFault::from)? {
-        return Err(StoreError::Refused(RefusalCause::Pooler, "what a session sets is gone with its next transaction".to_owned()));
+        return Err(StoreError::Refused(
+            RefusalCause::Pooler,
+            "what a session sets is gone with its next transaction".to_owned(),
+        ));
     }
     Ok((pool, first))
 }

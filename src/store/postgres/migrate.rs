@@ -1,4 +1,5 @@
-//! Schema migrations, numbered and with checksums, applied by one process at a time. A newer or altered schema is refused.
+//! Schema migrations, numbered and with checksums, applied by one process at a time. A newer or altered schema is
+//! refused.
 
 use sha2::{Digest as _, Sha256};
 
@@ -57,7 +58,8 @@ pub(super) const STEPS: usize = MIGRATIONS.len();
 /// Looks, without changing anything, what has become of the schema.
 ///
 /// # Errors
-/// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered or another program's.
+/// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered
+/// or another program's.
 pub async fn inspect(server: &PostgresAddress) -> StoreResult<SchemaState> {
     let (_pool, conn) = connect(server).await?;
     Ok(state(&conn).await?)
@@ -75,11 +77,12 @@ pub(super) async fn state_of_any(conn: &Connection) -> Work<SchemaState> {
     Ok(SchemaState::after(applied(conn).await?, MIGRATIONS.iter().map(|step| step.name)))
 }
 
-/// Brings the schema up to date, and says which steps it applied. Another process that does so at the same time waits, and finds nothing left
-/// to do.
+/// Brings the schema up to date, and says which steps it applied. Another process that does so at the same time waits,
+/// and finds nothing left to do.
 ///
 /// # Errors
-/// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered or another program's.
+/// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered
+/// or another program's.
 pub async fn migrate(server: &PostgresAddress) -> StoreResult<Vec<&'static str>> {
     let (_pool, conn) = connect(server).await?;
     copy_mark::refuse(&conn).await?;
@@ -138,7 +141,8 @@ async fn refuse_strangers(conn: &Connection) -> Work<()> {
         return Ok(());
     }
     // Once more: another process may have made them meanwhile.
-    let tables = "SELECT count(*) FROM pg_class c WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
+    let tables = "SELECT count(*) FROM pg_class c WHERE c.relkind IN ('r', 'p') AND c.relnamespace = \
+        current_schema()::regnamespace
         AND c.relname NOT IN ('schema_lock', $1) AND to_regclass('schema_migration') IS NULL";
     if conn.one(tables, &[&UNFINISHED_COPY], cell::<i64>).await? > 0 {
         return Err(unusable("holds the tables of another program; name an empty one"));
@@ -159,13 +163,15 @@ async fn applied(conn: &Connection) -> Work<usize> {
     for (index, (number, checksum)) in rows.iter().enumerate() {
         let Some(known) = MIGRATIONS.get(index) else {
             let newest = MIGRATIONS.last().map_or(0, |migration| migration.number);
-            let what = format!("was written by a newer avert (schema {number}, this one knows {newest}); use that version");
+            let what =
+                format!("was written by a newer avert (schema {number}, this one knows {newest}); use that version");
             return Err(StoreError::Newer(what).into());
         };
         if known.number != *number || known.checksum() != *checksum {
             let (number_here, name) = (known.number, known.name);
             return Err(unusable(&format!(
-                "its schema step {number} is not the one that this avert knows as {number_here:04}_{name}; use the version that wrote it"
+                "its schema step {number} is not the one that this avert knows as {number_here:04}_{name}; use the \
+                    version that wrote it"
             )));
         }
     }
@@ -249,7 +255,10 @@ async fn index_trigrams(conn: &Connection) -> Work<()> {
     // It may be in a schema that no name is looked up in.
     let operators = "SELECT extnamespace::regnamespace || '.gin_trgm_ops' FROM pg_extension WHERE extname = 'pg_trgm'";
     let operators: String = conn.one(operators, &[], cell).await?;
-    for (index, text) in [("alert_by_trigram", "searched".to_owned()), ("alert_by_find_edges", format!("({})", find::edged("find_text")))] {
+    for (index, text) in [
+        ("alert_by_trigram", "searched".to_owned()),
+        ("alert_by_find_edges", format!("({})", find::edged("find_text"))),
+    ] {
         conn.batch(&format!("CREATE INDEX IF NOT EXISTS {index} ON alert USING gin ({text} {operators})")).await?;
     }
     conn.commit("").await?;

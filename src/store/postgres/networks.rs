@@ -37,7 +37,10 @@ impl NetworkStore for PostgresStore {
         lease_until: Timestamp,
     ) -> StoreResult<bool> {
         let cursor = cursor.map(String::into_bytes);
-        self.write(WriteKind::Quiet, |unit| Box::pin(advance(unit, source, generation, cursor.as_deref(), now, lease_until))).await
+        self.write(WriteKind::Quiet, |unit| {
+            Box::pin(advance(unit, source, generation, cursor.as_deref(), now, lease_until))
+        })
+        .await
     }
 
     async fn end_pull(&self, source: &str, generation: i64, end: PullEnd) -> StoreResult<bool> {
@@ -54,8 +57,12 @@ const PREFIX: &str = "gateway ";
 
 /// The networks that have a gateway, with its address.
 pub(super) async fn gateways(conn: &Connection) -> Work<Vec<(Provider, String)>> {
-    let all = "SELECT substr(name, length($1::text) + 1), value FROM fact WHERE starts_with(name, $1::text) ORDER BY name";
-    conn.all(all, &[&PREFIX], |row| Ok((Provider::parse(row.try_get(0)?), String::from_utf8_lossy(row.try_get(1)?).into_owned()))).await
+    let all =
+        "SELECT substr(name, length($1::text) + 1), value FROM fact WHERE starts_with(name, $1::text) ORDER BY name";
+    conn.all(all, &[&PREFIX], |row| {
+        Ok((Provider::parse(row.try_get(0)?), String::from_utf8_lossy(row.try_get(1)?).into_owned()))
+    })
+    .await
 }
 
 /// Keeps the address of a network's gateway, or removes it where there is none.
@@ -64,7 +71,8 @@ async fn keep_gateways(conn: &Connection, known: &[(Provider, Option<String>)]) 
         let name = format!("{PREFIX}{}", storable(network.as_str()));
         match url {
             Some(url) => {
-                let kept = "INSERT INTO fact (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+                let kept = "INSERT INTO fact (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = \
+                    excluded.value
                     WHERE fact.value <> excluded.value";
                 conn.run(kept, &[&name, &url.as_bytes()]).await?
             }
@@ -91,7 +99,10 @@ async fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Times
         .one(&found, &[&source, &unit.shared.own.0], |row| {
             let leased = lease::is_held(optional_moment(row, 4)?, lease_until - now, row.try_get(3)?, now);
             let held = leased || lease::waits(optional_moment(row, 6)?.unwrap_or(now), moment_at(row, 5)?, now);
-            Ok((PullLease { generation: row.try_get(0)?, cursor: text(row.try_get(1)?), failures: number_at(row, 2)? }, held))
+            Ok((
+                PullLease { generation: row.try_get(0)?, cursor: text(row.try_get(1)?), failures: number_at(row, 2)? },
+                held,
+            ))
         })
         .await?;
     if held {
@@ -114,7 +125,8 @@ async fn advance(
     now: Timestamp,
     lease_until: Timestamp,
 ) -> Work<bool> {
-    let advanced = "UPDATE pull SET cursor = coalesce($3, cursor), pulled_at = $4, lease_until = $5, failures = 0, failure = ''
+    let advanced =
+        "UPDATE pull SET cursor = coalesce($3, cursor), pulled_at = $4, lease_until = $5, failures = 0, failure = ''
         WHERE source = $1 AND generation = $2 AND lease_until IS NOT NULL";
     Ok(unit.conn.run(advanced, &[&source, &generation, &cursor, &micros(now), &micros(lease_until)]).await? == 1)
 }

@@ -68,7 +68,14 @@ impl PostgresStore {
         let newest: i64 = conn.one(NEWEST_CHANGE, &[], cell).await?;
         let (changes, _) = watch::channel(newest.unsigned_abs());
         let render = Arc::clone(&options.render);
-        let shared = Arc::new(Shared { render, data_key, database, own, organizations: Mutex::default(), links: AtomicBool::new(false) });
+        let shared = Arc::new(Shared {
+            render,
+            data_key,
+            database,
+            own,
+            organizations: Mutex::default(),
+            links: AtomicBool::new(false),
+        });
         let watch = ClockWatch::new(apart.is_some());
         let keeper = Keeper::start(server, pool.clone(), Arc::clone(&shared), changes.clone(), watch).await?;
         Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper: Arc::new(keeper) }))
@@ -77,8 +84,8 @@ impl PostgresStore {
     /// Makes the data key of a database that has tables and nothing in them, and proves that of another one.
     ///
     /// # Errors
-    /// [`Unusable`](StoreError::Unusable) says what is wrong with the key; [`Unavailable`](StoreError::Unavailable) that the server cannot be
-    /// reached.
+    /// [`Unusable`](StoreError::Unusable) says what is wrong with the key; [`Unavailable`](StoreError::Unavailable)
+    /// that the server cannot be reached.
     pub async fn make_data_key(server: &PostgresAddress, file: &Path) -> StoreResult<()> {
         let (_pool, conn) = connect(server).await?;
         conn.begin("").await?;
@@ -103,15 +110,16 @@ async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(DataKey, 
     Ok((data_key, DatabaseId(id)))
 }
 
-/// Proves the data key, which is made for a database that has none; from here to the end of the transaction no other process does so.
+/// Proves the data key, which is made for a database that has none; from here to the end of the transaction no other
+/// process does so.
 async fn data_key(conn: &Connection, file: &Path) -> Work<DataKey> {
     conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
     // A copy may have begun since the schema was looked at.
     copy_mark::refuse(conn).await?;
     let check = conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await?;
     let is_new = check.is_none();
-    let whence =
-        "it was made by the first command on the database, or by `avert secrets rotate data`: every machine has a copy of that file";
+    let whence = "it was made by the first command on the database, or by `avert secrets rotate data`: every machine \
+        has a copy of that file";
     let data_key = DataKey::unlock(file, check, "the database", whence)?;
     if is_new {
         conn.run("INSERT INTO fact (name, value) VALUES ($1, $2)", &[&KEY_CHECK, &data_key.check()]).await?;

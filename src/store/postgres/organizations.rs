@@ -44,7 +44,11 @@ async fn all(conn: &Connection) -> Work<Vec<OrganizationRecord>> {
 async fn add(unit: &Unit<'_>, record: &OrganizationRecord, now: Timestamp) -> Work<()> {
     insert(&unit.conn, record, now).await?;
     let organization = &record.organization;
-    unit.note(known_organization(&unit.conn, organization.id).await?, AuditNote::organization_created(organization), now);
+    unit.note(
+        known_organization(&unit.conn, organization.id).await?,
+        AuditNote::organization_created(organization),
+        now,
+    );
     Ok(())
 }
 
@@ -63,11 +67,17 @@ pub(super) async fn ensure_organization(conn: &Connection, now: Timestamp) -> Wo
 
 async fn insert(conn: &Connection, record: &OrganizationRecord, now: Timestamp) -> Work<()> {
     let OrganizationRecord { organization, default_company, default_enrollment } = record;
-    let added = "INSERT INTO organization (id, name, default_company, default_enrollment, created_at) VALUES ($1, $2, $3, $4, $5)";
+    let added = "INSERT INTO organization (id, name, default_company, default_enrollment, created_at) VALUES ($1, $2, \
+        $3, $4, $5)";
     let values = (micros(now), organization.id.0);
-    match conn.try_run(added, &[&values.1, &organization.name, &default_company.0, &default_enrollment.0, &values.0]).await? {
+    match conn
+        .try_run(added, &[&values.1, &organization.name, &default_company.0, &default_enrollment.0, &values.0])
+        .await?
+    {
         Ok(_) => {}
-        Err(error) if is_duplicate(&error) => return Err(StoreError::Conflict(format!("the organization {}", organization.name)).into()),
+        Err(error) if is_duplicate(&error) => {
+            return Err(StoreError::Conflict(format!("the organization {}", organization.name)).into());
+        }
         Err(error) => return Err(error.into()),
     }
     let mut named = Named::default();
@@ -78,14 +88,19 @@ async fn insert(conn: &Connection, record: &OrganizationRecord, now: Timestamp) 
 /// The companies of an organization with their enrollments, by id.
 async fn companies(unit: &Unit<'_>, organization: OrganizationId) -> Work<Vec<Company>> {
     let Some(organization) = organization_key(&unit.conn, organization).await? else { return Ok(Vec::new()) };
-    let listed = "SELECT c.id, e.id FROM company c LEFT JOIN enrollment e ON e.organization = c.organization AND e.company = c.id
+    let listed = "SELECT c.id, e.id FROM company c LEFT JOIN enrollment e ON e.organization = c.organization AND \
+        e.company = c.id
         WHERE c.organization = $1 ORDER BY c.id, e.id";
     let listed = unit
         .conn
-        .all(listed, &[&organization], |row| Ok((CompanyId(row.try_get(0)?), row.try_get::<_, Option<_>>(1)?.map(EnrollmentId))))
+        .all(listed, &[&organization], |row| {
+            Ok((CompanyId(row.try_get(0)?), row.try_get::<_, Option<_>>(1)?.map(EnrollmentId)))
+        })
         .await?;
     let of_one = listed.chunk_by(|(one, _), (next, _)| one == next);
-    Ok(of_one.map(|of| Company { id: of[0].0, enrollments: of.iter().filter_map(|(_, enrollment)| *enrollment).collect() }).collect())
+    Ok(of_one
+        .map(|of| Company { id: of[0].0, enrollments: of.iter().filter_map(|(_, enrollment)| *enrollment).collect() })
+        .collect())
 }
 
 /// What the alerts of a batch name, each pair once.
@@ -109,7 +124,8 @@ impl Named {
         named.sort_unstable();
         let companies: Vec<_> = named.iter().map(|(company, _)| company.0).collect();
         conn.run(
-            "INSERT INTO company (organization, id) SELECT DISTINCT $1::bigint, n.id FROM unnest($2::uuid[]) AS n (id) ORDER BY n.id
+            "INSERT INTO company (organization, id) SELECT DISTINCT $1::bigint, n.id FROM unnest($2::uuid[]) AS n \
+                (id) ORDER BY n.id
              ON CONFLICT DO NOTHING",
             &[&organization, &companies],
         )

@@ -13,7 +13,9 @@ use super::{deliveries, due, endpoints};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES};
-use crate::domain::{DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventKind, NextStep, OrganizationId};
+use crate::domain::{
+    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventKind, NextStep, OrganizationId,
+};
 use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent, StoreResult, tries};
 
 #[async_trait]
@@ -26,7 +28,8 @@ impl OutboxStore for PostgresStore {
         per_endpoint: u32,
         skip: &[EndpointId],
     ) -> StoreResult<Vec<DueDelivery>> {
-        self.write(WriteKind::Quiet, |unit| Box::pin(due::claim(unit, now, lease_until, limit, per_endpoint, skip))).await
+        self.write(WriteKind::Quiet, |unit| Box::pin(due::claim(unit, now, lease_until, limit, per_endpoint, skip)))
+            .await
     }
 
     async fn record_attempts(&self, records: Arc<[AttemptRecord]>, now: Timestamp) -> StoreResult<()> {
@@ -44,7 +47,8 @@ impl OutboxStore for PostgresStore {
         test: SentTestEvent,
         now: Timestamp,
     ) -> StoreResult<Option<DeliveryLog>> {
-        self.write(WriteKind::Visible, |unit| Box::pin(record_test_event(unit, organization, endpoint, &test, now))).await
+        self.write(WriteKind::Visible, |unit| Box::pin(record_test_event(unit, organization, endpoint, &test, now)))
+            .await
     }
 
     async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage> {
@@ -59,21 +63,31 @@ impl OutboxStore for PostgresStore {
         self.write(WriteKind::Visible, |unit| Box::pin(deliveries::redeliver(unit, organization, id, now))).await
     }
 
-    async fn redeliver_exhausted(&self, organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> StoreResult<Option<u64>> {
-        self.write_much(WriteKind::Visible, |unit| Box::pin(deliveries::redeliver_exhausted(unit, organization, endpoint, now))).await
+    async fn redeliver_exhausted(
+        &self,
+        organization: OrganizationId,
+        endpoint: EndpointId,
+        now: Timestamp,
+    ) -> StoreResult<Option<u64>> {
+        self.write_much(WriteKind::Visible, |unit| {
+            Box::pin(deliveries::redeliver_exhausted(unit, organization, endpoint, now))
+        })
+        .await
     }
 }
 
 /// Records what attempts came to.
 async fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> Work<()> {
-    // The rows of endpoints and deliveries are locked in one order, so that two who record at once do not wait for each other.
+    // The rows of endpoints and deliveries are locked in one order, so that two who record at once do not wait for each
+    // other.
     let ids: Vec<_> = records.iter().map(|record| record.delivery.0).collect();
-    let endpoints =
-        "SELECT key FROM endpoint WHERE key IN (SELECT endpoint FROM delivery WHERE id = ANY($1)) ORDER BY key FOR NO KEY UPDATE";
+    let endpoints = "SELECT key FROM endpoint WHERE key IN (SELECT endpoint FROM delivery WHERE id = ANY($1)) ORDER \
+        BY key FOR NO KEY UPDATE";
     unit.conn.all(endpoints, &[&ids], cell::<i64>).await?;
     unit.conn.all("SELECT key FROM delivery WHERE id = ANY($1) ORDER BY key FOR UPDATE", &[&ids], cell::<i64>).await?;
     for record in records {
-        let held = "SELECT key, endpoint, attempts FROM delivery WHERE id = $1 AND generation = $2 AND state = 'leased'";
+        let held =
+            "SELECT key, endpoint, attempts FROM delivery WHERE id = $1 AND generation = $2 AND state = 'leased'";
         let held = unit
             .conn
             .first(held, &[&record.delivery.0, &record.generation], |row| {
@@ -90,7 +104,8 @@ async fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> W
     Ok(())
 }
 
-/// Records a test that was sent. It is nobody's alert, waits for nothing and is never held against the endpoint; a success counts as one.
+/// Records a test that was sent. It is nobody's alert, waits for nothing and is never held against the endpoint; a
+/// success counts as one.
 async fn record_test_event(
     unit: &Unit<'_>,
     organization: OrganizationId,
@@ -107,14 +122,25 @@ async fn record_test_event(
     let end = DeliveryEnd::after(&record.next, false, now);
     let result = tries::result(record);
     let delivery =
-        "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, delivered_at, given_up_at)
+        "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, delivered_at, \
+            given_up_at)
         VALUES ($1, $2, $3, $4, $5, true, $6, 1, $5, $7, $8, $9) RETURNING key";
     let values = (end.delivered_at.map(micros), end.given_up_at.map(micros));
     let stored = result.as_deref().map(storable);
     let delivery: i64 = conn
         .one(
             delivery,
-            &[&record.delivery.0, &event, &endpoint_key, &kind.as_str(), &at, &end.state.as_str(), &stored, &values.0, &values.1],
+            &[
+                &record.delivery.0,
+                &event,
+                &endpoint_key,
+                &kind.as_str(),
+                &at,
+                &end.state.as_str(),
+                &stored,
+                &values.0,
+                &values.1,
+            ],
             cell,
         )
         .await?;
@@ -157,7 +183,8 @@ async fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptR
     let disabled = conn.one("SELECT disabled_at IS NOT NULL FROM endpoint WHERE key = $1", &[&endpoint], cell).await?;
     let end = DeliveryEnd::after(&record.next, disabled, now);
     conn.run(
-        "UPDATE delivery SET state = $2, attempts = attempts + $7, due = coalesce($3, due), last_result = $4, delivered_at = $5,
+        "UPDATE delivery SET state = $2, attempts = attempts + $7, due = coalesce($3, due), last_result = $4, \
+            delivered_at = $5,
                              given_up_at = $6, lease_until = NULL, instance = NULL WHERE key = $1",
         &[
             &delivery,

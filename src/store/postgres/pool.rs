@@ -1,5 +1,5 @@
-//! Connection pool of a process: a bounded number of places, fewer where the server gives fewer, and a connection kept for the commits of
-//! answers whose call was made.
+//! Connection pool of a process: a bounded number of places, fewer where the server gives fewer, and a connection kept
+//! for the commits of answers whose call was made.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -67,7 +67,10 @@ impl Pool {
     pub(super) async fn take(&self) -> Work<Connection> {
         match timeout(ACQUIRE, self.wait()).await {
             Ok(taken) => taken,
-            Err(_) => Err(StoreError::Unavailable("every connection to it has been at work for too long; try again".to_owned()).into()),
+            Err(_) => Err(StoreError::Unavailable(
+                "every connection to it has been at work for too long; try again".to_owned(),
+            )
+            .into()),
         }
     }
 
@@ -77,8 +80,8 @@ impl Pool {
         Ok(select_ok([self.wait().boxed(), kept.boxed()]).await?.0)
     }
 
-    /// Opens the connection kept for commits where it is not open: before a call is made whose answer has to be committed. Where the server
-    /// has no other one, a unit of work's is given up for it; the last one is not.
+    /// Opens the connection kept for commits where it is not open: before a call is made whose answer has to be
+    /// committed. Where the server has no other one, a unit of work's is given up for it; the last one is not.
     pub(super) async fn keep(&self) -> Work<()> {
         let now = Timeouts { wait: Some(Duration::ZERO), create: Some(OPEN), recycle: Some(OPEN) };
         loop {
@@ -105,8 +108,8 @@ impl Pool {
         true
     }
 
-    /// Waits for a place and a connection in it. A place that the server has no connection for is withdrawn for a while, and one of the
-    /// connections that there are is waited for.
+    /// Waits for a place and a connection in it. A place that the server has no connection for is withdrawn for a
+    /// while, and one of the connections that there are is waited for.
     async fn wait(&self) -> Work<Connection> {
         loop {
             self.give_back();

@@ -1,5 +1,6 @@
-//! Pruning by age: deliveries that arrived or were given up, with their events and the log of their attempts; attempts that have ended; the
-//! oldest entries of the audit log; signing secrets whose time is over. What can still be tried, or has not ended, is never touched.
+//! Pruning by age: deliveries that arrived or were given up, with their events and the log of their attempts; attempts
+//! that have ended; the oldest entries of the audit log; signing secrets whose time is over. What can still be tried,
+//! or has not ended, is never touched.
 
 use super::chain;
 use super::counts::DRAW_TOGETHER;
@@ -20,7 +21,8 @@ pub(super) async fn prune(unit: &Unit<'_>, cut_offs: CutOffs, limit: u32, now: T
         Some(before) => {
             let old = "SELECT a.delivery, a.attempt FROM delivery_attempt a JOIN delivery d ON d.key = a.delivery
                 WHERE a.started_at < $1 AND d.state = 'delivered' ORDER BY a.started_at LIMIT $2";
-            conn.all(old, &[&micros(before), &most], |row| Ok((row.try_get::<_, i64>(0)?, row.try_get::<_, i64>(1)?))).await?
+            conn.all(old, &[&micros(before), &most], |row| Ok((row.try_get::<_, i64>(0)?, row.try_get::<_, i64>(1)?)))
+                .await?
         }
         None => Vec::new(),
     };
@@ -40,19 +42,23 @@ pub(super) async fn prune(unit: &Unit<'_>, cut_offs: CutOffs, limit: u32, now: T
         WHERE a.delivery = old.delivery AND a.attempt = old.attempt
           AND EXISTS (SELECT 1 FROM delivery d WHERE d.key = a.delivery AND d.state = 'delivered')";
     pruned.delivery_attempts += conn.run(gone, &[&of, &numbers]).await?;
-    pruned.delivery_attempts += conn.run("DELETE FROM delivery_attempt WHERE delivery = ANY($1)", &[&deliveries]).await?;
-    let mut events = conn.all("DELETE FROM delivery WHERE key = ANY($1) RETURNING event", &[&deliveries], cell::<i64>).await?;
+    pruned.delivery_attempts +=
+        conn.run("DELETE FROM delivery_attempt WHERE delivery = ANY($1)", &[&deliveries]).await?;
+    let mut events =
+        conn.all("DELETE FROM delivery WHERE key = ANY($1) RETURNING event", &[&deliveries], cell::<i64>).await?;
     pruned.deliveries = events.len() as u64;
     events.sort_unstable();
     events.dedup();
-    let alone = "DELETE FROM event v WHERE v.key = ANY($1) AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event = v.key)";
+    let alone =
+        "DELETE FROM event v WHERE v.key = ANY($1) AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event = v.key)";
     pruned.events = conn.run(alone, &[&events]).await?;
     if signing::any_ended(conn, now).await? {
         signing::erase_ended(conn, now).await?;
     }
     if let Some(before) = cut_offs.attempts {
         let ended = "DELETE FROM resolution_attempt WHERE key IN (
-            SELECT key FROM resolution_attempt WHERE state IN ('COMMITTED', 'RELEASED') AND ended_at < $1 AND started_at < $1
+            SELECT key FROM resolution_attempt WHERE state IN ('COMMITTED', 'RELEASED') AND ended_at < $1 AND \
+            started_at < $1
             ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)";
         pruned.attempts = conn.run(ended, &[&micros(before), &most]).await?;
     }

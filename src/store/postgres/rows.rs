@@ -55,7 +55,9 @@ pub(super) async fn known_organization(conn: &Connection, id: OrganizationId) ->
 
 /// Locks the rows of alerts until the end, always in the same order.
 pub(super) async fn lock(conn: &Connection, keys: &[i64]) -> Work<()> {
-    conn.all("SELECT key FROM alert WHERE key = ANY($1) ORDER BY key FOR NO KEY UPDATE", &[&keys], cell::<i64>).await.map(drop)
+    conn.all("SELECT key FROM alert WHERE key = ANY($1) ORDER BY key FOR NO KEY UPDATE", &[&keys], cell::<i64>)
+        .await
+        .map(drop)
 }
 
 /// Reads one alert by its row's key.
@@ -146,7 +148,8 @@ fn columns_of<'a>(organization: i64, stored: &[(i64, &'a Alert)]) -> Columns<'a>
     columns.add("deadline", numbers(|alert| alert.deadline.moment().map(micros)));
     columns.add("open_deadline", numbers(|alert| alert.waits_until().map(micros)));
     columns.add("amount_micros", numbers(|alert| alert.amount.and_then(Amount::micros)));
-    columns.add("searched", ManyCells::Texts(alerts.iter().map(|alert| Some(Cow::Owned(search_text(alert)))).collect()));
+    columns
+        .add("searched", ManyCells::Texts(alerts.iter().map(|alert| Some(Cow::Owned(search_text(alert)))).collect()));
     columns.add("find_text", ManyCells::Texts(alerts.iter().map(|alert| Some(Cow::Owned(find_text(alert)))).collect()));
     columns.add_fields(Alert::FIELDS, &alerts);
     columns
@@ -154,7 +157,9 @@ fn columns_of<'a>(organization: i64, stored: &[(i64, &'a Alert)]) -> Columns<'a>
 
 /// So many keys for new rows of a table, smallest first.
 pub(super) async fn new_keys(conn: &Connection, table: &str, count: usize) -> Work<Vec<i64>> {
-    let sql = format!("SELECT nextval(pg_get_serial_sequence('{table}', 'key')) FROM generate_series(1, $1::bigint) ORDER BY 1");
+    let sql = format!(
+        "SELECT nextval(pg_get_serial_sequence('{table}', 'key')) FROM generate_series(1, $1::bigint) ORDER BY 1"
+    );
     conn.all(&sql, &[&i64::try_from(count).unwrap_or(i64::MAX)], cell).await
 }
 
@@ -165,7 +170,8 @@ pub(super) async fn insert(conn: &Connection, organization: i64, alerts: &[(i64,
     }
     let columns = columns_of(organization, alerts);
     conn.run(&columns.insertion("alert"), &columns.values()).await?;
-    let outcomes: Vec<(i64, &Outcome)> = alerts.iter().filter_map(|(key, alert)| Some((*key, alert.outcome.as_ref()?))).collect();
+    let outcomes: Vec<(i64, &Outcome)> =
+        alerts.iter().filter_map(|(key, alert)| Some((*key, alert.outcome.as_ref()?))).collect();
     insert_outcomes(conn, &outcomes).await
 }
 

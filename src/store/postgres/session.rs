@@ -39,7 +39,10 @@ impl DatabaseServer {
             DatabaseTls::Prefer => SslMode::Prefer,
             DatabaseTls::Require | DatabaseTls::VerifyCa | DatabaseTls::VerifyFull => SslMode::Require,
         });
-        config.connect_timeout(CONNECT).tcp_user_timeout(Duration::from_secs(5)).keepalives_idle(Duration::from_secs(5));
+        config
+            .connect_timeout(CONNECT)
+            .tcp_user_timeout(Duration::from_secs(5))
+            .keepalives_idle(Duration::from_secs(5));
         config.application_name("avert");
         Ok(Self { config, tls: Tls::of(address)? })
     }

@@ -1,4 +1,5 @@
-//! The secrets that deliveries are signed with, sealed. An endpoint's newest one has no end; those before it sign along until theirs.
+//! The secrets that deliveries are signed with, sealed. An endpoint's newest one has no end; those before it sign along
+//! until theirs.
 
 use std::sync::Arc;
 
@@ -13,8 +14,15 @@ use crate::domain::time::Timestamp;
 use crate::domain::{Secret, rotation};
 use crate::store::sealed;
 
-/// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest one already.
-pub(super) async fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, overlap: TimeDelta, now: Timestamp) -> Work<bool> {
+/// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest
+/// one already.
+pub(super) async fn rotate(
+    unit: &Unit<'_>,
+    endpoint: i64,
+    secret: &Secret,
+    overlap: TimeDelta,
+    now: Timestamp,
+) -> Work<bool> {
     let conn = &unit.conn;
     let seal = unit.sealing().await?;
     let known = all(unit, endpoint).await?;
@@ -22,7 +30,9 @@ pub(super) async fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, over
     let Some(ends) = rotation::rotate(&secrets, secret, overlap, now) else { return Ok(false) };
     for (old, until) in known.iter().zip(ends) {
         match until {
-            Some(until) => conn.run("UPDATE signing_secret SET ends_at = $2 WHERE key = $1", &[&old.key, &micros(until)]).await?,
+            Some(until) => {
+                conn.run("UPDATE signing_secret SET ends_at = $2 WHERE key = $1", &[&old.key, &micros(until)]).await?
+            }
             None => conn.run("DELETE FROM signing_secret WHERE key = $1", &[&old.key]).await?,
         };
     }
@@ -62,7 +72,8 @@ struct Known {
 
 /// Every secret of an endpoint, newest first.
 async fn all(unit: &Unit<'_>, endpoint: i64) -> Work<Vec<Known>> {
-    let secrets = format!("SELECT key, id, secret, ends_at, {CHECK} FROM signing_secret WHERE endpoint = $1 ORDER BY key DESC");
+    let secrets =
+        format!("SELECT key, id, secret, ends_at, {CHECK} FROM signing_secret WHERE endpoint = $1 ORDER BY key DESC");
     unit.conn
         .all(&secrets, &[&endpoint], |row| {
             let id: Uuid = row.try_get(1)?;

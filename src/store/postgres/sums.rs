@@ -8,7 +8,12 @@ use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, Amount, Currency, CurrencySum, Money, OrganizationId};
 
 /// Count and sum of the alerts within a filter for each currency, largest count first.
-pub(super) async fn sums(unit: &Unit<'_>, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> Work<Vec<CurrencySum>> {
+pub(super) async fn sums(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    filter: &AlertFilter,
+    now: Timestamp,
+) -> Work<Vec<CurrencySum>> {
     let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
     let Some((wanted, _)) = planned(&unit.conn, organization, filter, now).await? else { return Ok(Vec::new()) };
     // In two parts, because the sum of many large amounts does not fit into a bigint.

@@ -1,4 +1,5 @@
-//! TLS of connections to a server, as libpq's `sslmode` has it: whether there is any, and whether the server has to prove who it is.
+//! TLS of connections to a server, as libpq's `sslmode` has it: whether there is any, and whether the server has to
+//! prove who it is.
 
 use std::io;
 use std::pin::Pin;
@@ -64,7 +65,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for TlsTo
 
     fn connect(self, stream: S) -> Self::Future {
         Box::pin(async move {
-            let nameless = || io::Error::new(io::ErrorKind::InvalidInput, "there are no certificates for a host of this name");
+            let nameless =
+                || io::Error::new(io::ErrorKind::InvalidInput, "there are no certificates for a host of this name");
             let name = self.name.ok_or_else(nameless)?;
             TlsConnector::from(self.config).connect(name, stream).await.map(Encrypted)
         })

@@ -10,9 +10,9 @@ use crate::store::{RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreE
 pub(super) async fn all(unit: &Unit<'_>) -> Work<Option<SigningKeyRecords>> {
     let Some(current) = current(unit).await? else { return Ok(None) };
     let retired = "SELECT id, public_key, ends_at FROM retired_signing_key ORDER BY ends_at DESC, id";
-    let retired = unit
-        .conn
-        .all(retired, &[], |row| Ok(RetiredKeyRecord { id: row.try_get(0)?, public_key: row.try_get(1)?, ends_at: moment_at(row, 2)? }));
+    let retired = unit.conn.all(retired, &[], |row| {
+        Ok(RetiredKeyRecord { id: row.try_get(0)?, public_key: row.try_get(1)?, ends_at: moment_at(row, 2)? })
+    });
     Ok(Some(SigningKeyRecords { current, retired: retired.await? }))
 }
 
@@ -32,7 +32,8 @@ pub(super) async fn keep(unit: &Unit<'_>, record: &SigningKeyRecord) -> Work<Sig
     let sealed = sealed::signing_key(&unit.sealing().await?, &record.id, &record.private_key)?;
     unit.conn
         .run(
-            "INSERT INTO signing_key (single, id, private_key, created_at) VALUES (1, $1, $2, $3) ON CONFLICT DO NOTHING",
+            "INSERT INTO signing_key (single, id, private_key, created_at) VALUES (1, $1, $2, $3) ON CONFLICT DO \
+                NOTHING",
             &[&record.id, &sealed, &micros(record.created_at)],
         )
         .await?;

@@ -1,4 +1,5 @@
-//! A database on a server as one end of a copy: its rows as they are carried, read from one snapshot and written batch by batch.
+//! A database on a server as one end of a copy: its rows as they are carried, read from one snapshot and written batch
+//! by batch.
 
 use std::borrow::Cow;
 
@@ -20,7 +21,9 @@ use super::pool::Pool;
 use super::statements::{cell, storable};
 use crate::domain::database::PostgresAddress;
 use crate::store::copy_mark::{CopyMark, Occupant, UNFINISHED_COPY};
-use crate::store::portable::{AUDIT_START, BATCH, COUNTS, PROBED, PortableCell, PortableKind, PortableRow, PortableTable, search_text_of};
+use crate::store::portable::{
+    AUDIT_START, BATCH, COUNTS, PROBED, PortableCell, PortableKind, PortableRow, PortableTable, search_text_of,
+};
 use crate::store::sealed::KEY_CHECK;
 use crate::store::{SchemaState, StoreError, StoreResult};
 
@@ -37,7 +40,8 @@ pub(in crate::store) struct PostgresEnd {
 }
 
 /// What tells of work on a database: the newest sign of life, the newest entry of the audit log, and the change number.
-const WORK: &str = "SELECT concat_ws(' ', (SELECT max(beat_at) FROM instance), (SELECT number FROM audit_head), (SELECT count(*) FROM audit_pending), last_value, is_called)
+const WORK: &str = "SELECT concat_ws(' ', (SELECT max(beat_at) FROM instance), (SELECT number FROM audit_head), \
+    (SELECT count(*) FROM audit_pending), last_value, is_called)
     FROM change_number";
 
 /// The same without signs of life: it tells that what is in the database is as it was.
@@ -51,7 +55,9 @@ impl PostgresEnd {
     pub(in crate::store) async fn source(server: &PostgresAddress) -> StoreResult<Self> {
         match migrate::inspect(server).await.map_err(|error| of_server(server, error))? {
             SchemaState::Current => {}
-            SchemaState::Empty(_) => return Err(StoreError::Unusable(format!("{server}: holds nothing to copy; name the right database"))),
+            SchemaState::Empty(_) => {
+                return Err(StoreError::Unusable(format!("{server}: holds nothing to copy; name the right database")));
+            }
             SchemaState::Waiting(_) => {
                 return Err(StoreError::Unusable(format!(
                     "{server}: its schema waits for steps of this avert; apply them with `avert migrate`"
@@ -91,14 +97,23 @@ impl PostgresEnd {
         Ok(self.conn.one(STATE, &[], cell).await?)
     }
 
-    /// Marks it as a copy that is not finished, and makes the tables. What is there of the same copy stays, or goes where it begins anew.
-    pub(in crate::store) async fn begin(&self, tables: &[PortableTable], mark: &CopyMark, anew: bool) -> StoreResult<()> {
+    /// Marks it as a copy that is not finished, and makes the tables. What is there of the same copy stays, or goes
+    /// where it begins anew.
+    pub(in crate::store) async fn begin(
+        &self,
+        tables: &[PortableTable],
+        mark: &CopyMark,
+        anew: bool,
+    ) -> StoreResult<()> {
         migrate::make_lock(&self.conn).await?;
         self.conn.begin("").await?;
         // Nobody makes a desk of it meanwhile.
         self.conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
         if who_is_there(&self.conn).await? != self.occupant {
-            return Err(StoreError::Unusable(format!("{}: another process was at work on it meanwhile; run it again", self.server)));
+            return Err(StoreError::Unusable(format!(
+                "{}: another process was at work on it meanwhile; run it again",
+                self.server
+            )));
         }
         copy_mark::put(&self.conn, mark, &self.run).await?;
         if migrate::state_of_any(&self.conn).await? == SchemaState::Current {
@@ -117,11 +132,13 @@ impl PostgresEnd {
     async fn empty(&self, tables: &[PortableTable]) -> Work<()> {
         let all: Vec<&str> = tables.iter().map(|table| table.name).filter(|name| *name != AUDIT_START).collect();
         let emptied = format!(
-            "ALTER TABLE audit DISABLE TRIGGER audit_is_not_emptied; ALTER TABLE audit_start DISABLE TRIGGER audit_start_goes_on;
+            "ALTER TABLE audit DISABLE TRIGGER audit_is_not_emptied; ALTER TABLE audit_start DISABLE TRIGGER \
+                audit_start_goes_on;
              TRUNCATE {}, audit_pending;
              UPDATE audit_start SET number = 0, hash = decode(repeat('00', 32), 'hex');
              UPDATE {UNFINISHED_COPY} SET indexed = 0;
-             ALTER TABLE audit ENABLE TRIGGER audit_is_not_emptied; ALTER TABLE audit_start ENABLE TRIGGER audit_start_goes_on",
+             ALTER TABLE audit ENABLE TRIGGER audit_is_not_emptied; ALTER TABLE audit_start ENABLE TRIGGER \
+             audit_start_goes_on",
             all.join(", ")
         );
         self.conn.batch(&emptied).await
@@ -132,7 +149,8 @@ impl PostgresEnd {
         copy_mark::hold(&self.conn, &self.run).await
     }
 
-    /// Refuses a source that was worked on since it is read: what was done there is not in the copy, and would be lost with it.
+    /// Refuses a source that was worked on since it is read: what was done there is not in the copy, and would be lost
+    /// with it.
     pub(in crate::store) async fn stood_still(&self) -> StoreResult<()> {
         let now = self.pool.take().await?.one(WORK, &[], cell::<String>).await?;
         if now == self.work {
@@ -142,7 +160,8 @@ impl PostgresEnd {
         Err(StoreError::Unusable(format!("{}: {words}", self.server)))
     }
 
-    /// Whether another end is in the same database, however its address is spelt: what one of them has locked the other cannot lock.
+    /// Whether another end is in the same database, however its address is spelt: what one of them has locked the other
+    /// cannot lock.
     pub(in crate::store) async fn is_in_the_database_of(&self, other: &Self) -> StoreResult<bool> {
         let (lock, number) = ("SELECT pg_try_advisory_xact_lock($1)", rand::random::<i64>());
         self.conn.one(lock, &[&number], cell::<bool>).await?;
@@ -163,7 +182,11 @@ impl PostgresEnd {
     }
 
     /// The next rows of a table, those behind this one.
-    pub(in crate::store) async fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>> {
+    pub(in crate::store) async fn rows(
+        &self,
+        table: &PortableTable,
+        after: Option<&PortableRow>,
+    ) -> StoreResult<Vec<PortableRow>> {
         let name = table.name;
         if name == COUNTS {
             if after.is_some() {
@@ -182,7 +205,10 @@ impl PostgresEnd {
         let (behind, values) = match after {
             Some(last) => {
                 let places: Vec<String> = (1..=table.key).map(|place| format!("${place}")).collect();
-                (format!("({keys}) > ({})", places.join(", ")), table.columns.iter().zip(&last[..table.key]).map(bound).collect())
+                (
+                    format!("({keys}) > ({})", places.join(", ")),
+                    table.columns.iter().zip(&last[..table.key]).map(bound).collect(),
+                )
             }
             None => ("true".to_owned(), Vec::new()),
         };
@@ -238,7 +264,9 @@ impl PostgresEnd {
 
     /// How many alerts the search over all fields knows, and how many there are.
     pub(in crate::store) async fn indexed(&self) -> StoreResult<(u64, u64)> {
-        let counted = format!("SELECT count(*) FILTER (WHERE key <= (SELECT indexed FROM {UNFINISHED_COPY})), count(*) FROM alert");
+        let counted = format!(
+            "SELECT count(*) FILTER (WHERE key <= (SELECT indexed FROM {UNFINISHED_COPY})), count(*) FROM alert"
+        );
         let read = |row: &Row| Ok((row.try_get::<_, i64>(0)?.unsigned_abs(), row.try_get::<_, i64>(1)?.unsigned_abs()));
         Ok(self.conn.one(&counted, &[], read).await?)
     }
@@ -266,7 +294,9 @@ impl PostgresEnd {
         self.conn.batch(counts::TOTALS).await?;
         self.conn.run("UPDATE audit_head SET number = $1", &[&newest_entry]).await?;
         for name in tables.iter().filter(|table| table.counts_keys()).map(|table| table.name) {
-            let next = format!("SELECT setval(pg_get_serial_sequence('{name}', 'key'), coalesce(max(key), 0) + 1, false) FROM {name}");
+            let next = format!(
+                "SELECT setval(pg_get_serial_sequence('{name}', 'key'), coalesce(max(key), 0) + 1, false) FROM {name}"
+            );
             self.conn.one(&next, &[], cell::<i64>).await?;
         }
         self.conn.batch(&format!("DROP TABLE {UNFINISHED_COPY}")).await?;
@@ -279,7 +309,9 @@ impl PostgresEnd {
 async fn who_is_there(conn: &Connection) -> Work<Occupant> {
     let unusable = |words: &str| Err(StoreError::Unusable(words.to_owned()).into());
     match (migrate::state_of_any(conn).await?, copy_mark::read(conn).await?) {
-        (SchemaState::Waiting(_), Some(_)) => unusable("is an unfinished copy that an older avert made; empty it, and copy again"),
+        (SchemaState::Waiting(_), Some(_)) => {
+            unusable("is an unfinished copy that an older avert made; empty it, and copy again")
+        }
         (SchemaState::Waiting(_), None) => unusable("holds another desk, of an older avert; name an empty database"),
         (_, Some(mark)) => Ok(Occupant::Copy(mark)),
         (SchemaState::Empty(_), None) => Ok(Occupant::Nobody),
@@ -325,7 +357,9 @@ fn column_of<'a>(kind: PortableKind, cells: impl Iterator<Item = &'a PortableCel
         PortableKind::Number => ManyCells::Numbers(cells.map(number).collect()),
         PortableKind::Flag => ManyCells::Flags(cells.map(|cell| number(cell).map(|number| number != 0)).collect()),
         PortableKind::Text | PortableKind::Word => ManyCells::Texts(cells.map(text).collect()),
-        PortableKind::Octets | PortableKind::Bytes | PortableKind::Sealed => ManyCells::Bytes(cells.map(bytes).collect()),
+        PortableKind::Octets | PortableKind::Bytes | PortableKind::Sealed => {
+            ManyCells::Bytes(cells.map(bytes).collect())
+        }
         PortableKind::Id | PortableKind::Reference => {
             ManyCells::Ids(cells.map(|cell| bytes(cell).and_then(|bytes| Uuid::from_slice(bytes).ok())).collect())
         }
@@ -342,7 +376,9 @@ fn cells(table: &PortableTable, row: &Row) -> Work<PortableRow> {
                 let bytes = row.try_get::<_, Option<&[u8]>>(place)?;
                 bytes.map(|bytes| PortableCell::Text(String::from_utf8_lossy(bytes).into_owned()))
             }
-            PortableKind::Bytes | PortableKind::Sealed => row.try_get::<_, Option<Vec<u8>>>(place)?.map(PortableCell::Bytes),
+            PortableKind::Bytes | PortableKind::Sealed => {
+                row.try_get::<_, Option<Vec<u8>>>(place)?.map(PortableCell::Bytes)
+            }
             PortableKind::Id | PortableKind::Reference => {
                 row.try_get::<_, Option<Uuid>>(place)?.map(|id| PortableCell::Bytes(id.as_bytes().to_vec()))
             }

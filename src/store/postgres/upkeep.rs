@@ -58,7 +58,8 @@ async fn ping(unit: &Unit<'_>) -> Work<()> {
 
 /// The present moment where nobody looks: the commit of it proves that the disk takes what it is given.
 async fn probe(unit: &Unit<'_>, now: Timestamp) -> Work<()> {
-    let probed = "INSERT INTO fact (name, value) VALUES ('probed_at', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+    let probed = "INSERT INTO fact (name, value) VALUES ('probed_at', $1) ON CONFLICT (name) DO UPDATE SET value = \
+        excluded.value";
     unit.conn.run(probed, &[&micros(now).to_be_bytes().as_slice()]).await.map(drop)
 }
 
@@ -84,7 +85,12 @@ async fn depths(unit: &Unit<'_>) -> Work<Depths> {
         .await?;
     unit.conn
         .one(attempts, &[], |row| {
-            Ok(Depths { inflight: number_at(row, 0)?, unknown: number_at(row, 1)?, parked: number_at(row, 2)?, ..known })
+            Ok(Depths {
+                inflight: number_at(row, 0)?,
+                unknown: number_at(row, 1)?,
+                parked: number_at(row, 2)?,
+                ..known
+            })
         })
         .await
 }
@@ -97,12 +103,20 @@ async fn kept_clock(unit: &Unit<'_>) -> Work<Option<ClockMemory>> {
             let count = |micros: i64| Duration::from_micros(micros.unsigned_abs());
             let jump: (Option<i64>, Option<i64>, Option<i64>) = (row.try_get(3)?, row.try_get(4)?, row.try_get(5)?);
             let jump = match (jump, row.try_get::<_, Option<i64>>(6)?.map(u32::try_from)) {
-                ((Some(ahead), Some(since), Some(observed)), Some(Ok(observations))) => {
-                    Some(Jump { ahead: TimeDelta::microseconds(ahead), since: count(since), last_observed: count(observed), observations })
-                }
+                ((Some(ahead), Some(since), Some(observed)), Some(Ok(observations))) => Some(Jump {
+                    ahead: TimeDelta::microseconds(ahead),
+                    since: count(since),
+                    last_observed: count(observed),
+                    observations,
+                }),
                 _ => None,
             };
-            Ok(ClockMemory { epoch: ClockEpoch(row.try_get(0)?), date: moment_at(row, 1)?, count: count(row.try_get(2)?), jump })
+            Ok(ClockMemory {
+                epoch: ClockEpoch(row.try_get(0)?),
+                date: moment_at(row, 1)?,
+                count: count(row.try_get(2)?),
+                jump,
+            })
         })
         .await
 }
@@ -110,7 +124,8 @@ async fn kept_clock(unit: &Unit<'_>) -> Work<Option<ClockMemory>> {
 async fn keep_clock(unit: &Unit<'_>, memory: ClockMemory) -> Work<()> {
     let count = |passed: Duration| i64::try_from(passed.as_micros()).unwrap_or(i64::MAX);
     let jump = memory.jump.as_ref();
-    let kept = "INSERT INTO clock (single, epoch, date, count, jump_ahead, jump_since, jump_observed, jump_observations)
+    let kept =
+        "INSERT INTO clock (single, epoch, date, count, jump_ahead, jump_since, jump_observed, jump_observations)
         VALUES (1, $1, $2, $3, $4, $5, $6, $7)
         ON CONFLICT (single) DO UPDATE SET epoch = excluded.epoch, date = excluded.date, count = excluded.count,
             jump_ahead = excluded.jump_ahead, jump_since = excluded.jump_since, jump_observed = excluded.jump_observed,

@@ -15,7 +15,9 @@ use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
 use crate::store::access::taken;
-use crate::store::{AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, StoreResult};
+use crate::store::{
+    AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, StoreResult,
+};
 
 #[async_trait]
 impl AccessStore for SqliteStore {
@@ -23,7 +25,13 @@ impl AccessStore for SqliteStore {
         self.write(WriteKind::Visible, move |unit, by| {
             add(unit, &record)?;
             let credential = &record.credential;
-            audit::record(unit, by, record.organization, AuditNote::credential_created(credential), credential.created_at)
+            audit::record(
+                unit,
+                by,
+                record.organization,
+                AuditNote::credential_created(credential),
+                credential.created_at,
+            )
         })
         .await
     }
@@ -41,7 +49,12 @@ impl AccessStore for SqliteStore {
         self.read_at_once(move |reader| find(&reader.conn, &id)).await
     }
 
-    async fn revoke_credential(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<Revoked>> {
+    async fn revoke_credential(
+        &self,
+        organization: OrganizationId,
+        id: &str,
+        now: Timestamp,
+    ) -> StoreResult<Option<Revoked>> {
         let id = id.to_owned();
         self.write(WriteKind::Visible, move |unit, by| {
             let revoked = revoke(unit, organization, &id, now)?;
@@ -59,7 +72,8 @@ impl AccessStore for SqliteStore {
         self.write(WriteKind::Quiet, move |unit, _| {
             for table in TABLES {
                 let sql = format!(
-                    "UPDATE {table} SET last_used_at = max(?2, created_at) WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)"
+                    "UPDATE {table} SET last_used_at = max(?2, created_at) WHERE id = ?1 AND (last_used_at IS NULL OR \
+                        last_used_at < ?2)"
                 );
                 unit.conn.run(&sql, (&id, minute))?;
             }
@@ -102,14 +116,16 @@ fn add(unit: &Unit<'_>, record: &CredentialRecord) -> StoreResult<()> {
     let CredentialRecord { organization, credential, hash } = record;
     let Credential { kind, id, environment, created_at, last_used_at, revoked_at } = credential;
     let organization = known_organization(unit.conn, *organization)?;
-    let (created_at, last_used_at, revoked_at) = (micros(*created_at), last_used_at.map(micros), revoked_at.map(micros));
+    let (created_at, last_used_at, revoked_at) =
+        (micros(*created_at), last_used_at.map(micros), revoked_at.map(micros));
     let mut values: Vec<&dyn ToSql> = vec![id, &organization, hash, &created_at, &last_used_at, &revoked_at];
     let scope = if let CredentialKind::Key(scope) = kind { Some(scope.as_str()) } else { None };
     let (column, value) = if scope.is_some() { (", scope, environment", ", ?7, ?8") } else { ("", "") };
     let environment = environment.map(Environment::as_str);
     values.extend(scope.as_ref().into_iter().flat_map(|scope| [scope as &dyn ToSql, &environment]));
     let sql = format!(
-        "INSERT INTO {} (id, organization, hash, created_at, last_used_at, revoked_at{column}) VALUES (?1, ?2, ?3, ?4, ?5, ?6{value})",
+        "INSERT INTO {} (id, organization, hash, created_at, last_used_at, revoked_at{column}) VALUES (?1, ?2, ?3, \
+            ?4, ?5, ?6{value})",
         table(*kind)
     );
     match unit.conn.prepare_cached(&sql)?.execute(values.as_slice()) {
@@ -121,7 +137,8 @@ fn add(unit: &Unit<'_>, record: &CredentialRecord) -> StoreResult<()> {
 
 /// Every credential: a key has a scope, a client none. A client's environment stands in its id.
 const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, revoked_at, hash, environment, name FROM (
-    SELECT k.key, k.id, o.id AS organization, k.scope, k.created_at, k.last_used_at, k.revoked_at, k.hash, k.environment, o.name, 0 AS place
+    SELECT k.key, k.id, o.id AS organization, k.scope, k.created_at, k.last_used_at, k.revoked_at, k.hash, \
+    k.environment, o.name, 0 AS place
     FROM api_key k JOIN organization o ON o.key = k.organization
     UNION ALL
     SELECT c.key, c.id, o.id, NULL, c.created_at, c.last_used_at, c.revoked_at, c.hash,
@@ -162,7 +179,9 @@ fn find(conn: &Connection, id: &str) -> StoreResult<Option<CredentialRecord>> {
 
 /// Revokes a credential of the organization; one that is revoked already stays as it is.
 fn revoke(unit: &Unit<'_>, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<Revoked>> {
-    let Some(record) = find(unit.conn, id)?.filter(|record| record.organization == organization) else { return Ok(None) };
+    let Some(record) = find(unit.conn, id)?.filter(|record| record.organization == organization) else {
+        return Ok(None);
+    };
     let already = record.credential.revoked_at.is_some();
     if already {
         return Ok(Some(Revoked { credential: record.credential, already }));

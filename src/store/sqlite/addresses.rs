@@ -19,7 +19,8 @@ pub(super) fn whole(row: &Row<'_>, url: usize, column: usize, id: &EndpointId, s
 pub(super) fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
     const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
         WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
-    let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, bool>(3)?));
+    let read =
+        |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, bool>(3)?));
     let open = |conn: &Connection| conn.all(OPEN, [], read);
     if open(conn)?.is_empty() {
         return Ok(());
@@ -33,7 +34,10 @@ pub(super) fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResul
         let url = EndpointUrl::parse(&text, PlainHttp::Allowed);
         let url = url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?;
         let (shown, sealed) = sealed::address(&seal, &id, &url)?;
-        tx.run("UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1", (key, shown, sealed.filter(|_| !removed)))?;
+        tx.run(
+            "UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1",
+            (key, shown, sealed.filter(|_| !removed)),
+        )?;
     }
     tx.commit()?;
     conn.pragma_update(None, "secure_delete", before)?;

@@ -1,5 +1,5 @@
-//! A cache of the alerts that were read last, by the key of their row: an entry holds while its row carries the number of the same commit,
-//! and is not asked for that as long as there is no newer commit at all.
+//! A cache of the alerts that were read last, by the key of their row: an entry holds while its row carries the number
+//! of the same commit, and is not asked for that as long as there is no newer commit at all.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,8 @@ use super::worker::locked;
 use crate::domain::SharedAlert;
 use crate::store::{StoreError, StoreResult};
 
-/// How many alerts are kept: what a desk looks at over and over, in some 1 MB. More of them, kept for long, keep the memory around them too.
+/// How many alerts are kept: what a desk looks at over and over, in some 1 MB. More of them, kept for long, keep the
+/// memory around them too.
 const MOST: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
 /// Alerts read lately, for all readers of a database.
@@ -23,7 +24,8 @@ pub(super) struct AlertCache(Arc<Mutex<LruCache<i64, Entry>>>);
 
 #[derive(Clone)]
 struct Entry {
-    /// The commit that changed the row last. Every commit that changes an alert or its outcome writes its own number there.
+    /// The commit that changed the row last. Every commit that changes an alert or its outcome writes its own number
+    /// there.
     changed: i64,
     /// The newest commit of a snapshot in which the row carried that number.
     seen: i64,
@@ -36,8 +38,15 @@ impl AlertCache {
         Self(Arc::new(Mutex::new(LruCache::new(MOST))))
     }
 
-    /// The alert of a row as it is in the snapshot that the connection reads from, in which `newest` is the newest commit.
-    pub(super) fn alert(&self, conn: &Connection, dictionary: &mut Dictionary, key: i64, newest: i64) -> StoreResult<SharedAlert> {
+    /// The alert of a row as it is in the snapshot that the connection reads from, in which `newest` is the newest
+    /// commit.
+    pub(super) fn alert(
+        &self,
+        conn: &Connection,
+        dictionary: &mut Dictionary,
+        key: i64,
+        newest: i64,
+    ) -> StoreResult<SharedAlert> {
         if let Some(alert) = self.kept(key, |entry| entry.seen == newest, newest) {
             debug_assert_eq!(*alert, read_by_key(conn, dictionary, key)?, "changed without a newer commit");
             return Ok(alert);

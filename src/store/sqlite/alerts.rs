@@ -13,18 +13,27 @@ use crate::domain::audit::AuditNote;
 use crate::domain::batch;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count, CurrencySum, FindQuery,
-    IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count, CurrencySum,
+    FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert,
 };
 use crate::store::{AlertStore, StoreResult};
 
 #[async_trait]
 impl AlertStore for SqliteStore {
-    async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<SharedAlert>> {
+    async fn list_alerts(
+        &self,
+        organization: OrganizationId,
+        query: &AlertQuery,
+        now: Timestamp,
+    ) -> StoreResult<Page<SharedAlert>> {
         let query = query.clone();
         let is_cheap = list::is_told_by_counts(&query.filter);
         let read = move |reader: &mut Reader| list::list(reader, organization, &query, now);
-        if is_cheap { self.read_list_at_once(organization, read).await } else { self.read_list(organization, read).await }
+        if is_cheap {
+            self.read_list_at_once(organization, read).await
+        } else {
+            self.read_list(organization, read).await
+        }
     }
 
     async fn find(&self, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
@@ -35,7 +44,11 @@ impl AlertStore for SqliteStore {
     async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<SharedAlert>> {
         self.read_at_once(move |reader| {
             let Some(organization) = reader.organization(organization)? else { return Ok(None) };
-            let key = reader.conn.first("SELECT key FROM alert WHERE organization = ?1 AND id = ?2", (organization, id), cell)?;
+            let key = reader.conn.first(
+                "SELECT key FROM alert WHERE organization = ?1 AND id = ?2",
+                (organization, id),
+                cell,
+            )?;
             key.map(|key| reader.alert(key)).transpose()
         })
         .await
@@ -53,7 +66,12 @@ impl AlertStore for SqliteStore {
         self.read_list(organization, move |reader| counts(reader, organization)).await
     }
 
-    async fn at_risk(&self, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>> {
+    async fn at_risk(
+        &self,
+        organization: OrganizationId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> StoreResult<Vec<AtRisk>> {
         self.read_list(organization, move |reader| expiry::at_risk(reader, organization, now, until)).await
     }
 
@@ -65,15 +83,26 @@ impl AlertStore for SqliteStore {
         now: Timestamp,
     ) -> StoreResult<Insights> {
         let filter = filter.clone();
-        self.read_list(organization, move |reader| insights::insights(reader, organization, &filter, calendar, now)).await
+        self.read_list(organization, move |reader| insights::insights(reader, organization, &filter, calendar, now))
+            .await
     }
 
-    async fn sums(&self, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Vec<CurrencySum>> {
+    async fn sums(
+        &self,
+        organization: OrganizationId,
+        filter: &AlertFilter,
+        now: Timestamp,
+    ) -> StoreResult<Vec<CurrencySum>> {
         let filter = filter.clone();
         self.read_list(organization, move |reader| sums::sums(reader, organization, &filter, now)).await
     }
 
-    async fn ingest(&self, organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> StoreResult<IngestReport> {
+    async fn ingest(
+        &self,
+        organization: OrganizationId,
+        rows: Vec<AlertPatch>,
+        now: Timestamp,
+    ) -> StoreResult<IngestReport> {
         // Whoever else writes waits for one commit of ours.
         let at_once = if self.shared.instances.are_others_alive() { batch::BESIDE_OTHERS } else { batch::INTAKE };
         let mut report = IngestReport::default();
@@ -110,7 +139,8 @@ fn counts(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Coun
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
     reader.conn.all(
         "SELECT c.day, p.value, t.value, s.value, o.value, c.expired, c.alerts
-         FROM alert_count c JOIN word p ON p.key = c.provider JOIN word t ON t.key = c.type JOIN word s ON s.key = c.status
+         FROM alert_count c JOIN word p ON p.key = c.provider JOIN word t ON t.key = c.type JOIN word s ON s.key = \
+         c.status
               LEFT JOIN word o ON o.key = c.outcome
          WHERE c.organization = ?1 AND c.alerts > 0 ORDER BY c.day, p.value, t.value, s.value, o.value, c.expired",
         [organization],

@@ -1,7 +1,7 @@
 //! A column cache: currency and amount of every alert by the alert's key, so that a sum of many reads no row.
 //!
-//! Like the columns of words it is of one commit, and follows later ones by the days whose counts were touched since: a commit that changes
-//! an alert touches the counts of its day.
+//! Like the columns of words it is of one commit, and follows later ones by the days whose counts were touched since: a
+//! commit that changes an alert touches the counts of its day.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -29,7 +29,8 @@ const UNPRICED: u32 = u32::MAX;
 /// In the place of the hundredths of an amount that stands apart.
 const APART: u32 = u32::MAX - 1;
 
-/// A column of amounts by key: as hundredths where these are exact and few, which is nearly always and half the memory; apart else.
+/// A column of amounts by key: as hundredths where these are exact and few, which is nearly always and half the memory;
+/// apart else.
 #[derive(Debug, Default)]
 struct AmountColumn {
     hundredths: Vec<u32>,
@@ -42,7 +43,9 @@ impl AmountColumn {
             self.hundredths.resize(key + 1, UNPRICED);
         }
         self.micros.remove(&key);
-        let exact = |micros: i64| (micros % HUNDREDTH == 0).then_some(micros / HUNDREDTH).and_then(|hundredths| hundredths.try_into().ok());
+        let exact = |micros: i64| {
+            (micros % HUNDREDTH == 0).then_some(micros / HUNDREDTH).and_then(|hundredths| hundredths.try_into().ok())
+        };
         self.hundredths[key] = match micros.map(|micros| (micros, exact(micros))) {
             None => UNPRICED,
             Some((_, Some(hundredths))) if hundredths < APART => hundredths,
@@ -115,7 +118,8 @@ impl Amounts {
         let (mut fits, mut read) = (true, Vec::new());
         for day in days {
             let (condition, values) = on_day(organization, day);
-            let select = "SELECT a.key, a.currency, a.amount_micros FROM alert a INDEXED BY alert_by_time WHERE a.organization = ?1";
+            let select = "SELECT a.key, a.currency, a.amount_micros FROM alert a INDEXED BY alert_by_time WHERE \
+                a.organization = ?1";
             each(conn, &format!("{select}{condition}"), &values, |key, row| {
                 // A currency that is known and that nothing has does no harm.
                 match self.number(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?) {
@@ -162,7 +166,8 @@ impl Amounts {
             *sum += i128::from(micros.unwrap_or(0));
             *unpriced += u64::from(micros.is_none());
         }
-        let of_currencies = self.currencies.iter().zip(sums.into_iter().skip(1)).filter(|(_, (alerts, ..))| *alerts > 0);
+        let of_currencies =
+            self.currencies.iter().zip(sums.into_iter().skip(1)).filter(|(_, (alerts, ..))| *alerts > 0);
         let mut sums: Vec<CurrencySum> = of_currencies
             .map(|(currency, (alerts, micros, unpriced))| CurrencySum {
                 alerts,
@@ -171,14 +176,20 @@ impl Amounts {
             })
             .collect();
         sums.sort_by(|left, right| {
-            (Reverse(left.alerts), left.money.currency.as_str()).cmp(&(Reverse(right.alerts), right.money.currency.as_str()))
+            (Reverse(left.alerts), left.money.currency.as_str())
+                .cmp(&(Reverse(right.alerts), right.money.currency.as_str()))
         });
         sums
     }
 }
 
 /// Reads rows whose first column is an alert's key.
-fn each(conn: &Connection, sql: &str, values: &[i64], mut take: impl FnMut(usize, &Row<'_>) -> StoreResult<()>) -> StoreResult<()> {
+fn each(
+    conn: &Connection,
+    sql: &str,
+    values: &[i64],
+    mut take: impl FnMut(usize, &Row<'_>) -> StoreResult<()>,
+) -> StoreResult<()> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params_from_iter(values))?;
     while let Some(row) = rows.next()? {
@@ -195,8 +206,9 @@ fn each(conn: &Connection, sql: &str, values: &[i64], mut take: impl FnMut(usize
 pub(super) struct AmountCache(Arc<Mutex<HashMap<i64, Amounts>>>);
 
 impl AmountCache {
-    /// The sums of these keys' alerts, as far as they are the organization's, which has so many; `newest` is the newest commit of the
-    /// snapshot. Nothing where no amounts of it are at hand: there are too many alerts or currencies, or they are of a later snapshot.
+    /// The sums of these keys' alerts, as far as they are the organization's, which has so many; `newest` is the newest
+    /// commit of the snapshot. Nothing where no amounts of it are at hand: there are too many alerts or currencies, or
+    /// they are of a later snapshot.
     pub(super) fn sums(
         &self,
         conn: &Connection,

@@ -15,16 +15,18 @@ use super::rows::{self, WordKeys, organization_key};
 use super::statements::{micros, moment};
 use super::writer::{Unit, WriteKind};
 use crate::domain::attempt::{
-    AttemptCounts, KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, grant, may_commit, record_outcome, word_of,
+    AttemptCounts, KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, grant, may_commit, record_outcome,
+    word_of,
 };
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, EventKind, Holder, InstanceId, MonotonicTime, OrganizationId,
-    Present, Resolution, ResolutionAttempt, ResolutionParts,
+    Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, EventKind, Holder, InstanceId, MonotonicTime,
+    OrganizationId, Present, Resolution, ResolutionAttempt, ResolutionParts,
 };
 use crate::store::{
-    AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled, StoreError, StoreResult,
+    AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled, StoreError,
+    StoreResult,
 };
 
 #[async_trait]
@@ -41,12 +43,24 @@ impl AttemptStore for SqliteStore {
         self.write(WriteKind::Visible, move |unit, _| commit_late(unit, &request)).await
     }
 
-    async fn end_attempt(&self, attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Present) -> StoreResult<bool> {
+    async fn end_attempt(
+        &self,
+        attempt: AttemptId,
+        generation: i64,
+        end: AttemptEnd,
+        detail: &str,
+        now: Present,
+    ) -> StoreResult<bool> {
         let detail = detail.to_owned();
         self.write(WriteKind::Visible, move |unit, _| self::end(unit, attempt, generation, &end, &detail, now)).await
     }
 
-    async fn claim_due_attempts(&self, now: Present, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>> {
+    async fn claim_due_attempts(
+        &self,
+        now: Present,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> StoreResult<Vec<ClaimedAttempt>> {
         self.write(WriteKind::Quiet, move |unit, _| claim_due_attempts(unit, now, lease_until, limit)).await
     }
 
@@ -54,7 +68,13 @@ impl AttemptStore for SqliteStore {
         self.read_list(organization, move |reader| unfinished(reader, organization)).await
     }
 
-    async fn settle_parked(&self, organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> StoreResult<Settled> {
+    async fn settle_parked(
+        &self,
+        organization: OrganizationId,
+        id: AttemptId,
+        applied: bool,
+        now: Timestamp,
+    ) -> StoreResult<Settled> {
         self.write(WriteKind::Visible, move |unit, by| settle(unit, by, organization, id, applied, now)).await
     }
 }
@@ -63,7 +83,9 @@ impl AttemptStore for SqliteStore {
 fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult<Claim> {
     let conn = unit.conn;
     let Some(organization) = organization_key(conn, request.organization)? else { return Ok(Claim::NotFound) };
-    let Some(stored) = rows::read_by_id(conn, unit.dictionary, organization, request.alert)? else { return Ok(Claim::NotFound) };
+    let Some(stored) = rows::read_by_id(conn, unit.dictionary, organization, request.alert)? else {
+        return Ok(Claim::NotFound);
+    };
     let uses = key_uses(conn, organization, stored.key, request)?;
     let alert = match grant(Box::new(stored.alert), &uses, holder(unit, organization, stored.key, request.now)?) {
         Ok(alert) => alert,
@@ -72,8 +94,10 @@ fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult
     let said = request.resolution.to_parts();
     let generation = 1;
     conn.prepare_cached(
-        "INSERT INTO resolution_attempt (id, organization, alert, dialect, resolution, refunded, amount_stopped, comments, body_hash,
-                                         idempotency_key, state, generation, instance, started_at, deadline, actor, origin,
+        "INSERT INTO resolution_attempt (id, organization, alert, dialect, resolution, refunded, amount_stopped, \
+            comments, body_hash,
+                                         idempotency_key, state, generation, instance, started_at, deadline, actor, \
+                                         origin,
                                          epoch, calls_over, person)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'INFLIGHT', ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
     )?
@@ -115,12 +139,14 @@ fn holder(unit: &Unit<'_>, organization: i64, alert: i64, now: Present) -> Store
 fn key_uses(conn: &Connection, organization: i64, alert: i64, request: &ClaimRequest) -> StoreResult<Vec<KeyUse>> {
     let Some(key) = &request.idempotency_key else { return Ok(Vec::new()) };
     let mut statement = conn.prepare_cached(
-        "SELECT alert = ?4 AND body_hash = ?5, state = 'COMMITTED' FROM resolution_attempt INDEXED BY resolution_attempt_by_key
+        "SELECT alert = ?4 AND body_hash = ?5, state = 'COMMITTED' FROM resolution_attempt INDEXED BY \
+            resolution_attempt_by_key
          WHERE organization = ?1 AND idempotency_key = ?2 AND started_at > ?3",
     )?;
-    let uses = statement.query_map(params![organization, key, micros(request.now.date - KEY_MEMORY), alert, request.body_hash], |row| {
-        Ok(KeyUse { same: row.get(0)?, committed: row.get(1)? })
-    })?;
+    let uses = statement.query_map(
+        params![organization, key, micros(request.now.date - KEY_MEMORY), alert, request.body_hash],
+        |row| Ok(KeyUse { same: row.get(0)?, committed: row.get(1)? }),
+    )?;
     Ok(uses.collect::<Result<_, _>>()?)
 }
 
@@ -137,7 +163,8 @@ struct Attempt {
 
 fn read_attempt(conn: &Connection, id: AttemptId) -> StoreResult<Option<Attempt>> {
     let mut statement = conn.prepare_cached(
-        "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, generation, state, actor, origin, person
+        "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, generation, state, \
+            actor, origin, person
          FROM resolution_attempt WHERE id = ?1",
     )?;
     let mut rows = statement.query([id.0.as_bytes()])?;
@@ -171,7 +198,9 @@ fn commit_late(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResult<Comm
     let (attempt, alert) = attempt_to_commit(unit, request)?;
     let another_open = unit
         .conn
-        .prepare_cached(&format!("SELECT EXISTS (SELECT 1 FROM {OPEN_ATTEMPTS} AND organization = ?1 AND alert = ?2 AND key <> ?3)"))?
+        .prepare_cached(&format!(
+            "SELECT EXISTS (SELECT 1 FROM {OPEN_ATTEMPTS} AND organization = ?1 AND alert = ?2 AND key <> ?3)"
+        ))?
         .query_row([attempt.organization, attempt.alert, attempt.key], |row| row.get(0))?;
     let (state, ended_at) = match LateAcceptance::of(attempt.state, alert.outcome.is_some(), another_open) {
         LateAcceptance::Commit => return store_outcome(unit, &attempt, alert, request),
@@ -181,7 +210,8 @@ fn commit_late(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResult<Comm
     };
     unit.conn
         .prepare_cached(
-            "UPDATE resolution_attempt SET generation = generation + 1, lease_until = NULL, lease_count = NULL, next_check = NULL, check_count = NULL,
+            "UPDATE resolution_attempt SET generation = generation + 1, lease_until = NULL, lease_count = NULL, \
+                next_check = NULL, check_count = NULL,
                 detail = ?4, state = ?2, ended_at = ?3
              WHERE key = ?1",
         )?
@@ -196,7 +226,12 @@ fn attempt_to_commit(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResul
     Ok((attempt, alert))
 }
 
-fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, request: &CommitRequest) -> StoreResult<Commit> {
+fn store_outcome(
+    unit: &mut Unit<'_>,
+    attempt: &Attempt,
+    mut alert: Box<Alert>,
+    request: &CommitRequest,
+) -> StoreResult<Commit> {
     let (conn, now) = (unit.conn, request.now);
     let before = WordKeys::intern(conn, unit.dictionary, &alert)?.count_key(attempt.organization, &alert);
     record_outcome(&mut alert, request.attempt, &attempt.resolution, now);
@@ -214,26 +249,43 @@ fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, 
     )?
     .execute(params![attempt.alert, after.status, after.outcome, micros(now), unit.change])?;
     conn.prepare_cached(
-        "UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = ?2, lease_until = NULL, lease_count = NULL WHERE key = ?1",
+        "UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = ?2, lease_until = NULL, lease_count = NULL \
+            WHERE key = ?1",
     )?
     .execute(params![attempt.key, micros(now)])?;
-    audit::record_of(conn, &attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, &attempt.resolution), now)?;
+    audit::record_of(
+        conn,
+        &attempt.by,
+        attempt.organization,
+        AuditNote::alert_resolved(&alert, &attempt.resolution),
+        now,
+    )?;
     let recipients = Recipients::of(conn, attempt.organization)?;
     outbox::record_event(unit, &recipients, &EventKind::AlertResolved, attempt.alert, &alert, now)?;
     Ok(Commit::Committed(alert))
 }
 
 /// Ends an attempt without an outcome, or lays it down.
-fn end(unit: &Unit<'_>, attempt: AttemptId, generation: i64, end: &AttemptEnd, detail: &str, now: Present) -> StoreResult<bool> {
+fn end(
+    unit: &Unit<'_>,
+    attempt: AttemptId,
+    generation: i64,
+    end: &AttemptEnd,
+    detail: &str,
+    now: Present,
+) -> StoreResult<bool> {
     let (state, next_check, calls_over, ended_at) = match end {
         AttemptEnd::Released => (AttemptState::Released, None, None, Some(micros(now.date))),
-        AttemptEnd::Unknown { next_check, calls_over } => (AttemptState::Unknown, Some(*next_check), Some(*calls_over), None),
+        AttemptEnd::Unknown { next_check, calls_over } => {
+            (AttemptState::Unknown, Some(*next_check), Some(*calls_over), None)
+        }
         AttemptEnd::Parked => (AttemptState::Parked, None, None, None),
     };
     let changed = unit
         .conn
         .prepare_cached(
-            "UPDATE resolution_attempt SET state = ?3, next_check = ?4, ended_at = ?5, detail = ?6, lease_until = NULL, lease_count = NULL,
+            "UPDATE resolution_attempt SET state = ?3, next_check = ?4, ended_at = ?5, detail = ?6, lease_until = \
+                NULL, lease_count = NULL,
                 check_count = ?7, calls_over = coalesce(?8, calls_over), epoch = coalesce(?9, epoch)
              WHERE id = ?1 AND generation = ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')",
         )?
@@ -252,15 +304,22 @@ fn end(unit: &Unit<'_>, attempt: AttemptId, generation: i64, end: &AttemptEnd, d
 }
 
 /// Takes over attempts that nobody works on.
-fn claim_due_attempts(unit: &mut Unit<'_>, now: Present, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>> {
+fn claim_due_attempts(
+    unit: &mut Unit<'_>,
+    now: Present,
+    lease_until: Timestamp,
+    limit: u32,
+) -> StoreResult<Vec<ClaimedAttempt>> {
     let conn = unit.conn;
     let mut take = conn.prepare_cached(
-        "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, lease_until = ?3, lease_count = ?4,
+        "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, lease_until = \
+            ?3, lease_count = ?4,
             epoch = ?5, calls_over = ?6,
             -- The check that is due now is the last one that is known.
             check_count = CASE WHEN epoch = ?5 THEN check_count END
          WHERE key = ?1
-         RETURNING dialect, resolution, refunded, amount_stopped, comments, id, generation, alert, started_at, checks - 1,
+         RETURNING dialect, resolution, refunded, amount_stopped, comments, id, generation, alert, started_at, checks \
+         - 1,
                    (SELECT id FROM organization o WHERE o.key = organization), coalesce(detail, '')",
     )?;
     let epoch = now.counted.epoch;
@@ -319,10 +378,12 @@ fn unattended(unit: &Unit<'_>, now: Present, lease: TimeDelta, limit: u32) -> St
 }
 
 /// The attempts that have not ended, as a FROM and the beginning of a WHERE.
-const OPEN_ATTEMPTS: &str = "resolution_attempt INDEXED BY resolution_attempt_open WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')";
+const OPEN_ATTEMPTS: &str =
+    "resolution_attempt INDEXED BY resolution_attempt_open WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')";
 
 /// The columns that [`read_open`] reads.
-const OPEN: &str = "key, instance, state, deadline, next_check, lease_until, epoch, calls_over, check_count, lease_count";
+const OPEN: &str =
+    "key, instance, state, deadline, next_check, lease_until, epoch, calls_over, check_count, lease_count";
 
 fn read_open(row: &Row<'_>, mut is_dead: impl FnMut(InstanceId) -> bool) -> StoreResult<OpenAttempt> {
     let optional = |at: Option<i64>| at.map(moment).transpose();
@@ -333,7 +394,11 @@ fn read_open(row: &Row<'_>, mut is_dead: impl FnMut(InstanceId) -> bool) -> Stor
     // What was written before anything was counted has no epoch.
     let counted = row.get::<_, Option<ClockEpoch>>(6)?.zip(row.get::<_, Option<i64>>(7)?).map(|(epoch, calls_over)| {
         let counted = |micros| MonotonicTime { epoch, micros };
-        AttemptCounts { calls_over: counted(calls_over), next_check: check_count.map(counted), lease_until: lease_count.map(counted) }
+        AttemptCounts {
+            calls_over: counted(calls_over),
+            next_check: check_count.map(counted),
+            lease_until: lease_count.map(counted),
+        }
     });
     let owner_dead = is_dead(InstanceId(Uuid::from_bytes(row.get(1)?)));
     Ok(OpenAttempt { state, counted, turn: lease_until.map_or(turn, |lease| turn.max(lease)), owner_dead })

@@ -15,7 +15,12 @@ use crate::store::{AuditStore, StoreResult};
 
 #[async_trait]
 impl AuditStore for SqliteStore {
-    async fn audit(&self, organization: OrganizationId, before: Option<u64>, size: u32) -> StoreResult<Vec<AuditEntry>> {
+    async fn audit(
+        &self,
+        organization: OrganizationId,
+        before: Option<u64>,
+        size: u32,
+    ) -> StoreResult<Vec<AuditEntry>> {
         self.read_list(organization, move |reader| entries(reader, organization, before, size)).await
     }
 
@@ -25,7 +30,13 @@ impl AuditStore for SqliteStore {
 }
 
 /// Writes an entry down.
-pub(super) fn record(unit: &Unit<'_>, by: &Actor, organization: OrganizationId, note: AuditNote, now: Timestamp) -> StoreResult<()> {
+pub(super) fn record(
+    unit: &Unit<'_>,
+    by: &Actor,
+    organization: OrganizationId,
+    note: AuditNote,
+    now: Timestamp,
+) -> StoreResult<()> {
     record_of(unit.conn, by, known_organization(unit.conn, organization)?, note, now)
 }
 
@@ -36,12 +47,19 @@ pub(super) fn record_for_all(conn: &Connection, by: &Actor, note: &AuditNote, no
 }
 
 /// Writes an entry of an organization down, which is known by its key.
-pub(super) fn record_of(conn: &Connection, by: &Actor, organization: i64, note: AuditNote, now: Timestamp) -> StoreResult<()> {
+pub(super) fn record_of(
+    conn: &Connection,
+    by: &Actor,
+    organization: i64,
+    note: AuditNote,
+    now: Timestamp,
+) -> StoreResult<()> {
     let newest = conn.first("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1", [], read_link)?;
     let newest = newest.map_or_else(|| start(conn), Ok)?;
     let record = UnlinkedEntry::of(organization, by, note, now).following(newest, last_number(conn)?);
     let hash = record.hash();
-    let AuditRecord { number, at, organization, texts: [actor, origin, action, subject, detail], person, previous } = record;
+    let AuditRecord { number, at, organization, texts: [actor, origin, action, subject, detail], person, previous } =
+        record;
     conn.run(
         "INSERT INTO audit (number, at, organization, actor, origin, action, subject, detail, previous, hash, person)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
@@ -80,12 +98,19 @@ fn read(row: &Row<'_>) -> StoreResult<(AuditRecord, [u8; 32])> {
 }
 
 /// Entries of an organization, newest first.
-fn entries(reader: &Reader, organization: OrganizationId, before: Option<u64>, size: u32) -> StoreResult<Vec<AuditEntry>> {
+fn entries(
+    reader: &Reader,
+    organization: OrganizationId,
+    before: Option<u64>,
+    size: u32,
+) -> StoreResult<Vec<AuditEntry>> {
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
     let before = before.and_then(|number| i64::try_from(number).ok()).unwrap_or(i64::MAX);
-    let sql = format!("SELECT {COLUMNS} FROM audit WHERE organization = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3");
+    let sql =
+        format!("SELECT {COLUMNS} FROM audit WHERE organization = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3");
     reader.conn.all(&sql, (organization, before, size), |row| {
-        let (AuditRecord { number, at, texts: [actor, origin, action, subject, detail], person, previous, .. }, hash) = read(row)?;
+        let (AuditRecord { number, at, texts: [actor, origin, action, subject, detail], person, previous, .. }, hash) =
+            read(row)?;
         let number = number.unsigned_abs();
         // Entries from before addresses were masked cannot be altered, and are not shown as they are.
         let detail = redact::queries(&detail);
@@ -111,18 +136,21 @@ pub(super) fn verify(conn: &Connection) -> StoreResult<AuditState> {
 
 /// The number up to which entries may go that are older than the cut-off, at most `limit`.
 pub(super) fn prunable(conn: &Connection, cut_off: Timestamp, limit: u32) -> StoreResult<Option<i64>> {
-    let oldest = conn
-        .all("SELECT number, at, action FROM audit ORDER BY number LIMIT ?1", [limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let oldest = conn.all("SELECT number, at, action FROM audit ORDER BY number LIMIT ?1", [limit], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
     Ok(audit::prunable(&oldest, cut_off))
 }
 
-/// Takes the entries up to this number away, and writes down for each organization that lost some how many, and the hash that the log goes
-/// on from. Returns how many went.
+/// Takes the entries up to this number away, and writes down for each organization that lost some how many, and the
+/// hash that the log goes on from. Returns how many went.
 pub(super) fn prune(conn: &Connection, through: i64, now: Timestamp) -> StoreResult<u64> {
     let last = conn.one("SELECT number, hash FROM audit WHERE number = ?1", [through], read_link)?;
-    let lost = conn.all("SELECT organization, count(*) FROM audit WHERE number <= ?1 GROUP BY 1 ORDER BY 1", [through], |row| {
-        Ok((row.get(0)?, row.get(1)?))
-    })?;
+    let lost = conn.all(
+        "SELECT organization, count(*) FROM audit WHERE number <= ?1 GROUP BY 1 ORDER BY 1",
+        [through],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
     for (organization, entries) in lost {
         record_of(conn, &Actor::avert(), organization, AuditNote::audit_pruned(entries, last), now)?;
     }

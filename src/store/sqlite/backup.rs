@@ -49,7 +49,8 @@ pub struct Backup {
     pub contents: Contents,
 }
 
-/// Writes a backup: one state of the database, however much others write meanwhile. It gets its name only when it has been verified.
+/// Writes a backup: one state of the database, however much others write meanwhile. It gets its name only when it has
+/// been verified.
 ///
 /// # Errors
 /// [`crate::store::StoreError`] with the file that is at fault and what to do. Nothing is left behind then.
@@ -72,12 +73,15 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
     let _note = Note::write(&instances, target);
     let staging = Staging::of(target, &options.observer);
     let claim = staging.claim().map_err(unwritable)?;
-    let mut claim = claim.ok_or_else(|| unusable(target, "another backup is being written there; name another file"))?;
+    let mut claim =
+        claim.ok_or_else(|| unusable(target, "another backup is being written there; name another file"))?;
     let key_target = options.with_key.then(|| with_suffix(target, ".key"));
     for file in [target, &with_suffix(target, checksum::SUFFIX)].into_iter().chain(&key_target) {
         match fs::symlink_metadata(file) {
             Ok(there) if there.is_dir() => return Err(unusable(file, "is a directory; name a file in it")),
-            Ok(_) if !options.overwrite => return Err(unusable(file, "is there already; name another file, or say --force to replace it")),
+            Ok(_) if !options.overwrite => {
+                return Err(unusable(file, "is there already; name another file, or say --force to replace it"));
+            }
             _ => {}
         }
     }
@@ -100,7 +104,8 @@ fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> St
     let unwritable = |error: io::Error| StoreError::of_file(target, "cannot be written; name another place", &error);
     let file = claim.empty(DATABASE).map_err(unwritable)?;
     let read_key = |from: &Path| {
-        let text = fs::read_to_string(from).map_err(|error| unusable(from, &format!("the data key cannot be read: {error}")))?;
+        let text = fs::read_to_string(from)
+            .map_err(|error| unusable(from, &format!("the data key cannot be read: {error}")))?;
         Ok::<_, StoreError>((Seal::from_file(from, false)?, text))
     };
     let before = read_key(key_file)?;
@@ -121,7 +126,8 @@ fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> St
     Ok((contents, sha256))
 }
 
-/// A note in the data directory that a backup is under way, and where to: backups go anywhere, and what a killed one leaves has to be found.
+/// A note in the data directory that a backup is under way, and where to: backups go anywhere, and what a killed one
+/// leaves has to be found.
 struct Note {
     path: PathBuf,
     /// Locked until it is dropped.
@@ -157,7 +163,8 @@ impl Drop for Note {
 pub(super) fn left(instances: &Path) -> Vec<(PathBuf, Staging, StagingState)> {
     let Ok(entries) = fs::read_dir(instances) else { return Vec::new() };
     let notes = entries.flatten().map(|entry| entry.path());
-    let notes = notes.filter(|path| path.extension().is_some_and(|extension| extension == "backup") && is_regular(path));
+    let notes =
+        notes.filter(|path| path.extension().is_some_and(|extension| extension == "backup") && is_regular(path));
     let left = notes.filter_map(|note| {
         let free = File::open(&note).is_ok_and(|file| file.try_lock_shared().is_ok());
         let target = free.then(|| fs::read_to_string(&note).ok()).flatten()?;
@@ -168,7 +175,8 @@ pub(super) fn left(instances: &Path) -> Vec<(PathBuf, Staging, StagingState)> {
     left.collect()
 }
 
-/// Ends the backups whose processes are gone: what was verified gets its name, everything else goes. Tells what was done.
+/// Ends the backups whose processes are gone: what was verified gets its name, everything else goes. Tells what was
+/// done.
 pub(super) fn settle_left(instances: &Path) -> Vec<String> {
     let mut done = Vec::new();
     for (note, staging, _) in left(instances) {

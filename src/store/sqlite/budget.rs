@@ -1,4 +1,5 @@
-//! Statement budgets: a limit on how much a statement may look at before it is given up, and the end of one that nobody waits for.
+//! Statement budgets: a limit on how much a statement may look at before it is given up, and the end of one that nobody
+//! waits for.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -106,7 +107,9 @@ impl Budget {
         self.checks.store(0, Ordering::Relaxed);
         match result {
             Ok(value) => Ok(Some(value)),
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) && !self.is_over() => Ok(None),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) && !self.is_over() => {
+                Ok(None)
+            }
             Err(error) => Err(error.into()),
         }
     }

@@ -16,9 +16,11 @@ use crate::store::cause::free_bytes;
 
 /// A log of this size is worth a checkpoint.
 const WORTHWHILE_BYTES: u64 = 16 << 20;
-/// At this size writers wait for the rest of a checkpoint, so that the log begins anew: where one always writes it never does by itself.
+/// At this size writers wait for the rest of a checkpoint, so that the log begins anew: where one always writes it
+/// never does by itself.
 const ANEW_BYTES: u64 = 48 << 20;
-/// Where little room is left both come sooner, so that what is in the log has room in the database; below this they are worth nothing.
+/// Where little room is left both come sooner, so that what is in the log has room in the database; below this they are
+/// worth nothing.
 const LEAST_BYTES: u64 = 256 << 10;
 /// How much longer the log is before that is tried again, where readers were in the way.
 const TRY_AGAIN_BYTES: u64 = 16 << 20;
@@ -44,7 +46,14 @@ impl Checkpointer {
         let exclusive = Arc::new(Mutex::new(()));
         let full = Arc::<AtomicBool>::default();
         let path = PathBuf::from(log);
-        let log = Log { conn, path, turnstile, exclusive: Arc::clone(&exclusive), full: Arc::clone(&full), anew_at: ANEW_BYTES };
+        let log = Log {
+            conn,
+            path,
+            turnstile,
+            exclusive: Arc::clone(&exclusive),
+            full: Arc::clone(&full),
+            anew_at: ANEW_BYTES,
+        };
         // One waiting signal says as much as many.
         let (wake, signals) = sync_channel(1);
         let worker = Worker::start("avert-checkpoint", wake, move || log.run(&signals))?;
@@ -63,7 +72,8 @@ impl Checkpointer {
         self.committed();
     }
 
-    /// Waits until no checkpoint keeps writers out. On a slow disk that takes longer than another process is waited for.
+    /// Waits until no checkpoint keeps writers out. On a slow disk that takes longer than another process is waited
+    /// for.
     pub(super) fn wait(&self) -> MutexGuard<'_, ()> {
         locked(&self.exclusive)
     }

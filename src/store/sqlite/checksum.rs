@@ -1,7 +1,7 @@
 //! The checksum beside a backup: `FILE.sha256`, a line as `sha256sum` writes and checks it.
 //!
-//! It tells a backup that was altered or went bad on its way from one that is as it was written. It is no signature: whoever can replace
-//! both files can replace both.
+//! It tells a backup that was altered or went bad on its way from one that is as it was written. It is no signature:
+//! whoever can replace both files can replace both.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
@@ -41,9 +41,11 @@ pub(super) fn line(sum: &str, file: &Path) -> String {
 /// Holds a backup to the checksum in `beside`, and gives it; nothing where there is no such file.
 ///
 /// # Errors
-/// [`crate::store::StoreError`] where the backup is another than the one that was written, or the checksum cannot be read.
+/// [`crate::store::StoreError`] where the backup is another than the one that was written, or the checksum cannot be
+/// read.
 pub(super) fn check(backup: &Path, beside: &Path) -> StoreResult<Option<String>> {
-    let unreadable = |path: &Path, error: &io::Error| unusable(path, &format!("cannot be read: {error}; nothing was replaced"));
+    let unreadable =
+        |path: &Path, error: &io::Error| unusable(path, &format!("cannot be read: {error}; nothing was replaced"));
     match fs::metadata(beside) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(beside, &error)),
@@ -60,7 +62,8 @@ pub(super) fn check(backup: &Path, beside: &Path) -> StoreResult<Option<String>>
         return Ok(Some(found));
     }
     let altered = format!(
-        "is not what was written: its SHA-256 is {found}, and {} says {told}; it was altered or is damaged: take another backup; nothing was \
+        "is not what was written: its SHA-256 is {found}, and {} says {told}; it was altered or is damaged: take \
+            another backup; nothing was \
          replaced",
         beside.display()
     );
@@ -68,5 +71,8 @@ pub(super) fn check(backup: &Path, beside: &Path) -> StoreResult<Option<String>>
 }
 
 fn no_checksum(beside: &Path) -> crate::store::StoreError {
-    unusable(beside, "holds no SHA-256 checksum, as `avert backup` writes it (64 hexadecimal digits); nothing was replaced")
+    unusable(
+        beside,
+        "holds no SHA-256 checksum, as `avert backup` writes it (64 hexadecimal digits); nothing was replaced",
+    )
 }

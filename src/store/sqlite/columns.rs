@@ -1,8 +1,8 @@
-//! A column cache: the organization, the words and the company of every alert, as a number of two bytes by the alert's key. What is asked of
-//! these alone is found by going through it, without reading an index or a row.
+//! A column cache: the organization, the words and the company of every alert, as a number of two bytes by the alert's
+//! key. What is asked of these alone is found by going through it, without reading an index or a row.
 //!
-//! Of each organization it holds for one commit. A commit that changes any of these of an alert touches the counts of the alert's day
-//! (`alert_count.changed`), so that later only the days that were touched since are read again.
+//! Of each organization it holds for one commit. A commit that changes any of these of an alert touches the counts of
+//! the alert's day (`alert_count.changed`), so that later only the days that were touched since are read again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,8 @@ use rusqlite::{Connection, Row, params_from_iter};
 use super::counts::{Cell, CellFilter, NO_OUTCOME, on_day, places, touched_days};
 use crate::store::StoreResult;
 
-/// Of more alerts no columns are kept: reading them at first would take longer than anybody waits, and the memory would be too much.
+/// Of more alerts no columns are kept: reading them at first would take longer than anybody waits, and the memory would
+/// be too much.
 const MOST_ALERTS: u64 = 4_000_000;
 
 /// The commit of an organization that has too many kinds of alerts.
@@ -54,10 +55,14 @@ impl Columns {
             bits.fold(0, |block, bit| block | bit)
         };
         let bits = usize::BITS as usize;
-        FixedBitSet::with_capacity_and_blocks(self.column.len().next_multiple_of(bits), self.column.chunks(bits).map(block))
+        FixedBitSet::with_capacity_and_blocks(
+            self.column.len().next_multiple_of(bits),
+            self.column.chunks(bits).map(block),
+        )
     }
 
-    /// Reads what a condition on the alert time selects, and hands each key and its number on. Whether there are few enough kinds.
+    /// Reads what a condition on the alert time selects, and hands each key and its number on. Whether there are few
+    /// enough kinds.
     fn read(
         &mut self,
         conn: &Connection,
@@ -72,7 +77,9 @@ impl Columns {
         let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
             // Keys count up from 1.
-            let (Ok(key), Some(number)) = (usize::try_from(row.get::<_, i64>(0)?), self.number(kind(organization, row)?)) else {
+            let (Ok(key), Some(number)) =
+                (usize::try_from(row.get::<_, i64>(0)?), self.number(kind(organization, row)?))
+            else {
                 return Ok(false);
             };
             put(self, key, number);
@@ -80,7 +87,8 @@ impl Columns {
         Ok(true)
     }
 
-    /// Reads all of an organization into its place: beside it there may be no room for as much again. Where that fails it is not known.
+    /// Reads all of an organization into its place: beside it there may be no room for as much again. Where that fails
+    /// it is not known.
     fn read_all(&mut self, conn: &Connection, organization: i64) -> StoreResult<bool> {
         self.newest.remove(&organization);
         self.column.reserve_exact(places(conn)?.saturating_sub(self.column.len()));
@@ -150,9 +158,10 @@ fn kind(organization: i64, row: &Row<'_>) -> StoreResult<Kind> {
 pub(super) struct ColumnCache(Arc<Mutex<Columns>>);
 
 impl ColumnCache {
-    /// The keys of what has the wanted words and is one of these companies', in the snapshot that the connection reads from, where the
-    /// organization has so many alerts and `newest` is the newest commit. Nothing where no columns of it are at hand: there are too many
-    /// alerts or kinds of them, or another reader has them just now, or is at a later snapshot.
+    /// The keys of what has the wanted words and is one of these companies', in the snapshot that the connection reads
+    /// from, where the organization has so many alerts and `newest` is the newest commit. Nothing where no columns of
+    /// it are at hand: there are too many alerts or kinds of them, or another reader has them just now, or is at a
+    /// later snapshot.
     pub(super) fn matching(
         &self,
         conn: &Connection,
@@ -193,7 +202,8 @@ mod tests {
         Alert {
             provider_id: format!("P-{number}"),
             alert_time: (number % 7 != 0).then(|| at(number)),
-            company_id: (number % 5 != 0).then(|| CompanyId(Uuid::from_u128(u128::from(number.unsigned_abs() % 2 + 1)))),
+            company_id: (number % 5 != 0)
+                .then(|| CompanyId(Uuid::from_u128(u128::from(number.unsigned_abs() % 2 + 1)))),
             deadline: Deadline::At(at(100 + number)),
             ..Alert::new(AlertId::generate(), provider, AlertType::EthocaConfirmedFraud)
         }
@@ -204,10 +214,11 @@ mod tests {
         let read = store.read_list(organization, move |reader| {
             let organization = reader.organization(organization)?.unwrap();
             reader.refresh_counts(organization)?;
-            let all =
-                reader.conn.all("SELECT key, provider, type, status, outcome, expired_at IS NOT NULL, company FROM alert", [], |row| {
-                    Ok((usize::try_from(row.get::<_, i64>(0)?).unwrap(), kind(organization, row)?))
-                })?;
+            let all = reader.conn.all(
+                "SELECT key, provider, type, status, outcome, expired_at IS NOT NULL, company FROM alert",
+                [],
+                |row| Ok((usize::try_from(row.get::<_, i64>(0)?).unwrap(), kind(organization, row)?)),
+            )?;
             let mut told = Vec::new();
             for (_, Kind { cell, company, .. }) in &all {
                 let of_all = CellFilter {
@@ -219,7 +230,8 @@ mod tests {
                 };
                 let of_status = CellFilter { statuses: Some(vec![cell.status]), ..CellFilter::default() };
                 let companies = company.map(|company| vec![company]);
-                for (cells, companies) in [(of_all.clone(), None), (of_all, companies.clone()), (of_status, companies), Default::default()]
+                for (cells, companies) in
+                    [(of_all.clone(), None), (of_all, companies.clone()), (of_status, companies), Default::default()]
                 {
                     let expected = all.iter().filter(|(_, kind)| {
                         let fits = |wanted: &Vec<i64>| kind.company.is_some_and(|company| wanted.contains(&company));
@@ -273,7 +285,9 @@ mod tests {
         let organization = store.organizations().await.unwrap()[0].organization.id;
         let typed = |number, alert_type| Alert { alert_time: Some(at(1)), alert_type, ..alert(number) };
         let (one, other) = (AlertType::VerifiDispute, AlertType::VerifiCancel);
-        let rows = |types: [AlertType; 2]| [1, 3].into_iter().zip(types).map(|(number, of)| AlertPatch::of(typed(number, of))).collect();
+        let rows = |types: [AlertType; 2]| {
+            [1, 3].into_iter().zip(types).map(|(number, of)| AlertPatch::of(typed(number, of))).collect()
+        };
         store.ingest(organization, rows([one.clone(), other.clone()]), at(0)).await.unwrap();
         told(&store, organization).await;
 

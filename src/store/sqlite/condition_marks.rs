@@ -9,8 +9,8 @@ use super::sql::Sql;
 /// Adds one of the conditions to a statement.
 type Push = fn(&Conditions, &mut Sql);
 
-/// Marks what fulfils them: by the index of each column, and past the marks of those where a column has none. `all` is how many alerts
-/// there are.
+/// Marks what fulfils them: by the index of each column, and past the marks of those where a column has none. `all` is
+/// how many alerts there are.
 pub(super) fn marked(wanted: &Conditions, conn: &Connection, organization: i64, all: u64) -> rusqlite::Result<Marks> {
     let indexed: [(bool, &str, Push); 3] = [
         (wanted.issuers.is_some(), "INDEXED BY alert_by_issuer", Conditions::push_issuers),
@@ -25,7 +25,9 @@ pub(super) fn marked(wanted: &Conditions, conn: &Connection, organization: i64, 
     };
     let mut marks: Option<Marks> = None;
     if wanted.refunded.is_some() {
-        let mut sql = Sql::new("SELECT a.key FROM outcome o INDEXED BY outcome_by_action_time CROSS JOIN alert a ON a.key = o.alert");
+        let mut sql = Sql::new(
+            "SELECT a.key FROM outcome o INDEXED BY outcome_by_action_time CROSS JOIN alert a ON a.key = o.alert",
+        );
         sql.push(" WHERE a.organization = ");
         sql.value(organization);
         wanted.push_refunded(&mut sql);

@@ -29,13 +29,14 @@ pub(super) struct Conditions {
 const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
     SELECT min(issuer) FROM alert INDEXED BY alert_by_issuer WHERE organization = ?1
     UNION ALL
-    SELECT (SELECT min(a.issuer) FROM alert a INDEXED BY alert_by_issuer WHERE a.organization = ?1 AND a.issuer > name.value)
+    SELECT (SELECT min(a.issuer) FROM alert a INDEXED BY alert_by_issuer WHERE a.organization = ?1 AND a.issuer > \
+    name.value)
     FROM name WHERE name.value IS NOT NULL
 ) SELECT value FROM name WHERE value IS NOT NULL";
 
 impl Conditions {
-    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a filter of types, and
-    /// what lapses in an hour is one of deadlines.
+    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a
+    /// filter of types, and what lapses in an hour is one of deadlines.
     pub(super) fn read(conn: &Connection, organization: i64, asked: &LocalConditions) -> StoreResult<Self> {
         let LocalConditions { amounts: _, currencies, issuers, mccs, notices: _, refunded, lapses: _ } = asked;
         let amounts = asked.micros();

@@ -35,13 +35,16 @@ pub(super) fn check_library() -> StoreResult<()> {
     let found = rusqlite::version_number();
     if found < OLDEST_SQLITE {
         let version = rusqlite::version();
-        return Err(StoreError::Unusable(format!("this build has SQLite {version}: 3.51.3 or newer is needed; use a newer build")));
+        return Err(StoreError::Unusable(format!(
+            "this build has SQLite {version}: 3.51.3 or newer is needed; use a newer build"
+        )));
     }
     Ok(())
 }
 
-/// Opens a connection; the file is made where it is missing and the connection writes. Where the files that connections share cannot be
-/// made, it does without: alone on a full disk, and without a look at other processes where nothing can be written.
+/// Opens a connection; the file is made where it is missing and the connection writes. Where the files that connections
+/// share cannot be made, it does without: alone on a full disk, and without a look at other processes where nothing can
+/// be written.
 pub(super) fn open(path: &Path, purpose: Purpose) -> StoreResult<Connection> {
     let access = match purpose {
         Purpose::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
@@ -65,7 +68,9 @@ pub(super) fn open(path: &Path, purpose: Purpose) -> StoreResult<Connection> {
             conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, purpose == Purpose::Read)?;
             Ok(set_up(conn, purpose)?)
         }
-        Some(RefusalCause::ReadOnly) if !with_suffix(path, "-wal").exists() => Ok(set_up(open_immutable(path)?, purpose)?),
+        Some(RefusalCause::ReadOnly) if !with_suffix(path, "-wal").exists() => {
+            Ok(set_up(open_immutable(path)?, purpose)?)
+        }
         Some(RefusalCause::OpenFiles) => Err(StoreError::somewhere(RefusalCause::OpenFiles, &error)),
         _ => Err(error.into()),
     }
@@ -73,7 +78,10 @@ pub(super) fn open(path: &Path, purpose: Purpose) -> StoreResult<Connection> {
 
 /// Returns whether the system refuses to open it, or to make what is beside it.
 fn is_refused(error: &rusqlite::Error) -> bool {
-    matches!(RefusalCause::of_sqlite(error), Some(RefusalCause::Failing | RefusalCause::DiskFull | RefusalCause::ReadOnly))
+    matches!(
+        RefusalCause::of_sqlite(error),
+        Some(RefusalCause::Failing | RefusalCause::DiskFull | RefusalCause::ReadOnly)
+    )
 }
 
 fn set_up(mut conn: Connection, purpose: Purpose) -> rusqlite::Result<Connection> {
@@ -87,13 +95,18 @@ fn set_up(mut conn: Connection, purpose: Purpose) -> rusqlite::Result<Connection
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     conn.set_prepared_statement_cache_capacity(256);
     match purpose {
-        // Checkpoints have a thread of their own; a log that begins anew is cut, so that its length says how much is in it.
+        // Checkpoints have a thread of their own; a log that begins anew is cut, so that its length says how much is in
+        // it.
         Purpose::Write => conn.execute_batch(
-            "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON; PRAGMA cache_size = -24576;
+            "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON; PRAGMA cache_size = \
+                -24576;
              PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 8388608;",
         )?,
         Purpose::Checkpoint => conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -256;")?,
-        Purpose::Read => conn.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;")?,
+        Purpose::Read => conn.execute_batch(
+            "PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = \
+            MEMORY;",
+        )?,
     }
     Ok(conn)
 }
@@ -123,7 +136,10 @@ fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
         }
     }
     uri.push_str("?immutable=1");
-    Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    Connection::open_with_flags(
+        uri,
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )
 }
 
 impl From<rusqlite::Error> for StoreError {
@@ -141,7 +157,9 @@ pub(super) fn is_duplicate(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|inner| {
         matches!(
             inner.extended_code,
-            rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE | rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY | rusqlite::ffi::SQLITE_CONSTRAINT_ROWID
+            rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
+                | rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY
+                | rusqlite::ffi::SQLITE_CONSTRAINT_ROWID
         )
     })
 }

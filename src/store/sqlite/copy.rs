@@ -32,7 +32,8 @@ pub struct Contents {
     pub schema: usize,
     pub rows: BTreeMap<String, u64>,
     pub bytes: u64,
-    /// Whether its audit log is whole. A broken one is told and copied: it is evidence, and the alerts beside it are needed.
+    /// Whether its audit log is whole. A broken one is told and copied: it is evidence, and the alerts beside it are
+    /// needed.
     pub audit: AuditState,
 }
 
@@ -45,13 +46,16 @@ impl Contents {
 
 /// Opens a database of avert's for reading, refusing every other file in words, and one whose schema was changed.
 pub(super) fn open_ours(path: &Path, advice: &str) -> StoreResult<Connection> {
-    let open = || open_as_it_is(path, advice).and_then(|(conn, steps)| fingerprint::check(&conn, path, steps).map(|()| conn));
+    let open =
+        || open_as_it_is(path, advice).and_then(|(conn, steps)| fingerprint::check(&conn, path, steps).map(|()| conn));
     open().map_err(|error| error.at(path))
 }
 
 fn open_as_it_is(path: &Path, advice: &str) -> StoreResult<(Connection, usize)> {
     match fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Err(unusable(path, &format!("does not exist; {advice}"))),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(unusable(path, &format!("does not exist; {advice}")));
+        }
         Err(error) => return Err(StoreError::of_file(path, "cannot be looked at", &error)),
         Ok(there) if !there.is_file() => return Err(unusable(path, &format!("is no file; {advice}"))),
         Ok(_) => {}
@@ -74,18 +78,25 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
     let failed = |error: rusqlite::Error| StoreError::from(error).at(name);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
-    Copying::new(source, &mut target).and_then(|copying| copying.run_to_completion(PAGES, PAUSE, None)).map_err(failed)?;
+    Copying::new(source, &mut target)
+        .and_then(|copying| copying.run_to_completion(PAGES, PAUSE, None))
+        .map_err(failed)?;
     source.execute_batch("ROLLBACK")?;
     // One file that needs no log beside it.
     target.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())).map_err(failed)?;
     target.close().map_err(|(_, error)| failed(error))?;
-    File::open(to).and_then(|file| file.sync_all()).map_err(|error| StoreError::of_file(name, "cannot be written", &error))?;
+    File::open(to)
+        .and_then(|file| file.sync_all())
+        .map_err(|error| StoreError::of_file(name, "cannot be written", &error))?;
     let target = connection::open(to, Purpose::Read)?;
     check_integrity(&target, source_path)?;
     inspect(&target, name)?;
     let found = contents(&target, to)?;
     if found != told {
-        return Err(unusable(name, "the copy does not hold what the original holds; try again, and look after the disk"));
+        return Err(unusable(
+            name,
+            "the copy does not hold what the original holds; try again, and look after the disk",
+        ));
     }
     let (schema, rows) = found;
     Ok(Contents { schema, rows, bytes: fs::metadata(to).map_or(0, |file| file.len()), audit: audit::verify(&target)? })
@@ -116,7 +127,10 @@ pub(super) fn prove_key(copy: &Path, seal: &Seal, key_file: &Path, database: &Pa
         Some(true) => Ok(()),
         Some(false) => Err(unusable(
             key_file,
-            &format!("is not the key that {} was sealed with; name the right one with --key; nothing was replaced", database.display()),
+            &format!(
+                "is not the key that {} was sealed with; name the right one with --key; nothing was replaced",
+                database.display()
+            ),
         )),
         None => Err(unusable(database, "does not say which key belongs to it; it was never opened to its end")),
     }

@@ -37,6 +37,9 @@ pub(super) fn put(conn: &Connection, mark: &CopyMark) -> StoreResult<()> {
          ) STRICT"
     ))?;
     let CopyMark { source, desk, state } = mark;
-    conn.run(&format!("INSERT INTO {UNFINISHED_COPY} (source, desk, state) VALUES (?1, ?2, ?3)"), (source, desk, state))?;
+    conn.run(
+        &format!("INSERT INTO {UNFINISHED_COPY} (source, desk, state) VALUES (?1, ?2, ?3)"),
+        (source, desk, state),
+    )?;
     Ok(conn.execute_batch("COMMIT")?)
 }

@@ -1,6 +1,7 @@
 //! Materialized counts of alerts by kind and day: kept in the commit that changes an alert, and cached by each reader.
 //!
-//! A reader reads only those counts again that changed since it last looked, so its memory is always of the snapshot it reads from.
+//! A reader reads only those counts again that changed since it last looked, so its memory is always of the snapshot it
+//! reads from.
 
 use std::collections::{BTreeMap, HashMap, btree_map};
 use std::ops::Range;
@@ -30,7 +31,9 @@ pub(super) fn day_of_micros(time: Option<i64>) -> i64 {
 pub(super) fn on_day(organization: i64, day: i64) -> (&'static str, Vec<i64>) {
     match day {
         NO_DAY => (" AND a.alert_time IS NULL", vec![organization]),
-        day => (" AND a.alert_time >= ?2 AND a.alert_time < ?3", vec![organization, day_start(day), day_start(day + 1)]),
+        day => {
+            (" AND a.alert_time >= ?2 AND a.alert_time < ?3", vec![organization, day_start(day), day_start(day + 1)])
+        }
     }
 }
 
@@ -47,7 +50,8 @@ pub(super) fn day_start(day: i64) -> i64 {
 
 /// The days of which a later commit than this one touched the counts, as every one does that changes an alert.
 pub(super) fn touched_days(conn: &Connection, organization: i64, since: i64) -> StoreResult<Vec<i64>> {
-    let touched = "SELECT DISTINCT day FROM alert_count INDEXED BY alert_count_by_change WHERE organization = ?1 AND changed > ?2";
+    let touched = "SELECT DISTINCT day FROM alert_count INDEXED BY alert_count_by_change WHERE organization = ?1 AND \
+        changed > ?2";
     conn.all(touched, [organization, since], cell)
 }
 
@@ -88,15 +92,27 @@ impl CountChanges {
         *self.0.entry(to).or_default() += 1;
     }
 
-    /// Writes the changes. Counts that stay as they are carry the number of the commit too: something about their alerts has changed.
+    /// Writes the changes. Counts that stay as they are carry the number of the commit too: something about their
+    /// alerts has changed.
     pub(super) fn write(self, conn: &Connection, change: i64) -> StoreResult<()> {
         let mut update = conn.prepare_cached(
             "UPDATE alert_count SET alerts = alerts + ?8, changed = ?9
-             WHERE organization = ?1 AND day = ?2 AND provider = ?3 AND type = ?4 AND status = ?5 AND outcome = ?6 AND expired = ?7",
+             WHERE organization = ?1 AND day = ?2 AND provider = ?3 AND type = ?4 AND status = ?5 AND outcome = ?6 \
+             AND expired = ?7",
         )?;
         let mut insert = conn.prepare_cached("INSERT INTO alert_count VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
         for (CountKey { organization, day, cell }, by) in self.0 {
-            let values = params![organization, day, cell.provider, cell.alert_type, cell.status, cell.outcome, cell.expired, by, change];
+            let values = params![
+                organization,
+                day,
+                cell.provider,
+                cell.alert_type,
+                cell.status,
+                cell.outcome,
+                cell.expired,
+                by,
+                change
+            ];
             if update.execute(values)? == 0 {
                 insert.execute(values)?;
             }
@@ -132,7 +148,8 @@ impl CellFilter {
     }
 }
 
-/// Most kinds and most days of kinds that a cache remembers between two uses: words come from outside, and there may be any number.
+/// Most kinds and most days of kinds that a cache remembers between two uses: words come from outside, and there may be
+/// any number.
 const MOST_CELLS: usize = 50_000;
 const MOST_ENTRIES: usize = 1_000_000;
 
@@ -156,7 +173,8 @@ impl Counts {
         let position = match self.positions.get(&cell) {
             Some(&position) => position,
             None => {
-                let position = u32::try_from(self.cells.len()).map_err(|_| StoreError::Corrupt("too many kinds of alerts".to_owned()))?;
+                let position = u32::try_from(self.cells.len())
+                    .map_err(|_| StoreError::Corrupt("too many kinds of alerts".to_owned()))?;
                 self.cells.push(cell);
                 self.totals.push(0);
                 self.dates.push(Vec::new());
@@ -195,7 +213,8 @@ impl Counts {
     /// The days from the first with matches to the last, the end excluded.
     fn extent(&self, wanted: &[bool], within: &Range<i64>) -> Option<Range<i64>> {
         let dates = self.dates.iter().zip(wanted).filter(|(_, wanted)| **wanted).filter_map(|(dates, _)| {
-            let (from, until) = (dates.partition_point(|day| *day < within.start), dates.partition_point(|day| *day < within.end));
+            let (from, until) =
+                (dates.partition_point(|day| *day < within.start), dates.partition_point(|day| *day < within.end));
             Some((*dates[from..until].first()?, dates[until - 1]))
         });
         let (first, last) = dates.reduce(|(first, last), (from, until)| (first.min(from), last.max(until)))?;
@@ -212,7 +231,8 @@ pub(super) struct CountCache {
 }
 
 impl CountCache {
-    /// Brings the memory of an organization up to the snapshot that the connection reads from, in which `newest` is the newest commit.
+    /// Brings the memory of an organization up to the snapshot that the connection reads from, in which `newest` is the
+    /// newest commit.
     pub(super) fn refresh(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<()> {
         self.last = organization;
         let counts = self.organizations.entry(organization).or_default();
@@ -222,19 +242,26 @@ impl CountCache {
         // Named, because the primary key begins with the organization too, and would look at all of its rows.
         let index = if counts.change.is_some() { "INDEXED BY alert_count_by_change" } else { "" };
         let mut statement = conn.prepare_cached(&format!(
-            "SELECT day, provider, type, status, outcome, expired, alerts FROM alert_count {index} WHERE organization = ?1 AND changed > ?2"
+            "SELECT day, provider, type, status, outcome, expired, alerts FROM alert_count {index} WHERE organization \
+                = ?1 AND changed > ?2"
         ))?;
         let mut rows = statement.query([organization, counts.change.unwrap_or(-1)])?;
         while let Some(row) = rows.next()? {
-            let cell =
-                Cell { provider: row.get(1)?, alert_type: row.get(2)?, status: row.get(3)?, outcome: row.get(4)?, expired: row.get(5)? };
+            let cell = Cell {
+                provider: row.get(1)?,
+                alert_type: row.get(2)?,
+                status: row.get(3)?,
+                outcome: row.get(4)?,
+                expired: row.get(5)?,
+            };
             counts.set(row.get(0)?, cell, row.get(6)?)?;
         }
         counts.change = Some(newest);
         Ok(())
     }
 
-    /// Forgets what is too much to remember until the next use, beginning with the organizations that were not asked for last.
+    /// Forgets what is too much to remember until the next use, beginning with the organizations that were not asked
+    /// for last.
     pub(super) fn forget_excess(&mut self) {
         if self.is_excessive() {
             self.organizations.retain(|organization, _| *organization == self.last);
@@ -245,8 +272,10 @@ impl CountCache {
     }
 
     fn is_excessive(&self) -> bool {
-        let (cells, entries) =
-            self.organizations.values().fold((0, 0), |(cells, entries), counts| (cells + counts.cells.len(), entries + counts.entries));
+        let (cells, entries) = self
+            .organizations
+            .values()
+            .fold((0, 0), |(cells, entries), counts| (cells + counts.cells.len(), entries + counts.entries));
         cells > MOST_CELLS || entries > MOST_ENTRIES
     }
 
@@ -256,7 +285,13 @@ impl CountCache {
     }
 
     /// The days from the first match to the last, the end excluded, where matches without a date are not among them.
-    pub(super) fn span(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> (Option<i64>, Option<i64>) {
+    pub(super) fn span(
+        &self,
+        organization: i64,
+        filter: &CellFilter,
+        from: Option<i64>,
+        until: Option<i64>,
+    ) -> (Option<i64>, Option<i64>) {
         let Some(counts) = self.organizations.get(&organization) else { return (from, until) };
         let wanted = counts.wanted(filter);
         if from.is_none() && until.is_none() && counts.days.get(&NO_DAY).is_some_and(|cells| sum(cells, &wanted) > 0) {
@@ -276,18 +311,36 @@ impl CountCache {
     }
 
     /// The days with matches, earliest first, with how many there are.
-    pub(super) fn days(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> MatchingDays<'_> {
-        let Some(counts) = self.organizations.get(&organization) else { return MatchingDays { range: None, wanted: Vec::new() } };
+    pub(super) fn days(
+        &self,
+        organization: i64,
+        filter: &CellFilter,
+        from: Option<i64>,
+        until: Option<i64>,
+    ) -> MatchingDays<'_> {
+        let Some(counts) = self.organizations.get(&organization) else {
+            return MatchingDays { range: None, wanted: Vec::new() };
+        };
         MatchingDays { range: Some(counts.days.range(bounds(from, until))), wanted: counts.wanted(filter) }
     }
 
     /// Every matching cell of every matching day, with how many alerts it has; days without a date last.
-    pub(super) fn cells(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> Vec<(i64, Cell, u64)> {
+    pub(super) fn cells(
+        &self,
+        organization: i64,
+        filter: &CellFilter,
+        from: Option<i64>,
+        until: Option<i64>,
+    ) -> Vec<(i64, Cell, u64)> {
         let Some(counts) = self.organizations.get(&organization) else { return Vec::new() };
         let wanted = counts.wanted(filter);
         let undated = from.is_none() && until.is_none();
-        let days = counts.days.iter().filter(|(day, _)| if **day == NO_DAY { undated } else { bounds(from, until).contains(*day) });
-        let cells = days.flat_map(|(day, cells)| cells.iter().map(|(position, alerts)| (*day, *position as usize, *alerts)));
+        let days = counts
+            .days
+            .iter()
+            .filter(|(day, _)| if **day == NO_DAY { undated } else { bounds(from, until).contains(*day) });
+        let cells =
+            days.flat_map(|(day, cells)| cells.iter().map(|(position, alerts)| (*day, *position as usize, *alerts)));
         cells
             .filter(|(_, position, alerts)| wanted[*position] && *alerts > 0)
             .map(|(day, at, alerts)| (day, counts.cells[at], alerts.into()))
@@ -296,8 +349,10 @@ impl CountCache {
 
     /// The keys that occur in an organization, of whatever `pick` picks.
     pub(super) fn occurring(&self, organization: i64, pick: impl Fn(&Cell) -> i64) -> Vec<i64> {
-        let mut keys: Vec<i64> =
-            self.organizations.get(&organization).map_or_else(Vec::new, |counts| counts.cells.iter().map(pick).collect());
+        let mut keys: Vec<i64> = self
+            .organizations
+            .get(&organization)
+            .map_or_else(Vec::new, |counts| counts.cells.iter().map(pick).collect());
         keys.sort_unstable();
         keys.dedup();
         keys
@@ -396,11 +451,15 @@ mod tests {
         refresh(&mut cache, &conn, 2);
 
         conn.execute_batch(
-            "UPDATE alert_count SET alerts = 4, changed = 3 WHERE organization = 1 AND type = 2; UPDATE change_number SET number = 3",
+            "UPDATE alert_count SET alerts = 4, changed = 3 WHERE organization = 1 AND type = 2; UPDATE change_number \
+                SET number = 3",
         )
         .unwrap();
         refresh(&mut cache, &conn, 1);
 
-        assert_eq!((before, cache.occurring(1, |cell| cell.alert_type), cache.all(1), cache.all(2)), (3, vec![1, 2, 3], 6, 5));
+        assert_eq!(
+            (before, cache.occurring(1, |cell| cell.alert_type), cache.all(1), cache.all(2)),
+            (3, vec![1, 2, 3], 6, 5)
+        );
     }
 }

@@ -11,18 +11,21 @@ use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::RedeliveryRule;
 use crate::domain::{
-    Actor, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId, EventKind,
-    OrganizationId,
+    Actor, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId,
+    EventKind, OrganizationId,
 };
 use crate::store::{Redelivery, StoreError, StoreResult, tries};
 
 const COLUMNS: &str =
-    "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key, d.test, d.at
-    FROM delivery d JOIN event v ON v.key = d.event JOIN endpoint p ON p.key = d.endpoint LEFT JOIN alert a ON a.key = d.alert";
+    "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key, \
+        d.test, d.at
+    FROM delivery d JOIN event v ON v.key = d.event JOIN endpoint p ON p.key = d.endpoint LEFT JOIN alert a ON a.key \
+    = d.alert";
 
 fn read(row: &Row<'_>) -> StoreResult<Delivery> {
     let word: String = row.get(6)?;
-    let state = DeliveryState::parse(&word).ok_or_else(|| StoreError::Corrupt(format!("the delivery state {word:?}")))?;
+    let state =
+        DeliveryState::parse(&word).ok_or_else(|| StoreError::Corrupt(format!("the delivery state {word:?}")))?;
     let due: i64 = row.get(8)?;
     Ok(Delivery {
         id: row.get(0)?,
@@ -42,7 +45,11 @@ fn read(row: &Row<'_>) -> StoreResult<Delivery> {
 }
 
 /// A page of deliveries, newest first.
-pub(super) fn page(reader: &Reader, organization: OrganizationId, filter: &DeliveryFilter) -> StoreResult<DeliveryPage> {
+pub(super) fn page(
+    reader: &Reader,
+    organization: OrganizationId,
+    filter: &DeliveryFilter,
+) -> StoreResult<DeliveryPage> {
     let Some(organization) = organization_key(&reader.conn, organization)? else {
         return Ok(DeliveryPage { data: Vec::new(), next: None });
     };
@@ -106,7 +113,8 @@ pub(super) fn log(conn: &Connection, organization: OrganizationId, id: DeliveryI
             sent: row.get::<_, Option<String>>(6)?.map(|text| tries::sent(&text)).transpose()?,
         })
     })?;
-    let body = conn.one("SELECT v.body FROM delivery d JOIN event v ON v.key = d.event WHERE d.key = ?1", [key], cell)?;
+    let body =
+        conn.one("SELECT v.body FROM delivery d JOIN event v ON v.key = d.event WHERE d.key = ?1", [key], cell)?;
     Ok(Some(DeliveryLog { delivery, body, attempts }))
 }
 
@@ -117,8 +125,8 @@ fn find(conn: &Connection, organization: OrganizationId, id: DeliveryId) -> Stor
 }
 
 /// What a delivery becomes that is sent again. ?1 is now.
-const DUE_AGAIN: &str =
-    "UPDATE delivery SET state = 'pending', due = ?1, since = ?1, earlier_attempts = attempts, delivered_at = NULL, given_up_at = NULL";
+const DUE_AGAIN: &str = "UPDATE delivery SET state = 'pending', due = ?1, since = ?1, earlier_attempts = attempts, \
+    delivered_at = NULL, given_up_at = NULL";
 
 /// Makes a delivery due now.
 pub(super) fn redeliver(
@@ -130,7 +138,8 @@ pub(super) fn redeliver(
 ) -> StoreResult<Redelivery> {
     let conn = unit.conn;
     let Some((key, delivery)) = find(conn, organization, id)? else { return Ok(Redelivery::NotFound) };
-    let disabled = "SELECT p.disabled_at IS NOT NULL FROM delivery d JOIN endpoint p ON p.key = d.endpoint WHERE d.key = ?1";
+    let disabled =
+        "SELECT p.disabled_at IS NOT NULL FROM delivery d JOIN endpoint p ON p.key = d.endpoint WHERE d.key = ?1";
     let disabled = conn.one(disabled, [key], cell)?;
     match RedeliveryRule::of(delivery.state, disabled) {
         RedeliveryRule::Due => {}
@@ -142,7 +151,8 @@ pub(super) fn redeliver(
     Ok(Redelivery::Due(Delivery { state: DeliveryState::Pending, due: Some(now), delivered_at: None, ..delivery }))
 }
 
-/// Makes every delivery to an endpoint due now that was given up; `None` where there is no such endpoint, or it is disabled.
+/// Makes every delivery to an endpoint due now that was given up; `None` where there is no such endpoint, or it is
+/// disabled.
 pub(super) fn redeliver_exhausted(
     unit: &Unit<'_>,
     by: &Actor,

@@ -15,7 +15,9 @@ use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::webhook::schedule::{BY_OPERATOR, Failing, REMOVED};
-use crate::domain::{Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange};
+use crate::domain::{
+    Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
+};
 use crate::store::seal::Seal;
 use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult, sealed};
 
@@ -30,7 +32,11 @@ impl EndpointStore for SqliteStore {
     ) -> StoreResult<Option<Endpoint>> {
         self.write(WriteKind::Visible, move |unit, by| {
             let owner = known_organization(unit.conn, organization)?;
-            let has: u32 = unit.conn.one("SELECT count(*) FROM endpoint WHERE organization = ?1 AND removed_at IS NULL", [owner], cell)?;
+            let has: u32 = unit.conn.one(
+                "SELECT count(*) FROM endpoint WHERE organization = ?1 AND removed_at IS NULL",
+                [owner],
+                cell,
+            )?;
             if has >= most {
                 return Ok(None);
             }
@@ -65,16 +71,27 @@ impl EndpointStore for SqliteStore {
             let Some((key, endpoint)) = find(conn, organization, id)? else { return Ok(false) };
             disable(conn, key, REMOVED, now)?;
             signing::stop(conn, key)?;
-            conn.run("UPDATE endpoint SET removed_at = ?2, credential = x'', sealed_url = NULL WHERE key = ?1", (key, micros(now)))?;
+            conn.run(
+                "UPDATE endpoint SET removed_at = ?2, credential = x'', sealed_url = NULL WHERE key = ?1",
+                (key, micros(now)),
+            )?;
             audit::record(unit, by, organization, AuditNote::endpoint_removed(&endpoint), now)?;
             Ok(true)
         })
         .await
     }
 
-    async fn target(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<Option<EndpointTarget>> {
+    async fn target(
+        &self,
+        organization: OrganizationId,
+        id: EndpointId,
+        now: Timestamp,
+    ) -> StoreResult<Option<EndpointTarget>> {
         let shared = Arc::clone(&self.shared);
-        self.read(move |reader| target(&reader.conn, &data_key::seal(&reader.conn, &shared.data_key)?, organization, id, now)).await
+        self.read(move |reader| {
+            target(&reader.conn, &data_key::seal(&reader.conn, &shared.data_key)?, organization, id, now)
+        })
+        .await
     }
 }
 
@@ -85,7 +102,8 @@ fn add(unit: &Unit<'_>, organization: i64, endpoint: &NewEndpoint, now: Timestam
     let (auth, header, sealed) = sealed::credential(&seal, &id, &endpoint.auth)?;
     let (url, sealed_url) = sealed::address(&seal, &id, &endpoint.url)?;
     unit.conn.run(
-        "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at, ca_certificate)
+        "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at, \
+            ca_certificate)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         (id, organization, url, sealed_url, auth, header, sealed, micros(now), endpoint.ca_certificate.to_string()),
     )?;
@@ -107,9 +125,11 @@ fn add(unit: &Unit<'_>, organization: i64, endpoint: &NewEndpoint, now: Timestam
 }
 
 const COLUMNS: &str =
-    "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, ''), e.key,
+    "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, \
+        ''), e.key,
         EXISTS (SELECT 1 FROM signing_secret s WHERE s.endpoint = e.key),
-        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at, e.ca_certificate <> ''
+        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at, \
+        e.ca_certificate <> ''
     FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.removed_at IS NULL";
 
 fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
@@ -132,7 +152,11 @@ fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
 }
 
 /// One endpoint with its key.
-pub(super) fn find(conn: &Connection, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<(i64, Endpoint)>> {
+pub(super) fn find(
+    conn: &Connection,
+    organization: OrganizationId,
+    id: EndpointId,
+) -> StoreResult<Option<(i64, Endpoint)>> {
     conn.first(&format!("{COLUMNS} AND e.id = ?2"), (organization, id), |row| Ok((row.get(6)?, read(row)?)))
 }
 
@@ -163,7 +187,10 @@ fn change(
     }
     if let Some(auth) = &change.auth {
         let (auth, header, sealed) = sealed::credential(&seal, &id, auth)?;
-        conn.run("UPDATE endpoint SET auth = ?2, header_name = ?3, credential = ?4 WHERE key = ?1", (key, auth, header, sealed))?;
+        conn.run(
+            "UPDATE endpoint SET auth = ?2, header_name = ?3, credential = ?4 WHERE key = ?1",
+            (key, auth, header, sealed),
+        )?;
     }
     if let Some(named) = &change.ca_certificate {
         conn.run("UPDATE endpoint SET ca_certificate = ?2 WHERE key = ?1", (key, named.to_string()))?;
@@ -177,7 +204,8 @@ fn change(
     match change.enabled {
         Some(true) => {
             conn.run(
-                "UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failed_at = NULL WHERE key = ?1",
+                "UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failed_at = \
+                    NULL WHERE key = ?1",
                 [key],
             )?;
         }
@@ -207,13 +235,22 @@ pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<SendTa
     conn.all(
         "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id, e.ca_certificate
          FROM endpoint e JOIN organization o ON o.key = e.organization
-         WHERE e.disabled_at IS NULL AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')",
+         WHERE e.disabled_at IS NULL AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = \
+         'pending')",
         [],
         |row| {
             let (key, id) = (row.get(0)?, row.get(1)?);
             let signing = signing::in_force(conn, seal, key, now)?;
             let url = addresses::whole(row, 2, 5, &id, seal)?;
-            Ok(SendTarget { key, id, organization: row.get(6)?, url, auth: auth(row, id, seal)?, signing, ca_certificate: row.get(7)? })
+            Ok(SendTarget {
+                key,
+                id,
+                organization: row.get(6)?,
+                url,
+                auth: auth(row, id, seal)?,
+                signing,
+                ca_certificate: row.get(7)?,
+            })
         },
     )
 }
@@ -228,7 +265,8 @@ fn target(
 ) -> StoreResult<Option<EndpointTarget>> {
     conn.first(
         "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, e.ca_certificate
-         FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL",
+         FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.id = ?2 AND e.removed_at \
+         IS NULL",
         (organization, id),
         |row| {
             let signing = signing::in_force(conn, seal, row.get(0)?, now)?;
@@ -245,8 +283,14 @@ fn auth(row: &Row<'_>, id: EndpointId, seal: &Seal) -> StoreResult<EndpointAuth>
 /// Sends nothing more to an endpoint.
 pub(super) fn disable(conn: &Connection, endpoint: i64, reason: &str, now: Timestamp) -> StoreResult<()> {
     let now = micros(now);
-    conn.run("UPDATE endpoint SET disabled_at = ?2, disabled_reason = ?3 WHERE key = ?1 AND disabled_at IS NULL", (endpoint, now, reason))?;
-    conn.run("UPDATE delivery SET state = 'cancelled', given_up_at = ?2 WHERE endpoint = ?1 AND state = 'pending'", [endpoint, now])?;
+    conn.run(
+        "UPDATE endpoint SET disabled_at = ?2, disabled_reason = ?3 WHERE key = ?1 AND disabled_at IS NULL",
+        (endpoint, now, reason),
+    )?;
+    conn.run(
+        "UPDATE delivery SET state = 'cancelled', given_up_at = ?2 WHERE endpoint = ?1 AND state = 'pending'",
+        [endpoint, now],
+    )?;
     Ok(())
 }
 
@@ -260,7 +304,8 @@ pub(super) fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &str, no
     Ok(())
 }
 
-/// The receiver took a delivery: whatever failed before is forgotten. What is so already is not written again: one commit has many of these.
+/// The receiver took a delivery: whatever failed before is forgotten. What is so already is not written again: one
+/// commit has many of these.
 pub(super) fn succeeded(conn: &Connection, endpoint: i64, now: Timestamp) -> StoreResult<()> {
     let sql = "UPDATE endpoint SET failing_since = NULL, failed_at = NULL, succeeded_at = ?2
         WHERE key = ?1 AND (failing_since IS NOT NULL OR failed_at IS NOT NULL OR succeeded_at IS NOT ?2)";
@@ -268,7 +313,8 @@ pub(super) fn succeeded(conn: &Connection, endpoint: i64, now: Timestamp) -> Sto
     Ok(())
 }
 
-/// An attempt failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long is disabled.
+/// An attempt failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long
+/// is disabled.
 pub(super) fn failed(unit: &Unit<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> StoreResult<()> {
     let known = "SELECT failing_since, failed_at FROM endpoint WHERE key = ?1 AND disabled_at IS NULL";
     let known = unit.conn.first(known, [endpoint], |row| Ok((optional_moment(row, 0)?, optional_moment(row, 1)?)))?;

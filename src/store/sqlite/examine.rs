@@ -38,7 +38,8 @@ pub fn known_credentials(database: &Path) -> Vec<PlacedCredential> {
     peek(database, access::placed)
 }
 
-/// The endpoints that get deliveries, by id and address; none where the database cannot be read, which [`examine`] tells.
+/// The endpoints that get deliveries, by id and address; none where the database cannot be read, which [`examine`]
+/// tells.
 pub fn known_endpoints(database: &Path) -> Vec<(EndpointId, String)> {
     let enabled = "SELECT id, url FROM endpoint WHERE disabled_at IS NULL ORDER BY key";
     peek(database, |conn| conn.all(enabled, [], |row| Ok((row.get(0)?, row.get(1)?))))
@@ -73,7 +74,8 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
     ));
     let size = match fs::metadata(database) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let advice = "name the right --data-dir; where this is a new place, `avert serve` or `avert import` makes it";
+            let advice =
+                "name the right --data-dir; where this is a new place, `avert serve` or `avert import` makes it";
             findings.push(Finding::wrong("database", format!("{} does not exist", database.display()), advice));
             return findings;
         }
@@ -114,10 +116,16 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
         }
         Ok(schema) if schema < MIGRATIONS.len() => {
             let advice = "nothing: the next start brings it up to date, with a backup before";
-            findings.push(Finding::notice("database", format!("schema {schema}, this avert has {}", MIGRATIONS.len()), advice));
+            findings.push(Finding::notice(
+                "database",
+                format!("schema {schema}, this avert has {}", MIGRATIONS.len()),
+                advice,
+            ));
             return findings;
         }
-        Ok(schema) => findings.push(Finding::fine("database", format!("{}, schema {schema}, {size} bytes", database.display()))),
+        Ok(schema) => {
+            findings.push(Finding::fine("database", format!("{}, schema {schema}, {size} bytes", database.display())))
+        }
         Err(error) => {
             findings.push(Finding::wrong("database", error.to_string(), "use the avert that wrote it"));
             return findings;
@@ -164,9 +172,11 @@ fn schema(conn: &Connection, database: &Path) -> StoreResult<Finding> {
     let foreign = fingerprint::deviations(conn, MIGRATIONS.len())?.foreign;
     Ok(match foreign.is_empty() {
         true => Finding::fine("schema", "is what the steps make"),
-        false => {
-            Finding::notice("schema", format!("not avert's: {}", foreign.join(", ")), "nothing goes through them; drop what is not needed")
-        }
+        false => Finding::notice(
+            "schema",
+            format!("not avert's: {}", foreign.join(", ")),
+            "nothing goes through them; drop what is not needed",
+        ),
     })
 }
 
@@ -174,7 +184,8 @@ fn schema(conn: &Connection, database: &Path) -> StoreResult<Finding> {
 fn outcomes(conn: &Connection) -> StoreResult<Finding> {
     let alone = count(
         conn,
-        "SELECT (SELECT count(*) FROM alert a WHERE a.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key))
+        "SELECT (SELECT count(*) FROM alert a WHERE a.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM outcome o \
+            WHERE o.alert = a.key))
               + (SELECT count(*) FROM outcome o JOIN alert a ON a.key = o.alert WHERE a.outcome IS NULL)",
     )?;
     Ok(verdicts::outcomes(alone, count(conn, "SELECT count(*) FROM outcome")?, RESTORE))
@@ -184,9 +195,14 @@ fn outcomes(conn: &Connection) -> StoreResult<Finding> {
 fn counts(conn: &Connection) -> StoreResult<Finding> {
     const COUNTED: &str = "SELECT organization,
             CASE WHEN alert_time IS NULL THEN ?2 ELSE (alert_time - ((alert_time % ?1) + ?1) % ?1) / ?1 END,
-            provider, type, status, coalesce(outcome, 0), expired_at IS NOT NULL, count(*) FROM alert GROUP BY 1, 2, 3, 4, 5, 6, 7";
-    const KEPT: &str = "SELECT organization, day, provider, type, status, outcome, expired, alerts FROM alert_count WHERE alerts > 0";
-    let sql = format!("SELECT count(*) FROM (SELECT * FROM ({COUNTED} EXCEPT {KEPT}) UNION ALL SELECT * FROM ({KEPT} EXCEPT {COUNTED}))");
+            provider, type, status, coalesce(outcome, 0), expired_at IS NOT NULL, count(*) FROM alert GROUP BY 1, 2, \
+            3, 4, 5, 6, 7";
+    const KEPT: &str =
+        "SELECT organization, day, provider, type, status, outcome, expired, alerts FROM alert_count WHERE alerts > 0";
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT * FROM ({COUNTED} EXCEPT {KEPT}) UNION ALL SELECT * FROM ({KEPT} EXCEPT \
+            {COUNTED}))"
+    );
     let differing: i64 = conn.one(&sql, [DAY_MICROS, NO_DAY], cell)?;
     Ok(verdicts::counts(differing, count(conn, "SELECT count(*) FROM alert")?, RESTORE))
 }
@@ -213,12 +229,14 @@ fn deliveries(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
 fn endpoints(conn: &Connection) -> StoreResult<Finding> {
     let all = count(conn, "SELECT count(*) FROM endpoint WHERE removed_at IS NULL")?;
     let disabled = conn.all(
-        "SELECT url, coalesce(disabled_reason, '') FROM endpoint WHERE disabled_at IS NOT NULL AND removed_at IS NULL LIMIT 5",
+        "SELECT url, coalesce(disabled_reason, '') FROM endpoint WHERE disabled_at IS NOT NULL AND removed_at IS NULL \
+            LIMIT 5",
         [],
         |row| Ok(format!("{} ({})", row.get::<_, String>(0)?, row.get::<_, String>(1)?)),
     )?;
     let failing = conn.all(
-        "SELECT url, failing_since FROM endpoint WHERE failing_since IS NOT NULL AND disabled_at IS NULL AND removed_at IS NULL
+        "SELECT url, failing_since FROM endpoint WHERE failing_since IS NOT NULL AND disabled_at IS NULL AND \
+            removed_at IS NULL
          ORDER BY failing_since LIMIT 5",
         [],
         |row| Ok((row.get(0)?, moment(row.get(1)?)?)),

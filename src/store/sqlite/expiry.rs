@@ -13,11 +13,13 @@ use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId, expiry};
 use crate::store::StoreResult;
 
-/// OPEN alerts of an organization without outcome and without a running resolution, by deadline. ?1 organization, ?2 the word OPEN.
+/// OPEN alerts of an organization without outcome and without a running resolution, by deadline. ?1 organization, ?2
+/// the word OPEN.
 const LAPSING: &str = "FROM alert a INDEXED BY alert_by_open_deadline
     WHERE a.organization = ?1 AND a.open_deadline IS NOT NULL AND a.status = ?2
       AND NOT EXISTS (SELECT 1 FROM resolution_attempt r
-                      WHERE r.organization = a.organization AND r.alert = a.key AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))";
+                      WHERE r.organization = a.organization AND r.alert = a.key AND r.state IN ('INFLIGHT', \
+                      'UNKNOWN', 'PARKED'))";
 
 fn open_word(conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<Option<i64>> {
     dictionary.words.find(conn, AlertStatus::Open.as_str())
@@ -38,12 +40,14 @@ pub(super) fn expire_due(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> Sto
 pub(super) fn undo(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
     // It walks everything, as rarely as a clock is set back.
     const EARLY: &str = "SELECT a.key FROM alert a INDEXED BY alert_by_time
-        WHERE a.organization = ?1 AND a.status = ?2 AND a.outcome IS NULL AND a.expired_at > ?3 AND a.deadline = a.expired_at LIMIT ?4";
+        WHERE a.organization = ?1 AND a.status = ?2 AND a.outcome IS NULL AND a.expired_at > ?3 AND a.deadline = \
+        a.expired_at LIMIT ?4";
     let Some(expired) = unit.dictionary.words.find(unit.conn, AlertStatus::Expired.as_str())? else { return Ok(0) };
     change_each(unit, EARLY, expired, now, limit, expiry::undo)
 }
 
-/// Makes this change to the alerts of each organization that a query finds: ?1 organization, ?2 the word of their status, ?3 now, ?4 how many.
+/// Makes this change to the alerts of each organization that a query finds: ?1 organization, ?2 the word of their
+/// status, ?3 now, ?4 how many.
 fn change_each(
     unit: &mut Unit<'_>,
     query: &str,
@@ -64,7 +68,8 @@ fn change_each(
             counts.shift(before, after.count_key(organization, &alert));
             let open = (alert.status == AlertStatus::Open).then(|| alert.deadline.moment().map(micros)).flatten();
             conn.run(
-                "UPDATE alert SET status = ?2, expired_at = ?3, open_deadline = ?6, updated_at = ?4, changed = ?5 WHERE key = ?1",
+                "UPDATE alert SET status = ?2, expired_at = ?3, open_deadline = ?6, updated_at = ?4, changed = ?5 \
+                    WHERE key = ?1",
                 (key, after.status, alert.expired_at.map(micros), alert.updated_at.map(micros), unit.change, open),
             )?;
             left -= 1;
@@ -80,15 +85,23 @@ pub(super) fn next_deadline(reader: &mut Reader) -> StoreResult<Option<Timestamp
     let Some(open) = open_word(conn, &mut reader.dictionary)? else { return Ok(None) };
     let mut earliest: Option<i64> = None;
     for organization in organizations(conn)? {
-        let found =
-            conn.first(&format!("SELECT a.open_deadline {LAPSING} ORDER BY a.open_deadline LIMIT 1"), [organization, open], cell)?;
+        let found = conn.first(
+            &format!("SELECT a.open_deadline {LAPSING} ORDER BY a.open_deadline LIMIT 1"),
+            [organization, open],
+            cell,
+        )?;
         earliest = [earliest, found].into_iter().flatten().min();
     }
     earliest.map(moment).transpose()
 }
 
 /// Open alerts that ask for an answer and whose deadline is after `now` and at or before `until`, by currency.
-pub(super) fn at_risk(reader: &mut Reader, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>> {
+pub(super) fn at_risk(
+    reader: &mut Reader,
+    organization: OrganizationId,
+    now: Timestamp,
+    until: Timestamp,
+) -> StoreResult<Vec<AtRisk>> {
     let conn = &reader.conn;
     let Some(organization) = organization_key(conn, organization)? else { return Ok(Vec::new()) };
     let Some(open) = open_word(conn, &mut reader.dictionary)? else { return Ok(Vec::new()) };
@@ -104,6 +117,9 @@ pub(super) fn at_risk(reader: &mut Reader, organization: OrganizationId, now: Ti
     conn.all(&sums, [organization, open, micros(now), micros(until)], |row| {
         let (alerts, whole, fraction): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
         let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
-        Ok(AtRisk { alerts: alerts.unsigned_abs(), money: Money { amount, currency: Currency::new(row.get::<_, String>(0)?) } })
+        Ok(AtRisk {
+            alerts: alerts.unsigned_abs(),
+            money: Money { amount, currency: Currency::new(row.get::<_, String>(0)?) },
+        })
     })
 }

@@ -1,11 +1,13 @@
-//! Full-text search over all fields: candidates by the index of trigrams and that of beginnings, compared by the domain.
+//! Full-text search over all fields: candidates by the index of trigrams and that of beginnings, compared by the
+//! domain.
 //!
-//! What is answered and not in the indexes yet is a candidate always. The indexes are asked for the rarest trigrams of what is looked for, and,
-//! where it has to be a value or to begin one, for that. Where the candidates are few, all of them are read and put in order. Where they are
-//! many, each grade is asked for by itself, better ones first, and of each what waits for an answer before the rest: the newest candidates are
-//! read until there are enough that match. Where every tenth alert is a candidate, each alert is read, and past the first of them those that
-//! are marked, a span of keys at a time; else the candidates are marked first.
-//! What waits is mostly what came last: of it no more of the indexes is read than is between the first and the last row that waits.
+//! What is answered and not in the indexes yet is a candidate always. The indexes are asked for the rarest trigrams of
+//! what is looked for, and, where it has to be a value or to begin one, for that. Where the candidates are few, all of
+//! them are read and put in order. Where they are many, each grade is asked for by itself, better ones first, and of
+//! each what waits for an answer before the rest: the newest candidates are read until there are enough that match.
+//! Where every tenth alert is a candidate, each alert is read, and past the first of them those that are marked, a span
+//! of keys at a time; else the candidates are marked first. What waits is mostly what came last: of it no more of the
+//! indexes is read than is between the first and the last row that waits.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -32,7 +34,8 @@ use crate::store::searched::SearchShare;
 struct Bounds {
     /// Up to so many candidates are all read.
     candidates: usize,
-    /// A candidate whose row tells its place in the order costs as much as so many steps along the index that is in this order.
+    /// A candidate whose row tells its place in the order costs as much as so many steps along the index that is in
+    /// this order.
     row: u64,
     /// So many alerts are read where some tenth of them are candidates, before the candidates are marked.
     dense: usize,
@@ -40,7 +43,8 @@ struct Bounds {
     span: i64,
     /// so many times, before all of them are.
     spans: usize,
-    /// So many alerts are read for words that are too short for the index, before it is asked for whatever begins with one.
+    /// So many alerts are read for words that are too short for the index, before it is asked for whatever begins with
+    /// one.
     walk: usize,
 }
 
@@ -55,7 +59,12 @@ const fn fields_of(share: SearchShare) -> FieldOwners {
 }
 
 /// What is found, best first.
-pub(super) fn find(reader: &mut Reader, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
+pub(super) fn find(
+    reader: &mut Reader,
+    organization: OrganizationId,
+    query: &FindQuery,
+    size: u32,
+) -> StoreResult<Vec<Alert>> {
     find_within(BOUNDS, reader, organization, query, size as usize)
 }
 
@@ -158,7 +167,13 @@ impl Search<'_> {
     }
 
     /// The same of a share.
-    fn of_share(&self, reader: &mut Reader, reading: &Reading, share: SearchShare, missing: usize) -> StoreResult<Vec<Alert>> {
+    fn of_share(
+        &self,
+        reader: &mut Reader,
+        reading: &Reading,
+        share: SearchShare,
+        missing: usize,
+    ) -> StoreResult<Vec<Alert>> {
         let asked = Asked::of(&reader.conn, reading, self.grade, fields_of(share))?;
         let short = self.short_words(reading);
         if short.is_empty() {
@@ -198,8 +213,16 @@ impl Search<'_> {
     }
 
     /// The newest of a share that match so well, of all where no index tells candidates.
-    fn newest(&self, reader: &mut Reader, share: SearchShare, asked: Option<&Asked>, missing: usize) -> StoreResult<Vec<Alert>> {
-        let Some(asked) = asked else { return Ok(self.walk(reader, share, &mut Candidates::All, missing, usize::MAX)?.found) };
+    fn newest(
+        &self,
+        reader: &mut Reader,
+        share: SearchShare,
+        asked: Option<&Asked>,
+        missing: usize,
+    ) -> StoreResult<Vec<Alert>> {
+        let Some(asked) = asked else {
+            return Ok(self.walk(reader, share, &mut Candidates::All, missing, usize::MAX)?.found);
+        };
         let marks = self.mark(&reader.conn, share, asked)?;
         let all = match share {
             SearchShare::Waiting => self.waiting(&reader.conn)?.len(),
@@ -230,15 +253,23 @@ impl Search<'_> {
         if let Some(known) = self.waiting.get() {
             return Ok(known);
         }
-        let mut waiting =
-            Sql::new("SELECT a.key FROM alert a INDEXED BY alert_waiting_by_time WHERE a.open_deadline IS NOT NULL AND a.organization = ");
+        let mut waiting = Sql::new(
+            "SELECT a.key FROM alert a INDEXED BY alert_waiting_by_time WHERE a.open_deadline IS NOT NULL AND \
+                a.organization = ",
+        );
         waiting.value(self.organization);
         let marks = Marks::of(conn, &waiting)?;
         Ok(self.waiting.get_or_init(|| marks))
     }
 
     /// Sorts the candidates by time, and reads them from the newest on until so many are missing no longer.
-    fn sorted(&self, reader: &mut Reader, share: SearchShare, marks: &Marks, missing: usize) -> StoreResult<Vec<Alert>> {
+    fn sorted(
+        &self,
+        reader: &mut Reader,
+        share: SearchShare,
+        marks: &Marks,
+        missing: usize,
+    ) -> StoreResult<Vec<Alert>> {
         let column = sort_column(reader, self.organization, SortField::AlertTimeStamp)?;
         let Reader { conn, dictionary, .. } = reader;
         let mut found = Vec::new();
@@ -254,18 +285,27 @@ impl Search<'_> {
     }
 
     /// Whether an alert is the organization's and of this share, and matches so well.
-    fn matches(&self, conn: &Connection, dictionary: &mut Dictionary, share: SearchShare, key: i64) -> StoreResult<bool> {
+    fn matches(
+        &self,
+        conn: &Connection,
+        dictionary: &mut Dictionary,
+        share: SearchShare,
+        key: i64,
+    ) -> StoreResult<bool> {
         let alert = read_searched(conn, dictionary, self.organization, share == SearchShare::Waiting, key)?;
         Ok(alert.is_some_and(|alert| self.query.grade(&alert) == Some(self.grade)))
     }
 
     /// The words of which no index knows anything: inside of a value they have no trigram of their own.
     fn short_words<'a>(&self, reading: &'a Reading) -> Vec<&'a str> {
-        let is_short = |word: &&str| self.grade == MatchGrade::Inside && word.chars().nth(2).is_none() && !reading.is_whole_only(word);
+        let is_short = |word: &&str| {
+            self.grade == MatchGrade::Inside && word.chars().nth(2).is_none() && !reading.is_whole_only(word)
+        };
         reading.words().iter().map(String::as_str).filter(is_short).collect()
     }
 
-    /// Goes through a share, the newest first, until so many are missing no longer; reads so many of the candidates at most.
+    /// Goes through a share, the newest first, until so many are missing no longer; reads so many of the candidates at
+    /// most.
     fn walk(
         &self,
         reader: &mut Reader,
@@ -285,7 +325,8 @@ impl Search<'_> {
         let knows_share = share == SearchShare::Waiting || matches!(candidates, Candidates::Marked(_));
         let passed = (!knows_share).then(|| self.waiting(conn)).transpose()?;
         let mut statement = conn.prepare_cached(&format!(
-            "SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = ?1{condition} ORDER BY a.alert_time DESC, a.id DESC"
+            "SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = ?1{condition} ORDER BY a.alert_time \
+                DESC, a.id DESC"
         ))?;
         let mut rows = statement.query([self.organization])?;
         while walked.found.len() < missing
@@ -324,7 +365,8 @@ enum Candidates<'a> {
     BySpans(SpanMarks<'a>),
 }
 
-/// The candidates within the spans of keys that a walk has come to: keys are mostly in the order of time, so that it comes to few.
+/// The candidates within the spans of keys that a walk has come to: keys are mostly in the order of time, so that it
+/// comes to few.
 #[derive(Debug)]
 struct SpanMarks<'a> {
     asked: &'a Asked,
@@ -359,7 +401,9 @@ mod tests {
     use super::super::writer::{Unit, WriteKind};
     use super::*;
     use crate::domain::time::Timestamp;
-    use crate::domain::{Actor, AlertPatch, AlertType, CompanyId, Deadline, EnrollmentId, Organization, Outcome, Provider};
+    use crate::domain::{
+        Actor, AlertPatch, AlertType, CompanyId, Deadline, EnrollmentId, Organization, Outcome, Provider,
+    };
     use crate::store::sqlite::tests::open;
     use crate::store::{AlertStore as _, OrganizationRecord, OrganizationStore as _};
 
@@ -375,7 +419,8 @@ mod tests {
             ..Alert::new(crate::domain::AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
         };
         if number % 3 == 0 {
-            alert.outcome = Some(Outcome { alert_id: alert.id, comments: format!("till {}", number % 5), ..Outcome::default() });
+            alert.outcome =
+                Some(Outcome { alert_id: alert.id, comments: format!("till {}", number % 5), ..Outcome::default() });
         }
         alert
     }
@@ -393,7 +438,10 @@ mod tests {
         store.add_organization(other.clone(), Timestamp::UNIX_EPOCH).await.unwrap();
         let strangers = (1..=120).map(alert).map(AlertPatch::of).collect();
         store.ingest(other.organization.id, strangers, Timestamp::UNIX_EPOCH).await.unwrap();
-        store.ingest(organization, alerts.iter().cloned().map(AlertPatch::of).collect(), Timestamp::UNIX_EPOCH).await.unwrap();
+        store
+            .ingest(organization, alerts.iter().cloned().map(AlertPatch::of).collect(), Timestamp::UNIX_EPOCH)
+            .await
+            .unwrap();
         // A third of what is answered is not in the index yet.
         let every_ninth = |unit: &mut Unit<'_>, _: &Actor| {
             let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome WHERE alert % 9 = 0", [], cell)?;
@@ -436,8 +484,10 @@ mod tests {
                     (0, 0, 60, (50, 3), 60),
                 ] {
                     let (query, bounds) = (query.clone(), Bounds { candidates, row, dense, span, spans, walk });
-                    let found =
-                        store.read_list(organization, move |reader| find_within(bounds, reader, organization, &query, size)).await.unwrap();
+                    let found = store
+                        .read_list(organization, move |reader| find_within(bounds, reader, organization, &query, size))
+                        .await
+                        .unwrap();
                     let found: Vec<_> = found.into_iter().map(|alert| alert.id).collect();
                     assert_eq!(found, expected, "{text:?}, {size}, {bounds:?}");
                 }

@@ -1,4 +1,5 @@
-//! What a search asks the full-text indexes for: the rarest trigrams of what is looked for, and how values begin; the candidates that they have.
+//! What a search asks the full-text indexes for: the rarest trigrams of what is looked for, and how values begin; the
+//! candidates that they have.
 
 use rusqlite::Connection;
 
@@ -11,7 +12,8 @@ use crate::domain::find_reading::Reading;
 use crate::store::StoreResult;
 use crate::store::searched::{find_key, find_pattern};
 
-/// The index of trigrams is asked for so many, the rarest, and for the rare ones beside them: what they leave is compared.
+/// The index of trigrams is asked for so many, the rarest, and for the rare ones beside them: what they leave is
+/// compared.
 const TRIGRAMS: usize = 3;
 
 /// It is asked for no more than so many.
@@ -38,9 +40,14 @@ pub(super) const UNINDEXED: &str = "SELECT alert FROM alert_unindexed";
 const BY_HEADS: &str = "SELECT rowid FROM alert_head WHERE alert_head MATCH ?1";
 
 impl Asked {
-    /// For all words of a reading, each of which has to match so well; nothing where no index knows anything of them. Of the trigrams the
-    /// rarest.
-    pub(super) fn of(conn: &Connection, reading: &Reading, grade: MatchGrade, fields: FieldOwners) -> StoreResult<Option<Self>> {
+    /// For all words of a reading, each of which has to match so well; nothing where no index knows anything of them.
+    /// Of the trigrams the rarest.
+    pub(super) fn of(
+        conn: &Connection,
+        reading: &Reading,
+        grade: MatchGrade,
+        fields: FieldOwners,
+    ) -> StoreResult<Option<Self>> {
         let (mut wanted, mut begun): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for text in reading.words() {
             let grade = if reading.is_whole_only(text) { MatchGrade::Whole } else { grade };
@@ -69,12 +76,17 @@ impl Asked {
         by_frequency.truncate(rare.clamp(TRIGRAMS, MOST_ASKED));
         let heads = (!begun.is_empty()).then(|| begun.join(" AND "));
         let of_heads = heads.as_deref().map(|heads| frequency(conn, BY_HEADS, heads, newest)).transpose()?;
-        let Some(rarest) = by_frequency.first().map(|(frequency, _)| *frequency).into_iter().chain(of_heads).min() else { return Ok(None) };
-        // Few are read sooner than another index tells which of them have its trigrams; and of many that have each of them, most match.
+        let Some(rarest) = by_frequency.first().map(|(frequency, _)| *frequency).into_iter().chain(of_heads).min()
+        else {
+            return Ok(None);
+        };
+        // Few are read sooner than another index tells which of them have its trigrams; and of many that have each of
+        // them, most match.
         if of_heads.is_some_and(|found| found < SAMPLE || is_dense(rarest)) {
             by_frequency.clear();
         }
-        let trigrams = by_frequency.into_iter().map(|(_, trigram)| trigram).reduce(|all, trigram| format!("{all} AND {trigram}"));
+        let trigrams =
+            by_frequency.into_iter().map(|(_, trigram)| trigram).reduce(|all, trigram| format!("{all} AND {trigram}"));
         Ok(Some(Self { trigrams, heads, is_dense: is_dense(rarest) }))
     }
 
@@ -148,7 +160,8 @@ impl Asked {
 /// How many alerts an index has for an expression, reckoned from how far the first of them reach.
 fn frequency(conn: &Connection, by: &str, expression: &str, newest: i64) -> StoreResult<i64> {
     let first = format!("SELECT count(*), max(rowid) FROM ({by} LIMIT ?2)");
-    let (found, reach): (i64, Option<i64>) = conn.one(&first, (expression, SAMPLE), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (found, reach): (i64, Option<i64>) =
+        conn.one(&first, (expression, SAMPLE), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(if found < SAMPLE { found } else { found.saturating_mul(newest) / reach.unwrap_or(1).max(1) })
 }
 

@@ -1,9 +1,10 @@
-//! What is written into the indexes of `find`, that of trigrams and that of beginnings: an alert that comes in in its own commit, and the
-//! text of an outcome behind the commit of it.
+//! What is written into the indexes of `find`, that of trigrams and that of beginnings: an alert that comes in in its
+//! own commit, and the text of an outcome behind the commit of it.
 //!
-//! FTS5 writes a segment for each savepoint that changes it. In the commit of an answer that is more than all the rest of it; for many
-//! answers at once, in the order of their keys, it is hardly anything. So an answer only lists its alert, and the writer catches up; and
-//! one index is written after the other, because each gathers in memory what no other statement interrupts.
+//! FTS5 writes a segment for each savepoint that changes it. In the commit of an answer that is more than all the rest
+//! of it; for many answers at once, in the order of their keys, it is hardly anything. So an answer only lists its
+//! alert, and the writer catches up; and one index is written after the other, because each gathers in memory what no
+//! other statement interrupts.
 
 use std::collections::HashSet;
 
@@ -17,7 +18,8 @@ use crate::domain::{Alert, Outcome};
 use crate::store::StoreResult;
 use crate::store::searched::{find_text, outcome_text};
 
-/// So many outcomes, and so many bytes of their texts, are indexed at once, so that whoever wants to write waits for a few milliseconds.
+/// So many outcomes, and so many bytes of their texts, are indexed at once, so that whoever wants to write waits for a
+/// few milliseconds.
 const BATCH: i64 = 256;
 const BATCH_BYTES: usize = 16 << 10;
 
@@ -84,7 +86,11 @@ fn put_in(conn: &Connection, indexes: &[TextIndex], texts: &[(i64, FindTexts)]) 
 }
 
 /// Puts texts of alerts in the place of what they were before, one change after the other.
-pub(super) fn index_anew(conn: &Connection, dictionary: &mut Dictionary, changes: &[(i64, FindTexts, FindTexts)]) -> StoreResult<()> {
+pub(super) fn index_anew(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    changes: &[(i64, FindTexts, FindTexts)],
+) -> StoreResult<()> {
     let mut lacking = Vec::new();
     for (key, ..) in changes {
         if conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])? > 0 {
@@ -119,9 +125,11 @@ pub(super) fn index_behind(conn: &Connection, last: i64) -> StoreResult<Vec<i64>
 
 fn put_in_behind(conn: &Connection, indexes: &[TextIndex], last: i64) -> StoreResult<Vec<i64>> {
     let mut dictionary = Dictionary::new();
-    let keys: Vec<i64> = conn.all("SELECT key FROM alert WHERE key > ?1 ORDER BY key LIMIT ?2", [last, AT_ONCE], cell)?;
+    let keys: Vec<i64> =
+        conn.all("SELECT key FROM alert WHERE key > ?1 ORDER BY key LIMIT ?2", [last, AT_ONCE], cell)?;
     let behind = "SELECT alert FROM alert_unindexed WHERE alert > ?1 AND alert <= ?2";
-    let lacking: HashSet<i64> = conn.all(behind, [last, keys.last().copied().unwrap_or(last)], cell)?.into_iter().collect();
+    let lacking: HashSet<i64> =
+        conn.all(behind, [last, keys.last().copied().unwrap_or(last)], cell)?.into_iter().collect();
     let mut texts = Vec::with_capacity(keys.len());
     for key in &keys {
         let mut alert = read_by_key(conn, &mut dictionary, *key)?;
@@ -200,8 +208,12 @@ mod tests {
     use super::*;
     use crate::domain::resolution::Decision;
     use crate::domain::time::Timestamp;
-    use crate::domain::{Actor, AlertId, AlertPatch, AlertType, AttemptId, FindQuery, OrganizationId, Provider, Resolution};
-    use crate::store::{AlertStore as _, AttemptStore as _, ClaimRequest, Commit, CommitRequest, OrganizationStore as _};
+    use crate::domain::{
+        Actor, AlertId, AlertPatch, AlertType, AttemptId, FindQuery, OrganizationId, Provider, Resolution,
+    };
+    use crate::store::{
+        AlertStore as _, AttemptStore as _, ClaimRequest, Commit, CommitRequest, OrganizationStore as _,
+    };
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -215,14 +227,26 @@ mod tests {
 
     fn alert() -> Alert {
         let order = Some("order of old".to_owned());
-        Alert { merchant_order_id: order, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) }
+        Alert {
+            merchant_order_id: order,
+            ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+        }
     }
 
     async fn answer(store: &SqliteStore, alert: AlertId, comments: &str) {
         let (attempt, organization) = (AttemptId::generate(), organization(store).await);
         let resolution = Resolution::Current { decision: Decision::Refunded, comments: comments.to_owned() };
         let (body_hash, idempotency_key) = ([0; 32], None);
-        let claim = ClaimRequest { attempt, organization, alert, resolution, body_hash, idempotency_key, deadline: NOW, now: NOW.into() };
+        let claim = ClaimRequest {
+            attempt,
+            organization,
+            alert,
+            resolution,
+            body_hash,
+            idempotency_key,
+            deadline: NOW,
+            now: NOW.into(),
+        };
         store.claim_resolution(claim).await.unwrap();
         let committed = store.commit_resolution(CommitRequest { attempt, generation: 1, now: NOW }).await.unwrap();
         assert!(matches!(committed, Commit::Committed(_)));
@@ -268,7 +292,9 @@ mod tests {
     async fn beginnings(store: &SqliteStore) -> [BTreeSet<(String, i64)>; 2] {
         let work = |unit: &mut Unit<'_>, _: &Actor| {
             let conn = unit.conn;
-            conn.execute_batch("CREATE VIRTUAL TABLE IF NOT EXISTS temp.head_instance USING fts5vocab(main, alert_head, instance)")?;
+            conn.execute_batch(
+                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.head_instance USING fts5vocab(main, alert_head, instance)",
+            )?;
             let kept: Vec<(String, i64)> =
                 conn.all("SELECT term, doc FROM temp.head_instance", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let mut expected = BTreeSet::new();
@@ -297,14 +323,21 @@ mod tests {
         bring(&store, &alert).await;
         answer(&store, alert.id, "sent by till nine").await;
         leave_unindexed(&store).await;
-        let before =
-            (indexed(&store, "til").await, found(&store, "till").await, found(&store, "old till").await, found(&store, "ill n").await);
+        let before = (
+            indexed(&store, "til").await,
+            found(&store, "till").await,
+            found(&store, "old till").await,
+            found(&store, "ill n").await,
+        );
 
         catch_up_now(&store).await;
 
         assert_eq!(before, (0, 1, 1, 1));
         assert_eq!((indexed(&store, "til").await, listed(&store).await), (1, 0));
-        assert_eq!((found(&store, "till").await, found(&store, "old till").await, found(&store, "nobody").await), (1, 1, 0));
+        assert_eq!(
+            (found(&store, "till").await, found(&store, "old till").await, found(&store, "nobody").await),
+            (1, 1, 0)
+        );
         check(&store).await;
     }
 
@@ -347,7 +380,11 @@ mod tests {
         answer(&store, answered.id, "sent by till nine").await;
         caught_up(&store).await;
         let next: fn(&Connection) -> StoreResult<()> = |conn| index_behind(conn, 0).map(|_| ());
-        let anew = [(&["alert_find", "alert_head"][..], next), (&["alert_find", "alert_head"], index_all), (&["alert_head"], index_all)];
+        let anew = [
+            (&["alert_find", "alert_head"][..], next),
+            (&["alert_find", "alert_head"], index_all),
+            (&["alert_head"], index_all),
+        ];
 
         for (emptied, make) in anew {
             let work = move |unit: &mut Unit<'_>, _: &Actor| {
@@ -402,7 +439,10 @@ mod tests {
     async fn what_is_not_indexed_is_never_much() {
         let (_directory, store) = open();
         let alerts: Vec<Alert> = (0..MOST_UNINDEXED).map(|_| alert()).collect();
-        store.ingest(organization(&store).await, alerts.iter().cloned().map(AlertPatch::of).collect(), NOW).await.unwrap();
+        store
+            .ingest(organization(&store).await, alerts.iter().cloned().map(AlertPatch::of).collect(), NOW)
+            .await
+            .unwrap();
 
         for alert in &alerts {
             answer(&store, alert.id, "sent by till nine").await;

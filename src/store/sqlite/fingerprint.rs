@@ -1,5 +1,5 @@
-//! Fingerprint of the schema: what is in a database beside what its steps make. The steps themselves are the measure: they are applied to
-//! an empty database in memory.
+//! Fingerprint of the schema: what is in a database beside what its steps make. The steps themselves are the measure:
+//! they are applied to an empty database in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -53,15 +53,17 @@ pub(super) fn check(conn: &Connection, path: &Path, steps: usize) -> StoreResult
     }
     match faults.is_empty() {
         true => Ok(()),
-        false => {
-            Err(StoreError::Refused(RefusalCause::Damaged, format!("{}: its schema was changed: {}", path.display(), faults.join(", "))))
-        }
+        false => Err(StoreError::Refused(
+            RefusalCause::Damaged,
+            format!("{}: its schema was changed: {}", path.display(), faults.join(", ")),
+        )),
     }
 }
 
 /// Everything but what SQLite makes for itself. Blanks and quotation marks are as its version writes them.
 fn objects(conn: &Connection) -> StoreResult<Objects> {
-    let sql = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    let sql = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' \
+        ESCAPE '\\'";
     let plain = |sql: String| sql.chars().filter(|letter| !letter.is_whitespace() && *letter != '"').collect();
     let all = conn.all(sql, [], |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, plain(row.get(3)?)))))?;
     Ok(all.into_iter().collect())
@@ -101,10 +103,18 @@ mod tests {
 
     #[test]
     fn tables_and_views_of_others_are_told_and_are_no_fault() {
-        let told =
-            told("ANALYZE; CREATE TABLE notes (n INTEGER); CREATE INDEX by_n ON notes (n); CREATE VIEW report AS SELECT * FROM alert");
+        let told = told(
+            "ANALYZE; CREATE TABLE notes (n INTEGER); CREATE INDEX by_n ON notes (n); CREATE VIEW report AS SELECT * \
+                FROM alert",
+        );
 
-        assert_eq!(told, Deviations { faults: vec![], foreign: ["index by_n", "table notes", "view report"].map(str::to_owned).into() });
+        assert_eq!(
+            told,
+            Deviations {
+                faults: vec![],
+                foreign: ["index by_n", "table notes", "view report"].map(str::to_owned).into()
+            }
+        );
     }
 
     #[test]

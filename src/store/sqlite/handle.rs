@@ -45,7 +45,8 @@ impl Drop for Threads {
 }
 
 impl SqliteStore {
-    /// Finishes all work that was asked for, ends the threads and lets go of the database. What is asked afterwards is refused.
+    /// Finishes all work that was asked for, ends the threads and lets go of the database. What is asked afterwards is
+    /// refused.
     pub fn close(&self) {
         self.threads.close();
     }

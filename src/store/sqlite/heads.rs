@@ -1,7 +1,9 @@
-//! The token index of how fields begin: it tells which alerts have a short text as a whole value, and which have one that begins with it.
+//! The token index of how fields begin: it tells which alerts have a short text as a whole value, and which have one
+//! that begins with it.
 //!
-//! The index of trigrams cannot: one trigram may stand in one field and the next one in another. A value has one token: how it begins, and
-//! a checksum of the whole of it. Those of outcomes are apart from the others: no alert that waits for an answer has one.
+//! The index of trigrams cannot: one trigram may stand in one field and the next one in another. A value has one token:
+//! how it begins, and a checksum of the whole of it. Those of outcomes are apart from the others: no alert that waits
+//! for an answer has one.
 
 use super::sql::phrase;
 use crate::domain::find::{FindField, outcome_fields, own_fields};
@@ -17,10 +19,12 @@ const ASCII: u32 = 0xe000;
 /// Stands for the first character of all, where it is that of an outcome's field.
 const OUTCOME: u32 = 0xf_0000;
 
-/// Stands behind a value that is kept as a whole; the next ones, by the checksum of the value, behind one that is longer.
+/// Stands behind a value that is kept as a whole; the next ones, by the checksum of the value, behind one that is
+/// longer.
 const END: u32 = 0x10_0000;
 
-/// So many checksums are told apart: of a million values that begin alike some 250 have the same one, and no token is rare without need.
+/// So many checksums are told apart: of a million values that begin alike some 250 have the same one, and no token is
+/// rare without need.
 const CHECKSUMS: u32 = 4_096;
 
 /// Whose field it is.
@@ -60,7 +64,8 @@ pub(super) fn being(text: &str, fields: FieldOwners) -> String {
     asked(fields, |owner| phrase(&whole(&text, owner)))
 }
 
-/// What it is asked for so that a field begins with this text, or may where it is a longer one; `None` where nearly every field might.
+/// What it is asked for so that a field begins with this text, or may where it is a longer one; `None` where nearly
+/// every field might.
 pub(super) fn beginning_with(text: &str, fields: FieldOwners) -> Option<String> {
     let text = find_key(text);
     // The index has beginnings of three and of four characters as well.
@@ -86,7 +91,9 @@ fn whole(value: &str, owner: Owner) -> String {
 }
 
 fn kept(field: &str, owner: Owner) -> String {
-    let token = |c: char| if c.is_ascii() && !c.is_ascii_alphanumeric() { char::from_u32(ASCII + u32::from(c)).unwrap_or(c) } else { c };
+    let token = |c: char| {
+        if c.is_ascii() && !c.is_ascii_alphanumeric() { char::from_u32(ASCII + u32::from(c)).unwrap_or(c) } else { c }
+    };
     // Two characters of different planes may come to be one here: what is found is compared.
     let first = |c: char| char::from_u32(OUTCOME + u32::from(c) % 0x1_0000).unwrap_or(c);
     let mut kept: Vec<char> = field.chars().take(KEPT).map(token).collect();
@@ -119,7 +126,8 @@ mod tests {
         conn.all("SELECT rowid FROM alert_head WHERE alert_head MATCH ?1", [asked], cell).unwrap()
     }
 
-    const ALERTS: &[&[&str]] = &[&["411111", "8411"], &["411", "A b-c"], &["4", "Ünder \"x\""], &["4111", "a b"], &[], &["a*", "411112"]];
+    const ALERTS: &[&[&str]] =
+        &[&["411111", "8411"], &["411", "A b-c"], &["4", "Ünder \"x\""], &["4111", "a b"], &[], &["a*", "411112"]];
 
     #[rstest]
     #[case("411", &[2])]
@@ -155,7 +163,10 @@ mod tests {
     #[test]
     fn what_an_outcome_says_is_not_found_among_an_alerts_own_fields() {
         let found = |owner, fields| {
-            (found(owner, ALERTS, &being("411", fields)).len(), found(owner, ALERTS, &beginning_with("ünder", fields).unwrap()).len())
+            (
+                found(owner, ALERTS, &being("411", fields)).len(),
+                found(owner, ALERTS, &beginning_with("ünder", fields).unwrap()).len(),
+            )
         };
 
         assert_eq!(found(Owner::Outcome, FieldOwners::Own), (0, 0));

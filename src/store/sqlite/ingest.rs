@@ -53,7 +53,12 @@ pub(super) fn ingest(
 }
 
 /// The alert that a row is about, where it is known: by id where it was given, else by provider and provider id.
-fn known(conn: &Connection, dictionary: &mut Dictionary, organization: i64, row: &AlertPatch) -> StoreResult<Option<Stored>> {
+fn known(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    organization: i64,
+    row: &AlertPatch,
+) -> StoreResult<Option<Stored>> {
     if row.is_by_id() {
         return rows::read_by_id(conn, dictionary, organization, row.alert.id);
     }
@@ -104,7 +109,8 @@ fn change(
     rows::update(unit.conn, unit.dictionary, organization, &Stored { key: stored.key, alert }, after, unit.change)
 }
 
-/// Changes of the search indexes, written together at the end: an index gathers in memory what no other statement interrupts.
+/// Changes of the search indexes, written together at the end: an index gathers in memory what no other statement
+/// interrupts.
 #[derive(Debug, Default)]
 struct SearchChanges {
     added: Vec<(i64, SearchTexts)>,
@@ -138,7 +144,8 @@ impl SearchChanges {
 
     fn write(self, unit: &mut Unit<'_>, organization: i64) -> StoreResult<()> {
         let conn = unit.conn;
-        let mut insert = conn.prepare_cached("INSERT INTO alert_search (alert, organization, text) VALUES (?1, ?2, ?3)")?;
+        let mut insert =
+            conn.prepare_cached("INSERT INTO alert_search (alert, organization, text) VALUES (?1, ?2, ?3)")?;
         for (key, text) in &self.added {
             insert.execute(params![key, organization, text.q])?;
         }
@@ -151,7 +158,8 @@ impl SearchChanges {
         for (key, text) in &self.added {
             index.execute(params![key, text.q])?;
         }
-        let mut unindex = conn.prepare_cached("INSERT INTO alert_trigram (alert_trigram, rowid, text) VALUES ('delete', ?1, ?2)")?;
+        let mut unindex =
+            conn.prepare_cached("INSERT INTO alert_trigram (alert_trigram, rowid, text) VALUES ('delete', ?1, ?2)")?;
         for (key, old, new) in q_changed() {
             unindex.execute(params![key, old.q])?;
             index.execute(params![key, new.q])?;

@@ -1,4 +1,5 @@
-//! Statistics of the alerts within a filter: how they stand from the counts where those know it, the rest through the index of what is asked.
+//! Statistics of the alerts within a filter: how they stand from the counts where those know it, the rest through the
+//! index of what is asked.
 
 use std::collections::HashMap;
 
@@ -12,9 +13,13 @@ use super::readers::Reader;
 use super::selection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index};
 use super::sql::Sql;
 use super::statements::{Statements as _, cell, micros, moment};
-use crate::domain::insights::{InsightsBuilder, QUARTER, first_day, is_fraud, last_quarter, month_of, quarter_of, soon};
+use crate::domain::insights::{
+    InsightsBuilder, QUARTER, first_day, is_fraud, last_quarter, month_of, quarter_of, soon,
+};
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Insights, Lapsing, Money, OrganizationId, Provider};
+use crate::domain::{
+    AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Insights, Lapsing, Money, OrganizationId, Provider,
+};
 use crate::store::StoreResult;
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
@@ -113,7 +118,9 @@ fn add_kinds(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut Insig
         uncounted = Some(Wanted { alert_time: since, span: since, ..wanted.clone() });
     }
     if let Some(uncounted) = uncounted {
-        cells.extend(counted_now(reader, &uncounted, days)?.into_iter().map(|((day, cell), alerts)| (day, cell, alerts)));
+        cells.extend(
+            counted_now(reader, &uncounted, days)?.into_iter().map(|((day, cell), alerts)| (day, cell, alerts)),
+        );
     }
     let mut words = Words { conn: &reader.conn, dictionary: &mut reader.dictionary };
     for (day, cell, alerts) in cells {
@@ -137,7 +144,8 @@ fn counted_now(reader: &Reader, wanted: &Wanted, days: Days) -> StoreResult<Hash
     rows(reader, &sql, |row| {
         let has_outcome: bool = row.get(4)?;
         let outcome = if has_outcome { NO_OUTCOME + 1 } else { NO_OUTCOME };
-        let cell = Cell { provider: row.get(1)?, alert_type: row.get(2)?, status: row.get(3)?, outcome, expired: row.get(5)? };
+        let cell =
+            Cell { provider: row.get(1)?, alert_type: row.get(2)?, status: row.get(3)?, outcome, expired: row.get(5)? };
         *cells.entry((row.get(0)?, cell)).or_default() += 1;
         Ok(())
     })?;
@@ -150,7 +158,8 @@ fn add_lapsing(reader: &mut Reader, wanted: &Wanted, now: Timestamp, found: &mut
     // In two parts, because the sum of many large amounts does not fit into SQLite's integers.
     let select = format!(
         "SELECT CASE WHEN a.open_deadline < {last} THEN a.open_deadline / {quarter} END, a.currency, count(*), \
-         coalesce(sum(a.amount_micros / 1000000), 0), coalesce(sum(a.amount_micros % 1000000), 0), count(a.amount_micros), a.open_deadline <= {soon} "
+         coalesce(sum(a.amount_micros / 1000000), 0), coalesce(sum(a.amount_micros % 1000000), 0), \
+         count(a.amount_micros), a.open_deadline <= {soon} "
     );
     let mut sql = from_alerts(Sql::new(&select), wanted, Some(BY_DEADLINE));
     push_test(&mut sql, " AND a.status = ", open);
@@ -159,7 +168,8 @@ fn add_lapsing(reader: &mut Reader, wanted: &Wanted, now: Timestamp, found: &mut
     sql.push(" GROUP BY 1, 2, 7");
     let lapsing = rows(reader, &sql, |row| {
         let quarters: Option<i64> = row.get(0)?;
-        let (alerts, whole, fraction, priced): (i64, i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
+        let (alerts, whole, fraction, priced): (i64, i64, i64, i64) =
+            (row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
         let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
         Ok(Lapsing {
             quarter: quarters.map(|quarters| moment(quarters * quarter)).transpose()?.map(quarter_of),
@@ -183,7 +193,8 @@ fn from_answers(mut sql: Sql, wanted: &Wanted) -> Sql {
 
 fn add_answers(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> StoreResult<()> {
     let (since, day) = (micros(days.begin()), days.of("o.action_time"));
-    let select = format!("SELECT {day}, a.provider, a.status, o.refunded, (o.action_time - a.alert_time) / 60000000, count(*) ");
+    let select =
+        format!("SELECT {day}, a.provider, a.status, o.refunded, (o.action_time - a.alert_time) / 60000000, count(*) ");
     let mut sql = from_answers(Sql::new(&select), wanted);
     push_test(&mut sql, " AND o.action_time >= ", since);
     sql.push(" GROUP BY 1, 2, 3, 4, 5");
@@ -218,7 +229,12 @@ fn add_missed(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut Insi
     Ok(())
 }
 
-fn add_monitored(reader: &mut Reader, everything: &Wanted, now: Timestamp, found: &mut InsightsBuilder) -> StoreResult<()> {
+fn add_monitored(
+    reader: &mut Reader,
+    everything: &Wanted,
+    now: Timestamp,
+    found: &mut InsightsBuilder,
+) -> StoreResult<()> {
     let (from, until) = month_of(now);
     let words = Words { conn: &reader.conn, dictionary: &mut reader.dictionary };
     let mut fraud = Vec::new();
@@ -226,15 +242,20 @@ fn add_monitored(reader: &mut Reader, everything: &Wanted, now: Timestamp, found
         fraud.extend(words.dictionary.words.find(words.conn, word.as_str())?);
     }
     let mut key_of = |status: AlertStatus| words.dictionary.words.find(words.conn, status.as_str());
-    let (chargeback, expired) = (key_of(AlertStatus::Chargeback)?.unwrap_or(-1), key_of(AlertStatus::Expired)?.unwrap_or(-1));
+    let (chargeback, expired) =
+        (key_of(AlertStatus::Chargeback)?.unwrap_or(-1), key_of(AlertStatus::Expired)?.unwrap_or(-1));
     let fraud = if fraud.is_empty() { "0".to_owned() } else { format!("a.type IN ({})", joined(&fraud)) };
-    // What lapsed and has no answer counts as what became a chargeback. The index knows all but the card, which is read of what counts alone.
-    let lost = format!("(a.status = {chargeback} OR a.outcome IS NULL AND (a.status = {expired} OR a.expired_at IS NOT NULL))");
+    // What lapsed and has no answer counts as what became a chargeback. The index knows all but the card, which is read
+    // of what counts alone.
+    let lost = format!(
+        "(a.status = {chargeback} OR a.outcome IS NULL AND (a.status = {expired} OR a.expired_at IS NOT NULL))"
+    );
     let select = format!("SELECT substr(a.card_bin, 1, 4), {fraud}, {lost}, count(*) ");
     let month = Wanted { span: (Some(micros(from)), Some(micros(until))), ..everything.clone() };
     let mut sql = from_alerts(Sql::new(&select), &month, Some(BY_TIME));
     sql.push(&format!(" AND ({fraud} OR {lost}) GROUP BY 1, 2, 3"));
-    let counted: Vec<(String, bool, bool, i64)> = rows(reader, &sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    let counted: Vec<(String, bool, bool, i64)> =
+        rows(reader, &sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     for (card, is_fraud, is_chargeback, alerts) in counted {
         found.add_monitored(&card, is_fraud, is_chargeback, alerts.unsigned_abs());
     }

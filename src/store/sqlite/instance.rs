@@ -1,5 +1,5 @@
-//! Liveness of processes by lock files: each holds a lock on a file of its own; a file that is gone, or whose lock can be taken, belongs to
-//! a dead one.
+//! Liveness of processes by lock files: each holds a lock on a file of its own; a file that is gone, or whose lock can
+//! be taken, belongs to a dead one.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
@@ -21,11 +21,14 @@ pub(super) struct Instances {
 }
 
 impl Instances {
-    /// Announces this process as alive, and removes what dead ones left. Where nothing can be written it is done before the first write.
+    /// Announces this process as alive, and removes what dead ones left. Where nothing can be written it is done before
+    /// the first write.
     pub(super) fn announce(directory: &Path, own: InstanceId) -> io::Result<Self> {
         let instances = Self { directory: directory.to_owned(), own, lock: Mutex::default() };
         match instances.announce_once() {
-            Err(error) if RefusalCause::of_io(&error).is_none() && error.kind() != ErrorKind::PermissionDenied => Err(error),
+            Err(error) if RefusalCause::of_io(&error).is_none() && error.kind() != ErrorKind::PermissionDenied => {
+                Err(error)
+            }
             _ => Ok(instances),
         }
     }
@@ -82,7 +85,8 @@ impl Instances {
     /// The lock files of all processes, those of dead ones among them.
     fn locks(&self) -> impl Iterator<Item = (InstanceId, PathBuf)> {
         let paths = fs::read_dir(&self.directory).into_iter().flatten().flatten().map(|entry| entry.path());
-        let locks = paths.filter(|path| path.extension().is_some_and(|extension| extension == "lock") && is_regular(path));
+        let locks =
+            paths.filter(|path| path.extension().is_some_and(|extension| extension == "lock") && is_regular(path));
         locks.filter_map(|path| Some((path.file_stem()?.to_str()?.parse().ok()?, path)))
     }
 }
@@ -145,7 +149,9 @@ pub(super) fn lock_file(path: &Path) -> io::Result<File> {
     }
     match make_file(path) {
         // Where nothing can be written a lock can still be taken.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => File::options().write(true).open(path).or_else(|_| File::open(path)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            File::options().write(true).open(path).or_else(|_| File::open(path))
+        }
         made => made,
     }
 }

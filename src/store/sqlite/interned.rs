@@ -1,4 +1,5 @@
-//! Interned words and ids: stored once, referred to by a small key, cached per connection. They are never deleted or renamed.
+//! Interned words and ids: stored once, referred to by a small key, cached per connection. They are never deleted or
+//! renamed.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -127,7 +128,12 @@ mod tests {
 
         let keys: Vec<i64> = (0..3 * MOST).map(|number| words.intern(&conn, &word(number)).unwrap()).collect();
 
-        assert!(words.keys.len() <= MOST && words.values.len() <= MOST, "{} and {}", words.keys.len(), words.values.len());
+        assert!(
+            words.keys.len() <= MOST && words.values.len() <= MOST,
+            "{} and {}",
+            words.keys.len(),
+            words.values.len()
+        );
         for number in [0, MOST, 3 * MOST - 1] {
             assert_eq!(words.find(&conn, &word(number)).unwrap(), Some(keys[number]));
             assert_eq!(&*words.value(&conn, keys[number]).unwrap(), word(number));

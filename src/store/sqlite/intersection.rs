@@ -8,7 +8,9 @@ use super::counts::CellFilter;
 use super::marks::{Marks, ROW};
 use super::query::Wanted;
 use super::readers::Reader;
-use super::selection::{by_words_index, counted, from_alerts, has_one_organization, is_by_deadline, is_little, matching};
+use super::selection::{
+    by_words_index, counted, from_alerts, has_one_organization, is_by_deadline, is_little, matching,
+};
 use super::sql::Sql;
 use super::text_marks;
 use crate::store::StoreResult;
@@ -34,7 +36,12 @@ fn by_conditions(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Marks> {
     if is_little(reader, wanted) {
         return Ok(Marks::of(&reader.conn, &matching(wanted))?);
     }
-    let marks = condition_marks::marked(&wanted.conditions, &reader.conn, wanted.organization, reader.counts.all(wanted.organization))?;
+    let marks = condition_marks::marked(
+        &wanted.conditions,
+        &reader.conn,
+        wanted.organization,
+        reader.counts.all(wanted.organization),
+    )?;
     let others = Wanted { conditions: Conditions::default(), ..wanted.clone() };
     if others.is_everything() {
         return Ok(marks);
@@ -53,7 +60,8 @@ pub(super) fn by_words(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Opti
     Ok(reader.having(wanted.organization, &wanted.cells, wanted.companies.as_ref())?.map(Marks::of_keys))
 }
 
-/// By the texts and the time of the transaction, and then by words and the time of the alert; `None` where one index knows all of it.
+/// By the texts and the time of the transaction, and then by words and the time of the alert; `None` where one index
+/// knows all of it.
 fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
     if wanted.companies.is_some() && wanted.is_of_words() {
         // The counts know nothing of companies.
@@ -74,11 +82,16 @@ fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> 
     {
         let rest = Wanted { texts: Vec::new(), ..wanted.clone() };
         let index = by_words_index(&rest);
-        return Ok(Some(Marks::of_keys(texts).and(&reader.conn, &from_alerts(Sql::new("SELECT a.key "), &rest, Some(index)))?));
+        return Ok(Some(
+            Marks::of_keys(texts).and(&reader.conn, &from_alerts(Sql::new("SELECT a.key "), &rest, Some(index)))?,
+        ));
     }
     let conn = &reader.conn;
     if is_short && !is_timed && wanted.indexed_texts().is_none() && is_little(reader, wanted) {
-        return Ok(Some(Marks::of(conn, &from_alerts(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted))))?));
+        return Ok(Some(Marks::of(
+            conn,
+            &from_alerts(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted))),
+        )?));
     }
     let Parts { marks, is_own } = parts(conn, wanted, reader.counts.all(wanted.organization))?;
     let mut rest = Wanted { texts: Vec::new(), transaction_time: (None, None), ..wanted.clone() };

@@ -1,17 +1,18 @@
 //! The list planner: the exact total and one page, each by the cheapest way there is.
 //!
-//! Totals come from the counts where they know them, else from counting through an index. Pages choose row keys first, from an index
-//! where one is in the order of the sort, and read the wide rows last. The ways to a page, cheapest first:
+//! Totals come from the counts where they know them, else from counting through an index. Pages choose row keys first,
+//! from an index where one is in the order of the sort, and read the wide rows last. The ways to a page, cheapest
+//! first:
 //!
-//! 1. By days, in the order of the alert time: the counts say on which days the page lies ([`by_days`]). By words, in the order of
-//!    provider, type or status: the counts say which of them the page belongs to ([`by_words`]).
+//! 1. By days, in the order of the alert time: the counts say on which days the page lies ([`by_days`]). By words, in
+//!    the order of provider, type or status: the counts say which of them the page belongs to ([`by_words`]).
 //! 2. By walking the index that is in the order of the sort, as far as a budget reaches ([`walk`]).
-//! 3. By walking it past marks on everything that matches ([`past_marks`]): word by word, and what has no value apart, where the columns
-//!    tell these.
+//! 3. By walking it past marks on everything that matches ([`past_marks`]): word by word, and what has no value apart,
+//!    where the columns tell these.
 //! 4. By putting everything that matches in order ([`sorted`]).
 //!
-//! What it takes more than one index to know is marked first, by each of them and by the columns: that is the total as well
-//! ([`intersection`](super::intersection)).
+//! What it takes more than one index to know is marked first, by each of them and by the columns: that is the total as
+//! well ([`intersection`](super::intersection)).
 
 use rusqlite::{Connection, params_from_iter};
 
@@ -23,7 +24,8 @@ use super::parts::{Filling, PagePart, reversed};
 use super::query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::selection::{
-    BY_TIME, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization, is_by_deadline, matching,
+    BY_TIME, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization, is_by_deadline,
+    matching,
 };
 use super::sql::{Sql, keys, push_window};
 use crate::domain::time::Timestamp;
@@ -65,7 +67,12 @@ pub(super) fn list(
 }
 
 /// A filter with what the counts know of where its matches are; none where nothing can match.
-pub(super) fn planned(reader: &mut Reader, organization: i64, filter: &AlertFilter, now: Timestamp) -> StoreResult<Option<Wanted>> {
+pub(super) fn planned(
+    reader: &mut Reader,
+    organization: i64,
+    filter: &AlertFilter,
+    now: Timestamp,
+) -> StoreResult<Option<Wanted>> {
     reader.refresh_counts(organization)?;
     let mut wanted = Wanted::new(reader, organization, filter, now)?;
     if wanted.is_impossible() {
@@ -127,7 +134,13 @@ fn is_text_in_few(wanted: &Wanted, candidates: u64) -> bool {
     candidates <= MANY && wanted.expires.is_none() && wanted.indexed_texts().is_some()
 }
 
-fn page_keys(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64, matched: Option<Marks>) -> StoreResult<Vec<i64>> {
+fn page_keys(
+    reader: &mut Reader,
+    wanted: &Wanted,
+    part: PagePart,
+    total: u64,
+    matched: Option<Marks>,
+) -> StoreResult<Vec<i64>> {
     let column = sort_column(reader, wanted.organization, part.sort.field)?;
     if wanted.is_counted() {
         if part.sort.field == SortField::AlertTimeStamp {
@@ -197,8 +210,11 @@ struct Costs {
 impl Costs {
     fn of(reader: &Reader, wanted: &Wanted, part: PagePart, total: u64) -> Self {
         let near = part.backwards(total).unwrap_or(part);
-        let (page, total, all) =
-            (u128::from(near.offset + near.limit), u128::from(total), u128::from(reader.counts.all(wanted.organization)));
+        let (page, total, all) = (
+            u128::from(near.offset + near.limit),
+            u128::from(total),
+            u128::from(reader.counts.all(wanted.organization)),
+        );
         // Matches are thought of as spread evenly; where they are not, the walk's budget ends it.
         let passed = page * all / total.max(1);
         let (from, until) = wanted.alert_days();
@@ -239,7 +255,8 @@ fn waiting(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Wanted> {
     Ok(waiting)
 }
 
-/// How many of the matches have a value in the column, as far as it is known without reading them: every stored alert has a deadline.
+/// How many of the matches have a value in the column, as far as it is known without reading them: every stored alert
+/// has a deadline.
 fn valued(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> StoreResult<Option<u64>> {
     match part.sort.field {
         // All of them wait for an answer.
@@ -279,7 +296,13 @@ fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart
     }
     if left > 0 && total > dated {
         // What has no time comes last in either direction.
-        found.extend(walk_nulls(&reader.conn, wanted, column, BY_TIME, PagePart { offset: skip, limit: left, ..part })?);
+        found.extend(walk_nulls(
+            &reader.conn,
+            wanted,
+            column,
+            BY_TIME,
+            PagePart { offset: skip, limit: left, ..part },
+        )?);
     }
     Ok(found)
 }
@@ -341,13 +364,19 @@ fn walk(
         };
         let Some(nulls) = valued.map(|valued| total.saturating_sub(valued)) else { return Ok(None) };
         let of_nulls = PagePart { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
-        let Some(mut found) = reader.budget.run_shortly(|| walk_nulls(conn, wanted, column, index, of_nulls))? else { return Ok(None) };
+        let Some(mut found) = reader.budget.run_shortly(|| walk_nulls(conn, wanted, column, index, of_nulls))? else {
+            return Ok(None);
+        };
         let rest = PagePart { offset: part.offset.saturating_sub(nulls), limit: part.limit - of_nulls.limit, ..part };
-        let Some(others) = reader.budget.run_shortly(|| walk_valued(conn, wanted, column, index, rest))? else { return Ok(None) };
+        let Some(others) = reader.budget.run_shortly(|| walk_valued(conn, wanted, column, index, rest))? else {
+            return Ok(None);
+        };
         found.extend(others);
         return Ok(Some(found));
     }
-    let Some(mut found) = limited(reader, wanted, index, || walk_valued(conn, wanted, column, index, part))? else { return Ok(None) };
+    let Some(mut found) = limited(reader, wanted, index, || walk_valued(conn, wanted, column, index, part))? else {
+        return Ok(None);
+    };
     let missing = part.limit - found.len() as u64;
     if missing > 0 && column.nulls != Nulls::Never {
         let valued = match (valued, found.len() as u64) {
@@ -362,12 +391,23 @@ fn walk(
 }
 
 /// Walks under the budget, or to the end where no row has to be read for it.
-fn limited<T>(reader: &Reader, wanted: &Wanted, index: &str, walk: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
+fn limited<T>(
+    reader: &Reader,
+    wanted: &Wanted,
+    index: &str,
+    walk: impl FnOnce() -> rusqlite::Result<T>,
+) -> StoreResult<Option<T>> {
     if wanted.is_in_every_index() && !is_partial(index) { Ok(Some(walk()?)) } else { reader.budget.run_shortly(walk) }
 }
 
 /// Walks from the end of a sort that has its nulls there: these first, and then what has a value.
-fn walk_back(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, back: PagePart) -> rusqlite::Result<Vec<i64>> {
+fn walk_back(
+    conn: &Connection,
+    wanted: &Wanted,
+    column: &SortColumn,
+    index: &str,
+    back: PagePart,
+) -> rusqlite::Result<Vec<i64>> {
     if column.nulls == Nulls::Never {
         return walk_valued(conn, wanted, column, index, back);
     }
@@ -378,12 +418,24 @@ fn walk_back(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &st
         0 => count(conn, &from_nulls(Sql::new("SELECT count(*) "), wanted, column, nulls_index(index)))?,
         some => back.offset + some,
     };
-    found.extend(walk_valued(conn, wanted, column, index, PagePart { offset: back.offset.saturating_sub(nulls), limit: missing, ..back })?);
+    found.extend(walk_valued(
+        conn,
+        wanted,
+        column,
+        index,
+        PagePart { offset: back.offset.saturating_sub(nulls), limit: missing, ..back },
+    )?);
     Ok(found)
 }
 
 /// What has a value to sort by, in its order.
-fn walk_valued(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, part: PagePart) -> rusqlite::Result<Vec<i64>> {
+fn walk_valued(
+    conn: &Connection,
+    wanted: &Wanted,
+    column: &SortColumn,
+    index: &str,
+    part: PagePart,
+) -> rusqlite::Result<Vec<i64>> {
     if part.limit == 0 {
         return Ok(Vec::new());
     }
@@ -403,7 +455,13 @@ fn from_valued(sql: Sql, wanted: &Wanted, column: &SortColumn, index: &str) -> S
 }
 
 /// What has no value to sort by, by id.
-fn walk_nulls(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, part: PagePart) -> rusqlite::Result<Vec<i64>> {
+fn walk_nulls(
+    conn: &Connection,
+    wanted: &Wanted,
+    column: &SortColumn,
+    index: &str,
+    part: PagePart,
+) -> rusqlite::Result<Vec<i64>> {
     if part.limit == 0 {
         return Ok(Vec::new());
     }
@@ -427,7 +485,8 @@ fn nulls_index(index: &str) -> &str {
 
 /// Puts everything that matches in order, from the end that is nearer.
 fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart, total: u64) -> StoreResult<Vec<i64>> {
-    // Reading the whole table in its order is cheaper than jumping about in it, unless little of it is wanted or the index has it all.
+    // Reading the whole table in its order is cheaper than jumping about in it, unless little of it is wanted or the
+    // index has it all.
     let in_index = wanted.conditions.is_any() && (column.words.is_some() || part.sort.field == SortField::ExpiredAt);
     let candidates = counted(reader, wanted);
     let little = candidates.saturating_mul(8) < reader.counts.all(wanted.organization);
@@ -439,11 +498,14 @@ fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart,
     };
     let turned = |keys| if back.is_some() { reversed(keys) } else { keys };
     let select = || Sql::new("SELECT a.key ");
-    let through_own_index = in_order(from_own_index(select(), wanted, (in_index || little).then(|| by_words_index(wanted))));
+    let through_own_index =
+        in_order(from_own_index(select(), wanted, (in_index || little).then(|| by_words_index(wanted))));
     if is_text_in_few(wanted, candidates) && total > candidates / 8 {
         return match reader.budget.run(|| keys(&reader.conn, &through_own_index))? {
             Some(keys) => Ok(turned(keys)),
-            None => Ok(turned(keys(&reader.conn, &in_order(from_alerts(select(), wanted, Some(by_words_index(wanted)))))?)),
+            None => {
+                Ok(turned(keys(&reader.conn, &in_order(from_alerts(select(), wanted, Some(by_words_index(wanted)))))?))
+            }
         };
     }
     Ok(turned(keys(&reader.conn, &through_own_index)?))

@@ -1,10 +1,11 @@
 //! A walk of the write-ahead log, which tells damage from a torn end.
 //!
-//! SQLite ends a log at the first frame whose checksum is wrong. That is right behind an unclean end: the transaction that was being
-//! written then is there in part, in any order behind a power cut, and nobody was told of it. But a transaction begins only when the one
-//! before is on the disk. So behind the first bad frame there is at most one commit of this log, the one of the transaction that was under
-//! way: a second one says that a frame went bad which had been whole. Frames with another salt are of an earlier round of the log, and frames
-//! without a commit of a transaction that was rolled back. What damage to the last commit takes away shows by the newest change number.
+//! SQLite ends a log at the first frame whose checksum is wrong. That is right behind an unclean end: the transaction
+//! that was being written then is there in part, in any order behind a power cut, and nobody was told of it. But a
+//! transaction begins only when the one before is on the disk. So behind the first bad frame there is at most one
+//! commit of this log, the one of the transaction that was under way: a second one says that a frame went bad which had
+//! been whole. Frames with another salt are of an earlier round of the log, and frames without a commit of a
+//! transaction that was rolled back. What damage to the last commit takes away shows by the newest change number.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -63,7 +64,9 @@ pub(super) fn damage(log: &Path) -> io::Result<Option<String>> {
     // The header is on the disk before the first frame is written.
     Ok(match bad {
         Some(0) if commits > 0 => Some("the header of its log (-wal) is damaged".to_owned()),
-        Some(bad) if commits > 1 => Some(format!("frame {bad} of its log (-wal) is damaged, and {commits} commits stand behind it")),
+        Some(bad) if commits > 1 => {
+            Some(format!("frame {bad} of its log (-wal) is damaged, and {commits} commits stand behind it"))
+        }
         _ => None,
     })
 }
@@ -95,7 +98,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("it.db");
         let conn = Connection::open(&path).unwrap();
-        conn.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE thing (n INTEGER)").unwrap();
+        conn.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE thing (n INTEGER)")
+            .unwrap();
         let commit = |n: u32| assert_eq!(conn.execute("INSERT INTO thing VALUES (?1)", [n]), Ok(1));
         (0..earlier).for_each(commit);
         conn.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(())).unwrap();
@@ -123,11 +127,17 @@ mod tests {
         for frame in 0..frames - 2 {
             for at in [0, 5, 9, 13, 17, 22, 24, 2_000, FRAME - 1] {
                 let said = found(&flipped(whole.clone(), HEADER_BYTES + frame * FRAME + at));
-                assert!(said.is_some_and(|said| said.contains(&format!("frame {}", frame + 1))), "frame {frame}, byte {at}");
+                assert!(
+                    said.is_some_and(|said| said.contains(&format!("frame {}", frame + 1))),
+                    "frame {frame}, byte {at}"
+                );
             }
         }
         for at in 0..HEADER_BYTES {
-            assert!(found(&flipped(whole.clone(), at)).is_some_and(|said| said.contains("header")), "byte {at} of the header");
+            assert!(
+                found(&flipped(whole.clone(), at)).is_some_and(|said| said.contains("header")),
+                "byte {at} of the header"
+            );
         }
     }
 
@@ -161,10 +171,15 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("it.db");
         let conn = Connection::open(&path).unwrap();
-        conn.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 5; CREATE TABLE thing (it BLOB)")
+        conn.execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 5; CREATE \
+            TABLE thing (it BLOB)",
+        )
+        .unwrap();
+        let fill = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO thing \
+            SELECT randomblob(3000) FROM n";
+        conn.execute_batch(&format!("BEGIN; {fill}; ROLLBACK; INSERT INTO thing VALUES (1); BEGIN; {fill}; ROLLBACK;"))
             .unwrap();
-        let fill = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO thing SELECT randomblob(3000) FROM n";
-        conn.execute_batch(&format!("BEGIN; {fill}; ROLLBACK; INSERT INTO thing VALUES (1); BEGIN; {fill}; ROLLBACK;")).unwrap();
 
         let log = fs::read(directory.path().join("it.db-wal")).unwrap();
 

@@ -1,5 +1,5 @@
-//! Pages of what is marked, in every order: by walking an index past the marks, by reading the rows of a few, and group by group where the
-//! columns tell the groups: word by word, and what has no value to sort by apart from the rest.
+//! Pages of what is marked, in every order: by walking an index past the marks, by reading the rows of a few, and group
+//! by group where the columns tell the groups: word by word, and what has no value to sort by apart from the rest.
 
 use rusqlite::Connection;
 
@@ -15,9 +15,16 @@ use crate::store::StoreResult;
 pub(super) const FEW: u64 = 4_000;
 
 /// Puts what is marked in order, from the end that is nearer.
-pub(super) fn sorted_marks(conn: &Connection, column: &SortColumn, part: PagePart, total: u64, marks: &Marks) -> StoreResult<Vec<i64>> {
+pub(super) fn sorted_marks(
+    conn: &Connection,
+    column: &SortColumn,
+    part: PagePart,
+    total: u64,
+    marks: &Marks,
+) -> StoreResult<Vec<i64>> {
     let back = part.backwards(total);
-    let keys = marks.sorted(conn, column, (part.sort.order, back.is_some()), (back.unwrap_or(part).offset, part.limit))?;
+    let keys =
+        marks.sorted(conn, column, (part.sort.order, back.is_some()), (back.unwrap_or(part).offset, part.limit))?;
     Ok(if back.is_some() { reversed(keys) } else { keys })
 }
 
@@ -39,8 +46,11 @@ pub(super) fn past_marks(
         // What another organization has may be marked too.
         let nulls = marks.clone().common(&Marks::of_keys(all)).without(&valued);
         let valued = marks.common(&valued);
-        let groups =
-            if column.nulls_come_first(part.sort.order) { [(nulls, true), (valued, false)] } else { [(valued, false), (nulls, true)] };
+        let groups = if column.nulls_come_first(part.sort.order) {
+            [(nulls, true), (valued, false)]
+        } else {
+            [(valued, false), (nulls, true)]
+        };
         let mut filling = Filling::of(part);
         for (marks, are_nulls) in groups {
             let total = marks.len();
@@ -75,7 +85,8 @@ fn nearer(
     marks: Marks,
 ) -> StoreResult<Vec<i64>> {
     let back = part.seen_from_end(total);
-    let backwards = marks::is_nearer_to_end(conn, organization, column, part.sort.order, (part.offset, back.offset), &marks)?;
+    let backwards =
+        marks::is_nearer_to_end(conn, organization, column, part.sort.order, (part.offset, back.offset), &marks)?;
     let window = (if backwards { back.offset } else { part.offset }, part.limit);
     let keys = marks::page(conn, organization, (column, index), (part.sort.order, backwards), window, marks)?;
     Ok(if backwards { reversed(keys) } else { keys })
@@ -108,7 +119,8 @@ pub(super) fn words_of(cells: &mut CellFilter, field: SortField) -> &mut Option<
     }
 }
 
-/// So many of what is marked, in the order of provider, type or status; nothing where the columns do not tell the words.
+/// So many of what is marked, in the order of provider, type or status; nothing where the columns do not tell the
+/// words.
 pub(super) fn marks_in_words(
     reader: &mut Reader,
     organization: i64,
@@ -132,7 +144,13 @@ pub(super) fn marks_in_words(
 }
 
 /// So many of what is marked, in the order of the id.
-pub(super) fn by_id(reader: &Reader, organization: i64, part: PagePart, total: u64, marks: Marks) -> StoreResult<Vec<i64>> {
+pub(super) fn by_id(
+    reader: &Reader,
+    organization: i64,
+    part: PagePart,
+    total: u64,
+    marks: Marks,
+) -> StoreResult<Vec<i64>> {
     let column = id_column();
     if total <= FEW {
         return sorted_marks(&reader.conn, &column, part, total, &marks);
@@ -152,21 +170,32 @@ mod tests {
     async fn a_page_of_what_is_marked_is_that_of_its_order() {
         let pages = reading(|reader, organization| {
             let mut pages = Vec::new();
-            for (field, order) in SortField::ALL.into_iter().flat_map(|field| SortOrder::ALL.map(|order| (field, order))) {
+            for (field, order) in
+                SortField::ALL.into_iter().flat_map(|field| SortOrder::ALL.map(|order| (field, order)))
+            {
                 let column = sort_column(reader, organization, field)?;
                 let mut sql = Sql::new("SELECT a.key FROM alert a WHERE a.key % 2 = 0");
                 push_order(&mut sql, &column, order, false);
                 let expected = keys(&reader.conn, &sql)?;
                 for offset in 0..expected.len() {
-                    let part =
-                        PagePart { sort: Sort { field, order }, offset: offset as u64, limit: (expected.len() - offset).min(4) as u64 };
+                    let part = PagePart {
+                        sort: Sort { field, order },
+                        offset: offset as u64,
+                        limit: (expected.len() - offset).min(4) as u64,
+                    };
                     let (marks, total) = (marked(reader, "key % 2 = 0")?, expected.len() as u64);
                     let found = match (&column.words, column.index) {
                         (Some(words), _) => marks_in_words(reader, organization, words, part, &marks)?.unwrap(),
                         (None, Some(index)) => past_marks(reader, organization, (&column, index), part, total, marks)?,
                         (None, None) => unreachable!("every other order has an index"),
                     };
-                    pages.push((field, order, offset, found, expected.iter().copied().skip(offset).take(4).collect::<Vec<_>>()));
+                    pages.push((
+                        field,
+                        order,
+                        offset,
+                        found,
+                        expected.iter().copied().skip(offset).take(4).collect::<Vec<_>>(),
+                    ));
                 }
             }
             Ok(pages)
@@ -188,7 +217,14 @@ mod tests {
                 let part = PagePart { sort: Sort { field, ..Sort::default() }, offset: 0, limit: 4 };
                 found.extend(match (&column.words, column.index) {
                     (None, Some(index)) => past_marks(reader, organization + 1, (&column, index), part, 60, marks)?,
-                    _ => marks_in_words(reader, organization + 1, column.words.as_deref().unwrap_or_default(), part, &marks)?.unwrap(),
+                    _ => marks_in_words(
+                        reader,
+                        organization + 1,
+                        column.words.as_deref().unwrap_or_default(),
+                        part,
+                        &marks,
+                    )?
+                    .unwrap(),
                 });
             }
             Ok(found)
@@ -202,12 +238,16 @@ mod tests {
     async fn ids_are_in_order_whether_rows_are_read_or_their_index_is_walked() {
         let pages = reading(|reader, organization| {
             let mut pages = Vec::new();
-            for (order, offset) in SortOrder::ALL.into_iter().flat_map(|order| [0, 7, 26].map(|offset| (order, offset))) {
+            for (order, offset) in SortOrder::ALL.into_iter().flat_map(|order| [0, 7, 26].map(|offset| (order, offset)))
+            {
                 let part = PagePart { sort: Sort { order, ..Sort::default() }, offset, limit: 4 };
                 let marks = marked(reader, "key % 2 = 0")?;
                 let total = marks.len();
                 let read = by_id(reader, organization, part, total, marks.clone())?;
-                pages.push((read, nearer(&reader.conn, organization, (&id_column(), "alert_by_id"), part, total, marks)?));
+                pages.push((
+                    read,
+                    nearer(&reader.conn, organization, (&id_column(), "alert_by_id"), part, total, marks)?,
+                ));
             }
             Ok(pages)
         })

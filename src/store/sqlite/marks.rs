@@ -1,5 +1,5 @@
-//! The bitmap scan of a list: everything that matches is marked first, each alert by one bit, and the index that is in the order of the sort
-//! is walked next, past the marks and without reading a row.
+//! The bitmap scan of a list: everything that matches is marked first, each alert by one bit, and the index that is in
+//! the order of the sort is walked next, past the marks and without reading a row.
 
 use std::cmp::Ordering;
 
@@ -228,8 +228,9 @@ pub(super) fn page(
 /// So many of what is marked, and of all alerts, tell where in an index a page lies.
 const SAMPLE: usize = 64;
 
-/// Whether a page is met sooner from the end of an index: what is marked may lie close together there, so some of it, and some of all
-/// alerts, is asked for its value. Where that tells nothing, whether less of what is marked lies behind the page than before it.
+/// Whether a page is met sooner from the end of an index: what is marked may lie close together there, so some of it,
+/// and some of all alerts, is asked for its value. Where that tells nothing, whether less of what is marked lies behind
+/// the page than before it.
 pub(super) fn is_nearer_to_end(
     conn: &Connection,
     organization: i64,
@@ -246,13 +247,15 @@ pub(super) fn is_nearer_to_end(
         _ if order == SortOrder::Ascending => compare(left, right),
         _ => compare(right, left),
     };
-    let newest: i64 = conn.prepare_cached("SELECT coalesce(max(key), 0) FROM alert")?.query_row([], |row| row.get(0))?;
+    let newest: i64 =
+        conn.prepare_cached("SELECT coalesce(max(key), 0) FROM alert")?.query_row([], |row| row.get(0))?;
     let step = usize::try_from(newest).unwrap_or_default() / SAMPLE + 1;
     let all = values(conn, organization, column, (1..).step_by(step).take(SAMPLE))?;
     let step = marks.0.count_ones(..) / SAMPLE + 1;
     let mut marked = values(conn, organization, column, marks.0.ones().step_by(step))?;
     marked.sort_by(in_order);
-    let place = usize::try_from(before.saturating_mul(marked.len() as u64) / (before + behind).max(1)).unwrap_or(usize::MAX);
+    let place =
+        usize::try_from(before.saturating_mul(marked.len() as u64) / (before + behind).max(1)).unwrap_or(usize::MAX);
     let place = place.min(marked.len().saturating_sub(1));
     let Some(value) = marked.get(place) else { return Ok(behind < before) };
     let (less, equal) = ordered(&all, value, in_order);
@@ -280,7 +283,12 @@ fn compare(left: &Value, right: &Value) -> Ordering {
 }
 
 /// What these alerts of an organization have in a column.
-fn values(conn: &Connection, organization: i64, column: &SortColumn, keys: impl Iterator<Item = usize>) -> rusqlite::Result<Vec<Value>> {
+fn values(
+    conn: &Connection,
+    organization: i64,
+    column: &SortColumn,
+    keys: impl Iterator<Item = usize>,
+) -> rusqlite::Result<Vec<Value>> {
     let value = format!("SELECT {} FROM alert a WHERE a.key = ?1 AND a.organization = ?2", column.value);
     let mut statement = conn.prepare_cached(&value)?;
     let mut values = Vec::new();
@@ -352,7 +360,10 @@ pub(super) mod tests {
     ) -> T {
         let (_directory, store) = open();
         let organization = store.organizations().await.unwrap()[0].organization.id;
-        store.ingest(organization, (1..=60).map(alert).map(AlertPatch::of).collect(), Timestamp::UNIX_EPOCH).await.unwrap();
+        store
+            .ingest(organization, (1..=60).map(alert).map(AlertPatch::of).collect(), Timestamp::UNIX_EPOCH)
+            .await
+            .unwrap();
         let read = store.read_list(organization, move |reader| {
             let key = reader.organization(organization)?.unwrap();
             reader.refresh_counts(key)?;
@@ -384,8 +395,16 @@ pub(super) mod tests {
                     for offset in 0..30_u8 {
                         for backwards in [false, true] {
                             let marks = marked(reader, "key % 2 = 0")?;
-                            let found = page(&reader.conn, organization, (&column, index), (order, backwards), (offset.into(), 4), marks)?;
-                            let all: Vec<i64> = if backwards { expected.iter().rev().copied().collect() } else { expected.clone() };
+                            let found = page(
+                                &reader.conn,
+                                organization,
+                                (&column, index),
+                                (order, backwards),
+                                (offset.into(), 4),
+                                marks,
+                            )?;
+                            let all: Vec<i64> =
+                                if backwards { expected.iter().rev().copied().collect() } else { expected.clone() };
                             let wanted: Vec<i64> = all.into_iter().skip(offset.into()).take(4).collect();
                             pages.push((field, order, backwards, offset, found, wanted));
                         }
@@ -406,7 +425,9 @@ pub(super) mod tests {
     async fn a_page_of_what_lies_at_one_end_is_met_from_there() {
         let nearer = reading(|reader, organization| {
             let mut nearer = Vec::new();
-            for (field, keys) in [(SortField::AlertTimeStamp, "key > 50"), (SortField::AlertTimeStamp, "1"), (SortField::Currency, "1")] {
+            for (field, keys) in
+                [(SortField::AlertTimeStamp, "key > 50"), (SortField::AlertTimeStamp, "1"), (SortField::Currency, "1")]
+            {
                 let (column, marks) = (sort_column(reader, organization, field)?, marked(reader, keys)?);
                 for order in [SortOrder::Ascending, SortOrder::Descending] {
                     for around in [(0, 9), (8, 1)] {

@@ -1,5 +1,6 @@
-//! A cache of marks: everything that matched the filters asked for last, of one commit, so that the next page, the other end of a list and
-//! its sums look for nothing again. A filter is told from others by the statement that selects what matches it.
+//! A cache of marks: everything that matched the filters asked for last, of one commit, so that the next page, the
+//! other end of a list and its sums look for nothing again. A filter is told from others by the statement that selects
+//! what matches it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -14,7 +15,8 @@ use crate::store::StoreResult;
 /// How many filters are kept: of a million alerts each takes 125 KB.
 const MOST: usize = 4;
 
-/// What one filter matched, once that is known. Whoever asks for the same meanwhile waits for it instead of looking as well.
+/// What one filter matched, once that is known. Whoever asks for the same meanwhile waits for it instead of looking as
+/// well.
 type Slot = Arc<Mutex<Option<FixedBitSet>>>;
 
 /// The marks for all readers of a database, those asked for last in front.
@@ -22,15 +24,16 @@ type Slot = Arc<Mutex<Option<FixedBitSet>>>;
 pub(super) struct MarksCache(Arc<Mutex<VecDeque<(i64, Sql, Slot)>>>);
 
 impl MarksCache {
-    /// What a filter matches in the snapshot of this newest commit: as it is kept, else as it is read. Nothing is kept where there are no marks.
-    /// Who is hurried does not wait for another reader.
+    /// What a filter matches in the snapshot of this newest commit: as it is kept, else as it is read. Nothing is kept
+    /// where there are no marks. Who is hurried does not wait for another reader.
     pub(super) fn kept_or(
         &self,
         (newest, wanted, hurried): (i64, Sql, bool),
         read: impl FnOnce() -> StoreResult<Option<FixedBitSet>>,
     ) -> StoreResult<Option<FixedBitSet>> {
         let slot = self.slot(newest, wanted);
-        let mut kept = if hurried { taken_at_once(&slot)? } else { slot.lock().unwrap_or_else(PoisonError::into_inner) };
+        let mut kept =
+            if hurried { taken_at_once(&slot)? } else { slot.lock().unwrap_or_else(PoisonError::into_inner) };
         if kept.is_none() {
             *kept = read()?;
         }
@@ -39,7 +42,10 @@ impl MarksCache {
 
     fn slot(&self, newest: i64, wanted: Sql) -> Slot {
         let mut slots = locked(&self.0);
-        let known = slots.iter().position(|(of, filter, _)| *of == newest && *filter == wanted).and_then(|place| slots.remove(place));
+        let known = slots
+            .iter()
+            .position(|(of, filter, _)| *of == newest && *filter == wanted)
+            .and_then(|place| slots.remove(place));
         let slot = known.map_or_else(Slot::default, |(.., slot)| slot);
         slots.push_front((newest, wanted, Arc::clone(&slot)));
         slots.truncate(MOST);

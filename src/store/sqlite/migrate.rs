@@ -1,5 +1,5 @@
-//! Schema migrations, numbered and with checksums. A newer or altered schema is refused; an existing database is backed up before it
-//! changes.
+//! Schema migrations, numbered and with checksums. A newer or altered schema is refused; an existing database is backed
+//! up before it changes.
 
 use std::path::{Path, PathBuf};
 
@@ -103,8 +103,14 @@ pub(super) fn inspect_any(conn: &Connection, path: &Path) -> StoreResult<Inspect
     }
 }
 
-/// Brings the schema up to date. Returns where the backup went, if one was needed; before it is made, tells how many bytes the database has.
-pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migration], before: &dyn Fn(u64)) -> StoreResult<Option<PathBuf>> {
+/// Brings the schema up to date. Returns where the backup went, if one was needed; before it is made, tells how many
+/// bytes the database has.
+pub(super) fn migrate(
+    conn: &mut Connection,
+    path: &Path,
+    migrations: &[Migration],
+    before: &dyn Fn(u64),
+) -> StoreResult<Option<PathBuf>> {
     let applied = applied(conn, path, migrations)?;
     let pending = &migrations[applied.min(migrations.len())..];
     if pending.is_empty() {
@@ -132,7 +138,8 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migratio
             then(&tx)?;
         }
     }
-    // It has its name before what it is a backup of is changed for good; of a migration that was broken off none is left.
+    // It has its name before what it is a backup of is changed for good; of a migration that was broken off none is
+    // left.
     let backup = backup.map(Backup::give_name).transpose()?;
     tx.commit()?;
     Ok(backup)
@@ -158,24 +165,29 @@ pub(super) fn is_waiting(conn: &Connection, path: &Path, migrations: &[Migration
 pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<usize> {
     let unusable = |what: String| StoreError::Unusable(format!("{}: {what}", path.display()));
     let table: Option<i64> = conn
-        .query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'", [], |row| row.get(0))
+        .query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'", [], |row| {
+            row.get(0)
+        })
         .optional()?;
     if table.is_none() {
         return Ok(0);
     }
     let mut statement = conn.prepare("SELECT number, checksum FROM schema_migration ORDER BY number")?;
-    let rows: Vec<(i64, Vec<u8>)> = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+    let rows: Vec<(i64, Vec<u8>)> =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
     for (index, (number, checksum)) in rows.iter().enumerate() {
         let Some(known) = migrations.get(index) else {
             let newest = migrations.last().map_or(0, |migration| migration.number);
             return Err(StoreError::Newer(format!(
-                "{}: was written by a newer avert (schema {number}, this one knows {newest}); use that version, or a backup made before",
+                "{}: was written by a newer avert (schema {number}, this one knows {newest}); use that version, or a \
+                    backup made before",
                 path.display()
             )));
         };
         if known.number != *number || known.checksum() != *checksum {
             return Err(unusable(format!(
-                "its schema step {number} is not the one that this avert knows as {:04}_{}; use the version that wrote it",
+                "its schema step {number} is not the one that this avert knows as {:04}_{}; use the version that \
+                    wrote it",
                 known.number, known.name
             )));
         }
@@ -198,7 +210,9 @@ impl Backup {
         let unwritable = |error: &std::io::Error| unwritable(&backup, error);
         let staging = Staging::of(&backup, &StepObserver::default());
         let claim = staging.claim().map_err(|error| unwritable(&error))?;
-        let claim = claim.ok_or_else(|| StoreError::Unavailable(format!("{}: another process writes it; try again", backup.display())))?;
+        let claim = claim.ok_or_else(|| {
+            StoreError::Unavailable(format!("{}: another process writes it; try again", backup.display()))
+        })?;
         let file = claim.empty(DATABASE).map_err(|error| unwritable(&error))?;
         let target = file.to_str().ok_or_else(|| {
             StoreError::Unusable(format!(
@@ -206,7 +220,8 @@ impl Backup {
                 path.display()
             ))
         })?;
-        // It takes an empty file as well as none; of its own it would make one that others can read. It cannot be done within a transaction.
+        // It takes an empty file as well as none; of its own it would make one that others can read. It cannot be done
+        // within a transaction.
         let conn = connection::open(path, Purpose::Read)?;
         conn.execute_batch("PRAGMA query_only = OFF")?;
         conn.execute("VACUUM INTO ?1", [target]).map_err(|error| StoreError::from(error).at(&backup))?;
@@ -215,8 +230,16 @@ impl Backup {
     }
 
     fn give_name(mut self) -> StoreResult<PathBuf> {
-        let named = Move { from: Some(DATABASE.to_owned()), to: Destination::Target(String::new()), aside: None, replace: false };
-        self.claim.commit(&[named]).and_then(|()| self.claim.finish()).map_err(|error| unwritable(&self.path, &error))?;
+        let named = Move {
+            from: Some(DATABASE.to_owned()),
+            to: Destination::Target(String::new()),
+            aside: None,
+            replace: false,
+        };
+        self.claim
+            .commit(&[named])
+            .and_then(|()| self.claim.finish())
+            .map_err(|error| unwritable(&self.path, &error))?;
         Ok(self.path)
     }
 }
@@ -230,7 +253,8 @@ mod tests {
     use super::super::connection::open;
     use super::*;
 
-    const FIRST: Migration = Migration::new(1, "first", "CREATE TABLE thing (name TEXT) STRICT; INSERT INTO thing VALUES ('kept');");
+    const FIRST: Migration =
+        Migration::new(1, "first", "CREATE TABLE thing (name TEXT) STRICT; INSERT INTO thing VALUES ('kept');");
     const UNTOLD: &dyn Fn(u64) = &|_| ();
     const SECOND: Migration = Migration::new(2, "second", "ALTER TABLE thing ADD COLUMN size INTEGER;");
 
@@ -265,7 +289,10 @@ mod tests {
 
         let error = migrate(&mut conn, &path, &[FIRST], UNTOLD).unwrap_err();
 
-        assert!(matches!(&error, StoreError::Newer(text) if text.contains("newer avert") && text.contains("avert.db")), "{error}");
+        assert!(
+            matches!(&error, StoreError::Newer(text) if text.contains("newer avert") && text.contains("avert.db")),
+            "{error}"
+        );
     }
 
     #[test]
@@ -273,7 +300,8 @@ mod tests {
         let (_directory, path, mut conn) = database();
         migrate(&mut conn, &path, &[FIRST], UNTOLD).unwrap();
 
-        let error = migrate(&mut conn, &path, &[Migration { sql: "CREATE TABLE other (name TEXT)", ..FIRST }], UNTOLD).unwrap_err();
+        let error = migrate(&mut conn, &path, &[Migration { sql: "CREATE TABLE other (name TEXT)", ..FIRST }], UNTOLD)
+            .unwrap_err();
 
         assert!(matches!(&error, StoreError::Unusable(text) if text.contains("0001_first")), "{error}");
     }
@@ -283,10 +311,20 @@ mod tests {
         let (_directory, path, mut conn) = database();
         migrate(&mut conn, &path, &[FIRST], UNTOLD).unwrap();
 
-        migrate(&mut conn, &path, &[FIRST, Migration { sql: "CREATE TABLE half (name TEXT); NONSENSE;", ..SECOND }], UNTOLD).unwrap_err();
+        migrate(
+            &mut conn,
+            &path,
+            &[FIRST, Migration { sql: "CREATE TABLE half (name TEXT); NONSENSE;", ..SECOND }],
+            UNTOLD,
+        )
+        .unwrap_err();
 
-        let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().flatten().map(|entry| entry.file_name()).collect();
-        assert!(!left.iter().any(|name| name.to_string_lossy().contains("schema-")), "no backup of what was not changed: {left:?}");
+        let left: Vec<_> =
+            std::fs::read_dir(path.parent().unwrap()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert!(
+            !left.iter().any(|name| name.to_string_lossy().contains("schema-")),
+            "no backup of what was not changed: {left:?}"
+        );
         assert!(conn.prepare("SELECT * FROM half").is_err());
         assert_eq!(applied(&conn, &path, &[FIRST]).unwrap(), 1);
     }

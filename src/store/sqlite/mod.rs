@@ -1,4 +1,5 @@
-//! SQLite behind [`crate::store::Store`]: one thread that writes, a few that read (by key, and lists), one that empties the log, one that watches.
+//! SQLite behind [`crate::store::Store`]: one thread that writes, a few that read (by key, and lists), one that empties
+//! the log, one that watches.
 
 mod access;
 mod addresses;

@@ -40,7 +40,8 @@ impl NetworkStore for SqliteStore {
         let values = (source.to_owned(), generation, cursor, micros(now), micros(lease_until));
         self.write(WriteKind::Quiet, move |unit, _| {
             let changed = unit.conn.run(
-                "UPDATE pull SET cursor = coalesce(?3, cursor), pulled_at = ?4, lease_until = ?5, failures = 0, failure = ''
+                "UPDATE pull SET cursor = coalesce(?3, cursor), pulled_at = ?4, lease_until = ?5, failures = 0, \
+                    failure = ''
                  WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
                 values,
             )?;
@@ -86,9 +87,11 @@ const PREFIX: &str = "gateway ";
 
 /// The networks that have a gateway, with its address.
 pub(super) fn gateways(conn: &Connection) -> StoreResult<Vec<(Provider, String)>> {
-    conn.all("SELECT substr(name, length(?1) + 1), CAST(value AS TEXT) FROM fact WHERE substr(name, 1, length(?1)) = ?1", [PREFIX], |row| {
-        Ok((Provider::parse(&row.get::<_, String>(0)?), row.get(1)?))
-    })
+    conn.all(
+        "SELECT substr(name, length(?1) + 1), CAST(value AS TEXT) FROM fact WHERE substr(name, 1, length(?1)) = ?1",
+        [PREFIX],
+        |row| Ok((Provider::parse(&row.get::<_, String>(0)?), row.get(1)?)),
+    )
 }
 
 /// Keeps the address of a network's gateway, or removes it where there is none.
@@ -97,7 +100,8 @@ fn keep_gateways(unit: &Unit<'_>, known: &[(Provider, Option<String>)]) -> Store
         let name = format!("{PREFIX}{network}");
         match url {
             Some(url) => unit.conn.run(
-                "INSERT INTO fact (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                "INSERT INTO fact (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = \
+                    excluded.value",
                 (name, url.as_bytes()),
             )?,
             None => unit.conn.run("DELETE FROM fact WHERE name = ?1", [name])?,
@@ -113,7 +117,8 @@ fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp) 
         return Ok(None);
     }
     conn.run("INSERT INTO pull (source, next_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING", (source, micros(now)))?;
-    let found = "SELECT generation + 1, cursor, failures, instance, lease_until, next_at, since FROM pull WHERE source = ?1";
+    let found =
+        "SELECT generation + 1, cursor, failures, instance, lease_until, next_at, since FROM pull WHERE source = ?1";
     let (lease, held) = conn.one(found, [source], |row| {
         let dead = row.get::<_, Option<_>>(3)?.is_some_and(|instance| unit.shared.instances.is_dead(instance));
         let leased = lease::is_held(optional_moment(row, 4)?, lease_until - now, dead, now);
@@ -135,7 +140,12 @@ const ABANDONED: TimeDelta = TimeDelta::days(2);
 pub(super) fn examine(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
     let pulled = "SELECT source, pulled_at, failures, failure FROM pull WHERE next_at > ?1 ORDER BY source";
     let sources = conn.all(pulled, [micros(now - ABANDONED)], |row| {
-        Ok(PulledSource { source: row.get(0)?, newest: optional_moment(row, 1)?, failures: row.get(2)?, failure: row.get(3)? })
+        Ok(PulledSource {
+            source: row.get(0)?,
+            newest: optional_moment(row, 1)?,
+            failures: row.get(2)?,
+            failure: row.get(3)?,
+        })
     })?;
     Ok(verdicts::pulled(&sources))
 }

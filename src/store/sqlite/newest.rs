@@ -46,19 +46,23 @@ pub(super) fn newest_change(conn: &Connection) -> StoreResult<u64> {
     Ok(conn.one("SELECT number FROM change_number", [], cell::<i64>)?.unsigned_abs())
 }
 
-/// Says, in words, where a database ends before the number that was written beside it. Nobody else may be at work on it.
+/// Says, in words, where a database ends before the number that was written beside it. Nobody else may be at work on
+/// it.
 pub(super) fn check(conn: &Connection, database: &Path) -> StoreResult<Option<String>> {
     let beside = with_suffix(database, SUFFIX);
     let Ok(text) = fs::read_to_string(&beside) else { return Ok(None) };
     let mut words = text.split_whitespace();
     let (id, number) = (words.next(), words.next().and_then(|word| word.parse::<u64>().ok()));
     let kept: Option<DatabaseId> = conn.first("SELECT value FROM fact WHERE name = 'database'", [], cell)?;
-    let Some(number) = number.filter(|_| kept.is_some_and(|kept| id == Some(&kept.to_string()))) else { return Ok(None) };
+    let Some(number) = number.filter(|_| kept.is_some_and(|kept| id == Some(&kept.to_string()))) else {
+        return Ok(None);
+    };
     let found = newest_change(conn)?;
     let lost = || {
         let beside = beside.display();
         format!(
-            "ends at change {found}, and change {number} was recorded: its log (-wal) is missing or cut, or the file is an earlier one (to go on \
+            "ends at change {found}, and change {number} was recorded: its log (-wal) is missing or cut, or the file \
+                is an earlier one (to go on \
              with it as it is, remove {beside})"
         )
     };

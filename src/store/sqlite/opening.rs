@@ -91,15 +91,24 @@ impl SqliteOptions {
     }
 
     fn at(location: Location, render: Arc<dyn RenderEvent>) -> Self {
-        Self { location, render, secret_key_file: None, before: Arc::new(|_, _| ()), caches: PageCaches::SERVICE, serves: false }
+        Self {
+            location,
+            render,
+            secret_key_file: None,
+            before: Arc::new(|_, _| ()),
+            caches: PageCaches::SERVICE,
+            serves: false,
+        }
     }
 }
 
 impl SqliteStore {
-    /// Opens the database, making what is missing: directory, database, data key. Blocks for as long as a migration takes.
+    /// Opens the database, making what is missing: directory, database, data key. Blocks for as long as a migration
+    /// takes.
     ///
     /// # Errors
-    /// [`Unusable`](crate::store::StoreError::Unusable) says which file is at fault, what is wrong with it and what to do.
+    /// [`Unusable`](crate::store::StoreError::Unusable) says which file is at fault, what is wrong with it and what to
+    /// do.
     pub fn open(options: &SqliteOptions) -> StoreResult<Arc<Self>> {
         open(options).map(Arc::new)
     }
@@ -110,7 +119,8 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     let (directory, database) = match &options.location {
         Location::Directory(path) => (path.clone(), path.join("avert.db")),
         Location::File(path) => {
-            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+            let parent =
+                path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
             (parent.to_owned(), path.clone())
         }
     };
@@ -138,16 +148,22 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     if !conn.is_readonly("main")? {
         let mode: String = conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
         if !mode.eq_ignore_ascii_case("wal") {
-            return Err(unusable(database, "is in a place where SQLite's write-ahead log does not work; use a local disk"));
+            return Err(unusable(
+                database,
+                "is in a place where SQLite's write-ahead log does not work; use a local disk",
+            ));
         }
     }
     let is_waiting = is_waiting(&conn, database, MIGRATIONS)?;
     if is_waiting && !gate.shut_behind().map_err(|error| unusable(&announced, &format!("cannot be locked: {error}")))? {
-        let others = "its schema waits to be brought up to date, and another avert works with it; end that one (console, service or command) first, \
+        let others = "its schema waits to be brought up to date, and another avert works with it; end that one \
+            (console, service or command) first, \
              or try again later where it has just been started to do so itself";
         return Err(unusable(database, others));
     }
-    if let Some(backup) = migrate(&mut conn, database, MIGRATIONS, &|bytes| (options.before)(LongStep::Migration, bytes))? {
+    if let Some(backup) =
+        migrate(&mut conn, database, MIGRATIONS, &|bytes| (options.before)(LongStep::Migration, bytes))?
+    {
         tracing::info!(backup = %backup.display(), "the database was migrated; a backup of it as it was is kept");
     }
     fingerprint::check(&conn, database, MIGRATIONS.len())?;
@@ -159,12 +175,15 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     let identity = identity(&conn)?;
     ensure_organization(&mut conn, SystemClock.now())?;
     let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
-    let instances = Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;
+    let instances =
+        Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;
     let files = SameFiles::of(database);
     let (render, path) = (Arc::clone(&options.render), database.to_owned());
     let shared = Arc::new(Shared { render, data_key, database: identity, path, instances, files, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
-    let turnstile = || Turnstile::open(&announced).map_err(|error| StoreError::of_file(&announced, "has no turns to write", &error));
+    let turnstile = || {
+        Turnstile::open(&announced).map_err(|error| StoreError::of_file(&announced, "has no turns to write", &error))
+    };
     let checkpointer = Arc::new(Checkpointer::start(database, turnstile()?)?);
     let readers = Readers::start(database, options.caches.reader_kib)?;
     let watcher = Watcher::start(Arc::clone(&shared), changes.clone())?;
@@ -183,6 +202,9 @@ fn identity(conn: &Connection) -> StoreResult<DatabaseId> {
     if let Some(known) = known()? {
         return Ok(known);
     }
-    conn.run("INSERT INTO fact (name, value) VALUES ('database', ?1) ON CONFLICT DO NOTHING", [DatabaseId::generate()])?;
+    conn.run(
+        "INSERT INTO fact (name, value) VALUES ('database', ?1) ON CONFLICT DO NOTHING",
+        [DatabaseId::generate()],
+    )?;
     known()?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }

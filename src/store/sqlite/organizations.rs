@@ -21,13 +21,17 @@ use crate::store::{OrganizationRecord, OrganizationStore, StoreError, StoreResul
 impl OrganizationStore for SqliteStore {
     async fn organizations(&self) -> StoreResult<Vec<OrganizationRecord>> {
         self.read(|reader| {
-            reader.conn.all("SELECT id, name, default_company, default_enrollment FROM organization ORDER BY name", [], |row| {
-                Ok(OrganizationRecord {
-                    organization: Organization { id: row.get(0)?, name: row.get(1)? },
-                    default_company: row.get(2)?,
-                    default_enrollment: row.get(3)?,
-                })
-            })
+            reader.conn.all(
+                "SELECT id, name, default_company, default_enrollment FROM organization ORDER BY name",
+                [],
+                |row| {
+                    Ok(OrganizationRecord {
+                        organization: Organization { id: row.get(0)?, name: row.get(1)? },
+                        default_company: row.get(2)?,
+                        default_enrollment: row.get(3)?,
+                    })
+                },
+            )
         })
         .await
     }
@@ -68,12 +72,15 @@ pub(super) fn ensure_organization(conn: &mut Connection, now: Timestamp) -> Stor
 fn insert(conn: &Connection, record: &OrganizationRecord, now: Timestamp) -> StoreResult<()> {
     let OrganizationRecord { organization, default_company, default_enrollment } = record;
     let added = conn.execute(
-        "INSERT INTO organization (id, name, default_company, default_enrollment, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO organization (id, name, default_company, default_enrollment, created_at) VALUES (?1, ?2, ?3, ?4, \
+            ?5)",
         (organization.id, &organization.name, default_company, default_enrollment, micros(now)),
     );
     match added {
         Ok(_) => {}
-        Err(error) if is_duplicate(&error) => return Err(StoreError::Conflict(format!("the organization {}", organization.name))),
+        Err(error) if is_duplicate(&error) => {
+            return Err(StoreError::Conflict(format!("the organization {}", organization.name)));
+        }
         Err(error) => return Err(error.into()),
     }
     list(conn, conn.last_insert_rowid(), *default_company, Some(*default_enrollment))
@@ -89,7 +96,9 @@ fn companies(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<C
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     let of_one = listed.chunk_by(|(one, _), (next, _)| one == next);
-    Ok(of_one.map(|of| Company { id: of[0].0, enrollments: of.iter().filter_map(|(_, enrollment)| *enrollment).collect() }).collect())
+    Ok(of_one
+        .map(|of| Company { id: of[0].0, enrollments: of.iter().filter_map(|(_, enrollment)| *enrollment).collect() })
+        .collect())
 }
 
 /// Lists a company, and an enrollment with the company that it was first seen with.

@@ -1,4 +1,5 @@
-//! The outbox: events and deliveries in the commit of the change, leases for whoever sends, and the log of delivery attempts.
+//! The outbox: events and deliveries in the commit of the change, leases for whoever sends, and the log of delivery
+//! attempts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,10 +19,12 @@ use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES, sendable_at};
 use crate::domain::webhook::turns;
 use crate::domain::{
-    Actor, Alert, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, InstanceId, NextStep,
-    OrganizationId, lease,
+    Actor, Alert, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, InstanceId,
+    NextStep, OrganizationId, lease,
 };
-use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent, StoreError, StoreResult, tries};
+use crate::store::{
+    AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent, StoreError, StoreResult, tries,
+};
 
 #[async_trait]
 impl OutboxStore for SqliteStore {
@@ -52,7 +55,8 @@ impl OutboxStore for SqliteStore {
         test: SentTestEvent,
         now: Timestamp,
     ) -> StoreResult<Option<DeliveryLog>> {
-        self.write(WriteKind::Visible, move |unit, by| record_test_event(unit, by, organization, endpoint, &test, now)).await
+        self.write(WriteKind::Visible, move |unit, by| record_test_event(unit, by, organization, endpoint, &test, now))
+            .await
     }
 
     async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage> {
@@ -67,8 +71,16 @@ impl OutboxStore for SqliteStore {
         self.write(WriteKind::Visible, move |unit, by| deliveries::redeliver(unit, by, organization, id, now)).await
     }
 
-    async fn redeliver_exhausted(&self, organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> StoreResult<Option<u64>> {
-        self.write(WriteKind::Visible, move |unit, by| deliveries::redeliver_exhausted(unit, by, organization, endpoint, now)).await
+    async fn redeliver_exhausted(
+        &self,
+        organization: OrganizationId,
+        endpoint: EndpointId,
+        now: Timestamp,
+    ) -> StoreResult<Option<u64>> {
+        self.write(WriteKind::Visible, move |unit, by| {
+            deliveries::redeliver_exhausted(unit, by, organization, endpoint, now)
+        })
+        .await
     }
 }
 
@@ -79,7 +91,8 @@ pub(super) struct Recipients(Vec<i64>);
 impl Recipients {
     /// Reads them.
     pub(super) fn of(conn: &Connection, organization: i64) -> StoreResult<Self> {
-        let mut statement = conn.prepare_cached("SELECT key FROM endpoint WHERE organization = ?1 AND disabled_at IS NULL ORDER BY key")?;
+        let mut statement = conn
+            .prepare_cached("SELECT key FROM endpoint WHERE organization = ?1 AND disabled_at IS NULL ORDER BY key")?;
         let keys = statement.query_map([organization], |row| row.get(0))?;
         Ok(Self(keys.collect::<Result<_, _>>()?))
     }
@@ -103,10 +116,18 @@ pub(super) fn record_event(
         .execute(params![EventId::generate().0.as_bytes(), key, kind.as_str(), micros(now), body, unit.change])?;
     let event = unit.conn.last_insert_rowid();
     let mut insert = unit.conn.prepare_cached(
-        "INSERT INTO delivery (id, event, endpoint, alert, kind, at, state, due, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?6, ?6)",
+        "INSERT INTO delivery (id, event, endpoint, alert, kind, at, state, due, since) VALUES (?1, ?2, ?3, ?4, ?5, \
+            ?6, 'pending', ?6, ?6)",
     )?;
     for endpoint in &recipients.0 {
-        insert.execute(params![DeliveryId::generate().0.as_bytes(), event, endpoint, key, kind.as_str(), micros(now)])?;
+        insert.execute(params![
+            DeliveryId::generate().0.as_bytes(),
+            event,
+            endpoint,
+            key,
+            kind.as_str(),
+            micros(now)
+        ])?;
     }
     Ok(())
 }
@@ -125,14 +146,21 @@ impl<'a> WaitingOf<'a> {
     fn prepare(conn: &'a Connection) -> StoreResult<Self> {
         Ok(Self(conn.prepare_cached(
             "SELECT d.due, d.key, d.at, d.kind = 'alert.resolved' AND EXISTS (
-                SELECT 1 FROM delivery c WHERE c.alert = d.alert AND c.endpoint = d.endpoint AND c.kind = 'alert.created'
+                SELECT 1 FROM delivery c WHERE c.alert = d.alert AND c.endpoint = d.endpoint AND c.kind = \
+                'alert.created'
                    AND c.state IN ('pending', 'leased'))
-             FROM delivery d INDEXED BY delivery_pending WHERE d.endpoint = ?1 AND d.state = 'pending' ORDER BY d.due, d.key",
+             FROM delivery d INDEXED BY delivery_pending WHERE d.endpoint = ?1 AND d.state = 'pending' ORDER BY \
+             d.due, d.key",
         )?))
     }
 
     /// Gives them to `take`, one after the other, until it wants no more.
-    fn each(&mut self, endpoint: i64, now: Option<Timestamp>, mut take: impl FnMut(Waiting) -> bool) -> StoreResult<()> {
+    fn each(
+        &mut self,
+        endpoint: i64,
+        now: Option<Timestamp>,
+        mut take: impl FnMut(Waiting) -> bool,
+    ) -> StoreResult<()> {
         let mut rows = self.0.query([endpoint])?;
         while let Some(row) = rows.next()? {
             let (due, recorded) = (moment(row.get(0)?)?, moment(row.get(2)?)?);
@@ -161,7 +189,8 @@ fn claim_due(
     let in_hand = in_hand(unit, now, lease_until - now)?;
     // What waits since a moment to come was laid down by a clock that has been set back since.
     conn.run("UPDATE delivery SET due = ?1, since = ?1 WHERE state = 'pending' AND since > ?1", [micros(now)])?;
-    let targets: Vec<SendTarget> = endpoints::enabled(unit, now)?.into_iter().filter(|target| !skip.contains(&target.id)).collect();
+    let targets: Vec<SendTarget> =
+        endpoints::enabled(unit, now)?.into_iter().filter(|target| !skip.contains(&target.id)).collect();
     let mut waiting = WaitingOf::prepare(conn)?;
     let mut candidates = Vec::new();
     for (index, target) in targets.iter().enumerate() {
@@ -180,7 +209,8 @@ fn claim_due(
         })?;
     }
     candidates.sort_unstable();
-    let candidates = turns::fair(candidates, |(_, _, index)| targets[*index].organization, in_hand.of_organizations, limit as usize);
+    let candidates =
+        turns::fair(candidates, |(_, _, index)| targets[*index].organization, in_hand.of_organizations, limit as usize);
     let mut leasing = Leasing::prepare(unit, now, lease_until)?;
     candidates.iter().map(|(_, key, endpoint)| leasing.lease(*key, &targets[*endpoint])).collect()
 }
@@ -202,8 +232,9 @@ struct LeasedTogether {
     is_disabled: bool,
 }
 
-/// How many deliveries are leased once those wait again that were leased by a dead process or are past their lease; leases are given for
-/// so long. What was leased together is looked at as one: a claim happens often, and while much is in flight.
+/// How many deliveries are leased once those wait again that were leased by a dead process or are past their lease;
+/// leases are given for so long. What was leased together is looked at as one: a claim happens often, and while much is
+/// in flight.
 fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> StoreResult<InHand> {
     let conn = unit.conn;
     let leased = "SELECT e.key, l.lease_until, l.instance, l.count, o.id, e.disabled_at IS NOT NULL
@@ -212,7 +243,14 @@ fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> StoreResult<InHa
         JOIN endpoint e ON e.key = l.endpoint JOIN organization o ON o.key = e.organization";
     let leased = conn.all(leased, [], |row| {
         let (endpoint, until, instance) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(LeasedTogether { endpoint, until, instance, count: row.get(3)?, organization: row.get(4)?, is_disabled: row.get(5)? })
+        Ok(LeasedTogether {
+            endpoint,
+            until,
+            instance,
+            count: row.get(3)?,
+            organization: row.get(4)?,
+            is_disabled: row.get(5)?,
+        })
     })?;
     let mut instances: HashMap<InstanceId, bool> = HashMap::new();
     let mut in_hand = InHand::default();
@@ -224,7 +262,8 @@ fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> StoreResult<InHa
         } else {
             let end = DeliveryEnd::waiting(leased.is_disabled, now);
             conn.run(
-                "UPDATE delivery SET lease_until = NULL, instance = NULL, generation = generation + 1, state = ?4, given_up_at = ?5
+                "UPDATE delivery SET lease_until = NULL, instance = NULL, generation = generation + 1, state = ?4, \
+                    given_up_at = ?5
                  WHERE state = 'leased' AND endpoint = ?1 AND lease_until IS ?2 AND instance = ?3",
                 (leased.endpoint, leased.until, leased.instance, end.state.as_str(), end.given_up_at.map(micros)),
             )?;
@@ -244,7 +283,8 @@ struct Leasing<'a> {
 
 impl<'a> Leasing<'a> {
     fn prepare(unit: &Unit<'a>, now: Timestamp, until: Timestamp) -> StoreResult<Self> {
-        let lease = "UPDATE delivery SET state = 'leased', generation = generation + 1, lease_until = ?2, instance = ?3, since = ?4
+        let lease = "UPDATE delivery SET state = 'leased', generation = generation + 1, lease_until = ?2, instance = \
+            ?3, since = ?4
             WHERE key = ?1";
         let leased = "SELECT d.id, d.generation, d.attempts - d.earlier_attempts + 1, e.id, e.body
             FROM delivery d JOIN event e ON e.key = d.event WHERE d.key = ?1";
@@ -277,11 +317,14 @@ impl<'a> Leasing<'a> {
 
 /// Records what attempts came to.
 fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> StoreResult<()> {
-    let mut find =
-        unit.conn.prepare_cached("SELECT key, endpoint, attempts FROM delivery WHERE id = ?1 AND generation = ?2 AND state = 'leased'")?;
+    let mut find = unit.conn.prepare_cached(
+        "SELECT key, endpoint, attempts FROM delivery WHERE id = ?1 AND generation = ?2 AND state = 'leased'",
+    )?;
     for record in records {
         let held: Option<(i64, i64, i64)> = find
-            .query_row(params![record.delivery.0.as_bytes(), record.generation], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .query_row(params![record.delivery.0.as_bytes(), record.generation], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
             .optional()?;
         if let Some((key, endpoint, attempts)) = held {
             if !record.refused {
@@ -293,7 +336,8 @@ fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> StoreRe
     Ok(())
 }
 
-/// Records a test that was sent. It is nobody's alert, waits for nothing and is never held against the endpoint; a success counts as one.
+/// Records a test that was sent. It is nobody's alert, waits for nothing and is never held against the endpoint; a
+/// success counts as one.
 fn record_test_event(
     unit: &Unit<'_>,
     by: &Actor,
@@ -305,18 +349,14 @@ fn record_test_event(
     let conn = unit.conn;
     let Some((endpoint_key, _)) = endpoints::find(conn, organization, endpoint)? else { return Ok(None) };
     let (kind, at, record) = (EventKind::AlertCreated, micros(test.record.started_at), &test.record);
-    conn.prepare_cached("INSERT INTO event (id, alert, kind, at, body, changed) VALUES (?1, NULL, ?2, ?3, ?4, ?5)")?.execute(params![
-        test.event.0.as_bytes(),
-        kind.as_str(),
-        at,
-        &*test.body,
-        unit.change
-    ])?;
+    conn.prepare_cached("INSERT INTO event (id, alert, kind, at, body, changed) VALUES (?1, NULL, ?2, ?3, ?4, ?5)")?
+        .execute(params![test.event.0.as_bytes(), kind.as_str(), at, &*test.body, unit.change])?;
     let event = conn.last_insert_rowid();
     let end = DeliveryEnd::after(&record.next, false, now);
     let result = tries::result(record);
     conn.prepare_cached(
-        "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, delivered_at, given_up_at)
+        "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, delivered_at, \
+            given_up_at)
          VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, 1, ?5, ?7, ?8, ?9)",
     )?
     .execute(params![
@@ -366,7 +406,8 @@ fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord,
         && conn.one("SELECT disabled_at IS NOT NULL FROM endpoint WHERE key = ?1", [endpoint], cell)?;
     let end = DeliveryEnd::after(&record.next, disabled, now);
     conn.prepare_cached(
-        "UPDATE delivery SET state = ?2, attempts = attempts + ?7, due = coalesce(?3, due), last_result = ?4, delivered_at = ?5,
+        "UPDATE delivery SET state = ?2, attempts = attempts + ?7, due = coalesce(?3, due), last_result = ?4, \
+            delivered_at = ?5,
                              given_up_at = ?6, lease_until = NULL, instance = NULL WHERE key = ?1",
     )?
     .execute(params![

@@ -42,7 +42,12 @@ impl Filling {
     }
 
     /// Takes what is wanted of the next group, which holds so many.
-    pub(super) fn take(&mut self, of: PagePart, total: u64, page: impl FnOnce(PagePart) -> StoreResult<Vec<i64>>) -> StoreResult<()> {
+    pub(super) fn take(
+        &mut self,
+        of: PagePart,
+        total: u64,
+        page: impl FnOnce(PagePart) -> StoreResult<Vec<i64>>,
+    ) -> StoreResult<()> {
         if self.skip >= total {
             self.skip -= total;
             return Ok(());

@@ -17,7 +17,8 @@ use crate::store::{Finding, StoreResult, key_file, sealed};
 /// What removes it at once.
 const CLEAN: &str = "`avert doctor --clean` does it now";
 
-/// Whether the key is the one that the database was sealed with; where it is not, the file beside it that is. And what a rotation has left.
+/// Whether the key is the one that the database was sealed with; where it is not, the file beside it that is. And what
+/// a rotation has left.
 pub(super) fn key(conn: &Connection, file: &Path) -> Vec<Finding> {
     let Some(check) = key_check(conn).ok().flatten() else { return Vec::new() };
     key_file::examine(file, &check, || {
@@ -56,7 +57,9 @@ pub(super) fn unfinished(database: &Path, instances: &Path) -> Vec<Finding> {
     let shown = restoring.directory().display();
     match restoring.stage() {
         StagingState::Nothing => {}
-        _ if restoring.is_busy() => findings.push(Finding::notice("restore", "a backup is being restored here", "wait until it is done")),
+        _ if restoring.is_busy() => {
+            findings.push(Finding::notice("restore", "a backup is being restored here", "wait until it is done"))
+        }
         StagingState::Part => findings.push(Finding::notice(
             "restore",
             format!("{shown} is left of a restore that was broken off; nothing was replaced"),
@@ -95,7 +98,9 @@ pub(super) fn unfinished(database: &Path, instances: &Path) -> Vec<Finding> {
 pub fn clean(database: &Path) -> StoreResult<Vec<String>> {
     let mut done = match restore::settle(database)? {
         LeftBehind::Nothing | LeftBehind::Busy => Vec::new(),
-        LeftBehind::Removed => vec!["removed what was left of a restore that was broken off; nothing had been replaced".to_owned()],
+        LeftBehind::Removed => {
+            vec!["removed what was left of a restore that was broken off; nothing had been replaced".to_owned()]
+        }
         LeftBehind::Finished => vec!["put the backup in its place whose restore was broken off".to_owned()],
     };
     done.extend(backup::settle_left(&database.with_file_name("instances")));

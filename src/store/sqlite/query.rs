@@ -1,4 +1,5 @@
-//! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the columns of `alert`.
+//! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the
+//! columns of `alert`.
 
 use chrono::{NaiveDate, NaiveTime};
 use rusqlite::Connection;
@@ -39,8 +40,14 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Reads a filter. Words and companies that no alert has become keys that no alert has. The counts tell which types there are.
-    pub(super) fn new(reader: &mut Reader, organization: i64, filter: &AlertFilter, now: Timestamp) -> StoreResult<Self> {
+    /// Reads a filter. Words and companies that no alert has become keys that no alert has. The counts tell which types
+    /// there are.
+    pub(super) fn new(
+        reader: &mut Reader,
+        organization: i64,
+        filter: &AlertFilter,
+        now: Timestamp,
+    ) -> StoreResult<Self> {
         let Reader { conn, dictionary, counts, .. } = reader;
         let AlertFilter {
             start_date,
@@ -76,7 +83,8 @@ impl Wanted {
         let companies = if companies.is_empty() {
             None
         } else {
-            let keys: StoreResult<Vec<_>> = companies.iter().map(|id| dictionary.ids.find(conn, id.0.as_bytes())).collect();
+            let keys: StoreResult<Vec<_>> =
+                companies.iter().map(|id| dictionary.ids.find(conn, id.0.as_bytes())).collect();
             Some(keys?.into_iter().flatten().collect())
         };
         let deadlines = filter.open_deadlines(now);
@@ -102,7 +110,10 @@ impl Wanted {
     /// Whether it asks for words or companies that no alert has, or for what none can fulfil.
     pub(super) fn is_impossible(&self) -> bool {
         let cells = &self.cells;
-        [&cells.providers, &cells.types, &cells.statuses, &cells.outcomes, &self.companies].into_iter().flatten().any(Vec::is_empty)
+        [&cells.providers, &cells.types, &cells.statuses, &cells.outcomes, &self.companies]
+            .into_iter()
+            .flatten()
+            .any(Vec::is_empty)
             || self.conditions.is_impossible()
     }
 
@@ -129,10 +140,12 @@ impl Wanted {
 
     /// Whether the index of transaction times knows all that is asked for.
     pub(super) fn is_in_transaction_time(&self) -> bool {
-        self.transaction_time != (None, None) && Self { transaction_time: (None, None), ..self.clone() }.is_in_every_index()
+        self.transaction_time != (None, None)
+            && Self { transaction_time: (None, None), ..self.clone() }.is_in_every_index()
     }
 
-    /// Whether a condition has an index of its own, through which everything that matches is found without looking at the rest.
+    /// Whether a condition has an index of its own, through which everything that matches is found without looking at
+    /// the rest.
     pub(super) fn has_own_index(&self) -> bool {
         self.expires.is_some() || self.transaction_time != (None, None) || self.indexed_texts().is_some()
     }
@@ -147,7 +160,8 @@ impl Wanted {
         !self.texts.is_empty() && Self { texts: Vec::new(), ..self.clone() }.is_everything()
     }
 
-    /// What the trigram index is asked for: every text of three characters or more, each as a phrase, which is a substring exactly.
+    /// What the trigram index is asked for: every text of three characters or more, each as a phrase, which is a
+    /// substring exactly.
     pub(super) fn indexed_texts(&self) -> Option<String> {
         let phrases: Vec<String> = self.texts.iter().filter(|text| is_indexed(text)).map(|text| phrase(text)).collect();
         if phrases.is_empty() { None } else { Some(phrases.join(" AND ")) }
@@ -225,7 +239,11 @@ fn is_indexed(text: &str) -> bool {
     text.chars().nth(2).is_some()
 }
 
-fn words(conn: &Connection, dictionary: &mut Dictionary, wanted: impl Iterator<Item = String>) -> StoreResult<Option<Vec<i64>>> {
+fn words(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    wanted: impl Iterator<Item = String>,
+) -> StoreResult<Option<Vec<i64>>> {
     let keys: StoreResult<Vec<_>> = wanted.map(|word| dictionary.words.find(conn, &word)).collect();
     let keys = keys?;
     // An empty list means any; a list of words that nobody has means none.
@@ -240,7 +258,8 @@ pub(super) fn notice_keys(conn: &Connection, dictionary: &mut Dictionary) -> Sto
 /// Whole UTC days, both ends included.
 fn days(start: Option<NaiveDate>, end: Option<NaiveDate>) -> Range {
     let midnight = |day: NaiveDate| micros(day.and_time(NaiveTime::MIN).and_utc());
-    // A bound that is given is never dropped, not even after the last day there is: alerts without a time do not match it.
+    // A bound that is given is never dropped, not even after the last day there is: alerts without a time do not match
+    // it.
     (start.map(midnight), end.map(|day| day.succ_opt().map_or(i64::MAX, midnight)))
 }
 
@@ -287,13 +306,20 @@ pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortFie
         if keys.len() > MOST_RANKED {
             return Ok(text(&format!("(SELECT w.value FROM word w WHERE w.key = {column})"), None));
         }
-        let words: StoreResult<Vec<_>> = keys.into_iter().map(|key| Ok((dictionary.words.value(conn, key)?, key))).collect();
+        let words: StoreResult<Vec<_>> =
+            keys.into_iter().map(|key| Ok((dictionary.words.value(conn, key)?, key))).collect();
         let mut words = words?;
         words.sort();
-        let ranks: String = words.iter().enumerate().map(|(rank, (_, key))| format!(" WHEN {key} THEN {rank}")).collect();
+        let ranks: String =
+            words.iter().enumerate().map(|(rank, (_, key))| format!(" WHEN {key} THEN {rank}")).collect();
         // A CASE without branches is no SQL; without words there are no alerts.
         let value = if ranks.is_empty() { "0".to_owned() } else { format!("CASE {column}{ranks} END") };
-        Ok(SortColumn { value, index: None, nulls: Nulls::Never, words: Some(words.into_iter().map(|(_, key)| key).collect()) })
+        Ok(SortColumn {
+            value,
+            index: None,
+            nulls: Nulls::Never,
+            words: Some(words.into_iter().map(|(_, key)| key).collect()),
+        })
     };
     Ok(match field {
         SortField::AlertTimeStamp => nullable("a.alert_time", Some("alert_by_time")),
@@ -312,7 +338,9 @@ pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortFie
         SortField::MerchantName => text("a.merchant_name", Some("alert_by_merchant_name")),
         SortField::CardBin => text("a.card_bin", Some("alert_by_card_bin")),
         SortField::CardLastFour => text("a.card_last_four", Some("alert_by_card_last_four")),
-        SortField::HoursLeft => SortColumn { nulls: Nulls::Least, ..nullable("a.open_deadline", Some("alert_by_open_deadline")) },
+        SortField::HoursLeft => {
+            SortColumn { nulls: Nulls::Least, ..nullable("a.open_deadline", Some("alert_by_open_deadline")) }
+        }
     })
 }
 

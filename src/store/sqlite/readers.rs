@@ -1,8 +1,9 @@
-//! The reader pool: read-only connections in two lanes, each with threads of its own. What is read by its key never waits behind lists, and
-//! lists take turns by organization.
+//! The reader pool: read-only connections in two lanes, each with threads of its own. What is read by its key never
+//! waits behind lists, and lists take turns by organization.
 //!
-//! What takes microseconds is read on the caller's own thread, where nobody waits for his turn and a reader is free: handing it to another
-//! thread and back would take longer than reading it. What turns out to take longer is broken off there, and read by a thread of the lane.
+//! What takes microseconds is read on the caller's own thread, where nobody waits for his turn and a reader is free:
+//! handing it to another thread and back would take longer than reading it. What turns out to take longer is broken off
+//! there, and read by a thread of the lane.
 //!
 //! A read whose caller has left is not begun, and one that runs is interrupted.
 
@@ -116,8 +117,9 @@ impl Reader {
         self.counts.refresh(&self.conn, organization, newest)
     }
 
-    /// The keys of an organization's alerts with the wanted words, and of these companies where they are given; nothing where the columns do
-    /// not tell. The counts have to be of the snapshot. The columns are gone through as a whole: not on a caller's thread.
+    /// The keys of an organization's alerts with the wanted words, and of these companies where they are given; nothing
+    /// where the columns do not tell. The counts have to be of the snapshot. The columns are gone through as a whole:
+    /// not on a caller's thread.
     pub(super) fn having(
         &mut self,
         organization: i64,
@@ -136,9 +138,13 @@ impl Reader {
         self.shared.waiting_texts.having(&self.conn, (organization, newest), texts)
     }
 
-    /// The sums of these keys' alerts, as far as they are the organization's; nothing where no amounts are at hand. The counts have to be of the
-    /// snapshot.
-    pub(super) fn sums(&mut self, organization: i64, keys: impl Iterator<Item = usize>) -> StoreResult<Option<Vec<CurrencySum>>> {
+    /// The sums of these keys' alerts, as far as they are the organization's; nothing where no amounts are at hand. The
+    /// counts have to be of the snapshot.
+    pub(super) fn sums(
+        &mut self,
+        organization: i64,
+        keys: impl Iterator<Item = usize>,
+    ) -> StoreResult<Option<Vec<CurrencySum>>> {
         let of = (organization, self.counts.all(organization), self.newest()?);
         self.shared.amounts.sums(&self.conn, of, keys)
     }
@@ -232,7 +238,14 @@ struct Lane {
 }
 
 impl Lane {
-    fn start(name: &str, database: &Path, cache_kib: u32, alerts: &AlertCache, readers: usize, bounds: Bounds) -> StoreResult<Self> {
+    fn start(
+        name: &str,
+        database: &Path,
+        cache_kib: u32,
+        alerts: &AlertCache,
+        readers: usize,
+        bounds: Bounds,
+    ) -> StoreResult<Self> {
         let shared = Shared::new(alerts.clone());
         let open = |_| Reader::open(database, cache_kib, shared.clone());
         let free: StoreResult<Vec<_>> = (0..readers).map(open).collect();
@@ -261,8 +274,8 @@ impl Lane {
         hear(told).await
     }
 
-    /// Reads on the caller's own thread, where a reader is free and nobody waits for his turn; on a thread of the lane where it does not come
-    /// to its end there.
+    /// Reads on the caller's own thread, where a reader is free and nobody waits for his turn; on a thread of the lane
+    /// where it does not come to its end there.
     async fn read_at_once<T: Send + 'static>(
         &self,
         owner: ListOwner,
@@ -274,10 +287,16 @@ impl Lane {
         }
     }
 
-    fn try_to_read<T>(&self, owner: ListOwner, mut reader: Reader, work: impl Fn(&mut Reader) -> StoreResult<T>) -> Option<T> {
+    fn try_to_read<T>(
+        &self,
+        owner: ListOwner,
+        mut reader: Reader,
+        work: impl Fn(&mut Reader) -> StoreResult<T>,
+    ) -> Option<T> {
         reader.budget.watch(Some(Until::At(Instant::now() + AT_ONCE)));
         // No caller's thread waits for another process.
-        let read = reader.conn.busy_timeout(Duration::ZERO).map(|()| attempt(&mut reader, |reader| in_snapshot(reader, work)));
+        let read =
+            reader.conn.busy_timeout(Duration::ZERO).map(|()| attempt(&mut reader, |reader| in_snapshot(reader, work)));
         let patient = reader.conn.busy_timeout(BUSY_TIMEOUT);
         self.queue.done(owner, reader);
         read.and_then(|read| patient.map(|()| read)).ok()??.ok()
@@ -390,8 +409,8 @@ fn attempt<T>(reader: &mut Reader, work: impl FnOnce(&mut Reader) -> T) -> Optio
     let done = catch_unwind(AssertUnwindSafe(|| work(reader))).ok();
     reader.budget.watch(None);
     reader.counts.forget_excess();
-    // A panic leaves the transaction open, and so does a beginning that is given up once it is done: without its end no later read could
-    // begin with this reader.
+    // A panic leaves the transaction open, and so does a beginning that is given up once it is done: without its end no
+    // later read could begin with this reader.
     if !reader.conn.is_autocommit()
         && let Err(error) = reader.conn.execute_batch("ROLLBACK")
     {

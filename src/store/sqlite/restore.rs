@@ -32,7 +32,8 @@ pub struct RestoreOptions {
     /// The database to replace; its directory is made where it is missing.
     pub database: PathBuf,
     pub key_file: PathBuf,
-    /// Whether the key file may be replaced too. Where an operator keeps it in a place of their own it is not ours to replace.
+    /// Whether the key file may be replaced too. Where an operator keeps it in a place of their own it is not ours to
+    /// replace.
     pub replace_key: bool,
     pub from: PathBuf,
     /// The backup's key; else `FROM.key` where there is one, else the key that is in place.
@@ -46,7 +47,8 @@ pub struct RestoreOptions {
 /// A backup that is in place now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// The SHA-256 that it was held to; nothing where no `FROM.sha256` was beside it: then nobody knows whether it is as it was written.
+    /// The SHA-256 that it was held to; nothing where no `FROM.sha256` was beside it: then nobody knows whether it is
+    /// as it was written.
     pub sha256: Option<String>,
     pub contents: Contents,
     /// Where the database that was there before is kept.
@@ -55,8 +57,9 @@ pub struct Restored {
     pub kept_key: Option<PathBuf>,
 }
 
-/// Puts a backup in the place of the database. Everything is verified before anything is replaced; what was there is kept under another
-/// name. Killed before it is committed it has not happened; killed behind that, the next start finishes it.
+/// Puts a backup in the place of the database. Everything is verified before anything is replaced; what was there is
+/// kept under another name. Killed before it is committed it has not happened; killed behind that, the next start
+/// finishes it.
 ///
 /// # Errors
 /// [`crate::store::StoreError`] with the file that is at fault and what to do. Nothing was replaced then.
@@ -78,13 +81,16 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
     make_directory(directory)?;
     let instances = directory.join("instances");
     let _shut = shut(&instances)?.ok_or_else(|| {
-        let busy = "another avert works on it; end it (avert serve, a console), then restore again; nothing was replaced";
+        let busy =
+            "another avert works on it; end it (avert serve, a console), then restore again; nothing was replaced";
         unusable(directory, busy)
     })?;
-    let unwritable = |error: io::Error| StoreError::of_file(database, "cannot be written; nothing was replaced", &error);
+    let unwritable =
+        |error: io::Error| StoreError::of_file(database, "cannot be written; nothing was replaced", &error);
     let staging = Staging::of(database, &options.observer);
     let claim = staging.claim().map_err(unwritable)?;
-    let mut claim = claim.ok_or_else(|| unusable(directory, "another backup is being restored into it; nothing was replaced"))?;
+    let mut claim =
+        claim.ok_or_else(|| unusable(directory, "another backup is being restored into it; nothing was replaced"))?;
     let (contents, other_key) = stage(&claim, source, options)?;
     empty_log(database);
     let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
@@ -103,7 +109,12 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
     // What was the newest change is not any more.
     let unknown = format!("{DATABASE}{}", newest::SUFFIX);
     claim.put(&unknown, b"").map_err(unwritable)?;
-    moves.push(Move { from: Some(unknown), to: Destination::Target(newest::SUFFIX.to_owned()), aside: None, replace: true });
+    moves.push(Move {
+        from: Some(unknown),
+        to: Destination::Target(newest::SUFFIX.to_owned()),
+        aside: None,
+        replace: true,
+    });
     moves.push(Move {
         from: Some(DATABASE.to_owned()),
         to: Destination::Target(String::new()),
@@ -123,7 +134,10 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
     }
     claim.commit(&moves).map_err(unwritable)?;
     claim.finish().map_err(|error| {
-        unusable(directory, &format!("cannot be written: {error}; the backup is verified, and the next start puts it in its place"))
+        unusable(
+            directory,
+            &format!("cannot be written: {error}; the backup is verified, and the next start puts it in its place"),
+        )
     })?;
     Ok(Restored { sha256, contents, kept, kept_key })
 }
@@ -131,7 +145,8 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
 /// Everything of the new state beside its place, verified; tells whether it has another key.
 fn stage(claim: &OwnStaging, source: Connection, options: &RestoreOptions) -> StoreResult<(Contents, bool)> {
     let RestoreOptions { database, key_file, from, .. } = options;
-    let unwritable = |error: io::Error| StoreError::of_file(database, "cannot be written; nothing was replaced", &error);
+    let unwritable =
+        |error: io::Error| StoreError::of_file(database, "cannot be written; nothing was replaced", &error);
     let file = claim.empty(DATABASE).map_err(unwritable)?;
     let contents = copy(&source, from, &file, from)?;
     drop(source);
@@ -141,15 +156,20 @@ fn stage(claim: &OwnStaging, source: Connection, options: &RestoreOptions) -> St
     let own_key = with_suffix(from, ".key");
     let key_from = options.key.clone().unwrap_or_else(|| if own_key.exists() { own_key } else { key_file.clone() });
     if !key_from.exists() {
-        let advice = "does not exist, and the backup is worth nothing without the key that its secrets are encrypted with: name it with --key \
+        let advice = "does not exist, and the backup is worth nothing without the key that its secrets are encrypted \
+            with: name it with --key \
                       (avert backup writes it to FILE.key, unless it is told --no-key); nothing was replaced";
         return Err(unusable(&key_from, advice));
     }
     prove_key(&file, &Seal::from_file(&key_from, false)?, &key_from, from)?;
-    let key = fs::read_to_string(&key_from).map_err(|error| unusable(&key_from, &format!("cannot be read: {error}")))?;
+    let key =
+        fs::read_to_string(&key_from).map_err(|error| unusable(&key_from, &format!("cannot be read: {error}")))?;
     let other_key = fs::read_to_string(key_file).map_or(true, |present| present.trim() != key.trim());
     if other_key && !options.replace_key {
-        let advice = format!("is not the key of this backup; put {} there, then restore again; nothing was replaced", key_from.display());
+        let advice = format!(
+            "is not the key of this backup; put {} there, then restore again; nothing was replaced",
+            key_from.display()
+        );
         return Err(unusable(key_file, &advice));
     }
     if other_key {
@@ -174,15 +194,16 @@ fn empty_log(database: &Path) {
     if !database.exists() {
         return;
     }
-    let emptied =
-        connection::open(database, Purpose::Checkpoint).and_then(|conn| conn.one("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+    let emptied = connection::open(database, Purpose::Checkpoint)
+        .and_then(|conn| conn.one("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
     if let Err(error) = emptied {
         tracing::warn!(%error, "the database that is replaced is damaged; it is kept with its log as it is");
     }
 }
 
 fn shut(instances: &Path) -> StoreResult<Option<Gate>> {
-    Gate::shut(instances).map_err(|error| unusable(instances, &format!("cannot be locked: {error}; nothing was replaced")))
+    Gate::shut(instances)
+        .map_err(|error| unusable(instances, &format!("cannot be locked: {error}; nothing was replaced")))
 }
 
 /// Whether a restore into the place of this database was broken off and only the next start puts it there.
@@ -190,7 +211,8 @@ pub fn is_pending(database: &Path) -> bool {
     Staging::of(database, &StepObserver::default()).stage() == StagingState::Committed
 }
 
-/// Ends a restore that was broken off: one that was committed is put in place, of another one nothing stays. Tells what was done.
+/// Ends a restore that was broken off: one that was committed is put in place, of another one nothing stays. Tells what
+/// was done.
 pub(super) fn settle(database: &Path) -> StoreResult<LeftBehind> {
     let (staging, directory) = (Staging::of(database, &StepObserver::default()), directory_of(database));
     for _ in 0..LOOKS {
@@ -199,7 +221,9 @@ pub(super) fn settle(database: &Path) -> StoreResult<LeftBehind> {
         }
         let gate = shut(&directory.join("instances"))?;
         if gate.is_some() {
-            let unwritable = |error: io::Error| unusable(directory, &format!("a restore that was broken off cannot be finished: {error}"));
+            let unwritable = |error: io::Error| {
+                unusable(directory, &format!("a restore that was broken off cannot be finished: {error}"))
+            };
             return staging.settle().map_err(unwritable);
         }
         if staging.stage() == StagingState::Part {
@@ -213,5 +237,8 @@ pub(super) fn settle(database: &Path) -> StoreResult<LeftBehind> {
 
 /// The refusal while a backup is being restored, or a newer avert brings the schema up to date.
 pub(super) fn being_restored(directory: &Path) -> StoreError {
-    unusable(directory, "a backup is being restored into it, or its schema brought up to date; try again when that is done")
+    unusable(
+        directory,
+        "a backup is being restored into it, or its schema brought up to date; try again when that is done",
+    )
 }

@@ -1,5 +1,6 @@
-//! Pruning by age: deliveries that arrived or were given up, with their events and the log of their attempts; attempts that have ended; the
-//! oldest entries of the audit log; signing secrets whose time is over. What can still be tried, or has not ended, is never touched.
+//! Pruning by age: deliveries that arrived or were given up, with their events and the log of their attempts; attempts
+//! that have ended; the oldest entries of the audit log; signing secrets whose time is over. What can still be tried,
+//! or has not ended, is never touched.
 
 use super::audit;
 use super::readers::Reader;
@@ -44,7 +45,8 @@ pub(super) fn find(reader: &Reader, cut_offs: CutOffs, limit: u32, now: Timestam
     }
     if let Some(before) = cut_offs.given_up {
         found.given_up = conn.all(
-            "SELECT key FROM delivery INDEXED BY delivery_given_up WHERE state IN ('exhausted', 'cancelled') AND given_up_at < ?1
+            "SELECT key FROM delivery INDEXED BY delivery_given_up WHERE state IN ('exhausted', 'cancelled') AND \
+                given_up_at < ?1
              ORDER BY given_up_at LIMIT ?2",
             (micros(before), limit),
             cell,

@@ -15,7 +15,8 @@ use crate::domain::fold::fold;
 use crate::domain::{Alert, AlertId, Amount, Deadline, OrganizationId, Outcome};
 use crate::store::{StoreError, StoreResult};
 
-/// Columns of `alert` beside those of the table of fields, in the order in which [`bind`] binds them, before the others.
+/// Columns of `alert` beside those of the table of fields, in the order in which [`bind`] binds them, before the
+/// others.
 const BESIDE: [&str; 6] = ["organization", "outcome", "deadline", "open_deadline", "amount_micros", "changed"];
 
 /// The columns of the fields that have one.
@@ -36,10 +37,12 @@ fn insertion(table: &str, columns: impl Iterator<Item = &'static str>) -> String
 
 static INSERT: LazyLock<String> = LazyLock::new(|| insertion("alert", alert_columns()));
 
-static INSERT_OUTCOME: LazyLock<String> = LazyLock::new(|| insertion("outcome", ["alert"].into_iter().chain(columns(Outcome::FIELDS))));
+static INSERT_OUTCOME: LazyLock<String> =
+    LazyLock::new(|| insertion("outcome", ["alert"].into_iter().chain(columns(Outcome::FIELDS))));
 
 static UPDATE: LazyLock<String> = LazyLock::new(|| {
-    let assignments: Vec<String> = alert_columns().zip(1..).map(|(column, place)| format!("{column} = ?{place}")).collect();
+    let assignments: Vec<String> =
+        alert_columns().zip(1..).map(|(column, place)| format!("{column} = ?{place}")).collect();
     format!("UPDATE alert SET {} WHERE key = ?{}", assignments.join(", "), assignments.len() + 1)
 });
 
@@ -62,7 +65,10 @@ pub(super) struct Stored {
 
 /// The key of an organization.
 pub(super) fn organization_key(conn: &Connection, id: OrganizationId) -> StoreResult<Option<i64>> {
-    Ok(conn.prepare_cached("SELECT key FROM organization WHERE id = ?1")?.query_row([id.0.as_bytes()], |row| row.get(0)).optional()?)
+    Ok(conn
+        .prepare_cached("SELECT key FROM organization WHERE id = ?1")?
+        .query_row([id.0.as_bytes()], |row| row.get(0))
+        .optional()?)
 }
 
 /// The key of an organization that has to be there.
@@ -96,7 +102,8 @@ static READ_SEARCHED: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Reads of an organization's alert what searches look into, and nothing else; only of one that waits for an answer, or only of another one.
+/// Reads of an organization's alert what searches look into, and nothing else; only of one that waits for an answer, or
+/// only of another one.
 pub(super) fn read_searched(
     conn: &Connection,
     dictionary: &mut Dictionary,
@@ -129,7 +136,12 @@ pub(super) fn read_outcome(conn: &Connection, dictionary: &mut Dictionary, alert
 }
 
 /// Reads one alert of an organization by its id.
-pub(super) fn read_by_id(conn: &Connection, dictionary: &mut Dictionary, organization: i64, id: AlertId) -> StoreResult<Option<Stored>> {
+pub(super) fn read_by_id(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    organization: i64,
+    id: AlertId,
+) -> StoreResult<Option<Stored>> {
     let mut statement = conn.prepare_cached(&READ_BY_ID)?;
     let mut rows = statement.query(params![organization, id.0.as_bytes()])?;
     match rows.next()? {
@@ -173,7 +185,9 @@ fn read_fields<R: 'static>(
                 }
             }
             Kind::Moment(access) => set(into, access, row.get::<_, Option<_>>(at)?.map(moment).transpose()?),
-            Kind::Amount(access) => set(into, access, row.get::<_, Option<String>>(at)?.as_deref().map(amount).transpose()?),
+            Kind::Amount(access) => {
+                set(into, access, row.get::<_, Option<String>>(at)?.as_deref().map(amount).transpose()?)
+            }
             Kind::Flag(flag) => set(into, flag, row.get(at)?),
         }
         at += 1;
@@ -267,7 +281,12 @@ pub(super) fn update(
 }
 
 /// Stores an alert's outcome.
-pub(super) fn insert_outcome(conn: &Connection, dictionary: &mut Dictionary, alert: i64, outcome: &Outcome) -> StoreResult<()> {
+pub(super) fn insert_outcome(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    alert: i64,
+    outcome: &Outcome,
+) -> StoreResult<()> {
     let mut statement = conn.prepare_cached(&INSERT_OUTCOME)?;
     statement.raw_bind_parameter(1, alert)?;
     bind_fields(conn, dictionary, &mut statement, 2, Outcome::FIELDS, outcome)?;
@@ -317,7 +336,9 @@ fn bind_fields<R>(
             }
             Kind::Text(access) => statement.raw_bind_parameter(place, (access.get)(record)),
             Kind::Moment(access) => statement.raw_bind_parameter(place, (access.get)(record).map(micros)),
-            Kind::Amount(access) => statement.raw_bind_parameter(place, (access.get)(record).map(|amount| amount.to_string())),
+            Kind::Amount(access) => {
+                statement.raw_bind_parameter(place, (access.get)(record).map(|amount| amount.to_string()))
+            }
             Kind::Flag(access) => statement.raw_bind_parameter(place, (access.get)(record)),
         }?;
         place += 1;

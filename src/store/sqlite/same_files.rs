@@ -1,4 +1,5 @@
-//! The files that are open, compared with the ones at their paths: what is written into a file that was removed or replaced nobody finds.
+//! The files that are open, compared with the ones at their paths: what is written into a file that was removed or
+//! replaced nobody finds.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -42,7 +43,8 @@ impl SameFiles {
             return Ok(());
         };
         if !was_gone {
-            tracing::error!(file = %file.display(), "the database was moved, removed or replaced while it is open: nothing is answered");
+            tracing::error!(file = %file.display(), "the database was moved, removed or replaced while it is open: \
+                nothing is answered");
         }
         Err(StoreError::Refused(RefusalCause::Gone, file.display().to_string()))
     }
@@ -57,7 +59,12 @@ impl SameFiles {
 fn id_of(file: &Path) -> Option<FileId> {
     match fs::metadata(file) {
         Ok(there) => Some(Some((there.dev(), there.ino()))),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::StaleNetworkFileHandle) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::StaleNetworkFileHandle
+            ) =>
+        {
             Some(None)
         }
         Err(_) => None,

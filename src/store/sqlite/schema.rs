@@ -14,7 +14,8 @@ use crate::store::{SchemaState, StoreResult};
 /// Looks, without changing anything, what has become of the schema of a database file; one that is not there is empty.
 ///
 /// # Errors
-/// [`Newer`](crate::store::StoreError::Newer) where the schema is a newer one, [`Unusable`](crate::store::StoreError::Unusable) where it is altered or another program's.
+/// [`Newer`](crate::store::StoreError::Newer) where the schema is a newer one,
+/// [`Unusable`](crate::store::StoreError::Unusable) where it is altered or another program's.
 pub fn schema_of(path: &Path) -> StoreResult<SchemaState> {
     look(path, inspect, true)
 }
@@ -24,7 +25,11 @@ pub(super) fn schema_of_any(path: &Path) -> StoreResult<SchemaState> {
     look(path, inspect_any, false)
 }
 
-fn look(path: &Path, inspect: fn(&Connection, &Path) -> StoreResult<Inspected>, is_whole: bool) -> StoreResult<SchemaState> {
+fn look(
+    path: &Path,
+    inspect: fn(&Connection, &Path) -> StoreResult<Inspected>,
+    is_whole: bool,
+) -> StoreResult<SchemaState> {
     let names = MIGRATIONS.iter().map(|step| step.name);
     if restore::is_pending(path) {
         return Err(restore::being_restored(directory_of(path)));

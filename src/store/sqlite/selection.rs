@@ -84,7 +84,8 @@ fn push_short_tests(sql: &mut Sql, wanted: &Wanted) {
     }
 }
 
-/// FROM and WHERE through the index of the condition that leaves least to look at; through `otherwise` where no condition has one.
+/// FROM and WHERE through the index of the condition that leaves least to look at; through `otherwise` where no
+/// condition has one.
 pub(super) fn from_own_index(mut sql: Sql, wanted: &Wanted, otherwise: Option<&str>) -> Sql {
     if wanted.expires.is_some() {
         return from_alerts(sql, wanted, Some(BY_DEADLINE));

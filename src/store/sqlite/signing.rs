@@ -1,4 +1,5 @@
-//! The secrets that deliveries are signed with, sealed. An endpoint's newest one has no end; those before it sign along until theirs.
+//! The secrets that deliveries are signed with, sealed. An endpoint's newest one has no end; those before it sign along
+//! until theirs.
 
 use std::sync::Arc;
 
@@ -13,8 +14,15 @@ use crate::domain::{Secret, rotation};
 use crate::store::seal::Seal;
 use crate::store::{StoreResult, sealed};
 
-/// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest one already.
-pub(super) fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, overlap: TimeDelta, now: Timestamp) -> StoreResult<bool> {
+/// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest
+/// one already.
+pub(super) fn rotate(
+    unit: &Unit<'_>,
+    endpoint: i64,
+    secret: &Secret,
+    overlap: TimeDelta,
+    now: Timestamp,
+) -> StoreResult<bool> {
     let conn = unit.conn;
     let seal = unit.seal()?;
     let known = all(conn, &seal, endpoint)?;
@@ -22,7 +30,9 @@ pub(super) fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, overlap: T
     let Some(ends) = rotation::rotate(&secrets, secret, overlap, now) else { return Ok(false) };
     for (old, until) in known.iter().zip(ends) {
         match until {
-            Some(until) => conn.run("UPDATE signing_secret SET ends_at = ?2 WHERE key = ?1", [old.key, micros(until)])?,
+            Some(until) => {
+                conn.run("UPDATE signing_secret SET ends_at = ?2 WHERE key = ?1", [old.key, micros(until)])?
+            }
             None => conn.run("DELETE FROM signing_secret WHERE key = ?1", [old.key])?,
         };
     }

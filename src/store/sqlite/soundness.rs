@@ -1,5 +1,5 @@
-//! The check of a database before anything is written to it: that it is one, that it is not an empty file in the place of a lost one, and,
-//! where the last one at work on it did not end cleanly, that every page of it holds.
+//! The check of a database before anything is written to it: that it is one, that it is not an empty file in the place
+//! of a lost one, and, where the last one at work on it did not end cleanly, that every page of it holds.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -21,18 +21,26 @@ pub(super) fn check_file(database: &Path, key: Option<&Path>) -> StoreResult<()>
         }
         // Made here, because SQLite would let others read it. Another process may be faster: then it is there as well.
         Err(error) if error.kind() == ErrorKind::NotFound => match make_file(database) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::of_file(database, "cannot be made", &error)),
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                Err(StoreError::of_file(database, "cannot be made", &error))
+            }
             _ => Ok(()),
         },
         Err(error) => Err(unusable(database, &format!("cannot be looked at: {error}"))),
-        Ok(there) if there.is_dir() => Err(unusable(database, "is a directory, and a database file is needed; name another one")),
-        Ok(there) if !there.is_file() => Err(unusable(database, "is no file (a pipe, a socket or a device); name another one")),
+        Ok(there) if there.is_dir() => {
+            Err(unusable(database, "is a directory, and a database file is needed; name another one"))
+        }
+        Ok(there) if !there.is_file() => {
+            Err(unusable(database, "is no file (a pipe, a socket or a device); name another one"))
+        }
         Ok(there) => match fs::OpenOptions::new().read(true).write(true).open(database) {
             Ok(_) if there.len() == 0 => refuse_empty(database, key),
             Ok(_) => Ok(()),
             // It can be read, and whoever wants to write hears why that cannot be.
             Err(_) if fs::File::open(database).is_ok() => Ok(()),
-            Err(error) => Err(StoreError::of_file(database, "cannot be read; give the user who runs avert access", &error)),
+            Err(error) => {
+                Err(StoreError::of_file(database, "cannot be read; give the user who runs avert access", &error))
+            }
         },
     }
 }
@@ -42,12 +50,15 @@ fn damaged(database: &Path, what: &str) -> StoreError {
     StoreError::Refused(RefusalCause::Damaged, format!("{}: {what}; nothing was written to it", database.display()))
 }
 
-/// Refuses an empty database whose key is there. The key is made only when the database has its tables, so it had some; `key` is the one
-/// that was there before the database was looked at.
+/// Refuses an empty database whose key is there. The key is made only when the database has its tables, so it had some;
+/// `key` is the one that was there before the database was looked at.
 pub(super) fn refuse_empty(database: &Path, key: Option<&Path>) -> StoreResult<()> {
     let Some(key) = key else { return Ok(()) };
     let key = key.display();
-    Err(damaged(database, &format!("is empty, and {key} beside it says that it held alerts (to begin anew, move {key} away)")))
+    Err(damaged(
+        database,
+        &format!("is empty, and {key} beside it says that it held alerts (to begin anew, move {key} away)"),
+    ))
 }
 
 /// Looks through the whole database where its last process died at work; refuses a damaged one.
@@ -62,7 +73,9 @@ pub(super) fn check_after_unclean_end(database: &Path, before: &dyn Fn(u64)) -> 
     if !is_unclean {
         return Ok(());
     }
-    let look = || -> StoreResult<Vec<String>> { connection::open(database, Purpose::Read)?.all("PRAGMA quick_check(1)", [], cell) };
+    let look = || -> StoreResult<Vec<String>> {
+        connection::open(database, Purpose::Read)?.all("PRAGMA quick_check(1)", [], cell)
+    };
     let what = match look() {
         Ok(lines) if lines == ["ok"] => return Ok(()),
         Ok(lines) => lines.join("; "),
@@ -72,7 +85,8 @@ pub(super) fn check_after_unclean_end(database: &Path, before: &dyn Fn(u64)) -> 
     Err(damaged(database, &format!("since an unclean end {what}; `avert doctor` says more")))
 }
 
-/// Refuses a database whose log is damaged or missing. While others are at work on it they have looked, and the log moves.
+/// Refuses a database whose log is damaged or missing. While others are at work on it they have looked, and the log
+/// moves.
 pub(super) fn check_log(database: &Path) -> StoreResult<()> {
     let is_alone = || census(&instances_of(database)).0 == 0;
     if !is_alone() || !fs::metadata(database).is_ok_and(|there| there.len() > 0) {

@@ -37,7 +37,8 @@ impl Sql {
                 self.push(&format!(" AND {column} = "));
                 self.value(*key);
             }
-            // With a plus sign, so that the planner tests the rows of the index it was given and does not merge its parts.
+            // With a plus sign, so that the planner tests the rows of the index it was given and does not merge its
+            // parts.
             keys => {
                 self.push(&format!(" AND +{column} IN ("));
                 for (index, key) in keys.iter().enumerate() {

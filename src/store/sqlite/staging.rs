@@ -1,7 +1,8 @@
-//! An atomic replacement of several files: staged in a directory beside their places, committed by a plan, put in place by renames.
+//! An atomic replacement of several files: staged in a directory beside their places, committed by a plan, put in place
+//! by renames.
 //!
-//! Until the plan is there nothing has happened, and what is staged can go. From then on it has happened: whoever finds a plan whose owner
-//! is gone makes the renames that are missing. So a process may be killed at any point.
+//! Until the plan is there nothing has happened, and what is staged can go. From then on it has happened: whoever finds
+//! a plan whose owner is gone makes the renames that are missing. So a process may be killed at any point.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
@@ -117,7 +118,8 @@ impl Staging {
     /// Whether somebody is at it.
     pub(super) fn is_busy(&self) -> bool {
         let path = self.file(LOCK);
-        is_regular(&path) && File::open(path).is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        is_regular(&path)
+            && File::open(path).is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     /// Ends what others left behind, whichever way it was going.
@@ -309,7 +311,8 @@ impl Drop for OwnStaging {
             && is_there(&self.staging.directory)
             && let Err(error) = self.remove()
         {
-            tracing::warn!(%error, directory = %self.staging.directory.display(), "what is unfinished cannot be removed");
+            tracing::warn!(%error, directory = %self.staging.directory.display(),
+                "what is unfinished cannot be removed");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Statements in one call: prepared once for each connection, run with their values, their rows read. Ids are stored as their 16 bytes.
+//! Statements in one call: prepared once for each connection, run with their values, their rows read. Ids are stored as
+//! their 16 bytes.
 
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Params, Row, ToSql};
@@ -6,7 +7,8 @@ use uuid::Uuid;
 
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    AlertId, AttemptId, ClockEpoch, CompanyId, DatabaseId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId, OrganizationId,
+    AlertId, AttemptId, ClockEpoch, CompanyId, DatabaseId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId,
+    OrganizationId,
 };
 use crate::store::{StoreError, StoreResult};
 
@@ -16,10 +18,20 @@ pub(super) trait Statements {
     fn run(&self, sql: &str, values: impl Params) -> StoreResult<usize>;
 
     /// Reads every row of the answer.
-    fn all<T>(&self, sql: &str, values: impl Params, read: impl FnMut(&Row<'_>) -> StoreResult<T>) -> StoreResult<Vec<T>>;
+    fn all<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnMut(&Row<'_>) -> StoreResult<T>,
+    ) -> StoreResult<Vec<T>>;
 
     /// Reads the first row of the answer, where there is one.
-    fn first<T>(&self, sql: &str, values: impl Params, read: impl FnOnce(&Row<'_>) -> StoreResult<T>) -> StoreResult<Option<T>>;
+    fn first<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnOnce(&Row<'_>) -> StoreResult<T>,
+    ) -> StoreResult<Option<T>>;
 
     /// Reads the row that is always there.
     fn one<T>(&self, sql: &str, values: impl Params, read: impl FnOnce(&Row<'_>) -> StoreResult<T>) -> StoreResult<T> {
@@ -32,7 +44,12 @@ impl Statements for Connection {
         Ok(self.prepare_cached(sql)?.execute(values)?)
     }
 
-    fn all<T>(&self, sql: &str, values: impl Params, mut read: impl FnMut(&Row<'_>) -> StoreResult<T>) -> StoreResult<Vec<T>> {
+    fn all<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> StoreResult<T>,
+    ) -> StoreResult<Vec<T>> {
         let mut statement = self.prepare_cached(sql)?;
         let mut rows = statement.query(values)?;
         let mut all = Vec::new();
@@ -42,7 +59,12 @@ impl Statements for Connection {
         Ok(all)
     }
 
-    fn first<T>(&self, sql: &str, values: impl Params, read: impl FnOnce(&Row<'_>) -> StoreResult<T>) -> StoreResult<Option<T>> {
+    fn first<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnOnce(&Row<'_>) -> StoreResult<T>,
+    ) -> StoreResult<Option<T>> {
         let mut statement = self.prepare_cached(sql)?;
         let mut rows = statement.query(values)?;
         rows.next()?.map(read).transpose()

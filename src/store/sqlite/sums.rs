@@ -65,7 +65,8 @@ fn sums_by(
 fn read(conn: &Connection, mut sql: Sql) -> StoreResult<Vec<CurrencySum>> {
     sql.push(" GROUP BY a.currency ORDER BY count(*) DESC, a.currency");
     conn.all(&sql.text, params_from_iter::<&Vec<Value>>(&sql.values), |row| {
-        let (alerts, whole, fraction, priced): (i64, i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+        let (alerts, whole, fraction, priced): (i64, i64, i64, i64) =
+            (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
         let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
         Ok(CurrencySum {
             alerts: alerts.unsigned_abs(),
@@ -107,7 +108,8 @@ mod tests {
         }
     }
 
-    /// The sums of filters, from rows alone and from columns as early as can be; and what they are by the domain's own words.
+    /// The sums of filters, from rows alone and from columns as early as can be; and what they are by the domain's own
+    /// words.
     async fn told(store: &SqliteStore, organization: OrganizationId, alerts: &[Alert]) -> Vec<[Vec<CurrencySum>; 4]> {
         let filters = [
             AlertFilter::default(),
@@ -148,7 +150,11 @@ mod tests {
 
         for (step, told) in steps.into_iter().enumerate() {
             for (filter, [columns, either, rows, expected]) in told.into_iter().enumerate() {
-                assert_eq!((&columns, &either, &rows), (&expected, &expected, &expected), "step {step}, filter {filter}");
+                assert_eq!(
+                    (&columns, &either, &rows),
+                    (&expected, &expected, &expected),
+                    "step {step}, filter {filter}"
+                );
             }
         }
     }

@@ -17,11 +17,12 @@ use crate::domain::event::RenderEvent;
 use crate::domain::resolution::Decision;
 use crate::domain::time::{Timestamp, from_iso};
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertQuery, AlertType, AttemptId, Deadline, EventKind, OrganizationId, Provider, Resolution,
+    Alert, AlertId, AlertPatch, AlertQuery, AlertType, AttemptId, Deadline, EventKind, OrganizationId, Provider,
+    Resolution,
 };
 use crate::store::{
-    AccessStore as _, AlertStore as _, AttemptStore as _, Claim, ClaimRequest, OrganizationStore as _, RefusalCause, Store as _,
-    StoreError, StoreResult, UpkeepStore as _,
+    AccessStore as _, AlertStore as _, AttemptStore as _, Claim, ClaimRequest, OrganizationStore as _, RefusalCause,
+    Store as _, StoreError, StoreResult, UpkeepStore as _,
 };
 
 pub(super) struct NoEvents;
@@ -85,8 +86,12 @@ async fn a_reply_of_the_writer_means_that_the_disk_has_it() {
 async fn plans_are_stable_and_readers_cannot_write() {
     let (_directory, store) = open();
 
-    let stable =
-        store.threads.writer.write(WriteKind::Quiet, |unit| Ok(unit.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?)).await.unwrap();
+    let stable = store
+        .threads
+        .writer
+        .write(WriteKind::Quiet, |unit| Ok(unit.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?))
+        .await
+        .unwrap();
     let reader = store
         .threads
         .readers
@@ -120,7 +125,8 @@ async fn hold_lists(store: &Arc<SqliteStore>, owner: Option<OrganizationId>, lis
             let _ = wait.recv();
             Ok(())
         };
-        let mut read: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(async move { store.read_list(owner, work).await });
+        let mut read: Pin<Box<dyn Future<Output = _> + Send>> =
+            Box::pin(async move { store.read_list(owner, work).await });
         assert!(futures::poll!(&mut read).is_pending(), "it is asked for once it was polled");
         held.reads.push(read);
         held.go.push(go);
@@ -220,7 +226,8 @@ async fn a_read_that_nobody_waits_for_is_interrupted_and_one_that_waits_is_never
     assert!(began.try_recv().is_err(), "what nobody waited for was read");
 }
 
-/// Makes the writer wait, so that what is asked for meanwhile comes into one group. Dropping what it returns lets it go on.
+/// Makes the writer wait, so that what is asked for meanwhile comes into one group. Dropping what it returns lets it go
+/// on.
 fn hold(store: &Arc<SqliteStore>) -> mpsc::Sender<()> {
     let (go, wait) = mpsc::channel::<()>();
     let holding = Arc::clone(store);
@@ -288,10 +295,9 @@ async fn a_unit_that_fails_or_breaks_takes_nobody_with_it() {
         store.threads.writer.write(WriteKind::Visible, count_up),
         async { drop(go) },
     );
-    let facts = store
-        .threads
-        .readers
-        .read(|reader| Ok(reader.conn.query_row("SELECT count(*) FROM fact WHERE value = x''", [], |row| row.get(0))?));
+    let facts = store.threads.readers.read(|reader| {
+        Ok(reader.conn.query_row("SELECT count(*) FROM fact WHERE value = x''", [], |row| row.get(0))?)
+    });
 
     assert!(first.is_ok() && last.is_ok());
     assert_eq!(failed, Err(StoreError::Conflict("it".to_owned())));
@@ -317,7 +323,10 @@ async fn a_full_disk_is_told_keeps_nothing_and_passes() {
     limit(1_000_000).await.unwrap();
     let stored = store.ingest(organization, rows(200), noon()).await.unwrap();
 
-    assert!(matches!(&refused, Err(StoreError::Refused(RefusalCause::DiskFull, place)) if place.contains("KiB free in")), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(StoreError::Refused(RefusalCause::DiskFull, place)) if place.contains("KiB free in")),
+        "{refused:?}"
+    );
     assert_eq!((after, stored.created, store.count_alerts(organization).await.unwrap()), (0, 200, 200));
 }
 
@@ -337,7 +346,10 @@ async fn a_database_that_another_process_keeps_locked_is_told() {
     other.execute_batch("ROLLBACK").unwrap();
     let after = store.ingest(organization, rows(1), noon()).await;
 
-    assert!(matches!(&first, Err(StoreError::Refused(RefusalCause::Locked, place)) if place.contains("avert.db")), "{first:?}");
+    assert!(
+        matches!(&first, Err(StoreError::Refused(RefusalCause::Locked, place)) if place.contains("avert.db")),
+        "{first:?}"
+    );
     assert!(matches!(second, Err(StoreError::Refused(RefusalCause::Locked, _))));
     assert_eq!((readable, after.unwrap().created), (Ok(0), 1));
 }
@@ -347,8 +359,10 @@ async fn a_writer_waits_for_a_checkpoint_of_its_own_process_longer_than_for_anot
     let (directory, store) = open();
     let organization = organization(&store).await;
     store.threads.writer.write(WriteKind::Quiet, |unit| Ok(unit.conn.busy_timeout(Duration::ZERO)?)).await.unwrap();
-    let (other, turnstile) =
-        (Connection::open(directory.path().join("avert.db")).unwrap(), Turnstile::open(&directory.path().join("instances")).unwrap());
+    let (other, turnstile) = (
+        Connection::open(directory.path().join("avert.db")).unwrap(),
+        Turnstile::open(&directory.path().join("instances")).unwrap(),
+    );
     let checkpoint = store.threads.checkpointer.wait();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
 
@@ -424,7 +438,10 @@ async fn an_alert_that_was_read_is_read_again_once_another_process_has_changed_i
     let after = AlertPatch { alert: Alert { merchant_name: "after".to_owned(), ..before.alert.clone() }, ..before };
     other.ingest(organization, vec![after], noon()).await.unwrap();
 
-    assert_eq!((first.as_str(), read(&store).await.as_str(), read(&other).await.as_str()), ("before", "after", "after"));
+    assert_eq!(
+        (first.as_str(), read(&store).await.as_str(), read(&other).await.as_str()),
+        ("before", "after", "after")
+    );
 }
 
 #[tokio::test]
@@ -475,7 +492,8 @@ async fn a_short_read_is_done_on_its_callers_thread_where_a_reader_is_free() {
 async fn a_read_that_turns_out_to_be_long_is_done_again_on_another_thread() {
     let (_directory, store) = open();
     let (own, organization) = (std::thread::current().id(), organization(&store).await);
-    let long = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT count(*) FROM n";
+    let long =
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT count(*) FROM n";
     let (begin, began) = mpsc::channel();
     let work = move |reader: &mut Reader| {
         begin.send(std::thread::current().id()).unwrap();

@@ -19,15 +19,16 @@ pub(super) fn of_phrases(conn: &Connection, phrases: String) -> rusqlite::Result
     Marks::of(conn, &matching(phrases))
 }
 
-/// Marks what has these two characters somewhere, of this organization and of others; `None` where there are so many that going through all
-/// `alerts` takes no longer.
+/// Marks what has these two characters somewhere, of this organization and of others; `None` where there are so many
+/// that going through all `alerts` takes no longer.
 pub(super) fn of_pair(conn: &Connection, organization: i64, pair: &str, alerts: u64) -> StoreResult<Option<Marks>> {
     if pair.chars().count() != 2 {
         return Ok(None);
     }
     let beginning = "SELECT term, doc FROM alert_trigram_term WHERE term >= ?1 AND term < ?2 LIMIT ?3";
     let end = format!("{pair}{}", char::MAX);
-    let terms: Vec<(String, i64)> = conn.all(beginning, (pair, end, limit(MOST_TERMS)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let terms: Vec<(String, i64)> =
+        conn.all(beginning, (pair, end, limit(MOST_TERMS)), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let postings: u64 = terms.iter().map(|(_, alerts)| alerts.unsigned_abs()).sum();
     if terms.len() > MOST_TERMS || postings > alerts {
         return Ok(None);
@@ -64,7 +65,8 @@ pub(super) fn by_scan(conn: &Connection, organization: i64, text: &str) -> rusql
 fn last_fours(conn: &Connection, organization: i64) -> StoreResult<Option<Vec<String>>> {
     // A loose index scan: each value is looked for behind the one before. An empty one ends nothing.
     let mut next = conn.prepare_cached(
-        "SELECT card_last_four FROM alert INDEXED BY alert_by_card_last_four WHERE organization = ?1 AND card_last_four > ?2
+        "SELECT card_last_four FROM alert INDEXED BY alert_by_card_last_four WHERE organization = ?1 AND \
+            card_last_four > ?2
          ORDER BY card_last_four LIMIT 1",
     )?;
     let (mut values, mut last) = (Vec::new(), String::new());

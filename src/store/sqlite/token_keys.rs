@@ -13,9 +13,10 @@ use crate::store::{RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreE
 /// All of them, where there are any.
 pub(super) fn all(conn: &Connection, seal: &Seal) -> StoreResult<Option<SigningKeyRecords>> {
     let Some(current) = current(conn, seal)? else { return Ok(None) };
-    let retired = conn.all("SELECT id, public_key, ends_at FROM retired_signing_key ORDER BY ends_at DESC, id", [], |row| {
-        Ok(RetiredKeyRecord { id: row.get(0)?, public_key: row.get(1)?, ends_at: moment(row.get(2)?)? })
-    })?;
+    let retired =
+        conn.all("SELECT id, public_key, ends_at FROM retired_signing_key ORDER BY ends_at DESC, id", [], |row| {
+            Ok(RetiredKeyRecord { id: row.get(0)?, public_key: row.get(1)?, ends_at: moment(row.get(2)?)? })
+        })?;
     Ok(Some(SigningKeyRecords { current, retired }))
 }
 
@@ -40,7 +41,12 @@ pub(super) fn keep(unit: &Unit<'_>, record: &SigningKeyRecord) -> StoreResult<Si
 }
 
 /// Puts a key in the place of the one that is retired; `false` where another one signs.
-pub(super) fn rotate(unit: &Unit<'_>, by: &Actor, record: &SigningKeyRecord, retired: &RetiredKeyRecord) -> StoreResult<bool> {
+pub(super) fn rotate(
+    unit: &Unit<'_>,
+    by: &Actor,
+    record: &SigningKeyRecord,
+    retired: &RetiredKeyRecord,
+) -> StoreResult<bool> {
     let (conn, now) = (unit.conn, record.created_at);
     let sealed = sealed::signing_key(&unit.seal()?, &record.id, &record.private_key)?;
     let replaced = "UPDATE signing_key SET id = ?2, private_key = ?3, created_at = ?4 WHERE id = ?1";

@@ -17,7 +17,9 @@ use super::migrate::{MIGRATIONS, migrate};
 use super::schema::{schema_of, schema_of_any};
 use super::statements::{Statements as _, cell};
 use crate::store::copy_mark::{CopyMark, Occupant, UNFINISHED_COPY};
-use crate::store::portable::{AUDIT_START, BATCH, COUNTS, PROBED, PortableCell, PortableKind, PortableRow, PortableTable, search_text_of};
+use crate::store::portable::{
+    AUDIT_START, BATCH, COUNTS, PROBED, PortableCell, PortableKind, PortableRow, PortableTable, search_text_of,
+};
 use crate::store::{SchemaState, StoreError, StoreResult};
 
 /// One end of a copy. Nobody else opens the directory meanwhile.
@@ -39,7 +41,10 @@ impl SqliteEnd {
             SchemaState::Current => {}
             SchemaState::Empty(_) => return Err(unusable(file, "holds nothing to copy; name the right file")),
             SchemaState::Waiting(_) => {
-                return Err(unusable(file, "its schema waits for steps of this avert; apply them with `avert migrate`"));
+                return Err(unusable(
+                    file,
+                    "its schema waits for steps of this avert; apply them with `avert migrate`",
+                ));
             }
         }
         let gate = shut(file)?;
@@ -57,7 +62,10 @@ impl SqliteEnd {
         let conn = open_target(file)?;
         let occupant = match (state, copy_mark::read(&conn)?) {
             (SchemaState::Waiting(_), Some(_)) => {
-                return Err(unusable(file, "is an unfinished copy that an older avert made; remove it, and copy again"));
+                return Err(unusable(
+                    file,
+                    "is an unfinished copy that an older avert made; remove it, and copy again",
+                ));
             }
             (SchemaState::Waiting(_), None) => {
                 return Err(unusable(file, "holds another desk, of an older avert; name a file that is not there yet"));
@@ -80,7 +88,8 @@ impl SqliteEnd {
         Ok(format!("{changes} {}", self.newest_entry()?))
     }
 
-    /// Marks it as a copy that is not finished, and makes the tables. What is there of the same copy stays, or goes where it begins anew.
+    /// Marks it as a copy that is not finished, and makes the tables. What is there of the same copy stays, or goes
+    /// where it begins anew.
     pub(in crate::store) fn begin(&mut self, mark: &CopyMark, anew: bool) -> StoreResult<()> {
         let is_marked = matches!(self.occupant, Occupant::Copy(_));
         if is_marked && anew {
@@ -124,7 +133,11 @@ impl SqliteEnd {
     }
 
     /// The next rows of a table, those behind this one.
-    pub(in crate::store) fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>> {
+    pub(in crate::store) fn rows(
+        &self,
+        table: &PortableTable,
+        after: Option<&PortableRow>,
+    ) -> StoreResult<Vec<PortableRow>> {
         let columns: Vec<String> = table.columns.iter().map(|column| read(*column)).collect();
         let columns = columns.join(", ");
         let name = table.name;
@@ -169,10 +182,16 @@ impl SqliteEnd {
             let mut values = Vec::with_capacity(columns.len());
             for ((column, kind), cell) in table.columns.iter().zip(row) {
                 values.push(match (kind, cell) {
-                    (PortableKind::Word, PortableCell::Text(word)) => Value::Integer(self.dictionary.words.intern(&self.conn, word)?),
+                    (PortableKind::Word, PortableCell::Text(word)) => {
+                        Value::Integer(self.dictionary.words.intern(&self.conn, word)?)
+                    }
                     // Where there is none, the counts have a number in its place.
-                    (PortableKind::Word, PortableCell::Null) if name == COUNTS && *column == "outcome" => Value::Integer(0),
-                    (PortableKind::Reference, PortableCell::Bytes(id)) => Value::Integer(self.dictionary.ids.intern(&self.conn, id)?),
+                    (PortableKind::Word, PortableCell::Null) if name == COUNTS && *column == "outcome" => {
+                        Value::Integer(0)
+                    }
+                    (PortableKind::Reference, PortableCell::Bytes(id)) => {
+                        Value::Integer(self.dictionary.ids.intern(&self.conn, id)?)
+                    }
                     (_, cell) => plain(cell),
                 });
             }
@@ -189,7 +208,10 @@ impl SqliteEnd {
     fn index_text(&self, table: &PortableTable, row: &PortableRow) -> StoreResult<()> {
         let text = search_text_of(table, row);
         let (key, organization) = (plain(&row[0]), plain(&row[1]));
-        self.conn.run("INSERT INTO alert_search (alert, organization, text) VALUES (?1, ?2, ?3)", (&key, organization, &text))?;
+        self.conn.run(
+            "INSERT INTO alert_search (alert, organization, text) VALUES (?1, ?2, ?3)",
+            (&key, organization, &text),
+        )?;
         self.conn.run("INSERT INTO alert_trigram (rowid, text) VALUES (?1, ?2)", (key, text))?;
         Ok(())
     }
@@ -197,8 +219,10 @@ impl SqliteEnd {
     /// Has the audit log begin where it does at the source: the entry before it is not there any more.
     fn begin_audit(&self, row: &PortableRow) -> StoreResult<()> {
         const TRIGGER: &str = "audit_start_goes_on";
-        let sql: Option<String> =
-            self.conn.query_row("SELECT sql FROM sqlite_schema WHERE name = ?1", [TRIGGER], |row| row.get(0)).optional()?;
+        let sql: Option<String> = self
+            .conn
+            .query_row("SELECT sql FROM sqlite_schema WHERE name = ?1", [TRIGGER], |row| row.get(0))
+            .optional()?;
         let sql = sql.ok_or_else(|| StoreError::Corrupt(format!("the trigger {TRIGGER} is missing")))?;
         self.conn.execute_batch(&format!("DROP TRIGGER {TRIGGER}"))?;
         self.conn.run("UPDATE audit_start SET number = ?1, hash = ?2", (plain(&row[1]), plain(&row[2])))?;
@@ -212,8 +236,11 @@ impl SqliteEnd {
 
     /// How many alerts the search over all fields knows, and how many there are.
     pub(in crate::store) fn indexed(&self) -> StoreResult<(u64, u64)> {
-        let counted = format!("SELECT count(*) FILTER (WHERE key <= (SELECT indexed FROM {UNFINISHED_COPY})), count(*) FROM alert");
-        self.conn.one(&counted, [], |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs())))
+        let counted = format!(
+            "SELECT count(*) FILTER (WHERE key <= (SELECT indexed FROM {UNFINISHED_COPY})), count(*) FROM alert"
+        );
+        self.conn
+            .one(&counted, [], |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs())))
     }
 
     /// Has the search over all fields know the next alerts, and commits that; how many there were.
@@ -237,7 +264,9 @@ impl SqliteEnd {
         self.conn.execute_batch("BEGIN IMMEDIATE")?;
         self.conn.run("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'audit'", [newest_entry])?;
         self.conn.run("UPDATE change_number SET number = number + 1", [])?;
-        Ok(self.conn.execute_batch(&format!("DROP TABLE {UNFINISHED_COPY}; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)"))?)
+        Ok(self
+            .conn
+            .execute_batch(&format!("DROP TABLE {UNFINISHED_COPY}; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)"))?)
     }
 }
 
@@ -250,7 +279,9 @@ fn shut(file: &Path) -> StoreResult<Gate> {
 
 fn open_target(file: &Path) -> StoreResult<Connection> {
     match make_file(file) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(unusable(file, &format!("cannot be made: {error}"))),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            Err(unusable(file, &format!("cannot be made: {error}")))
+        }
         _ => connection::open(file, Purpose::Write),
     }
 }
@@ -316,7 +347,8 @@ mod tests {
         for table in TABLES.iter() {
             let sql = "SELECT name FROM pragma_table_info(?1) WHERE name <> 'changed'";
             let there: BTreeSet<String> = end.conn.all(sql, [table.name], cell).unwrap().into_iter().collect();
-            let carried: BTreeSet<String> = table.columns.iter().map(|(name, _)| column_name(name).to_owned()).collect();
+            let carried: BTreeSet<String> =
+                table.columns.iter().map(|(name, _)| column_name(name).to_owned()).collect();
             assert_eq!(carried, there, "{}", table.name);
         }
     }

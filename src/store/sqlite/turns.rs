@@ -51,8 +51,8 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
         Ok(())
     }
 
-    /// The next work to do, where somebody has some waiting and not yet his share at work: of whoever has least at work, and of those whose
-    /// turn it is. [`FairQueue::done`] has to follow.
+    /// The next work to do, where somebody has some waiting and not yet his share at work: of whoever has least at
+    /// work, and of those whose turn it is. [`FairQueue::done`] has to follow.
     pub(super) fn pop(&mut self) -> Option<(Whose, Work)> {
         let bound = self.bounds.at_once;
         let running = |whose| self.shares.get(whose).map_or(0, |share: &Share<Work>| share.running);
@@ -69,11 +69,13 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
         Some((whose, work))
     }
 
-    /// Begins work that did not wait, where nobody's turn comes before it and whose it is has not yet his share at work.
-    /// [`FairQueue::done`] has to follow.
+    /// Begins work that did not wait, where nobody's turn comes before it and whose it is has not yet his share at
+    /// work. [`FairQueue::done`] has to follow.
     pub(super) fn begin(&mut self, whose: Whose) -> bool {
         let running = |whose| self.shares.get(whose).map_or(0, |share: &Share<Work>| share.running);
-        if running(&whose) >= self.bounds.at_once || self.turns.iter().any(|waiting| running(waiting) < self.bounds.at_once) {
+        if running(&whose) >= self.bounds.at_once
+            || self.turns.iter().any(|waiting| running(waiting) < self.bounds.at_once)
+        {
             return false;
         }
         self.shares.entry(whose).or_insert_with(|| Share { waiting: VecDeque::new(), running: 0 }).running += 1;

@@ -26,7 +26,8 @@ impl UpkeepStore for SqliteStore {
         // The present moment where nobody looks: the commit of it proves that the disk takes what it is given.
         self.write(WriteKind::Quiet, move |unit, _| {
             unit.conn.run(
-                "INSERT INTO fact (name, value) VALUES ('probed_at', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                "INSERT INTO fact (name, value) VALUES ('probed_at', ?1) ON CONFLICT (name) DO UPDATE SET value = \
+                    excluded.value",
                 [micros(now).to_be_bytes()],
             )?;
             Ok(())

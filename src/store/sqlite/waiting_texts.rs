@@ -1,5 +1,6 @@
-//! A text cache: the searched texts of what waits for an answer, by the day of the alert time. One or two letters are too coarse for the
-//! trigram index, and what waits is what is looked through all day; going through its texts here takes a twentieth of reading them.
+//! A text cache: the searched texts of what waits for an answer, by the day of the alert time. One or two letters are
+//! too coarse for the trigram index, and what waits is what is looked through all day; going through its texts here
+//! takes a twentieth of reading them.
 //!
 //! Like the columns it is of one commit, and follows later ones by the days whose counts were touched since.
 
@@ -12,7 +13,8 @@ use rusqlite::{Connection, params_from_iter};
 use super::counts::{day_of_micros, on_day, touched_days};
 use crate::store::StoreResult;
 
-/// Of more that waits nothing is kept: the memory would be too much. The half of it is what a desk with a million alerts has.
+/// Of more that waits nothing is kept: the memory would be too much. The half of it is what a desk with a million
+/// alerts has.
 const MOST_WAITING: usize = 120_000;
 
 /// The commit of an organization for which there are too many.
@@ -59,19 +61,26 @@ impl Texts {
             }
         }
         let waiting: usize = self.days.values().map(|day| day.ends.len()).sum();
-        Ok(if fits && waiting <= MOST_WAITING { Self { newest, ..self } } else { Self { newest: HOPELESS, ..Self::default() } })
+        Ok(if fits && waiting <= MOST_WAITING {
+            Self { newest, ..self }
+        } else {
+            Self { newest: HOPELESS, ..Self::default() }
+        })
     }
 
     fn read(&mut self, conn: &Connection, condition: &str, values: &[i64]) -> StoreResult<bool> {
         let mut statement = conn.prepare_cached(&format!(
-            "SELECT a.key, a.alert_time, s.text FROM alert a INDEXED BY alert_waiting_by_time CROSS JOIN alert_search s ON s.alert = a.key
+            "SELECT a.key, a.alert_time, s.text FROM alert a INDEXED BY alert_waiting_by_time CROSS JOIN alert_search \
+                s ON s.alert = a.key
              WHERE a.organization = ?1 AND a.open_deadline IS NOT NULL{condition}"
         ))?;
         let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
             let day = self.days.entry(day_of_micros(row.get(1)?)).or_default();
             day.texts.push_str(row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?);
-            let (Ok(key), Ok(end)) = (u32::try_from(row.get::<_, i64>(0)?), u32::try_from(day.texts.len())) else { return Ok(false) };
+            let (Ok(key), Ok(end)) = (u32::try_from(row.get::<_, i64>(0)?), u32::try_from(day.texts.len())) else {
+                return Ok(false);
+            };
             day.ends.push((key, end));
         }
         Ok(true)
@@ -83,8 +92,9 @@ impl Texts {
 pub(super) struct WaitingTexts(Arc<Mutex<HashMap<i64, Texts>>>);
 
 impl WaitingTexts {
-    /// The keys of what waits and has all these texts, in the snapshot that the connection reads from, where `newest` is the newest commit.
-    /// Nothing where the texts are not at hand: there are too many, another reader has them, or they are of a later snapshot.
+    /// The keys of what waits and has all these texts, in the snapshot that the connection reads from, where `newest`
+    /// is the newest commit. Nothing where the texts are not at hand: there are too many, another reader has them, or
+    /// they are of a later snapshot.
     pub(super) fn having(
         &self,
         conn: &Connection,
@@ -122,7 +132,10 @@ mod tests {
     fn alert(number: i64) -> Alert {
         Alert {
             provider_id: format!("P{number}"),
-            merchant_descriptor: format!("{}x{number}", ["nordwind", "Büro", "visa"][usize::try_from(number % 3).unwrap()]),
+            merchant_descriptor: format!(
+                "{}x{number}",
+                ["nordwind", "Büro", "visa"][usize::try_from(number % 3).unwrap()]
+            ),
             alert_time: (number % 7 != 0).then(|| at(number)),
             deadline: Deadline::At(at(100 + number)),
             ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
@@ -134,7 +147,8 @@ mod tests {
         let read = store.read_list(organization, move |reader| {
             let key = reader.organization(organization)?.unwrap();
             let waiting: Vec<(usize, String)> = reader.conn.all(
-                "SELECT a.key, s.text FROM alert a JOIN alert_search s ON s.alert = a.key WHERE a.open_deadline IS NOT NULL",
+                "SELECT a.key, s.text FROM alert a JOIN alert_search s ON s.alert = a.key WHERE a.open_deadline IS \
+                    NOT NULL",
                 [],
                 |row| Ok((usize::try_from(row.get::<_, i64>(0)?).unwrap(), row.get(1)?)),
             )?;
@@ -165,7 +179,8 @@ mod tests {
         steps.push(told(&store, organization).await);
         store.expire_due(at(120), 100).await.unwrap();
         steps.push(told(&store, organization).await);
-        let named = |number: usize, name: &str| Alert { merchant_descriptor: name.to_owned(), ..alerts[number].clone() };
+        let named =
+            |number: usize, name: &str| Alert { merchant_descriptor: name.to_owned(), ..alerts[number].clone() };
         store.ingest(organization, rows(&[named(33, "visa"), named(34, "n"), named(27, "ü")]), at(0)).await.unwrap();
         steps.push(told(&store, organization).await);
 

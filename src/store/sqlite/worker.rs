@@ -19,7 +19,8 @@ impl<S> Worker<S> {
     /// Starts the thread, which does `work` until the queue is closed.
     pub(super) fn start(name: &str, queue: S, work: impl FnOnce() + Send + 'static) -> StoreResult<Self> {
         let thread = Builder::new().name(name.to_owned()).spawn(work);
-        let thread = thread.map_err(|error| StoreError::Unavailable(format!("the thread {name} cannot be started: {error}")))?;
+        let thread =
+            thread.map_err(|error| StoreError::Unavailable(format!("the thread {name} cannot be started: {error}")))?;
         Ok(Self { queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)) })
     }
 
@@ -51,7 +52,9 @@ impl<Work> Worker<Sender<Work>> {
 
 /// Waits for what came of work.
 pub(super) async fn hear<T>(told: oneshot::Receiver<StoreResult<T>>) -> StoreResult<T> {
-    told.await.unwrap_or_else(|_| Err(StoreError::Unavailable("the work was broken off by a fault in avert; it is in the log".to_owned())))
+    told.await.unwrap_or_else(|_| {
+        Err(StoreError::Unavailable("the work was broken off by a fault in avert; it is in the log".to_owned()))
+    })
 }
 
 /// Locks a mutex though it may be poisoned: no holder leaves half a change behind.

@@ -1,5 +1,6 @@
-//! A turnstile between processes that write: a lock file that each goes through before it begins, so that one that writes without a pause
-//! (an import) keeps nobody out. SQLite itself has no queue: whoever asks again at once is first.
+//! A turnstile between processes that write: a lock file that each goes through before it begins, so that one that
+//! writes without a pause (an import) keeps nobody out. SQLite itself has no queue: whoever asks again at once is
+//! first.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -9,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::instance::lock_file;
 
-/// Who has not had its turn after this long goes without: a process that was stopped in the turnstile must not stop everybody.
+/// Who has not had its turn after this long goes without: a process that was stopped in the turnstile must not stop
+/// everybody.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// How long between two looks whether it is free.
 const LOOK_EVERY: Duration = Duration::from_millis(1);

@@ -1,6 +1,6 @@
-//! The writer thread with group commit: units of work that wait together are committed together, each in a savepoint of its own, all in one
-//! transaction, and nobody hears of success before the commit is on the disk. What may come behind that, for many at once, is done while
-//! nobody waits.
+//! The writer thread with group commit: units of work that wait together are committed together, each in a savepoint of
+//! its own, all in one transaction, and nobody hears of success before the commit is on the disk. What may come behind
+//! that, for many at once, is done while nobody waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -137,7 +137,11 @@ struct State {
 impl State {
     fn run(mut self, queue: &Receiver<(WriteKind, Job)>) {
         loop {
-            let next = if self.unindexed == 0 { queue.recv().map_err(RecvTimeoutError::from) } else { queue.recv_timeout(IDLE) };
+            let next = if self.unindexed == 0 {
+                queue.recv().map_err(RecvTimeoutError::from)
+            } else {
+                queue.recv_timeout(IDLE)
+            };
             match next {
                 Ok(first) => self.group(first, queue),
                 Err(RecvTimeoutError::Timeout) => self.catch_up(),
@@ -149,7 +153,8 @@ impl State {
         }
     }
 
-    /// Indexes outcomes that are not yet, a batch of them in a transaction of its own. A failure costs nothing but time.
+    /// Indexes outcomes that are not yet, a batch of them in a transaction of its own. A failure costs nothing but
+    /// time.
     fn catch_up(&mut self) {
         let done = self.begin().and_then(|_| {
             find_index::catch_up(&self.conn, &mut self.dictionary)?;
@@ -172,7 +177,8 @@ impl State {
         let number = match self.begin() {
             Ok(number) => number,
             Err(error) => {
-                // Whoever waits would wait as long again for the same answer; who comes when the first hear it may find it otherwise.
+                // Whoever waits would wait as long again for the same answer; who comes when the first hear it may find
+                // it otherwise.
                 let waiting: Vec<_> = std::iter::once(first).chain(queue.try_iter()).collect();
                 waiting.into_iter().for_each(|(_, job)| refuse(job, &error));
                 return;
@@ -196,13 +202,18 @@ impl State {
                     if self.conn.is_autocommit() {
                         // The error (a full disk, say) took the whole transaction with it.
                         self.checkpointer.found_full();
-                        let lost = StoreError::Unavailable("the transaction was broken off, see the error before".to_owned());
+                        let lost =
+                            StoreError::Unavailable("the transaction was broken off, see the error before".to_owned());
                         replies.into_iter().for_each(|reply| reply(Some(lost.clone())));
                         return;
                     }
                 }
             }
-            next = if replies.len() < GROUP_UNITS && started.elapsed() < GROUP_TIME { queue.try_recv().ok() } else { None };
+            next = if replies.len() < GROUP_UNITS && started.elapsed() < GROUP_TIME {
+                queue.try_recv().ok()
+            } else {
+                None
+            };
         }
         let units = u32::try_from(replies.len()).unwrap_or(u32::MAX);
         // What was committed into a file that is not at its path any more is told to nobody.
@@ -233,12 +244,18 @@ impl State {
     /// Begins a transaction; returns the newest change number.
     fn begin(&mut self) -> StoreResult<i64> {
         self.shared.files.check()?;
-        self.shared.instances.announce_once().map_err(|error| StoreError::of_file(&self.shared.path, "cannot be written", &error))?;
+        self.shared
+            .instances
+            .announce_once()
+            .map_err(|error| StoreError::of_file(&self.shared.path, "cannot be written", &error))?;
         let turn = self.turnstile.enter();
         let no_checkpoint = self.checkpointer.wait();
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         drop((no_checkpoint, turn));
-        let number = self.conn.prepare_cached("SELECT number FROM change_number").and_then(|mut s| s.query_row([], |row| row.get(0)));
+        let number = self
+            .conn
+            .prepare_cached("SELECT number FROM change_number")
+            .and_then(|mut s| s.query_row([], |row| row.get(0)));
         number.map_err(|error| {
             self.abandon();
             error.into()

@@ -14,7 +14,8 @@ use crate::domain::{FieldError, RejectedRow};
 use crate::wire::read::{Record, Slot, UnknownNames, patch};
 use crate::wire::write;
 
-static COLUMNS: LazyLock<HashMap<String, Slot>> = LazyLock::new(|| Slot::columns().map(|(name, slot)| (letters(&name), slot)).collect());
+static COLUMNS: LazyLock<HashMap<String, Slot>> =
+    LazyLock::new(|| Slot::columns().map(|(name, slot)| (letters(&name), slot)).collect());
 
 impl ColumnField for Slot {
     fn named(letters: &str) -> Option<Self> {
@@ -65,7 +66,8 @@ impl AlertFileTable {
         let decided = lay_out(table.headers(), &named)
             .and_then(|layout| {
                 let why =
-                    "is neither JSON nor a CSV row that names fields of an alert (such as providerId, provider, type, amount, currency)";
+                    "is neither JSON nor a CSV row that names fields of an alert (such as providerId, provider, type, \
+                        amount, currency)";
                 if layout.is_empty() { Err(why.to_owned()) } else { Ok(layout) }
             })
             .map_err(|why| vec![rejected(line, FieldError::new("", why))])

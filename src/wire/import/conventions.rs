@@ -88,7 +88,9 @@ pub(super) fn amount(
         [] => {}
         [only] if currency.is_empty() => *currency = Cow::Owned((*only).to_owned()),
         _ if beside.iter().any(|code| code.eq_ignore_ascii_case(currency)) => {}
-        _ if currency.is_empty() => return Err(format!("is {shown:?}: a currency code of three letters is needed in its own column")),
+        _ if currency.is_empty() => {
+            return Err(format!("is {shown:?}: a currency code of three letters is needed in its own column"));
+        }
         _ => return Err(format!("is {shown:?}, and the currency of the row is {currency}: one of them is wrong")),
     }
     let mark = said.decimal.or_else(|| column.decimal()).or_else(|| file.decimal());
@@ -99,7 +101,13 @@ pub(super) fn amount(
 ///
 /// # Errors
 /// The reason, with the cell.
-pub(super) fn time(cell: &WrittenTime, column: &Evidence, said: &Conventions, days: bool, shown: &str) -> Result<String, String> {
+pub(super) fn time(
+    cell: &WrittenTime,
+    column: &Evidence,
+    said: &Conventions,
+    days: bool,
+    shown: &str,
+) -> Result<String, String> {
     let zone = said.zone.or_else(|| column.zone.filter(|_| !column.zones_differ));
     let moment = cell.resolve(said.dates, column.orders, zone, days);
     moment.map(to_iso).map_err(|open| format!("is {shown:?}, which {open}"))

@@ -61,8 +61,8 @@ impl<R: BufRead> CsvRows<R> {
         self.line
     }
 
-    /// The cells of the first row; none where there is no row. Of the usual separators the one by which most names are known is the file's,
-    /// unless a line `sep=;` before says which.
+    /// The cells of the first row; none where there is no row. Of the usual separators the one by which most names are
+    /// known is the file's, unless a line `sep=;` before says which.
     ///
     /// # Errors
     /// The reason, and the way out.
@@ -100,7 +100,8 @@ impl<R: BufRead> CsvRows<R> {
         }
     }
 
-    /// The next row with its line: its cells, those at the end left out where the row is short, or what is wrong with it.
+    /// The next row with its line: its cells, those at the end left out where the row is short, or what is wrong with
+    /// it.
     pub(super) fn next_row(&mut self) -> Option<(u64, Result<&ByteRecord, String>)> {
         while !self.done {
             let first = match self.next_line() {
@@ -179,7 +180,9 @@ impl<R: BufRead> CsvRows<R> {
             }
         }
         if let Some(wanted) = self.width.filter(|wanted| !more.is_empty() && quotes.fields != *wanted) {
-            fault = fault.or_else(|| Some(format!("has a quotation mark that is not closed: {} cells instead of {wanted}", quotes.fields)));
+            fault = fault.or_else(|| {
+                Some(format!("has a quotation mark that is not closed: {} cells instead of {wanted}", quotes.fields))
+            });
         }
         if row.len() > MAX_ROW && more.is_empty() {
             return Assembled::Broken(too_large());
@@ -216,7 +219,9 @@ pub(super) fn not_utf8(cell: &[u8]) -> String {
 /// The separator that a line `sep=;` names, as Excel writes and reads it.
 fn separator_line(line: &[u8]) -> Option<u8> {
     match line {
-        [s, e, p, b'=', sign] | [b'"', s, e, p, b'=', sign, b'"'] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => Some(*sign),
+        [s, e, p, b'=', sign] | [b'"', s, e, p, b'=', sign, b'"'] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => {
+            Some(*sign)
+        }
         _ => None,
     }
 }

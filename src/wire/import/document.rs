@@ -1,4 +1,5 @@
-//! JSON documents of any size: the scanner cuts out one alert after the other and keeps no more than that one in memory.
+//! JSON documents of any size: the scanner cuts out one alert after the other and keeps no more than that one in
+//! memory.
 
 use std::io::{self, BufRead};
 
@@ -101,7 +102,9 @@ impl<R: BufRead> Document<R> {
                     self.bump()?;
                     self.state = State::Before { first: false, page };
                 }
-                (State::After { .. }, Some(_)) => return Err(self.broken("is not JSON: a comma or the end of the array is missing")),
+                (State::After { .. }, Some(_)) => {
+                    return Err(self.broken("is not JSON: a comma or the end of the array is missing"));
+                }
             }
         }
     }
@@ -161,7 +164,8 @@ impl<R: BufRead> Document<R> {
                         }
                     }
                     Some(closing) => {
-                        let what = format!("is not JSON: {:?} where {:?} is awaited", char::from(byte), char::from(*closing));
+                        let what =
+                            format!("is not JSON: {:?} where {:?} is awaited", char::from(byte), char::from(*closing));
                         return Err(self.broken(&what));
                     }
                 },
@@ -189,7 +193,10 @@ impl<R: BufRead> Document<R> {
         loop {
             let byte = match self.peek()? {
                 None | Some(b'\n') => {
-                    return Err(Broken { place: began, what: "is not JSON: a text is not closed that begins".to_owned() });
+                    return Err(Broken {
+                        place: began,
+                        what: "is not JSON: a text is not closed that begins".to_owned(),
+                    });
                 }
                 Some(byte) => byte,
             };
@@ -251,9 +258,13 @@ impl<R: BufRead> Document<R> {
         }
         let json = match std::str::from_utf8(&self.row) {
             Ok(json) => json,
-            Err(error) => return refuse(start.line, format!("is not UTF-8 at byte {} of the object", error.valid_up_to() + 1)),
+            Err(error) => {
+                return refuse(start.line, format!("is not UTF-8 at byte {} of the object", error.valid_up_to() + 1));
+            }
         };
-        Record::from_json(json, start, unknown).and_then(|record| patch(record, start.line)).map_err(|error| rejected(start.line, error))
+        Record::from_json(json, start, unknown)
+            .and_then(|record| patch(record, start.line))
+            .map_err(|error| rejected(start.line, error))
     }
 }
 

@@ -9,7 +9,8 @@ closed_enum! {
         Json = "json",
         /// One object a line.
         Ndjson = "ndjson",
-        /// A table: its first row names the fields, `outcome.*` those of the outcome; separated by comma, semicolon or tab.
+        /// A table: its first row names the fields, `outcome.*` those of the outcome; separated by comma, semicolon or
+        /// tab.
         Csv = "csv",
     }
 }

@@ -1,8 +1,9 @@
-//! Import from files, streaming and in constant memory: orders of a shop as CSV, and alerts as a page as the list operation returns it,
-//! an array, single objects, NDJSON, CSV.
+//! Import from files, streaming and in constant memory: orders of a shop as CSV, and alerts as a page as the list
+//! operation returns it, an array, single objects, NDJSON, CSV.
 //!
-//! What the content looks like decides the format, unless it is named. A row that cannot be read is told with its line and never stops
-//! the others; where JSON itself is broken, what stands before is kept and the error tells line and column.
+//! What the content looks like decides the format, unless it is named. A row that cannot be read is told with its line
+//! and never stops the others; where JSON itself is broken, what stands before is kept and the error tells line and
+//! column.
 
 mod alerts;
 mod answers;
@@ -66,8 +67,8 @@ impl<R: BufRead> Importer<R> {
         importer
     }
 
-    /// Reads the beginning of an input, of which `file` is another handle where it is a file. The columns of a table are to be laid out
-    /// before its first row is read.
+    /// Reads the beginning of an input, of which `file` is another handle where it is a file. The columns of a table
+    /// are to be laid out before its first row is read.
     pub fn open(input: R, file: Option<File>, format: Option<FileFormat>) -> Self {
         let mut source = Source::new(input);
         let begun = source.begin();
@@ -89,7 +90,8 @@ impl<R: BufRead> Importer<R> {
         }
     }
 
-    /// Says which columns of a table have another name than their field's, and how its numbers and times are to be read.
+    /// Says which columns of a table have another name than their field's, and how its numbers and times are to be
+    /// read.
     pub fn lay_out(&mut self, named: &[(String, String)], said: Conventions) {
         if let Reader::Table(table) = &mut self.reader {
             table.lay_out(named, said, &mut self.unknown);

@@ -1,4 +1,5 @@
-//! Amounts as spreadsheets and shops write them: grouped, with either decimal mark, in full-width digits, beside a currency.
+//! Amounts as spreadsheets and shops write them: grouped, with either decimal mark, in full-width digits, beside a
+//! currency.
 
 use std::fmt;
 
@@ -44,10 +45,14 @@ impl WrittenAmount {
         if text.contains('%') {
             return Err(format!("is {:?}: a percentage is no amount", shown(cell)));
         }
-        let (Some(first), Some(last)) = (text.find(|c: char| c.is_ascii_digit()), text.rfind(|c: char| c.is_ascii_digit())) else {
+        let (Some(first), Some(last)) =
+            (text.find(|c: char| c.is_ascii_digit()), text.rfind(|c: char| c.is_ascii_digit()))
+        else {
             return Err(fail());
         };
-        if text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'e' | b'E' | b'+' | b'-' | b'.')) && text.contains(['e', 'E']) {
+        if text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'e' | b'E' | b'+' | b'-' | b'.'))
+            && text.contains(['e', 'E'])
+        {
             return Ok(Self { point: Some(text), comma: None, currencies: &[], code: None });
         }
         let bare = text[..first].trim_end_matches(['.', ',']);
@@ -80,7 +85,8 @@ impl WrittenAmount {
         }
     }
 
-    /// The number by the mark of its column. Where that is open, a currency without decimals tells: `1,234 JPY` has none.
+    /// The number by the mark of its column. Where that is open, a currency without decimals tells: `1,234 JPY` has
+    /// none.
     ///
     /// # Errors
     /// An amount for which either mark is possible.
@@ -212,7 +218,11 @@ mod tests {
     #[case("1e2", Some(DecimalMark::Point), "1e2")]
     #[case("-0.00", Some(DecimalMark::Point), "0.00")]
     #[case("12.", None, "12")]
-    fn an_amount_is_read_as_its_country_writes_it(#[case] cell: &str, #[case] proves: Option<DecimalMark>, #[case] number: &str) {
+    fn an_amount_is_read_as_its_country_writes_it(
+        #[case] cell: &str,
+        #[case] proves: Option<DecimalMark>,
+        #[case] number: &str,
+    ) {
         assert_eq!(read(cell), (proves, number.to_owned()));
     }
 

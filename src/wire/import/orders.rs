@@ -68,14 +68,22 @@ pub struct OrderImporter {
 }
 
 impl OrderImporter {
-    /// Reads the first row of an input, of which `file` is another handle where it is a file; none where there is nothing but blanks.
+    /// Reads the first row of an input, of which `file` is another handle where it is a file; none where there is
+    /// nothing but blanks.
     ///
     /// # Errors
     /// The reason, and the way out.
     pub fn open(input: impl BufRead, file: Option<File>) -> Result<Option<Self>, OrderFileError> {
         let table = Table::of(input, file).map_err(OrderFileError::Unusable)?;
         let unknown_states = UnknownNames::default();
-        Ok(table.map(|table| Self { table, preset: None, last: None, unknown_states, skipped: 0, without_amounts: false }))
+        Ok(table.map(|table| Self {
+            table,
+            preset: None,
+            last: None,
+            unknown_states,
+            skipped: 0,
+            without_amounts: false,
+        }))
     }
 
     /// The first row.
@@ -83,8 +91,8 @@ impl OrderImporter {
         self.table.headers()
     }
 
-    /// Says which columns have another name than their field's, and how numbers and times are to be read. Without a preset, the first row
-    /// tells whether it is one's.
+    /// Says which columns have another name than their field's, and how numbers and times are to be read. Without a
+    /// preset, the first row tells whether it is one's.
     ///
     /// # Errors
     /// A first row that cannot be used, or cells that stay open.
@@ -100,7 +108,9 @@ impl OrderImporter {
         let has = |field: OrderField| layout.iter().any(|(column, _)| *column == OrderColumn::Field(field));
         if !has(OrderField::OrderId) {
             let there = listed(headers);
-            let why = format!("no column is the order's number: name it with --map order_id=Header; the first row has {there}");
+            let why = format!(
+                "no column is the order's number: name it with --map order_id=Header; the first row has {there}"
+            );
             return Err(OrderFileError::Unusable(why));
         }
         let is_id = |(column, _): &(OrderColumn, Vec<usize>)| {
@@ -109,7 +119,9 @@ impl OrderImporter {
         };
         let only_ids = layout.iter().all(is_id);
         self.without_amounts = self.preset.is_some() && !has(OrderField::Currency) && has(OrderField::Amount);
-        let is_kept = |(column, _): &(OrderColumn, Vec<usize>)| !self.without_amounts || !matches!(column.kind(), CellKind::Amount(_));
+        let is_kept = |(column, _): &(OrderColumn, Vec<usize>)| {
+            !self.without_amounts || !matches!(column.kind(), CellKind::Amount(_))
+        };
         let layout = layout.into_iter().filter(is_kept).collect();
         self.table.decide(layout, said, false).map_err(|open| OrderFileError::Unusable(rows_in_words(&open)))?;
         let ignored: Vec<String> = self.ignored().map(str::to_owned).collect();
@@ -119,19 +131,24 @@ impl OrderImporter {
     /// The columns by the headers that are named for fields, then those of the preset, then their own names.
     fn layout(&self, named: &[(String, String)]) -> Result<FieldColumns<OrderColumn>, String> {
         let headers = self.table.headers();
-        let named = named.iter().filter_map(|(field, header)| Some((OrderColumn::named(&letters(field))?, header.clone())));
+        let named =
+            named.iter().filter_map(|(field, header)| Some((OrderColumn::named(&letters(field))?, header.clone())));
         let mut layout = named_columns(headers, &named.collect::<Vec<_>>())?;
         if let Some(preset) = self.preset {
-            let is_laid_out =
-                |layout: &FieldColumns<OrderColumn>, field| layout.iter().any(|(column, _)| *column == OrderColumn::Field(field));
+            let is_laid_out = |layout: &FieldColumns<OrderColumn>, field| {
+                layout.iter().any(|(column, _)| *column == OrderColumn::Field(field))
+            };
             for (field, places) in preset.fields(headers) {
                 if !is_laid_out(&layout, field) {
                     layout.push((OrderColumn::Field(field), places));
                 }
             }
             if !is_laid_out(&layout, OrderField::State) {
-                let statuses =
-                    preset.states.iter().enumerate().map(|(at, status)| (OrderColumn::Status(at), places(&status.column, headers)));
+                let statuses = preset
+                    .states
+                    .iter()
+                    .enumerate()
+                    .map(|(at, status)| (OrderColumn::Status(at), places(&status.column, headers)));
                 layout.extend(statuses.filter(|(_, places)| !places.is_empty()));
                 layout.extend(preset.times(headers).map(|(state, places)| (OrderColumn::Since(state), places)));
             }
@@ -181,7 +198,10 @@ impl Iterator for OrderImporter {
                 Ok(cells) => cells,
                 Err(row) => return Some(Err(row)),
             };
-            let id = cells.iter().find(|(column, _)| *column == OrderColumn::Field(OrderField::OrderId)).map(|(_, cell)| cell.trim());
+            let id = cells
+                .iter()
+                .find(|(column, _)| *column == OrderColumn::Field(OrderField::OrderId))
+                .map(|(_, cell)| cell.trim());
             let goes_on = self.last.is_some() && (id.is_none() || id == self.last.as_deref());
             if goes_on && self.preset.is_some_and(|preset| preset.several_rows) {
                 continue;
@@ -192,11 +212,14 @@ impl Iterator for OrderImporter {
                 self.skipped += 1;
                 continue;
             };
-            let since = cells.iter().find(|(column, _)| state.is_some_and(|state| *column == OrderColumn::Since(state)));
+            let since =
+                cells.iter().find(|(column, _)| state.is_some_and(|state| *column == OrderColumn::Since(state)));
             let fields = cells.iter().filter_map(|(column, cell)| Some((field_of(*column)?, cell.as_ref())));
             let told = state.map(|state| (OrderField::State, state.as_str()));
             let told = told.into_iter().chain(since.map(|(_, at)| (OrderField::StateAt, at.as_ref())));
-            let told: Vec<_> = told.filter(|(field, _)| !cells.iter().any(|(column, _)| *column == OrderColumn::Field(*field))).collect();
+            let told: Vec<_> = told
+                .filter(|(field, _)| !cells.iter().any(|(column, _)| *column == OrderColumn::Field(*field)))
+                .collect();
             return Some(MerchantOrder::of_cells(fields.chain(told)).map_err(|error| rejected(line, error)));
         }
     }
@@ -209,8 +232,13 @@ fn field_of(column: OrderColumn) -> Option<OrderField> {
     }
 }
 
-/// The strongest state that the status columns of a row tell: money that is gone weighs most. None of a row that is no order.
-fn state_of(preset: &OrderPreset, cells: &[(OrderColumn, Cow<'_, str>)], unknown: &mut UnknownNames) -> Option<Option<OrderState>> {
+/// The strongest state that the status columns of a row tell: money that is gone weighs most. None of a row that is no
+/// order.
+fn state_of(
+    preset: &OrderPreset,
+    cells: &[(OrderColumn, Cow<'_, str>)],
+    unknown: &mut UnknownNames,
+) -> Option<Option<OrderState>> {
     const STRENGTH: [OrderState; 5] =
         [OrderState::Paid, OrderState::Shipped, OrderState::Delivered, OrderState::Cancelled, OrderState::Refunded];
     let mut strongest: Option<OrderState> = None;
@@ -234,7 +262,8 @@ mod tests {
     use super::*;
 
     fn read(text: &str, named: &[(OrderField, &str)]) -> Result<OrderImporter, String> {
-        let named: Vec<_> = named.iter().map(|(field, header)| (field.as_str().to_owned(), (*header).to_owned())).collect();
+        let named: Vec<_> =
+            named.iter().map(|(field, header)| (field.as_str().to_owned(), (*header).to_owned())).collect();
         let opened = OrderImporter::open(text.as_bytes(), None).map_err(|error| error.to_string())?;
         let mut orders = opened.ok_or("is empty")?;
         orders.lay_out(&named, Conventions::default(), None).map(|()| orders).map_err(|error| error.to_string())
@@ -242,8 +271,11 @@ mod tests {
 
     fn seen(text: &str, named: &[(OrderField, &str)]) -> Vec<Result<String, (u64, String)>> {
         let rows = read(text, named).unwrap();
-        rows.map(|row| row.map(|order| order.order_id).map_err(|row| (row.line, format!("{} {}", row.error.field, row.error.message))))
-            .collect()
+        rows.map(|row| {
+            row.map(|order| order.order_id)
+                .map_err(|row| (row.line, format!("{} {}", row.error.field, row.error.message)))
+        })
+        .collect()
     }
 
     #[test]

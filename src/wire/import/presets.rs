@@ -54,7 +54,10 @@ impl StatusColumn {
     pub(super) fn meaning(&self, cell: &str) -> Option<StatusWord> {
         let cell = letters(cell);
         let bare = cell.strip_prefix(&letters(&self.prefix)).unwrap_or(&cell);
-        let word = self.any.as_ref().or_else(|| self.words.iter().find(|(word, _)| letters(word) == bare).map(|(_, state)| state));
+        let word = self
+            .any
+            .as_ref()
+            .or_else(|| self.words.iter().find(|(word, _)| letters(word) == bare).map(|(_, state)| state));
         match word?.as_str() {
             "none" => Some(StatusWord::Nothing),
             "skip" => Some(StatusWord::NoOrder),
@@ -63,7 +66,8 @@ impl StatusColumn {
     }
 }
 
-static PRESETS: LazyLock<Vec<OrderPreset>> = LazyLock::new(|| FILES.iter().filter_map(|text| toml::from_str(text).ok()).collect());
+static PRESETS: LazyLock<Vec<OrderPreset>> =
+    LazyLock::new(|| FILES.iter().filter_map(|text| toml::from_str(text).ok()).collect());
 
 const FILES: [&str; 3] = [
     include_str!("../../../assets/orders/shopify.toml"),
@@ -89,13 +93,15 @@ impl OrderPreset {
 
     /// The columns of each field, those that are there.
     pub(super) fn fields(&self, headers: &[String]) -> impl Iterator<Item = (OrderField, Vec<usize>)> {
-        let columns = self.columns.iter().filter_map(|(field, names)| Some((OrderField::parse(field)?, places(names, headers))));
+        let columns =
+            self.columns.iter().filter_map(|(field, names)| Some((OrderField::parse(field)?, places(names, headers))));
         columns.filter(|(_, places)| !places.is_empty())
     }
 
     /// The columns of the time of each state.
     pub(super) fn times(&self, headers: &[String]) -> impl Iterator<Item = (OrderState, Vec<usize>)> {
-        let columns = self.state_at.iter().filter_map(|(state, names)| Some((OrderState::parse(state)?, places(names, headers))));
+        let columns =
+            self.state_at.iter().filter_map(|(state, names)| Some((OrderState::parse(state)?, places(names, headers))));
         columns.filter(|(_, places)| !places.is_empty())
     }
 
@@ -131,7 +137,11 @@ mod tests {
             assert!(preset.state_at.keys().all(|state| OrderState::parse(state).is_some()), "{}", preset.name);
             let words = preset.states.iter().flat_map(|status| status.words.values().chain(&status.any));
             for word in words {
-                assert!(matches!(word.as_str(), "none" | "skip") || OrderState::parse(word).is_some(), "{}: {word}", preset.name);
+                assert!(
+                    matches!(word.as_str(), "none" | "skip") || OrderState::parse(word).is_some(),
+                    "{}: {word}",
+                    preset.name
+                );
             }
         }
     }

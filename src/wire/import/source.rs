@@ -70,8 +70,8 @@ impl<R: BufRead> Source<R> {
         }
     }
 
-    /// The next line without its end (LF, CRLF or CR), at most `most` bytes of it; `None` at the end of the source. The flag tells whether
-    /// it was longer.
+    /// The next line without its end (LF, CRLF or CR), at most `most` bytes of it; `None` at the end of the source. The
+    /// flag tells whether it was longer.
     pub(super) fn next_line(&mut self, line: &mut Vec<u8>, most: usize) -> io::Result<Option<bool>> {
         line.clear();
         let mut longer = false;
@@ -186,7 +186,9 @@ fn sniff_objects(text: &[u8], whole: bool) -> Option<FileFormat> {
     match next {
         None if !whole => None,
         // `... 1` and then `{` is never JSON: this line is broken, and the next one begins another object.
-        Some(b'{') if !line.ends_with(b"{") && !line.ends_with(b"[") && !line.ends_with(b",") && !line.ends_with(b":") => {
+        Some(b'{')
+            if !line.ends_with(b"{") && !line.ends_with(b"[") && !line.ends_with(b",") && !line.ends_with(b":") =>
+        {
             Some(FileFormat::Ndjson)
         }
         _ => Some(FileFormat::Json),

@@ -1,5 +1,5 @@
-//! Tables of any fields: a header in any spelling, cells as spreadsheets write them, and numbers and times decided for a column over the
-//! whole file before the first row is given out.
+//! Tables of any fields: a header in any spelling, cells as spreadsheets write them, and numbers and times decided for
+//! a column over the whole file before the first row is given out.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -66,7 +66,8 @@ pub struct Table<C> {
 }
 
 impl<C: ColumnField> Table<C> {
-    /// Reads the header of an input, of which `file` is another handle where it is a file; none where there is nothing but blanks.
+    /// Reads the header of an input, of which `file` is another handle where it is a file; none where there is nothing
+    /// but blanks.
     ///
     /// # Errors
     /// The reason, and the way out.
@@ -103,7 +104,11 @@ impl<C: ColumnField> Table<C> {
     /// The names that are no column of the layout.
     pub fn ignored(&self) -> impl Iterator<Item = &str> {
         let is_used = |place: usize| self.layout.iter().any(|(_, places)| places.contains(&place));
-        self.headers.iter().enumerate().filter(move |(place, name)| !name.is_empty() && !is_used(*place)).map(|(_, name)| name.as_str())
+        self.headers
+            .iter()
+            .enumerate()
+            .filter(move |(place, name)| !name.is_empty() && !is_used(*place))
+            .map(|(_, name)| name.as_str())
     }
 
     /// Bytes read of the input so far, for a progress bar.
@@ -116,13 +121,20 @@ impl<C: ColumnField> Table<C> {
         self.rows.line()
     }
 
-    /// Decides for each column of a layout how its numbers and times are read, by all of its cells. A table that a machine wrote has points.
+    /// Decides for each column of a layout how its numbers and times are read, by all of its cells. A table that a
+    /// machine wrote has points.
     ///
     /// # Errors
     /// The first cell of each column that stays open.
-    pub fn decide(&mut self, layout: FieldColumns<C>, said: Conventions, by_machine: bool) -> Result<(), Vec<RejectedRow>> {
+    pub fn decide(
+        &mut self,
+        layout: FieldColumns<C>,
+        said: Conventions,
+        by_machine: bool,
+    ) -> Result<(), Vec<RejectedRow>> {
         (self.layout, self.said) = (layout, said);
-        let is_decided = |(field, _): &(C, Vec<usize>)| matches!(field.kind(), CellKind::Text | CellKind::Plain | CellKind::Flag);
+        let is_decided =
+            |(field, _): &(C, Vec<usize>)| matches!(field.kind(), CellKind::Text | CellKind::Plain | CellKind::Flag);
         if self.layout.iter().all(is_decided) {
             return Ok(());
         }
@@ -151,7 +163,9 @@ impl<C: ColumnField> Table<C> {
                 }
             }
         }
-        self.rows.rewind().map_err(|error| vec![RejectedRow { line: 0, error: FieldError::new("", unreadable(&error)) }])?;
+        self.rows
+            .rewind()
+            .map_err(|error| vec![RejectedRow { line: 0, error: FieldError::new("", unreadable(&error)) }])?;
         if by_machine {
             self.file.add_point();
         }
@@ -199,7 +213,11 @@ struct Decided<'a> {
 }
 
 impl Decided<'_> {
-    fn row<'c, C: ColumnField>(&self, layout: &FieldColumns<C>, cells: &'c ByteRecord) -> Result<Vec<(C, Cow<'c, str>)>, FieldError> {
+    fn row<'c, C: ColumnField>(
+        &self,
+        layout: &FieldColumns<C>,
+        cells: &'c ByteRecord,
+    ) -> Result<Vec<(C, Cow<'c, str>)>, FieldError> {
         let mut row: Vec<(C, Cow<'c, str>)> = Vec::with_capacity(layout.len());
         let mut supplied: Option<(C, String)> = None;
         for (field, places) in layout {
@@ -232,9 +250,14 @@ impl Decided<'_> {
             CellKind::Text => text,
             CellKind::Plain => Cow::Owned(narrow(&text)),
             CellKind::Flag => flag(&text).map_or(text, Cow::Borrowed),
-            CellKind::Amount(_) => {
-                Cow::Owned(conventions::amount(&WrittenAmount::parse(&text)?, currency, column, self.file, self.said, &shown(&text))?)
-            }
+            CellKind::Amount(_) => Cow::Owned(conventions::amount(
+                &WrittenAmount::parse(&text)?,
+                currency,
+                column,
+                self.file,
+                self.said,
+                &shown(&text),
+            )?),
             CellKind::Moment | CellKind::Day => {
                 let days = matches!(kind, CellKind::Day);
                 Cow::Owned(conventions::time(&WrittenTime::parse(&text)?, column, self.said, days, &shown(&text))?)
@@ -291,21 +314,33 @@ pub fn lay_out<C: ColumnField>(headers: &[String], named: &[(C, String)]) -> Res
 }
 
 /// The columns of the headers that are named for fields.
-pub(super) fn named_columns<C: ColumnField>(headers: &[String], named: &[(C, String)]) -> Result<FieldColumns<C>, String> {
+pub(super) fn named_columns<C: ColumnField>(
+    headers: &[String],
+    named: &[(C, String)],
+) -> Result<FieldColumns<C>, String> {
     let mut layout: FieldColumns<C> = Vec::new();
     for (field, header) in named {
         let Some(place) = place_of(header, headers) else {
-            return Err(format!("there is no column {header:?} for {}: the first row has {}", field.name(), listed(headers)));
+            return Err(format!(
+                "there is no column {header:?} for {}: the first row has {}",
+                field.name(),
+                listed(headers)
+            ));
         };
         if let Some((other, _)) = layout.iter().find(|(_, places)| places.contains(&place)) {
-            return Err(format!("--map gives the column {header:?} to {} and to {}: one of them", other.name(), field.name()));
+            return Err(format!(
+                "--map gives the column {header:?} to {} and to {}: one of them",
+                other.name(),
+                field.name()
+            ));
         }
         layout.push((*field, vec![place]));
     }
     Ok(layout)
 }
 
-/// Adds the columns that go by the name of a field which has none yet, in any spelling. A field whose name comes in two spellings has both.
+/// Adds the columns that go by the name of a field which has none yet, in any spelling. A field whose name comes in two
+/// spellings has both.
 pub(super) fn add_own_names<C: ColumnField>(headers: &[String], layout: &mut FieldColumns<C>) -> Result<(), String> {
     let laid_out = layout.len();
     for (place, header) in headers.iter().enumerate() {
@@ -315,9 +350,15 @@ pub(super) fn add_own_names<C: ColumnField>(headers: &[String], layout: &mut Fie
         }
         match layout.iter_mut().find(|(known, _)| *known == field) {
             None => layout.push((field, vec![place])),
-            Some((_, places)) if places.iter().all(|first| letters(&headers[*first]) != letters(header)) => places.push(place),
+            Some((_, places)) if places.iter().all(|first| letters(&headers[*first]) != letters(header)) => {
+                places.push(place)
+            }
             Some((_, places)) => {
-                return Err(format!("the columns {:?} and {header:?} are both {}: one is allowed", headers[places[0]], field.name()));
+                return Err(format!(
+                    "the columns {:?} and {header:?} are both {}: one is allowed",
+                    headers[places[0]],
+                    field.name()
+                ));
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Dates and times as spreadsheets and shops write them: any usual order of day, month and year, either clock, with a zone or without one.
+//! Dates and times as spreadsheets and shops write them: any usual order of day, month and year, either clock, with a
+//! zone or without one.
 
 use std::str::FromStr;
 
@@ -81,7 +82,8 @@ pub(super) struct WrittenTime {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum OpenTime {
     #[error(
-        "can be read with the day or the month first, and nothing in its column tells: add --dates day-first, month-first or year-first"
+        "can be read with the day or the month first, and nothing in its column tells: add --dates day-first, \
+            month-first or year-first"
     )]
     Order,
     #[error("has no zone: add --zone UTC, --zone +01:00 or the like, or --zone local")]
@@ -103,19 +105,26 @@ impl WrittenTime {
         let allowed = "a date or time such as 2026-03-03 or 2026-03-03T10:00:00Z is needed";
         let text = narrow(cell).replace(['年', '月'], "/").replace('日', " ").replace(".m.", "m");
         let fail = || format!("is {:?}: {allowed}", shown(cell));
-        if text.matches('.').count() < 2 && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')) {
+        if text.matches('.').count() < 2
+            && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
+        {
             return Err(format!("is {:?}, a number that could be many times: {allowed}", shown(cell)));
         }
-        let (dates, rest) = dates(text.trim()).filter(|(dates, _)| dates.iter().any(Option::is_some)).ok_or_else(fail)?;
+        let (dates, rest) =
+            dates(text.trim()).filter(|(dates, _)| dates.iter().any(Option::is_some)).ok_or_else(fail)?;
         if rest.is_empty() {
             return Ok(Self { dates, time: None, zone: None });
         }
         let rest = rest.strip_prefix(['T', ',', ' ']).ok_or_else(fail)?.trim_start();
-        let (time, rest) = CLOCKS.iter().find_map(|clock| NaiveTime::parse_and_remainder(rest, clock).ok()).ok_or_else(fail)?;
+        let (time, rest) =
+            CLOCKS.iter().find_map(|clock| NaiveTime::parse_and_remainder(rest, clock).ok()).ok_or_else(fail)?;
         match zone(rest.trim_start()) {
             Ok(zone) => Ok(Self { dates, time: Some(time), zone }),
             Err("") => Err(fail()),
-            Err(name) => Err(format!("is {:?}, and {name} is a zone of several: write its distance from UTC, such as +01:00", shown(cell))),
+            Err(name) => Err(format!(
+                "is {:?}, and {name} is a zone of several: write its distance from UTC, such as +01:00",
+                shown(cell)
+            )),
         }
     }
 
@@ -135,8 +144,8 @@ impl WrittenTime {
         self.time.is_some() && self.zone.is_none()
     }
 
-    /// The moment, by the orders that its column leaves and the zone of times without one. A day is taken from its beginning, in UTC where
-    /// no zone is known.
+    /// The moment, by the orders that its column leaves and the zone of times without one. A day is taken from its
+    /// beginning, in UTC where no zone is known.
     ///
     /// # Errors
     /// The part that is open.
@@ -162,8 +171,10 @@ impl WrittenTime {
 
     /// The date, where all orders of a set give the same one.
     fn date_of(&self, orders: DateOrders) -> Option<NaiveDate> {
-        let mut dates =
-            DateOrder::ALL.into_iter().filter(|order| orders.0 & (1 << *order as u8) != 0).filter_map(|order| self.dates[order as usize]);
+        let mut dates = DateOrder::ALL
+            .into_iter()
+            .filter(|order| orders.0 & (1 << *order as u8) != 0)
+            .filter_map(|order| self.dates[order as usize]);
         let first = dates.next()?;
         dates.all(|date| date == first).then_some(first)
     }
@@ -224,7 +235,8 @@ fn zone(text: &str) -> Result<Option<FixedOffset>, &str> {
     let offset = east.and_then(|(sign, clock)| {
         let (hours, minutes) = clock.split_once(':').or_else(|| clock.split_at_checked(2)).unwrap_or((clock, ""));
         let hours = hours.parse::<i32>().ok().filter(|hours| (0..=14).contains(hours))?;
-        let minutes = if minutes.is_empty() { 0 } else { minutes.parse::<i32>().ok().filter(|_| minutes.len() == 2)? };
+        let minutes =
+            if minutes.is_empty() { 0 } else { minutes.parse::<i32>().ok().filter(|_| minutes.len() == 2)? };
         FixedOffset::east_opt(sign * (hours * 3_600 + minutes * 60)).filter(|_| (0..60).contains(&minutes))
     });
     offset.map(Some).ok_or("")
@@ -293,7 +305,11 @@ mod tests {
     fn a_zone_that_is_named_is_that_of_times_without_one() {
         assert_eq!(read("2026-11-27 10:00", "+01:00".parse().ok()).as_deref(), Ok("2026-11-27T09:00:00.000Z"));
         assert_eq!(read("2026-11-27 10:00", "utc".parse().ok()).as_deref(), Ok("2026-11-27T10:00:00.000Z"));
-        assert!("Europe".parse::<FileZone>().is_err() && "".parse::<FileZone>().is_err() && "+1:5".parse::<FileZone>().is_err());
+        assert!(
+            "Europe".parse::<FileZone>().is_err()
+                && "".parse::<FileZone>().is_err()
+                && "+1:5".parse::<FileZone>().is_err()
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Plain characters in the place of those that spreadsheets put there: full-width digits and signs, blanks of any width, other apostrophes.
+//! Plain characters in the place of those that spreadsheets put there: full-width digits and signs, blanks of any
+//! width, other apostrophes.
 
 /// The text with ASCII digits, signs and blanks, and none around it.
 pub(super) fn narrow(text: &str) -> String {

@@ -54,7 +54,9 @@ impl From<Resolution> for ResolutionJson {
         let refunded = refunded.unwrap_or_default();
         match said.dialect() {
             Dialect::Current => Self::Current { refunded, resolution, comments },
-            Dialect::Older => Self::Older { refunded, resolution: resolution.unwrap_or_default(), amount_stopped, comments },
+            Dialect::Older => {
+                Self::Older { refunded, resolution: resolution.unwrap_or_default(), amount_stopped, comments }
+            }
         }
     }
 }
@@ -64,7 +66,9 @@ impl TryFrom<ResolutionJson> for Resolution {
 
     fn try_from(json: ResolutionJson) -> Result<Self, Self::Error> {
         let (dialect, refunded, resolution, amount_stopped, comments) = match json {
-            ResolutionJson::Current { refunded, resolution, comments } => (Dialect::Current, refunded, resolution, None, comments),
+            ResolutionJson::Current { refunded, resolution, comments } => {
+                (Dialect::Current, refunded, resolution, None, comments)
+            }
             ResolutionJson::Older { refunded, resolution, amount_stopped, comments } => {
                 (Dialect::Older, refunded, Some(resolution), amount_stopped, comments)
             }

@@ -19,7 +19,8 @@ pub(crate) struct AuditEntryJson {
     actor: String,
     /// From where.
     origin: String,
-    /// Who the caller said to be, in the header X-Avert-User; a claim that nobody has checked, and empty where nothing was said.
+    /// Who the caller said to be, in the header X-Avert-User; a claim that nobody has checked, and empty where nothing
+    /// was said.
     #[serde(default)]
     person: String,
     /// What was done, such as `key.revoked`.
@@ -33,4 +34,5 @@ pub(crate) struct AuditEntryJson {
     hash: Text<[u8; 32]>,
 }
 
-stands_for!(AuditEntryJson, AuditEntry, { number, at, actor, origin, person, action, subject, detail, previous, hash } {});
+stands_for!(AuditEntryJson, AuditEntry, { number, at, actor, origin, person, action, subject, detail, previous,
+    hash } {});

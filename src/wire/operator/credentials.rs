@@ -64,7 +64,9 @@ impl KeyJson {
     /// A credential, where it is a key.
     pub(crate) fn of(credential: Credential) -> Option<Self> {
         match credential.kind {
-            CredentialKind::Key(scope) => Some(Self { scope: Text(scope), life: LifeJson::of(&credential), id: credential.id }),
+            CredentialKind::Key(scope) => {
+                Some(Self { scope: Text(scope), life: LifeJson::of(&credential), id: credential.id })
+            }
             CredentialKind::Client => None,
         }
     }

@@ -9,8 +9,8 @@ use super::members::{Member, stands_for};
 use super::text::Text;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{
-    AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId, EventId,
-    EventKind, SentRequest,
+    AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState,
+    EndpointId, EventId, EventKind, SentRequest,
 };
 
 /// One event on its way to one endpoint.

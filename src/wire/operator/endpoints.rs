@@ -37,8 +37,18 @@ pub(crate) struct EndpointJson {
 
 impl From<Endpoint> for EndpointJson {
     fn from(endpoint: Endpoint) -> Self {
-        let Endpoint { id, url, auth, created_at, disabled, last_success, failing_since, signed, old_secret_until, has_ca_certificate } =
-            endpoint;
+        let Endpoint {
+            id,
+            url,
+            auth,
+            created_at,
+            disabled,
+            last_success,
+            failing_since,
+            signed,
+            old_secret_until,
+            has_ca_certificate,
+        } = endpoint;
         let (disabled_at, disabled_reason) = disabled.unzip();
         Self {
             id: Text(id),

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::domain::FieldError;
 
-/// A body that is read from the members of a JSON object. What is wrong with them is left in `fields`; the value counts where nothing is.
+/// A body that is read from the members of a JSON object. What is wrong with them is left in `fields`; the value counts
+/// where nothing is.
 pub(crate) trait Request: Sized {
     fn read(fields: &mut Fields) -> Self;
 }
@@ -70,7 +71,9 @@ impl Fields {
     /// An object, where it is there.
     pub(crate) fn object(&mut self, name: &str) -> Option<Self> {
         match self.members.remove(name)? {
-            Value::Object(members) => Some(Self { prefix: format!("{}{name}.", self.prefix), members, errors: Vec::new() }),
+            Value::Object(members) => {
+                Some(Self { prefix: format!("{}{name}.", self.prefix), members, errors: Vec::new() })
+            }
             other => self.refuse(name, &other, "an object"),
         }
     }
@@ -80,7 +83,8 @@ impl Fields {
         self.errors.push(FieldError::new(format!("{}{name}", self.prefix), message));
     }
 
-    /// Takes over what is wrong with an object in this one, once it is read; fields that nobody asked for are wrong too.
+    /// Takes over what is wrong with an object in this one, once it is read; fields that nobody asked for are wrong
+    /// too.
     pub(crate) fn close(&mut self, inner: Self) {
         self.errors.extend(inner.into_errors());
     }
@@ -132,7 +136,8 @@ mod tests {
 
     #[test]
     fn all_that_is_wrong_is_told_at_once_with_the_path_of_its_field() {
-        let mut fields = Fields::of(br#"{"url": 7, "enabled": null, "auth": {"kind": true, "more": 1}, "other": 2}"#).unwrap();
+        let mut fields =
+            Fields::of(br#"{"url": 7, "enabled": null, "auth": {"kind": true, "more": 1}, "other": 2}"#).unwrap();
 
         let url = fields.text("url");
         let enabled = fields.flag("enabled");
@@ -142,7 +147,10 @@ mod tests {
 
         assert_eq!((url, enabled), (None, None));
         assert_eq!((kind.as_str(), missing.as_str()), ("", ""));
-        assert_eq!(named(&fields.finish().unwrap_err()), ["url", "enabled", "auth.kind", "auth.missing", "auth.more", "other"]);
+        assert_eq!(
+            named(&fields.finish().unwrap_err()),
+            ["url", "enabled", "auth.kind", "auth.missing", "auth.more", "other"]
+        );
     }
 
     #[test]

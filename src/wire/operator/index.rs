@@ -38,7 +38,8 @@ struct RouteJson {
 impl IndexJson {
     /// Of routes by method and path.
     pub(crate) fn of(environment: Environment, organization: &Organization, routes: &[(&str, &str)]) -> Self {
-        let route = |(method, path): &(&str, &str)| RouteJson { method: method.to_uppercase(), path: (*path).to_owned() };
+        let route =
+            |(method, path): &(&str, &str)| RouteJson { method: method.to_uppercase(), path: (*path).to_owned() };
         Self {
             service: SERVICE.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

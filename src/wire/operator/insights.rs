@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::members::{Member, stands_for};
 use super::text::Text;
 use crate::domain::{
-    AlertType, Amount, Calendar, CardScheme, Currency, DayCount, Insights, KindCount, Lapsing, Money, MonitoredCount, Provider,
-    ResponseTime, Timestamp,
+    AlertType, Amount, Calendar, CardScheme, Currency, DayCount, Insights, KindCount, Lapsing, Money, MonitoredCount,
+    Provider, ResponseTime, Timestamp,
 };
 
 /// Statistics of the alerts within a filter.
@@ -100,7 +100,8 @@ struct MonitoredJson {
     chargebacks: u64,
 }
 
-stands_for!(InsightsJson, Insights, { lapsing, kinds, days, response_times, undated, monitored } { utc_offset: calendar });
+stands_for!(InsightsJson, Insights, { lapsing, kinds, days, response_times, undated,
+    monitored } { utc_offset: calendar });
 stands_for!(KindJson, KindCount, { provider, waiting, answered, late, missed } { r#type: alert_type });
 stands_for!(DayJson, DayCount, { day, provider, raised, refunded, not_refunded, not_settled, invalid, missed } {});
 stands_for!(ResponseTimeJson, ResponseTime, { minutes, alerts } {});
@@ -119,11 +120,24 @@ impl Member<Calendar> for i32 {
 impl Member<Lapsing> for LapsingJson {
     fn of(field: Lapsing) -> Self {
         let Lapsing { quarter, soon, alerts, money: Money { amount, currency }, unpriced } = field;
-        Self { quarter: quarter.map(Text), soon, currency: currency.as_str().to_owned(), amount: Text(amount), alerts, unpriced }
+        Self {
+            quarter: quarter.map(Text),
+            soon,
+            currency: currency.as_str().to_owned(),
+            amount: Text(amount),
+            alerts,
+            unpriced,
+        }
     }
 
     fn field(self) -> Lapsing {
         let money = Money { amount: self.amount.0, currency: Currency::new(self.currency) };
-        Lapsing { quarter: self.quarter.map(|quarter| quarter.0), soon: self.soon, alerts: self.alerts, money, unpriced: self.unpriced }
+        Lapsing {
+            quarter: self.quarter.map(|quarter| quarter.0),
+            soon: self.soon,
+            alerts: self.alerts,
+            money,
+            unpriced: self.unpriced,
+        }
     }
 }

@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 use super::members::{Member, stands_for};
 use super::text::Text;
 use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{AlertPatch, Company, CompanyId, Deadline, EnrollmentId, FieldError, IngestReport, RejectedRow, UnknownWords};
+use crate::domain::{
+    AlertPatch, Company, CompanyId, Deadline, EnrollmentId, FieldError, IngestReport, RejectedRow, UnknownWords,
+};
 use crate::wire::write;
 
 /// So many rejected rows of one request are told one by one; the others are counted.

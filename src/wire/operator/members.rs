@@ -43,7 +43,11 @@ impl<M: Member<F>, F> Member<Vec<F>> for Vec<M> {
 /// A day as days since 1970-01-01.
 impl Member<i64> for Text<NaiveDate> {
     fn of(field: i64) -> Self {
-        Self(TimeDelta::try_days(field).and_then(|days| NaiveDate::default().checked_add_signed(days)).unwrap_or_default())
+        Self(
+            TimeDelta::try_days(field)
+                .and_then(|days| NaiveDate::default().checked_add_signed(days))
+                .unwrap_or_default(),
+        )
     }
 
     fn field(self) -> i64 {

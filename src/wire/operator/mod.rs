@@ -1,7 +1,8 @@
-//! The JSON of the operator's routes, `/operator/v1`: one type for each body and answer, written, read and described (JSON Schema).
+//! The JSON of the operator's routes, `/operator/v1`: one type for each body and answer, written, read and described
+//! (JSON Schema).
 //!
-//! The API writes answers and the client reads them; the client writes requests, and the API reads those by [`read`], which tells all that
-//! is wrong with one at once. A type says in `From` what it is in the terms of the domain.
+//! The API writes answers and the client reads them; the client writes requests, and the API reads those by [`read`],
+//! which tells all that is wrong with one at once. A type says in `From` what it is in the terms of the domain.
 
 mod attempts;
 mod audit;

@@ -1,4 +1,5 @@
-//! The bodies of the operator's requests: what the client writes, what the API reads, field by field, and how they are described.
+//! The bodies of the operator's requests: what the client writes, what the API reads, field by field, and how they are
+//! described.
 
 use chrono::TimeDelta;
 use schemars::JsonSchema;
@@ -9,10 +10,13 @@ use super::fields::{Fields, Request};
 use super::text::{Text, bare};
 use crate::domain::signing::{LONGEST_OVERLAP, OVERLAP};
 use crate::domain::url::{EndpointUrl, PlainHttp};
-use crate::domain::{CaCertificates, EndpointAuth, EndpointChange, FieldError, KeyScope, NewEndpoint, Secret, SigningChange};
+use crate::domain::{
+    CaCertificates, EndpointAuth, EndpointChange, FieldError, KeyScope, NewEndpoint, Secret, SigningChange,
+};
 
 /// `whsec_` and 24 to 64 bytes in base64, with its padding.
-pub(super) const SIGNING_SECRET: &str = "^whsec_(([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?\
+pub(super) const SIGNING_SECRET: &str = "^whsec_(([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/][AQgw]==|\
+    [A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?\
     |([A-Za-z0-9+/]{4}){21}([A-Za-z0-9+/][AQgw]==)?)$";
 
 const URL: &str = "^https?://[^@#]+$";
@@ -34,7 +38,8 @@ fn safe_or_allowed() -> serde_json::Value {
 // A secret of one's own is for signing with.
 #[schemars(
     rename = "NewEndpoint",
-    extend("allOf" = safe_or_allowed(), "not" = {"properties": {"sign": {"const": false}, "secret": {}}, "required": ["sign", "secret"]})
+    extend("allOf" = safe_or_allowed(), "not" = {"properties": {"sign": {"const": false}, "secret": {}},
+        "required": ["sign", "secret"]})
 )]
 pub(crate) struct NewEndpointJson {
     #[schemars(extend("format" = "uri", "pattern" = URL, "maxLength" = 2048))]
@@ -67,10 +72,20 @@ impl Request for NewEndpointJson {
             fields.wrong("url", "is required: an http or https address");
         }
         if auth.is_none() {
-            fields.wrong("auth", "is required: {\"basic\": {\"username\", \"password\"}} or {\"header\": {\"name\", \"value\"}}");
+            fields.wrong(
+                "auth",
+                "is required: {\"basic\": {\"username\", \"password\"}} or {\"header\": {\"name\", \"value\"}}",
+            );
         }
         let ca_certificate = ca_certificate(fields);
-        Self { url: url.unwrap_or_default(), insecure_http, auth: auth.unwrap_or_default(), sign, secret, ca_certificate }
+        Self {
+            url: url.unwrap_or_default(),
+            insecure_http,
+            auth: auth.unwrap_or_default(),
+            sign,
+            secret,
+            ca_certificate,
+        }
     }
 }
 
@@ -116,7 +131,8 @@ pub(crate) struct EndpointChangeJson {
     auth: Option<EndpointAuthJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     enabled: Option<bool>,
-    /// Certificates (PEM) that are trusted there, and no others; an empty text for the authorities of the machine that sends.
+    /// Certificates (PEM) that are trusted there, and no others; an empty text for the authorities of the machine that
+    /// sends.
     #[serde(skip_serializing_if = "Option::is_none")]
     ca_certificate: Option<Text<CaCertificates>>,
 }
@@ -134,7 +150,13 @@ impl EndpointChangeJson {
         let url = self.url.map(|url| EndpointUrl::parse(&url, plain_http(self.insecure_http))).transpose();
         let url = url.map_err(|error| vec![error.into()])?;
         let ca_certificate = bare(self.ca_certificate);
-        Ok(EndpointChange { url, auth: self.auth.map(Into::into), enabled: self.enabled, signing: None, ca_certificate })
+        Ok(EndpointChange {
+            url,
+            auth: self.auth.map(Into::into),
+            enabled: self.enabled,
+            signing: None,
+            ca_certificate,
+        })
     }
 }
 
@@ -199,7 +221,8 @@ enum EndpointAuthJson {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "BasicCredential", extend("not" = {"properties": {"username": {"const": ""}, "password": {"const": ""}}}))]
+#[schemars(rename = "BasicCredential", extend("not" = {"properties": {"username": {"const": ""},
+    "password": {"const": ""}}}))]
 struct BasicJson {
     #[schemars(extend("pattern" = r"^[^:\u0000-\u001f\u007f-\u009f]*$", "maxLength" = 4096))]
     username: String,

@@ -103,7 +103,12 @@ impl From<AtRiskJson> for AtRisk {
 impl From<CurrencySum> for CurrencySumJson {
     fn from(sum: CurrencySum) -> Self {
         let Money { amount, currency } = sum.money;
-        Self { currency: currency.as_str().to_owned(), amount: Text(amount), alerts: sum.alerts, unpriced: sum.unpriced }
+        Self {
+            currency: currency.as_str().to_owned(),
+            amount: Text(amount),
+            alerts: sum.alerts,
+            unpriced: sum.unpriced,
+        }
     }
 }
 

@@ -11,8 +11,9 @@ use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, from_iso, to_iso};
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
-    AlertId, AlertStatus, AlertType, Amount, AttemptId, CaCertificates, CardScheme, CompanyId, DeliveryId, DeliveryState, EndpointId,
-    EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+    AlertId, AlertStatus, AlertType, Amount, AttemptId, CaCertificates, CardScheme, CompanyId, DeliveryId,
+    DeliveryState, EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider,
+    Secret,
 };
 
 /// A scalar of the domain as a JSON string.
@@ -78,7 +79,8 @@ macro_rules! as_displayed {
 }
 
 as_displayed!(
-    {"type": "string", "format": "uuid"}: AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, OrganizationId
+    {"type": "string", "format": "uuid"}: AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId,
+        EventId, OrganizationId
 );
 as_displayed!({"type": "string", "format": "date"}: NaiveDate);
 as_displayed!({"type": "string", "pattern": r"^\s*$|-----BEGIN CERTIFICATE-----"}: CaCertificates);

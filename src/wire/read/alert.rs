@@ -5,12 +5,15 @@ use super::unknown::UnknownNames;
 use crate::domain::{Alert, AlertPatch, AlertStatus, Deadline, FieldError};
 use crate::wire::json::Place;
 
-/// Reads an alert as a service answers with it: only the id is needed. Everything else may be missing, and what cannot be read counts as
-/// missing and is remembered among the unknown fields. An outcome that tells nothing is one where the status says that there is an answer.
+/// Reads an alert as a service answers with it: only the id is needed. Everything else may be missing, and what cannot
+/// be read counts as missing and is remembered among the unknown fields. An outcome that tells nothing is one where the
+/// status says that there is an answer.
 pub fn answer(json: &str, unknown: &mut UnknownNames) -> Result<Alert, FieldError> {
     let mut record = Record::from_json(json, Place::START, unknown)?;
     record.forgive(unknown);
-    let (mut alert, true) = record.alert()? else { return Err(FieldError::new("id", "is missing: a UUID is required")) };
+    let (mut alert, true) = record.alert()? else {
+        return Err(FieldError::new("id", "is missing: a UUID is required"));
+    };
     if alert.status == AlertStatus::default() {
         alert.status = AlertStatus::Open;
     }

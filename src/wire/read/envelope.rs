@@ -17,7 +17,8 @@ pub struct ListAnswer {
     pub unreadable: Vec<FieldError>,
 }
 
-/// Reads a page: the interface's envelope with any of its numbers missing or written as text, or a bare array of alerts.
+/// Reads a page: the interface's envelope with any of its numbers missing or written as text, or a bare array of
+/// alerts.
 pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Result<ListAnswer, FieldError> {
     let mut rows: Option<&str> = None;
     let (mut total, mut total_pages, mut number, mut size) = (None, None, None, None);
@@ -37,8 +38,11 @@ pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Resul
         Some((rows, Given::Array)) => {
             serde_json::from_str(rows).map_err(|error| FieldError::new("data", format!("is not JSON: {error}")))?
         }
-        // Some write no array where the page has no rows: believed where the total says that there are none so far behind.
-        Some((_, Given::Null)) if total.is_some_and(|total| total <= asked.page.saturating_mul(asked.size.into())) => Vec::new(),
+        // Some write no array where the page has no rows: believed where the total says that there are none so far
+        // behind.
+        Some((_, Given::Null)) if total.is_some_and(|total| total <= asked.page.saturating_mul(asked.size.into())) => {
+            Vec::new()
+        }
         Some((_, other)) => return Err(FieldError::new("data", format!("is {}: an array is needed", other.words()))),
         None => return Err(FieldError::new("data", "is missing: an array of alerts is needed")),
     };
@@ -114,7 +118,8 @@ mod tests {
 
     #[test]
     fn a_row_without_an_id_is_left_out_and_told() {
-        let answer = read(&json!({"data": [{"id": AlertId::generate().to_string()}, {"provider": "ETHOCA"}, 7], "total": 3}));
+        let answer =
+            read(&json!({"data": [{"id": AlertId::generate().to_string()}, {"provider": "ETHOCA"}, 7], "total": 3}));
 
         assert_eq!((answer.page.data.len(), answer.page.total, answer.unreadable.len()), (1, 3, 2));
     }
@@ -165,9 +170,16 @@ mod tests {
 
     #[test]
     fn an_outcome_alone_is_read_like_one_in_an_alert() {
-        let of = Alert { provider_id: "P-1".to_owned(), ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::VerifiCancel) };
+        let of = Alert {
+            provider_id: "P-1".to_owned(),
+            ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::VerifiCancel)
+        };
 
-        let read = outcome(r#"{"outcome":"partially_stopped","amountStopped":10.10,"extra":1}"#, &of, &mut UnknownNames::default());
+        let read = outcome(
+            r#"{"outcome":"partially_stopped","amountStopped":10.10,"extra":1}"#,
+            &of,
+            &mut UnknownNames::default(),
+        );
 
         let outcome = read.unwrap().unwrap();
         assert_eq!((outcome.alert_id, outcome.provider_alert_id.as_str()), (of.id, "P-1"));

@@ -1,7 +1,8 @@
 //! Tolerant reading of another deployment's answers: an answer is never refused for a field that we could do without.
 //!
-//! Files and bodies on their way into the engine are told what is wrong with them. An answer that a person waits for is not: numbers
-//! count as text where text is expected, odd dates are tried, and what nobody can read is left out and remembered.
+//! Files and bodies on their way into the engine are told what is wrong with them. An answer that a person waits for is
+//! not: numbers count as text where text is expected, odd dates are tried, and what nobody can read is left out and
+//! remembered.
 
 use std::borrow::Cow;
 
@@ -16,12 +17,13 @@ use crate::domain::{Alert, AlertId, Amount, Outcome};
 use crate::wire::json::Given;
 
 impl<'a> Record<'a> {
-    /// Turns every value into one that can be read, or leaves it out and remembers its field. Only `id` stays as it came: without it
-    /// there is no alert.
+    /// Turns every value into one that can be read, or leaves it out and remembers its field. Only `id` stays as it
+    /// came: without it there is no alert.
     pub(super) fn forgive(&mut self, left_out: &mut UnknownNames) {
         for slot in (0..COUNT).map(Slot) {
             let Some(given) = self.given[slot.0].take() else { continue };
-            let readable = if slot == Slot(Alert::ID) || given == Given::Null { Some(given) } else { self.readable(slot, given) };
+            let readable =
+                if slot == Slot(Alert::ID) || given == Given::Null { Some(given) } else { self.readable(slot, given) };
             if readable.is_none() {
                 left_out.add(&format!("{} (not readable)", slot.name()));
             }
@@ -42,7 +44,8 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// An outcome that is a mere word is an outcome all the same: whoever overlooked it would offer the alert for an answer.
+    /// An outcome that is a mere word is an outcome all the same: whoever overlooked it would offer the alert for an
+    /// answer.
     fn outcome_as(&mut self, given: Given<'a>) -> Option<Given<'a>> {
         match given {
             Given::Object(_) => Some(given),
@@ -64,7 +67,9 @@ fn as_kind<'a, R>(kind: &Kind<R>, given: Given<'a>) -> Option<Given<'a>> {
     match kind {
         Kind::Word(_) | Kind::Text(_) => text(given),
         Kind::Moment(_) => plain(&given).and_then(|text| moment(&text)).map(|moment| owned(to_iso(moment))),
-        Kind::Id(_) | Kind::Reference(_) => plain(&given).filter(|text| text.trim().parse::<AlertId>().is_ok()).map(owned),
+        Kind::Id(_) | Kind::Reference(_) => {
+            plain(&given).filter(|text| text.trim().parse::<AlertId>().is_ok()).map(owned)
+        }
         Kind::Amount(_) => plain(&given).filter(|text| text.trim().parse::<Amount>().is_ok()).map(owned),
         Kind::Flag(_) => plain(&given).and_then(|text| flag(&text)).map(Given::Bool),
     }
@@ -86,7 +91,9 @@ fn plain(given: &Given<'_>) -> Option<String> {
 
 fn text(given: Given<'_>) -> Option<Given<'_>> {
     match given {
-        Given::Text(text) if text.len() > MAX_TEXT => Some(owned(text[..text.floor_char_boundary(MAX_TEXT)].to_owned())),
+        Given::Text(text) if text.len() > MAX_TEXT => {
+            Some(owned(text[..text.floor_char_boundary(MAX_TEXT)].to_owned()))
+        }
         Given::Text(_) => Some(given),
         other => plain(&other).map(owned),
     }
@@ -143,7 +150,8 @@ mod tests {
 
     #[test]
     fn numbers_are_read_where_text_is_expected_digit_by_digit() {
-        let (alert, left_out) = read(json!({"providerId": 12_345_678_901_234_567_890_u64, "mcc": 5732, "cardLastFour": "0042"}));
+        let (alert, left_out) =
+            read(json!({"providerId": 12_345_678_901_234_567_890_u64, "mcc": 5732, "cardLastFour": "0042"}));
 
         assert_eq!((alert.provider_id.as_str(), alert.mcc.as_deref()), ("12345678901234567890", Some("5732")));
         assert_eq!((alert.card_last_four.as_str(), left_out.len()), ("0042", 0));
@@ -200,7 +208,11 @@ mod tests {
     #[case(json!({"refunded": "refunded"}), "OPEN", true)]
     #[case(json!({}), "RESOLVED", true)]
     #[case(json!({"extra": 1}), "OF_ITS_OWN", true)]
-    fn an_outcome_that_tells_nothing_is_one_where_the_status_says_so(#[case] outcome: Value, #[case] status: &str, #[case] is_one: bool) {
+    fn an_outcome_that_tells_nothing_is_one_where_the_status_says_so(
+        #[case] outcome: Value,
+        #[case] status: &str,
+        #[case] is_one: bool,
+    ) {
         let (alert, _) = read(json!({"outcome": outcome, "status": status}));
 
         assert_eq!(alert.outcome.is_some(), is_one);

@@ -1,4 +1,5 @@
-//! The known fields of one alert as they were given, by their place in the tables of the domain, and what is read of them.
+//! The known fields of one alert as they were given, by their place in the tables of the domain, and what is read of
+//! them.
 
 use std::borrow::Cow;
 
@@ -30,8 +31,8 @@ const OUTCOME_PREFIX: &str = "outcome.";
 pub(in crate::wire) struct Slot(pub(super) usize);
 
 impl Slot {
-    /// Finds a field of an alert by its name in any letter case. Senders mostly keep the interface's order, so the search goes on after
-    /// the last find.
+    /// Finds a field of an alert by its name in any letter case. Senders mostly keep the interface's order, so the
+    /// search goes on after the last find.
     fn find(name: &str, after: usize) -> Option<Self> {
         let is_called = |index: &usize| match Alert::FIELDS.get(*index) {
             Some(field) => field.is_called(name),
@@ -48,9 +49,9 @@ impl Slot {
     /// The columns of a table by all of their names; those of the outcome carry its name in front.
     pub(in crate::wire) fn columns() -> impl Iterator<Item = (Cow<'static, str>, Self)> {
         let older = |slot: Self| Alert::FIELDS.get(slot.0).and_then(|field| field.older_name);
-        (0..COUNT)
-            .map(Self)
-            .flat_map(move |slot| [Some(slot.name()), older(slot).map(Cow::Borrowed)].into_iter().flatten().map(move |name| (name, slot)))
+        (0..COUNT).map(Self).flat_map(move |slot| {
+            [Some(slot.name()), older(slot).map(Cow::Borrowed)].into_iter().flatten().map(move |name| (name, slot))
+        })
     }
 
     /// Content of its cells.
@@ -97,7 +98,11 @@ impl<'a> Record<'a> {
     }
 
     /// Takes the object `json`, which begins at `start` of its source.
-    pub(in crate::wire) fn from_json(json: &'a str, start: Place, unknown: &mut UnknownNames) -> Result<Self, FieldError> {
+    pub(in crate::wire) fn from_json(
+        json: &'a str,
+        start: Place,
+        unknown: &mut UnknownNames,
+    ) -> Result<Self, FieldError> {
         let mut record = Self::empty();
         let mut next = 0;
         each_member(json, start, |name, value| match Slot::find(&name, next) {
@@ -170,7 +175,12 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn parsed<T>(&mut self, slot: Slot, allowed: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, FieldError> {
+    fn parsed<T>(
+        &mut self,
+        slot: Slot,
+        allowed: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, FieldError> {
         match self.take(slot) {
             None => Ok(None),
             Some(Given::Text(text)) if text.trim().is_empty() => Ok(None),
@@ -197,7 +207,9 @@ impl<'a> Record<'a> {
 
     fn hours(&mut self) -> Result<Option<i64>, FieldError> {
         self.number_as_text(HOURS_LEFT);
-        let hours = self.parsed(HOURS_LEFT, &format!("a whole number of hours, at most {MAX_HOURS_LEFT}"), |text| text.parse().ok())?;
+        let hours = self.parsed(HOURS_LEFT, &format!("a whole number of hours, at most {MAX_HOURS_LEFT}"), |text| {
+            text.parse().ok()
+        })?;
         Ok(hours.map(|hours: i64| hours.max(-1)))
     }
 
@@ -235,12 +247,15 @@ impl<'a> Record<'a> {
             None | Some(Given::Object(_)) => {}
             // A table writes the outcome in columns of its own.
             Some(Given::Text(text)) if text.trim().is_empty() => {}
-            Some(other) => return Err(wrong(OUTCOME, &other, "an object or null (in CSV: columns outcome.outcome and so on)")),
+            Some(other) => {
+                return Err(wrong(OUTCOME, &other, "an object or null (in CSV: columns outcome.outcome and so on)"));
+            }
         }
         if !self.has_outcome {
             return Ok(None);
         }
-        let mut outcome = Outcome { id: OutcomeId::generate(), provider_alert_id: alert.provider_id.clone(), ..Outcome::default() };
+        let mut outcome =
+            Outcome { id: OutcomeId::generate(), provider_alert_id: alert.provider_id.clone(), ..Outcome::default() };
         self.read(IN_OUTCOME, Outcome::FIELDS, &mut outcome)?;
         Ok(Some(Outcome { alert_id: alert.id, ..outcome }))
     }
@@ -253,7 +268,9 @@ fn field_kind<R>(field: &Field<R>) -> CellKind<Slot> {
         (Kind::Amount(_), _) => CellKind::Amount(currency("currency")),
         (Kind::Moment(_), _) => CellKind::Moment,
         (Kind::Flag(_), _) => CellKind::Flag,
-        (Kind::Id(_) | Kind::Reference(_), _) | (_, Content::Currency | Content::Bin | Content::LastFour) => CellKind::Plain,
+        (Kind::Id(_) | Kind::Reference(_), _) | (_, Content::Currency | Content::Bin | Content::LastFour) => {
+            CellKind::Plain
+        }
         (Kind::Word(_) | Kind::Text(_), _) => CellKind::Text,
     }
 }

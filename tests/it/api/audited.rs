@@ -1,9 +1,12 @@
-//! Whatever changes something by a route, or at this machine, leaves an entry in the audit log: who, when, what, from where.
+//! Whatever changes something by a route, or at this machine, leaves an entry in the audit log: who, when, what, from
+//! where.
 
 use avert::api::ROUTES;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock as _;
-use avert::domain::{AuditEntry, CredentialKind, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Secret};
+use avert::domain::{
+    AuditEntry, CredentialKind, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Secret,
+};
 use avert::service::{Alerts as _, Attempts as _, Audit as _, Credentials, Intake as _, Webhooks as _};
 use chrono::Duration;
 use reqwest::{Method, Response};
@@ -40,32 +43,45 @@ fn every_route_that_changes_something_says_here_how_it_is_put_down() {
     let unnamed: Vec<_> = ROUTES
         .iter()
         .filter(|(method, _)| *method != "get")
-        .filter(|route| !CHANGE_NOTHING.contains(route) && !AUDITED.iter().any(|(method, path, _)| (*method, *path) == **route))
+        .filter(|route| {
+            !CHANGE_NOTHING.contains(route) && !AUDITED.iter().any(|(method, path, _)| (*method, *path) == **route)
+        })
         .collect();
 
-    assert!(unnamed.is_empty(), "add them to AUDITED and to `prepared`, or to CHANGE_NOTHING with the reason: {unnamed:?}");
+    assert!(
+        unnamed.is_empty(),
+        "add them to AUDITED and to `prepared`, or to CHANGE_NOTHING with the reason: {unnamed:?}"
+    );
 }
 
 /// Sets the scene for a route, and gives the id and the body to use it with.
 async fn prepared(served: &Served, method: &str, path: &str) -> (String, Option<Value>) {
     let auth = || value!({"header": {"name": "X-API-Key", "value": "s3cr3t"}});
     match (method, path) {
-        ("put", "/api/v1/alerts/{id}/resolution") => (served.alert().await.to_string(), Some(value!({"refunded": "REFUNDED"}))),
+        ("put", "/api/v1/alerts/{id}/resolution") => {
+            (served.alert().await.to_string(), Some(value!({"refunded": "REFUNDED"})))
+        }
         ("post", "/operator/v1/alerts") => {
-            let alert =
-                value!({"provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "A", "amount": "1", "currency": "USD"});
+            let alert = value!({"provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "A",
+                "amount": "1", "currency": "USD"});
             (String::new(), Some(alert))
         }
-        ("post", "/operator/v1/attempts/{id}/decision") => (served.parked().await.1.to_string(), Some(value!({"applied": false}))),
+        ("post", "/operator/v1/attempts/{id}/decision") => {
+            (served.parked().await.1.to_string(), Some(value!({"applied": false})))
+        }
         ("delete", "/operator/v1/clients/{id}") => {
             (served.acting.create_credential(CredentialKind::Client).await.unwrap().credential.id, None)
         }
         ("delete", "/operator/v1/keys/{id}") => {
             (served.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().credential.id, None)
         }
-        ("post", "/operator/v1/endpoints") => (String::new(), Some(value!({"url": "https://a.example/", "auth": auth()}))),
+        ("post", "/operator/v1/endpoints") => {
+            (String::new(), Some(value!({"url": "https://a.example/", "auth": auth()})))
+        }
         ("patch", "/operator/v1/endpoints/{id}") => (served.endpoint().await, Some(value!({"enabled": false}))),
-        ("delete", "/operator/v1/endpoints/{id}") | ("post", "/operator/v1/endpoints/{id}/test") => (served.endpoint().await, None),
+        ("delete", "/operator/v1/endpoints/{id}") | ("post", "/operator/v1/endpoints/{id}/test") => {
+            (served.endpoint().await, None)
+        }
         ("post", "/operator/v1/endpoints/{id}/secret") => (served.endpoint().await, Some(value!({"overlapHours": 1}))),
         ("delete", "/operator/v1/endpoints/{id}/secret") => {
             let endpoint = served.endpoint().await;
@@ -132,11 +148,22 @@ async fn a_request_that_is_refused_or_changes_nothing_leaves_no_entry() {
 
         // Making a client takes no body that could be wrong.
         if *path != "/operator/v1/clients" {
-            let refused = ask(&served, method, path, "018f0000-0000-7000-8000-000000000001", Some(&value!({"no": "such"}))).await;
-            assert!(refused.status().is_client_error() || *path == "/operator/v1/alerts", "{method} {path}: {}", refused.status());
+            let refused =
+                ask(&served, method, path, "018f0000-0000-7000-8000-000000000001", Some(&value!({"no": "such"}))).await;
+            assert!(
+                refused.status().is_client_error() || *path == "/operator/v1/alerts",
+                "{method} {path}: {}",
+                refused.status()
+            );
         }
-        let nobody = served.bare(Method::from_bytes(method.to_uppercase().as_bytes()).unwrap(), &path.replace("{id}", &id));
-        nobody.header("Content-Type", "application/json").body(body.unwrap_or_default().to_string()).send().await.unwrap();
+        let nobody =
+            served.bare(Method::from_bytes(method.to_uppercase().as_bytes()).unwrap(), &path.replace("{id}", &id));
+        nobody
+            .header("Content-Type", "application/json")
+            .body(body.unwrap_or_default().to_string())
+            .send()
+            .await
+            .unwrap();
 
         assert_eq!(entries(&served).await.len(), before, "{method} {path}");
     }
@@ -153,7 +180,10 @@ async fn a_token_client_is_put_down_by_its_name() {
     json(request.header("Content-Type", "application/json").body(body).send().await.unwrap(), 200).await;
 
     let entry = &entries(&served).await[0];
-    assert_eq!((entry.action.as_str(), entry.actor.as_str()), ("alert.resolved", format!("client {}", client.credential.id).as_str()));
+    assert_eq!(
+        (entry.action.as_str(), entry.actor.as_str()),
+        ("alert.resolved", format!("client {}", client.credential.id).as_str())
+    );
     assert_eq!(entry.origin, "127.0.0.1");
 }
 
@@ -165,14 +195,21 @@ async fn what_is_changed_at_this_machine_is_put_down_to_it() {
     let before = entries(&served).await.len();
 
     acting
-        .revoke_credential(KEY, &acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().credential.id)
+        .revoke_credential(
+            KEY,
+            &acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().credential.id,
+        )
         .await
         .unwrap();
     acting
-        .revoke_credential(CredentialKind::Client, &acting.create_credential(CredentialKind::Client).await.unwrap().credential.id)
+        .revoke_credential(
+            CredentialKind::Client,
+            &acting.create_credential(CredentialKind::Client).await.unwrap().credential.id,
+        )
         .await
         .unwrap();
-    let endpoint = acting.add_endpoint(NewEndpoint::new("https://a.example/".parse().unwrap(), auth())).await.unwrap().id;
+    let endpoint =
+        acting.add_endpoint(NewEndpoint::new("https://a.example/".parse().unwrap(), auth())).await.unwrap().id;
     let change = EndpointChange { auth: Some(auth()), ..EndpointChange::default() };
     acting.change_endpoint(endpoint, change).await.unwrap();
     let alert = open_alert("P-1");
@@ -223,7 +260,8 @@ async fn who_a_caller_says_to_be_stands_beside_the_key_and_never_in_its_place() 
         let (id, body) = prepared(&served, method, path).await;
         let before = entries(&served).await.len();
         let key = if path.starts_with("/operator") { &served.operator_key } else { &served.key };
-        let request = served.bare(Method::from_bytes(method.to_uppercase().as_bytes()).unwrap(), &path.replace("{id}", &id));
+        let request =
+            served.bare(Method::from_bytes(method.to_uppercase().as_bytes()).unwrap(), &path.replace("{id}", &id));
         let request = request.header("X-API-KEY", key).header("X-Avert-User", "Ana P%C3%A9rez");
         let request = match &body {
             Some(body) => request.header("Content-Type", "application/json").body(body.to_string()),
@@ -249,7 +287,8 @@ async fn a_name_that_cannot_be_shown_never_holds_a_decision_up() {
         let served = Served::start().await;
         let alert = served.alert().await;
 
-        let request = served.bare(Method::PUT, &format!("/api/v1/alerts/{alert}/resolution")).header("X-API-KEY", &served.key);
+        let request =
+            served.bare(Method::PUT, &format!("/api/v1/alerts/{alert}/resolution")).header("X-API-KEY", &served.key);
         let request = request.header("X-Avert-User", said).header("Content-Type", "application/json");
         json(request.body(r#"{"refunded":"REFUNDED"}"#).send().await.unwrap(), 200).await;
 

@@ -1,5 +1,5 @@
-//! The contract of the capabilities beyond the interface: the same sentences hold whichever handle is asked, the engine's own or a client
-//! across HTTP with an operator's key. What a handle shows is what the engine shows.
+//! The contract of the capabilities beyond the interface: the same sentences hold whichever handle is asked, the
+//! engine's own or a client across HTTP with an operator's key. What a handle shows is what the engine shows.
 
 use std::sync::Arc;
 
@@ -7,11 +7,13 @@ use avert::client::{AccessCredential, Client};
 use avert::domain::query::{Vocabulary, parse};
 use avert::domain::url::{EndpointUrl, PlainHttp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, CaCertificates, Calendar, CredentialKind, Currency, Deadline,
-    DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth, EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope,
-    NewEndpoint, Secret, SigningChange,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, CaCertificates, Calendar, CredentialKind,
+    Currency, Deadline, DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth, EndpointChange, EndpointId, EventKind,
+    FindQuery, IngestOptions, KeyScope, NewEndpoint, Secret, SigningChange,
 };
-use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Webhooks};
+use avert::service::{
+    Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Webhooks,
+};
 use avert::wire::Dialect;
 use chrono::Duration;
 
@@ -105,7 +107,8 @@ async fn an_endpoint_is_added_changed_and_removed(way: Way) {
     let signing = Some(Secret::for_signing());
 
     let ca_certificate: CaCertificates = Authority::new().pem().parse().unwrap();
-    let new = NewEndpoint { signing, ca_certificate: ca_certificate.clone(), ..endpoint_at("http://shop.example/hooks") };
+    let new =
+        NewEndpoint { signing, ca_certificate: ca_certificate.clone(), ..endpoint_at("http://shop.example/hooks") };
     let added = webhooks.add_endpoint(new).await.unwrap();
     let rotation = SigningChange::Rotate { secret: Secret::for_signing(), overlap: Duration::hours(2) };
     let all = EndpointChange {
@@ -122,7 +125,10 @@ async fn an_endpoint_is_added_changed_and_removed(way: Way) {
     let stored = served.acting.endpoints().await.unwrap();
     webhooks.remove_endpoint(added.id).await.unwrap();
 
-    assert_eq!((added.url.reveal(), added.auth.as_str(), added.signed), ("http://shop.example/hooks", "X-API-Key", true));
+    assert_eq!(
+        (added.url.reveal(), added.auth.as_str(), added.signed),
+        ("http://shop.example/hooks", "X-API-Key", true)
+    );
     assert_eq!((changed.url.reveal(), changed.auth.as_str()), ("https://shop.example/other", "Basic"));
     assert_eq!(changed.old_secret_until, Some(noon() + Duration::hours(2)));
     assert_eq!([added.has_ca_certificate, changed.has_ca_certificate], [true, false]);
@@ -137,9 +143,12 @@ async fn alerts_on_one_payment_are_found_by_its_reference_whatever_the_card(way:
     let (served, deployment) = open(way).await;
     let duplicates = deployment.duplicates.unwrap();
     let reference = || Some("74320456118200319945216".to_owned());
-    let other_card = Alert { card_last_four: "9876".to_owned(), acquirer_reference_number: reference(), ..open_alert("B") };
+    let other_card =
+        Alert { card_last_four: "9876".to_owned(), acquirer_reference_number: reference(), ..open_alert("B") };
     let stranger = Alert { card_last_four: "5555".to_owned(), ..open_alert("C") };
-    let brought = served.ingest(vec![Alert { acquirer_reference_number: reference(), ..open_alert("A") }, other_card, stranger]).await;
+    let brought = served
+        .ingest(vec![Alert { acquirer_reference_number: reference(), ..open_alert("A") }, other_card, stranger])
+        .await;
     let [one, other, alone] = [0, 1, 2].map(|at: usize| brought[at].id);
 
     let found = duplicates.duplicates(vec![one, other, alone, AlertId::generate()]).await.unwrap();
@@ -178,7 +187,11 @@ async fn deliveries_are_listed_told_and_sent_again(way: Way) {
     let none = DeliveryFilter::default();
     let filters = [
         DeliveryFilter { size: 2, ..none.clone() },
-        DeliveryFilter { states: vec![DeliveryState::Exhausted, DeliveryState::Leased], endpoint: Some(endpoint), ..none.clone() },
+        DeliveryFilter {
+            states: vec![DeliveryState::Exhausted, DeliveryState::Leased],
+            endpoint: Some(endpoint),
+            ..none.clone()
+        },
         DeliveryFilter { alert: Some(alerts[1].id), size: 1_000, ..none.clone() },
         DeliveryFilter { kind: Some(EventKind::AlertResolved), ..none.clone() },
     ];
@@ -202,7 +215,10 @@ async fn deliveries_are_listed_told_and_sent_again(way: Way) {
 
     assert_eq!(pages.iter().map(|page| page.data.len()).collect::<Vec<_>>(), [2, 3, 1, 0]);
     assert_eq!((rest.data.len(), rest.next, of_event.data), (1, None, rest.data));
-    assert_eq!((log.attempts.len(), log.attempts[0].status, log.attempts[0].answer.as_str()), (1, Some(500), "out of order"));
+    assert_eq!(
+        (log.attempts.len(), log.attempts[0].status, log.attempts[0].answer.as_str()),
+        (1, Some(500), "out of order")
+    );
     assert_eq!((since.data.len(), before.data.len()), (3, 0));
     assert!(log.body.contains("alert.created"));
     assert_eq!((again.state, others), (DeliveryState::Pending, 2));
@@ -296,7 +312,11 @@ async fn insights_within_a_filter_are_those_of_the_engine(way: Way) {
 
 async fn sums_within_a_filter_are_those_of_the_engine(way: Way) {
     let (served, deployment) = open(way).await;
-    let dollars = Alert { currency: Currency::new("USD"), amount: Some("9223372036854.01".parse().unwrap()), ..open_alert("DOLLARS") };
+    let dollars = Alert {
+        currency: Currency::new("USD"),
+        amount: Some("9223372036854.01".parse().unwrap()),
+        ..open_alert("DOLLARS")
+    };
     served.ingest(vec![open_alert("ONE"), open_alert("TWO"), dollars]).await;
     let stats = deployment.stats.unwrap();
 
@@ -304,7 +324,10 @@ async fn sums_within_a_filter_are_those_of_the_engine(way: Way) {
     let one = stats.sums(&AlertFilter { q: Some("dollars".to_owned()), ..AlertFilter::default() }).await.unwrap();
 
     assert_eq!(all.iter().map(|sum| (sum.alerts, sum.unpriced)).collect::<Vec<_>>(), [(2, 0), (1, 0)]);
-    assert_eq!(one.iter().map(|sum| (sum.alerts, sum.money.to_string())).collect::<Vec<_>>(), [(1, "9,223,372,036,854.01 USD".to_owned())]);
+    assert_eq!(
+        one.iter().map(|sum| (sum.alerts, sum.money.to_string())).collect::<Vec<_>>(),
+        [(1, "9,223,372,036,854.01 USD".to_owned())]
+    );
     assert_eq!(all, served.acting.sums(&AlertFilter::default()).await.unwrap());
 }
 
@@ -326,7 +349,10 @@ async fn conditions_are_answered_in_this_process_and_refused_across_http(way: Wa
                 ServiceError::InvalidRequest(errors) => errors[0].field.clone(),
                 other => panic!("{other}"),
             };
-            assert_eq!((refused(listed.unwrap_err()), refused(counted.unwrap_err())), ("mcc:5941".to_owned(), "mcc:5941".to_owned()));
+            assert_eq!(
+                (refused(listed.unwrap_err()), refused(counted.unwrap_err())),
+                ("mcc:5941".to_owned(), "mcc:5941".to_owned())
+            );
             assert!(deployment.vocabulary.is_of_interface());
         }
     }
@@ -401,7 +427,10 @@ async fn what_is_not_there_not_valid_or_not_now_is_told_alike(way: Way) {
     let ours = &served.acting;
 
     assert_eq!(webhooks.remove_endpoint(no_endpoint).await, ours.remove_endpoint(no_endpoint).await);
-    assert_eq!(webhooks.test_endpoint(no_endpoint).await, Err(ServiceError::NotFound(format!("endpoint {no_endpoint}"))));
+    assert_eq!(
+        webhooks.test_endpoint(no_endpoint).await,
+        Err(ServiceError::NotFound(format!("endpoint {no_endpoint}")))
+    );
     assert_eq!(webhooks.delivery(no_delivery).await, ours.delivery(no_delivery).await);
     assert_eq!(attempts.settle_parked(no_attempt, true).await, ours.settle_parked(no_attempt, true).await);
     assert_eq!(webhooks.redeliver(delivery).await, ours.redeliver(delivery).await);
@@ -414,7 +443,8 @@ async fn a_credential_lives_from_its_creation_to_its_revocation(way: Way) {
     let (served, deployment) = open(way).await;
     let credentials = deployment.credentials.unwrap();
 
-    for kind in [CredentialKind::Key(KeyScope::Alerts), CredentialKind::Key(KeyScope::Operator), CredentialKind::Client] {
+    for kind in [CredentialKind::Key(KeyScope::Alerts), CredentialKind::Key(KeyScope::Operator), CredentialKind::Client]
+    {
         let created = credentials.create_credential(kind).await.unwrap();
         let listed = credentials.credentials().await.unwrap();
         let revoked = credentials.revoke_credential(kind, &created.credential.id).await.unwrap();
@@ -430,7 +460,8 @@ async fn a_credential_lives_from_its_creation_to_its_revocation(way: Way) {
 async fn without_an_operators_key_nothing_beyond_the_interface_is_there() {
     let served = Served::start().await;
 
-    let Deployment { intake, webhooks, credentials, attempts, audit, stats, changes, .. } = client(&served, None).deployment();
+    let Deployment { intake, webhooks, credentials, attempts, audit, stats, changes, .. } =
+        client(&served, None).deployment();
 
     assert!(intake.is_none() && webhooks.is_none() && credentials.is_none() && attempts.is_none());
     assert!(audit.is_none() && stats.is_none() && changes.is_none());
@@ -447,8 +478,10 @@ async fn a_wait_for_a_change_ends_where_the_key_does_and_goes_on_where_the_data_
     assert_eq!(tokio::time::timeout(PATIENCE, fresh.next_change(newest + 1_000)).await.unwrap(), Ok(newest));
 
     let id = served.operator_key.split('_').nth(2).unwrap().to_owned();
-    let (ended, revoked) =
-        tokio::join!(client.next_change(newest), served.acting.revoke_credential(CredentialKind::Key(KeyScope::Operator), &id));
+    let (ended, revoked) = tokio::join!(
+        client.next_change(newest),
+        served.acting.revoke_credential(CredentialKind::Key(KeyScope::Operator), &id)
+    );
 
     revoked.unwrap();
     assert!(matches!(ended, Err(ServiceError::NotAuthorized(_))), "{ended:?}");
@@ -464,7 +497,6 @@ async fn a_key_that_is_no_operators_opens_nothing_beyond_the_interface() {
     assert!(matches!(client.unfinished().await, Err(ServiceError::NotAuthorized(_))));
     assert!(matches!(client.audit(None, 1).await, Err(ServiceError::NotAuthorized(_))));
     assert!(matches!(client.count_all().await, Err(ServiceError::NotAuthorized(_))));
-    assert!(
-        matches!(client.ingest(Vec::new(), IngestOptions { events: true }).await, Ok(report) if report == avert::domain::IngestReport::default())
-    );
+    assert!(matches!(client.ingest(Vec::new(), IngestOptions { events: true }).await,
+            Ok(report) if report == avert::domain::IngestReport::default()));
 }

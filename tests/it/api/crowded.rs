@@ -40,7 +40,9 @@ async fn is_hung_up(stream: &mut TcpStream) {
 
 /// A request whose body is waited for: whoever sends it is told to go on.
 async fn slow_body(served: &Served, request: &str, headers: &str) -> TcpStream {
-    let head = format!("{request} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: 100\r\nExpect: 100-continue\r\n\r\n");
+    let head = format!(
+        "{request} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: 100\r\nExpect: 100-continue\r\n\r\n"
+    );
     let mut stream = begin(served, &head).await;
     assert!(heard(&mut stream).await.starts_with("HTTP/1.1 100 "));
     stream
@@ -110,7 +112,11 @@ async fn bodies_on_their_way_hold_no_place() {
     json(served.get("/api/v1/alerts").await, 200).await;
     json(served.bare(Method::GET, "/api/v1/alerts").bearer_auth(token).send().await.unwrap(), 200).await;
     json(served.bare(Method::GET, "/health").send().await.unwrap(), 200).await;
-    let form = format!("grant_type=client_credentials&client_id={}&client_secret={}", client.credential.id, client.secret.reveal());
+    let form = format!(
+        "grant_type=client_credentials&client_id={}&client_secret={}",
+        client.credential.id,
+        client.secret.reveal()
+    );
     json(served.ask_for_token(form).send().await.unwrap(), 200).await;
     json(served.put(id, REFUNDED).send().await.unwrap(), 200).await;
 }
@@ -139,7 +145,8 @@ async fn no_organization_gets_all_places() {
 #[tokio::test]
 async fn no_organization_gets_all_change_streams() {
     let served = Served::with(ApiOptions { max_streams: 4, ..ApiOptions::default() }).await;
-    let other = served.another_organization().await.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap();
+    let other =
+        served.another_organization().await.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap();
     let ask = |key: &str| served.bare(Method::GET, "/operator/v1/changes").header("X-API-KEY", key).send();
     let mut open = Vec::new();
     for _ in 0..3 {
@@ -162,7 +169,9 @@ fn median(mut all: Vec<Duration>) -> Duration {
 async fn a_decision_of_another_organization_is_answered_before_the_deep_lists_beside_it() {
     const LISTS: usize = 32;
     let served = Arc::new(Served::start().await);
-    let rows = |count: u64| (1..=count).map(|line| AlertPatch::of(open_alert(&AlertId::generate().to_string())).at(line)).collect();
+    let rows = |count: u64| {
+        (1..=count).map(|line| AlertPatch::of(open_alert(&AlertId::generate().to_string())).at(line)).collect()
+    };
     served.acting.ingest(rows(12_000), IngestOptions { events: false }).await.unwrap();
     let other = served.another_organization().await;
     other.ingest(rows(9), IngestOptions { events: false }).await.unwrap();
@@ -196,8 +205,11 @@ async fn a_decision_of_another_organization_is_answered_before_the_deep_lists_be
     for alert in alerts {
         let asked = Instant::now();
         let path = format!("/api/v1/alerts/{}/resolution", alert.id);
-        let put =
-            served.bare(Method::PUT, &path).header("X-API-KEY", key.reveal()).header("Content-Type", "application/json").body(REFUNDED);
+        let put = served
+            .bare(Method::PUT, &path)
+            .header("X-API-KEY", key.reveal())
+            .header("Content-Type", "application/json")
+            .body(REFUNDED);
         json(put.send().await.unwrap(), 200).await;
         decisions.push(asked.elapsed());
     }
@@ -299,13 +311,18 @@ async fn this_machine_is_not_refused_where_all_its_connections_are_at_work() {
 #[case::not_believed(&["10.0.0.0/8"], "127.0.0.1")]
 #[case::by_default(&[], "127.0.0.1")]
 #[tokio::test]
-async fn the_audit_log_has_the_clients_address_where_the_proxy_is_trusted(#[case] trusted: &[&str], #[case] origin: &str) {
+async fn the_audit_log_has_the_clients_address_where_the_proxy_is_trusted(
+    #[case] trusted: &[&str],
+    #[case] origin: &str,
+) {
     let trusted_proxies = trusted.iter().map(|network| network.parse().unwrap()).collect();
     let served = Served::with(ApiOptions { trusted_proxies, ..ApiOptions::default() }).await;
     let id = served.alert().await;
 
-    let put =
-        served.put(id, REFUNDED).header("X-Forwarded-For", "198.51.100.1").header("Forwarded", "for=203.0.113.9, for=\"192.0.2.7:80\"");
+    let put = served
+        .put(id, REFUNDED)
+        .header("X-Forwarded-For", "198.51.100.1")
+        .header("Forwarded", "for=203.0.113.9, for=\"192.0.2.7:80\"");
     json(put.send().await.unwrap(), 200).await;
 
     let entries = served.acting.audit(None, 1).await.unwrap();
@@ -317,11 +334,17 @@ async fn the_audit_log_has_the_clients_address_where_the_proxy_is_trusted(#[case
 #[case::a_token("POST /auth/token", "application/x-www-form-urlencoded", 65_537)]
 #[case::alerts("POST /operator/v1/alerts", "application/json", 67_108_865)]
 #[tokio::test]
-async fn a_body_that_is_announced_too_large_is_refused_before_it_comes(#[case] request: &str, #[case] kind: &str, #[case] length: u64) {
+async fn a_body_that_is_announced_too_large_is_refused_before_it_comes(
+    #[case] request: &str,
+    #[case] kind: &str,
+    #[case] length: u64,
+) {
     let served = Served::with(ApiOptions { body_timeout: Duration::from_secs(3_600), ..ApiOptions::default() }).await;
     let key = if request.contains("operator") { &served.operator_key } else { &served.key };
-    let head =
-        format!("{request} HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: {key}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
+    let head = format!(
+        "{request} HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: {key}\r\nContent-Type: {kind}\r\nContent-Length: \
+            {length}\r\n\r\n"
+    );
 
     let answer = heard(&mut begin(&served, &head).await).await;
 

@@ -122,7 +122,10 @@ async fn invalid_query() {
     let problem = refused(answer, 400, "invalid_query").await;
     assert_eq!(fields(&problem), ["status", "sortOrder", "size"]);
     let status = problem["errors"][0]["message"].as_str().unwrap();
-    assert!(status.contains("\"LOST\"") && status.contains("OPEN,RESOLVED,REFUNDED,CHARGEBACK,EXPIRED,INVALID"), "{status}");
+    assert!(
+        status.contains("\"LOST\"") && status.contains("OPEN,RESOLVED,REFUNDED,CHARGEBACK,EXPIRED,INVALID"),
+        "{status}"
+    );
 }
 
 #[rstest]
@@ -187,7 +190,8 @@ async fn not_authorized() {
             assert!(key.len() < 2 || !problem.to_string().contains(key), "{problem}");
         }
     }
-    let put = served.bare(Method::PUT, &format!("/api/v1/alerts/{id}/resolution")).header("Content-Type", "application/json");
+    let put =
+        served.bare(Method::PUT, &format!("/api/v1/alerts/{id}/resolution")).header("Content-Type", "application/json");
     refused(put.body(REFUNDED).send().await.unwrap(), 403, "not_authorized").await;
     assert_eq!(served.network.simulator.submissions(), 0);
 }
@@ -213,7 +217,8 @@ async fn ambiguous_credentials() {
 #[tokio::test]
 async fn unsupported_media_type(#[case] content_type: Option<&str>) {
     let served = Served::start().await;
-    let mut request = served.request(Method::PUT, &format!("/api/v1/alerts/{}/resolution", served.alert().await)).body(REFUNDED);
+    let mut request =
+        served.request(Method::PUT, &format!("/api/v1/alerts/{}/resolution", served.alert().await)).body(REFUNDED);
     if let Some(content_type) = content_type {
         request = request.header("Content-Type", content_type);
     }
@@ -275,7 +280,8 @@ async fn body_too_large() {
     let id = served.alert().await;
     let padded = |length: usize| format!("{}{REFUNDED}", " ".repeat(length - REFUNDED.len()));
     let chunked = format!(
-        "PUT /api/v1/alerts/{id}/resolution HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: {}\r\nContent-Type: application/json\r\n\
+        "PUT /api/v1/alerts/{id}/resolution HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: {}\r\nContent-Type: \
+            application/json\r\n\
          Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n10001\r\n{}\r\n0\r\n\r\n",
         served.key,
         padded(65_537)
@@ -291,7 +297,8 @@ async fn body_too_large() {
 async fn a_client_that_asks_first_is_not_told_to_send_a_body_over_the_limit() {
     let served = Served::start().await;
     let request = format!(
-        "PUT /api/v1/alerts/{}/resolution HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: {}\r\nContent-Type: application/json\r\n\
+        "PUT /api/v1/alerts/{}/resolution HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: {}\r\nContent-Type: \
+            application/json\r\n\
          Content-Length: 99999999\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n",
         AlertId::generate(),
         served.key
@@ -304,9 +311,12 @@ async fn a_client_that_asks_first_is_not_told_to_send_a_body_over_the_limit() {
 
 #[tokio::test]
 async fn wrong_host() {
-    let served = Served::with(ApiOptions { allowed_hosts: vec!["desk.example.com".to_owned()], ..ApiOptions::default() }).await;
+    let served =
+        Served::with(ApiOptions { allowed_hosts: vec!["desk.example.com".to_owned()], ..ApiOptions::default() }).await;
     let port = served.address.port();
-    let ask = async |head: String| served.raw(format!("GET {head}\r\nX-API-KEY: {}\r\nConnection: close\r\n\r\n", served.key)).await;
+    let ask = async |head: String| {
+        served.raw(format!("GET {head}\r\nX-API-KEY: {}\r\nConnection: close\r\n\r\n", served.key)).await
+    };
 
     for host in ["localhost", "127.0.0.1", "desk.example.com", "DESK.EXAMPLE.COM"] {
         for named in [host.to_owned(), format!("{host}:{port}")] {
@@ -314,8 +324,15 @@ async fn wrong_host() {
             assert!(answer.starts_with("HTTP/1.1 200"), "{named}: {answer}");
         }
     }
-    let foreign =
-        ["evil.example.com", &format!("evil.example.com:{port}"), "localhost:1", "desk.example.com.evil.com", "", "[::1]", "10.0.0.1"];
+    let foreign = [
+        "evil.example.com",
+        &format!("evil.example.com:{port}"),
+        "localhost:1",
+        "desk.example.com.evil.com",
+        "",
+        "[::1]",
+        "10.0.0.1",
+    ];
     for host in foreign {
         for path in ["/api/v1/alerts", "/nowhere", "/health/", "/metrics"] {
             let answer = ask(format!("{path} HTTP/1.1\r\nHost: {host}")).await;
@@ -335,12 +352,22 @@ async fn health_checks_are_answered_under_any_name_and_none() {
     let served = Served::start().await;
 
     for path in ["/health", "/ready", "/health?from=balancer"] {
-        for rest in ["HTTP/1.0", "HTTP/1.1\r\nHost: 10.1.2.3:7317", "HTTP/1.1\r\nHost: pod.example", "HTTP/1.1\r\nHost: ", "HTTP/1.1"] {
+        for rest in [
+            "HTTP/1.0",
+            "HTTP/1.1\r\nHost: 10.1.2.3:7317",
+            "HTTP/1.1\r\nHost: pod.example",
+            "HTTP/1.1\r\nHost: ",
+            "HTTP/1.1",
+        ] {
             let answer = served.raw(format!("GET {path} {rest}\r\nConnection: close\r\n\r\n")).await;
-            assert!(answer.starts_with("HTTP/1.1 200") || answer.starts_with("HTTP/1.0 200"), "{path} {rest}: {answer}");
+            assert!(
+                answer.starts_with("HTTP/1.1 200") || answer.starts_with("HTTP/1.0 200"),
+                "{path} {rest}: {answer}"
+            );
         }
     }
-    let from_a_page = served.request(Method::GET, "/health").header("Origin", "http://evil.example.com").send().await.unwrap();
+    let from_a_page =
+        served.request(Method::GET, "/health").header("Origin", "http://evil.example.com").send().await.unwrap();
     refused(from_a_page, 403, "not_authorized").await;
 }
 
@@ -350,7 +377,8 @@ async fn what_frames_its_body_twice_is_refused_and_what_follows_it_is_not_read()
     let id = served.alert().await;
     let length = REFUNDED.len();
     let put = format!(
-        "PUT /api/v1/alerts/{id}/resolution HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: {}\r\nContent-Type: application/json\r\n",
+        "PUT /api/v1/alerts/{id}/resolution HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: {}\r\nContent-Type: \
+            application/json\r\n",
         served.key
     );
     let chunks = format!("{length:x}\r\n{REFUNDED}\r\n0\r\n\r\n");
@@ -371,7 +399,10 @@ async fn what_frames_its_body_twice_is_refused_and_what_follows_it_is_not_read()
         assert_eq!(answer.matches("x-request-id:").count(), 1, "{framing}: {answer}");
     }
     let answer = served
-        .raw(format!("{put}Transfer-Encoding: chunked\r\n\r\n{chunks}{put}Connection: close\r\nContent-Length: {length}\r\n\r\n{REFUNDED}"))
+        .raw(format!(
+            "{put}Transfer-Encoding: chunked\r\n\r\n{chunks}{put}Connection: close\r\nContent-Length: \
+            {length}\r\n\r\n{REFUNDED}"
+        ))
         .await;
     let statuses: Vec<_> = answer.match_indices("HTTP/1.1 ").map(|(at, _)| &answer[at + 9..at + 12]).collect();
     assert_eq!(statuses, ["200", "409"], "framed once, two requests are two: {answer}");
@@ -382,7 +413,9 @@ async fn a_foreign_origin_is_not_authorized() {
     let served = Served::start().await;
     let from = |origin: &str| served.request(Method::GET, "/api/v1/alerts").header("Origin", origin).send();
 
-    for origin in ["http://evil.example.com", "null", "https://localhost.evil.example.com", "file://", "http://localhost:1"] {
+    for origin in
+        ["http://evil.example.com", "null", "https://localhost.evil.example.com", "file://", "http://localhost:1"]
+    {
         let answer = from(origin).await.unwrap();
         assert!(answer.headers().get("access-control-allow-origin").is_none());
         refused(answer, 403, "not_authorized").await;
@@ -412,7 +445,9 @@ async fn idempotency_key_reused() {
 #[tokio::test]
 async fn an_idempotency_key_that_is_none_is_refused_by_name(#[case] keys: &[&str]) {
     let served = Served::start().await;
-    let request = keys.iter().fold(served.put(served.alert().await, REFUNDED), |request, key| request.header("Idempotency-Key", *key));
+    let request = keys
+        .iter()
+        .fold(served.put(served.alert().await, REFUNDED), |request, key| request.header("Idempotency-Key", *key));
 
     let problem = refused(request.send().await.unwrap(), 400, "invalid_resolution").await;
 
@@ -471,7 +506,10 @@ async fn faults_are_told_in_the_order_of_the_checks() {
     ];
 
     for (host, key, id, content_type, body, status, code) in steps {
-        let request = served.bare(Method::PUT, &format!("/api/v1/alerts/{id}/resolution")).header("Host", host).header("X-API-KEY", key);
+        let request = served
+            .bare(Method::PUT, &format!("/api/v1/alerts/{id}/resolution"))
+            .header("Host", host)
+            .header("X-API-KEY", key);
         let answer = request.header("Content-Type", content_type).body(body).send().await.unwrap();
         refused(answer, status, code).await;
     }

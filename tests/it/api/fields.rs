@@ -1,4 +1,5 @@
-//! The fields of the interface over HTTP: what is brought in is what both dialects tell, field by field and word by word.
+//! The fields of the interface over HTTP: what is brought in is what both dialects tell, field by field and word by
+//! word.
 
 use avert::domain::field::Merge;
 use avert::domain::{Alert, AlertPatch, AlertStatus, AlertType, Deadline, Provider};
@@ -31,7 +32,9 @@ fn full() -> Value {
 /// Brings one alert in over HTTP.
 async fn bring_in(served: &Served, alert: &Value) {
     let request = served.bare(Method::POST, "/operator/v1/alerts").header("X-API-KEY", &served.operator_key);
-    let report = json(request.header("Content-Type", "application/json").body(alert.to_string()).send().await.unwrap(), 200).await;
+    let report =
+        json(request.header("Content-Type", "application/json").body(alert.to_string()).send().await.unwrap(), 200)
+            .await;
     assert_eq!(report["created"], 1, "{report}");
 }
 
@@ -57,16 +60,22 @@ async fn every_field_that_is_brought_in_is_told_in_both_dialects() {
     assert_eq!(sorted(&current), sorted(&expected));
     assert_eq!(listed["data"][0], current);
     let wanted = serde_json::to_string(&current).unwrap();
-    let wanted =
-        wanted.replace(r#""amount":"10.00""#, r#""amount":10.00"#).replace(r#""chargebackAmount":"9.90""#, r#""chargebackAmount":9.90"#);
+    let wanted = wanted
+        .replace(r#""amount":"10.00""#, r#""amount":10.00"#)
+        .replace(r#""chargebackAmount":"9.90""#, r#""chargebackAmount":9.90"#);
     assert_eq!(older, wanted.replace("ethocaMerchantId", "ethocaMergantId"));
 }
 
 #[tokio::test]
 async fn the_words_of_both_variants_keep_their_letter_case() {
     let served = Served::start().await;
-    let spelled =
-        [("keyed", "issuer"), ("swiped", "cardholder"), ("eCommerce", "not_available"), ("unknown", "CARDHOLDER"), ("KEYED", "Issuer")];
+    let spelled = [
+        ("keyed", "issuer"),
+        ("swiped", "cardholder"),
+        ("eCommerce", "not_available"),
+        ("unknown", "CARDHOLDER"),
+        ("KEYED", "Issuer"),
+    ];
 
     for (index, (transaction_type, initiated_by)) in spelled.into_iter().enumerate() {
         let id = format!("018f0000-0000-7000-8000-00000000000{index}");
@@ -79,7 +88,10 @@ async fn the_words_of_both_variants_keep_their_letter_case() {
 
         let told = json(served.get(&format!("/api/v1/alerts/{id}")).await, 200).await;
 
-        assert_eq!((&told["transactionType"], &told["initiatedBy"]), (&value!(transaction_type), &value!(initiated_by)));
+        assert_eq!(
+            (&told["transactionType"], &told["initiatedBy"]),
+            (&value!(transaction_type), &value!(initiated_by))
+        );
     }
 }
 
@@ -94,7 +106,8 @@ async fn every_type_and_status_of_the_interface_is_brought_in_and_found_by_its_w
         "VERIFI_FRAUD_NOTICE",
         "VERIFI_CANCEL_NOTICE",
     ];
-    let statuses = ["OPEN", "RESOLVED", "REFUNDED", "CHARGEBACK", "EXPIRED", "INVALID", "NEW", "PROCESSING", "NOT_FOUND", "OTHER"];
+    let statuses =
+        ["OPEN", "RESOLVED", "REFUNDED", "CHARGEBACK", "EXPIRED", "INVALID", "NEW", "PROCESSING", "NOT_FOUND", "OTHER"];
     let served = Served::start().await;
     let token = served.token().await;
     for (index, status) in statuses.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Requests by the thousand, made out of the API's own description and then spoilt: none is the server's fault, none makes a handler
-//! panic, every refusal is a problem document, and every answer is one that the description has.
+//! Requests by the thousand, made out of the API's own description and then spoilt: none is the server's fault, none
+//! makes a handler panic, every refusal is a problem document, and every answer is one that the description has.
 //!
-//! Short by itself; `AVERT_FUZZ_REQUESTS=100000` for long, `AVERT_FUZZ_SEED` for other requests. What goes wrong is printed with the
-//! seed and the number of the request, and the same seed makes the same requests.
+//! Short by itself; `AVERT_FUZZ_REQUESTS=100000` for long, `AVERT_FUZZ_SEED` for other requests. What goes wrong is
+//! printed with the seed and the number of the request, and the same seed makes the same requests.
 
 mod judging;
 mod making;
@@ -62,7 +62,8 @@ async fn world(served: &Served, other: &avert::engine::ActingEngine) -> World {
     }
     let (_, parked) = served.parked().await;
     let deliveries = served.see("/deliveries?size=50").await;
-    let deliveries = deliveries["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
+    let deliveries =
+        deliveries["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
     let (token, _) = served.token_for(&served.acting).await;
     let (foreign_token, foreign_client) = served.token_for(other).await;
     let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
@@ -70,7 +71,15 @@ async fn world(served: &Served, other: &avert::engine::ActingEngine) -> World {
     let spare = served.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
     let foreign = other.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap();
     // The network has its moods.
-    let moods = [Some(Fault::Refusal), None, Some(Fault::Unreachable), None, None, Some(Fault::TimeOut { applied: true }), None];
+    let moods = [
+        Some(Fault::Refusal),
+        None,
+        Some(Fault::Unreachable),
+        None,
+        None,
+        Some(Fault::TimeOut { applied: true }),
+        None,
+    ];
     served.network.simulator.script(moods);
     World {
         alerts: alerts.iter().map(|alert| alert.id.to_string()).collect(),
@@ -88,14 +97,21 @@ async fn world(served: &Served, other: &avert::engine::ActingEngine) -> World {
 }
 
 async fn answer(app: &Router, made: &Made) -> Answer {
-    let request = made.headers.iter().fold(Request::builder().method(made.method.as_str()).uri(&made.target), |request, (name, value)| {
-        request.header(name.as_str(), value.as_slice())
-    });
+    let request = made
+        .headers
+        .iter()
+        .fold(Request::builder().method(made.method.as_str()).uri(&made.target), |request, (name, value)| {
+            request.header(name.as_str(), value.as_slice())
+        });
     let response = app.clone().oneshot(request.body(Body::from(made.body.clone())).unwrap()).await.unwrap();
     let (parts, body) = response.into_parts();
     let endless = parts.headers.get("content-type").is_some_and(|kind| kind == "text/event-stream");
     let body = if endless { Vec::new() } else { to_bytes(body, usize::MAX).await.unwrap().to_vec() };
-    let headers = parts.headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.to_str().unwrap().to_owned())).collect();
+    let headers = parts
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str().to_owned(), value.to_str().unwrap().to_owned()))
+        .collect();
     Answer { status: parts.status.as_u16(), headers, body }
 }
 
@@ -118,7 +134,10 @@ async fn no_request_is_the_servers_fault_and_every_answer_is_one_that_is_describ
                 let answer = answer(app, &made).await;
                 let verdict = judge.judge(&made, &answer, &world.secrets());
                 verdict.unwrap_or_else(|fault| panic!("seed {seed}, request {number}: {fault}\n{made:?}\n{answer:?}"));
-                (made.route.map_or_else(|| "nowhere".to_owned(), |(method, path)| format!("{method} {path}")), answer.status)
+                (
+                    made.route.map_or_else(|| "nowhere".to_owned(), |(method, path)| format!("{method} {path}")),
+                    answer.status,
+                )
             }
         });
         for (route, status) in judged.buffer_unordered(AT_ONCE).collect::<Vec<_>>().await {
@@ -161,8 +180,12 @@ async fn thrown(served: &Served, bytes: &[u8], hang_up: bool) -> Vec<u8> {
 async fn no_bytes_are_the_servers_fault_and_what_is_refused_is_told_in_a_problem_document() {
     let (seed, count) = (asked_for("AVERT_FUZZ_SEED", 1), asked_for("AVERT_FUZZ_REQUESTS", SHORT) / 10);
     let short = Duration::from_millis(200);
-    let options =
-        ApiOptions { head_timeout: short, body_timeout: short, tokens_per_minute: NonZeroU32::new(300).unwrap(), ..ApiOptions::default() };
+    let options = ApiOptions {
+        head_timeout: short,
+        body_timeout: short,
+        tokens_per_minute: NonZeroU32::new(300).unwrap(),
+        ..ApiOptions::default()
+    };
     let served = Served::with(options).await;
     let other = served.another_organization().await;
     let judge = Judge::by(Descriptions::read());

@@ -47,8 +47,11 @@ fn many() -> Vec<Alert> {
 pub async fn desk() -> (Served, Vec<Alert>) {
     let served = Served::start().await;
     let stored = served.ingest(many()).await;
-    let bodies =
-        [r#"{"refunded":"REFUNDED"}"#, r#"{"refunded":"NOT REFUNDED"}"#, r#"{"refunded":"INVALID","resolution":"NOT_REFUNDED_DUPLICATE"}"#];
+    let bodies = [
+        r#"{"refunded":"REFUNDED"}"#,
+        r#"{"refunded":"NOT REFUNDED"}"#,
+        r#"{"refunded":"INVALID","resolution":"NOT_REFUNDED_DUPLICATE"}"#,
+    ];
     for (index, alert) in stored.iter().enumerate().filter(|(index, _)| index % 4 == 0) {
         json(served.put(alert.id, bodies[index / 4 % 3]).send().await.unwrap(), 200).await;
     }
@@ -115,7 +118,8 @@ async fn each_parameter_finds_what_it_means_alone_and_with_others() {
         "q=%25".to_owned(),
         "q=411118".to_owned(),
     ];
-    let with = ["", "status=OPEN,EXPIRED", "provider=VERIFI,ETHOCA&expired=false", "q=a&sortField=amount&sortOrder=DESC"];
+    let with =
+        ["", "status=OPEN,EXPIRED", "provider=VERIFI,ETHOCA&expired=false", "q=a&sortField=amount&sortOrder=DESC"];
 
     for filter in &filters {
         for more in with {
@@ -143,7 +147,10 @@ async fn every_order_is_total_and_the_same_on_every_page() {
             let mut walked = Vec::new();
             for number in 0..5 {
                 let page = json(served.get(&format!("/api/v1/alerts?{raw}&size=11&page={number}")).await, 200).await;
-                assert_eq!((&page["total"], &page["totalPages"], &page["page"]), (&48.into(), &5.into(), &number.into()));
+                assert_eq!(
+                    (&page["total"], &page["totalPages"], &page["page"]),
+                    (&48.into(), &5.into(), &number.into())
+                );
                 walked.extend(ids(&page));
             }
             assert_eq!(walked, expected(&alerts, &raw, Dialect::Current), "{raw}");

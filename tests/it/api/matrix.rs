@@ -59,7 +59,8 @@ async fn ask(served: &Served, route: (&str, &str), id: AlertId, headers: &[(&str
     let mut request = served.bare(method.clone(), &path);
     if method == Method::PUT {
         let older = headers.iter().any(|(name, _)| *name == "Authorization");
-        let body = if older { r#"{"resolution":"STOPPED","refunded":"REFUNDED"}"# } else { r#"{"refunded":"REFUNDED"}"# };
+        let body =
+            if older { r#"{"resolution":"STOPPED","refunded":"REFUNDED"}"# } else { r#"{"refunded":"REFUNDED"}"# };
         request = request.header("Content-Type", "application/json").body(body);
     }
     headers.iter().fold(request, |request, (name, value)| request.header(*name, value)).send().await.unwrap()
@@ -164,7 +165,11 @@ async fn credentials_are_looked_at_before_anything_else_that_is_wrong() {
     let served = Served::start().await;
     let token = served.token().await;
     served.clock.advance(Duration::seconds(600));
-    let wrong = [(Method::GET, "/api/v1/alerts?size=0"), (Method::GET, "/api/v1/alerts/7"), (Method::GET, "/api/v1/alerts/7/outcome")];
+    let wrong = [
+        (Method::GET, "/api/v1/alerts?size=0"),
+        (Method::GET, "/api/v1/alerts/7"),
+        (Method::GET, "/api/v1/alerts/7/outcome"),
+    ];
 
     for (method, path) in wrong.into_iter().chain([(Method::PUT, "/api/v1/alerts/7/resolution")]) {
         let none = served.bare(method.clone(), path).body("{").send().await.unwrap();
@@ -256,7 +261,10 @@ async fn nothing_that_a_handle_offers_reaches_into_another_organization() {
     let resolution = theirs.resolve(id, says(avert::domain::resolution::Decision::Refunded)).await;
     assert_eq!(resolution, Err(ServiceError::AlertNotFound(id)));
     assert!(matches!(theirs.revoke_credential(KEY, &key.credential.id).await, Err(ServiceError::NotFound(_))));
-    assert!(matches!(theirs.revoke_credential(CredentialKind::Client, &client.credential.id).await, Err(ServiceError::NotFound(_))));
+    assert!(matches!(
+        theirs.revoke_credential(CredentialKind::Client, &client.credential.id).await,
+        Err(ServiceError::NotFound(_))
+    ));
 
     assert_eq!(deliveries_of(ours, resolved.id).await.len(), 1);
     assert!(served.engine.authenticate(key.secret.reveal(), KeyScope::Alerts).await.is_ok());
@@ -285,7 +293,10 @@ async fn bringing_alerts_in_stays_within_the_organization_and_tells_only_its_end
         assert_eq!(deliveries.iter().map(|delivery| delivery.url.as_str()).collect::<Vec<_>>(), [url]);
     }
     // One resolves it; the other's stays open.
-    let request = ResolveRequest { idempotency_key: Some("k-1".to_owned()), ..says(avert::domain::resolution::Decision::Refunded) };
+    let request = ResolveRequest {
+        idempotency_key: Some("k-1".to_owned()),
+        ..says(avert::domain::resolution::Decision::Refunded)
+    };
     theirs.resolve(alert.id, request).await.unwrap();
     assert_eq!(served.acting.get(alert.id).await.unwrap().outcome, None);
 }

@@ -87,7 +87,8 @@ async fn an_answer_is_in_the_dialect_of_its_credential() {
 async fn each_word_leads_to_its_status(#[case] word: &str, #[case] status: &str) {
     let older = Older::start().await;
     let id = older.served.alert().await;
-    let (spelled, stored) = [("REFUNDED", "refunded"), ("NOT REFUNDED", "not refunded"), ("NOT SETTLED", "not settled")][word.len() % 3];
+    let (spelled, stored) =
+        [("REFUNDED", "refunded"), ("NOT REFUNDED", "not refunded"), ("NOT SETTLED", "not settled")][word.len() % 3];
 
     let answer = json(older.put(id, &said(word, spelled)).await, 200).await;
 
@@ -109,14 +110,25 @@ async fn each_word_leads_to_its_status(#[case] word: &str, #[case] status: &str)
 async fn a_partly_stopped_amount_is_kept_digit_by_digit() {
     let older = Older::start().await;
     let id = older.served.alert().await;
-    let body = r#"{"resolution":"PARTIALLY_STOPPED","refunded":"REFUNDED","amountStopped":100.10,"comments":"two of three"}"#;
+    let body =
+        r#"{"resolution":"PARTIALLY_STOPPED","refunded":"REFUNDED","amountStopped":100.10,"comments":"two of three"}"#;
 
     let request = older.request(Method::PUT, &format!("/api/v1/alerts/{id}/resolution"));
-    let answer = request.header("Content-Type", "application/json").body(body).send().await.unwrap().text().await.unwrap();
+    let answer =
+        request.header("Content-Type", "application/json").body(body).send().await.unwrap().text().await.unwrap();
 
-    assert!(answer.contains(r#""status":"RESOLVED""#) && answer.contains(r#""outcome":"partially_stopped""#), "{answer}");
-    assert!(answer.contains(r#""amountStopped":100.10"#) && answer.contains(r#""comments":"two of three""#), "{answer}");
-    assert_eq!(older.served.acting.get(id).await.unwrap().outcome.unwrap().amount_stopped, Some("100.10".parse::<Amount>().unwrap()));
+    assert!(
+        answer.contains(r#""status":"RESOLVED""#) && answer.contains(r#""outcome":"partially_stopped""#),
+        "{answer}"
+    );
+    assert!(
+        answer.contains(r#""amountStopped":100.10"#) && answer.contains(r#""comments":"two of three""#),
+        "{answer}"
+    );
+    assert_eq!(
+        older.served.acting.get(id).await.unwrap().outcome.unwrap().amount_stopped,
+        Some("100.10".parse::<Amount>().unwrap())
+    );
 }
 
 #[rstest]
@@ -192,7 +204,8 @@ async fn an_idempotency_key_holds_in_the_older_dialect_too() {
     let older = Older::start().await;
     let id = older.served.alert().await;
     let put = async |body: &Value| {
-        let request = older.request(Method::PUT, &format!("/api/v1/alerts/{id}/resolution")).header("Idempotency-Key", "k-1");
+        let request =
+            older.request(Method::PUT, &format!("/api/v1/alerts/{id}/resolution")).header("Idempotency-Key", "k-1");
         request.header("Content-Type", "application/json").body(body.to_string()).send().await.unwrap()
     };
 

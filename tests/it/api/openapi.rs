@@ -1,4 +1,5 @@
-//! The description of the API: it is the one in the tree, it has every route and no other, and real answers are as it says.
+//! The description of the API: it is the one in the tree, it has every route and no other, and real answers are as it
+//! says.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,7 +28,8 @@ struct Call {
 
 const DIALECTS: [Dialect; 2] = [Dialect::Current, Dialect::Older];
 
-/// Objects with the fields that are named and no other: readers are told that there may be further ones, and today there are none.
+/// Objects with the fields that are named and no other: readers are told that there may be further ones, and today
+/// there are none.
 fn closed(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -56,7 +58,10 @@ fn operations(document: &Value) -> Vec<(String, String, &Value)> {
     let of = |(path, methods): (&String, &'_ Value)| -> Vec<(String, String)> {
         methods.as_object().unwrap().keys().map(|method| (method.clone(), path.clone())).collect()
     };
-    paths.flat_map(of).map(|(method, path)| (method.clone(), path.clone(), &document["paths"][&path][&method])).collect()
+    paths
+        .flat_map(of)
+        .map(|(method, path)| (method.clone(), path.clone(), &document["paths"][&path][&method]))
+        .collect()
 }
 
 /// Checks one answer against the description; `None` where it is as the description says.
@@ -64,7 +69,9 @@ async fn wrong(document: &Value, call: &Call, response: Response) -> Option<Stri
     let what = format!("{} {} {}", call.method, call.template, response.status());
     let responses = &document["paths"][call.template][call.method]["responses"];
     let status = response.status().as_u16();
-    let Some(described) = responses.get(status.to_string()) else { return Some(format!("{what}: the status is not described")) };
+    let Some(described) = responses.get(status.to_string()) else {
+        return Some(format!("{what}: the status is not described"));
+    };
     let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
     let text = response.text().await.unwrap();
     if status != call.status {
@@ -89,7 +96,8 @@ fn the_descriptions_in_the_tree_are_those_that_are_served() {
         let kept = std::fs::read_to_string(&file).unwrap();
         assert!(
             kept == made,
-            "assets/{name} is not what the code makes: run this test with AVERT_WRITE_OPENAPI=1 and look at the difference"
+            "assets/{name} is not what the code makes: run this test with AVERT_WRITE_OPENAPI=1 and look at the \
+                difference"
         );
     }
 }
@@ -112,8 +120,11 @@ fn the_description_has_every_route_and_no_other() {
     let described = |document: &Value| -> BTreeSet<(String, String)> {
         operations(document).into_iter().map(|(method, path, _)| (method, path)).collect()
     };
-    let routed: BTreeSet<(String, String)> = ROUTES.iter().map(|(method, path)| ((*method).to_owned(), (*path).to_owned())).collect();
-    let spoken = |(_, path): &&(String, String)| path.starts_with("/api/v1/") || path == "/auth/token" || path == "/.well-known/jwks.json";
+    let routed: BTreeSet<(String, String)> =
+        ROUTES.iter().map(|(method, path)| ((*method).to_owned(), (*path).to_owned())).collect();
+    let spoken = |(_, path): &&(String, String)| {
+        path.starts_with("/api/v1/") || path == "/auth/token" || path == "/.well-known/jwks.json"
+    };
 
     assert_eq!(described(&whole), routed);
     assert_eq!(described(&older), routed.iter().filter(spoken).cloned().collect());
@@ -124,14 +135,18 @@ fn each_description_asks_for_the_credential_of_its_dialect_and_for_its_words() {
     let asked = |dialect: Dialect| {
         let document = openapi::document(dialect);
         let list = document["paths"]["/api/v1/alerts"]["get"].clone();
-        let parameter =
-            |name: &str| list["parameters"].as_array().unwrap().iter().find(|one| one["name"] == name).unwrap()["schema"].clone();
+        let parameter = |name: &str| {
+            list["parameters"].as_array().unwrap().iter().find(|one| one["name"] == name).unwrap()["schema"].clone()
+        };
         let words = |name: &str| parameter(name)["items"]["enum"].as_array().unwrap().len();
         (list["security"][0].clone(), words("provider"), words("status"), parameter("expiresIn"))
     };
 
     assert_eq!(asked(Dialect::Current), (value!({"apiKey": []}), 3, 6, value!({"type": "integer", "minimum": 1})));
-    assert_eq!(asked(Dialect::Older), (value!({"bearer": []}), 2, 10, value!({"type": "integer", "minimum": 1, "maximum": 24})));
+    assert_eq!(
+        asked(Dialect::Older),
+        (value!({"bearer": []}), 2, 10, value!({"type": "integer", "minimum": 1, "maximum": 24}))
+    );
 }
 
 #[test]
@@ -144,7 +159,8 @@ fn every_schema_is_sound_and_used() {
             assert!(jsonschema::options().build(&schema).is_ok(), "{name}");
             assert!(text.contains(&format!("\"{reference}\"")), "{name} is not used");
         }
-        let ids: Vec<String> = operations(&document).iter().map(|(_, _, one)| one["operationId"].as_str().unwrap().to_owned()).collect();
+        let ids: Vec<String> =
+            operations(&document).iter().map(|(_, _, one)| one["operationId"].as_str().unwrap().to_owned()).collect();
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "two operations of one name");
     }
 }
@@ -177,7 +193,8 @@ fn answers_stay_open_for_further_fields_and_bodies_do_not() {
         for (method, path, operation) in operations(&document) {
             for response in operation["responses"].as_object().unwrap().values() {
                 let text = response["content"].to_string();
-                let named = schemas.as_object().unwrap().iter().filter(|(name, _)| text.contains(&format!("schemas/{name}\"")));
+                let named =
+                    schemas.as_object().unwrap().iter().filter(|(name, _)| text.contains(&format!("schemas/{name}\"")));
                 for (name, schema) in named {
                     assert!(!closed(schema), "{method} {path}: {name}");
                 }
@@ -214,30 +231,42 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     let (document, older) = (openapi::document(Dialect::Current), openapi::document(Dialect::Older));
     let (token, client) = served.token_for(&served.acting).await;
     let client = (client.credential.id, client.secret.reveal().to_owned());
-    let ids: Vec<AlertId> = served.ingest(vec![open_alert("A"), open_alert("B"), open_alert("C")]).await.iter().map(|a| a.id).collect();
+    let ids: Vec<AlertId> =
+        served.ingest(vec![open_alert("A"), open_alert("B"), open_alert("C")]).await.iter().map(|a| a.id).collect();
     let endpoint = served.endpoint().await;
     let (_, parked) = served.parked().await;
     let deliveries = served.see("/deliveries").await;
     let delivery = deliveries["data"][0]["id"].as_str().unwrap().to_owned();
     served.exhaust(noon()).await;
-    let (key, operator, bearer) =
-        (("X-API-KEY", served.key.clone()), ("X-API-KEY", served.operator_key.clone()), ("Authorization", format!("Bearer {token}")));
+    let (key, operator, bearer) = (
+        ("X-API-KEY", served.key.clone()),
+        ("X-API-KEY", served.operator_key.clone()),
+        ("Authorization", format!("Bearer {token}")),
+    );
     let nobody = || ("X-Request-Id", "nobody".to_owned());
     let json_type = "application/json";
     let form = "application/x-www-form-urlencoded";
     let none = String::new;
-    let new_endpoint = value!({"url": "https://example.com/x", "auth": {"basic": {"username": "a", "password": "b"}}}).to_string();
-    let ndjson = "{\"provider\":\"ETHOCA\",\"type\":\"ETHOCA_CONFIRMED_FRAUD\",\"providerId\":\"Z\",\"amount\":\"1\",\"currency\":\"USD\",\"x\":1}\n{}\n";
+    let new_endpoint =
+        value!({"url": "https://example.com/x", "auth": {"basic": {"username": "a", "password": "b"}}}).to_string();
+    let ndjson = "{\"provider\":\"ETHOCA\",\"type\":\"ETHOCA_CONFIRMED_FRAUD\",\"providerId\":\"Z\",\
+        \"amount\":\"1\",\"currency\":\"USD\",\"x\":1}\n{}\n";
     let grant = |secret: &str| format!("grant_type=client_credentials&client_id={}&client_secret={secret}", client.0);
     let mut calls = Vec::new();
-    let mut call =
-        |method, template, id: String, query, credential: &(&'static str, String), body: Option<(&'static str, String)>, status| {
-            calls.push(Call { method, template, id, query, credential: credential.clone(), body, status });
-        };
+    let mut call = |method,
+                    template,
+                    id: String,
+                    query,
+                    credential: &(&'static str, String),
+                    body: Option<(&'static str, String)>,
+                    status| {
+        calls.push(Call { method, template, id, query, credential: credential.clone(), body, status });
+    };
 
-    for (credential, body) in
-        [(&key, r#"{"refunded":"REFUNDED"}"#), (&bearer, r#"{"resolution":"PARTIALLY_STOPPED","refunded":"REFUNDED","amountStopped":1.5}"#)]
-    {
+    for (credential, body) in [
+        (&key, r#"{"refunded":"REFUNDED"}"#),
+        (&bearer, r#"{"resolution":"PARTIALLY_STOPPED","refunded":"REFUNDED","amountStopped":1.5}"#),
+    ] {
         let id = if credential.0 == "X-API-KEY" { ids[0] } else { ids[1] };
         call("get", "/api/v1/alerts", none(), "?size=2", credential, None, 200);
         call("get", "/api/v1/alerts", none(), "?size=0", credential, None, 400);
@@ -318,14 +347,30 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     call("delete", secret, endpoint.clone(), "", &operator, None, 200);
     call("delete", "/operator/v1/endpoints/{id}", endpoint, "", &operator, None, 204);
     call("post", "/operator/v1/keys", none(), "", &operator, Some((json_type, "{}".to_owned())), 201);
-    call("delete", "/operator/v1/keys/{id}", served.key.split('_').nth(2).unwrap().to_owned(), "", &operator, None, 200);
+    call(
+        "delete",
+        "/operator/v1/keys/{id}",
+        served.key.split('_').nth(2).unwrap().to_owned(),
+        "",
+        &operator,
+        None,
+        200,
+    );
     call("post", "/operator/v1/clients", none(), "", &operator, None, 201);
     call("delete", "/operator/v1/clients/{id}", client.0.clone(), "", &operator, None, 200);
     call("get", "/metrics", none(), "", &operator, None, 404);
     let decision = "/operator/v1/attempts/{id}/decision";
     call("post", decision, parked.to_string(), "", &operator, Some((json_type, r#"{"applied":true}"#.to_owned())), 200);
     call("post", decision, parked.to_string(), "", &operator, Some((json_type, r#"{"applied":true}"#.to_owned())), 409);
-    call("post", decision, AttemptId::generate().to_string(), "", &operator, Some((json_type, r#"{"applied":true}"#.to_owned())), 404);
+    call(
+        "post",
+        decision,
+        AttemptId::generate().to_string(),
+        "",
+        &operator,
+        Some((json_type, r#"{"applied":true}"#.to_owned())),
+        404,
+    );
 
     let mut faults = Vec::new();
     for call in &calls {
@@ -341,6 +386,7 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
 
     assert!(faults.is_empty(), "{faults:#?}");
     let called: BTreeSet<(&str, &str)> = calls.iter().map(|call| (call.method, call.template)).collect();
-    let missed: Vec<_> = ROUTES.iter().filter(|route| !called.contains(route) && route.1 != "/operator/v1/changes").collect();
+    let missed: Vec<_> =
+        ROUTES.iter().filter(|route| !called.contains(route) && route.1 != "/operator/v1/changes").collect();
     assert!(missed.is_empty(), "no answer of these was looked at: {missed:?}");
 }

@@ -29,7 +29,12 @@ impl Served {
     }
 
     async fn tell(&self, method: Method, path: &str, body: Value) -> Response {
-        self.operator(method, path).header("Content-Type", "application/json").body(body.to_string()).send().await.unwrap()
+        self.operator(method, path)
+            .header("Content-Type", "application/json")
+            .body(body.to_string())
+            .send()
+            .await
+            .unwrap()
     }
 
     pub(super) async fn endpoint(&self) -> String {
@@ -74,8 +79,15 @@ impl Served {
             deadline: noon() + Duration::seconds(10),
             now: noon().into(),
         };
-        let Claim::Claimed { generation, .. } = self.store.claim_resolution(request).await.unwrap() else { panic!("not claimed") };
-        assert!(self.store.end_attempt(attempt, generation, AttemptEnd::Parked, "nobody knows", noon().into()).await.unwrap());
+        let Claim::Claimed { generation, .. } = self.store.claim_resolution(request).await.unwrap() else {
+            panic!("not claimed")
+        };
+        assert!(
+            self.store
+                .end_attempt(attempt, generation, AttemptEnd::Parked, "nobody knows", noon().into())
+                .await
+                .unwrap()
+        );
         (alert, attempt)
     }
 }
@@ -100,17 +112,24 @@ async fn alerts_come_in_line_by_line_and_a_bad_line_holds_up_no_other() {
     let served = Served::start().await;
     let line = |id: &str| {
         format!(
-            "{{\"provider\":\"ETHOCA\",\"type\":\"ETHOCA_CONFIRMED_FRAUD\",\"providerId\":\"{id}\",\"amount\":\"10.00\",\"currency\":\"USD\",\"colour\":1}}\n"
+            "{{\"provider\":\"ETHOCA\",\"type\":\"ETHOCA_CONFIRMED_FRAUD\",\"providerId\":\"{id}\",\
+            \"amount\":\"10.00\",\"currency\":\"USD\",\"colour\":1}}\n"
         )
     };
     let body = format!("{}{{\"provider\":\"ETHOCA\"}}\n{}not json\n", line("A"), line("B"));
-    let send = |body: String| served.operator(Method::POST, "/alerts").header("Content-Type", "application/x-ndjson").body(body).send();
+    let send = |body: String| {
+        served.operator(Method::POST, "/alerts").header("Content-Type", "application/x-ndjson").body(body).send()
+    };
 
     let report = json(send(body).await.unwrap(), 200).await;
     let again = json(send(line("A")).await.unwrap(), 200).await;
 
-    assert_eq!((&report["created"], &report["updated"], &report["rejectedCount"]), (&value!(2), &value!(0), &value!(2)));
-    let lines: Vec<_> = report["rejected"].as_array().unwrap().iter().map(|row| row["line"].as_u64().unwrap()).collect();
+    assert_eq!(
+        (&report["created"], &report["updated"], &report["rejectedCount"]),
+        (&value!(2), &value!(0), &value!(2))
+    );
+    let lines: Vec<_> =
+        report["rejected"].as_array().unwrap().iter().map(|row| row["line"].as_u64().unwrap()).collect();
     assert_eq!(lines, [2, 4]);
     assert!(report["rejected"][0]["message"].is_string() && report["rejected"][0]["field"].is_string());
     assert_eq!(report["unknownFields"], value!(["colour"]));
@@ -122,7 +141,8 @@ async fn alerts_come_in_line_by_line_and_a_bad_line_holds_up_no_other() {
 fn line_of(provider_id: &str, amount: &str, code: &str) -> String {
     let transacted = "2026-03-05T10:00:00Z";
     let alert = value!({
-        "provider": "ETHOCA", "type": "ETHOCA_CUSTOMER_DISPUTE", "providerId": provider_id, "amount": amount, "currency": "EUR",
+        "provider": "ETHOCA", "type": "ETHOCA_CUSTOMER_DISPUTE", "providerId": provider_id, "amount": amount,
+            "currency": "EUR",
         "authCode": code, "merchantOrderId": code, "transactionId": code, "transactionTimeStamp": transacted
     });
     format!("{alert}\n")
@@ -142,7 +162,9 @@ async fn alerts_share_a_payment_by_a_code_that_identifies_something(#[case] code
     let request = served.operator(Method::POST, "/alerts").header("Content-Type", "application/x-ndjson").body(body);
     let report = json(request.send().await.unwrap(), 200).await;
     assert_eq!(report["created"], 2);
-    let list = json(served.bare(Method::GET, "/api/v1/alerts").header("X-API-KEY", &served.key).send().await.unwrap(), 200).await;
+    let list =
+        json(served.bare(Method::GET, "/api/v1/alerts").header("X-API-KEY", &served.key).send().await.unwrap(), 200)
+            .await;
 
     let found = served.see(&format!("/duplicates?ids={}", column(&list, "id")[0])).await;
 
@@ -159,7 +181,12 @@ async fn a_row_that_names_no_alert_or_another_one_by_the_same_name_is_rejected()
     let request = served.operator(Method::POST, "/alerts").header("Content-Type", "application/x-ndjson").body(body);
     let report = json(request.send().await.unwrap(), 200).await;
 
-    let told: Vec<_> = report["rejected"].as_array().unwrap().iter().map(|row| (row["line"].as_u64(), row["field"].as_str())).collect();
+    let told: Vec<_> = report["rejected"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["line"].as_u64(), row["field"].as_str()))
+        .collect();
     assert_eq!(told, [1, 2, 4].map(|line| (Some(line), Some("providerId"))));
     let again = ["unchanged", "updated"].map(|count| report[count].as_u64().unwrap());
     assert_eq!((report["created"].as_u64(), again.iter().sum::<u64>()), (Some(1), 1));
@@ -184,7 +211,10 @@ async fn a_body_of_alerts_of_which_nothing_can_be_read_is_refused(#[case] kind: 
 #[tokio::test]
 async fn unknown_networks_and_types_are_told_with_the_fields() {
     let served = Served::start().await;
-    let alert = |id: &str| value!({"provider": "DISCOVER", "type": "NEW_KIND", "providerId": id, "amount": 5, "currency": "EUR"});
+    let alert = |id: &str| {
+        value!({"provider": "DISCOVER", "type": "NEW_KIND", "providerId": id, "amount": 5,
+        "currency": "EUR"})
+    };
 
     let report = json(served.tell(Method::POST, "/alerts", value!([alert("A"), alert("B")])).await, 200).await;
 
@@ -195,14 +225,19 @@ async fn unknown_networks_and_types_are_told_with_the_fields() {
 #[tokio::test]
 async fn one_alert_or_an_array_comes_in_as_json() {
     let served = Served::start().await;
-    let alert = |id: &str| value!({"provider": "VERIFI", "type": "VERIFI_CANCEL", "providerId": id, "amount": 5, "currency": "EUR"});
+    let alert = |id: &str| {
+        value!({"provider": "VERIFI", "type": "VERIFI_CANCEL", "providerId": id, "amount": 5,
+        "currency": "EUR"})
+    };
 
     let one = json(served.tell(Method::POST, "/alerts", alert("A")).await, 200).await;
-    let two = json(served.tell(Method::POST, "/alerts?events=false", value!([alert("B"), alert("C")])).await, 200).await;
+    let two =
+        json(served.tell(Method::POST, "/alerts?events=false", value!([alert("B"), alert("C")])).await, 200).await;
 
     assert_eq!((&one["created"], &two["created"]), (&value!(1), &value!(2)));
     refused(served.tell(Method::POST, "/alerts?events=maybe", alert("D")).await, 400, "invalid_query").await;
-    let other = served.operator(Method::POST, "/alerts").header("Content-Type", "text/plain").body("x").send().await.unwrap();
+    let other =
+        served.operator(Method::POST, "/alerts").header("Content-Type", "text/plain").body("x").send().await.unwrap();
     refused(other, 415, "unsupported_media_type").await;
 }
 
@@ -212,7 +247,8 @@ async fn a_body_over_64_mib_is_refused_whether_it_says_so_or_not() {
     let request = || served.operator(Method::POST, "/alerts").header("Content-Type", "application/x-ndjson");
 
     let said = format!(
-        "POST /operator/v1/alerts HTTP/1.1\r\nHost: {}\r\nX-API-KEY: {}\r\nContent-Type: application/x-ndjson\r\nContent-Length: 67108865\r\nConnection: close\r\n\r\n",
+        "POST /operator/v1/alerts HTTP/1.1\r\nHost: {}\r\nX-API-KEY: {}\r\nContent-Type: \
+            application/x-ndjson\r\nContent-Length: 67108865\r\nConnection: close\r\n\r\n",
         served.address, served.operator_key
     );
     let blanks = futures::stream::iter((0..65).map(|_| Ok::<_, std::io::Error>(vec![b'\n'; 1 << 20])));
@@ -229,14 +265,18 @@ async fn an_endpoint_lives_and_its_credential_is_never_told() {
     let id = served.endpoint().await;
     let path = format!("/endpoints/{id}");
     let off = json(served.tell(Method::PATCH, &path, value!({"enabled": false})).await, 200).await;
-    let moved = value!({"url": "https://example.com/other", "auth": {"basic": {"username": "shop", "password": SECRET}}, "enabled": true});
+    let moved = value!({"url": "https://example.com/other", "auth": {"basic": {"username": "shop",
+        "password": SECRET}}, "enabled": true});
     let on = json(served.tell(Method::PATCH, &path, moved).await, 200).await;
     let all = served.see("/endpoints").await;
     let removed = served.operator(Method::DELETE, &path).send().await.unwrap().status();
 
     assert_eq!((&off["enabled"], &off["auth"]), (&value!(false), &value!("X-API-Key")));
     assert!(off["disabledAt"].is_string() && off["disabledReason"].is_string());
-    assert_eq!((&on["enabled"], &on["auth"], &on["url"]), (&value!(true), &value!("Basic"), &value!("https://example.com/other")));
+    assert_eq!(
+        (&on["enabled"], &on["auth"], &on["url"]),
+        (&value!(true), &value!("Basic"), &value!("https://example.com/other"))
+    );
     assert_eq!(column(&all, "id"), [id.as_str()]);
     assert!(![&off, &on, &all].iter().any(|shown| shown.to_string().contains(SECRET)));
     assert_eq!(removed, 204);
@@ -256,7 +296,8 @@ async fn a_signing_secret_is_told_once_where_it_is_made_and_never_where_it_is_gi
     let brought = json(served.tell(Method::POST, "/endpoints", new("secret", value!(given))).await, 201).await;
     let path = format!("/endpoints/{}/secret", made["id"].as_str().unwrap());
     let rotated = json(served.tell(Method::POST, &path, value!({"overlapHours": 2})).await, 200).await;
-    let replaced = json(served.tell(Method::POST, &path, value!({"secret": given, "overlapHours": 0})).await, 200).await;
+    let replaced =
+        json(served.tell(Method::POST, &path, value!({"secret": given, "overlapHours": 0})).await, 200).await;
     let all = served.see("/endpoints").await;
     let stopped = json(served.operator(Method::DELETE, &path).send().await.unwrap(), 200).await;
     let audit = served.see("/audit?size=100").await;
@@ -271,8 +312,12 @@ async fn a_signing_secret_is_told_once_where_it_is_made_and_never_where_it_is_gi
     for secret in secrets.iter().chain([&given]) {
         assert!(![&all, &stopped, &audit].iter().any(|shown| shown.to_string().contains(secret)));
     }
-    let details: Vec<_> = audit["data"].as_array().unwrap().iter().map(|entry| entry["detail"].as_str().unwrap()).collect();
-    assert_eq!(details[..3], ["no longer signed", "another signing secret, overlap 0 h", "another signing secret, overlap 2 h"]);
+    let details: Vec<_> =
+        audit["data"].as_array().unwrap().iter().map(|entry| entry["detail"].as_str().unwrap()).collect();
+    assert_eq!(
+        details[..3],
+        ["no longer signed", "another signing secret, overlap 0 h", "another signing secret, overlap 2 h"]
+    );
 }
 
 #[tokio::test]
@@ -293,7 +338,10 @@ async fn certificates_of_an_endpoint_are_read_by_their_field_and_taken_back_by_a
     assert_eq!([&added, &changed].map(|shown| &shown["hasCaCertificate"]), [true, false]);
     assert_eq!(audit["data"][0]["detail"], "no CA certificate");
     let problem = json(wrong, 400).await;
-    assert_eq!(problem["errors"][0], value!({"field": "caCertificate", "message": "holds no certificate in PEM form (BEGIN CERTIFICATE)"}));
+    assert_eq!(
+        problem["errors"][0],
+        value!({"field": "caCertificate", "message": "holds no certificate in PEM form (BEGIN CERTIFICATE)"})
+    );
 }
 
 #[tokio::test]
@@ -301,7 +349,8 @@ async fn plain_http_beyond_this_machine_is_refused_unless_it_is_asked_for() {
     let served = Served::start().await;
     let path = format!("/endpoints/{}", served.endpoint().await);
     let auth = value!({"header": {"name": "X-API-Key", "value": SECRET}});
-    let (url, allowed) = ("http://shop.example/hooks", value!({"url": "http://shop.example/hooks", "insecureHttp": true}));
+    let (url, allowed) =
+        ("http://shop.example/hooks", value!({"url": "http://shop.example/hooks", "insecureHttp": true}));
 
     let added = served.tell(Method::POST, "/endpoints", value!({"url": url, "auth": auth})).await;
     let changed = served.tell(Method::PATCH, &path, value!({"url": url, "insecureHttp": false})).await;
@@ -335,13 +384,19 @@ async fn what_is_wrong_with_an_endpoint_is_told_field_by_field_and_without_its_s
         (Method::PATCH, format!("/endpoints/{id}"), value!({"url": "nonsense", "enabled": "yes"}), vec!["enabled"]),
         (Method::PATCH, format!("/endpoints/{id}"), value!({"url": "nonsense"}), vec!["url"]),
         (Method::PATCH, format!("/endpoints/{id}"), value!({"auth": {}}), vec!["auth.basic"]),
-        (Method::POST, format!("/endpoints/{id}/secret"), value!({"secret": SECRET, "overlapHours": 721}), vec!["secret", "overlapHours"]),
+        (
+            Method::POST,
+            format!("/endpoints/{id}/secret"),
+            value!({"secret": SECRET, "overlapHours": 721}),
+            vec!["secret", "overlapHours"],
+        ),
         (Method::POST, format!("/endpoints/{id}/secret"), value!({"overlapHours": i64::MAX}), vec!["overlapHours"]),
         (Method::POST, format!("/endpoints/{id}/secret"), value!({"overlapHours": 1.5}), vec!["overlapHours"]),
         (
             Method::POST,
             "/endpoints".to_owned(),
-            value!({"url": "https://x", "auth": {"header": {"name": "X", "value": "v"}}, "sign": false, "secret": SECRET}),
+            value!({"url": "https://x", "auth": {"header": {"name": "X", "value": "v"}}, "sign": false,
+                "secret": SECRET}),
             vec!["sign"],
         ),
     ];
@@ -378,8 +433,12 @@ async fn deliveries_are_listed_by_what_they_are_and_page_by_page() {
     assert_eq!(listed.len(), 4);
     assert!(listed.windows(2).all(|pair| pair[0] > pair[1]), "newest first, none twice");
     assert_eq!(second["next"], Value::Null);
-    let problem =
-        refused(served.operator(Method::GET, "/deliveries?state=lost&size=0&alert=1").send().await.unwrap(), 400, "invalid_query").await;
+    let problem = refused(
+        served.operator(Method::GET, "/deliveries?state=lost&size=0&alert=1").send().await.unwrap(),
+        400,
+        "invalid_query",
+    )
+    .await;
     assert_eq!(fields(&problem), ["state", "alert", "size"]);
 }
 
@@ -392,7 +451,8 @@ async fn a_delivery_tells_its_tries_and_is_sent_again_with_all_its_gaps() {
     let id = column(&served.see("/deliveries").await, "id")[0].to_owned();
 
     let log = served.see(&format!("/deliveries/{id}")).await;
-    let again = json(served.operator(Method::POST, &format!("/deliveries/{id}/redeliver")).send().await.unwrap(), 200).await;
+    let again =
+        json(served.operator(Method::POST, &format!("/deliveries/{id}/redeliver")).send().await.unwrap(), 200).await;
     let attempt = served.exhaust(noon()).await;
     let path = format!("/endpoints/{endpoint}/redeliver");
     let all = json(served.operator(Method::POST, &path).send().await.unwrap(), 200).await;
@@ -401,14 +461,20 @@ async fn a_delivery_tells_its_tries_and_is_sent_again_with_all_its_gaps() {
 
     assert_eq!(
         log["tries"],
-        value!([{"number": 1, "startedAt": "2026-03-10T12:00:00.000Z", "durationMs": 41, "status": 500, "error": null, "answer": "out of order", "sent": null}])
+        value!([{"number": 1, "startedAt": "2026-03-10T12:00:00.000Z", "durationMs": 41, "status": 500,
+            "error": null, "answer": "out of order", "sent": null}])
     );
     assert!(log["body"].as_str().unwrap().starts_with(r#"{"event":"alert.created""#));
     assert_eq!((&again["state"], &again["dueAt"]), (&value!("pending"), &value!("2026-03-10T12:00:00.000Z")));
     assert_eq!(attempt, [1], "the first gap comes first again");
     assert_eq!((all["redelivered"].as_u64(), none["redelivered"].as_u64(), tries), (Some(1), Some(0), 2));
     json(served.tell(Method::PATCH, &format!("/endpoints/{endpoint}"), value!({"enabled": false})).await, 200).await;
-    refused(served.operator(Method::POST, &format!("/deliveries/{id}/redeliver")).send().await.unwrap(), 409, "conflict").await;
+    refused(
+        served.operator(Method::POST, &format!("/deliveries/{id}/redeliver")).send().await.unwrap(),
+        409,
+        "conflict",
+    )
+    .await;
     refused(served.operator(Method::POST, &path).send().await.unwrap(), 409, "conflict").await;
 }
 
@@ -427,7 +493,9 @@ async fn a_key_is_shown_once_and_ends_when_it_is_revoked() {
     assert!(column(&all, "id").contains(&id) && !all.to_string().contains(key));
     assert!(revoked["revokedAt"].is_string() && revoked["key"].is_null());
     refused(list().await.unwrap(), 403, "not_authorized").await;
-    let problem = refused(served.tell(Method::POST, "/keys", value!({"scope": "everything"})).await, 400, "invalid_request").await;
+    let problem =
+        refused(served.tell(Method::POST, "/keys", value!({"scope": "everything"})).await, 400, "invalid_request")
+            .await;
     assert_eq!(fields(&problem), ["scope"]);
     refused(served.operator(Method::DELETE, "/keys/nothing").send().await.unwrap(), 404, "not_found").await;
 }
@@ -455,7 +523,8 @@ async fn a_search_answers_best_first_and_says_what_is_allowed() {
 
     let found = served.see("/find?q=so-7").await;
 
-    let ids: Vec<&str> = found["data"].as_array().unwrap().iter().map(|alert| alert["providerId"].as_str().unwrap()).collect();
+    let ids: Vec<&str> =
+        found["data"].as_array().unwrap().iter().map(|alert| alert["providerId"].as_str().unwrap()).collect();
     assert_eq!(ids, ["whole", "prefix", "inside"]);
     assert_eq!(served.see("/find?q=so-7&size=1").await["data"].as_array().unwrap().len(), 1);
     assert_eq!(served.see("/find?q=nobody").await, value!({"data": []}));
@@ -478,7 +547,10 @@ async fn counts_tell_status_provider_day_and_money_at_risk() {
 
     let counts = served.see("/counts?withinHours=87600").await;
 
-    assert_eq!((&counts["total"], &counts["byStatus"]["OPEN"], &counts["byProvider"]["ETHOCA"]), (&value!(2), &value!(2), &value!(2)));
+    assert_eq!(
+        (&counts["total"], &counts["byStatus"]["OPEN"], &counts["byProvider"]["ETHOCA"]),
+        (&value!(2), &value!(2), &value!(2))
+    );
     let days: u64 = counts["days"].as_array().unwrap().iter().map(|day| day["alerts"].as_u64().unwrap()).sum();
     assert_eq!(days, 2);
     assert_eq!(counts["days"][0]["day"].as_str().unwrap().len(), 10);
@@ -496,7 +568,10 @@ async fn a_person_says_that_a_parked_decision_was_applied_and_it_is_recorded() {
     let missing = refused(served.tell(Method::POST, &path, value!({})).await, 400, "invalid_request").await;
     let settled = json(served.tell(Method::POST, &path, value!({"applied": true})).await, 200).await;
 
-    assert_eq!((column(&waiting, "id"), column(&waiting, "state")), (vec![attempt.to_string().as_str()], vec!["PARKED"]));
+    assert_eq!(
+        (column(&waiting, "id"), column(&waiting, "state")),
+        (vec![attempt.to_string().as_str()], vec!["PARKED"])
+    );
     assert_eq!(
         (&waiting["data"][0]["resolution"]["refunded"], &waiting["data"][0]["detail"]),
         (&value!("REFUNDED"), &value!("nobody knows"))
@@ -515,7 +590,11 @@ async fn a_person_says_that_a_parked_decision_was_not_applied_and_the_alert_can_
     let served = Served::start().await;
     let (alert, attempt) = served.parked().await;
 
-    let settled = json(served.tell(Method::POST, &format!("/attempts/{attempt}/decision"), value!({"applied": false})).await, 200).await;
+    let settled = json(
+        served.tell(Method::POST, &format!("/attempts/{attempt}/decision"), value!({"applied": false})).await,
+        200,
+    )
+    .await;
     let answered = json(served.put(alert, r#"{"refunded":"NOT REFUNDED"}"#).send().await.unwrap(), 200).await;
 
     assert_eq!((&settled["status"], &settled["outcome"]), (&value!("OPEN"), &Value::Null));
@@ -532,7 +611,8 @@ async fn nothing_of_another_organization_is_seen_or_changed() {
     let client = served.acting.create_credential(CredentialKind::Client).await.unwrap().credential.id;
     let theirs = served.engine.create_organization("theirs").await.unwrap();
     let them = served.engine.acting_for(served.engine.local_caller(Some("theirs")).await.unwrap());
-    let their_key = them.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap().secret.reveal().to_owned();
+    let their_key =
+        them.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap().secret.reveal().to_owned();
     let as_them = |method: Method, path: String, body: Value| {
         let request = served.bare(method, &format!("/operator/v1{path}")).header("X-API-KEY", &their_key);
         request.header("Content-Type", "application/json").body(body.to_string()).send()
@@ -594,7 +674,12 @@ async fn the_change_stream_goes_on_where_it_was_and_ends_with_the_service() {
     assert!(second > first);
     assert!(told.contains(&format!("id: {second}\n")) && told.contains("event: change\n"), "{told}");
     assert_eq!(next_event(&mut beyond).await, second);
-    refused(served.operator(Method::GET, "/changes").header("Last-Event-ID", "x").send().await.unwrap(), 400, "invalid_request").await;
+    refused(
+        served.operator(Method::GET, "/changes").header("Last-Event-ID", "x").send().await.unwrap(),
+        400,
+        "invalid_request",
+    )
+    .await;
     served.stop.cancel();
     served.ends().await;
     assert!(tokio::time::timeout(PATIENCE, stream.chunk()).await.unwrap().unwrap().is_none());
@@ -614,7 +699,11 @@ async fn the_change_stream_of_a_revoked_key_ends() {
 
 /// The number of the next event.
 async fn next_event(stream: &mut Response) -> u64 {
-    let chunk = tokio::time::timeout(PATIENCE, stream.chunk()).await.expect("an event comes").unwrap().expect("the stream goes on");
+    let chunk = tokio::time::timeout(PATIENCE, stream.chunk())
+        .await
+        .expect("an event comes")
+        .unwrap()
+        .expect("the stream goes on");
     let text = String::from_utf8(chunk.to_vec()).unwrap();
     let id = text.lines().find_map(|line| line.strip_prefix("id: ")).unwrap_or_else(|| panic!("{text}"));
     id.parse().unwrap()
@@ -632,7 +721,10 @@ async fn the_audit_log_says_who_did_what_from_where() {
     let next = served.see(&format!("/audit?size=1&before={}", first["next"])).await;
 
     let entries = audit["data"].as_array().unwrap();
-    assert_eq!(column(&audit, "action"), ["alert.resolved", "alerts.taken_in", "endpoint.added", "key.created", "key.created"]);
+    assert_eq!(
+        column(&audit, "action"),
+        ["alert.resolved", "alerts.taken_in", "endpoint.added", "key.created", "key.created"]
+    );
     assert_eq!(entries[0]["subject"], alert.to_string());
     assert_eq!(entries[0]["detail"], "RESOLVED: REFUNDED");
     assert_eq!((&entries[0]["origin"], &entries[1]["origin"]), (&value!("127.0.0.1"), &value!("this machine")));
@@ -641,5 +733,8 @@ async fn the_audit_log_says_who_did_what_from_where() {
     assert!(entries.windows(2).all(|pair| pair[0]["previous"] == pair[1]["hash"]));
     assert!(![SECRET, served.key.as_str()].iter().any(|secret| audit.to_string().contains(secret)));
     assert_eq!((&first["data"][0], &next["data"][0]), (&entries[0], &entries[1]));
-    assert!(matches!(served.acting.verify_audit().await.unwrap(), avert::domain::AuditState::Whole { entries: 5, newest: 5, .. }));
+    assert!(matches!(
+        served.acting.verify_audit().await.unwrap(),
+        avert::domain::AuditState::Whole { entries: 5, newest: 5, .. }
+    ));
 }

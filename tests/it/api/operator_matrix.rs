@@ -33,8 +33,10 @@ struct Row {
 /// Every route that asks for an operator's key; what removes things comes last.
 fn rows() -> Vec<Row> {
     let row = |method, path, of, body, own| Row { route: (method, path), of, body, own };
-    let alert = value!({"provider": "CDRN", "type": "VERIFI_DISPUTE", "providerId": "M-1", "amount": "1.00", "currency": "EUR"});
-    let endpoint = value!({"url": "https://matrix.example/", "auth": {"basic": {"username": "shop", "password": "p4ss"}}});
+    let alert = value!({"provider": "CDRN", "type": "VERIFI_DISPUTE", "providerId": "M-1", "amount": "1.00",
+        "currency": "EUR"});
+    let endpoint =
+        value!({"url": "https://matrix.example/", "auth": {"basic": {"username": "shop", "password": "p4ss"}}});
     vec![
         row("GET", "/operator/v1", Of::Nothing, None, 200),
         row("POST", "/operator/v1/alerts", Of::Nothing, Some(alert), 200),
@@ -122,7 +124,8 @@ async fn ask(served: &Served, row: &Row, id: &str, headers: &[(&str, String)]) -
         "/operator/v1/duplicates" => format!("?ids={}", AlertId::generate()),
         _ => String::new(),
     };
-    let mut request = served.bare(row.route.0.parse::<Method>().unwrap(), &format!("{}{query}", row.route.1.replace("{id}", id)));
+    let mut request =
+        served.bare(row.route.0.parse::<Method>().unwrap(), &format!("{}{query}", row.route.1.replace("{id}", id)));
     if let Some(body) = &row.body {
         request = request.header("Content-Type", "application/json").body(body.to_string());
     }
@@ -132,9 +135,17 @@ async fn ask(served: &Served, row: &Row, id: &str, headers: &[(&str, String)]) -
 /// Everything that an operator sees of the organization, but when its credentials were used last.
 async fn seen(served: &Served) -> Value {
     let mut all = Vec::new();
-    for path in
-        ["/endpoints", "/deliveries?size=100", "/attempts", "/keys", "/clients", "/companies", "/counts", "/insights", "/audit?size=100"]
-    {
+    for path in [
+        "/endpoints",
+        "/deliveries?size=100",
+        "/attempts",
+        "/keys",
+        "/clients",
+        "/companies",
+        "/counts",
+        "/insights",
+        "/audit?size=100",
+    ] {
         all.push(served.see(path).await);
     }
     all.push(json(served.get("/api/v1/alerts?size=100").await, 200).await);
@@ -159,7 +170,8 @@ fn every_route_of_the_api_has_its_row() {
     let lower = |(method, path): (&str, &str)| (method.to_lowercase(), path.to_owned());
     let routed: BTreeSet<_> = avert::api::ROUTES.iter().map(|route| lower(*route)).collect();
 
-    let rows: Vec<_> = matrix::ROUTES.into_iter().chain(matrix::OPEN).chain(rows().iter().map(|row| row.route)).map(lower).collect();
+    let rows: Vec<_> =
+        matrix::ROUTES.into_iter().chain(matrix::OPEN).chain(rows().iter().map(|row| row.route)).map(lower).collect();
 
     assert_eq!(rows.iter().cloned().collect::<BTreeSet<_>>(), routed, "a route has no row here, or a row no route");
     assert_eq!(rows.len(), routed.len(), "a row is there twice");
@@ -172,7 +184,13 @@ async fn no_unacceptable_credential_opens_any_operators_route_or_changes_anythin
     let mut kinds = unacceptable(&served, KeyScope::Operator).await;
     let token = served.token().await;
     let headers = vec![("Authorization", bearer(&token))];
-    kinds.push(Kind { name: "an acceptable token", headers, status: 403, code: "not_authorized", words: "no access token" });
+    kinds.push(Kind {
+        name: "an acceptable token",
+        headers,
+        status: 403,
+        code: "not_authorized",
+        words: "no access token",
+    });
     let before = seen(&served).await;
 
     for row in rows() {
@@ -181,7 +199,8 @@ async fn no_unacceptable_credential_opens_any_operators_route_or_changes_anythin
             if row.route.1 == "/metrics" && kind.name == "a key as a token" {
                 continue;
             }
-            let problem = refused(ask(&served, &row, things.id(row.of), &kind.headers).await, kind.status, kind.code).await;
+            let problem =
+                refused(ask(&served, &row, things.id(row.of), &kind.headers).await, kind.status, kind.code).await;
 
             let told = problem.to_string();
             let tokens = kind.status == 403 && kind.headers.iter().any(|(name, _)| *name == "Authorization");

@@ -62,7 +62,11 @@ async fn an_answer_that_is_known_is_not_sent_again(
         assert_eq!((known.status().as_u16(), header(&known, ETAG)), (304, tag.clone()));
         assert_eq!(header(&known, CACHE_CONTROL), "private, no-cache");
         assert!(!header(&known, "x-request-id".parse().unwrap()).is_empty());
-        assert!(!known.headers().contains_key(CONTENT_TYPE) && !known.headers().contains_key(CONTENT_LENGTH), "{:?}", known.headers());
+        assert!(
+            !known.headers().contains_key(CONTENT_TYPE) && !known.headers().contains_key(CONTENT_LENGTH),
+            "{:?}",
+            known.headers()
+        );
         assert_eq!(known.bytes().await.unwrap().len(), 0);
     }
     assert_eq!((unknown.status().as_u16(), header(&unknown, ETAG)), (200, tag));
@@ -108,7 +112,8 @@ async fn what_is_refused_or_written_has_no_tag_and_is_not_kept() {
     let served = Served::start().await;
     let id = served.alert().await;
 
-    let missing = served.request(Method::GET, &format!("/api/v1/alerts/{}", AlertId::generate())).header(IF_NONE_MATCH, "*");
+    let missing =
+        served.request(Method::GET, &format!("/api/v1/alerts/{}", AlertId::generate())).header(IF_NONE_MATCH, "*");
     let missing = missing.send().await.unwrap();
     let stranger = served.bare(Method::GET, "/api/v1/alerts").header(IF_NONE_MATCH, "*").send().await.unwrap();
     let written = served.put(id, REFUNDED).header(IF_NONE_MATCH, "*").send().await.unwrap();

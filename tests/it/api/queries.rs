@@ -30,7 +30,8 @@ fn some_of(words: Vec<&'static str>) -> BoxedStrategy<String> {
 /// Two days in order, or one, or none.
 fn days(start: &'static str, end: &'static str) -> BoxedStrategy<Option<String>> {
     let day = |day: u32| format!("2026-03-{day:02}");
-    let both = (3_u32..=11, 0_u32..=4).prop_map(move |(from, more)| format!("{start}={}&{end}={}", day(from), day((from + more).min(11))));
+    let both = (3_u32..=11, 0_u32..=4)
+        .prop_map(move |(from, more)| format!("{start}={}&{end}={}", day(from), day((from + more).min(11))));
     let first = (3_u32..=11).prop_map(move |from| format!("{start}={}", day(from)));
     let last = (3_u32..=11).prop_map(move |to| format!("{end}={}", day(to)));
     proptest::option::weighted(0.3, prop_oneof![both, first, last]).boxed()
@@ -52,7 +53,13 @@ fn query(dialect: Dialect) -> impl Strategy<Value = String> {
             1..25,
         ),
     };
-    let types = vec!["ETHOCA_CONFIRMED_FRAUD", "ETHOCA_CUSTOMER_DISPUTE", "VERIFI_DISPUTE", "VERIFI_CANCEL", "VERIFI_FRAUD_NOTICE"];
+    let types = vec![
+        "ETHOCA_CONFIRMED_FRAUD",
+        "ETHOCA_CUSTOMER_DISPUTE",
+        "VERIFI_DISPUTE",
+        "VERIFI_CANCEL",
+        "VERIFI_FRAUD_NOTICE",
+    ];
     let companies = vec![
         "018f0000-0000-7000-8000-000000000000",
         "018f0000-0000-7000-8000-000000000001",
@@ -91,8 +98,11 @@ fn query(dialect: Dialect) -> impl Strategy<Value = String> {
         "cardLastFour",
         "hoursLeft",
     ]);
-    let sort = (proptest::option::of(fields), proptest::option::of(one_of(&["ASC", "DESC", "desc"])))
-        .prop_map(|(field, order)| [field.map(|field| format!("sortField={field}")), order.map(|order| format!("sortOrder={order}"))]);
+    let sort = (proptest::option::of(fields), proptest::option::of(one_of(&["ASC", "DESC", "desc"]))).prop_map(
+        |(field, order)| {
+            [field.map(|field| format!("sortField={field}")), order.map(|order| format!("sortOrder={order}"))]
+        },
+    );
     (filters, sort).prop_map(|(filters, sort)| filters.into_iter().chain(sort).flatten().collect::<Vec<_>>().join("&"))
 }
 
@@ -114,9 +124,13 @@ impl Desk {
     async fn make() -> (Served, String, Vec<Alert>) {
         let (served, alerts) = desk().await;
         let token = served.token().await;
-        let open: Vec<Alert> = alerts.iter().filter(|alert| alert.outcome.is_none()).take(OlderWord::KNOWN.len()).cloned().collect();
-        for (alert, word) in open.iter().zip(OlderWord::KNOWN.iter().filter(|word| **word != OlderWord::PartiallyStopped)) {
-            let request = served.bare(Method::PUT, &format!("/api/v1/alerts/{}/resolution", alert.id)).bearer_auth(&token);
+        let open: Vec<Alert> =
+            alerts.iter().filter(|alert| alert.outcome.is_none()).take(OlderWord::KNOWN.len()).cloned().collect();
+        for (alert, word) in
+            open.iter().zip(OlderWord::KNOWN.iter().filter(|word| **word != OlderWord::PartiallyStopped))
+        {
+            let request =
+                served.bare(Method::PUT, &format!("/api/v1/alerts/{}/resolution", alert.id)).bearer_auth(&token);
             let body = format!(r#"{{"resolution":"{word}","refunded":"REFUNDED"}}"#);
             json(request.header("Content-Type", "application/json").body(body).send().await.unwrap(), 200).await;
         }

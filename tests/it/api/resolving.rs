@@ -16,8 +16,22 @@ use super::served::{Served, json, refused};
 #[rstest]
 #[case("REFUNDED", None, "RESOLVED", "resolved", "refunded", None)]
 #[case("NOT REFUNDED", None, "CHARGEBACK", "unresolved_dispute", "not refunded", None)]
-#[case("INVALID", Some("REFUNDED_PREVIOUSLY_REFUNDED"), "INVALID", "previously_refunded", "refunded", Some("previously_refunded"))]
-#[case("INVALID", Some("NOT_REFUNDED_CHARGEBACK_RECEIVED"), "INVALID", "other", "not refunded", Some("chargeback_received"))]
+#[case(
+    "INVALID",
+    Some("REFUNDED_PREVIOUSLY_REFUNDED"),
+    "INVALID",
+    "previously_refunded",
+    "refunded",
+    Some("previously_refunded")
+)]
+#[case(
+    "INVALID",
+    Some("NOT_REFUNDED_CHARGEBACK_RECEIVED"),
+    "INVALID",
+    "other",
+    "not refunded",
+    Some("chargeback_received")
+)]
 #[case("INVALID", Some("NOT_REFUNDED_DUPLICATE"), "INVALID", "other", "not refunded", Some("duplicate"))]
 #[case("INVALID", Some("NOT_REFUNDED_NOT_FOUND"), "INVALID", "not_found", "not refunded", Some("not_found"))]
 #[tokio::test]
@@ -37,7 +51,10 @@ async fn each_decision_leads_where_the_table_says(
     let answer = json(served.put(id, body).send().await.unwrap(), 200).await;
 
     assert_eq!((&before["hoursLeft"], &before["outcome"]), (&json!(23), &Value::Null));
-    assert_eq!((&answer["status"], &answer["hoursLeft"], &answer["id"]), (&json!(status), &json!(0), &json!(id.to_string())));
+    assert_eq!(
+        (&answer["status"], &answer["hoursLeft"], &answer["id"]),
+        (&json!(status), &json!(0), &json!(id.to_string()))
+    );
     let mut stored = answer["outcome"].clone();
     assert!(stored.as_object_mut().unwrap().remove("id").unwrap().as_str().is_some_and(|id| id.len() == 36));
     let expected = json!({
@@ -198,9 +215,11 @@ async fn a_head_request_tells_what_get_would() {
 async fn a_resolution_needs_the_key_of_the_alerts_scope() {
     let served = Served::start().await;
     let id = served.alert().await;
-    let request = served.bare(Method::PUT, &format!("/api/v1/alerts/{id}/resolution")).header("X-API-KEY", &served.operator_key);
+    let request =
+        served.bare(Method::PUT, &format!("/api/v1/alerts/{id}/resolution")).header("X-API-KEY", &served.operator_key);
 
-    let answer = request.header("Content-Type", "application/json").body(r#"{"refunded":"REFUNDED"}"#).send().await.unwrap();
+    let answer =
+        request.header("Content-Type", "application/json").body(r#"{"refunded":"REFUNDED"}"#).send().await.unwrap();
 
     let problem = refused(answer, 403, "not_authorized").await;
     assert!(problem["detail"].as_str().unwrap().contains("scope alerts"), "{problem}");

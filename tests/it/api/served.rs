@@ -97,22 +97,43 @@ impl Served {
         let store = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(EventBody))).unwrap();
         let clock = ManualClock::at(NOON);
         let (sender, arrived) = mpsc::unbounded_channel();
-        let capabilities =
-            Capabilities { lookup: true, idempotent: true, consistency_lag: Duration::from_secs(60), ..Capabilities::default() };
+        let capabilities = Capabilities {
+            lookup: true,
+            idempotent: true,
+            consistency_lag: Duration::from_secs(60),
+            ..Capabilities::default()
+        };
         let simulator = Simulator::new(capabilities, FaultRates::default(), 7);
-        let network = Arc::new(Network { simulator, holding: AtomicBool::new(false), gate: Semaphore::new(0), arrived: sender });
+        let network =
+            Arc::new(Network { simulator, holding: AtomicBool::new(false), gate: Semaphore::new(0), arrived: sender });
         let settings = EngineSettings { wait_for_winner: Duration::from_millis(50), ..EngineSettings::default() };
         let engine = Engine::new(store.clone(), Providers::all(network.clone()), clock.clone(), settings);
         engine.set_test_sender(sender_to_nowhere());
         let acting = engine.acting_for(engine.local_caller(None).await.unwrap());
-        let key = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret.reveal().to_owned();
-        let operator_key = acting.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap().secret.reveal().to_owned();
+        let key =
+            acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret.reveal().to_owned();
+        let operator_key =
+            acting.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap().secret.reveal().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         let server = tokio::spawn(serve(listener, engine.clone(), options, stop.clone()));
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
-        Self { address, key, operator_key, engine, acting, store, network, clock, arrived, stop, server, client, _directory: directory }
+        Self {
+            address,
+            key,
+            operator_key,
+            engine,
+            acting,
+            store,
+            network,
+            clock,
+            arrived,
+            stop,
+            server,
+            client,
+            _directory: directory,
+        }
     }
 
     /// Brings alerts in; they come back as the engine has stored them.
@@ -174,7 +195,11 @@ impl Served {
     /// A token for new client credentials of this organization; they come with it.
     pub async fn token_for(&self, acting: &ActingEngine) -> (String, CreatedCredential) {
         let created = acting.create_credential(CredentialKind::Client).await.unwrap();
-        let form = format!("grant_type=client_credentials&client_id={}&client_secret={}", created.credential.id, created.secret.reveal());
+        let form = format!(
+            "grant_type=client_credentials&client_id={}&client_secret={}",
+            created.credential.id,
+            created.secret.reveal()
+        );
         let answer = json(self.ask_for_token(form).send().await.unwrap(), 200).await;
         (answer["access_token"].as_str().unwrap().to_owned(), created)
     }
@@ -213,7 +238,9 @@ impl Served {
         let mut answer = Vec::new();
         // The server may hang up before everything is sent.
         let _ = stream.write_all(bytes.as_ref()).await;
-        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("the server closes the connection");
+        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer))
+            .await
+            .expect("the server closes the connection");
         String::from_utf8_lossy(&answer).into_owned()
     }
 }

@@ -90,7 +90,9 @@ async fn a_token_says_who_it_is_for_and_names_the_published_key() {
     assert_eq!(head, object!({"typ": "JWT", "alg": "EdDSA", "kid": kid}));
     let now = noon().timestamp();
     let expected = object!({
-        "iss": "avert", "aud": format!("avert:sandbox:{}", served.engine.store().database()), "sub": client.credential.id, "org": served.acting.caller().organization.organization.id.to_string(), "scope": "alerts",
+        "iss": "avert", "aud": format!("avert:sandbox:{}", served.engine.store().database()),
+            "sub": client.credential.id, "org": served.acting.caller().organization.organization.id.to_string(),
+                "scope": "alerts",
         "iat": now, "exp": now + 600, "jti": claims["jti"],
     });
     assert_eq!(claims, expected);
@@ -127,7 +129,9 @@ async fn invalid_client() {
         assert_eq!(words.contains("revoked"), form.contains(&revoked.credential.id), "{words}");
         assert!(!words.contains(client.secret.reveal()) && !words.contains("hunter2"));
     }
-    for header in [basic(&revoked), "Basic".to_owned(), "Basic !".to_owned(), "Bearer x".to_owned(), "Basic YQ==".to_owned()] {
+    for header in
+        [basic(&revoked), "Basic".to_owned(), "Basic !".to_owned(), "Bearer x".to_owned(), "Basic YQ==".to_owned()]
+    {
         let refused = served.ask_for_token(FORM).header("Authorization", header).send().await.unwrap();
         assert_eq!(refused.headers()["www-authenticate"], "Basic realm=\"avert\", charset=\"UTF-8\"");
         oauth_error(refused, 401, "invalid_client").await;
@@ -177,8 +181,14 @@ async fn invalid_request() {
     }
 
     let both = served.ask_for_token(whole.clone()).header("Authorization", basic(&client)).send().await.unwrap();
-    let other = served.ask_for_token(format!("{FORM}&client_id=x")).header("Authorization", basic(&client)).send().await.unwrap();
-    let request = served.ask_for_token(FORM).header("Authorization", basic(&client)).header("Authorization", basic(&client));
+    let other = served
+        .ask_for_token(format!("{FORM}&client_id=x"))
+        .header("Authorization", basic(&client))
+        .send()
+        .await
+        .unwrap();
+    let request =
+        served.ask_for_token(FORM).header("Authorization", basic(&client)).header("Authorization", basic(&client));
     let twice = request.send().await.unwrap();
     for answer in [both, other, twice] {
         oauth_error(answer, 400, "invalid_request").await;
@@ -212,7 +222,8 @@ async fn a_form_may_name_its_charset() {
     let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
     let request = served.bare(Method::POST, "/auth/token").body(form(&client));
 
-    let answer = request.header("Content-Type", "Application/X-WWW-Form-Urlencoded; charset=UTF-8").send().await.unwrap();
+    let answer =
+        request.header("Content-Type", "Application/X-WWW-Form-Urlencoded; charset=UTF-8").send().await.unwrap();
 
     json(answer, 200).await;
 }
@@ -249,7 +260,8 @@ fn wrong(client: &CreatedCredential) -> String {
 
 #[tokio::test]
 async fn rate_limited() {
-    let served = Served::with(ApiOptions { tokens_per_minute: NonZeroU32::new(2).unwrap(), ..ApiOptions::default() }).await;
+    let served =
+        Served::with(ApiOptions { tokens_per_minute: NonZeroU32::new(2).unwrap(), ..ApiOptions::default() }).await;
     let (client, other) = (
         served.acting.create_credential(CredentialKind::Client).await.unwrap(),
         served.acting.create_credential(CredentialKind::Client).await.unwrap(),
@@ -274,7 +286,8 @@ async fn rate_limited() {
 
 #[tokio::test]
 async fn a_right_secret_always_gets_its_token_whoever_fails_beside_it() {
-    let served = Served::with(ApiOptions { tokens_per_minute: NonZeroU32::new(3).unwrap(), ..ApiOptions::default() }).await;
+    let served =
+        Served::with(ApiOptions { tokens_per_minute: NonZeroU32::new(3).unwrap(), ..ApiOptions::default() }).await;
     let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
 
     for _ in 0..3 {
@@ -291,12 +304,16 @@ async fn a_right_secret_always_gets_its_token_whoever_fails_beside_it() {
 
 #[tokio::test]
 async fn behind_a_trusted_proxy_failures_count_for_the_client_that_it_names() {
-    let options =
-        ApiOptions { tokens_per_minute: NonZeroU32::MIN, trusted_proxies: vec!["127.0.0.1/32".parse().unwrap()], ..ApiOptions::default() };
+    let options = ApiOptions {
+        tokens_per_minute: NonZeroU32::MIN,
+        trusted_proxies: vec!["127.0.0.1/32".parse().unwrap()],
+        ..ApiOptions::default()
+    };
     let served = Served::with(options).await;
     let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
-    let fail =
-        async |from: &str| served.ask_for_token(wrong(&client)).header("X-Forwarded-For", from).send().await.unwrap().status().as_u16();
+    let fail = async |from: &str| {
+        served.ask_for_token(wrong(&client)).header("X-Forwarded-For", from).send().await.unwrap().status().as_u16()
+    };
 
     // What a client writes itself stands left of what the proxy adds.
     let by_one = [fail("192.0.2.1").await, fail("198.51.100.9, 192.0.2.1").await];
@@ -313,5 +330,6 @@ async fn tokens_are_neither_given_nor_read_while_the_store_does_not_answer() {
     served.store.close();
 
     refused(served.ask_for_token(form(&client)).send().await.unwrap(), 503, "overloaded").await;
-    refused(served.bare(Method::GET, "/api/v1/alerts").bearer_auth(&token).send().await.unwrap(), 503, "overloaded").await;
+    refused(served.bare(Method::GET, "/api/v1/alerts").bearer_auth(&token).send().await.unwrap(), 503, "overloaded")
+        .await;
 }

@@ -15,7 +15,8 @@ struct Demo {
 impl Demo {
     /// Starts one and waits until its console has the screen.
     fn start(temporary: &Path) -> Self {
-        let pair = native_pty_system().openpty(PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 }).unwrap();
+        let pair =
+            native_pty_system().openpty(PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 }).unwrap();
         let mut command = CommandBuilder::new(binary());
         command.args(["demo", "--alerts", "40", "--theme", "dark"]);
         command.env("TMPDIR", temporary);
@@ -45,7 +46,8 @@ impl Demo {
 }
 
 fn left_behind(temporary: &Path) -> usize {
-    let entries = fs::read_dir(temporary).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let entries =
+        fs::read_dir(temporary).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
     entries.filter(|name| name.contains("avert-demo")).count()
 }
 

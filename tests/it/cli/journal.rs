@@ -27,7 +27,8 @@ fn alert(comments: &str) -> (Alert, Resolution) {
     (alert, Resolution::Current { decision: Decision::Refunded, comments: comments.to_owned() })
 }
 
-/// A desk at which three decisions were made: one recorded three days ago, then one refused and one that never left, both an hour ago.
+/// A desk at which three decisions were made: one recorded three days ago, then one refused and one that never left,
+/// both an hour ago.
 fn desk() -> TempDir {
     let home = home();
     let now = avert::domain::time::SystemClock.now();
@@ -53,9 +54,13 @@ fn desk() -> TempDir {
     clock.advance(Duration::hours(71));
     let refused = stage("two", "=1+1");
     journal.append(JournalStep::Sent { decision: "two".to_owned() }).unwrap();
-    journal.append(JournalStep::Refused { decision: "two".to_owned(), why: "case closed by issuer".to_owned() }).unwrap();
+    journal
+        .append(JournalStep::Refused { decision: "two".to_owned(), why: "case closed by issuer".to_owned() })
+        .unwrap();
     let words = "ETHOCA 129.90 EUR: REFUNDED was not recorded.".to_owned();
-    journal.append(JournalStep::Notified { tone: "bad".to_owned(), words, alert: Some(refused), decision: None }).unwrap();
+    journal
+        .append(JournalStep::Notified { tone: "bad".to_owned(), words, alert: Some(refused), decision: None })
+        .unwrap();
     stage("three", "");
     journal.append(JournalStep::Read { decision: "three".to_owned() }).unwrap();
     home
@@ -74,11 +79,12 @@ fn decisions(home: &TempDir, flags: &[&str]) -> Vec<String> {
 fn every_decision_is_there_with_who_made_it_what_was_sent_and_what_became_of_it() {
     let all = exported(&desk(), &[]);
 
-    let fates: Vec<_> = all.iter().map(|record| (record["fate"].as_str().unwrap(), record["reason"].as_str())).collect();
+    let fates: Vec<_> =
+        all.iter().map(|record| (record["fate"].as_str().unwrap(), record["reason"].as_str())).collect();
     assert_eq!(fates, [("recorded", None), ("refused", Some("case closed by issuer")), ("neverLeft", None)]);
     let first = &all[0];
-    let said =
-        ["user", "place", "refunded", "comments", "status", "amount", "cardLastFour", "orderId"].map(|name| first[name].as_str().unwrap());
+    let said = ["user", "place", "refunded", "comments", "status", "amount", "cardLastFour", "orderId"]
+        .map(|name| first[name].as_str().unwrap());
     assert_eq!(said, ["maria", "acme-eu", "REFUNDED", "refund 88240", "RESOLVED", "129.90", "1234", "A-10293"]);
     assert!(first["sentAt"].is_string() && all[2]["sentAt"].is_null(), "{all:?}");
 }
@@ -108,7 +114,10 @@ fn what_a_console_had_staged_that_is_gone_is_open_before_anybody_has_read_it() {
     let once_it_is_gone = exported(&home, &["--open"]);
 
     assert_eq!(while_it_runs, Vec::<String>::new());
-    assert_eq!((&once_it_is_gone[0]["decision"], &once_it_is_gone[0]["fate"]), (&Value::from("four"), &Value::from("neverLeft")));
+    assert_eq!(
+        (&once_it_is_gone[0]["decision"], &once_it_is_gone[0]["fate"]),
+        (&Value::from("four"), &Value::from("neverLeft"))
+    );
 }
 
 #[test]
@@ -200,7 +209,17 @@ fn how_a_deployment_is_spoken_to_may_stand_before_it_as_before_other_commands() 
     let home = desk();
 
     let told = run_ok(home.path(), &["--dialect", "older", "journal", "export", "--output", "json"]);
-    let elsewhere = ["--url", "http://shop.example", "--insecure-http", "--dialect", "older", "journal", "export", "--output", "json"];
+    let elsewhere = [
+        "--url",
+        "http://shop.example",
+        "--insecure-http",
+        "--dialect",
+        "older",
+        "journal",
+        "export",
+        "--output",
+        "json",
+    ];
 
     assert_eq!(serde_json::from_str::<Value>(&told).unwrap().as_array().map(Vec::len), Some(3));
     assert_eq!(run_ok(home.path(), &elsewhere).trim(), "[]");
@@ -244,7 +263,12 @@ fn where_decisions_were_made_and_none_is_open_that_is_said() {
 fn what_a_command_decides_on_this_machines_alerts_is_in_the_journal_of_its_desk_at_the_place_of_its_console() {
     let home = home();
     let alerts = home.path().join("alerts.ndjson");
-    fs::write(&alerts, "{\"providerId\":\"N-1\",\"provider\":\"CDRN\",\"type\":\"VERIFI_DISPUTE\",\"amount\":\"1.00\",\"currency\":\"EUR\",\"hoursLeft\":9}\n").unwrap();
+    fs::write(
+        &alerts,
+        "{\"providerId\":\"N-1\",\"provider\":\"CDRN\",\"type\":\"VERIFI_DISPUTE\",\
+        \"amount\":\"1.00\",\"currency\":\"EUR\",\"hoursLeft\":9}\n",
+    )
+    .unwrap();
     run_ok(home.path(), &["import", alerts.to_str().unwrap()]);
 
     run_ok(home.path(), &["alerts", "resolve", "N-1", "--refunded", "not-refunded", "--yes"]);

@@ -11,7 +11,8 @@ use crate::support::operations::{import, refused};
 fn desk() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let alert = |provider: &str, kind: &str, id: &str| {
-        let alert = json!({"providerId": id, "provider": provider, "type": kind, "amount": "1.00", "currency": "EUR", "hoursLeft": 20});
+        let alert = json!({"providerId": id, "provider": provider, "type": kind, "amount": "1.00", "currency": "EUR",
+            "hoursLeft": 20});
         format!("{alert}\n")
     };
     let lines = [

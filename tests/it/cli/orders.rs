@@ -32,8 +32,12 @@ fn order_on(desk: PathBuf, transaction: &str) -> Option<String> {
 #[test]
 fn orders_are_brought_in_and_brought_up_to_date_and_the_counts_are_those_of_import() {
     let home = tempfile::tempdir().unwrap();
-    let orders = file(home.path(), "order_id,transaction_id,amount,currency,state\nA-1,T-1,129.90,EUR,paid\nA-2,T-2,5,EUR,paid\n");
-    let first: Value = serde_json::from_str(&run_ok(home.path(), &["orders", "import", &orders, "--output", "json"])).unwrap();
+    let orders = file(
+        home.path(),
+        "order_id,transaction_id,amount,currency,state\nA-1,T-1,129.90,EUR,paid\nA-2,T-2,5,EUR,paid\n",
+    );
+    let first: Value =
+        serde_json::from_str(&run_ok(home.path(), &["orders", "import", &orders, "--output", "json"])).unwrap();
     let orders = file(home.path(), "order_id,state\nA-1,shipped\nA-2,paid\nA-3,paid\n");
 
     let second: Value = serde_json::from_str(&run_ok(home.path(), &["orders", "import", &orders])).unwrap();
@@ -47,14 +51,19 @@ fn orders_are_brought_in_and_brought_up_to_date_and_the_counts_are_those_of_impo
 #[test]
 fn a_row_that_is_wrong_is_told_with_its_line_and_the_rest_is_kept() {
     let home = tempfile::tempdir().unwrap();
-    let text = "order_id,transaction_id,card_bin,amount,currency\nA-1,T-1,4111111111111111,10.00,EUR\nA-2,T-2,,ten,EUR\n,T-3,,,\n";
+    let text = "order_id,transaction_id,card_bin,amount,currency\nA-1,T-1,4111111111111111,10.00,EUR\nA-2,T-2,,ten,\
+        EUR\n,T-3,,,\n";
     let rejects = home.path().join("rejects.ndjson");
     let orders = file(home.path(), text);
 
     let output = run(home.path(), &["orders", "import", &orders, "--rejects", rejects.to_str().unwrap()]);
 
     let said = refused(&output, 1);
-    assert!(said.contains("line 3: amount is \"ten\": a decimal such as 129.90") && said.contains("line 4: order_id is missing"), "{said}");
+    assert!(
+        said.contains("line 3: amount is \"ten\": a decimal such as 129.90")
+            && said.contains("line 4: order_id is missing"),
+        "{said}"
+    );
     let counts: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(counts, json!({"created": 1, "updated": 0, "unchanged": 0, "rejected": 2}));
     assert_eq!(fs::read_to_string(rejects).unwrap().lines().count(), 2);
@@ -95,7 +104,10 @@ fn a_header_is_taken_back_though_the_file_cannot_be_read_without_it() {
     let after = refused(&run(home.path(), &["orders", "import", &orders]), 2);
 
     let unnamed = "--map order_id=Header; the first row has \"Name\", \"State\"";
-    assert!(taken_back.contains(unnamed) && after.contains(unnamed) && !after.contains("named before"), "{taken_back}\n{after}");
+    assert!(
+        taken_back.contains(unnamed) && after.contains(unnamed) && !after.contains("named before"),
+        "{taken_back}\n{after}"
+    );
 }
 
 #[test]
@@ -107,8 +119,14 @@ fn a_header_that_is_not_in_the_file_is_misuse_and_is_not_kept() {
     let unknown = refused(&run(home.path(), &["orders", "import", &orders, "--map", "colour=ref"]), 2);
     let after = run(home.path(), &["orders", "import", &orders]);
 
-    assert!(wrong.contains("there is no column \"Reference\" for arn: the first row has \"order_id\", \"ref\", \"state\""), "{wrong}");
-    assert!(unknown.contains("there is no column \"colour\"") && unknown.contains("order_id, transaction_id"), "{unknown}");
+    assert!(
+        wrong.contains("there is no column \"Reference\" for arn: the first row has \"order_id\", \"ref\", \"state\""),
+        "{wrong}"
+    );
+    assert!(
+        unknown.contains("there is no column \"colour\"") && unknown.contains("order_id, transaction_id"),
+        "{unknown}"
+    );
     assert!(after.status.success() && !String::from_utf8_lossy(&after.stderr).contains("named before"));
 }
 
@@ -118,8 +136,18 @@ fn a_profile_has_orders_of_its_own_and_no_credential_is_asked_for() {
     let key = home.path().join("key");
     fs::write(&key, "k").unwrap();
     let url = "https://shop.example";
-    let add =
-        ["profiles", "add", "shop", "--url", url, "--environment", "sandbox", "--api-key-file", key.to_str().unwrap(), "--plain-secrets"];
+    let add = [
+        "profiles",
+        "add",
+        "shop",
+        "--url",
+        url,
+        "--environment",
+        "sandbox",
+        "--api-key-file",
+        key.to_str().unwrap(),
+        "--plain-secrets",
+    ];
     run_ok(home.path(), &add);
     fs::remove_file(home.path().join(".config/avert/secrets.toml")).unwrap();
     let orders = file(home.path(), "order_id,transaction_id\nA-1,T-1\n");
@@ -149,7 +177,10 @@ fn an_empty_file_is_no_failure_and_no_file_is_misuse() {
 fn alerts_are_found_by_the_id_of_an_order_that_they_match() {
     let home = tempfile::tempdir().unwrap();
     let alerts = home.path().join("alerts.ndjson");
-    let row = |id: &str, transaction: &str| json!({"provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": id, "amount": "129.90", "currency": "EUR", "transactionId": transaction});
+    let row = |id: &str, transaction: &str| {
+        json!({"provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD",
+        "providerId": id, "amount": "129.90", "currency": "EUR", "transactionId": transaction})
+    };
     fs::write(&alerts, format!("{}\n{}\n", row("E-1", "T-77123"), row("E-2", "T-99456"))).unwrap();
     run_ok(home.path(), &["import", alerts.to_str().unwrap()]);
     let orders = file(home.path(), "order_id,transaction_id,amount,currency,state\nSHOP-5,T-77123,129.90,EUR,paid\n");
@@ -183,7 +214,8 @@ fn a_header_that_was_named_once_does_not_have_to_be_in_every_file() {
 #[test]
 fn a_refund_of_an_order_that_was_refunded_is_warned_of_and_refused_in_a_file() {
     let home = tempfile::tempdir().unwrap();
-    let alert = json!({"id": ID, "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "E-1", "amount": "9.90",
+    let alert = json!({"id": ID, "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "E-1",
+        "amount": "9.90",
         "currency": "EUR", "transactionId": "T-1", "hoursLeft": 9});
     let (alerts, from) = (home.path().join("alerts.json"), home.path().join("decisions.ndjson"));
     fs::write(&alerts, alert.to_string()).unwrap();
@@ -197,24 +229,34 @@ fn a_refund_of_an_order_that_was_refunded_is_warned_of_and_refused_in_a_file() {
 
     let [told, warned] = [String::from_utf8_lossy(&many.stdout), String::from_utf8_lossy(&one.stderr)];
     assert!(told.contains("order A-1: refunded before the alert") && many.status.code() == Some(1), "{told}");
-    assert!(warned.contains("warning: the shop's order A-1: refunded before the alert") && one.status.success(), "{warned}");
+    assert!(
+        warned.contains("warning: the shop's order A-1: refunded before the alert") && one.status.success(),
+        "{warned}"
+    );
 }
 
 #[test]
 fn a_refunded_order_that_another_alert_names_and_a_rule_of_the_network_hold_a_refund_back_in_a_file() {
     let home = tempfile::tempdir().unwrap();
     let on_one_payment = |id: &str, provider: &str, more: Value| {
-        let mut alert = json!({"provider": provider, "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": id, "amount": "9.90",
+        let mut alert = json!({"provider": provider, "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": id,
+            "amount": "9.90",
             "currency": "EUR", "cardBin": "411111", "cardLastFour": "4242", "hoursLeft": 9});
         alert.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         alert
     };
-    let ruled = json!({"provider": "VERIFI", "type": "VERIFI_DISPUTE", "providerId": "R-1", "amount": "5", "currency": "EUR",
+    let ruled = json!({"provider": "VERIFI", "type": "VERIFI_DISPUTE", "providerId": "R-1", "amount": "5",
+        "currency": "EUR",
         "ruleName": "Above 10", "hoursLeft": 9});
-    let alerts = [on_one_payment("E-1", "ETHOCA", json!({})), on_one_payment("V-1", "CDRN", json!({"transactionId": "T-1"})), ruled];
+    let alerts = [
+        on_one_payment("E-1", "ETHOCA", json!({})),
+        on_one_payment("V-1", "CDRN", json!({"transactionId": "T-1"})),
+        ruled,
+    ];
     let (file_of_alerts, from) = (home.path().join("alerts.json"), home.path().join("decisions.ndjson"));
     fs::write(&file_of_alerts, alerts.iter().map(|alert| format!("{alert}\n")).collect::<String>()).unwrap();
-    let refund = |provider: &str, id: &str| json!({"provider": provider, "providerId": id, "refunded": "REFUNDED"}).to_string();
+    let refund =
+        |provider: &str, id: &str| json!({"provider": provider, "providerId": id, "refunded": "REFUNDED"}).to_string();
     fs::write(&from, format!("{}\n{}\n", refund("ETHOCA", "E-1"), refund("VERIFI", "R-1"))).unwrap();
     run_ok(home.path(), &["import", file_of_alerts.to_str().unwrap()]);
     let orders = file(home.path(), "order_id,transaction_id,state,state_at\nA-1,T-1,refunded,2026-01-01T10:00:00Z\n");
@@ -224,7 +266,10 @@ fn a_refunded_order_that_another_alert_names_and_a_rule_of_the_network_hold_a_re
     let one = run(home.path(), &["alerts", "resolve", "R-1", "--refunded", "refunded", "--yes"]);
 
     let [told, warned] = [String::from_utf8_lossy(&many.stdout), String::from_utf8_lossy(&one.stderr)];
-    assert!(told.contains("the shop's order A-1: refunded before the alert") && many.status.code() == Some(1), "{told}");
+    assert!(
+        told.contains("the shop's order A-1: refunded before the alert") && many.status.code() == Some(1),
+        "{told}"
+    );
     assert!(told.contains("rule \\\"Above 10\\\" has probably refunded it already"), "{told}");
     assert!(!told.contains("recorded"), "{told}");
     assert!(warned.contains("warning: its network's rule \"Above 10\" has probably refunded it already"), "{warned}");
@@ -233,7 +278,8 @@ fn a_refunded_order_that_another_alert_names_and_a_rule_of_the_network_hold_a_re
 #[test]
 fn the_orders_of_one_organization_are_none_of_anothers() {
     let home = tempfile::tempdir().unwrap();
-    let alert = json!({"provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "E-1", "amount": "9.90", "currency": "EUR",
+    let alert = json!({"provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "E-1", "amount": "9.90",
+        "currency": "EUR",
         "transactionId": "T-1", "hoursLeft": 9});
     let alerts = home.path().join("alerts.json");
     fs::write(&alerts, alert.to_string()).unwrap();
@@ -253,7 +299,10 @@ fn the_orders_of_one_organization_are_none_of_anothers() {
         serde_json::from_str::<Value>(&told).unwrap().as_array().unwrap().len()
     };
     let refund = |organization: &str| {
-        let output = run(home.path(), &["alerts", "resolve", "E-1", "--refunded", "refunded", "--yes", "--organization", organization]);
+        let output = run(
+            home.path(),
+            &["alerts", "resolve", "E-1", "--refunded", "refunded", "--yes", "--organization", organization],
+        );
         String::from_utf8_lossy(&output.stderr).contains("the shop's order A-1: refunded before the alert")
     };
     assert!(unnamed.contains("organization must be named: there are default, second"), "{unnamed}");
@@ -267,7 +316,8 @@ fn an_organization_is_not_named_for_the_orders_of_another_deployment() {
     let home = tempfile::tempdir().unwrap();
     let orders = file(home.path(), "order_id\nA-1\n");
 
-    let output = run(home.path(), &["orders", "import", &orders, "--url", "https://alerts.example", "--organization", "second"]);
+    let output =
+        run(home.path(), &["orders", "import", &orders, "--url", "https://alerts.example", "--organization", "second"]);
 
     assert!(refused(&output, 2).contains("--organization is for this machine's own alerts"));
 }
@@ -295,14 +345,22 @@ fn a_file_of_which_only_ids_are_understood_is_not_taken_in_and_says_what_was_mis
 
 /// The header of Shopify's export, and rows of it by some of its columns.
 fn shopify(rows: &[&[(&str, &str)]]) -> String {
-    const HEADER: &str = "Name,Email,Financial Status,Paid at,Fulfillment Status,Fulfilled at,Accepts Marketing,Currency,Subtotal,Shipping,\
-        Taxes,Total,Discount Code,Discount Amount,Shipping Method,Created at,Lineitem quantity,Lineitem name,Lineitem price,Lineitem compare \
-        at price,Lineitem sku,Lineitem requires shipping,Lineitem taxable,Lineitem fulfillment status,Billing Name,Billing Street,Billing \
-        Address1,Billing Address2,Billing Company,Billing City,Billing Zip,Billing Province,Billing Country,Billing Phone,Shipping Name,\
-        Shipping Street,Shipping Address1,Shipping Address2,Shipping Company,Shipping City,Shipping Zip,Shipping Province,Shipping Country,\
-        Shipping Phone,Notes,Note Attributes,Cancelled at,Payment Method,Payment Reference,Refunded Amount,Vendor,Outstanding Balance,\
-        Employee,Location,Device ID,Id,Tags,Risk Level,Source,Lineitem discount,Tax 1 Name,Tax 1 Value,Tax 2 Name,Tax 2 Value,Tax 3 Name,\
-        Tax 3 Value,Tax 4 Name,Tax 4 Value,Tax 5 Name,Tax 5 Value,Phone,Receipt Number,Duties,Billing Province Name,Shipping Province Name,\
+    const HEADER: &str = "Name,Email,Financial Status,Paid at,Fulfillment Status,Fulfilled at,Accepts \
+        Marketing,Currency,Subtotal,Shipping,\
+        Taxes,Total,Discount Code,Discount Amount,Shipping Method,Created at,Lineitem quantity,Lineitem name,Lineitem \
+        price,Lineitem compare \
+        at price,Lineitem sku,Lineitem requires shipping,Lineitem taxable,Lineitem fulfillment status,Billing \
+        Name,Billing Street,Billing \
+        Address1,Billing Address2,Billing Company,Billing City,Billing Zip,Billing Province,Billing Country,Billing \
+        Phone,Shipping Name,\
+        Shipping Street,Shipping Address1,Shipping Address2,Shipping Company,Shipping City,Shipping Zip,Shipping \
+        Province,Shipping Country,\
+        Shipping Phone,Notes,Note Attributes,Cancelled at,Payment Method,Payment Reference,Refunded \
+        Amount,Vendor,Outstanding Balance,\
+        Employee,Location,Device ID,Id,Tags,Risk Level,Source,Lineitem discount,Tax 1 Name,Tax 1 Value,Tax 2 Name,Tax \
+        2 Value,Tax 3 Name,\
+        Tax 3 Value,Tax 4 Name,Tax 4 Value,Tax 5 Name,Tax 5 Value,Phone,Receipt Number,Duties,Billing Province \
+        Name,Shipping Province Name,\
         Payment ID,Payment Terms Name,Next Payment Due At,Payment References";
     csv_of(HEADER, rows)
 }
@@ -326,31 +384,58 @@ fn understood(home: &Path, text: &str, more: &[&str]) -> (Value, String) {
 #[test]
 fn an_export_of_shopify_is_read_by_its_header_and_an_order_of_several_rows_is_one() {
     let home = tempfile::tempdir().unwrap();
-    let paid = [("Currency", "EUR"), ("Total", "129.90"), ("Paid at", "2026-11-20 21:03:12 +0100"), ("Refunded Amount", "0.00")];
-    let first = [&paid[..], &[("Name", "#1001"), ("Financial Status", "paid"), ("Fulfillment Status", "fulfilled"), ("Id", "55")]].concat();
+    let paid = [
+        ("Currency", "EUR"),
+        ("Total", "129.90"),
+        ("Paid at", "2026-11-20 21:03:12 +0100"),
+        ("Refunded Amount", "0.00"),
+    ];
+    let first = [
+        &paid[..],
+        &[("Name", "#1001"), ("Financial Status", "paid"), ("Fulfillment Status", "fulfilled"), ("Id", "55")],
+    ]
+    .concat();
     let first = [&first[..], &[("Fulfilled at", "2026-11-21 09:00:00 +0100"), ("Payment Reference", "c1.1")]].concat();
     let item = [("Name", "#1001"), ("Created at", "2026-11-20 21:00:00 +0100"), ("Lineitem name", "Cup")];
-    let part =
-        [&paid[..], &[("Name", "#1002"), ("Financial Status", "partially_refunded"), ("Fulfillment Status", "unfulfilled")]].concat();
-    let gone = [&paid[..], &[("Name", "#1003"), ("Financial Status", "refunded"), ("Fulfillment Status", "fulfilled")]].concat();
+    let part = [
+        &paid[..],
+        &[("Name", "#1002"), ("Financial Status", "partially_refunded"), ("Fulfillment Status", "unfulfilled")],
+    ]
+    .concat();
+    let gone = [&paid[..], &[("Name", "#1003"), ("Financial Status", "refunded"), ("Fulfillment Status", "fulfilled")]]
+        .concat();
     let void = [("Name", "#1004"), ("Financial Status", "voided"), ("Cancelled at", "2026-11-22 08:00:00 +0100")];
     let open = [("Name", "#1005"), ("Financial Status", "pending")];
     let text = shopify(&[&first, &item, &part, &gone, &void, &open]);
 
     let (orders, said) = understood(home.path(), &text, &[]);
     let nothing = order_on(home.path().join("desk"), "c1.1");
-    let counts: Value = serde_json::from_str(&run_ok(home.path(), &["orders", "import", &file(home.path(), &text)])).unwrap();
+    let counts: Value =
+        serde_json::from_str(&run_ok(home.path(), &["orders", "import", &file(home.path(), &text)])).unwrap();
 
-    let states: Vec<_> = orders.as_array().unwrap().iter().map(|order| (order["order_id"].as_str(), order["state"].as_str())).collect();
-    let expected =
-        [("#1001", Some("shipped")), ("#1002", Some("paid")), ("#1003", Some("refunded")), ("#1004", Some("cancelled")), ("#1005", None)];
+    let states: Vec<_> =
+        orders.as_array().unwrap().iter().map(|order| (order["order_id"].as_str(), order["state"].as_str())).collect();
+    let expected = [
+        ("#1001", Some("shipped")),
+        ("#1002", Some("paid")),
+        ("#1003", Some("refunded")),
+        ("#1004", Some("cancelled")),
+        ("#1005", None),
+    ];
     assert_eq!(states, expected.map(|(id, state)| (Some(id), state)));
-    let facts =
-        json!([orders[0]["transaction_id"], orders[0]["amount"], orders[0]["paid_at"], orders[0]["state_at"], orders[3]["state_at"]]);
+    let facts = json!([
+        orders[0]["transaction_id"],
+        orders[0]["amount"],
+        orders[0]["paid_at"],
+        orders[0]["state_at"],
+        orders[3]["state_at"]
+    ]);
     let times = ["2026-11-20T20:03:12.000Z", "2026-11-21T08:00:00.000Z", "2026-11-22T07:00:00.000Z"];
     assert_eq!(facts, json!(["c1.1", "129.90", times[0], times[1], times[2]]));
     assert!(
-        said.contains("read as Shopify orders") && said.contains("ignored columns: \"Email\"") && !said.contains("not there"),
+        said.contains("read as Shopify orders")
+            && said.contains("ignored columns: \"Email\"")
+            && !said.contains("not there"),
         "{said}"
     );
     assert_eq!(nothing, None);
@@ -361,23 +446,28 @@ fn an_export_of_shopify_is_read_by_its_header_and_an_order_of_several_rows_is_on
 #[test]
 fn exports_of_woocommerce_are_read_by_the_number_that_customers_quote() {
     let home = tempfile::tempdir().unwrap();
-    let common = "Order ID,Order Number,Order Status,Order Date,Paid Date,Order Total,Order Currency,Transaction ID,Billing Email\n\
-        77,10626,wc-completed,2026-11-20,2026-11-20,129.90,EUR,T-1,a@shop.example\n78,10627,On hold,2026-11-20,,5.00,EUR,,\n\
+    let common = "Order ID,Order Number,Order Status,Order Date,Paid Date,Order Total,Order Currency,Transaction \
+        ID,Billing Email\n\
+        77,10626,wc-completed,2026-11-20,2026-11-20,129.90,EUR,T-1,a@shop.example\n78,10627,On \
+        hold,2026-11-20,,5.00,EUR,,\n\
         79,10628,Packing,2026-11-21,,5.00,EUR,,\n";
-    let webtoffee = "order_id,order_number,order_date,paid_date,status,shipping_total,order_total,order_currency,payment_method,transaction_id\n\
+    let webtoffee = "order_id,order_number,order_date,paid_date,status,shipping_total,order_total,order_currency,\
+        payment_method,transaction_id\n\
         77,10626,2026-11-20 21:03,2026-11-20 21:04,completed,0,129.90,EUR,stripe,T-1\n";
-    let advanced = "\"Order Number\",\"Order Status\",\"Order Date\",\"Customer Note\",\"Item #\",\"Order Refund Amount\",\"Order Total Amount\"\n\
+    let advanced = "\"Order Number\",\"Order Status\",\"Order Date\",\"Customer Note\",\"Item #\",\"Order Refund \
+        Amount\",\"Order Total Amount\"\n\
         10626,Completed,2026-11-20,,1,0,129.90\n10626,Completed,2026-11-20,,2,0,129.90\n";
     let core = "Date,\"Order #\",Status,Customer,\"Customer type\",Product(s),\"Items sold\",Coupon(s),\"Net Sales\"\n\
         \"2026-11-20 21:03:12\",10626,processing,A,new,Cup,1,,129.90\n";
 
-    let [common, zoned, advanced] =
-        [(common, "UTC"), (webtoffee, "+01:00"), (advanced, "UTC")].map(|(text, zone)| understood(home.path(), text, &["--zone", zone]));
+    let [common, zoned, advanced] = [(common, "UTC"), (webtoffee, "+01:00"), (advanced, "UTC")]
+        .map(|(text, zone)| understood(home.path(), text, &["--zone", zone]));
     let core_open = refused(&run(home.path(), &["orders", "import", &file(home.path(), core)]), 2);
     let core = understood(home.path(), core, &["--zone", "UTC"]);
 
-    let first =
-        |(orders, _): &(Value, String)| json!([orders[0]["order_id"], orders[0]["state"], orders[0]["amount"], orders[0]["paid_at"]]);
+    let first = |(orders, _): &(Value, String)| {
+        json!([orders[0]["order_id"], orders[0]["state"], orders[0]["amount"], orders[0]["paid_at"]])
+    };
     assert_eq!(first(&common), json!(["10626", "shipped", "129.90", "2026-11-20T00:00:00.000Z"]));
     assert_eq!(first(&zoned), json!(["10626", "shipped", "129.90", "2026-11-20T20:04:00.000Z"]));
     assert_eq!(first(&advanced), json!(["10626", "shipped", null, "2026-11-20T00:00:00.000Z"]));
@@ -390,19 +480,28 @@ fn exports_of_woocommerce_are_read_by_the_number_that_customers_quote() {
 #[test]
 fn exports_of_stripe_tell_their_zone_and_rows_without_a_payment_are_left_out() {
     let home = tempfile::tempdir().unwrap();
-    let unified = "id,Created date (UTC),Amount,Amount Refunded,Currency,Captured,Converted Amount,Description,Fee,Refunded date (UTC),\
+    let unified = "id,Created date (UTC),Amount,Amount Refunded,Currency,Captured,Converted \
+        Amount,Description,Fee,Refunded date (UTC),\
         Statement Descriptor,Status,Card ID,Card Last4,order_id (metadata)\n\
         ch_1,2026-11-20 21:03:12,\"1,299.00\",0.00,eur,true,1299.00,x,1,,ACME*SHOP,Paid,card_1,4242,A-1\n\
         ch_2,2026-11-20 21:04:12,5.00,5.00,eur,true,5.00,x,1,2026-11-22 08:00,ACME*SHOP,Refunded,card_1,0042,A-2\n\
         ch_3,2026-11-20 21:05:12,5.00,0.00,eur,false,5.00,x,1,,ACME*SHOP,Failed,card_1,4242,A-3\n";
-    let charges = "id,Description,Created (UTC),Amount,Amount Refunded,Currency,Mode,Status,Statement Descriptor,Card ID,Card Last4,Invoice ID\n\
+    let charges = "id,Description,Created (UTC),Amount,Amount Refunded,Currency,Mode,Status,Statement Descriptor,Card \
+        ID,Card Last4,Invoice ID\n\
         ch_4,x,2026-11-20 21:03,12.00,2.00,usd,Live,Partially Refunded,ACME,card_1,4242,\n";
 
     let (unified, said) = understood(home.path(), unified, &[]);
     let (charges, missed) = understood(home.path(), charges, &[]);
 
-    let of = |order: &Value| ["order_id", "transaction_id", "amount", "state", "paid_at", "state_at"].map(|field| order[field].clone());
-    let times = ["2026-11-20T21:03:12.000Z", "2026-11-20T21:04:12.000Z", "2026-11-22T08:00:00.000Z", "2026-11-20T21:03:00.000Z"];
+    let of = |order: &Value| {
+        ["order_id", "transaction_id", "amount", "state", "paid_at", "state_at"].map(|field| order[field].clone())
+    };
+    let times = [
+        "2026-11-20T21:03:12.000Z",
+        "2026-11-20T21:04:12.000Z",
+        "2026-11-22T08:00:00.000Z",
+        "2026-11-20T21:03:00.000Z",
+    ];
     assert_eq!(json!(of(&unified[0])), json!(["A-1", "ch_1", "1299.00", "paid", times[0], null]));
     assert_eq!(json!(of(&unified[1])), json!(["A-2", "ch_2", "5.00", "refunded", times[1], times[2]]));
     assert!(unified.as_array().unwrap().len() == 2 && said.contains("1 rows left out"), "{said}");

@@ -125,7 +125,8 @@ async fn a_proxy_that_is_not_trusted_is_pointed_out_once_and_one_that_is_not_at_
     let mut said = Vec::new();
     for (server, log) in servers {
         for _ in 0..3 {
-            let request = reqwest::Client::new().get(format!("{}/health", server.url)).header("X-Forwarded-For", "192.0.2.7");
+            let request =
+                reqwest::Client::new().get(format!("{}/health", server.url)).header("X-Forwarded-For", "192.0.2.7");
             assert_eq!(request.send().await.unwrap().status(), 200);
         }
         server.terminate();
@@ -205,7 +206,12 @@ fn every_verb_answers_in_every_form() {
         // One member of every object has a column of its own.
         if let (Some(line), Some(row)) = (lines.first(), rows.first()) {
             let named = names(line)[0];
-            let column = reader.headers().unwrap().iter().position(|name| name == named).unwrap_or_else(|| panic!("{named} of {csv}"));
+            let column = reader
+                .headers()
+                .unwrap()
+                .iter()
+                .position(|name| name == named)
+                .unwrap_or_else(|| panic!("{named} of {csv}"));
             assert!(!row[column].is_empty(), "{command:?}: {csv}");
         }
     }
@@ -218,11 +224,16 @@ fn an_organization_is_found_by_name_and_by_id_and_another_name_is_misused() {
     let acme = all.as_array().unwrap().iter().find(|one| one["name"] == "ACME, Inc.").unwrap();
 
     for named in [acme["id"].as_str().unwrap(), "ACME, Inc."] {
-        let shown = parsed(&run_ok(home.path(), &["organizations", "show", "--organization", named, "--output", "json"]));
+        let shown =
+            parsed(&run_ok(home.path(), &["organizations", "show", "--organization", named, "--output", "json"]));
         assert_eq!(shown["id"], acme["id"]);
     }
     let unnamed = run(home.path(), &["keys", "list"]);
-    assert_refused(&unnamed, 2, &["organization must be named", "ACME, Inc.", "default", "--organization NAME", "AVERT_ORGANIZATION"]);
+    assert_refused(
+        &unnamed,
+        2,
+        &["organization must be named", "ACME, Inc.", "default", "--organization NAME", "AVERT_ORGANIZATION"],
+    );
     let another = run(home.path(), &["keys", "list", "--organization", "Acme"]);
     assert_refused(&another, 2, &["\"Acme\" is not one of", "ACME, Inc.", "default"]);
     let taken = run(home.path(), &["organizations", "create", "ACME, Inc."]);
@@ -270,11 +281,17 @@ fn every_command_and_verb_explains_itself() {
         let help = run_ok(home.path(), &[command, &["--help"]].concat());
 
         let (first, rest) = help.split_once('\n').unwrap();
-        assert!(first.len() > 15 && rest.contains(&format!("Usage: avert {}", command.join(" "))), "{command:?}: {help}");
+        assert!(
+            first.len() > 15 && rest.contains(&format!("Usage: avert {}", command.join(" "))),
+            "{command:?}: {help}"
+        );
         for line in rest.lines().filter(|line| line.trim_start().starts_with("--")) {
             let words = line.split_whitespace().filter(|word| !word.starts_with(['-', '<', '['])).count();
             // Clap puts the explanation of a long flag below it.
-            assert!(words > 0 || rest.contains(&format!("{line}\n          ")), "{command:?}: {line:?} is not explained");
+            assert!(
+                words > 0 || rest.contains(&format!("{line}\n          ")),
+                "{command:?}: {line:?} is not explained"
+            );
         }
     }
     let lone = run(home.path(), &["keys"]);
@@ -287,7 +304,11 @@ fn every_command_and_verb_explains_itself() {
 #[case("\n\n", "alerts.ndjson", "is empty: nothing to import")]
 #[case("{\"data\": [], \"total\": 0}", "page.json", "holds no alerts")]
 #[case("providerId,provider,type,amount,currency\n", "alerts.csv", "holds no alerts")]
-fn a_file_without_alerts_is_said_to_hold_none_and_is_no_failure(#[case] content: &str, #[case] name: &str, #[case] words: &str) {
+fn a_file_without_alerts_is_said_to_hold_none_and_is_no_failure(
+    #[case] content: &str,
+    #[case] name: &str,
+    #[case] words: &str,
+) {
     let home = home();
     let path = file(&home, name, content);
 
@@ -305,13 +326,24 @@ fn an_amount_with_a_fraction_in_a_currency_that_has_none_is_taken_in_with_one_wa
         (alert["amount"], alert["currency"]) = (json!(amount), json!(currency));
         alert
     };
-    let rows = [of(1, "203.5", "CLP"), of(2, "7.25", "CLP"), of(3, "203.0", "JPY"), of(4, "203", "KRW"), of(5, "203.55", "EUR")];
+    let rows = [
+        of(1, "203.5", "CLP"),
+        of(2, "7.25", "CLP"),
+        of(3, "203.0", "JPY"),
+        of(4, "203", "KRW"),
+        of(5, "203.55", "EUR"),
+    ];
 
     let output = run(home.path(), &["import", &file(&home, "alerts.ndjson", &lines(rows)), "--output", "json"]);
     let listed = run(home.path(), &["alerts", "list", "currency:CLP sort:-amount", "--output", "json"]);
 
     let said = words(&output);
-    assert!(said.contains("warning: CLP has no decimals, and an amount is 203.5 CLP; such amounts are taken in as they came"), "{said}");
+    assert!(
+        said.contains(
+            "warning: CLP has no decimals, and an amount is 203.5 CLP; such amounts are taken in as they came"
+        ),
+        "{said}"
+    );
     assert_eq!((said.matches("has no decimals").count(), output.status.code()), (1, Some(0)), "{said}");
     let listed = parsed(&String::from_utf8(listed.stdout).unwrap());
     assert_eq!(listed["data"][0]["amount"], json!("203.5"), "{listed}");

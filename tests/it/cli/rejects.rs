@@ -18,14 +18,19 @@ fn a_damaged_file_ends_its_list_on_stderr_and_writes_all_of_it_where_that_is_ask
     let bare = refused(&run(home.path(), &["import", &file]), 1);
     let whole = refused(&run(home.path(), &["import", &file, "--rejects", rejects.to_str().unwrap()]), 1);
 
-    for (said, last) in [(&bare, "--rejects FILE writes all of them".to_owned()), (&whole, format!("all are in {}", rejects.display()))] {
+    for (said, last) in
+        [(&bare, "--rejects FILE writes all of them".to_owned()), (&whole, format!("all are in {}", rejects.display()))]
+    {
         assert_eq!(said.lines().filter(|line| line.starts_with("line ")).count(), 100, "{said}");
         assert_eq!(said.lines().last(), Some(format!("and 150 more rejected rows; {last}").as_str()));
     }
     let text = fs::read_to_string(&rejects).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[0]["line"], &lines[249]["line"]), (250, &json!(1), &json!(250)));
-    assert!(lines.iter().all(|line| line["field"].is_string() && !line["reason"].as_str().unwrap().is_empty()), "{text}");
+    assert!(
+        lines.iter().all(|line| line["field"].is_string() && !line["reason"].as_str().unwrap().is_empty()),
+        "{text}"
+    );
     assert!(!text.contains('\u{202e}'));
     assert_eq!(fs::metadata(&rejects).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(run_ok(home.path(), &["alerts", "list"]).contains("of 2 alerts"), "the others are kept");

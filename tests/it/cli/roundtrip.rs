@@ -13,11 +13,25 @@ use crate::support::binary::{run, run_ok};
 #[case("ndjson")]
 fn an_export_comes_back_unchanged(#[case] format: &str) {
     let home = tempfile::tempdir().unwrap();
-    let texts =
-        ["=ACME()", "+49 SHOP", "@home", "'quoted", "'=both", "''", "-", "SOFT\u{ad}X", "A \"q\", x; y", "\u{ff1d}1", "1.234", "WAHR"];
+    let texts = [
+        "=ACME()",
+        "+49 SHOP",
+        "@home",
+        "'quoted",
+        "'=both",
+        "''",
+        "-",
+        "SOFT\u{ad}X",
+        "A \"q\", x; y",
+        "\u{ff1d}1",
+        "1.234",
+        "WAHR",
+    ];
     let alerts = texts.iter().enumerate().map(|(number, text)| {
-        json!({"provider": "ETHOCA", "type": "ETHOCA_CUSTOMER_DISPUTE", "providerId": format!("{text}{number}").replace('\u{ad}', ""),
-            "amount": "1.234", "currency": "EUR", "merchantDescriptor": text, "issuer": "Bank\tX", "merchantOrderId": "-1001",
+        json!({"provider": "ETHOCA", "type": "ETHOCA_CUSTOMER_DISPUTE",
+            "providerId": format!("{text}{number}").replace('\u{ad}', ""),
+            "amount": "1.234", "currency": "EUR", "merchantDescriptor": text, "issuer": "Bank\tX",
+                "merchantOrderId": "-1001",
             "transactionTimeStamp": "2026-11-20T10:00:00.123456Z"})
     });
     let (first, second) = (home.path().join("first.json"), home.path().join("second"));

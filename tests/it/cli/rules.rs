@@ -22,18 +22,22 @@ fn with_rules(home: &Path, rules: &str, arguments: &[&str]) -> Output {
 fn alert(number: u32, days_ago: i64, amount: &str, outcome: Option<&str>) -> String {
     let at = to_iso(SystemClock.now() - Duration::days(days_ago));
     let mut alert = json!({
-        "providerId": format!("P-{number}"), "provider": "ETHOCA", "type": "ETHOCA_CUSTOMER_DISPUTE", "alertTimeStamp": at,
-        "cardBin": "411111", "cardLastFour": "1234", "merchantDescriptor": "ACME", "amount": amount, "currency": "EUR", "issuer": "HSBC UK",
+        "providerId": format!("P-{number}"), "provider": "ETHOCA", "type": "ETHOCA_CUSTOMER_DISPUTE",
+            "alertTimeStamp": at,
+        "cardBin": "411111", "cardLastFour": "1234", "merchantDescriptor": "ACME", "amount": amount,
+            "currency": "EUR", "issuer": "HSBC UK",
     });
     if let Some(refunded) = outcome {
         let word = if refunded == "refunded" { "resolved" } else { "unresolved_dispute" };
-        alert["outcome"] = json!({"status": "success", "outcome": word, "refunded": refunded, "comments": "", "actionTimestamp": at});
+        alert["outcome"] =
+            json!({"status": "success", "outcome": word, "refunded": refunded, "comments": "", "actionTimestamp": at});
         alert["status"] = json!(if refunded == "refunded" { "RESOLVED" } else { "CHARGEBACK" });
     }
     format!("{alert}\n")
 }
 
-const RULES: &str = "small: amount<25 currency:EUR -> refunded \"below the fee\"\nhsbc: issuer:hsbc -> not-refunded # all of them\n";
+const RULES: &str =
+    "small: amount<25 currency:EUR -> refunded \"below the fee\"\nhsbc: issuer:hsbc -> not-refunded # all of them\n";
 
 #[test]
 fn a_rehearsal_holds_the_rules_against_what_was_decided() {
@@ -66,7 +70,10 @@ fn a_rehearsal_reads_every_page_of_the_list() {
 
     let output = with_rules(home.path(), RULES, &["rules", "rehearse", "--output", "csv"]);
 
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "rule,matched,agreed,disagreed,undecided\nsmall,230,230,0,0\nhsbc,0,0,0,0\n");
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "rule,matched,agreed,disagreed,undecided\nsmall,230,230,0,0\nhsbc,0,0,0,0\n"
+    );
 }
 
 #[test]
@@ -77,7 +84,8 @@ fn rules_are_listed_as_they_are_asked() {
 
     let rules: Value = serde_json::from_slice(&output.stdout).unwrap();
     let first = json!({
-        "rule": "small", "line": 1, "query": "amount<25 currency:EUR", "refunded": "REFUNDED", "resolution": null, "comments": "below the fee",
+        "rule": "small", "line": 1, "query": "amount<25 currency:EUR", "refunded": "REFUNDED", "resolution": null,
+            "comments": "below the fee",
         "acts": false
     });
     assert_eq!((&rules[0], &rules[1]["refunded"]), (&first, &json!("NOT REFUNDED")));
@@ -89,7 +97,8 @@ fn rules_are_listed_as_a_profile_takes_them() {
     let key = home.path().join("key");
     fs::write(&key, "k-1").unwrap();
     let add = |name: &str, rest: &[&str]| {
-        let arguments = ["profiles", "add", name, "--url", "http://127.0.0.1:9", "--environment", "sandbox", "--api-key-file"];
+        let arguments =
+            ["profiles", "add", name, "--url", "http://127.0.0.1:9", "--environment", "sandbox", "--api-key-file"];
         let arguments = [&arguments[..], &[key.to_str().unwrap(), "--plain-secrets"], rest].concat();
         run_ok(home.path(), &arguments);
     };
@@ -118,7 +127,8 @@ fn rules_are_listed_as_a_profile_takes_them() {
 fn wrong_lines_are_named_with_their_numbers_and_no_rule_holds() {
     let home = tempfile::tempdir().unwrap();
 
-    let said = refused(&with_rules(home.path(), "a: amount<5 -> refunded\n\nb: mcc:1 -> maybe\n", &["rules", "list"]), 2);
+    let said =
+        refused(&with_rules(home.path(), "a: amount<5 -> refunded\n\nb: mcc:1 -> maybe\n", &["rules", "list"]), 2);
 
     assert!(said.contains("my-rules.txt: line 1: amount<5: an amount is one of a currency"), "{said}");
     assert!(said.contains("line 3: ") && said.contains("is no decision"), "{said}");
@@ -143,11 +153,17 @@ fn lists_and_exports_of_this_machine_know_what_rules_know() {
     let home = tempfile::tempdir().unwrap();
     import(home.path(), &[alert(1, 1, "5.00", None), alert(2, 1, "25.000", None), alert(3, 1, "24.99", None)].concat());
     let ids = |output: &str| -> Vec<String> {
-        output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["providerId"].as_str().unwrap().to_owned()).collect()
+        output
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["providerId"].as_str().unwrap().to_owned())
+            .collect()
     };
 
     let listed = run_ok(home.path(), &["alerts", "list", "amount<25 currency:EUR sort:-amount", "--output", "ndjson"]);
-    let issued = run_ok(home.path(), &["alerts", "list", "issuer:hsbc amount>=25 currency:EUR", "--q", "P-2", "--output", "ndjson"]);
+    let issued = run_ok(
+        home.path(),
+        &["alerts", "list", "issuer:hsbc amount>=25 currency:EUR", "--q", "P-2", "--output", "ndjson"],
+    );
     let exported = run_ok(home.path(), &["alerts", "export", "amount<25 currency:EUR sort:amount"]);
     let none = run_ok(home.path(), &["alerts", "list", "mcc:5941"]);
     let wrong = avert(home.path(), &["alerts", "list", "amount<25"]).output().unwrap();

@@ -1,4 +1,5 @@
-//! `avert sales`: what is entered is listed, on the desk of the deployment that is meant; what is wrong is refused in words.
+//! `avert sales`: what is entered is listed, on the desk of the deployment that is meant; what is wrong is refused in
+//! words.
 
 use super::*;
 
@@ -18,8 +19,12 @@ fn what_is_entered_is_listed_and_a_month_has_one_count() {
 
     assert!(said.contains("sales of January 2026 on Visa cards: 118,200"), "{said}");
     let all = listed(&home, &[]);
-    let told: Vec<_> =
-        all.as_array().unwrap().iter().map(|row| (row["month"].clone(), row["network"].clone(), row["count"].clone())).collect();
+    let told: Vec<_> = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["month"].clone(), row["network"].clone(), row["count"].clone()))
+        .collect();
     assert_eq!(told, [(json!("2026-02"), json!("mastercard"), json!(7)), (json!("2026-01"), json!("visa"), json!(9))]);
 }
 

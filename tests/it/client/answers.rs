@@ -19,8 +19,10 @@ async fn read(body: impl Into<Vec<u8>>, id: AlertId) -> Result<Alert, ServiceErr
 async fn an_alert_in_the_words_and_forms_of_another_deployment_is_read() {
     let id = AlertId::generate();
     let body = format!(
-        "\u{FEFF}{{\"id\": \"{id}\", \"PROVIDERID\": 77, \"provider\": \"ethoca\", \"type\": \"NEW_KIND\", \"status\": \"open\",
-           \"ethocaMergantId\": \"E-1\", \"amount\": 1234567890123456789.10, \"chargebackAmount\": \"5.50\", \"currency\": \"AED\",
+        "\u{FEFF}{{\"id\": \"{id}\", \"PROVIDERID\": 77, \"provider\": \"ethoca\", \"type\": \"NEW_KIND\",
+           \"status\": \"open\",
+           \"ethocaMergantId\": \"E-1\", \"amount\": 1234567890123456789.10,
+           \"chargebackAmount\": \"5.50\", \"currency\": \"AED\",
            \"transactionType\": \"KEYED\", \"alertTimeStamp\": \"2026-03-10 11:00:00\", \"createdAt\": \"not a date\",
            \"outcome\": null, \"hoursLeft\": \"7\", \"brandNew\": {{\"deep\": [1]}}}}"
     );
@@ -101,11 +103,18 @@ async fn what_is_no_list_is_no_empty_list() {
 #[case(json!({"status": 200, "message": "there is no outcome"}), false)]
 #[case(json!({"outcome": "stopped"}), true)]
 #[tokio::test]
-async fn at_the_older_dialects_own_route_only_what_tells_an_answer_is_an_outcome(#[case] body: Value, #[case] is_one: bool) {
+async fn at_the_older_dialects_own_route_only_what_tells_an_answer_is_an_outcome(
+    #[case] body: Value,
+    #[case] is_one: bool,
+) {
     let (server, id) = (MockServer::start().await, AlertId::generate());
     asking_for_a_token().respond_with(token("t")).mount(&server).await;
     getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
-    Mock::given(method("GET")).and(path(format!("/api/v1/alerts/{id}/outcome"))).respond_with(answer(200, &body)).mount(&server).await;
+    Mock::given(method("GET"))
+        .and(path(format!("/api/v1/alerts/{id}/outcome")))
+        .respond_with(answer(200, &body))
+        .mount(&server)
+        .await;
 
     let alert = older(&server).0.get(id).await.unwrap();
 

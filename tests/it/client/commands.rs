@@ -16,8 +16,10 @@ use crate::support::two_machines::{TwoMachines, errors, far_alert};
 fn world(count: usize) -> TwoMachines {
     let alert = |index: usize| {
         json!({
-            "providerId": format!("REMOTE-{index:04}"), "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "129.90",
-            "currency": "EUR", "merchantDescriptor": format!("SHOP {index:04}"), "cardBin": "411111", "cardLastFour": "0001",
+            "providerId": format!("REMOTE-{index:04}"), "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD",
+                "amount": "129.90",
+            "currency": "EUR", "merchantDescriptor": format!("SHOP {index:04}"), "cardBin": "411111",
+                "cardLastFour": "0001",
             "hoursLeft": 20,
         })
     };
@@ -57,16 +59,29 @@ fn a_search_elsewhere_goes_over_all_fields_with_an_operators_key_and_says_what_i
         alert
     };
     let world = TwoMachines::of("sandbox", "", (1..=3).map(alert));
-    let operator = world.write("operator", run_ok(world.engine.path(), &["keys", "create", "--scope", "operator"]).trim());
+    let operator =
+        world.write("operator", run_ok(world.engine.path(), &["keys", "create", "--scope", "operator"]).trim());
     let found = |arguments: &[&str]| {
         let output = world.run_there(&[&["alerts", "find", "--output", "json"], arguments].concat());
         let alerts: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let ids: Vec<String> = alerts.as_array().unwrap().iter().map(|alert| alert["providerId"].as_str().unwrap().to_owned()).collect();
+        let ids: Vec<String> =
+            alerts.as_array().unwrap().iter().map(|alert| alert["providerId"].as_str().unwrap().to_owned()).collect();
         (ids, errors(&output), output.status.code())
     };
 
-    let both = world.write("both", run_ok(world.engine.path(), &["keys", "create", "--scope", "alerts,operator"]).trim());
-    let by_one_key = world.run_ok(&["alerts", "find", "order-2", "--output", "csv", "--url", &world.server.url, "--api-key-file", &both]);
+    let both =
+        world.write("both", run_ok(world.engine.path(), &["keys", "create", "--scope", "alerts,operator"]).trim());
+    let by_one_key = world.run_ok(&[
+        "alerts",
+        "find",
+        "order-2",
+        "--output",
+        "csv",
+        "--url",
+        &world.server.url,
+        "--api-key-file",
+        &both,
+    ]);
     let by_order = found(&["order-2", "--operator-key-file", &operator]);
     let by_order_without = found(&["order-2"]);
     let by_several = found(&["far", "order-2"]);
@@ -94,7 +109,9 @@ async fn conditions_of_this_machines_lists_are_misuse_elsewhere_and_nothing_is_a
             assert_eq!(output.status.code(), Some(2));
             let said = errors(&output);
             assert!(
-                said.contains("mcc:5941: is known to desk rules and to this machine's lists: another deployment's list cannot"),
+                said.contains(
+                    "mcc:5941: is known to desk rules and to this machine's lists: another deployment's list cannot"
+                ),
                 "{said}"
             );
         }
@@ -117,7 +134,11 @@ async fn a_search_elsewhere_says_how_many_alerts_it_did_not_look_at() {
 
     let output = at(&server, &["alerts", "find", "shop", "--size", "3", "--output", "json"]);
 
-    assert!(errors(&output).contains("of 1,000 alerts with \"shop\" only the newest 300 were looked at"), "{}", errors(&output));
+    assert!(
+        errors(&output).contains("of 1,000 alerts with \"shop\" only the newest 300 were looked at"),
+        "{}",
+        errors(&output)
+    );
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap().as_array().unwrap().len(), 3);
     let lists = requests(&server, "GET").await.into_iter().filter(|request| request.url.path() == "/api/v1/alerts");
     assert_eq!(lists.count(), 3);
@@ -130,7 +151,11 @@ async fn a_search_elsewhere_asks_for_what_is_written_in_one_way_alone() {
     row["merchantDescriptor"] = json!("MÜLLER O’BRIEN");
     let page = |rows: &[Value]| answer(200, &json!({"data": rows, "total": rows.len(), "page": 0, "size": 100}));
     for word in ["müller", "brien"] {
-        listing().and(wiremock::matchers::query_param("q", word)).respond_with(page(std::slice::from_ref(&row))).mount(&server).await;
+        listing()
+            .and(wiremock::matchers::query_param("q", word))
+            .respond_with(page(std::slice::from_ref(&row)))
+            .mount(&server)
+            .await;
     }
     listing().respond_with(page(&[])).mount(&server).await;
 
@@ -146,13 +171,21 @@ async fn an_older_avert_and_one_that_refuses_an_order_are_searched_as_far_as_the
     let server = MockServer::start().await;
     let mut row = open(AlertId::generate());
     row["merchantDescriptor"] = json!("SHOP");
-    listing().and(wiremock::matchers::query_param("sortOrder", "DESC")).respond_with(ResponseTemplate::new(400)).mount(&server).await;
-    listing().respond_with(answer(200, &json!({"data": [row], "total": 1, "page": 0, "size": 100}))).mount(&server).await;
+    listing()
+        .and(wiremock::matchers::query_param("sortOrder", "DESC"))
+        .respond_with(ResponseTemplate::new(400))
+        .mount(&server)
+        .await;
+    listing()
+        .respond_with(answer(200, &json!({"data": [row], "total": 1, "page": 0, "size": 100})))
+        .mount(&server)
+        .await;
     let home = tempfile::tempdir().unwrap();
     let key = home.path().join("operator");
     std::fs::write(&key, "avk_test_2_0perator").unwrap();
 
-    let output = at(&server, &["alerts", "find", "shop", "--output", "json", "--operator-key-file", key.to_str().unwrap()]);
+    let output =
+        at(&server, &["alerts", "find", "shop", "--output", "json", "--operator-key-file", key.to_str().unwrap()]);
 
     assert!(errors(&output).contains("searches network ids, descriptors"), "{}", errors(&output));
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap().as_array().unwrap().len(), 1);
@@ -164,7 +197,7 @@ fn lists_and_alerts_are_the_same_on_both_machines_and_the_desk_keeps_no_database
     let id = world.id("REMOTE-0001");
 
     for arguments in [
-        &["alerts", "list", "--sort-field", "providerId", "--sort-order", "DESC", "--size", "2", "--output", "json"][..],
+        &["alerts", "list", "--sort-field=providerId", "--sort-order=DESC", "--size=2", "--output", "json"][..],
         &["alerts", "list", "--q", "0002", "--output", "csv"],
         &["alerts", "show", &id, "--output", "json"],
     ] {
@@ -185,8 +218,10 @@ fn a_deployment_is_named_by_the_environment_too_and_flags_may_stand_before_the_c
         .env("AVERT_URL", &world.server.url)
         .env("AVERT_API_KEY", &world.key)
         .output();
-    let before =
-        run(world.desk.path(), &["--url", &world.server.url, "--api-key-file", &world.key_file(), "alerts", "list", "--output", "json"]);
+    let before = run(
+        world.desk.path(),
+        &["--url", &world.server.url, "--api-key-file", &world.key_file(), "alerts", "list", "--output", "json"],
+    );
 
     assert_eq!((total(by_environment.unwrap()), total(before)), (json!(1), json!(1)));
 }
@@ -195,7 +230,17 @@ fn a_deployment_is_named_by_the_environment_too_and_flags_may_stand_before_the_c
 fn a_decision_is_sent_once_and_a_second_one_is_a_conflict() {
     let world = world(1);
     let id = world.id("REMOTE-0000");
-    let resolve = ["alerts", "resolve", &id, "--refunded", "invalid", "--resolution", "not-refunded-duplicate", "--comments", "see\nother"];
+    let resolve = [
+        "alerts",
+        "resolve",
+        &id,
+        "--refunded",
+        "invalid",
+        "--resolution",
+        "not-refunded-duplicate",
+        "--comments",
+        "see\nother",
+    ];
 
     let unasked = world.run_there(&resolve);
     assert_eq!(unasked.status.code(), Some(2), "{}", errors(&unasked));
@@ -229,7 +274,8 @@ fn a_decision_in_the_words_of_the_older_dialect_is_taken_on_this_machine() {
     let id = world.id("REMOTE-0000");
     let stopped = ["--dialect", "older", "--resolution", "partially-stopped", "--refunded", "not-settled", "--yes"];
 
-    let too_much = run(world.engine.path(), &[&["alerts", "resolve", &id, "--amount-stopped", "500"], &stopped[..]].concat());
+    let too_much =
+        run(world.engine.path(), &[&["alerts", "resolve", &id, "--amount-stopped", "500"], &stopped[..]].concat());
     assert_eq!(too_much.status.code(), Some(2), "{}", errors(&too_much));
     run_ok(world.engine.path(), &[&["alerts", "resolve", &id, "--amount-stopped", "29.90"], &stopped[..]].concat());
 
@@ -241,15 +287,20 @@ fn a_decision_in_the_words_of_the_older_dialect_is_taken_on_this_machine() {
 #[test]
 fn an_export_has_every_alert_of_the_filter_once_in_every_form() {
     let world = world(230);
-    let ids =
-        |text: &str| text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["providerId"].to_string()).collect::<Vec<_>>();
+    let ids = |text: &str| {
+        text.lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["providerId"].to_string())
+            .collect::<Vec<_>>()
+    };
 
     let output = world.run_there(&["alerts", "export", "--sort-field", "providerId"]);
     let lines = ids(&String::from_utf8(output.stdout.clone()).unwrap());
     assert_eq!(errors(&output).trim(), "230 alerts exported");
     assert_eq!(lines, (0..230).map(|index| format!("\"REMOTE-{index:04}\"")).collect::<Vec<_>>());
 
-    let array: Value = serde_json::from_str(&world.run_there_ok(&["alerts", "export", "--output", "json", "--q", "shop 000"])).unwrap();
+    let array: Value =
+        serde_json::from_str(&world.run_there_ok(&["alerts", "export", "--output", "json", "--q", "shop 000"]))
+            .unwrap();
     assert_eq!(array.as_array().unwrap().len(), 10);
 
     let csv = run_ok(world.engine.path(), &["alerts", "export", "--output", "csv"]);
@@ -274,7 +325,8 @@ async fn an_export_reads_each_alert_by_itself_where_lists_leave_fields_out() {
 }
 
 #[rstest]
-#[case(answer(400, &json!({"code": "provider_outcome_unknown", "detail": "no answer in time"})), 6, "no answer in time")]
+#[case(answer(400, &json!({"code": "provider_outcome_unknown", "detail": "no answer in time"})), 6,
+    "no answer in time")]
 #[case(answer(400, &json!({"code": "provider_failed", "detail": "window closed"})), 1, "window closed")]
 #[case(answer(409, &json!({"code": "resolution_in_progress"})), 4, "another resolution")]
 #[case(answer(403, &json!({"detail": "key revoked"})), 5, "key revoked")]
@@ -307,7 +359,8 @@ async fn a_command_whose_answer_is_lost_finds_out_that_its_decision_landed() {
     getting(id).respond_with(answer(200, &landed)).mount(&server).await;
     resolving(id).respond_with(ResponseTemplate::new(502)).mount(&server).await;
 
-    let output = at(&server, &["alerts", "resolve", &id.to_string(), "--refunded", "refunded", "--yes", "--output", "json"]);
+    let output =
+        at(&server, &["alerts", "resolve", &id.to_string(), "--refunded", "refunded", "--yes", "--output", "json"]);
 
     assert!(output.status.success(), "{}", errors(&output));
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["status"], "RESOLVED");
@@ -320,7 +373,8 @@ async fn client_credentials_speak_the_older_dialect() {
     asking_for_a_token().respond_with(token("a.b.c")).mount(&server).await;
     getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
     let home = tempfile::tempdir().unwrap();
-    let mut command = avert(home.path(), &["alerts", "show", &id.to_string(), "--url", &server.uri(), "--client-id", "desk"]);
+    let mut command =
+        avert(home.path(), &["alerts", "show", &id.to_string(), "--url", &server.uri(), "--client-id", "desk"]);
 
     let output = command.env("AVERT_CLIENT_SECRET", "s3cret").output().unwrap();
 
@@ -332,12 +386,16 @@ async fn client_credentials_speak_the_older_dialect() {
 fn client_credentials_read_and_answer_an_alert_of_an_engine() {
     let world = world(1);
     let id = world.id("REMOTE-0000");
-    let created: Value = serde_json::from_str(&run_ok(world.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
+    let created: Value =
+        serde_json::from_str(&run_ok(world.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
     let secret = world.desk.path().join("secret");
     std::fs::write(&secret, created["client_secret"].as_str().unwrap()).unwrap();
     let by_token = |arguments: &[&str]| {
         let client = ["--url", &world.server.url, "--client-id", created["client_id"].as_str().unwrap()];
-        run(world.desk.path(), &[arguments, &client, &["--client-secret-file", secret.to_str().unwrap(), "--output", "json"]].concat())
+        run(
+            world.desk.path(),
+            &[arguments, &client, &["--client-secret-file", secret.to_str().unwrap(), "--output", "json"]].concat(),
+        )
     };
 
     let in_other_words = by_token(&["alerts", "resolve", &id, "--refunded", "refunded", "--yes"]);
@@ -354,7 +412,8 @@ fn client_credentials_read_and_answer_an_alert_of_an_engine() {
 #[case(&["alerts", "list", "--url", "http://127.0.0.1:1"], "needs a credential")]
 #[case(&["alerts", "list", "--url", "http://alerts.example.com", "--api-key-file", "KEY"], "plain http")]
 #[case(&["alerts", "list", "--production"], "--production goes with --url")]
-#[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "KEY", "--organization", "x"], "--organization")]
+#[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "KEY", "--organization", "x"],
+    "--organization")]
 #[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "/nowhere/key"], "cannot be read")]
 #[case(&["--url", "https://a.example", "serve"], "--url before the command")]
 #[case(&["alerts", "export", "--output", "table"], "--output json")]
@@ -362,7 +421,8 @@ fn what_cannot_be_meant_is_refused(#[case] arguments: &[&str], #[case] words: &s
     let home = tempfile::tempdir().unwrap();
     let key = home.path().join("key");
     std::fs::write(&key, "k").unwrap();
-    let arguments: Vec<&str> = arguments.iter().map(|text| if *text == "KEY" { key.to_str().unwrap() } else { text }).collect();
+    let arguments: Vec<&str> =
+        arguments.iter().map(|text| if *text == "KEY" { key.to_str().unwrap() } else { text }).collect();
 
     let output = run(home.path(), &arguments);
 
@@ -423,7 +483,9 @@ fn the_console_answers_an_alert_of_another_machine() {
     });
 
     terminal.press("r");
-    terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve") && !screen.contains("looking for doubles"));
+    terminal.wait_until("the form, done with looking", |screen| {
+        screen.contains("Resolve") && !screen.contains("looking for doubles")
+    });
     terminal.press("\x13");
     terminal.wait_for("undo");
     terminal.wait_gone("undo");

@@ -32,7 +32,8 @@ fn bomb() -> Vec<u8> {
 async fn answers_are_asked_for_in_gzip_under_our_name_and_unpacked() {
     let (server, id) = (MockServer::start().await, AlertId::generate());
     let page = json!({"data": [open(id)], "total": 1}).to_string();
-    let response = ResponseTemplate::new(200).set_body_bytes(packed(page.as_bytes())).insert_header("content-encoding", "gzip");
+    let response =
+        ResponseTemplate::new(200).set_body_bytes(packed(page.as_bytes())).insert_header("content-encoding", "gzip");
     listing().respond_with(response).mount(&server).await;
 
     let page = current(&server).list(&AlertQuery::default()).await.unwrap();

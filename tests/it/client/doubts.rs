@@ -17,7 +17,8 @@ use crate::support::alerts::NOON;
 use crate::support::clock::ManualClock;
 
 use super::foreign::{
-    answer, asking_for_a_token, current, getting, older, open, options, requests, resolved, resolving, says, stopped, token,
+    answer, asking_for_a_token, current, getting, older, open, options, requests, resolved, resolving, says, stopped,
+    token,
 };
 
 /// How an answer does not come.
@@ -45,13 +46,18 @@ async fn lose(server: &MockServer, id: AlertId, loss: Loss) {
     let mock = match loss {
         Loss::Break => builder.respond_with_err(|_: &wiremock::Request| std::io::Error::other("broken by the test")),
         Loss::TimeOut => builder.respond_with(ResponseTemplate::new(200).set_delay(Duration::from_secs(600))),
-        Loss::Status(status) => builder.respond_with(ResponseTemplate::new(status).set_body_string("<title>Gateway</title>")),
+        Loss::Status(status) => {
+            builder.respond_with(ResponseTemplate::new(status).set_body_string("<title>Gateway</title>"))
+        }
         Loss::Empty => builder.respond_with(ResponseTemplate::new(204)),
         Loss::Html => builder.respond_with(ResponseTemplate::new(200).set_body_string("<html>")),
         Loss::WithoutOutcome => builder.respond_with(answer(200, &open(id))),
-        Loss::EmptyOutcome => builder.respond_with(answer(200, &with(open(id), "/outcome", json!({"message": "later"})))),
+        Loss::EmptyOutcome => {
+            builder.respond_with(answer(200, &with(open(id), "/outcome", json!({"message": "later"}))))
+        }
         Loss::Failed => {
-            let failed = with(resolved(id, "refunded", "resolved", "by Ann"), "/outcome/status", json!("FAILURE\u{1b}[31m"));
+            let failed =
+                with(resolved(id, "refunded", "resolved", "by Ann"), "/outcome/status", json!("FAILURE\u{1b}[31m"));
             builder.respond_with(answer(200, &failed))
         }
         Loss::Empty200 => builder.respond_with(answer(200, &json!({}))),
@@ -67,7 +73,8 @@ async fn as_a_command_does(client: &Client, id: AlertId, request: ResolveRequest
 /// Decides REFUNDED, "by Ann", and loses the answer so.
 async fn decide(server: &MockServer, id: AlertId, loss: Loss) -> Result<Landing, ServiceError> {
     // Only what ends by the client's own patience needs a short one.
-    let write_timeout = if matches!(loss, Loss::TimeOut) { Duration::from_millis(300) } else { Duration::from_secs(60) };
+    let write_timeout =
+        if matches!(loss, Loss::TimeOut) { Duration::from_millis(300) } else { Duration::from_secs(60) };
     let options = ClientOptions { write_timeout, ..options(&server.uri(), Dialect::Current) };
     let result = as_a_command_does(&Client::new(options).unwrap(), id, says(Decision::Refunded, "by Ann")).await;
     assert_eq!(requests(server, "PUT").await.len(), 1, "a decision is sent once, whatever happens");
@@ -161,7 +168,10 @@ async fn an_outcome_whose_processing_failed_stays_unknown_and_its_status_is_told
     let error = decide(&server, id, Loss::Failed).await.unwrap_err();
 
     let ServiceError::Indeterminate(why) = error else { panic!("{error}") };
-    assert!(why.contains("an outcome whose status is FAILURE") && why.contains("outcome has the status failure so far"), "{why}");
+    assert!(
+        why.contains("an outcome whose status is FAILURE") && why.contains("outcome has the status failure so far"),
+        "{why}"
+    );
     assert!(!why.contains('\u{1b}'), "{why}");
 }
 
@@ -183,7 +193,11 @@ async fn the_older_dialect_finds_the_outcome_at_its_own_route() {
     lose(&server, id, Loss::Break).await;
     getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
     let outcome = &resolved(id, "refunded", "stopped", "")["outcome"];
-    Mock::given(method("GET")).and(path(format!("/api/v1/alerts/{id}/outcome"))).respond_with(answer(200, outcome)).mount(&server).await;
+    Mock::given(method("GET"))
+        .and(path(format!("/api/v1/alerts/{id}/outcome")))
+        .respond_with(answer(200, outcome))
+        .mount(&server)
+        .await;
 
     let landed = as_a_command_does(&older(&server).0, id, stopped()).await.unwrap();
 
@@ -202,7 +216,11 @@ async fn the_client_itself_says_that_it_does_not_know_and_looks_at_nothing(#[cas
     let (server, id) = (MockServer::start().await, AlertId::generate());
     lose(&server, id, loss).await;
 
-    let error = Client::new(options(&server.uri(), Dialect::Current)).unwrap().resolve(id, says(Decision::Refunded, "")).await.unwrap_err();
+    let error = Client::new(options(&server.uri(), Dialect::Current))
+        .unwrap()
+        .resolve(id, says(Decision::Refunded, ""))
+        .await
+        .unwrap_err();
 
     assert!(matches!(error, ServiceError::Indeterminate(_)), "{error}");
     assert!(requests(&server, "GET").await.is_empty());

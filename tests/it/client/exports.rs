@@ -18,12 +18,14 @@ use crate::support::terminal::Terminal;
 
 const SIZE: usize = 100;
 
-/// A deployment whose list answers each page that is asked for with what `rows` gives of these alerts, and tells this total.
+/// A deployment whose list answers each page that is asked for with what `rows` gives of these alerts, and tells this
+/// total.
 async fn deployment(total: u64, rows: fn(&[Value], usize) -> Vec<Value>) -> MockServer {
     let server = MockServer::start().await;
     let all: Vec<Value> = (0..230).map(|_| open(AlertId::generate())).collect();
     let respond = move |request: &Request| -> ResponseTemplate {
-        let page = request.url.query_pairs().find(|(name, _)| name == "page").map_or(0, |(_, page)| page.parse().unwrap());
+        let page =
+            request.url.query_pairs().find(|(name, _)| name == "page").map_or(0, |(_, page)| page.parse().unwrap());
         answer(200, &json!({"data": rows(&all, page), "total": total, "page": page, "size": SIZE}))
     };
     listing().respond_with(respond).mount(&server).await;
@@ -46,19 +48,28 @@ fn export(server: &MockServer, output: &str) -> (Output, String) {
 #[case::as_it_should_be(230, page)]
 #[case::more_than_it_counts(200, page)]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_list_that_can_be_read_to_its_end_is_exported(#[case] total: u64, #[case] rows: fn(&[Value], usize) -> Vec<Value>) {
+async fn a_list_that_can_be_read_to_its_end_is_exported(
+    #[case] total: u64,
+    #[case] rows: fn(&[Value], usize) -> Vec<Value>,
+) {
     let (output, said) = export(&deployment(total, rows).await, "ndjson");
 
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert_eq!((output.stdout.iter().filter(|byte| **byte == b'\n').count(), said.trim()), (230, "230 alerts exported"));
+    assert_eq!(
+        (output.stdout.iter().filter(|byte| **byte == b'\n').count(), said.trim()),
+        (230, "230 alerts exported")
+    );
 }
 
 #[rstest]
-#[case::numbered_from_1(230, |all: &[Value], number: usize| page(all, number.saturating_sub(1)), 100, "numbered them from 1")]
-#[case::nothing_on_page_0(230, |all: &[Value], number: usize| if number == 0 { Vec::new() } else { page(all, number - 1) }, 0, "numbered them from 1")]
+#[case::numbered_from_1(230, |all: &[Value], number: usize| page(all, number.saturating_sub(1)), 100,
+    "numbered them from 1")]
+#[case::nothing_on_page_0(230, |all: &[Value], number: usize| if number == 0 { Vec::new() } else { page(all,
+    number - 1) }, 0, "numbered them from 1")]
 #[case::a_page_twice(230, |all: &[Value], number: usize| page(all, number.min(1)), 200, "its page 2 repeats")]
 #[case::more_counted_than_given(400, page, 230, "counts 400 alerts and 230 could be read")]
-#[case::one_that_is_none(230, |all: &[Value], number: usize| page(all, number).into_iter().skip(1).chain([json!({"id": 7})]).collect(), 227, "is empty already")]
+#[case::one_that_is_none(230, |all: &[Value], number: usize| page(all,
+    number).into_iter().skip(1).chain([json!({"id": 7})]).collect(), 227, "is empty already")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_that_is_not_whole_ends_with_an_error_and_what_was_read(
     #[case] total: u64,
@@ -70,7 +81,11 @@ async fn a_list_that_is_not_whole_ends_with_an_error_and_what_was_read(
 
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("the list is not whole") && said.contains(words), "{said}");
-    assert_eq!(serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap().len(), read, "what was read is well-formed JSON");
+    assert_eq!(
+        serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap().len(),
+        read,
+        "what was read is well-formed JSON"
+    );
 }
 
 /// Exports to a file in this folder.
@@ -94,11 +109,17 @@ async fn breaking(at: usize, mended: Arc<AtomicBool>) -> RawServer {
 }
 
 #[rstest]
-#[case::ndjson("ndjson", |text: &str| text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].to_string()).collect())]
-#[case::json("json", |text: &str| serde_json::from_str::<Vec<Value>>(text).unwrap().iter().map(|alert| alert["id"].to_string()).collect())]
+#[case::ndjson("ndjson",
+    |text: &str| text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].to_string()).collect())]
+#[case::json("json",
+    |text: &str| serde_json::from_str::<Vec<Value>>(text).unwrap().iter().map(|alert| alert["id"].to_string())
+        .collect())]
 #[case::csv("csv", |text: &str| text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect())]
 #[tokio::test(flavor = "multi_thread")]
-async fn an_export_that_broke_off_is_gone_on_with_where_it_was(#[case] form: &str, #[case] ids: fn(&str) -> Vec<String>) {
+async fn an_export_that_broke_off_is_gone_on_with_where_it_was(
+    #[case] form: &str,
+    #[case] ids: fn(&str) -> Vec<String>,
+) {
     let (mended, home) = (Arc::<AtomicBool>::default(), tempfile::tempdir().unwrap());
     let server = breaking(3, Arc::clone(&mended)).await;
     let broken = export_to(home.path(), &server.url(), &["--output", form]);
@@ -133,7 +154,8 @@ async fn a_part_that_was_cut_anywhere_is_gone_on_with_and_no_alert_comes_twice()
 
         assert!(resumed.status.success(), "cut at {cut}: {resumed:?}");
         let text = std::fs::read_to_string(home.path().join("alerts.out")).unwrap();
-        let ids: HashSet<String> = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].to_string()).collect();
+        let ids: HashSet<String> =
+            text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].to_string()).collect();
         assert_eq!((text.lines().count(), ids.len()), (430, 430), "cut at {cut}");
         std::fs::remove_file(home.path().join("alerts.out")).unwrap();
     }
@@ -150,7 +172,11 @@ async fn a_part_of_something_else_and_a_file_that_is_there_are_refused() {
     let done = export_to(home.path(), &server.url(), &["--resume"]);
     let again = export_to(home.path(), &server.url(), &[]);
 
-    assert_eq!((other.status.code(), done.status.code(), again.status.code()), (Some(2), Some(0), Some(2)), "{other:?} {done:?}");
+    assert_eq!(
+        (other.status.code(), done.status.code(), again.status.code()),
+        (Some(2), Some(0), Some(2)),
+        "{other:?} {done:?}"
+    );
     assert!(String::from_utf8_lossy(&other.stderr).contains("an export of something else"), "{other:?}");
     assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"), "{again:?}");
 }
@@ -185,7 +211,9 @@ async fn the_text_of_the_console_is_taken_as_flags_are() {
     assert!(listed.status.success() && exported.status.success(), "{listed:?} {exported:?}");
     assert_eq!(twice.status.code(), Some(2), "{twice:?}");
     let asked = server.asked();
-    let told = |at: usize, names: &[&str]| names.iter().map(|name| asked[at].parameter(name).unwrap_or_default()).collect::<Vec<_>>();
+    let told = |at: usize, names: &[&str]| {
+        names.iter().map(|name| asked[at].parameter(name).unwrap_or_default()).collect::<Vec<_>>()
+    };
     assert_eq!(told(0, &["status", "expiresIn", "q", "size"]), ["OPEN", "6", "shop", "5"]);
     assert_eq!((told(1, &["provider"]), asked.len()), (vec!["ETHOCA,VERIFI".to_owned()], 2));
 }
@@ -195,7 +223,9 @@ async fn a_console_whose_export_breaks_off_leaves_no_file_and_says_how_far_it_ca
     let server = MockServer::start().await;
     let all: Vec<Value> = (0..230).map(|_| open(AlertId::generate())).collect();
     let respond = move |request: &Request| -> ResponseTemplate {
-        let page_of = |request: &Request| request.url.query_pairs().find(|(name, _)| name == "page").map(|(_, page)| page.parse().unwrap());
+        let page_of = |request: &Request| {
+            request.url.query_pairs().find(|(name, _)| name == "page").map(|(_, page)| page.parse().unwrap())
+        };
         match page_of(request).unwrap_or(0) {
             2.. => answer(500, &json!({"status": 500, "title": "out of order"})),
             number => answer(200, &json!({"data": page(&all, number), "total": 230, "page": number, "size": SIZE})),
@@ -215,7 +245,10 @@ async fn a_console_whose_export_breaks_off_leaves_no_file_and_says_how_far_it_ca
 
     terminal.wait_for("It came to 200 of 230 alerts, and no file was left.");
     let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(!left.iter().any(|name| name.to_string_lossy().contains("view") || name.to_string_lossy().starts_with(".tmp")), "{left:?}");
+    assert!(
+        !left.iter().any(|name| name.to_string_lossy().contains("view") || name.to_string_lossy().starts_with(".tmp")),
+        "{left:?}"
+    );
     terminal.press("q");
     assert_eq!(terminal.wait_exit().0, 0);
 }

@@ -22,7 +22,9 @@ pub const KEY: &str = "avk_test_1_s3cret";
 pub fn options(url: &str, dialect: Dialect) -> ClientOptions {
     let credential = match dialect {
         Dialect::Current => AccessCredential::ApiKey(Secret::new(KEY)),
-        Dialect::Older => AccessCredential::ClientCredentials { id: "desk 1".to_owned(), secret: Secret::new("s&cret") },
+        Dialect::Older => {
+            AccessCredential::ClientCredentials { id: "desk 1".to_owned(), secret: Secret::new("s&cret") }
+        }
     };
     let pauses = Pauses { reads: vec![Duration::ZERO; 2], longest_asked: Duration::ZERO };
     ClientOptions { pauses, ..ClientOptions::new(url.parse().unwrap(), dialect, credential, ManualClock::at(NOON)) }
@@ -72,13 +74,15 @@ pub fn token(text: &str) -> ResponseTemplate {
 
 /// An alert without an outcome, as a reduced list shows it.
 pub fn open(id: AlertId) -> Value {
-    json!({"id": id.to_string(), "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "status": "OPEN", "outcome": null, "hoursLeft": 5})
+    json!({"id": id.to_string(), "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "status": "OPEN",
+        "outcome": null, "hoursLeft": 5})
 }
 
 /// The same with an outcome.
 pub fn resolved(id: AlertId, refunded: &str, outcome: &str, comments: &str) -> Value {
     let outcome = json!({
-        "id": AlertId::generate().to_string(), "alertId": id.to_string(), "status": "success", "outcome": outcome, "refunded": refunded,
+        "id": AlertId::generate().to_string(), "alertId": id.to_string(), "status": "success", "outcome": outcome,
+            "refunded": refunded,
         "comments": comments, "actionTimestamp": NOON,
     });
     let mut alert = open(id);
@@ -95,13 +99,20 @@ pub fn refunded() -> ResolveRequest {
 
 /// A decision in the current dialect.
 pub fn says(decision: Decision, comments: &str) -> ResolveRequest {
-    ResolveRequest { resolution: Resolution::Current { decision, comments: comments.to_owned() }, idempotency_key: None }
+    ResolveRequest {
+        resolution: Resolution::Current { decision, comments: comments.to_owned() },
+        idempotency_key: None,
+    }
 }
 
 /// STOPPED in the older dialect.
 pub fn stopped() -> ResolveRequest {
-    let resolution =
-        Resolution::Older { word: OlderWord::Stopped, refunded: OlderRefunded::Refunded, amount_stopped: None, comments: String::new() };
+    let resolution = Resolution::Older {
+        word: OlderWord::Stopped,
+        refunded: OlderRefunded::Refunded,
+        amount_stopped: None,
+        comments: String::new(),
+    };
     ResolveRequest { resolution, idempotency_key: None }
 }
 

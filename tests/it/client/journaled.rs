@@ -1,4 +1,5 @@
-//! What `avert alerts resolve` writes into the desk's journal, as a console of the desk does, and what it says of an outcome that it found.
+//! What `avert alerts resolve` writes into the desk's journal, as a console of the desk does, and what it says of an
+//! outcome that it found.
 
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
@@ -21,9 +22,18 @@ impl Place {
 
     /// Refunds the first alert by itself.
     fn refund_one(&self) -> Output {
-        self.by_ana(&["alerts", "resolve", &self.ids[0].to_string(), "--refunded", "refunded", "--yes", "--output", "json"])
-            .output()
-            .unwrap()
+        self.by_ana(&[
+            "alerts",
+            "resolve",
+            &self.ids[0].to_string(),
+            "--refunded",
+            "refunded",
+            "--yes",
+            "--output",
+            "json",
+        ])
+        .output()
+        .unwrap()
     }
 
     /// What the journal of the desk tells.
@@ -114,8 +124,13 @@ async fn a_key_that_was_named_is_sent_and_each_decision_keeps_a_name_of_its_own(
         place.by_ana(&keyed).output().unwrap();
     }
 
-    let keys: Vec<String> =
-        place.server.asked().iter().filter(|asked| asked.method == "PUT").map(|asked| asked.header("idempotency-key").to_owned()).collect();
+    let keys: Vec<String> = place
+        .server
+        .asked()
+        .iter()
+        .filter(|asked| asked.method == "PUT")
+        .map(|asked| asked.header("idempotency-key").to_owned())
+        .collect();
     assert_eq!(keys, ["ticket-7", "ticket-7"]);
     assert_eq!((place.fates(&[]).len(), place.fates(&["--open"]).len()), (2, 1), "the later one stands for both");
 }
@@ -135,7 +150,10 @@ async fn a_command_that_is_asked_to_end_leaves_its_decision_as_not_known() {
     asked.wait().unwrap();
 
     let open = place.exported(&["--open"]);
-    assert_eq!((&open[0]["fate"], &open[0]["reason"]), (&json!("unknown"), &json!("SIGTERM ended the command before its answer came")));
+    assert_eq!(
+        (&open[0]["fate"], &open[0]["reason"]),
+        (&json!("unknown"), &json!("SIGTERM ended the command before its answer came"))
+    );
 }
 
 #[cfg(unix)]
@@ -143,7 +161,10 @@ async fn a_command_that_is_asked_to_end_leaves_its_decision_as_not_known() {
 #[case("INT", 130)]
 #[case("TERM", 143)]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_is_asked_to_end_tells_the_row_whose_answer_it_did_not_wait_for(#[case] signal: &str, #[case] code: i32) {
+async fn a_run_that_is_asked_to_end_tells_the_row_whose_answer_it_did_not_wait_for(
+    #[case] signal: &str,
+    #[case] code: i32,
+) {
     let place = Place::with(&[Goes::Lost, Goes::Lost]).await;
     let rows = place.ids.iter().map(|id| format!("{id},NOT REFUNDED\n")).collect::<String>();
     let file = place.written("rows.csv", &format!("id,refunded\n{rows}"));
@@ -159,34 +180,55 @@ async fn a_run_that_is_asked_to_end_tells_the_row_whose_answer_it_did_not_wait_f
     assert_eq!(results(&ended), expected(&[(2, "unknown"), (3, "skipped")]), "{}", said(&ended));
     let (_, _, reason) = &told(&ended)[0];
     assert!(reason.contains(&format!("SIG{signal} ended the run before its answer came")), "{reason}");
-    assert!(reason.contains(&format!("`avert alerts show {}`", place.ids[0])) && reason.contains("--resume"), "{reason}");
+    assert!(
+        reason.contains(&format!("`avert alerts show {}`", place.ids[0])) && reason.contains("--resume"),
+        "{reason}"
+    );
     assert_eq!((ended.status.code(), place.puts()), (Some(code), 1));
     assert_eq!(place.exported(&["--open"])[0]["fate"], json!("unknown"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_of_decisions_is_a_run_in_the_journal_and_to_go_on_repeats_none() {
-    let ways = [Goes::Well, Goes::Refused(400, "provider_failed"), Goes::Refused(400, "provider_outcome_unknown"), Goes::Found];
+    let ways = [
+        Goes::Well,
+        Goes::Refused(400, "provider_failed"),
+        Goes::Refused(400, "provider_outcome_unknown"),
+        Goes::Found,
+    ];
     let place = Place::with(&ways).await;
     let file = place.file();
 
     let first = place.by_ana(&["alerts", "resolve", "--from", file.to_str().unwrap(), "--yes"]).output().unwrap();
     let before = place.exported(&[]);
     place.decided_elsewhere(2);
-    let again = place.by_ana(&["alerts", "resolve", "--from", file.to_str().unwrap(), "--yes", "--resume"]).output().unwrap();
+    let again =
+        place.by_ana(&["alerts", "resolve", "--from", file.to_str().unwrap(), "--yes", "--resume"]).output().unwrap();
 
     let all = [(2, "recorded"), (3, "failed"), (4, "unknown"), (5, "asDecided")];
     assert_eq!((results(&first), first.status.code()), (expected(&all), Some(6)), "{}", said(&first));
     assert!(told(&first)[3].2.starts_with(FOUND), "{:?}", told(&first));
     assert!(said(&first).contains(&format!("1 of 4 recorded, 1 {FOUND}, 1 failed, 1 unknown; ")), "{}", said(&first));
-    let says = |name: &str| before.iter().map(|record| record[name].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>();
+    let says = |name: &str| {
+        before.iter().map(|record| record[name].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
     assert_eq!(says("fate"), ["recorded", "refused", "unknown", "asDecided"]);
     let run = before[0]["decision"].as_str().unwrap();
-    assert!(says("run").iter().all(|first| first == run) && says("user").iter().all(|user| user == "ana"), "{before:?}");
+    assert!(
+        says("run").iter().all(|first| first == run) && says("user").iter().all(|user| user == "ana"),
+        "{before:?}"
+    );
     let all = [(2, "recorded"), (3, "failed"), (4, "asDecided"), (5, "asDecided")];
     assert_eq!(results(&again), expected(&all), "{}", said(&again));
-    assert_eq!((told(&again)[2].2.clone(), told(&again)[3].2.as_str()), (format!("found out by reading: {FOUND}"), "earlier"));
-    assert_eq!(place.fates(&[]), ["recorded", "refused", "asDecided", "asDecided", "refused"], "only what had failed was tried again");
+    assert_eq!(
+        (told(&again)[2].2.clone(), told(&again)[3].2.as_str()),
+        (format!("found out by reading: {FOUND}"), "earlier")
+    );
+    assert_eq!(
+        place.fates(&[]),
+        ["recorded", "refused", "asDecided", "asDecided", "refused"],
+        "only what had failed was tried again"
+    );
     assert_eq!(place.fates(&["--open"]), ["refused"]);
 }
 
@@ -231,7 +273,11 @@ async fn a_journal_that_cannot_be_written_is_told_once_and_keeps_no_answer_back(
     for output in [&one, &many] {
         assert!(output.status.success(), "{}", said(output));
         assert_eq!(said(output).matches(words).count(), 1, "{}", said(output));
-        assert!(said(output).contains("warning: ") && said(output).contains("Answers are sent all the same"), "{}", said(output));
+        assert!(
+            said(output).contains("warning: ") && said(output).contains("Answers are sent all the same"),
+            "{}",
+            said(output)
+        );
     }
     assert_eq!(place.puts(), 3);
 }

@@ -31,7 +31,11 @@ async fn a_query_and_its_key_reach_the_service_and_its_page_comes_back() {
         .mount(&server)
         .await;
     let query = AlertQuery {
-        filter: AlertFilter { providers: vec![Provider::Ethoca, Provider::Cdrn], q: Some("a&b=c+d".to_owned()), ..AlertFilter::default() },
+        filter: AlertFilter {
+            providers: vec![Provider::Ethoca, Provider::Cdrn],
+            q: Some("a&b=c+d".to_owned()),
+            ..AlertFilter::default()
+        },
         page: PageRequest { page: 2, size: 10 },
         ..AlertQuery::default()
     };
@@ -46,9 +50,17 @@ async fn a_query_and_its_key_reach_the_service_and_its_page_comes_back() {
 async fn the_company_filter_has_the_name_the_deployment_gives_it() {
     let server = MockServer::start().await;
     let company = CompanyId::generate();
-    listing().and(query_param("companies", company.to_string())).respond_with(answer(200, &json!([]))).expect(1).mount(&server).await;
-    let client =
-        Client::new(ClientOptions { company_parameter: "companies".to_owned(), ..options(&server.uri(), Dialect::Current) }).unwrap();
+    listing()
+        .and(query_param("companies", company.to_string()))
+        .respond_with(answer(200, &json!([])))
+        .expect(1)
+        .mount(&server)
+        .await;
+    let client = Client::new(ClientOptions {
+        company_parameter: "companies".to_owned(),
+        ..options(&server.uri(), Dialect::Current)
+    })
+    .unwrap();
     let filter = AlertFilter { companies: vec![company], ..AlertFilter::default() };
 
     let page = client.list(&AlertQuery { filter, ..AlertQuery::default() }).await.unwrap();
@@ -80,7 +92,11 @@ async fn conditions_that_no_parameter_says_are_refused_in_either_dialect_before_
 
         let ServiceError::InvalidRequest(errors) = error else { panic!("{error}") };
         assert_eq!((errors.len(), errors[0].field.as_str()), (1, "amount<25 currency:EUR"));
-        assert!(errors[0].message.contains("another deployment's list cannot be asked for it"), "{}", errors[0].message);
+        assert!(
+            errors[0].message.contains("another deployment's list cannot be asked for it"),
+            "{}",
+            errors[0].message
+        );
         assert_eq!(client.deployment().vocabulary, client.dialect().into());
     }
     assert!(server.received_requests().await.unwrap().is_empty());
@@ -90,7 +106,10 @@ async fn conditions_that_no_parameter_says_are_refused_in_either_dialect_before_
 async fn a_base_with_a_path_has_the_interface_below_it() {
     let server = MockServer::start().await;
     let id = AlertId::generate();
-    Mock::given(wiremock::matchers::path(format!("/sandbox/api/v1/alerts/{id}"))).respond_with(answer(200, &open(id))).mount(&server).await;
+    Mock::given(wiremock::matchers::path(format!("/sandbox/api/v1/alerts/{id}")))
+        .respond_with(answer(200, &open(id)))
+        .mount(&server)
+        .await;
     let client = Client::new(options(&format!("{}/sandbox/", server.uri()), Dialect::Current)).unwrap();
 
     assert_eq!(client.get(id).await.unwrap().id, id);
@@ -101,7 +120,10 @@ async fn a_redirect_is_not_followed_and_takes_no_credential_along() {
     let (server, elsewhere) = (MockServer::start().await, MockServer::start().await);
     let id = AlertId::generate();
     Mock::given(any()).respond_with(answer(200, &open(id))).mount(&elsewhere).await;
-    getting(id).respond_with(ResponseTemplate::new(307).insert_header("location", elsewhere.uri())).mount(&server).await;
+    getting(id)
+        .respond_with(ResponseTemplate::new(307).insert_header("location", elsewhere.uri()))
+        .mount(&server)
+        .await;
 
     let error = current(&server).get(id).await.unwrap_err();
 
@@ -167,13 +189,17 @@ async fn of_sevens(total: u64, tells_size: bool) -> (RawServer, Vec<AlertId>) {
 #[case::that_says_so(true)]
 #[case::that_does_not(false)]
 #[tokio::test]
-async fn a_deployment_that_gives_fewer_rows_than_it_is_asked_for_is_read_row_by_row_all_the_same(#[case] tells_size: bool) {
+async fn a_deployment_that_gives_fewer_rows_than_it_is_asked_for_is_read_row_by_row_all_the_same(
+    #[case] tells_size: bool,
+) {
     let (server, ids) = of_sevens(60, tells_size).await;
     let client = Client::new(options(&server.url(), Dialect::Current)).unwrap();
 
     let mut pages = Vec::new();
     for page in 0..4 {
-        pages.push(client.list(&AlertQuery { page: PageRequest { page, size: 25 }, ..AlertQuery::default() }).await.unwrap());
+        pages.push(
+            client.list(&AlertQuery { page: PageRequest { page, size: 25 }, ..AlertQuery::default() }).await.unwrap(),
+        );
     }
 
     let read: Vec<Vec<AlertId>> = pages.iter().map(|page| page.data.iter().map(|alert| alert.id).collect()).collect();
@@ -190,5 +216,8 @@ async fn a_first_page_without_a_row_that_can_be_read_is_no_answer() {
 
     let error = current(&server).list(&AlertQuery::default()).await.unwrap_err();
 
-    assert!(matches!(&error, ServiceError::Unavailable(why) if why.contains("its answer is no list of alerts: id")), "{error}");
+    assert!(
+        matches!(&error, ServiceError::Unavailable(why) if why.contains("its answer is no list of alerts: id")),
+        "{error}"
+    );
 }

@@ -1,4 +1,5 @@
-//! `avert alerts resolve --from FILE`: each decision sent once, what became of each told and kept, and gone on with after whatever ended it.
+//! `avert alerts resolve --from FILE`: each decision sent once, what became of each told and kept, and gone on with
+//! after whatever ended it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -90,9 +91,11 @@ impl Place {
                     // As it was sent, or by somebody else.
                     let is_of_it = |sent: &&Asked| sent.method == "PUT" && sent.path() == asked.path();
                     let sent = std::iter::once(asked).chain(before.iter().rev()).find(is_of_it);
-                    let body = sent.and_then(|sent| serde_json::from_slice::<Value>(&sent.body).ok()).unwrap_or_default();
+                    let body =
+                        sent.and_then(|sent| serde_json::from_slice::<Value>(&sent.body).ok()).unwrap_or_default();
                     let contrary = ways[at] == Goes::Overtaken;
-                    let refunded = if (body["refunded"] == "NOT REFUNDED") != contrary { "not refunded" } else { "refunded" };
+                    let refunded =
+                        if (body["refunded"] == "NOT REFUNDED") != contrary { "not refunded" } else { "refunded" };
                     let mut alert = resolved(known[at], refunded, "of its own", "");
                     // When it was is not told: the binary's clock is the machine's own.
                     alert["outcome"]["actionTimestamp"] = Value::Null;
@@ -102,9 +105,12 @@ impl Place {
                     let mut alert = open(known[at]);
                     let known = match ways[at] {
                         Goes::Notice => json!({"type": "VERIFI_FRAUD_NOTICE", "provider": "VERIFI"}),
-                        Goes::Closed => json!({"status": "EXPIRED", "hoursLeft": 0, "expiredAt": "2026-03-01T10:00:00.000Z"}),
+                        Goes::Closed => {
+                            json!({"status": "EXPIRED", "hoursLeft": 0, "expiredAt": "2026-03-01T10:00:00.000Z"})
+                        }
                         Goes::Referenced => {
-                            json!({"acquirerReferenceNumber": "74537605259536043849425", "cardLastFour": "1111", "amount": 9.0, "currency": "EUR"})
+                            json!({"acquirerReferenceNumber": "74537605259536043849425", "cardLastFour": "1111",
+                                "amount": 9.0, "currency": "EUR"})
                         }
                         _ => json!({}),
                     };
@@ -113,7 +119,9 @@ impl Place {
                 }
             };
             match (asked.method.as_str(), ways[at]) {
-                ("PUT", Goes::Refused(status, code)) => Play::json(status, &json!({"code": code, "detail": "its words"})),
+                ("PUT", Goes::Refused(status, code)) => {
+                    Play::json(status, &json!({"code": code, "detail": "its words"}))
+                }
                 (_, Goes::Away) => Play::json(503, &json!({"detail": "its words"})),
                 ("PUT", Goes::Lost) => {
                     landed.push(known[at]);
@@ -134,7 +142,15 @@ impl Place {
                 _ => Play::json(200, &as_it_is(&landed)),
             }
         };
-        Self { server: RawServer::start(plan).await, ids, decided, names, breaks, lists_fail, home: tempfile::tempdir().unwrap() }
+        Self {
+            server: RawServer::start(plan).await,
+            ids,
+            decided,
+            names,
+            breaks,
+            lists_fail,
+            home: tempfile::tempdir().unwrap(),
+        }
     }
 
     /// From now on the deployment has an outcome for this alert.
@@ -171,7 +187,8 @@ impl Place {
 
     fn command(&self, file: &Path, flags: &[&str]) -> std::process::Command {
         let url = self.server.url();
-        let mut command = avert(self.home.path(), &["alerts", "resolve", "--from", file.to_str().unwrap(), "--url", &url]);
+        let mut command =
+            avert(self.home.path(), &["alerts", "resolve", "--from", file.to_str().unwrap(), "--url", &url]);
         command.args(flags).env("AVERT_API_KEY", "avk_test_1_s3cret");
         command
     }
@@ -238,7 +255,10 @@ async fn all_recorded_is_a_success_and_gone_on_with_it_repeats_none() {
 
     assert_eq!((first.status.code(), again.status.code()), (Some(0), Some(0)), "{} {}", said(&first), said(&again));
     assert_eq!(results(&first), expected(&[(2, "recorded"), (3, "recorded")]));
-    assert!(told(&again).iter().all(|(_, result, reason)| (result.as_str(), reason.as_str()) == ("recorded", "earlier")), "{again:?}");
+    assert!(
+        told(&again).iter().all(|(_, result, reason)| (result.as_str(), reason.as_str()) == ("recorded", "earlier")),
+        "{again:?}"
+    );
     assert_eq!(place.puts(), 2);
 }
 
@@ -266,7 +286,12 @@ async fn an_unknown_one_ends_with_6_and_is_read_and_never_sent_again() {
     place.decided.lock().unwrap().push(place.ids[0]);
     let landed = place.resolve(&file, &["--yes", "--resume"]);
 
-    assert_eq!((first.status.code(), still.status.code(), landed.status.code()), (Some(6), Some(6), Some(0)), "{}", said(&landed));
+    assert_eq!(
+        (first.status.code(), still.status.code(), landed.status.code()),
+        (Some(6), Some(6), Some(0)),
+        "{}",
+        said(&landed)
+    );
     assert_eq!(results(&still), expected(&[(2, "unknown"), (3, "recorded")]));
     assert_eq!(told(&landed)[0], (2, "asDecided".to_owned(), FOUND.to_owned()));
     assert_eq!(place.puts(), 2);
@@ -304,8 +329,18 @@ async fn an_alert_that_another_line_may_have_decided_is_not_decided_again() {
 
     let again = place.resolve(&file, &["--yes", "--resume"]);
 
-    assert_eq!((results(&first), first.status.code()), (expected(&[(1, "refused"), (2, "unknown")]), Some(6)), "{}", said(&first));
-    assert_eq!(told(&again)[0], (1, "skipped".to_owned(), "the same alert as in line 2".to_owned()), "{}", said(&again));
+    assert_eq!(
+        (results(&first), first.status.code()),
+        (expected(&[(1, "refused"), (2, "unknown")]), Some(6)),
+        "{}",
+        said(&first)
+    );
+    assert_eq!(
+        told(&again)[0],
+        (1, "skipped".to_owned(), "the same alert as in line 2".to_owned()),
+        "{}",
+        said(&again)
+    );
     assert_eq!(place.puts(), 1);
 }
 
@@ -318,7 +353,11 @@ async fn results_of_another_deployment_are_not_gone_on_with() {
     let refused = production.resolve(&file, &["--yes", "--resume"]);
 
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
-    assert!(said(&refused).contains(&rehearsal.server.url()) && said(&refused).contains(&production.server.url()), "{}", said(&refused));
+    assert!(
+        said(&refused).contains(&rehearsal.server.url()) && said(&refused).contains(&production.server.url()),
+        "{}",
+        said(&refused)
+    );
     assert_eq!(production.puts(), 0);
 }
 
@@ -355,8 +394,10 @@ async fn a_dry_run_sends_nothing_keeps_nothing_and_says_what_would_not_be_sent()
     let place = Place::with(&[Goes::Well, Goes::Well, Goes::Well]).await;
     place.decided.lock().unwrap().push(place.ids[1]);
     let [good, answered, wrong] = [0, 1, 2].map(|at| place.ids[at]);
-    let rows =
-        format!("id,refunded,comments\n{good},REFUNDED,\n{answered},REFUNDED,\n{wrong},MAYBE,\n{good},REFUNDED,\nnobody,REFUNDED,\n");
+    let rows = format!(
+        "id,refunded,comments\n{good},REFUNDED,\n{answered},REFUNDED,\n{wrong},MAYBE,\n{good},REFUNDED,\nnobody,\
+            REFUNDED,\n"
+    );
     let file = place.written("rows.csv", &rows);
     let well = place.written("well.csv", &format!("id,refunded\n{good},REFUNDED\n"));
 
@@ -364,7 +405,11 @@ async fn a_dry_run_sends_nothing_keeps_nothing_and_says_what_would_not_be_sent()
 
     let all = [(2, "skipped"), (3, "conflict"), (4, "refused"), (5, "skipped"), (6, "refused")];
     assert_eq!(results(&output), expected(&all), "{}", said(&output));
-    assert!(told(&output)[0].2.contains("would be sent") && told(&output)[3].2.contains("line 2"), "{:?}", told(&output));
+    assert!(
+        told(&output)[0].2.contains("would be sent") && told(&output)[3].2.contains("line 2"),
+        "{:?}",
+        told(&output)
+    );
     assert_eq!((output.status.code(), all_good.status.code()), (Some(1), Some(0)), "{}", said(&all_good));
     assert_eq!(place.puts(), 0);
     assert!(!place.home.path().join("rows.csv.results").exists());
@@ -374,7 +419,10 @@ async fn a_dry_run_sends_nothing_keeps_nothing_and_says_what_would_not_be_sent()
 #[case::a_notice(Goes::Notice, "a notice (Fraud notice): no answer is asked for")]
 #[case::a_closed_window(Goes::Closed, "the window has closed, 2026-03-01T10:00:00.000Z")]
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_answer_may_not_count_for_is_left_to_its_own_command_which_warns_and_sends(#[case] goes: Goes, #[case] words: &str) {
+async fn what_an_answer_may_not_count_for_is_left_to_its_own_command_which_warns_and_sends(
+    #[case] goes: Goes,
+    #[case] words: &str,
+) {
     let place = Place::with(&[goes, Goes::Well]).await;
     let [left, well] = [0, 1].map(|at| place.ids[at]);
     let file = place.written("rows.csv", &format!("id,refunded\n{left},NOT REFUNDED\n{well},NOT REFUNDED\n"));
@@ -382,7 +430,8 @@ async fn what_an_answer_may_not_count_for_is_left_to_its_own_command_which_warns
     let (rehearsed, sent) = (place.resolve(&file, &["--dry-run"]), place.resolve(&file, &["--yes"]));
     let puts = place.puts();
     let (id, url) = (left.to_string(), place.server.url());
-    let mut alone = avert(place.home.path(), &["alerts", "resolve", &id, "--refunded", "not-refunded", "--yes", "--url", &url]);
+    let mut alone =
+        avert(place.home.path(), &["alerts", "resolve", &id, "--refunded", "not-refunded", "--yes", "--url", &url]);
     let alone = alone.env("AVERT_API_KEY", "avk_test_1_s3cret").output().unwrap();
 
     assert_eq!(results(&rehearsed), expected(&[(2, "skipped"), (3, "skipped")]), "{}", said(&rehearsed));
@@ -406,7 +455,11 @@ async fn what_a_refund_could_not_be_compared_by_is_said_in_its_row() {
     let words = "ARN not checked: this deployment cannot be searched by it";
     assert_eq!(told(&rehearsed)[0].2, format!("dry run: would be sent; {words}"), "{}", said(&rehearsed));
     assert_eq!(told(&sent)[0], (2, "recorded".to_owned(), words.to_owned()), "{}", said(&sent));
-    assert_eq!((told(&rehearsed)[1].2.as_str(), told(&sent)[1].2.as_str()), ("dry run: would be sent", ""), "no money goes back");
+    assert_eq!(
+        (told(&rehearsed)[1].2.as_str(), told(&sent)[1].2.as_str()),
+        ("dry run: would be sent", ""),
+        "no money goes back"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -479,7 +532,10 @@ async fn what_cannot_be_meant_is_refused_and_nothing_is_sent(#[case] flags: &[&s
 #[test]
 fn this_machines_own_alerts_are_decided_by_their_networks_ids_and_are_on_record() {
     let home = tempfile::tempdir().unwrap();
-    let alert = |provider_id: &str| json!({"providerId": provider_id, "provider": "CDRN", "type": "VERIFI_DISPUTE", "amount": "1.00", "currency": "EUR", "hoursLeft": 9});
+    let alert = |provider_id: &str| {
+        json!({"providerId": provider_id, "provider": "CDRN", "type": "VERIFI_DISPUTE",
+        "amount": "1.00", "currency": "EUR", "hoursLeft": 9})
+    };
     let alerts = home.path().join("alerts.ndjson");
     std::fs::write(&alerts, format!("{}\n{}\n", alert("N-1"), alert("N-2"))).unwrap();
     run_ok(home.path(), &["import", alerts.to_str().unwrap()]);
@@ -489,23 +545,34 @@ fn this_machines_own_alerts_are_decided_by_their_networks_ids_and_are_on_record(
         row
     };
     let rows = home.path().join("rows.ndjson");
-    let invalid = row("N-2", json!({"refunded": "INVALID", "resolution": "NOT_REFUNDED_DUPLICATE", "comments": "twice"}));
+    let invalid =
+        row("N-2", json!({"refunded": "INVALID", "resolution": "NOT_REFUNDED_DUPLICATE", "comments": "twice"}));
     std::fs::write(&rows, format!("{}\n{invalid}\n", row("N-1", json!({"refunded": "not-refunded"})))).unwrap();
 
-    let output = run(home.path(), &["alerts", "resolve", "--from", rows.to_str().unwrap(), "--yes", "--output", "json"]);
+    let output =
+        run(home.path(), &["alerts", "resolve", "--from", rows.to_str().unwrap(), "--yes", "--output", "json"]);
 
     assert!(output.status.success(), "{}", said(&output));
     let array: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&array[0]["line"], &array[1]["result"], &array[1]["reason"]), (&json!(1), &json!("recorded"), &Value::Null));
-    let shown = |id: &str| serde_json::from_str::<Value>(&run_ok(home.path(), &["alerts", "show", id, "--output", "json"])).unwrap();
-    assert_eq!((&shown("N-1")["status"], &shown("N-2")["outcome"]["comments"]), (&json!("CHARGEBACK"), &json!("twice")));
+    assert_eq!(
+        (&array[0]["line"], &array[1]["result"], &array[1]["reason"]),
+        (&json!(1), &json!("recorded"), &Value::Null)
+    );
+    let shown = |id: &str| {
+        serde_json::from_str::<Value>(&run_ok(home.path(), &["alerts", "show", id, "--output", "json"])).unwrap()
+    };
+    assert_eq!(
+        (&shown("N-1")["status"], &shown("N-2")["outcome"]["comments"]),
+        (&json!("CHARGEBACK"), &json!("twice"))
+    );
 }
 
 #[test]
 fn one_payment_is_not_refunded_twice_by_a_file_and_a_refund_of_ones_own_is_warned_of() {
     let home = tempfile::tempdir().unwrap();
     let alert = |provider: &str, id: &str| {
-        json!({"providerId": id, "provider": provider, "type": "VERIFI_DISPUTE", "amount": "9.00", "currency": "EUR", "hoursLeft": 9,
+        json!({"providerId": id, "provider": provider, "type": "VERIFI_DISPUTE", "amount": "9.00", "currency": "EUR",
+            "hoursLeft": 9,
                "acquirerReferenceNumber": "74537605259536043849425", "cardBin": "411111", "cardLastFour": "1111"})
     };
     let alerts = home.path().join("alerts.ndjson");

@@ -18,7 +18,8 @@ use crate::support::ports::NOBODY;
 use crate::support::raw_server::{self, Play, RawServer};
 
 use super::foreign::{
-    KEY, answer, current, getting, header, listing, older, open, options, refunded, requests, resolved, resolving, stopped,
+    KEY, answer, current, getting, header, listing, older, open, options, refunded, requests, resolved, resolving,
+    stopped,
 };
 
 async fn refused_resolve(response: ResponseTemplate) -> (ServiceError, usize) {
@@ -42,7 +43,10 @@ fn fields(field: &str, message: &str) -> Vec<FieldError> {
 #[case(problem(403, "not_authorized"), ServiceError::NotAuthorized("its words".into()))]
 #[case(ResponseTemplate::new(401), ServiceError::NotAuthorized("the service did not accept the credentials".into()))]
 #[case(problem(400, "provider_failed"), ServiceError::ProviderFailed("its words".into()))]
-#[case(problem(400, "provider_outcome_unknown"), ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("its words")))]
+#[case(
+    problem(400, "provider_outcome_unknown"),
+    ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("its words"))
+)]
 #[case(problem(400, "invalid_resolution"), ServiceError::InvalidResolution(fields("resolution", "its words")))]
 #[case(problem(400, "invalid_id"), ServiceError::InvalidRequest(fields("request", "its words")))]
 #[case(problem(409, "resolution_in_progress"), ServiceError::ResolutionInProgress)]
@@ -56,7 +60,10 @@ fn fields(field: &str, message: &str) -> Vec<FieldError> {
 #[case(ResponseTemplate::new(400).set_body_string("Ethoca is down"), ServiceError::Refused("Ethoca is down".into()))]
 #[case(ResponseTemplate::new(400), ServiceError::Refused("it answered 400 and gave no reason".into()))]
 #[tokio::test]
-async fn a_refused_decision_is_sent_once_and_told_for_what_it_is(#[case] response: ResponseTemplate, #[case] expected: ServiceError) {
+async fn a_refused_decision_is_sent_once_and_told_for_what_it_is(
+    #[case] response: ResponseTemplate,
+    #[case] expected: ServiceError,
+) {
     let (error, sent) = refused_resolve(response).await;
 
     assert_eq!((without_exchange(error), sent), (expected, 1));
@@ -110,7 +117,10 @@ fn without_exchange(error: ServiceError) -> ServiceError {
 #[case::by_the_credential(403, &["not authorized", "(GET /api/v1/alerts: 403, request r-17)"])]
 #[case::by_its_route(404, &["is this the right base URL?", "(GET /api/v1/alerts: 404, request r-17)"])]
 #[tokio::test]
-async fn a_refusal_is_told_with_what_was_asked_and_the_id_that_its_operator_finds_it_by(#[case] status: u16, #[case] words: &[&str]) {
+async fn a_refusal_is_told_with_what_was_asked_and_the_id_that_its_operator_finds_it_by(
+    #[case] status: u16,
+    #[case] words: &[&str],
+) {
     let server = MockServer::start().await;
     listing().respond_with(ResponseTemplate::new(status).insert_header("x-request-id", "r-17")).mount(&server).await;
 
@@ -131,12 +141,16 @@ async fn a_decision_is_told_with_its_alert_and_its_request_too() {
 #[tokio::test]
 async fn a_credential_that_a_service_repeats_is_not_told() {
     let server = MockServer::start().await;
-    let repeated = answer(403, &json!({"detail": format!("the key {KEY} is revoked")})).insert_header("x-request-id", KEY);
+    let repeated =
+        answer(403, &json!({"detail": format!("the key {KEY} is revoked")})).insert_header("x-request-id", KEY);
     listing().respond_with(repeated).mount(&server).await;
 
     let said = current(&server).list(&AlertQuery::default()).await.unwrap_err().to_string();
 
-    assert!(said.contains("the key **** is revoked") && said.contains("request ****") && !said.contains("s3cret"), "{said}");
+    assert!(
+        said.contains("the key **** is revoked") && said.contains("request ****") && !said.contains("s3cret"),
+        "{said}"
+    );
 }
 
 /// How an avert says it at the other end: the words that come are those of the same error there.
@@ -152,7 +166,8 @@ async fn a_credential_that_a_service_repeats_is_not_told() {
 async fn what_an_avert_says_is_said_once(#[case] status: u16, #[case] code: &str, #[case] there: ServiceError) {
     let words = there.to_string();
 
-    let (here, _) = refused_resolve(answer(status, &json!({"status": status, "code": code, "detail": words, "title": "T"}))).await;
+    let (here, _) =
+        refused_resolve(answer(status, &json!({"status": status, "code": code, "detail": words, "title": "T"}))).await;
 
     assert_eq!(here.to_string().split(" (PUT /api/v1/alerts/").next(), Some(words.as_str()));
 }
@@ -165,11 +180,13 @@ async fn what_an_avert_says_is_said_once(#[case] status: u16, #[case] code: &str
 async fn a_service_that_cannot_answer_says_so_once(#[case] status: u16) {
     let there = ServiceError::Unavailable("the disk is full".into()).to_string();
 
-    let (here, _) = refused_resolve(answer(status, &json!({"status": status, "code": "x", "detail": there, "title": "T"}))).await;
+    let (here, _) =
+        refused_resolve(answer(status, &json!({"status": status, "code": "x", "detail": there, "title": "T"}))).await;
 
     let words = here.to_string();
     assert!(
-        words.contains(": the disk is full (PUT /api/v1/alerts/") && words.matches("the service cannot answer").count() <= 1,
+        words.contains(": the disk is full (PUT /api/v1/alerts/")
+            && words.matches("the service cannot answer").count() <= 1,
         "{words}"
     );
 }
@@ -191,7 +208,10 @@ async fn a_decision_that_did_not_get_in_is_not_sent_again(#[case] response: Resp
 async fn a_decision_that_came_too_soon_is_not_sent_again_and_says_when_others_may_be() {
     let (error, sent) = refused_resolve(ResponseTemplate::new(429).insert_header("retry-after", "7")).await;
 
-    assert!(matches!(&error, ServiceError::Throttled { why, wait } if why.contains("7 s") && wait.as_secs() == 7), "{error}");
+    assert!(
+        matches!(&error, ServiceError::Throttled { why, wait } if why.contains("7 s") && wait.as_secs() == 7),
+        "{error}"
+    );
     assert_eq!(sent, 1);
 }
 
@@ -203,9 +223,13 @@ async fn a_decision_that_came_too_soon_is_not_sent_again_and_says_when_others_ma
 #[case(308)]
 #[tokio::test]
 async fn a_redirect_of_a_decision_is_not_followed_and_nobody_knows_what_it_did(#[case] status: u16) {
-    let (error, sent) = refused_resolve(ResponseTemplate::new(status).insert_header("location", "http://127.0.0.1:9/")).await;
+    let (error, sent) =
+        refused_resolve(ResponseTemplate::new(status).insert_header("location", "http://127.0.0.1:9/")).await;
 
-    assert!(matches!(&error, ServiceError::Indeterminate(why) if why.contains(&format!("redirect ({status})"))), "{error}");
+    assert!(
+        matches!(&error, ServiceError::Indeterminate(why) if why.contains(&format!("redirect ({status})"))),
+        "{error}"
+    );
     assert_eq!(sent, 1);
 }
 
@@ -269,7 +293,10 @@ async fn a_conflict_without_a_code_and_without_an_outcome_does_not_say_whose_dec
 #[case("not refunded", "CHARGEBACK")]
 #[case("NOT_REFUNDED", "RESOLVED")]
 #[tokio::test]
-async fn an_acceptance_that_says_the_contrary_is_the_outcome_that_stands(#[case] refunded_word: &str, #[case] status: &str) {
+async fn an_acceptance_that_says_the_contrary_is_the_outcome_that_stands(
+    #[case] refunded_word: &str,
+    #[case] status: &str,
+) {
     let server = MockServer::start().await;
     let id = AlertId::generate();
     let mut body = resolved(id, refunded_word, "of its own", "");
@@ -285,7 +312,8 @@ async fn an_acceptance_that_says_the_contrary_is_the_outcome_that_stands(#[case]
 #[tokio::test]
 async fn fields_at_fault_are_passed_on() {
     let server = MockServer::start().await;
-    let body = json!({"code": "invalid_query", "detail": "d", "errors": [{"field": "sortField", "message": "\"x\" is not allowed"}]});
+    let body = json!({"code": "invalid_query", "detail": "d", "errors": [{"field": "sortField",
+        "message": "\"x\" is not allowed"}]});
     listing().respond_with(answer(400, &body)).mount(&server).await;
 
     let error = current(&server).list(&AlertQuery::default()).await.unwrap_err();
@@ -333,7 +361,10 @@ async fn every_decision_goes_with_a_key_of_its_own_or_the_given_one() {
     let sent = requests(&server, "PUT").await;
     let keys: Vec<&str> = sent.iter().map(|request| header(request, "idempotency-key")).collect();
     assert!(!keys[0].is_empty() && keys[0] != keys[1] && keys[2] == "mine", "{keys:?}");
-    assert_eq!((header(&sent[0], "content-type"), sent[0].body.as_slice()), ("application/json", br#"{"refunded":"REFUNDED"}"#.as_slice()));
+    assert_eq!(
+        (header(&sent[0], "content-type"), sent[0].body.as_slice()),
+        ("application/json", br#"{"refunded":"REFUNDED"}"#.as_slice())
+    );
 }
 
 #[tokio::test]
@@ -344,7 +375,9 @@ async fn a_service_that_is_not_there_is_unavailable_and_no_decision_was_sent() {
 
     assert!(matches!(&read, Err(ServiceError::Unreachable(why)) if why.contains("no connection")), "{read:?}");
     assert!(
-        matches!(&sent, Err(error @ ServiceError::NotReached(why)) if why.contains("no connection") && error.to_string().ends_with("nothing was sent")),
+        matches!(&sent,
+            Err(error @ ServiceError::NotReached(why)) if why.contains("no connection")
+                && error.to_string().ends_with("nothing was sent")),
         "{sent:?}"
     );
 }
@@ -353,7 +386,11 @@ async fn a_service_that_is_not_there_is_unavailable_and_no_decision_was_sent() {
 async fn a_read_is_tried_again_when_the_service_says_when() {
     let server = MockServer::start().await;
     let id = AlertId::generate();
-    getting(id).respond_with(ResponseTemplate::new(503).insert_header("retry-after", "0")).up_to_n_times(2).mount(&server).await;
+    getting(id)
+        .respond_with(ResponseTemplate::new(503).insert_header("retry-after", "0"))
+        .up_to_n_times(2)
+        .mount(&server)
+        .await;
     getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
 
     assert_eq!(current(&server).get(id).await.unwrap().id, id);
@@ -363,7 +400,11 @@ async fn a_read_is_tried_again_when_the_service_says_when() {
 #[tokio::test]
 async fn a_read_is_not_tried_again_sooner_than_the_service_asked() {
     let (server, id) = (MockServer::start().await, AlertId::generate());
-    getting(id).respond_with(ResponseTemplate::new(503).insert_header("retry-after", "1")).up_to_n_times(1).mount(&server).await;
+    getting(id)
+        .respond_with(ResponseTemplate::new(503).insert_header("retry-after", "1"))
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
     getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
     let pauses = Pauses { reads: vec![Time::ZERO], longest_asked: Time::from_secs(5) };
     let client = Client::new(ClientOptions { pauses, ..options(&server.uri(), Dialect::Current) }).unwrap();
@@ -416,10 +457,15 @@ async fn a_read_is_tried_again_twice_where_the_service_is_not_there(#[case] stat
 #[tokio::test]
 async fn a_service_that_asked_to_be_left_alone_is_not_read_before_its_time_and_decisions_leave_all_the_same() {
     let (server, id, clock) = (MockServer::start().await, AlertId::generate(), ManualClock::at(NOON));
-    getting(id).respond_with(ResponseTemplate::new(429).insert_header("retry-after", "60")).up_to_n_times(1).mount(&server).await;
+    getting(id)
+        .respond_with(ResponseTemplate::new(429).insert_header("retry-after", "60"))
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
     getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
     resolving(id).respond_with(answer(200, &resolved(id, "refunded", "resolved", ""))).mount(&server).await;
-    let client = Client::new(ClientOptions { clock: clock.clone(), ..options(&server.uri(), Dialect::Current) }).unwrap();
+    let client =
+        Client::new(ClientOptions { clock: clock.clone(), ..options(&server.uri(), Dialect::Current) }).unwrap();
     let first = client.get(id).await;
 
     clock.advance(Duration::seconds(20));
@@ -430,7 +476,8 @@ async fn a_service_that_asked_to_be_left_alone_is_not_read_before_its_time_and_d
 
     let asks = |answer: &Result<_, ServiceError>, seconds: u64| {
         let words = format!("may be asked again in {seconds} s");
-        matches!(answer, Err(ServiceError::Throttled { why, wait }) if why.contains(&words) && wait.as_secs() == seconds)
+        matches!(answer, Err(ServiceError::Throttled { why,
+            wait }) if why.contains(&words) && wait.as_secs() == seconds)
     };
     assert!(asks(&first, 60) && asks(&early, 40), "{first:?} {early:?}");
     assert!(decided.is_ok() && in_time.is_ok(), "{decided:?} {in_time:?}");
@@ -440,9 +487,14 @@ async fn a_service_that_asked_to_be_left_alone_is_not_read_before_its_time_and_d
 #[tokio::test]
 async fn a_service_that_has_answered_since_is_left_alone_no_more_whatever_the_clock_does() {
     let (server, id, clock) = (MockServer::start().await, AlertId::generate(), ManualClock::at(NOON));
-    getting(id).respond_with(ResponseTemplate::new(429).insert_header("retry-after", "60")).up_to_n_times(1).mount(&server).await;
+    getting(id)
+        .respond_with(ResponseTemplate::new(429).insert_header("retry-after", "60"))
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
     getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
-    let client = Client::new(ClientOptions { clock: clock.clone(), ..options(&server.uri(), Dialect::Current) }).unwrap();
+    let client =
+        Client::new(ClientOptions { clock: clock.clone(), ..options(&server.uri(), Dialect::Current) }).unwrap();
     let _ = client.get(id).await;
 
     clock.advance(Duration::hours(-1));
@@ -457,7 +509,11 @@ async fn a_service_that_has_answered_since_is_left_alone_no_more_whatever_the_cl
 async fn a_read_whose_connection_broke_is_tried_again() {
     let server = MockServer::start().await;
     let id = AlertId::generate();
-    getting(id).respond_with_err(|_: &wiremock::Request| std::io::Error::other("broken by the test")).up_to_n_times(1).mount(&server).await;
+    getting(id)
+        .respond_with_err(|_: &wiremock::Request| std::io::Error::other("broken by the test"))
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
     getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
 
     assert_eq!(current(&server).get(id).await.unwrap().id, id);

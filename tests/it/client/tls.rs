@@ -40,8 +40,11 @@ fn empty_list() -> Play {
 /// What a list and a decision are told, which must be the same; nothing is sent.
 async fn refused(server: &RawServer, tls: TlsFiles) -> String {
     let (client, before) = (client(server, tls), server.connections());
-    let (read, sent) = (client.list(&AlertQuery::default()).await, client.resolve(AlertId::generate(), refunded()).await);
-    let (Err(ServiceError::Unreachable(read)), Err(ServiceError::NotSent(sent) | ServiceError::NotReached(sent))) = (&read, &sent) else {
+    let (read, sent) =
+        (client.list(&AlertQuery::default()).await, client.resolve(AlertId::generate(), refunded()).await);
+    let (Err(ServiceError::Unreachable(read)), Err(ServiceError::NotSent(sent) | ServiceError::NotReached(sent))) =
+        (&read, &sent)
+    else {
         panic!("{read:?} {sent:?}")
     };
     let why = |words: &str| words.rsplit_once(" (").unwrap().0.to_owned();
@@ -114,7 +117,13 @@ async fn the_authorities_of_the_machine_are_those_of_the_environment_and_a_ca_fi
     }
     let list = |variable: &str, named: &Path, flags: &[&str]| {
         let mut command = avert(home.path(), &[&["alerts", "list", "--url", &server.url()], flags].concat());
-        command.env_remove("SSL_CERT_DIR").env_remove("SSL_CERT_FILE").env(variable, named).env("AVERT_API_KEY", "k").output().unwrap()
+        command
+            .env_remove("SSL_CERT_DIR")
+            .env_remove("SSL_CERT_FILE")
+            .env(variable, named)
+            .env("AVERT_API_KEY", "k")
+            .output()
+            .unwrap()
     };
     let file = |directory: &Path| directory.join("authority.pem");
     let flag = file(&others);
@@ -125,14 +134,21 @@ async fn the_authorities_of_the_machine_are_those_of_the_environment_and_a_ca_fi
 
     assert!(taken.iter().all(|listed| listed.status.success()), "{taken:?}");
     assert!(String::from_utf8_lossy(&refused.stderr).contains("the CA file holds another one"), "{refused:?}");
-    assert!(String::from_utf8_lossy(&nothing.stderr).contains("no certificates of authorities; SSL_CERT_FILE"), "{nothing:?}");
+    assert!(
+        String::from_utf8_lossy(&nothing.stderr).contains("no certificates of authorities; SSL_CERT_FILE"),
+        "{nothing:?}"
+    );
 }
 
 #[rstest]
 #[case::for_another_name("elsewhere.example", 4096, "its certificate is for another name: elsewhere.example")]
 #[case::over(HERE, 2020, "its certificate expired on 2020-01-01, by this machine's clock")]
 #[tokio::test]
-async fn a_certificate_that_does_not_fit_is_told_for_what_it_is(#[case] name: &str, #[case] until: i32, #[case] words: &str) {
+async fn a_certificate_that_does_not_fit_is_told_for_what_it_is(
+    #[case] name: &str,
+    #[case] until: i32,
+    #[case] words: &str,
+) {
     let (authority, directory) = world();
     let server = RawServer::start_tls(authority.certify_until(name, until).serving(), |_, _| empty_list()).await;
 
@@ -148,7 +164,8 @@ async fn a_server_that_wants_a_client_certificate_gets_it_from_one_file_or_two()
     let server = RawServer::start_tls(authority.asking(&authority.certify(HERE)), |_, _| empty_list()).await;
     let (certificate, key) = ours.files(directory);
     let one = TlsFiles { client_certificate: Some(ours.file(directory)), ..trusting(&authority, directory) };
-    let two = TlsFiles { client_certificate: Some(certificate), client_key: Some(key), ..trusting(&authority, directory) };
+    let two =
+        TlsFiles { client_certificate: Some(certificate), client_key: Some(key), ..trusting(&authority, directory) };
 
     for tls in [one, two] {
         client(&server, tls).list(&AlertQuery::default()).await.unwrap();
@@ -162,10 +179,15 @@ async fn a_handshake_refused_for_want_of_a_client_certificate_is_told_with_the_f
 
     let none = refused(&server, trusting(&authority, directory.path())).await;
     let strangers = Authority::new().certify("desk").file(directory.path());
-    let strange = refused(&server, TlsFiles { client_certificate: Some(strangers), ..trusting(&authority, directory.path()) }).await;
+    let strange =
+        refused(&server, TlsFiles { client_certificate: Some(strangers), ..trusting(&authority, directory.path()) })
+            .await;
 
     assert!(none.contains("certificate required") && none.contains("--client-certificate and --client-key"), "{none}");
-    assert!(strange.contains("for want of a client certificate that it takes") && !strange.contains("--client"), "{strange}");
+    assert!(
+        strange.contains("for want of a client certificate that it takes") && !strange.contains("--client"),
+        "{strange}"
+    );
 }
 
 #[tokio::test]
@@ -174,7 +196,8 @@ async fn a_client_certificate_whose_signature_is_wrong_is_told_as_one_that_is_no
     let server = RawServer::start_tls(authority.asking(&authority.certify(HERE)), |_, _| empty_list()).await;
     let forged = authority.namesake().certify("desk").file(directory.path());
 
-    let why = refused(&server, TlsFiles { client_certificate: Some(forged), ..trusting(&authority, directory.path()) }).await;
+    let why =
+        refused(&server, TlsFiles { client_certificate: Some(forged), ..trusting(&authority, directory.path()) }).await;
 
     assert!(why.contains("a client certificate that it takes (decrypt error)"), "{why}");
 }
@@ -194,7 +217,9 @@ fn files_that_do_not_go_together_are_refused_before_anything_is_sent() {
         (files(Some(certificate), Some(anothers)), "does not go with the client certificate"),
         (files(Some(key), None), "holds no certificate"),
     ] {
-        let error = Client::new(ClientOptions { tls, ..options("https://alerts.example.com", Dialect::Current) }).unwrap_err().to_string();
+        let error = Client::new(ClientOptions { tls, ..options("https://alerts.example.com", Dialect::Current) })
+            .unwrap_err()
+            .to_string();
 
         assert!(error.contains(words), "{error}");
     }
@@ -208,7 +233,8 @@ async fn the_flags_of_a_command_name_the_files_and_a_wrong_one_is_a_misuse() {
     let ca = authority.file(directory.path());
     let url = server.url();
     let list = |ca: &Path| {
-        let files = ["--ca-file", ca.to_str().unwrap(), "--client-certificate", certificate.to_str().unwrap(), "--client-key"];
+        let files =
+            ["--ca-file", ca.to_str().unwrap(), "--client-certificate", certificate.to_str().unwrap(), "--client-key"];
         let arguments = [&["alerts", "list", "--url", &url][..], &files, &[key.to_str().unwrap()]].concat();
         avert(directory.path(), &arguments).env("AVERT_API_KEY", "k").output().unwrap()
     };
@@ -226,13 +252,20 @@ async fn the_proxy_of_the_system_is_used_beyond_this_machine_and_never_on_it() {
     listing().respond_with(answer(200, &json!({"data": [], "total": 0}))).mount(&server).await;
     let list = |url: &str, proxy: &str| {
         let mut command = avert(home.path(), &["alerts", "list", "--url", url, "--insecure-http"]);
-        command.env("AVERT_API_KEY", "k").env("http_proxy", proxy).env_remove("no_proxy").env_remove("NO_PROXY").output().unwrap()
+        command
+            .env("AVERT_API_KEY", "k")
+            .env("http_proxy", proxy)
+            .env_remove("no_proxy")
+            .env_remove("NO_PROXY")
+            .output()
+            .unwrap()
     };
 
     let (beyond, here) = (list("http://alerts.example.test", &server.uri()), list(&server.uri(), "http://127.0.0.1:1"));
 
     assert!(beyond.status.success() && here.status.success(), "{beyond:?} {here:?}");
-    let hosts: Vec<_> = requests(&server, "GET").await.iter().map(|request| header(request, "host").to_owned()).collect();
+    let hosts: Vec<_> =
+        requests(&server, "GET").await.iter().map(|request| header(request, "host").to_owned()).collect();
     assert_eq!(hosts, ["alerts.example.test", server.uri().trim_start_matches("http://")]);
 }
 
@@ -259,7 +292,12 @@ async fn a_proxy_that_makes_no_connection_is_told_as_the_proxy(#[case] status: u
 
     let told = told_by_way_of(&address);
 
-    assert!(told.contains(&format!("the proxy {address} (HTTPS_PROXY")) && told.contains(words) && !told.contains("hunter22"), "{told}");
+    assert!(
+        told.contains(&format!("the proxy {address} (HTTPS_PROXY"))
+            && told.contains(words)
+            && !told.contains("hunter22"),
+        "{told}"
+    );
     assert!(proxy.asked().iter().all(|asked| asked.method == "CONNECT"), "nothing of a call is told to the proxy");
 }
 
@@ -267,5 +305,9 @@ async fn a_proxy_that_makes_no_connection_is_told_as_the_proxy(#[case] status: u
 fn a_proxy_that_is_not_there_is_told_as_the_proxy() {
     let told = told_by_way_of(NOBODY);
 
-    assert!(told.contains(&format!("the proxy {NOBODY} (HTTPS_PROXY")) && told.contains("no connection: connection refused"), "{told}");
+    assert!(
+        told.contains(&format!("the proxy {NOBODY} (HTTPS_PROXY"))
+            && told.contains("no connection: connection refused"),
+        "{told}"
+    );
 }

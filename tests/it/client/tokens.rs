@@ -1,4 +1,5 @@
-//! Bearer tokens: kept, renewed in time, renewed once when refused, for a decision too: whoever is not let in has decided nothing.
+//! Bearer tokens: kept, renewed in time, renewed once when refused, for a decision too: whoever is not let in has
+//! decided nothing.
 
 use avert::domain::{AlertId, AlertQuery};
 use avert::service::{Alerts, ServiceError};
@@ -8,7 +9,9 @@ use serde_json::{Value, json};
 use wiremock::matchers::header as has_header;
 use wiremock::{MockServer, ResponseTemplate};
 
-use super::foreign::{answer, asking_for_a_token, getting, header, listing, older, open, requests, resolved, resolving, stopped, token};
+use super::foreign::{
+    answer, asking_for_a_token, getting, header, listing, older, open, requests, resolved, resolving, stopped, token,
+};
 
 async fn tokens_asked(server: &MockServer) -> usize {
     requests(server, "POST").await.len()
@@ -36,7 +39,10 @@ async fn a_token_is_renewed_when_four_fifths_of_its_life_are_over() {
 #[case::longer_than_any(json!({"access_token": "t", "token_type": "Bearer", "expires_in": 1_000_000_000}), 69_120)]
 #[case::untold(json!({"access_token": "t", "token_type": "Bearer"}), 240)]
 #[tokio::test]
-async fn a_token_is_kept_for_a_day_at_most_and_for_minutes_where_its_life_is_not_told(#[case] issued: Value, #[case] seconds: i64) {
+async fn a_token_is_kept_for_a_day_at_most_and_for_minutes_where_its_life_is_not_told(
+    #[case] issued: Value,
+    #[case] seconds: i64,
+) {
     let server = MockServer::start().await;
     asking_for_a_token().respond_with(answer(200, &issued)).mount(&server).await;
     listing().respond_with(answer(200, &json!([]))).mount(&server).await;
@@ -80,7 +86,10 @@ async fn a_token_that_cannot_be_renewed_is_used_to_its_end_and_not_asked_for_eac
 async fn while_a_token_is_renewed_others_go_on_with_the_old_one() {
     let server = MockServer::start().await;
     asking_for_a_token().respond_with(token("old")).up_to_n_times(1).mount(&server).await;
-    asking_for_a_token().respond_with(token("new").set_delay(std::time::Duration::from_millis(500))).mount(&server).await;
+    asking_for_a_token()
+        .respond_with(token("new").set_delay(std::time::Duration::from_millis(500)))
+        .mount(&server)
+        .await;
     listing().respond_with(answer(200, &json!([]))).mount(&server).await;
     let (client, clock) = older(&server);
     client.list(&AlertQuery::default()).await.unwrap();
@@ -118,8 +127,16 @@ async fn a_read_whose_token_was_refused_is_made_once_more_with_a_new_one(#[case]
     asking_for_a_token().respond_with(token("first")).up_to_n_times(1).mount(&server).await;
     asking_for_a_token().respond_with(token("second")).mount(&server).await;
     listing().respond_with(answer(200, &json!([]))).mount(&server).await;
-    getting(id).and(has_header("authorization", "Bearer first")).respond_with(ResponseTemplate::new(status)).mount(&server).await;
-    getting(id).and(has_header("authorization", "Bearer second")).respond_with(answer(200, &open(id))).mount(&server).await;
+    getting(id)
+        .and(has_header("authorization", "Bearer first"))
+        .respond_with(ResponseTemplate::new(status))
+        .mount(&server)
+        .await;
+    getting(id)
+        .and(has_header("authorization", "Bearer second"))
+        .respond_with(answer(200, &open(id)))
+        .mount(&server)
+        .await;
     let (client, _) = older(&server);
     client.list(&AlertQuery::default()).await.unwrap();
 
@@ -240,7 +257,10 @@ async fn a_token_route_that_does_not_work_is_unavailable_and_nothing_is_sent(#[c
 #[tokio::test]
 async fn a_token_route_that_is_asked_too_often_says_when_it_may_be_asked_again() {
     let server = MockServer::start().await;
-    asking_for_a_token().respond_with(ResponseTemplate::new(429).insert_header("retry-after", "30")).mount(&server).await;
+    asking_for_a_token()
+        .respond_with(ResponseTemplate::new(429).insert_header("retry-after", "30"))
+        .mount(&server)
+        .await;
 
     let error = older(&server).0.list(&AlertQuery::default()).await.unwrap_err();
 

@@ -39,7 +39,8 @@ fn an_address_that_cannot_be_read_is_a_misuse_and_not_repeated(#[case] address: 
     let doctor = avert(home.path(), &["--config", settings, "doctor"]).output().unwrap();
     let at_a_wrong_place = avert(home.path(), &["serve", address]).output().unwrap();
 
-    for (output, named) in [(&by_variable, "AVERT_DATABASE"), (&by_settings, "avert.toml:1"), (&by_flag, "--database")] {
+    for (output, named) in [(&by_variable, "AVERT_DATABASE"), (&by_settings, "avert.toml:1"), (&by_flag, "--database")]
+    {
         let said = refused(output, 2);
         assert!(said.contains(named) && said.contains("postgres://USER:PASSWORD@HOST:PORT/NAME"), "{said}");
     }
@@ -58,8 +59,10 @@ async fn what_keeps_a_database_from_being_opened_is_told_in_time_and_without_the
     let with = |password: &str| right.replace("guarded@", &format!("guarded:{password}@"));
     let (port, name) = (cluster.database.server().port.to_string(), cluster.database.server().name);
     // Nobody answers there, and nobody refuses either.
-    let (nowhere, silent) =
-        ("postgres://guarded:horse@127.0.0.1:1/desk", "postgres://guarded:horse@10.255.255.1:5432/desk?sslmode=disable");
+    let (nowhere, silent) = (
+        "postgres://guarded:horse@127.0.0.1:1/desk",
+        "postgres://guarded:horse@10.255.255.1:5432/desk?sslmode=disable",
+    );
 
     for (address, named) in [
         (with("horse"), "password authentication failed"),
@@ -69,7 +72,9 @@ async fn what_keeps_a_database_from_being_opened_is_told_in_time_and_without_the
         (nowhere.to_owned(), "127.0.0.1:1"),
         (silent.to_owned(), "10.255.255.1:5432"),
     ] {
-        for arguments in [&["-vv", "alerts", "list"][..], &["-vv", "serve", "--listen", "127.0.0.1:0"], &["-vv", "doctor"]] {
+        for arguments in
+            [&["-vv", "alerts", "list"][..], &["-vv", "serve", "--listen", "127.0.0.1:0"], &["-vv", "doctor"]]
+        {
             let began = Instant::now();
             let output = cluster.command_at(&address, "a", arguments).output().unwrap();
 
@@ -105,7 +110,8 @@ async fn a_password_comes_from_the_address_a_file_or_the_file_of_passwords() {
     let in_variable = list(&bare).env("AVERT_DATABASE_PASSWORD_FILE", &alone).output().unwrap();
     let in_passwords = list(&bare).env("PGPASSFILE", &passwords).output().unwrap();
     let in_open_ones = list(&bare).env("PGPASSFILE", &open).output().unwrap();
-    let in_an_empty_one = list(&whole).env("AVERT_DATABASE_PASSWORD_FILE", write("empty", "\n", 0o600)).output().unwrap();
+    let in_an_empty_one =
+        list(&whole).env("AVERT_DATABASE_PASSWORD_FILE", write("empty", "\n", 0o600)).output().unwrap();
 
     for output in [in_address, in_file, in_variable, in_passwords] {
         assert_eq!(output.status.code(), Some(0), "{}", all(&output));
@@ -122,13 +128,17 @@ async fn a_flag_is_stronger_and_a_password_in_it_is_taken_with_a_warning() {
     let whole = cluster.address_of(GUARDED.0).replace("guarded@", &format!("guarded:{}@", encoded()));
     let log = cluster.home("a").join("log");
 
-    let mut command = cluster.command_at("postgres://nobody@127.0.0.1:1/nowhere", "a", &["serve", "--listen", "127.0.0.1:0"]);
+    let mut command =
+        cluster.command_at("postgres://nobody@127.0.0.1:1/nowhere", "a", &["serve", "--listen", "127.0.0.1:0"]);
     command.args(["--database", &whole]);
     let server = crate::support::binary::Server::spawn(command, fs::File::create(&log).unwrap().into());
 
     assert_eq!(server.terminate(), Some(0));
     let said = fs::read_to_string(log).unwrap();
-    assert!(said.contains("others on this machine can read the password") && said.contains("--database-password-file FILE"), "{said}");
+    assert!(
+        said.contains("others on this machine can read the password") && said.contains("--database-password-file FILE"),
+        "{said}"
+    );
     assert!(!said.contains("horse") && !said.contains(&encoded()), "{said}");
 }
 
@@ -157,5 +167,8 @@ async fn made_up_alerts_never_join_others_and_the_advice_is_for_a_server() {
 
     let again = refused(&cluster.run("a", &made), 2);
 
-    assert!(again.contains("20 alerts") && again.contains("AVERT_DATABASE") && !again.contains("--data-dir"), "{again}");
+    assert!(
+        again.contains("20 alerts") && again.contains("AVERT_DATABASE") && !again.contains("--data-dir"),
+        "{again}"
+    );
 }

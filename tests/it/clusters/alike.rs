@@ -1,4 +1,5 @@
-//! A desk in a file and a copy of it on a server answer the same, byte for byte: every sort, filter, search and page, and every refusal.
+//! A desk in a file and a copy of it on a server answer the same, byte for byte: every sort, filter, search and page,
+//! and every refusal.
 
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -7,8 +8,20 @@ use crate::support::binary::{Server, run_ok};
 use crate::support::cluster::Cluster;
 
 /// Texts that databases order, fold and match in ways of their own.
-const ODD: [&str; 12] =
-    ["acme", "ACME", "Acme*Shop", "50% off", "a_b", "a\\b", "Ärger", "ärger", "ZEBRA", "zebra", "\u{1F4B3} card", "İstanbul 'x' \"y\""];
+const ODD: [&str; 12] = [
+    "acme",
+    "ACME",
+    "Acme*Shop",
+    "50% off",
+    "a_b",
+    "a\\b",
+    "Ärger",
+    "ärger",
+    "ZEBRA",
+    "zebra",
+    "\u{1F4B3} card",
+    "İstanbul 'x' \"y\"",
+];
 const SORTS: [&str; 17] = [
     "alertTimeStamp",
     "transactionTimeStamp",
@@ -57,20 +70,24 @@ const FILTERS: [&str; 24] = [
 const REFUSED: [&str; 6] = ["size=0", "page=-1", "sortField=nothing", "status=HORSE", "startDate=yesterday", "q=%00"];
 
 fn alert(number: usize) -> Value {
-    let (provider, kind) = [("ETHOCA", "ETHOCA_CONFIRMED_FRAUD"), ("VERIFI", "VERIFI_CANCEL"), ("CDRN", "VERIFI_DISPUTE")][number % 3];
+    let (provider, kind) =
+        [("ETHOCA", "ETHOCA_CONFIRMED_FRAUD"), ("VERIFI", "VERIFI_CANCEL"), ("CDRN", "VERIFI_DISPUTE")][number % 3];
     let amount = ["9.90", "10", "100.5", "0.01", "1234567.891"][number % 5];
     let currency = ["EUR", "USD", "JPY"][number % 3];
     let odd = |by: usize| ODD[number * by % ODD.len()];
     let moment = |days: usize| format!("2026-03-{:02}T{:02}:00:00.000Z", 1 + (number + days) % 28, number % 24);
     json!({
-        "providerId": format!("P-{}{}", number % 7, number), "provider": provider, "type": kind, "alertTimeStamp": moment(0),
-        "transactionTimeStamp": moment(5), "cardBin": format!("4{:05}", number * 37 % 100_000), "cardLastFour": format!("{:04}", number * 7_919 % 10_000),
+        "providerId": format!("P-{}{}", number % 7, number), "provider": provider, "type": kind,
+            "alertTimeStamp": moment(0),
+        "transactionTimeStamp": moment(5), "cardBin": format!("4{:05}", number * 37 % 100_000),
+            "cardLastFour": format!("{:04}", number * 7_919 % 10_000),
         "merchantDescriptor": odd(1), "merchantName": odd(5), "issuer": odd(7),
         "amount": amount, "currency": currency, "hoursLeft": 20 + number,
     })
 }
 
-/// Searches over all fields: of each kind of match, by comments, in odd letters, of what matches everything and nothing.
+/// Searches over all fields: of each kind of match, by comments, in odd letters, of what matches everything and
+/// nothing.
 const FINDS: [&str; 19] = [
     "acme",
     "P-11",
@@ -119,7 +136,16 @@ async fn a_file_and_its_copy_on_a_server_answer_the_same_byte_for_byte() {
     for (number, refunded) in ["refunded", "not-refunded", "refunded", "not-refunded"].into_iter().enumerate() {
         run_ok(
             home.path(),
-            &["alerts", "resolve", &format!("P-{number}{number}"), "--refunded", refunded, "--comments", "by hand", "--yes"],
+            &[
+                "alerts",
+                "resolve",
+                &format!("P-{number}{number}"),
+                "--refunded",
+                refunded,
+                "--comments",
+                "by hand",
+                "--yes",
+            ],
         );
     }
     let from = format!("sqlite:{}", home.path().join("avert.db").display());
@@ -128,16 +154,20 @@ async fn a_file_and_its_copy_on_a_server_answer_the_same_byte_for_byte() {
     let servers = [Server::start(home.path(), &[]), cluster.serve("a", &[])];
     let client = Client::new();
 
-    let sorted = SORTS.iter().flat_map(|sort| ["ASC", "DESC"].map(|order| format!("sortField={sort}&sortOrder={order}")));
-    let all: Vec<String> = sorted.flat_map(|sort| FILTERS.map(|filter| format!("{filter}&{sort}&size=20&page=0"))).collect();
-    let pages =
-        (0..9).flat_map(|page| ["merchantDescriptor", "amount", "hoursLeft"].map(|sort| format!("sortField={sort}&size=11&page={page}")));
+    let sorted =
+        SORTS.iter().flat_map(|sort| ["ASC", "DESC"].map(|order| format!("sortField={sort}&sortOrder={order}")));
+    let all: Vec<String> =
+        sorted.flat_map(|sort| FILTERS.map(|filter| format!("{filter}&{sort}&size=20&page=0"))).collect();
+    let pages = (0..9).flat_map(|page| {
+        ["merchantDescriptor", "amount", "hoursLeft"].map(|sort| format!("sortField={sort}&size=11&page={page}"))
+    });
     let lists = all.into_iter().chain(pages).chain(REFUSED.map(str::to_owned));
     let lists = lists.map(|query| format!("/api/v1/alerts?{}", query.trim_start_matches('&')));
     let finds = FINDS.iter().flat_map(|q| [3, 100].map(|size| format!("/operator/v1/find?q={q}&size={size}")));
     for query in lists.chain(finds) {
         let [in_file, on_server] = [&servers[0].url, &servers[1].url];
-        let ask = async || (answer(&client, in_file, &key, &query).await, answer(&client, on_server, &key, &query).await);
+        let ask =
+            async || (answer(&client, in_file, &key, &query).await, answer(&client, on_server, &key, &query).await);
         let (mut expected, mut found) = ask().await;
         if expected != found {
             // An hour may have passed between the two.

@@ -1,4 +1,5 @@
-//! A desk is copied from a file to a server and back: everything arrives, nothing of another desk is touched, and a copy is found to be one.
+//! A desk is copied from a file to a server and back: everything arrives, nothing of another desk is touched, and a
+//! copy is found to be one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -68,7 +69,12 @@ fn copied(output: &Output) -> Vec<(String, u64)> {
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     let tables = told["tables"].as_array().unwrap().iter();
     tables
-        .map(|table| (table["table"].as_str().unwrap().to_owned(), table["to"].as_u64().filter(|to| table["from"] == *to).unwrap()))
+        .map(|table| {
+            (
+                table["table"].as_str().unwrap().to_owned(),
+                table["to"].as_u64().filter(|to| table["from"] == *to).unwrap(),
+            )
+        })
         .collect()
 }
 
@@ -92,16 +98,29 @@ async fn everything_arrives_on_a_server_and_comes_back() {
     assert_eq!(server.terminate(), Some(0));
     let back = tempfile::tempdir().unwrap();
     let key_file = cluster.key_file();
-    let output = avert(back.path(), &["copy", "--from", &cluster.address(), "--to", &file_of(back.path()), "--output", "json"]);
+    let output =
+        avert(back.path(), &["copy", "--from", &cluster.address(), "--to", &file_of(back.path()), "--output", "json"]);
     let output = { output }.env("AVERT_SECRET_KEY_FILE", &key_file).output().unwrap();
     let (home_again, told) = (copied(&output), String::from_utf8(output.stderr).unwrap());
 
     assert_eq!(there, again);
     let count = |tables: &[(String, u64)], name: &str| tables.iter().find(|(table, _)| table == name).unwrap().1;
-    for (table, rows) in [("alert", 5), ("outcome", 1), ("organization", 2), ("api_key", 1), ("client", 1), ("endpoint", 1), ("event", 2)] {
+    for (table, rows) in [
+        ("alert", 5),
+        ("outcome", 1),
+        ("organization", 2),
+        ("api_key", 1),
+        ("client", 1),
+        ("endpoint", 1),
+        ("event", 2),
+    ] {
         assert_eq!(count(&there, table), rows, "{table}: {there:?}");
     }
-    assert!(["signing_secret", "delivery", "delivery_attempt", "resolution_attempt", "audit"].iter().all(|table| count(&there, table) > 0));
+    assert!(
+        ["signing_secret", "delivery", "delivery_attempt", "resolution_attempt", "audit"]
+            .iter()
+            .all(|table| count(&there, table) > 0)
+    );
     assert_eq!(on_server, in_file);
     assert!(endpoints.contains("\"hasCaCertificate\": true"), "{endpoints}");
     let [.., last] = heard.as_slice() else { panic!("nothing was heard") };
@@ -142,7 +161,8 @@ fn generated(home: &Path, alerts: u32) {
 
 /// Starts a copy and kills it as soon as this is so.
 async fn kill_a_copy(home: &Path, from: &str, to: &str, mut is_time: impl AsyncFnMut() -> bool) {
-    let mut copy = avert(home, &["copy", "--from", from, "--to", to]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut copy =
+        avert(home, &["copy", "--from", from, "--to", to]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while !is_time().await {
         assert_eq!(copy.try_wait().unwrap(), None, "it ended before it was killed");
         tokio::task::yield_now().await;
@@ -173,7 +193,8 @@ fn all_said(output: &Output) -> String {
 async fn hold_up(hands: &tokio_postgres::Client, key: i64) {
     hands
         .batch_execute(&format!(
-            "CREATE FUNCTION held_up() RETURNS bool LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN true; END $$;
+            "CREATE FUNCTION held_up() RETURNS bool LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(7); \
+                RETURN true; END $$;
              ALTER TABLE alert ADD CONSTRAINT held_up CHECK (key <= {key} OR held_up()) NOT VALID;
              SELECT pg_advisory_lock(7)"
         ))
@@ -201,7 +222,8 @@ async fn what_a_killed_node_put_down_in_the_audit_log_is_in_the_copy() {
         SELECT 0, key, 'local', '', 'key.revoked', 'x', '', '' FROM organization";
     cluster.database.client().await.batch_execute(put_down).await.unwrap();
     let back = tempfile::tempdir().unwrap();
-    let output = avert(back.path(), &["copy", "--from", &cluster.address(), "--to", &file_of(back.path()), "--output", "json"]);
+    let output =
+        avert(back.path(), &["copy", "--from", &cluster.address(), "--to", &file_of(back.path()), "--output", "json"]);
 
     let there = copied(&{ output }.env("AVERT_SECRET_KEY_FILE", cluster.key_file()).output().unwrap());
 
@@ -222,21 +244,31 @@ async fn a_copy_to_a_server_that_was_killed_is_refused_by_all_and_gone_on_with()
     let words = REFUSED.map(|command| all_said(&cluster.run("a", command)));
     let_go(&hands).await;
     let first = "SELECT count(*), (SELECT min(xmin::text) FROM organization) FROM alert";
-    let (arrived, written) = hands.query_one(first, &[]).await.map(|row| (row.get::<_, i64>(0), row.get::<_, String>(1))).unwrap();
+    let (arrived, written) =
+        hands.query_one(first, &[]).await.map(|row| (row.get::<_, i64>(0), row.get::<_, String>(1))).unwrap();
     let output = copy(home.path(), &file, &cluster.address(), &[]);
     let in_one_go = copied(&copy(home.path(), &file, &whole.address(), &[]));
     let again = copied(&copy(home.path(), &file, &cluster.address(), &[]));
 
     for said in words {
-        assert!(said.contains("is an unfinished copy of /") && said.contains("run the same `avert copy` again"), "{said}");
+        assert!(
+            said.contains("is an unfinished copy of /") && said.contains("run the same `avert copy` again"),
+            "{said}"
+        );
     }
     assert_eq!(arrived, 2_000, "what was on its way was not kept");
     let gone_on = copied(&output);
     assert!(String::from_utf8_lossy(&output.stderr).contains("goes on behind"), "{output:?}");
-    assert_eq!(hands.query_one(first, &[]).await.unwrap().get::<_, String>(1), written, "what had arrived was left as it was");
+    assert_eq!(
+        hands.query_one(first, &[]).await.unwrap().get::<_, String>(1),
+        written,
+        "what had arrived was left as it was"
+    );
     assert_eq!((&gone_on, &again), (&in_one_go, &in_one_go));
     cluster.run_ok("a", &["doctor"]);
-    let found = |cluster: &Cluster| cluster.run_ok("a", &["alerts", "find", "a", "--organization", "default", "--output", "json"]);
+    let found = |cluster: &Cluster| {
+        cluster.run_ok("a", &["alerts", "find", "a", "--organization", "default", "--output", "json"])
+    };
     fs::copy(home.path().join("secret.key"), whole.key_file()).unwrap();
     assert_eq!(found(&cluster), found(&whole));
 }
@@ -249,7 +281,8 @@ async fn a_copy_to_a_file_that_was_killed_is_refused_by_all_and_gone_on_with() {
     let file = home.path().join("avert.db");
     let some_have_arrived = async || {
         let conn = rusqlite::Connection::open_with_flags(&file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
-        let count = |conn: rusqlite::Connection| conn.query_row("SELECT count(*) FROM alert", [], |row| row.get::<_, i64>(0));
+        let count =
+            |conn: rusqlite::Connection| conn.query_row("SELECT count(*) FROM alert", [], |row| row.get::<_, i64>(0));
         conn.and_then(count).is_ok_and(|alerts| alerts > 0)
     };
 
@@ -261,7 +294,10 @@ async fn a_copy_to_a_file_that_was_killed_is_refused_by_all_and_gone_on_with() {
     let again = copied(&copy(home.path(), &cluster.address(), &file_of(home.path()), &[]));
 
     for said in words.iter().chain([&backup]) {
-        assert!(said.contains("is an unfinished copy of database ") && said.contains("run the same `avert copy` again"), "{said}");
+        assert!(
+            said.contains("is an unfinished copy of database ") && said.contains("run the same `avert copy` again"),
+            "{said}"
+        );
     }
     let gone_on = copied(&output);
     assert!(String::from_utf8_lossy(&output.stderr).contains("goes on behind"), "{output:?}");
@@ -270,7 +306,8 @@ async fn a_copy_to_a_file_that_was_killed_is_refused_by_all_and_gone_on_with() {
         fs::copy(cluster.key_file(), directory.join("secret.key")).unwrap();
         run_ok(directory, &["doctor"]);
     }
-    let found = |directory: &Path| run_ok(directory, &["alerts", "find", "a", "--organization", "default", "--output", "json"]);
+    let found =
+        |directory: &Path| run_ok(directory, &["alerts", "find", "a", "--organization", "default", "--output", "json"]);
     assert_eq!(found(home.path()), found(whole.path()));
 }
 
@@ -335,10 +372,14 @@ async fn another_desk_another_program_and_a_source_at_work_are_refused_and_left_
     assert!(!home.path().join("other.db").exists());
     assert!(spelt_otherwise.contains("is the same database"), "{spelt_otherwise}");
     assert!(from_nothing.contains("/nowhere"), "{from_nothing}");
-    assert!(at_work.contains("another avert works on it") && served.contains("another avert works on it"), "{at_work} {served}");
+    assert!(
+        at_work.contains("another avert works on it") && served.contains("another avert works on it"),
+        "{at_work} {served}"
+    );
     let (keys, tables) = (other.run_ok("a", &["keys", "list", "--output", "json"]), foreign.database.client().await);
     assert_eq!(serde_json::from_str::<Value>(&keys).unwrap().as_array().map(Vec::len), Some(1));
-    let tables: i64 = tables.query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[]).await.unwrap().get(0);
+    let tables: i64 =
+        tables.query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[]).await.unwrap().get(0);
     assert_eq!(tables, 1);
     assert!(!back.path().join("avert.db").exists());
 }
@@ -352,13 +393,15 @@ async fn a_source_that_is_worked_on_while_it_is_copied_is_told_and_the_copy_stay
     let (Some(cluster), Some(target)) = (Cluster::migrated().await, Cluster::empty().await) else { return };
     cluster.key("alerts");
     let hands = cluster.database.client().await;
-    let (from, to) = (DatabaseLocation::Postgres(cluster.database.server()), DatabaseLocation::Postgres(target.database.server()));
+    let (from, to) =
+        (DatabaseLocation::Postgres(cluster.database.server()), DatabaseLocation::Postgres(target.database.server()));
     let mut works = 0;
 
     let keys = CopyKeys::default();
     let copied = transfer(&from, &to, &keys, |_| {
         if works == 0 {
-            tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(hands.batch_execute(work))).unwrap();
+            tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(hands.batch_execute(work)))
+                .unwrap();
         }
         works += 1;
     });
@@ -385,7 +428,10 @@ fn a_copied_file_gets_its_key_also_later_and_another_key_there_is_told() {
     let told = refused(&copy_there(), 1);
 
     assert_eq!(brought, key);
-    assert!(told.contains("is another key") && told.contains(home.path().join("secret.key").to_str().unwrap()), "{told}");
+    assert!(
+        told.contains("is another key") && told.contains(home.path().join("secret.key").to_str().unwrap()),
+        "{told}"
+    );
     assert_eq!(fs::read_to_string(&place).unwrap(), another, "it is somebody's");
     fs::write(&place, key).unwrap();
     run_ok(there.path(), &["doctor"]);
@@ -398,11 +444,21 @@ async fn a_copy_may_be_sealed_with_another_key() {
     let key = desk(home.path(), &receiver).await;
     let key_file = cluster.key_file();
 
-    let made = copied(&copy(home.path(), &file_of(home.path()), &cluster.address(), &["--to-secret-key-file", key_file.to_str().unwrap()]));
-    let again =
-        copied(&copy(home.path(), &file_of(home.path()), &cluster.address(), &["--to-secret-key-file", key_file.to_str().unwrap()]));
+    let made = copied(&copy(
+        home.path(),
+        &file_of(home.path()),
+        &cluster.address(),
+        &["--to-secret-key-file", key_file.to_str().unwrap()],
+    ));
+    let again = copied(&copy(
+        home.path(),
+        &file_of(home.path()),
+        &cluster.address(),
+        &["--to-secret-key-file", key_file.to_str().unwrap()],
+    ));
     let mut with_the_old = cluster.command("a", &["keys", "list"]);
-    let with_the_old = refused(&with_the_old.env("AVERT_SECRET_KEY_FILE", home.path().join("secret.key")).output().unwrap(), 1);
+    let with_the_old =
+        refused(&with_the_old.env("AVERT_SECRET_KEY_FILE", home.path().join("secret.key")).output().unwrap(), 1);
     let server = cluster.serve("a", &[]);
     decide(&server.url, &key).await;
     let heard = receiver.wait_for(3).await;
@@ -423,14 +479,20 @@ async fn a_key_that_is_not_the_sources_is_refused_and_one_that_is_not_named_is_a
     let another = home.path().join("another.key");
     fs::write(&another, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n").unwrap();
     let with_key = |to: &str, key: &Path| {
-        avert(home.path(), &["copy", "--from", &cluster.address(), "--to", to]).env("AVERT_SECRET_KEY_FILE", key).output().unwrap()
+        avert(home.path(), &["copy", "--from", &cluster.address(), "--to", to])
+            .env("AVERT_SECRET_KEY_FILE", key)
+            .output()
+            .unwrap()
     };
 
     let wrong = refused(&with_key(&file_of(home.path()), &another), 1);
     let missing = refused(&with_key(&file_of(home.path()), &home.path().join("nowhere.key")), 1);
     let unnamed = run(home.path(), &["copy", "--from", &cluster.address(), "--to", &target.address()]);
 
-    assert!(wrong.contains("is not the key that the source was sealed with") && wrong.contains("another.key"), "{wrong}");
+    assert!(
+        wrong.contains("is not the key that the source was sealed with") && wrong.contains("another.key"),
+        "{wrong}"
+    );
     assert!(missing.contains("nowhere.key"), "{missing}");
     assert!(!home.path().join("avert.db").exists());
     let told = String::from_utf8(unnamed.stderr).unwrap();
@@ -476,7 +538,8 @@ async fn both_kinds_of_database_have_the_same_columns_to_carry() {
     let file = rusqlite::Connection::open(home.path().join("avert.db")).unwrap();
     let mut columns = file
         .prepare(
-            "SELECT m.name, replace(c.name, 'only', 'single') FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'",
+            "SELECT m.name, replace(c.name, 'only', 'single') FROM sqlite_schema m JOIN pragma_table_info(m.name) c \
+                WHERE m.type = 'table'",
         )
         .unwrap();
     let in_files = columns.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap);
@@ -488,7 +551,8 @@ async fn both_kinds_of_database_have_the_same_columns_to_carry() {
         })
     };
     let in_files: BTreeSet<(String, String)> = in_files.filter(|column| carried(column, &ONLY_IN_FILES)).collect();
-    let on_servers = "SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = 'public'";
+    let on_servers =
+        "SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = 'public'";
     let rows = cluster.database.client().await.query(on_servers, &[]).await.unwrap();
     let on_servers = rows.iter().map(|row| (row.get(0), row.get(1))).filter(|column| carried(column, &ONLY_ON_SERVERS));
     let on_servers: BTreeSet<(String, String)> = on_servers.collect();

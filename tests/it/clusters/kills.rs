@@ -1,5 +1,6 @@
-//! Three nodes on one database, killed with -9 one after the other while merchants decide and webhooks go out, or frozen, or without their
-//! database for a while: nothing acknowledged is lost, nothing is done twice, and what a node that never comes back has left the others take up.
+//! Three nodes on one database, killed with -9 one after the other while merchants decide and webhooks go out, or
+//! frozen, or without their database for a while: nothing acknowledged is lost, nothing is done twice, and what a node
+//! that never comes back has left the others take up.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -60,7 +61,8 @@ impl Desk {
         block_in_place(|| cluster.run_ok("a", &["webhooks", "add", &outside.hook(), "--basic", "desk:hunter22"]));
         let client = Client::builder().timeout(PUT_PATIENCE).no_proxy().build().unwrap();
         let (nodes, ledger) = (Mutex::default(), Mutex::default());
-        let desk = Arc::new(Self { gate, cluster, outside, nodes, settings, client, key, operator_key, ledger, alerts });
+        let desk =
+            Arc::new(Self { gate, cluster, outside, nodes, settings, client, key, operator_key, ledger, alerts });
         for node in ["a", "b", "c"] {
             desk.start_node(node);
         }
@@ -83,11 +85,16 @@ impl Desk {
         let ids: Vec<AlertId> = (0..self.alerts).map(|_| AlertId::generate()).collect();
         let alert = |(number, id): (usize, &AlertId)| {
             let (provider, kind) = [("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE"), ("VERIFI", "VERIFI_CANCEL")][number % 2];
-            json!({"id": id.to_string(), "providerId": format!("P-{id}"), "provider": provider, "type": kind, "amount": "12.50",
+            json!({"id": id.to_string(), "providerId": format!("P-{id}"), "provider": provider, "type": kind,
+                "amount": "12.50",
                 "currency": "EUR", "hoursLeft": 20})
         };
         let batch: Vec<Value> = ids.iter().enumerate().map(alert).collect();
-        let request = self.client.post(format!("{}/operator/v1/alerts", self.url())).header("X-API-KEY", &self.operator_key).json(&batch);
+        let request = self
+            .client
+            .post(format!("{}/operator/v1/alerts", self.url()))
+            .header("X-API-KEY", &self.operator_key)
+            .json(&batch);
         assert_eq!(request.send().await.unwrap().status(), 200);
         self.ledger.lock().unwrap().open.extend(ids);
     }
@@ -96,8 +103,12 @@ impl Desk {
     async fn decide(self: Arc<Self>) {
         loop {
             let Some(alert) = self.ledger.lock().unwrap().open.pop_front() else { return };
-            let request = self.client.put(format!("{}/api/v1/alerts/{alert}/resolution", self.url())).header("X-API-KEY", &self.key);
-            let request = request.header("Idempotency-Key", format!("key-{alert}")).json(&json!({"refunded": "REFUNDED"}));
+            let request = self
+                .client
+                .put(format!("{}/api/v1/alerts/{alert}/resolution", self.url()))
+                .header("X-API-KEY", &self.key);
+            let request =
+                request.header("Idempotency-Key", format!("key-{alert}")).json(&json!({"refunded": "REFUNDED"}));
             let answered = async {
                 let answer = request.send().await?;
                 Ok::<_, reqwest::Error>((answer.status().as_u16(), answer.json::<Value>().await?))
@@ -144,7 +155,8 @@ impl Desk {
     async fn until_ready(&self, ready: bool) {
         let url = self.nodes.lock().unwrap()[2].url.clone();
         let mut tick = tokio::time::interval(Duration::from_millis(50));
-        let asked = async || self.client.get(format!("{url}/ready")).send().await.is_ok_and(|answer| answer.status() == 200);
+        let asked =
+            async || self.client.get(format!("{url}/ready")).send().await.is_ok_and(|answer| answer.status() == 200);
         let began = Instant::now();
         while asked().await != ready {
             assert!(began.elapsed() < SETTLING, "it is never {ready}");
@@ -172,7 +184,8 @@ impl Desk {
         let mut tick = tokio::time::interval(Duration::from_millis(200));
         loop {
             let attempts = self.see("operator/v1/attempts").await["data"].as_array().unwrap().len();
-            let waiting = self.see("operator/v1/deliveries?state=pending,leased&size=1").await["data"].as_array().unwrap().len();
+            let waiting =
+                self.see("operator/v1/deliveries?state=pending,leased&size=1").await["data"].as_array().unwrap().len();
             if attempts + waiting == 0 {
                 return;
             }
@@ -189,7 +202,9 @@ impl Desk {
         for (alert, outcome) in &acknowledged {
             let stored = self.see(&format!("api/v1/alerts/{alert}")).await;
             assert_eq!(&stored["outcome"], outcome, "the acknowledged outcome of {alert} is the stored one");
-            let [decision] = applied[alert].as_slice() else { panic!("the network took {:?} on {alert}", applied[alert]) };
+            let [decision] = applied[alert].as_slice() else {
+                panic!("the network took {:?} on {alert}", applied[alert])
+            };
             assert_eq!(outcome["id"], decision.attempt.to_string(), "the outcome of {alert} is the network's decision");
         }
         let mut events: BTreeMap<(String, String), usize> = BTreeMap::new();
@@ -235,7 +250,8 @@ async fn a_database_that_goes_away_and_a_node_that_stands_still_cost_nothing_eit
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_are_killed_and_nothing_acknowledged_is_lost_or_done_twice() {
-    let kills = std::env::var("AVERT_CLUSTER_KILLS").map_or(KILLS, |text| text.parse().expect("AVERT_CLUSTER_KILLS is a number"));
+    let kills = std::env::var("AVERT_CLUSTER_KILLS")
+        .map_or(KILLS, |text| text.parse().expect("AVERT_CLUSTER_KILLS is a number"));
     let Some(desk) = Desk::start(ALERTS * kills.div_ceil(KILLS)).await else { return };
     desk.bring().await;
     let merchants = desk.merchants();

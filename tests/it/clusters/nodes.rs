@@ -1,4 +1,5 @@
-//! Two nodes on one database: what one acknowledges the other shows in its very next answer, and neither does anything twice.
+//! Two nodes on one database: what one acknowledges the other shows in its very next answer, and neither does anything
+//! twice.
 
 use std::collections::BTreeSet;
 
@@ -31,10 +32,14 @@ impl Nodes {
     /// Brings an alert in by a node; its id.
     async fn bring(&self, node: usize, number: u32) -> String {
         let alert = json!({
-            "providerId": format!("P-{number}"), "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "12.50",
+            "providerId": format!("P-{number}"), "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD",
+                "amount": "12.50",
             "currency": "EUR", "merchantDescriptor": "ACME*SHOP", "hoursLeft": 20,
         });
-        let request = self.client.post(format!("{}/operator/v1/alerts", self.servers[node].url)).header("X-API-KEY", &self.operator_key);
+        let request = self
+            .client
+            .post(format!("{}/operator/v1/alerts", self.servers[node].url))
+            .header("X-API-KEY", &self.operator_key);
         let report = answer(request.json(&json!([alert]))).await;
         assert_eq!(report.0, StatusCode::OK, "{report:?}");
         let page = self.list(node, &format!("q=P-{number}")).await;
@@ -42,13 +47,17 @@ impl Nodes {
     }
 
     async fn list(&self, node: usize, query: &str) -> Value {
-        let request = self.client.get(format!("{}/api/v1/alerts?{query}", self.servers[node].url)).header("X-API-KEY", &self.key);
+        let request =
+            self.client.get(format!("{}/api/v1/alerts?{query}", self.servers[node].url)).header("X-API-KEY", &self.key);
         answer(request).await.1
     }
 
     /// A decision on an alert by a node, with the key that makes it repeatable.
     fn decision(&self, node: usize, id: &str, refunded: &str, repeatable: Option<&str>) -> RequestBuilder {
-        let request = self.client.put(format!("{}/api/v1/alerts/{id}/resolution", self.servers[node].url)).header("X-API-KEY", &self.key);
+        let request = self
+            .client
+            .put(format!("{}/api/v1/alerts/{id}/resolution", self.servers[node].url))
+            .header("X-API-KEY", &self.key);
         let request = request.json(&json!({"refunded": refunded}));
         match repeatable {
             Some(key) => request.header("Idempotency-Key", key),
@@ -72,7 +81,11 @@ async fn what_one_node_acknowledges_the_other_shows_in_its_very_next_answer() {
         let id = nodes.bring(here, number).await;
         let listed = nodes.list(there, "").await;
         let open = nodes.list(there, "status=OPEN").await;
-        assert_eq!((listed["total"].as_u64(), open["total"].as_u64()), (Some(u64::from(number) + 1), Some(1)), "{number}");
+        assert_eq!(
+            (listed["total"].as_u64(), open["total"].as_u64()),
+            (Some(u64::from(number) + 1), Some(1)),
+            "{number}"
+        );
 
         let (status, decided) = answer(nodes.decision(here, &id, "REFUNDED", None)).await;
         let shown = nodes.list(there, &format!("q=P-{number}&status=RESOLVED")).await;
@@ -105,8 +118,10 @@ async fn of_two_decisions_at_two_nodes_one_is_recorded_and_every_event_arrives_o
 
     for number in 0..10 {
         let id = nodes.bring(0, number).await;
-        let (one, other) =
-            tokio::join!(answer(nodes.decision(0, &id, "REFUNDED", None)), answer(nodes.decision(1, &id, "NOT REFUNDED", None)));
+        let (one, other) = tokio::join!(
+            answer(nodes.decision(0, &id, "REFUNDED", None)),
+            answer(nodes.decision(1, &id, "NOT REFUNDED", None))
+        );
 
         let mut statuses = [one.0.as_u16(), other.0.as_u16()];
         statuses.sort_unstable();
@@ -151,12 +166,21 @@ async fn a_node_whose_clock_moves_while_it_runs_says_so_once_and_again_when_it_i
     let server = Server::spawn(command, std::fs::File::create(&log).unwrap().into());
     let client = Client::new();
     let off = async || {
-        let figures = client.get(format!("{}/metrics", server.url)).bearer_auth(&operator).send().await.unwrap().text().await.unwrap();
+        let figures = client
+            .get(format!("{}/metrics", server.url))
+            .bearer_auth(&operator)
+            .send()
+            .await
+            .unwrap()
+            .text()
+            .await
+            .unwrap();
         let figure = figures.lines().find_map(|line| line.strip_prefix("avert_clock_off_seconds "));
         figure.map_or(f64::NAN, |figure| figure.parse().unwrap())
     };
     let until = async |is_so: fn(f64) -> bool| {
-        let (began, mut tick) = (std::time::Instant::now(), tokio::time::interval(std::time::Duration::from_millis(100)));
+        let (began, mut tick) =
+            (std::time::Instant::now(), tokio::time::interval(std::time::Duration::from_millis(100)));
         while !is_so(off().await) {
             assert!(began.elapsed().as_secs() < 20, "the figure is {}", off().await);
             tick.tick().await;

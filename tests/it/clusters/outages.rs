@@ -1,4 +1,5 @@
-//! A node outlives its database: while that is away it says so and decides nothing, and afterwards it goes on by itself.
+//! A node outlives its database: while that is away it says so and decides nothing, and afterwards it goes on by
+//! itself.
 
 use std::time::{Duration, Instant};
 
@@ -37,12 +38,19 @@ impl Node {
         let client = Client::builder().timeout(PATIENCE).no_proxy().pool_max_idle_per_host(0).build().unwrap();
         let mut node = Self { server, gate, key, client, ids: Vec::new(), cluster };
         let (_, page) = node.list().await;
-        node.ids = page["data"].as_array().unwrap().iter().map(|alert| alert["id"].as_str().unwrap().to_owned()).collect();
+        node.ids =
+            page["data"].as_array().unwrap().iter().map(|alert| alert["id"].as_str().unwrap().to_owned()).collect();
         Some(node)
     }
 
     async fn list(&self) -> (StatusCode, Value) {
-        let asked = self.client.get(format!("{}/api/v1/alerts", self.server.url)).header("X-API-KEY", &self.key).send().await.unwrap();
+        let asked = self
+            .client
+            .get(format!("{}/api/v1/alerts", self.server.url))
+            .header("X-API-KEY", &self.key)
+            .send()
+            .await
+            .unwrap();
         (asked.status(), asked.json().await.unwrap())
     }
 
@@ -52,7 +60,14 @@ impl Node {
 
     async fn decide(&self, id: &str) -> (StatusCode, Value) {
         let url = format!("{}/api/v1/alerts/{id}/resolution", self.server.url);
-        let asked = self.client.put(url).header("X-API-KEY", &self.key).json(&json!({"refunded": "REFUNDED"})).send().await.unwrap();
+        let asked = self
+            .client
+            .put(url)
+            .header("X-API-KEY", &self.key)
+            .json(&json!({"refunded": "REFUNDED"}))
+            .send()
+            .await
+            .unwrap();
         (asked.status(), asked.json().await.unwrap())
     }
 
@@ -72,7 +87,10 @@ impl Node {
 #[case(Way::Shut, Duration::from_millis(1_300))]
 #[case(Way::Silent, Duration::from_secs(8))]
 #[tokio::test(flavor = "multi_thread")]
-async fn while_its_database_is_away_a_node_says_so_and_afterwards_it_goes_on(#[case] way: Way, #[case] seen_within: Duration) {
+async fn while_its_database_is_away_a_node_says_so_and_afterwards_it_goes_on(
+    #[case] way: Way,
+    #[case] seen_within: Duration,
+) {
     let Some(node) = Node::start().await else { return };
     assert_eq!((node.ready().await, node.list().await.0), (StatusCode::OK, StatusCode::OK));
     assert_eq!(node.decide(&node.ids[0]).await.0, StatusCode::OK);
@@ -108,7 +126,8 @@ async fn set_read_only(cluster: &Cluster, setting: &str) {
     let name = cluster.database.server().name;
     hands.batch_execute("SET default_transaction_read_only = off").await.unwrap();
     hands.batch_execute(&format!("ALTER DATABASE {name} SET default_transaction_read_only = {setting}")).await.unwrap();
-    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> \
+        pg_backend_pid()";
     hands.query(end, &[]).await.unwrap();
 }
 
@@ -162,6 +181,7 @@ async fn a_node_that_idles_while_its_database_is_away_says_so_and_not_again_and_
     let said = std::fs::read_to_string(log).unwrap();
     // Of what it does by itself; a probe that is asked for tells of itself each time.
     let by_itself = ["the store did not do its work", "cannot be claimed", "could not be cleared up"];
-    let times = by_itself.map(|words| said.lines().filter(|line| line.contains("WARN") && line.contains(words)).count());
+    let times =
+        by_itself.map(|words| said.lines().filter(|line| line.contains("WARN") && line.contains(words)).count());
     assert!(times[0] > 0 && times.iter().all(|times| *times <= 2), "{times:?}: {said}");
 }

@@ -1,4 +1,5 @@
-//! Schema and data key of a desk in PostgreSQL: applied on purpose, made by who comes first, refused where they are others.
+//! Schema and data key of a desk in PostgreSQL: applied on purpose, made by who comes first, refused where they are
+//! others.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -43,7 +44,8 @@ async fn a_schema_is_looked_at_without_a_change_and_applied_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn why_searches_have_no_index_is_told_in_the_words_of_the_server() {
     let Some(cluster) = Cluster::empty().await else { return };
-    let forbid = "CREATE FUNCTION forbid() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'ask Ann for it'; END $$;
+    let forbid = "CREATE FUNCTION forbid() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'ask \
+        Ann for it'; END $$;
         CREATE EVENT TRIGGER forbid ON ddl_command_start WHEN TAG IN ('CREATE EXTENSION') EXECUTE FUNCTION forbid()";
     cluster.database.client().await.batch_execute(forbid).await.unwrap();
 
@@ -51,7 +53,12 @@ async fn why_searches_have_no_index_is_told_in_the_words_of_the_server() {
 
     let told = String::from_utf8_lossy(&made.stderr).into_owned();
     assert_eq!(made.status.code(), Some(0), "{told}");
-    assert!(told.contains("searches have no index, and look at every alert: the database cannot do this now: ask Ann for it"), "{told}");
+    assert!(
+        told.contains(
+            "searches have no index, and look at every alert: the database cannot do this now: ask Ann for it"
+        ),
+        "{told}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,9 +83,12 @@ async fn the_tables_of_another_program_are_left_alone() {
     cluster.database.client().await.batch_execute("CREATE TABLE bookmarks (url text)").await.unwrap();
 
     // 1 of a check says that something waits, and nothing else.
-    for (arguments, code) in
-        [(&["migrate", "--check"][..], 4), (&["migrate"], 1), (&["serve", "--listen", "127.0.0.1:0"], 1), (&["import", "-"], 1)]
-    {
+    for (arguments, code) in [
+        (&["migrate", "--check"][..], 4),
+        (&["migrate"], 1),
+        (&["serve", "--listen", "127.0.0.1:0"], 1),
+        (&["import", "-"], 1),
+    ] {
         let said = refused(&cluster.run("a", arguments), code);
         assert!(said.contains("another program"), "{said}");
     }
@@ -91,7 +101,9 @@ fn contents(directory: &Path) -> Vec<(String, Vec<u8>)> {
         .unwrap()
         .map(|entry| entry.unwrap())
         .filter(|entry| entry.path().is_file())
-        .map(|entry| (entry.file_name().into_string().unwrap(), Sha256::digest(fs::read(entry.path()).unwrap()).to_vec()))
+        .map(|entry| {
+            (entry.file_name().into_string().unwrap(), Sha256::digest(fs::read(entry.path()).unwrap()).to_vec())
+        })
         .collect();
     all.sort();
     all
@@ -150,7 +162,10 @@ async fn whoever_makes_the_tables_makes_the_data_key_and_has_to_name_it() {
 
     assert!(nameless.contains("AVERT_SECRET_KEY_FILE"), "{nameless}");
     assert_eq!((looked, untouched, mode), (Some(1), 0, 0o600));
-    assert!(without.contains("every machine has a copy of that file") && !without.contains("data directory"), "{without}");
+    assert!(
+        without.contains("every machine has a copy of that file") && !without.contains("data directory"),
+        "{without}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -244,7 +259,18 @@ async fn the_doctor_looks_at_the_database_and_sees_what_is_wrong() {
     let (code, report) = doctor(&cluster);
     assert_eq!((empty_code, states(&empty, "database")), (Some(0), vec!["notice".to_owned()]), "{empty:#}");
     assert_eq!((code, &report["wrong"]), (Some(0), &Value::from(0)), "{report:#}");
-    for check in ["database", "searches", "processes", "key", "outcomes", "counts", "audit log", "decisions", "deliveries", "clock"] {
+    for check in [
+        "database",
+        "searches",
+        "processes",
+        "key",
+        "outcomes",
+        "counts",
+        "audit log",
+        "decisions",
+        "deliveries",
+        "clock",
+    ] {
         assert_eq!(states(&report, check), ["ok"], "{check}: {report:#}");
     }
 
@@ -254,7 +280,10 @@ async fn the_doctor_looks_at_the_database_and_sees_what_is_wrong() {
     assert_eq!(states(&report, "counts"), ["wrong"], "{report:#}");
     hands.batch_execute("UPDATE alert_total SET alerts = alerts - 1").await.unwrap();
 
-    hands.batch_execute("UPDATE alert_count SET alerts = alerts + 1 WHERE key = (SELECT min(key) FROM alert_count)").await.unwrap();
+    hands
+        .batch_execute("UPDATE alert_count SET alerts = alerts + 1 WHERE key = (SELECT min(key) FROM alert_count)")
+        .await
+        .unwrap();
     hands.batch_execute("UPDATE alert SET outcome = 'won' WHERE key = (SELECT min(key) FROM alert)").await.unwrap();
     fs::set_permissions(cluster.key_file(), fs::Permissions::from_mode(0o644)).unwrap();
     let (code, report) = doctor(&cluster);

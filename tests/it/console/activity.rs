@@ -54,7 +54,12 @@ fn entry(at: Timestamp, session: Uuid, user: &str, step: JournalStep) -> Journal
 
 fn staged(key: &str, alert: &Alert) -> JournalStep {
     let said = Resolution::Current { decision: Decision::NotRefunded, comments: "the parcel arrived".to_owned() };
-    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &said), rule: None, together: None }
+    JournalStep::Staged {
+        decision: key.to_owned(),
+        said: JournalDecision::of(alert, &said),
+        rule: None,
+        together: None,
+    }
 }
 
 fn refused(key: &str) -> JournalStep {
@@ -66,9 +71,16 @@ fn by_maria(rig: &mut Rig, ago: Duration, alerts: &[&Alert]) {
     let at = rig.clock.now() - ago;
     let steps = alerts.iter().flat_map(|alert| {
         let key = format!("maria-{}", alert.id);
-        [entry(at, MARIA, "maria", staged(&key, alert)), entry(at + Duration::seconds(6), MARIA, "maria", refused(&key))]
+        [
+            entry(at, MARIA, "maria", staged(&key, alert)),
+            entry(at + Duration::seconds(6), MARIA, "maria", refused(&key)),
+        ]
     });
-    rig.update(Message::JournalRead(Ok(JournalPart { entries: steps.collect(), anew: true, ..JournalPart::default() })));
+    rig.update(Message::JournalRead(Ok(JournalPart {
+        entries: steps.collect(),
+        anew: true,
+        ..JournalPart::default()
+    })));
 }
 
 pub fn audit(rig: &Rig, count: u64) {
@@ -136,8 +148,14 @@ fn that_an_alert_is_answered_already_is_kept_with_its_alert_and_words_about_a_ke
         _ => None,
     });
     let told: Vec<_> = told.collect();
-    assert!(told.iter().any(|(words, alert)| words.starts_with("This alert is answered already") && *alert == Some(id)), "{told:?}");
-    assert!(!told.iter().any(|(words, _)| words.contains("means nothing here") || words.contains("nothing to take back")), "{told:?}");
+    assert!(
+        told.iter().any(|(words, alert)| words.starts_with("This alert is answered already") && *alert == Some(id)),
+        "{told:?}"
+    );
+    assert!(
+        !told.iter().any(|(words, _)| words.contains("means nothing here") || words.contains("nothing to take back")),
+        "{told:?}"
+    );
 }
 
 #[test]
@@ -153,7 +171,8 @@ fn a_decision_stands_there_with_who_made_it_and_its_proof() {
         assert!(row.contains(words), "{words:?} is not in {row}");
     }
     let screen = rig.screen();
-    for words in ["staged by omar", "recorded: the alert is RESOLVED", "refund 88240", "IDEMPOTENCY-KEY", "RESOLVED, "] {
+    for words in ["staged by omar", "recorded: the alert is RESOLVED", "refund 88240", "IDEMPOTENCY-KEY", "RESOLVED, "]
+    {
         assert!(screen.contains(words), "{words:?} is not in\n{screen}");
     }
 }
@@ -170,7 +189,10 @@ fn what_failed_needs_somebody_until_it_was_seen_to() {
     rig.press("x");
 
     assert!(counted.contains("4 Activity 1"), "{counted}");
-    assert!(row.contains("! 14:03:") && row.contains("network refused: ") && screen.contains("case closed by issuer"), "{screen}");
+    assert!(
+        row.contains("! 14:03:") && row.contains("network refused: ") && screen.contains("case closed by issuer"),
+        "{screen}"
+    );
     assert!(rig.screen().contains("Nothing needs you."), "{}", rig.screen());
     assert!(!line(&mut rig, "4 Activity").contains("4 Activity 1"));
     assert!(matches!(journaled(&rig).last(), Some(JournalStep::Dismissed { .. })), "{:?}", journaled(&rig));
@@ -191,7 +213,11 @@ fn that_something_was_seen_to_is_taken_back_by_the_same_key() {
     assert!(told.contains("Seen to. In the view All x takes that back."), "{told}");
     assert!(line(&mut rig, "4 Activity").contains("4 Activity 1"), "{}", rig.screen());
     assert!(!line(&mut rig, "▌").contains("seen to"), "{}", rig.screen());
-    assert!(matches!(journaled(&rig).last(), Some(JournalStep::Dismissed { taken_back: true, .. })), "{:?}", journaled(&rig));
+    assert!(
+        matches!(journaled(&rig).last(), Some(JournalStep::Dismissed { taken_back: true, .. })),
+        "{:?}",
+        journaled(&rig)
+    );
 }
 
 #[test]
@@ -216,7 +242,10 @@ fn the_header_is_not_well_while_a_failure_of_before_stands_nor_when_one_of_sever
 #[case::wide(120, "▲ 1 needs you: 4")]
 #[case::usual(80, "▲ 1 needs you: 4")]
 #[case::narrow(60, "▲ see 4")]
-fn with_little_room_the_header_names_what_needs_somebody_in_fewer_words_and_the_screens_stay(#[case] width: u16, #[case] words: &str) {
+fn with_little_room_the_header_names_what_needs_somebody_in_fewer_words_and_the_screens_stay(
+    #[case] width: u16,
+    #[case] words: &str,
+) {
     let mut rig = started(Made { size: (width, 24), ..desk() });
     by_maria(&mut rig, Duration::hours(20), &[&morning(clock().now())[0]]);
 
@@ -332,7 +361,10 @@ fn the_form_of_a_failed_decision_opens_again_as_it_was_filled_in() {
     rig.advance(Duration::seconds(6));
 
     assert!(form.contains("the parcel arrived") && form.contains("NOT REFUNDED"), "{form}");
-    assert_eq!(rig.service.alert(id).unwrap().outcome.map(|outcome| outcome.comments), Some("the parcel arrived".to_owned()));
+    assert_eq!(
+        rig.service.alert(id).unwrap().outcome.map(|outcome| outcome.comments),
+        Some("the parcel arrived".to_owned())
+    );
 }
 
 #[test]
@@ -366,7 +398,10 @@ fn what_waits_here_is_not_said_to_be_on_its_way() {
 
     let waits = rig.screen();
 
-    assert!(staged.contains("Only what failed is decided again. It has not been sent yet: u takes it back."), "{staged}");
+    assert!(
+        staged.contains("Only what failed is decided again. It has not been sent yet: u takes it back."),
+        "{staged}"
+    );
     assert!(waits.contains("It waits here, not sent: ctrl-r asks whether it leaves, u takes it back."), "{waits}");
 }
 
@@ -381,7 +416,10 @@ fn a_decision_of_an_earlier_console_is_decided_again_by_its_key() {
     rig.press("o");
     rig.advance(Duration::milliseconds(100));
 
-    assert!(row.contains("maria") && row.contains("NOT REFUNDED 240.00 USD") && row.contains("the window has closed"), "{row}");
+    assert!(
+        row.contains("maria") && row.contains("NOT REFUNDED 240.00 USD") && row.contains("the window has closed"),
+        "{row}"
+    );
     assert_eq!(rig.current(), alerts[5].id);
     assert!(rig.screen().contains("the parcel arrived"), "{}", rig.screen());
     assert_eq!(rig.sent(), 0);
@@ -391,7 +429,11 @@ fn a_decision_of_an_earlier_console_is_decided_again_by_its_key() {
 fn a_form_that_was_waited_for_does_not_open_under_other_keys() {
     let mut rig = started(Made { size: (120, 40), ..desk() });
     let alerts = morning(clock().now());
-    by_maria(&mut rig, Duration::hours(20), &[&Alert { id: AlertId::generate(), provider_id: "GONE".to_owned(), ..alerts[5].clone() }]);
+    by_maria(
+        &mut rig,
+        Duration::hours(20),
+        &[&Alert { id: AlertId::generate(), provider_id: "GONE".to_owned(), ..alerts[5].clone() }],
+    );
     rig.press("4 o");
     rig.advance(Duration::milliseconds(100));
 
@@ -432,7 +474,8 @@ fn an_unknown_one_is_looked_up_and_never_sent_again() {
     for words in ["? 14:03:", "not known whether it arrived", "next look; it is never sent twice by itself"] {
         assert!(screen.contains(words), "{words:?} is not in\n{screen}");
     }
-    let words = "It may have arrived, and is looked up by itself: enter goes to its alert, where a new answer is given.";
+    let words =
+        "It may have arrived, and is looked up by itself: enter goes to its alert, where a new answer is given.";
     assert!(rig.screen().contains(words), "{}", rig.screen());
     assert!(screen.contains("enter goes to its alert for a new answer"), "{screen}");
     assert_eq!(rig.sent(), 1);
@@ -447,7 +490,8 @@ fn of_an_answer_that_an_earlier_console_waited_for_it_is_said_how_often_this_one
     let left = Leftovers { unanswered: vec![sent], ..Leftovers::default() };
     let made = Made { kept: DeskState { left, ..desk().kept }, operator: false, size: (160, 40), ..desk() };
     let mut rig = started(made);
-    let steps = [staged(&key, &alert), JournalStep::Sent { decision: key.clone() }].map(|step| entry(at, MARIA, "maria", step));
+    let steps =
+        [staged(&key, &alert), JournalStep::Sent { decision: key.clone() }].map(|step| entry(at, MARIA, "maria", step));
     rig.update(Message::JournalRead(Ok(JournalPart { entries: steps.into(), anew: true, ..JournalPart::default() })));
     rig.advance(Duration::seconds(10));
 
@@ -489,7 +533,10 @@ fn the_proof_of_a_decision_that_a_person_says_was_not_taken_says_who_said_so() {
     rig.press("k 4 p n ctrl-s 4 tab");
 
     let screen = rig.screen();
-    assert!(screen.contains("omar said that the network did not apply it") && !screen.contains("omar's word"), "{screen}");
+    assert!(
+        screen.contains("omar said that the network did not apply it") && !screen.contains("omar's word"),
+        "{screen}"
+    );
 }
 
 #[rstest]
@@ -601,7 +648,8 @@ fn every_notification_is_kept_and_leads_to_its_alert() {
 #[test]
 fn a_card_number_in_a_notification_is_masked_in_the_journal() {
     let mut rig = started(desk());
-    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("card 4111 1111 1111 1111 unknown".to_owned())));
+    rig.service
+        .next_resolution(Fate::Refused(ServiceError::ProviderFailed("card 4111 1111 1111 1111 unknown".to_owned())));
 
     decide(&mut rig, "r", "");
 
@@ -612,7 +660,10 @@ fn a_card_number_in_a_notification_is_masked_in_the_journal() {
             _ => None,
         })
         .collect();
-    assert!(words.iter().any(|words| words.contains("4111 11")) && !words.iter().any(|words| words.contains("1111 1111")), "{words:?}");
+    assert!(
+        words.iter().any(|words| words.contains("4111 11")) && !words.iter().any(|words| words.contains("1111 1111")),
+        "{words:?}"
+    );
 }
 
 #[test]
@@ -650,7 +701,8 @@ fn a_journal_that_cannot_be_read_is_said_above_what_this_console_did() {
     assert!(rig.screen().contains("the journal cannot be read: permission denied"), "{}", rig.screen());
 }
 
-/// A day's work: one refused, one unknown, one overtaken, one taken back, one recorded, and one that maria's console left.
+/// A day's work: one refused, one unknown, one overtaken, one taken back, one recorded, and one that maria's console
+/// left.
 fn busy(rig: &mut Rig) {
     let alerts = morning(clock().now());
     by_maria(rig, Duration::hours(3), &[&alerts[12]]);
@@ -718,10 +770,16 @@ fn the_decisions_of_the_day_stand_below_what_needs_somebody_each_once_and_the_cu
 
     rig.press("j");
 
-    let at = |words: &str| screen.lines().position(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words}:\n{screen}"));
+    let at = |words: &str| {
+        screen.lines().position(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words}:\n{screen}"))
+    };
     assert!(at("NOT REFUNDED 1,480.00 AED") < at(" TODAY") && at(" TODAY") < at(" REFUNDED 129.90 EUR"), "{screen}");
     assert_eq!(screen.matches("! 14:03:").count(), 1, "{screen}");
-    assert!(first.contains("NOT REFUNDED 1,480.00 AED") && line(&mut rig, "▌").contains("✓ 14:03:00"), "{}", rig.screen());
+    assert!(
+        first.contains("NOT REFUNDED 1,480.00 AED") && line(&mut rig, "▌").contains("✓ 14:03:00"),
+        "{}",
+        rig.screen()
+    );
 }
 
 #[test]
@@ -733,7 +791,10 @@ fn a_desk_that_has_decided_nothing_shows_what_it_was_told_today() {
 
     let screen = rig.screen();
     assert!(screen.contains("TODAY  nothing was decided here yet; this was told"), "{screen}");
-    assert!(screen.lines().skip_while(|line| !line.contains("TODAY")).any(|line| line.contains("the disk is full")), "{screen}");
+    assert!(
+        screen.lines().skip_while(|line| !line.contains("TODAY")).any(|line| line.contains("the disk is full")),
+        "{screen}"
+    );
 }
 
 #[test]
@@ -773,7 +834,10 @@ fn what_became_of_a_decision_is_told_once_in_all_that_happened_and_its_notice_ha
 
     let rows = all.lines().filter(|line| line.contains("✓ 14:03:")).count();
     assert!(all.contains("All 1") && rows == 1 && all.contains("recorded 14:03:"), "{all}");
-    assert!(notices.contains("Notices 1") && notices.contains("WHAT WAS TOLD") && notices.contains("(status RESOLVED)"), "{notices}");
+    assert!(
+        notices.contains("Notices 1") && notices.contains("WHAT WAS TOLD") && notices.contains("(status RESOLVED)"),
+        "{notices}"
+    );
 }
 
 #[test]
@@ -830,7 +894,10 @@ fn the_rows_of_a_view_are_exported_as_they_are_shown() {
     let mut lines = written.lines();
     assert_eq!(lines.next(), Some("at,who,what,alert,alertId,providerId,proof"));
     let row = lines.next().unwrap();
-    assert!(row.contains(",omar,REFUNDED 129.90 EUR,ETHOCA ··1234 A-10293,") && row.contains("recorded 14:03:"), "{row}");
+    assert!(
+        row.contains(",omar,REFUNDED 129.90 EUR,ETHOCA ··1234 A-10293,") && row.contains("recorded 14:03:"),
+        "{row}"
+    );
     assert_eq!(lines.next(), None);
 }
 
@@ -879,8 +946,14 @@ fn what_another_organization_decided_and_was_told_is_not_listed_as_ones_own() {
     let at = rig.clock.now() - Duration::minutes(9);
     let made_in = |place: &str, key: &str, alert: &Alert| {
         let place = place.to_owned();
-        let told = JournalStep::Notified { tone: "note".to_owned(), words: format!("told in {place}"), alert: None, decision: None };
-        [staged(key, alert), refused(key), told].map(|step| JournalEntry { place: place.clone(), ..entry(at, MARIA, "maria", step) })
+        let told = JournalStep::Notified {
+            tone: "note".to_owned(),
+            words: format!("told in {place}"),
+            alert: None,
+            decision: None,
+        };
+        [staged(key, alert), refused(key), told]
+            .map(|step| JournalEntry { place: place.clone(), ..entry(at, MARIA, "maria", step) })
     };
     let here = made_in("acme-eu, simulated networks", "one", &alerts[0]);
     let there = made_in("second, simulated networks", "two", &alerts[1]);

@@ -1,5 +1,5 @@
-//! The rows of the Activity screen and of the journal's pane: what was decided together in one, what words narrow them to, notes, notices, and
-//! what the webhooks of an outcome came to.
+//! The rows of the Activity screen and of the journal's pane: what was decided together in one, what words narrow them
+//! to, notes, notices, and what the webhooks of an outcome came to.
 
 use avert::console::message::Message;
 use avert::desk::{BuiltIn, JournalPart, JournalStep};
@@ -45,7 +45,8 @@ fn what_was_decided_together_is_one_row_with_what_became_of_it() {
     rig.press("4 tab");
 
     let row = line(&mut rig, "▌");
-    for words in ["! 14:03:", "bulk", "5 NOT REFUNDED 5.00 EUR", "view Open", "4 recorded, 1 failed   enter shows each"] {
+    for words in ["! 14:03:", "bulk", "5 NOT REFUNDED 5.00 EUR", "view Open", "4 recorded, 1 failed   enter shows each"]
+    {
         assert!(row.contains(words), "{words:?} is not in {row}");
     }
     assert_eq!(decided(&mut rig), 0, "{}", rig.screen());
@@ -56,11 +57,16 @@ fn what_was_decided_together_is_one_row_with_what_became_of_it() {
 #[case::whole((200, 60), "36 NOT REFUNDED 1,111,108.50 EUR +8 more ")]
 #[case::over_the_alert((80, 24), "36 NOT REFUNDED 1,111,108.50 EUR +8 more ")]
 #[case::shortened((60, 16), "36 NOT REFUNDED 1.1M EUR +8 ")]
-fn the_money_of_a_run_in_many_currencies_is_shortened_and_counted_before_it_goes(#[case] size: (u16, u16), #[case] words: &str) {
+fn the_money_of_a_run_in_many_currencies_is_shortened_and_counted_before_it_goes(
+    #[case] size: (u16, u16),
+    #[case] words: &str,
+) {
     let mut alerts = alike(36);
     for (number, alert) in alerts.iter_mut().enumerate() {
         alert.amount = Some("123456.50".parse().unwrap());
-        alert.currency = Currency::new(["EUR", "EUR", "EUR", "USD", "USD", "CAD", "CHF", "GBP", "AED", "SAR", "BRL", "PLN"][number % 12]);
+        alert.currency = Currency::new(
+            ["EUR", "EUR", "EUR", "USD", "USD", "CAD", "CHF", "GBP", "AED", "SAR", "BRL", "PLN"][number % 12],
+        );
     }
     let mut rig = started(Made { alerts, size, ..desk() });
     rig.press("* b alt-n ctrl-s");
@@ -201,7 +207,10 @@ fn a_run_whose_failure_another_answered_since_offers_it_no_more() {
 
     let page = rig.screen();
     assert!(page.contains("4 recorded, 1 answered by another"), "{page}");
-    assert!(page.contains("answered another way since: RESOLVED, REFUNDED") && !page.contains("answer what failed again"), "{page}");
+    assert!(
+        page.contains("answered another way since: RESOLVED, REFUNDED") && !page.contains("answer what failed again"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -234,7 +243,11 @@ fn a_key_that_is_for_one_decision_says_so_on_a_run() {
 
     rig.press("4 tab o");
 
-    assert!(rig.screen().contains("o opens the form of a decision that failed: enter shows each of these."), "{}", rig.screen());
+    assert!(
+        rig.screen().contains("o opens the form of a decision that failed: enter shows each of these."),
+        "{}",
+        rig.screen()
+    );
 }
 
 #[test]
@@ -279,8 +292,13 @@ fn a_run_of_another_console_is_one_row_and_a_line_without_the_field_is_a_row_of_
     };
     let mut other = started(Made { size: (160, 40), ..desk() });
 
-    let entries = staged[..3].iter().map(|step| line_of(step, false)).chain(staged[3..].iter().map(|step| line_of(step, true)));
-    other.update(Message::JournalRead(Ok(JournalPart { entries: entries.collect(), anew: true, ..JournalPart::default() })));
+    let entries =
+        staged[..3].iter().map(|step| line_of(step, false)).chain(staged[3..].iter().map(|step| line_of(step, true)));
+    other.update(Message::JournalRead(Ok(JournalPart {
+        entries: entries.collect(),
+        anew: true,
+        ..JournalPart::default()
+    })));
     other.press("4 tab");
 
     assert_eq!(staged.len(), 5);
@@ -297,7 +315,9 @@ fn the_case_of_a_payment_is_one_row_too() {
     rig.press("esc esc 4 tab");
 
     let row = line(&mut rig, "▌");
-    for words in ["case", "1 REFUNDED; 2 INVALID (duplicate alert) · 129.90 EUR", "A-10293", "3 recorded   enter shows each"] {
+    for words in
+        ["case", "1 REFUNDED; 2 INVALID (duplicate alert) · 129.90 EUR", "A-10293", "3 recorded   enter shows each"]
+    {
         assert!(row.contains(words), "{words:?} is not in {row}\n{}", rig.screen());
     }
 }
@@ -391,7 +411,10 @@ fn notes_have_a_view_of_their_own_and_lead_to_their_alert() {
 
     assert!(views.contains("Notes 2"), "{views}");
     assert!(newest.contains("waits for the bank") && newest.contains("VERIFI ··8831 A-10311"), "{newest}");
-    assert!(oldest.contains("omar") && oldest.contains("called the customer") && oldest.contains("ETHOCA ··1234 A-10293"), "{oldest}");
+    assert!(
+        oldest.contains("omar") && oldest.contains("called the customer") && oldest.contains("ETHOCA ··1234 A-10293"),
+        "{oldest}"
+    );
     assert_eq!(rig.current(), first);
 }
 
@@ -438,7 +461,11 @@ fn a_key_of_the_screen_that_means_nothing_in_the_pane_says_so() {
 
     rig.press("L tab f");
 
-    assert!(rig.screen().contains("f (filter) has nothing to do here now: it is for the Activity screen."), "{}", rig.screen());
+    assert!(
+        rig.screen().contains("f (filter) has nothing to do here now: it is for the Activity screen."),
+        "{}",
+        rig.screen()
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! One answer is suggested, whatever the shop's order, other alerts and rules say each by itself: in the detail, the form and the case alike.
+//! One answer is suggested, whatever the shop's order, other alerts and rules say each by itself: in the detail, the
+//! form and the case alike.
 
 use avert::domain::resolution::{Decision, InvalidReason};
 use avert::domain::time::Clock as _;
@@ -75,12 +76,18 @@ fn where_the_shop_had_refunded_before_the_alert_came_another_one_that_waits_make
     rig.press("i ctrl-s");
     rig.advance(Duration::seconds(20));
 
-    assert!(detail.contains("Another alert on this payment") && detail.contains(&format!("t  {REFUNDED_BEFORE}")), "{detail}");
+    assert!(
+        detail.contains("Another alert on this payment") && detail.contains(&format!("t  {REFUNDED_BEFORE}")),
+        "{detail}"
+    );
     assert!(!detail.contains(DUPLICATE), "{detail}");
     let order = "order NW-1: refunded before the alert";
     assert!(form.contains("(•) refunded before the alert") && form.contains(&format!("✓ {order}")), "{form}");
     assert!(refund.contains(&format!("⚠ order NW-1 suggests {REFUNDED_BEFORE}")), "{refund}");
-    assert!(case.contains("Already refunded: the shop's order NW-1.") && !case.contains("Refund one of them only"), "{case}");
+    assert!(
+        case.contains("Already refunded: the shop's order NW-1.") && !case.contains("Refund one of them only"),
+        "{case}"
+    );
     assert!(case.contains(&format!("t  {REFUNDED_BEFORE}")), "{case}");
     assert_eq!(sent(&rig), [Decision::Invalid(InvalidReason::PreviouslyRefunded); 2]);
 }
@@ -135,20 +142,27 @@ fn where_another_alert_was_refunded_since_it_is_a_duplicate_whatever_state_the_o
     rig.advance(Duration::seconds(6));
 
     assert!(detail.contains(&format!("i then 3  {DUPLICATE}")) && detail.contains("NW-1"), "{detail}");
-    assert!(form.contains("(•) duplicate alert") && form.contains("this reason fits") && !form.contains("order NW-1"), "{form}");
+    assert!(
+        form.contains("(•) duplicate alert") && form.contains("this reason fits") && !form.contains("order NW-1"),
+        "{form}"
+    );
     assert_eq!(sent(&rig), [Decision::Invalid(InvalidReason::Duplicate)]);
 }
 
 #[test]
 fn a_rule_that_says_otherwise_is_set_aside_where_money_has_gone_back() {
-    let (_directory, mut rig) = rig(alerts(refunded), OrderState::Shipped, "small: amount<500 currency:EUR -> refunded");
+    let (_directory, mut rig) =
+        rig(alerts(refunded), OrderState::Shipped, "small: amount<500 currency:EUR -> refunded");
 
     let detail = rig.screen();
     rig.press("t");
     let form = rig.screen();
 
     assert!(detail.contains("Your rule small says REFUNDED: set aside, money has gone"), "{detail}");
-    assert!(detail.contains(&format!("i then 3  {DUPLICATE}")) && !detail.contains("opens the form with this answer"), "{detail}");
+    assert!(
+        detail.contains(&format!("i then 3  {DUPLICATE}")) && !detail.contains("opens the form with this answer"),
+        "{detail}"
+    );
     assert!(form.contains("(•) duplicate alert"), "{form}");
 }
 

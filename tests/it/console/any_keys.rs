@@ -30,7 +30,8 @@ enum Step {
     Hold(bool),
 }
 
-/// Every key that means something somewhere, but `ctrl-s` and the space on a button: what sends is pressed on purpose only.
+/// Every key that means something somewhere, but `ctrl-s` and the space on a button: what sends is pressed on purpose
+/// only.
 const KEYS: [&str; 63] = [
     "V",
     "b",
@@ -129,23 +130,29 @@ fn start() -> Rig {
     alerts.push(refunded_sibling(&alerts[1], 1_001, now));
     alerts.push(refunded_sibling(&alerts[2], 1_002, now));
     // It matches what is refunded elsewhere, a notice, and what the network has refunded too.
-    let rules = "small: amount<100 currency:EUR,USD,GBP -> refunded \"below the fee\"\nrest: currency:AED -> not-refunded";
+    let rules =
+        "small: amount<100 currency:EUR,USD,GBP -> refunded \"below the fee\"\nrest: currency:AED -> not-refunded";
     Made { rules, auto_rules: &["small"], ..Made::of(alerts) }.start()
 }
 
 /// How often rules sent a decision on each alert; that nothing speaks against them.
 fn check_sent_by_rules(rig: &Rig) -> usize {
     let sent = rig.service.resolutions.lock().unwrap();
-    let mut by_rule: Vec<_> = sent.iter().filter(|(_, request)| request.resolution.comments() == BY_RULE).map(|(id, _)| *id).collect();
+    let mut by_rule: Vec<_> =
+        sent.iter().filter(|(_, request)| request.resolution.comments() == BY_RULE).map(|(id, _)| *id).collect();
     let all = by_rule.len();
     for id in &by_rule {
         let alert = rig.service.alert(*id).expect("an alert that there is");
-        assert!(alert.amount.is_some_and(|amount| amount.decimal() < 100.into()), "what no named rule matches is never sent by one");
+        assert!(
+            alert.amount.is_some_and(|amount| amount.decimal() < 100.into()),
+            "what no named rule matches is never sent by one"
+        );
         assert!(alert.rule_name.is_none() && !alert.alert_type.is_notice(), "a guard asks for a tick on {id}");
         assert_eq!(sent.iter().filter(|(other, _)| other == id).count(), 1, "{id} was sent more than once");
         // What arrives as a copy may have been answered before it came.
         let refunded = |other: &AlertId| by_rule.contains(other) || [1_001, 1_002].contains(&other.0.as_u128());
-        let twice: Vec<AlertId> = rig.service.on_payment_of(&alert).into_iter().map(|other| other.id).filter(refunded).collect();
+        let twice: Vec<AlertId> =
+            rig.service.on_payment_of(&alert).into_iter().map(|other| other.id).filter(refunded).collect();
         assert_eq!(twice, [], "the payment of {id} is refunded twice");
     }
     by_rule.sort();
@@ -164,7 +171,9 @@ fn take(rig: &mut Rig, step: Step) {
             rig.mouse(MouseEventKind::Down(MouseButton::Left), x, y);
             rig.mouse(MouseEventKind::Drag(MouseButton::Left), y, x);
         }
-        Step::Wheel(down, x, y) => rig.mouse(if down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp }, x, y),
+        Step::Wheel(down, x, y) => {
+            rig.mouse(if down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp }, x, y)
+        }
         Step::Resize(width, height) => rig.resize(width, height),
         Step::Wait(milliseconds) => rig.advance(Duration::milliseconds(milliseconds)),
         Step::Arrive(like) => rig.change(|alerts| {
@@ -215,7 +224,8 @@ proptest! {
         }
         // Whatever was sent was sent once for each decision.
         let sent = rig.service.resolutions.lock().unwrap();
-        let keys: std::collections::HashSet<_> = sent.iter().map(|(_, request)| request.idempotency_key.clone()).collect();
+        let keys: std::collections::HashSet<_> = sent.iter().map(|(_,
+            request)| request.idempotency_key.clone()).collect();
         prop_assert_eq!(keys.len(), sent.len());
         drop(sent);
         prop_assert_eq!(rig.service.answered_twice(), []);

@@ -1,5 +1,6 @@
-//! Random keys, texts, clicks, pastes, sizes, refreshes and failures from within the screens and dialogs: nothing panics, nothing leaves without the key
-//! that sends, no alert is answered twice, a read-only session writes nothing, and the cursor's row stands still.
+//! Random keys, texts, clicks, pastes, sizes, refreshes and failures from within the screens and dialogs: nothing
+//! panics, nothing leaves without the key that sends, no alert is answered twice, a read-only session writes nothing,
+//! and the cursor's row stands still.
 
 use avert::console::SessionInfo;
 use avert::console::keymap::Keymap;
@@ -69,7 +70,8 @@ const WAYS: [&str; 50] = [
     "enter x",
 ];
 
-/// The same where something was decided before, whose first decision was refused: what is pressed for that, and what leads on from there.
+/// The same where something was decided before, whose first decision was refused: what is pressed for that, and what
+/// leads on from there.
 const WAYS_AFTER: [(&str, &str); 19] = [
     // A decision that failed: in the list, in the pane and in Activity.
     ("n ctrl-s", "k"),
@@ -115,7 +117,8 @@ fn ways() -> impl Strategy<Value = Way> {
 }
 
 /// Keys that mean something in a dialog and stand in no keymap.
-const TYPED: [&str; 14] = ["alt-r", "alt-n", "alt-i", "backspace", "delete", "left", "right", "1", "2", "3", "4", "a", "-", "shift-tab"];
+const TYPED: [&str; 14] =
+    ["alt-r", "alt-n", "alt-i", "backspace", "delete", "left", "right", "1", "2", "3", "4", "a", "-", "shift-tab"];
 
 /// What sends: `ctrl-s`, `.`, and `space` on a button or a tick; `enter` never.
 const SENDS: [&str; 3] = ["ctrl-s", ".", "space"];
@@ -163,8 +166,10 @@ fn steps(sends: bool) -> impl Strategy<Value = Vec<Step>> {
     let typed = TYPED.into_iter().chain(SENDS).chain(["enter"]).map(str::to_owned);
     let mut keys: Vec<String> = bound.chain(typed).filter(|key| sends || !SENDS.contains(&key.as_str())).collect();
     keys.sort();
-    let in_forms: Vec<&str> = IN_FORMS.into_iter().filter(|keys| sends || !keys.split(' ').any(|key| SENDS.contains(&key))).collect();
-    // A click may be on a button, which a press that is let go in another row never is; and what is typed may press one.
+    let in_forms: Vec<&str> =
+        IN_FORMS.into_iter().filter(|keys| sends || !keys.split(' ').any(|key| SENDS.contains(&key))).collect();
+    // A click may be on a button, which a press that is let go in another row never is; and what is typed may press
+    // one.
     let click = move |word| if sends { Step::Click(word) } else { Step::Drag(word, 7) };
     let presses = move |c: &char| sends || ![' ', '.'].contains(c);
     let step = prop_oneof![
@@ -186,10 +191,15 @@ fn steps(sends: bool) -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..50)
 }
 
-/// Where a console is: on a production, on a sandbox of the older dialect with nothing beyond the interface, on another avert.
+/// Where a console is: on a production, on a sandbox of the older dialect with nothing beyond the interface, on another
+/// avert.
 fn places() -> impl Strategy<Value = (SessionInfo, bool)> {
-    let place =
-        |environment, dialect| SessionInfo { name: "acme-eu".to_owned(), environment: Some(environment), dialect, ..Default::default() };
+    let place = |environment, dialect| SessionInfo {
+        name: "acme-eu".to_owned(),
+        environment: Some(environment),
+        dialect,
+        ..Default::default()
+    };
     prop_oneof![
         Just((place(Environment::Production, Dialect::Current), true)),
         Just((SessionInfo { remote: true, ..place(Environment::Sandbox, Dialect::Older) }, false)),
@@ -205,7 +215,13 @@ fn start(place: SessionInfo, operator: bool, way: Way) -> Rig {
     alerts.push(Alert { id, provider_id, provider: Provider::Verifi, ..alerts[0].clone() });
     // Where nothing waits, a decision is with the service at once.
     let grace = std::time::Duration::from_secs(if place.environment == Some(Environment::Production) { 5 } else { 0 });
-    let made = Made { place, operator, grace, rules: "small: amount<100 currency:EUR -> refunded \"below the fee\"", ..Made::of(alerts) };
+    let made = Made {
+        place,
+        operator,
+        grace,
+        rules: "small: amount<100 currency:EUR -> refunded \"below the fee\"",
+        ..Made::of(alerts)
+    };
     let mut rig = made.start();
     rig.service.credentials.lock().unwrap().extend(credentials(now));
     if !way.decided.is_empty() {
@@ -251,7 +267,9 @@ fn take(rig: &mut Rig, step: &Step) {
             rig.mouse(MouseEventKind::Drag(MouseButton::Left), x, to);
             rig.mouse(MouseEventKind::Up(MouseButton::Left), x, to);
         }
-        Step::Wheel(down, x, y) => rig.mouse(if *down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp }, *x, *y),
+        Step::Wheel(down, x, y) => {
+            rig.mouse(if *down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp }, *x, *y)
+        }
         Step::Paste(text) => rig.update(Message::Input(Event::Paste(text.clone()))),
         Step::Resize(width, height) => rig.resize(*width, *height),
         Step::Wait(milliseconds) => rig.advance(Duration::milliseconds(*milliseconds)),
@@ -268,7 +286,8 @@ fn take(rig: &mut Rig, step: &Step) {
     }
 }
 
-/// Leaves what has these words: where a press of the mouse alone sends, wherever it is let go, and where enter can choose `.`.
+/// Leaves what has these words: where a press of the mouse alone sends, wherever it is let go, and where enter can
+/// choose `.`.
 fn leave(rig: &mut Rig, words: &[&str]) {
     for _ in 0..9 {
         let screen = rig.screen();
@@ -283,7 +302,8 @@ fn leave(rig: &mut Rig, words: &[&str]) {
 /// What may be around the cursor: marks, a range, the journal's pane with the keys and without, and several of them.
 const AROUND: [&str; 8] = ["", "space space", "V j j", "V k k", "L", "L tab", "space space V j L", "space V k k V"];
 
-/// What happens while somebody looks at a list: others come and go, time goes by, answers are held back and come, and the cursor is moved.
+/// What happens while somebody looks at a list: others come and go, time goes by, answers are held back and come, and
+/// the cursor is moved.
 fn others() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (0usize..19).prop_map(Step::Arrive),
@@ -294,7 +314,8 @@ fn others() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The list and the place in it that is looked at: as long as the list and its height are the same, the cursor's line is.
+/// The list and the place in it that is looked at: as long as the list and its height are the same, the cursor's line
+/// is.
 fn cursors_line(rig: &Rig) -> Option<((u64, u16, AlertId), u64)> {
     let queue = rig.app.queue();
     let listing = &queue.listing;

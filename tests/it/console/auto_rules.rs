@@ -1,4 +1,5 @@
-//! Rules that stage by themselves where their profile names them: never past a guard, on an alert once, and until somebody pauses them.
+//! Rules that stage by themselves where their profile names them: never past a guard, on an alert once, and until
+//! somebody pauses them.
 
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
@@ -37,19 +38,32 @@ fn remote(dialect: Dialect) -> Made {
 
 /// The order in which the morning's alerts with these places were sent, and what was said.
 fn sent(rig: &Rig) -> Vec<(u128, String)> {
-    rig.service.resolutions.lock().unwrap().iter().map(|(id, request)| (id.0.as_u128(), request.resolution.to_string())).collect()
+    rig.service
+        .resolutions
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|(id, request)| (id.0.as_u128(), request.resolution.to_string()))
+        .collect()
 }
 
 /// The steps of decisions that were written down, with the rule that made each.
 fn staged_by(rig: &Rig) -> Vec<Option<String>> {
-    rig.journaled().into_iter().filter_map(|step| if let JournalStep::Staged { rule, .. } = step { Some(rule) } else { None }).collect()
+    rig.journaled()
+        .into_iter()
+        .filter_map(|step| if let JournalStep::Staged { rule, .. } = step { Some(rule) } else { None })
+        .collect()
 }
 
-/// A console on a desk that has an order of the shop, in this state, on each alert of the morning that the rule matches.
+/// A console on a desk that has an order of the shop, in this state, on each alert of the morning that the rule
+/// matches.
 fn with_orders(state: OrderState) -> (tempfile::TempDir, Rig) {
     let matched = |alert: &Alert| [3, 11].contains(&alert.id.0.as_u128());
     let alerts = morning(clock().now());
-    let orders = alerts.iter().filter(|alert| matched(alert)).map(|alert| order_of(alert, &format!("SO-{}", alert.provider_id), state));
+    let orders = alerts
+        .iter()
+        .filter(|alert| matched(alert))
+        .map(|alert| order_of(alert, &format!("SO-{}", alert.provider_id), state));
     let directory = tempfile::tempdir().unwrap();
     let desk = Desk::open(directory.path()).unwrap();
     desk.make_orders().unwrap().import(orders.collect()).unwrap();
@@ -124,7 +138,9 @@ fn what_a_rule_stages_can_be_taken_back_even_where_decisions_leave_at_once() {
 #[test]
 fn what_comes_later_is_staged_at_the_pace_of_the_list() {
     let mut rig = Made { alerts: Vec::new(), ..remote(Dialect::Current) }.start();
-    let lists = |rig: &Rig| rig.service.lists.lock().unwrap().iter().filter(|query| query.sort.field == SortField::HoursLeft).count();
+    let lists = |rig: &Rig| {
+        rig.service.lists.lock().unwrap().iter().filter(|query| query.sort.field == SortField::HoursLeft).count()
+    };
     minutes(&mut rig, 1);
     let asked = lists(&rig);
 
@@ -196,7 +212,10 @@ fn while_doubles_are_being_looked_for_nothing_is_staged() {
 #[case::the_form_for_several("space b", &[])]
 #[case::the_help("?", &[])]
 #[case::marked("space", &[11])]
-fn what_somebody_has_in_hand_is_left_to_them_and_beneath_a_dialog_nothing_is_staged(#[case] take: &str, #[case] staged: &[u128]) {
+fn what_somebody_has_in_hand_is_left_to_them_and_beneath_a_dialog_nothing_is_staged(
+    #[case] take: &str,
+    #[case] staged: &[u128],
+) {
     let mut rig = Made { alerts: Vec::new(), ..made() }.start();
     rig.holding_searches = true;
     // The first one of the list is the rule's.
@@ -317,7 +336,10 @@ fn before_the_journal_is_read_nothing_is_staged_and_what_it_tells_of_is_left_alo
     let mut rig = Made { kept: DeskState { session, ..DeskState::default() }, ..made() }.start();
     rig.advance(Duration::seconds(40));
     let before = staged_by(&rig).len();
-    let earlier = r#"{"at":"2026-11-20T09:00:00.000Z","session":"00000000-0000-0000-0000-000000000001","place":"acme-eu","step":"staged","decision":"d","alert":{"id":"00000000-0000-0000-0000-000000000003","provider":"ETHOCA","providerId":"X","currency":"EUR"},"refunded":"REFUNDED"}"#;
+    let earlier = r#"{"at":"2026-11-20T09:00:00.000Z","session":"00000000-0000-0000-0000-000000000001",
+        "place":"acme-eu","step":"staged","decision":"d",
+        "alert":{"id":"00000000-0000-0000-0000-000000000003","provider":"ETHOCA",
+        "providerId":"X","currency":"EUR"},"refunded":"REFUNDED"}"#;
     let entries = vec![serde_json::from_str(earlier).unwrap()];
 
     rig.update(Message::JournalRead(Ok(JournalPart { entries, anew: true, ..JournalPart::default() })));
@@ -343,14 +365,16 @@ fn at_a_read_only_place_nothing_is_staged_and_it_is_said() {
 #[rstest]
 #[case::it_does_not_answer(ServiceError::Unreachable("no connection".to_owned()))]
 #[case::it_is_busy(ServiceError::Unavailable("busy".to_owned()))]
-#[case::it_asks_to_be_left_alone(ServiceError::Throttled { why: "busy".to_owned(), wait: std::time::Duration::from_secs(300) })]
+#[case::it_asks_to_be_left_alone(ServiceError::Throttled { why: "busy".to_owned(),
+    wait: std::time::Duration::from_secs(300) })]
 fn a_deployment_in_trouble_is_not_asked_for_what_rules_match(#[case] error: ServiceError) {
     let rules = "small: provider:ethoca amount<25 currency:EUR -> refunded";
     let mut rig = Made { rules, ..remote(Dialect::Current) }.start();
     rig.press("u");
     rig.service.set_down(Some(error));
     rig.press("ctrl-r");
-    let lists = |rig: &Rig| rig.service.lists.lock().unwrap().iter().filter(|query| query.filter.providers.len() == 1).count();
+    let lists =
+        |rig: &Rig| rig.service.lists.lock().unwrap().iter().filter(|query| query.filter.providers.len() == 1).count();
     let before = lists(&rig);
 
     minutes(&mut rig, 4);
@@ -409,7 +433,11 @@ fn another_who_was_first_is_told_and_nothing_is_sent_again() {
     let mut rig = made().start();
     rig.service.change(|alerts| {
         for alert in alerts.iter_mut().filter(|alert| alert.id.0.as_u128() == 3) {
-            *alert = Alert { outcome: refunded_sibling(alert, 3, clock().now()).outcome, status: AlertStatus::Refunded, ..alert.clone() };
+            *alert = Alert {
+                outcome: refunded_sibling(alert, 3, clock().now()).outcome,
+                status: AlertStatus::Refunded,
+                ..alert.clone()
+            };
         }
     });
 

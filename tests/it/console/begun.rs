@@ -1,4 +1,5 @@
-//! Answers to several alerts that were begun and not sent: kept while one types, gone on with by the same key, after an undo and a restart.
+//! Answers to several alerts that were begun and not sent: kept while one types, gone on with by the same key, after an
+//! undo and a restart.
 
 use avert::console::app::DeskState;
 use avert::console::effects::{Effect, Keep};
@@ -58,7 +59,11 @@ fn whoever_takes_an_answer_to_several_back_to_leave_has_its_text_at_the_next_sta
 
     let kept = on_the_desk(&rig);
     assert!(rig.has_quit(), "{staged}");
-    assert_eq!(kept.iter().map(|draft| draft.answer.comments.as_str()).collect::<Vec<_>>(), ["shipped on time"], "{staged}");
+    assert_eq!(
+        kept.iter().map(|draft| draft.answer.comments.as_str()).collect::<Vec<_>>(),
+        ["shipped on time"],
+        "{staged}"
+    );
 }
 
 #[test]
@@ -74,8 +79,10 @@ fn what_is_typed_for_what_is_marked_is_kept_within_300_ms_and_a_card_number_in_i
     assert_eq!(kept.len(), 1, "{kept:?}");
     assert_eq!(kept[0].answer, begun(&alerts, "card 4111 11** **** 1111").answer);
     assert_eq!(kept[0].alerts, alerts.iter().map(|alert| alert.id).collect::<Vec<_>>());
-    let is_typing =
-        |effect: &Effect| matches!(effect, Effect::Keep(Keep::Journal(JournalStep::Typing { alert })) if alert.id == alerts[0].id);
+    let is_typing = |effect: &Effect| {
+        matches!(effect,
+        Effect::Keep(Keep::Journal(JournalStep::Typing { alert })) if alert.id == alerts[0].id)
+    };
     assert_eq!(rig.done.iter().filter(|effect| is_typing(effect)).count(), 1);
 }
 
@@ -107,7 +114,9 @@ fn what_stands_in_the_form_is_kept_when_the_terminal_goes_away() {
     let effects = rig.app.abandon();
 
     assert!(
-        effects.iter().any(|effect| matches!(effect, Effect::Keep(Keep::GroupDraft(draft)) if draft.answer.comments == "no order")),
+        effects.iter().any(
+            |effect| matches!(effect, Effect::Keep(Keep::GroupDraft(draft)) if draft.answer.comments == "no order")
+        ),
         "{effects:?}"
     );
 }
@@ -179,7 +188,8 @@ fn what_was_written_for_some_marks_does_not_slip_into_the_form_of_others_and_is_
     rig.press("esc esc");
 
     assert!(other.contains("Answer 1 alert") && !other.contains("no order"), "{other}");
-    let kept: Vec<(usize, String)> = on_the_desk(&rig).into_iter().map(|draft| (draft.alerts.len(), draft.answer.comments)).collect();
+    let kept: Vec<(usize, String)> =
+        on_the_desk(&rig).into_iter().map(|draft| (draft.alerts.len(), draft.answer.comments)).collect();
     assert_eq!(kept, [(2, "no order".to_owned()), (1, "another matter".to_owned())]);
 }
 
@@ -200,7 +210,10 @@ fn after_an_undo_the_same_alerts_are_marked_and_their_form_opens_as_it_was_fille
     let list = rig.screen();
     rig.advance(Duration::minutes(1));
 
-    assert!(page.contains("Taken back: 2 decisions. Nothing was sent. b opens their form again, with 1 that got none."), "{page}");
+    assert!(
+        page.contains("Taken back: 2 decisions. Nothing was sent. b opens their form again, with 1 that got none."),
+        "{page}"
+    );
     assert!(form.contains("Answer 3 alerts") && form.contains("no order") && form.contains("2 will be sent"), "{form}");
     assert!(list.contains("3 marked"), "{list}");
     assert_eq!((underway, rig.sent(), on_the_desk(&rig).len()), (1, 0, 1));
@@ -230,7 +243,10 @@ fn after_a_restart_what_was_marked_is_told_of_and_its_form_opens_as_it_was_left_
     rig.press("b");
 
     let form = rig.screen();
-    assert!(said.contains("Text in an open form is kept") && said.contains("3 alerts that were marked: b opens it"), "{said}");
+    assert!(
+        said.contains("Text in an open form is kept") && said.contains("3 alerts that were marked: b opens it"),
+        "{said}"
+    );
     assert!(list.contains("An answer to 3 alerts was begun and not sent: b opens it."), "{list}");
     assert!(!list.contains("3 marked"), "{list}");
     assert!(form.contains("Answer 3 alerts") && form.contains("no order") && form.contains("3 will be sent"), "{form}");
@@ -250,9 +266,15 @@ fn how_many_an_answer_was_begun_for_is_one_number_wherever_it_is_said() {
     let form = rig.screen();
     rig.press("esc");
 
-    assert!(offered.contains("An answer to 3 alerts (1 of them left out) was begun and not sent: b opens it."), "{offered}");
+    assert!(
+        offered.contains("An answer to 3 alerts (1 of them left out) was begun and not sent: b opens it."),
+        "{offered}"
+    );
     assert!(offered.contains("answer to 3 begun"), "{offered}");
-    assert!(form.contains("Answer 3 alerts") && form.contains("2 will be sent") && form.contains("1 left out"), "{form}");
+    assert!(
+        form.contains("Answer 3 alerts") && form.contains("2 will be sent") && form.contains("1 left out"),
+        "{form}"
+    );
 }
 
 #[test]
@@ -263,7 +285,11 @@ fn an_undo_says_how_many_more_the_form_opens_with() {
     rig.press("u");
 
     let screen = rig.screen();
-    assert!(screen.contains("Taken back: 3 decisions.") && screen.contains("b opens their form again, with 1 that got none."), "{screen}");
+    assert!(
+        screen.contains("Taken back: 3 decisions.")
+            && screen.contains("b opens their form again, with 1 that got none."),
+        "{screen}"
+    );
     rig.press("esc");
     assert!(rig.screen().contains("4 marked"), "{}", rig.screen());
 }
@@ -272,12 +298,8 @@ fn an_undo_says_how_many_more_the_form_opens_with() {
 fn what_was_answered_meanwhile_is_not_marked_again_and_a_draft_for_nobody_is_dropped() {
     let mut alerts = alike(2);
     for alert in &mut alerts {
-        avert::domain::decide(&Resolution::Current { decision: Decision::NotRefunded, comments: String::new() }).record(
-            alert,
-            avert::domain::OutcomeId::generate(),
-            "",
-            None,
-        );
+        avert::domain::decide(&Resolution::Current { decision: Decision::NotRefunded, comments: String::new() })
+            .record(alert, avert::domain::OutcomeId::generate(), "", None);
     }
     let draft = begun(&alerts, "no order");
 
@@ -339,7 +361,11 @@ fn what_was_begun_is_told_of_at_one_start_alone_and_found_by_its_alerts_after_th
 #[test]
 fn what_was_begun_before_and_lies_on_the_desk_is_not_lost_where_nothing_can_be_kept() {
     let alerts = alike(3);
-    let kept = DeskState { group_drafts: vec![begun(&alerts, "shipped on time")], keeps_nothing: true, ..DeskState::default() };
+    let kept = DeskState {
+        group_drafts: vec![begun(&alerts, "shipped on time")],
+        keeps_nothing: true,
+        ..DeskState::default()
+    };
     let mut rig = Made { kept, ..Made::of(alerts) }.start();
     let told = on_the_desk(&rig).iter().any(|draft| draft.told);
 
@@ -363,7 +389,10 @@ fn what_was_begun_before_a_restart_is_let_go_with_esc_for_good_and_that_is_said(
 
     assert!(heading.contains("answer begun  b") && !heading.contains("drop begun"), "{heading}");
     assert!(footer.contains("esc drop begun") && footer.contains("b open begun"), "{footer}");
-    assert!(gone.contains("Let go: the answer to 3 alerts that was begun before.") && !gone.contains("answer begun  b"), "{gone}");
+    assert!(
+        gone.contains("Let go: the answer to 3 alerts that was begun before.") && !gone.contains("answer begun  b"),
+        "{gone}"
+    );
     assert!(rig.done.contains(&Effect::Keep(Keep::NoGroupDraft(draft.id))));
     assert!(!rig.screen().contains("no order"), "{}", rig.screen());
 }
@@ -436,7 +465,8 @@ fn text_for_a_case_is_told_at_the_next_start_and_its_key_opens_it() {
     let alerts = three();
     let ids = [alerts[0].id, alerts[alerts.len() - 1].id, alerts[alerts.len() - 2].id];
     let answer = Draft { refunded: Some("REFUNDED".to_owned()), comments: "88213".to_owned(), ..Draft::default() };
-    let draft = GroupDraft { id: Uuid::now_v7(), case: true, alerts: ids.to_vec(), left_out: Vec::new(), answer, told: false };
+    let draft =
+        GroupDraft { id: Uuid::now_v7(), case: true, alerts: ids.to_vec(), left_out: Vec::new(), answer, told: false };
     let mut rig = after_a_restart(alerts.clone(), draft, &[&alerts[0]]);
     let told = rig.screen();
 

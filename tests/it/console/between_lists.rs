@@ -1,4 +1,5 @@
-//! While another list is read, nothing is opened, copied or done with rows of the one before; and a range that ends with it is said.
+//! While another list is read, nothing is opened, copied or done with rows of the one before; and a range that ends
+//! with it is said.
 
 use avert::console::effects::Effect;
 use avert::domain::time::Clock as _;
@@ -82,7 +83,11 @@ fn a_range_that_ends_with_its_list_is_said(#[case] key: &str) {
 
     rig.press(key);
 
-    assert!(rig.screen().contains("The range has ended with the list it was of; nothing of it was marked."), "{}", rig.screen());
+    assert!(
+        rig.screen().contains("The range has ended with the list it was of; nothing of it was marked."),
+        "{}",
+        rig.screen()
+    );
     rig.press("space");
     assert!(rig.screen().contains("1 marked"), "{}", rig.screen());
 }
@@ -94,5 +99,9 @@ fn a_range_that_ends_with_its_view_is_said() {
 
     rig.press("down enter");
 
-    assert!(rig.screen().contains("The range has ended with the list it was of; nothing of it was marked."), "{}", rig.screen());
+    assert!(
+        rig.screen().contains("The range has ended with the list it was of; nothing of it was marked."),
+        "{}",
+        rig.screen()
+    );
 }

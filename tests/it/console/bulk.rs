@@ -1,4 +1,5 @@
-//! Several alerts answered together: marking, the form, what leaves, what is taken back, what failed; and the last decision again.
+//! Several alerts answered together: marking, the form, what leaves, what is taken back, what failed; and the last
+//! decision again.
 
 use avert::console::effects::Effect;
 use avert::console::message::Message;
@@ -25,7 +26,9 @@ pub fn alike(count: usize) -> Vec<Alert> {
         auth_code: None,
         acquirer_reference_number: None,
         amount: Some("1.00".parse().unwrap()),
-        deadline: avert::domain::Deadline::At(now + Duration::hours(4) + Duration::minutes(i64::try_from(number).unwrap())),
+        deadline: avert::domain::Deadline::At(
+            now + Duration::hours(4) + Duration::minutes(i64::try_from(number).unwrap()),
+        ),
         ..one.clone()
     };
     (0..count).map(alert).collect()
@@ -249,7 +252,10 @@ fn what_cannot_or_should_not_be_answered_with_the_others_is_left_out_and_said() 
 
     assert!(form.contains("2 will be sent") && form.contains("1 left out") && form.contains("2 need a look"), "{form}");
     assert!(form.contains("answered already: RESOLVED, REFUNDED"), "{form}");
-    assert!(form.contains("2 will be sent   2.00 EUR") && form.contains("1 left out: answered already"), "the sum, and why: {form}");
+    assert!(
+        form.contains("2 will be sent   2.00 EUR") && form.contains("1 left out: answered already"),
+        "the sum, and why: {form}"
+    );
     assert!(form.contains("may be paid twice") && form.contains("the window has closed"), "{form}");
     let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
     assert_eq!(sent, [alerts[0].id, alerts[3].id]);
@@ -301,7 +307,9 @@ fn sums_that_have_no_room_beside_their_count_stand_below_it() {
     let mut alerts = alike(36);
     for (number, alert) in alerts.iter_mut().enumerate() {
         alert.amount = Some("123456.50".parse().unwrap());
-        alert.currency = Currency::new(["EUR", "EUR", "EUR", "USD", "USD", "CAD", "CHF", "GBP", "AED", "SAR", "BRL", "PLN"][number % 12]);
+        alert.currency = Currency::new(
+            ["EUR", "EUR", "EUR", "USD", "USD", "CAD", "CHF", "GBP", "AED", "SAR", "BRL", "PLN"][number % 12],
+        );
     }
     let mut rig = Made { size: (120, 40), ..sandbox(alerts) }.start();
 
@@ -589,7 +597,8 @@ fn the_results_are_written_to_a_new_file() {
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().count(), 3, "{text}");
     assert!(
-        text.starts_with("id,provider,providerId,decision,result,reason\n") && text.contains(",NOT REFUNDED,recorded,CHARGEBACK"),
+        text.starts_with("id,provider,providerId,decision,result,reason\n")
+            && text.contains(",NOT REFUNDED,recorded,CHARGEBACK"),
         "{text}"
     );
     assert!(rig.screen().contains("a file of this name is there already"), "{}", rig.screen());
@@ -732,7 +741,10 @@ fn the_last_decision_is_made_again_with_its_comment_and_can_be_taken_back() {
 
     assert!(none.contains("No decision was made since this console began"), "{none}");
     let expected = Resolution::Current { decision: Decision::NotRefunded, comments: "no order".to_owned() };
-    assert_eq!(sent.iter().map(|(_, request)| request.resolution.clone()).collect::<Vec<_>>(), [expected.clone(), expected]);
+    assert_eq!(
+        sent.iter().map(|(_, request)| request.resolution.clone()).collect::<Vec<_>>(),
+        [expected.clone(), expected]
+    );
 }
 
 #[test]
@@ -757,7 +769,10 @@ fn on_production_and_where_a_guard_asks_for_a_tick_the_form_opens_instead() {
 #[rstest]
 #[case::on_a_notice(true, "no answer is asked for")]
 #[case::on_one_whose_window_has_closed(false, "the window has closed")]
-fn a_form_that_a_repeat_opens_says_why_and_finds_fault_only_once_it_was_tried_to_send_there(#[case] notice: bool, #[case] why: &str) {
+fn a_form_that_a_repeat_opens_says_why_and_finds_fault_only_once_it_was_tried_to_send_there(
+    #[case] notice: bool,
+    #[case] why: &str,
+) {
     let mut alerts = alike(3);
     match notice {
         true => alerts[1].alert_type = AlertType::VerifiDisputeNotice,
@@ -777,7 +792,10 @@ fn a_form_that_a_repeat_opens_says_why_and_finds_fault_only_once_it_was_tried_to
 
     assert!(opened.contains(&format!("Not repeated yet: {why}.")) && opened.contains("space ticks it"), "{opened}");
     assert!(!opened.contains('✗') && !opened.contains("Nothing was sent"), "{opened}");
-    assert!(tried.contains(&format!("✗ {why}: tick this")) && tried.contains("Nothing was sent: see Confirm."), "{tried}");
+    assert!(
+        tried.contains(&format!("✗ {why}: tick this")) && tried.contains("Nothing was sent: see Confirm."),
+        "{tried}"
+    );
 }
 
 #[test]
@@ -899,8 +917,15 @@ fn an_answer_whose_fate_is_not_known_is_given_anew_with_the_comment_that_it_had(
     let same = rig.screen();
     rig.press("esc r");
 
-    assert!(same.contains("list 88213") && same.contains("What was written for this decision before is in the form."), "{same}");
-    assert!(!rig.screen().contains("list 88213"), "what was written for one decision never slips into another: {}", rig.screen());
+    assert!(
+        same.contains("list 88213") && same.contains("What was written for this decision before is in the form."),
+        "{same}"
+    );
+    assert!(
+        !rig.screen().contains("list 88213"),
+        "what was written for one decision never slips into another: {}",
+        rig.screen()
+    );
 }
 
 /// The database takes nothing, and the console finds that out; or takes it again.

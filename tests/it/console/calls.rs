@@ -1,4 +1,5 @@
-//! What calls: alerts that lapse soon, decisions that failed or are held here; by bell, desktop, title, message and journal, and when not.
+//! What calls: alerts that lapse soon, decisions that failed or are held here; by bell, desktop, title, message and
+//! journal, and when not.
 
 use avert::console::effects::{Effect, Keep};
 use avert::console::notices::{DesktopSequence, Notice, NoticeSettings};
@@ -15,7 +16,8 @@ use super::rig::{Made, Rig, clock};
 /// Alerts that lapse after so many minutes, each of a payment of its own.
 fn lapsing(minutes: &[i64]) -> Vec<Alert> {
     let now = clock().now();
-    let one = morning(now).into_iter().find(|alert| !alert.alert_type.is_notice() && alert.rule_name.is_none()).unwrap();
+    let one =
+        morning(now).into_iter().find(|alert| !alert.alert_type.is_notice() && alert.rule_name.is_none()).unwrap();
     let alert = |(number, minutes): (usize, &i64)| Alert {
         id: AlertId::generate(),
         provider_id: format!("7KQ2F{number}"),
@@ -40,7 +42,10 @@ fn calling(alerts: Vec<Alert>) -> Made {
 }
 
 fn notices(rig: &Rig) -> Vec<Notice> {
-    rig.done.iter().filter_map(|effect| if let Effect::Notice(notice) = effect { Some(notice.clone()) } else { None }).collect()
+    rig.done
+        .iter()
+        .filter_map(|effect| if let Effect::Notice(notice) = effect { Some(notice.clone()) } else { None })
+        .collect()
 }
 
 fn words(rig: &Rig) -> Vec<String> {
@@ -48,7 +53,10 @@ fn words(rig: &Rig) -> Vec<String> {
 }
 
 fn titles(rig: &Rig) -> Vec<&str> {
-    rig.done.iter().filter_map(|effect| if let Effect::Title(title) = effect { title.as_deref() } else { None }).collect()
+    rig.done
+        .iter()
+        .filter_map(|effect| if let Effect::Title(title) = effect { title.as_deref() } else { None })
+        .collect()
 }
 
 /// What was written into the journal as told, with the alerts that it names.
@@ -77,9 +85,15 @@ fn an_alert_calls_once_when_half_an_hour_is_left() {
     let name = format!("{} 7KQ2F0 lapses in 30 min", alerts[0].provider);
     assert_eq!(words(&rig), [name]);
     assert!(notices(&rig)[0].bell);
-    assert!(screen.contains("lapses at 14:48 UTC, 18:48 local, unanswered.") && screen.contains("A goes there"), "{screen}");
+    assert!(
+        screen.contains("lapses at 14:48 UTC, 18:48 local, unanswered.") && screen.contains("A goes there"),
+        "{screen}"
+    );
     let told = told(&rig);
-    assert!(told.iter().any(|(words, alert)| words.contains("lapses at 14:48 UTC") && *alert == Some(alerts[0].id)), "{told:?}");
+    assert!(
+        told.iter().any(|(words, alert)| words.contains("lapses at 14:48 UTC") && *alert == Some(alerts[0].id)),
+        "{told:?}"
+    );
     assert_eq!(titles(&rig), ["avert: acme-eu", "avert: 1 lapses within 30 min - acme-eu"]);
 }
 
@@ -168,7 +182,8 @@ fn in_quiet_hours_nothing_rings_and_the_message_stands() {
 
 #[test]
 fn what_came_near_in_quiet_hours_calls_the_moment_they_end() {
-    // Where the console is, it is 18:03. What comes near after half a minute has it read again then, and a minute later.
+    // Where the console is, it is 18:03. What comes near after half a minute has it read again then, and a minute
+    // later.
     let notices = NoticeSettings { quiet: Some("18:00-18:05".parse().unwrap()), ..loud() };
     let mut alerts = lapsing(&[12, 17, 30, 300]);
     alerts[2].deadline = Deadline::At(clock().now() + Duration::seconds(30 * 60 + 30));
@@ -217,7 +232,10 @@ fn a_decision_that_failed_or_was_overtaken_calls_and_one_that_landed_does_not() 
 
     assert_eq!(landed, Vec::<String>::new());
     let told = words(&rig);
-    assert!(matches!(told.as_slice(), [one] if one.starts_with("A decision needs you: ") && one.contains("7KQ2F")), "{told:?}");
+    assert!(
+        matches!(told.as_slice(), [one] if one.starts_with("A decision needs you: ") && one.contains("7KQ2F")),
+        "{told:?}"
+    );
     assert_eq!(titles(&rig).last(), Some(&"avert: 1 decision failed - acme-eu"));
 }
 
@@ -250,7 +268,10 @@ fn a_run_that_is_paused_calls_before_its_deadline_and_is_asked_about_at_its_end(
     rig.advance(Duration::seconds(5));
 
     assert_eq!(early, Vec::<String>::new());
-    assert_eq!(called, [format!("1 answer is held here and was not sent: {} 7KQ2F0, the window closes in 30 min", alerts[0].provider)]);
+    assert_eq!(
+        called,
+        [format!("1 answer is held here and was not sent: {} 7KQ2F0, the window closes in 30 min", alerts[0].provider)]
+    );
     assert!(asked.contains("A window closes while answers are paused"), "{asked}");
     assert_eq!(rig.sent(), 2);
 }
@@ -270,7 +291,10 @@ fn what_was_to_follow_a_refused_refund_calls_with_the_notices_and_stands_in_the_
 
     let held = "1 answer is held here and was not sent: ";
     let (called, titles) = (words(&rig), titles(&rig));
-    assert!(called[at_once..].iter().any(|words| words.starts_with(held) && words.ends_with("the window closes in 30 min")), "{called:?}");
+    assert!(
+        called[at_once..].iter().any(|words| words.starts_with(held) && words.ends_with("the window closes in 30 min")),
+        "{called:?}"
+    );
     assert!(titles.last().is_some_and(|title| title.contains("1 held, not sent, 1 decision failed")), "{titles:?}");
 }
 
@@ -291,7 +315,10 @@ fn what_was_to_follow_a_refund_does_not_leave_with_what_was_paused() {
     rig.advance(Duration::seconds(5));
 
     assert!(about_refund.contains("The refund was not recorded"), "{about_refund}");
-    assert!(asked.contains("A window closes while answers are paused") && asked.contains("2 decisions have waited"), "{asked}");
+    assert!(
+        asked.contains("A window closes while answers are paused") && asked.contains("2 decisions have waited"),
+        "{asked}"
+    );
     assert_eq!(rig.sent(), 3, "the refund that was refused, and both that were paused");
     assert!(rig.service.alert(alerts[2].id).unwrap().outcome.is_none());
     assert!(rig.screen().contains("The refund was not recorded"), "{}", rig.screen());

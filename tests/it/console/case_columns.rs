@@ -7,7 +7,8 @@ use avert::desk::Desk;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock as _;
 use avert::domain::{
-    Alert, AlertId, AlertStatus, AlertType, Delivery, DeliveryState, Dialect, EventKind, MerchantOrder, OrderState, Provider, Resolution,
+    Alert, AlertId, AlertStatus, AlertType, Delivery, DeliveryState, Dialect, EventKind, MerchantOrder, OrderState,
+    Provider, Resolution,
 };
 use chrono::Duration;
 use proptest::prelude::*;
@@ -62,7 +63,8 @@ fn answered(alert: &Alert, hours_ago: i64, refunded: bool) -> Alert {
     let mut outcome = refunded_sibling(alert, 1, clock().now()).outcome.unwrap();
     outcome.alert_id = alert.id;
     outcome.action_time = Some(clock().now() - Duration::hours(hours_ago));
-    let (status, word) = if refunded { (AlertStatus::Resolved, "refunded") } else { (AlertStatus::Chargeback, "not refunded") };
+    let (status, word) =
+        if refunded { (AlertStatus::Resolved, "refunded") } else { (AlertStatus::Chargeback, "not refunded") };
     outcome.refunded = word.to_owned();
     Alert { outcome: Some(outcome), status, ..alert.clone() }
 }
@@ -90,8 +92,10 @@ fn standing(alert: Alert, stands: Stands) -> Alert {
 impl Case {
     fn open(&self) -> (tempfile::TempDir, Rig, Vec<AlertId>) {
         let now = clock().now();
-        let payment: Vec<Alert> = three().into_iter().filter(|alert| alert.id.0.as_u128() == 1 || alert.id.0.as_u128() > 2_000).collect();
-        let mut alerts: Vec<Alert> = payment.into_iter().zip(self.stands).map(|(alert, stands)| standing(alert, stands)).collect();
+        let payment: Vec<Alert> =
+            three().into_iter().filter(|alert| alert.id.0.as_u128() == 1 || alert.id.0.as_u128() > 2_000).collect();
+        let mut alerts: Vec<Alert> =
+            payment.into_iter().zip(self.stands).map(|(alert, stands)| standing(alert, stands)).collect();
         alerts[0].transaction_id = Some("TX-1".to_owned());
         let directory = tempfile::tempdir().unwrap();
         let desk = Desk::open(directory.path()).unwrap();
@@ -155,7 +159,8 @@ fn told_and_sent(case: &Case) -> Option<Vec<String>> {
     let sent: HashMap<AlertId, String> =
         rig.service.resolutions.lock().unwrap().iter().map(|(id, request)| (*id, words(&request.resolution))).collect();
     for id in &ids {
-        let said = Some(told[id].as_str()).filter(|said| !["", "asks for a tick", "not sent", "asks for a reason"].contains(said));
+        let said = Some(told[id].as_str())
+            .filter(|said| !["", "asks for a tick", "not sent", "asks for a reason"].contains(said));
         assert_eq!(said, sent.get(id).map(String::as_str), "{case:?}\n{screen}\n{form}");
     }
     Some(ids.iter().map(|id| told[id].clone()).collect())
@@ -163,7 +168,13 @@ fn told_and_sent(case: &Case) -> Option<Vec<String>> {
 
 fn cases() -> impl Strategy<Value = Case> {
     let one = || select(STANDS.to_vec());
-    let order = select(vec![Ordered::Nothing, Ordered::Nothing, Ordered::Shipped, Ordered::RefundedBefore, Ordered::RefundedSince]);
+    let order = select(vec![
+        Ordered::Nothing,
+        Ordered::Nothing,
+        Ordered::Shipped,
+        Ordered::RefundedBefore,
+        Ordered::RefundedSince,
+    ]);
     let dialect = select(vec![Dialect::Current, Dialect::Current, Dialect::Older]);
     ((one(), one(), one()), order, dialect, 0usize..3).prop_map(|((first, second, third), order, dialect, tabs)| Case {
         stands: [first, second, third],
@@ -190,14 +201,17 @@ fn a_webhook_of_a_case_stands_in_one_line_with_its_host() {
     rig.advance(Duration::milliseconds(500));
 
     let screen = rig.screen();
-    let told = |state: &str| screen.lines().find(|line| line.contains(state)).unwrap_or_else(|| panic!("no {state}:\n{screen}"));
+    let told = |state: &str| {
+        screen.lines().find(|line| line.contains(state)).unwrap_or_else(|| panic!("no {state}:\n{screen}"))
+    };
     assert!(told("✓ delivered").contains("shop.example"), "{screen}");
     assert!(told("! given up").contains("erp.example"), "{screen}");
     assert!(!screen.contains("hooks/alerts"), "{screen}");
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 160, max_shrink_iters: 60, failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn the_column_says_what_the_form_sends_in_every_case(case in cases()) {
@@ -232,15 +246,24 @@ fn one_that_waits_beside_one_that_has_lapsed_is_foretold_what_it_would_get() {
 
 #[test]
 fn with_the_cursor_on_one_that_has_lapsed_its_refund_asks_for_a_tick_and_nothing_follows_without_it() {
-    let case =
-        Case { stands: [Stands::Waits, Stands::Lapsed, Stands::Lapsed], order: Ordered::Nothing, dialect: Dialect::Current, tabs: 1 };
+    let case = Case {
+        stands: [Stands::Waits, Stands::Lapsed, Stands::Lapsed],
+        order: Ordered::Nothing,
+        dialect: Dialect::Current,
+        tabs: 1,
+    };
 
     assert_eq!(told_and_sent(&case), Some(vec!["not sent".to_owned(), "asks for a tick".to_owned(), String::new()]));
 }
 
 #[test]
 fn what_has_lapsed_is_not_sent_and_nothing_is_foretold_of_it() {
-    let case = Case { stands: [Stands::Waits, Stands::Lapsed, Stands::Waits], order: Ordered::Nothing, dialect: Dialect::Current, tabs: 0 };
+    let case = Case {
+        stands: [Stands::Waits, Stands::Lapsed, Stands::Waits],
+        order: Ordered::Nothing,
+        dialect: Dialect::Current,
+        tabs: 0,
+    };
 
     assert_eq!(told_and_sent(&case), Some(vec!["REFUNDED".to_owned(), String::new(), "duplicate alert".to_owned()]));
 }

@@ -4,7 +4,9 @@ use avert::console::SessionInfo;
 use avert::domain::exchange::with_exchange;
 use avert::domain::resolution::{Decision, InvalidReason};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, AttemptId, AuditEntry, Dialect, Outcome, Provider, Resolution, ResolutionAttempt};
+use avert::domain::{
+    Alert, AlertId, AlertStatus, AttemptId, AuditEntry, Dialect, Outcome, Provider, Resolution, ResolutionAttempt,
+};
 use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
@@ -62,7 +64,10 @@ fn all_alerts_of_a_payment_stand_on_one_page_with_what_they_share_and_what_happe
 #[test]
 fn where_one_that_waits_was_probably_refunded_by_a_rule_the_page_says_that_all_of_them_are_answered() {
     let mut alerts = three();
-    alerts.iter_mut().filter(|alert| alert.id == ids()[1]).for_each(|alert| alert.rule_name = Some("Above 10 AED".to_owned()));
+    alerts
+        .iter_mut()
+        .filter(|alert| alert.id == ids()[1])
+        .for_each(|alert| alert.rule_name = Some("Above 10 AED".to_owned()));
     let mut rig = Made { size: (80, 24), ..Made::of(alerts) }.start();
 
     rig.press("enter");
@@ -77,7 +82,8 @@ fn where_one_that_waits_was_probably_refunded_by_a_rule_the_page_says_that_all_o
 
 #[rstest]
 #[case::the_keys_of_the_page_have_room((120, 40), "r refund, others duplicate")]
-#[case::what_leads_on_goes_before_many_words((80, 24), "r refund   n no refund   i invalid   tab next   J scroll   ? help")]
+#[case::what_leads_on_goes_before_many_words((80, 24), "r refund   n no refund   i invalid   tab next   J scroll   ? \
+    help")]
 fn in_a_case_of_several_the_footer_leads_to_the_others_and_to_the_rest(#[case] size: (u16, u16), #[case] keys: &str) {
     let mut rig = Made { size, ..Made::of(three()) }.start();
 
@@ -175,7 +181,10 @@ fn a_case_whose_decision_has_not_left_says_how_far_each_one_is_and_claims_no_ref
 
     assert!(staged.contains("REFUNDED: leaves in 5 s") && staged.contains("INVALID: waits for the refund"), "{staged}");
     assert!(staged.contains("A refund is on its way: ETHOCA") && !staged.contains("Already refunded"), "{staged}");
-    assert!(refused.contains("REFUNDED: not recorded") && refused.contains("INVALID: waits here, not sent"), "{refused}");
+    assert!(
+        refused.contains("REFUNDED: not recorded") && refused.contains("INVALID: waits here, not sent"),
+        "{refused}"
+    );
     assert!(!refused.contains("is on its way"), "{refused}");
 }
 
@@ -202,7 +211,8 @@ fn a_refused_refund_is_told_with_its_reason_and_what_waits_names_the_keys_that_t
 
 /// A refusal by another deployment, with the exchange behind it as the client tells it.
 fn refused_by_http() -> Fate {
-    let exchange = "PUT /api/v1/alerts/01a2b3c4-0000-7000-8000-000000000001/resolution: 400, request 01a2b3c4-0000-7000-8000-000000000002";
+    let exchange = "PUT /api/v1/alerts/01a2b3c4-0000-7000-8000-000000000001/resolution: 400, request \
+        01a2b3c4-0000-7000-8000-000000000002";
     Fate::Refused(ServiceError::ProviderFailed(with_exchange("case closed by issuer", exchange)))
 }
 
@@ -220,7 +230,12 @@ fn what_can_be_done_after_a_refused_refund_stands_before_the_exchange_that_it_wa
     rig.press("4");
     let steps = rig.screen();
 
-    assert!(told.contains("case closed by issuer; the refund was not recorded. What was to follow it waits here, not sent:"), "{told}");
+    assert!(
+        told.contains(
+            "case closed by issuer; the refund was not recorded. What was to follow it waits here, not sent:"
+        ),
+        "{told}"
+    );
     assert!(told.contains("ctrl-r asks whether it leaves, u takes it back."), "{told}");
     assert!(steps.contains("case closed by issuer (PUT"), "the steps of the decision tell it: {steps}");
 }
@@ -236,7 +251,11 @@ fn the_results_of_a_run_say_why_something_failed_and_leave_the_exchange_to_activ
 
     let page = rig.screen();
 
-    assert_eq!(page.lines().filter(|line| line.contains("not taken: case closed by issuer") && !line.contains('(')).count(), 3, "{page}");
+    assert_eq!(
+        page.lines().filter(|line| line.contains("not taken: case closed by issuer") && !line.contains('(')).count(),
+        3,
+        "{page}"
+    );
 }
 
 #[test]
@@ -257,7 +276,10 @@ fn what_waits_here_after_a_refused_refund_has_its_keys_in_the_footer_and_is_not_
     assert!(asked.contains("The refund was not recorded"), "asked on every screen:\n{asked}");
     assert!(rig.screen().contains("its decision waits here for the refund"), "{}", rig.screen());
     let named = dialog.lines().filter(|line| line.contains("INVALID (duplicate"));
-    assert!(named.clone().count() == 2 && named.clone().all(|line| line.contains(" UTC")), "deadlines are told in full:\n{dialog}");
+    assert!(
+        named.clone().count() == 2 && named.clone().all(|line| line.contains(" UTC")),
+        "deadlines are told in full:\n{dialog}"
+    );
 }
 
 #[test]
@@ -324,8 +346,12 @@ fn where_one_is_refunded_already_a_refund_is_held_back_and_invalid_has_each_ones
     if let Some(outcome) = &mut paid.outcome {
         outcome.action_time = Some(now - Duration::hours(1));
     }
-    let refund =
-        format!("Already refunded: {} {}, 1 h ago, \"{}\".", paid.provider, paid.provider_id, paid.outcome.as_ref().unwrap().comments);
+    let refund = format!(
+        "Already refunded: {} {}, 1 h ago, \"{}\".",
+        paid.provider,
+        paid.provider_id,
+        paid.outcome.as_ref().unwrap().comments
+    );
     alerts.push(paid);
     let late = alerts.iter_mut().find(|alert| alert.id == ids()[2]).unwrap();
     late.alert_time = Some(now - Duration::minutes(10));
@@ -431,7 +457,10 @@ fn the_form_of_a_case_tells_its_payment_once_and_that_the_refund_leaves_first() 
 
         let form = rig.screen();
         assert!(form.contains("3 alerts   129.90 EUR") && !form.contains("389.70"), "{form}");
-        assert!(form.contains("final after 5 s; u takes all back") && form.contains("the refund leaves first"), "{form}");
+        assert!(
+            form.contains("final after 5 s; u takes all back") && form.contains("the refund leaves first"),
+            "{form}"
+        );
     }
 }
 
@@ -440,7 +469,10 @@ fn the_orders_of_a_case_have_a_column_where_its_alerts_name_several() {
     let has_column = |orders: [&str; 3]| {
         let mut alerts = three();
         for (id, order) in ids().into_iter().zip(orders) {
-            alerts.iter_mut().filter(|alert| alert.id == id).for_each(|alert| alert.merchant_order_id = Some(order.to_owned()));
+            alerts
+                .iter_mut()
+                .filter(|alert| alert.id == id)
+                .for_each(|alert| alert.merchant_order_id = Some(order.to_owned()));
         }
         let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
         rig.press("enter");
@@ -460,7 +492,8 @@ fn the_timeline_tells_the_minute_of_what_happened() {
 
         let screen = rig.screen();
 
-        let row = screen.lines().find(|line| line.contains("CDRN alerts SIB2002")).unwrap_or_else(|| panic!("{screen}"));
+        let row =
+            screen.lines().find(|line| line.contains("CDRN alerts SIB2002")).unwrap_or_else(|| panic!("{screen}"));
         assert!(!row.contains('…'), "{row}");
     }
 }
@@ -546,7 +579,10 @@ fn what_is_said_of_an_answered_alert_does_not_stand_under_the_form_of_another() 
     let form = rig.screen();
 
     assert!(in_case.contains("This alert is answered already: tab goes"), "{in_case}");
-    assert!(!in_queue.contains("tab goes to one") && in_queue.contains("This alert is answered already: RESOLVED"), "{in_queue}");
+    assert!(
+        !in_queue.contains("tab goes to one") && in_queue.contains("This alert is answered already: RESOLVED"),
+        "{in_queue}"
+    );
     assert!(form.contains("ctrl-s") && !form.contains("answered already"), "{form}");
 }
 
@@ -562,7 +598,8 @@ fn in_a_case_the_money_stands_once_and_the_alert_under_the_cursor_is_not_named_a
     assert!(body.matches("OPEN").count() == 3 && body.contains("PROVIDER ID"), "{body}");
     let happened = body.lines().position(|line| line.contains("WHAT HAPPENED")).unwrap();
     assert!(
-        body.lines().nth(happened + 1).unwrap().contains("paid") || body.lines().nth(happened + 1).unwrap().contains("alerts"),
+        body.lines().nth(happened + 1).unwrap().contains("paid")
+            || body.lines().nth(happened + 1).unwrap().contains("alerts"),
         "{body}"
     );
 }
@@ -644,7 +681,8 @@ fn an_invalid_answer_is_never_told_as_a_refund() {
     rig.press("enter");
 
     let screen = rig.screen();
-    let row = |network: &str| screen.lines().find(|line| line.contains('✓') && line.contains(network)).unwrap_or_default();
+    let row =
+        |network: &str| screen.lines().find(|line| line.contains('✓') && line.contains(network)).unwrap_or_default();
     assert!(row("VERIFI").contains("INVALID (refunded before the alert)"), "{screen}");
     assert!(row("CDRN").contains("INVALID (duplicate alert) 1 h ago"), "{screen}");
     assert!(!screen.contains("VERIFI: REFUNDED"), "{screen}");
@@ -822,7 +860,10 @@ fn what_each_alert_would_get_follows_what_is_decided_and_taken_back() {
     assert!(open.contains("WITH r") && row(&open, "SIB2001").contains("duplicate"), "{open}");
     assert!(!decided.contains("WITH"), "{decided}");
     assert!(taken_back.contains("WITH r"), "{taken_back}");
-    assert!(row(&on_another, "SIB2001 ").contains("REFUNDED") && row(&on_another, "SIB2002").contains("duplicate"), "{on_another}");
+    assert!(
+        row(&on_another, "SIB2001 ").contains("REFUNDED") && row(&on_another, "SIB2002").contains("duplicate"),
+        "{on_another}"
+    );
     assert!(refunded.contains("WITH i: INVALID"), "{refunded}");
 }
 
@@ -849,13 +890,16 @@ fn the_audit_log_is_asked_once_for_a_case_and_again_where_an_alert_got_its_answe
     assert!(screen.contains("VERIFI: REFUNDED by key 7Qd2Kx"), "{screen}");
 }
 
-/// The titles of a case's columns up to what each would get, the networks of its rows in order, and the row of the cursor.
+/// The titles of a case's columns up to what each would get, the networks of its rows in order, and the row of the
+/// cursor.
 fn rows_of_case(rig: &mut Rig) -> (String, Vec<String>, Option<usize>) {
     let screen = rig.screen();
     let heads = screen.lines().position(|line| line.contains("STATE")).unwrap();
     let titles = screen.lines().nth(heads).unwrap().split("WITH").next().unwrap().trim_end().to_owned();
     let rows: Vec<&str> = screen.lines().skip(heads + 1).take(3).collect();
-    let network = |row: &&str| row.split_whitespace().find(|word| ["ETHOCA", "VERIFI", "CDRN"].contains(word)).unwrap().to_owned();
+    let network = |row: &&str| {
+        row.split_whitespace().find(|word| ["ETHOCA", "VERIFI", "CDRN"].contains(word)).unwrap().to_owned()
+    };
     (titles, rows.iter().map(network).collect(), rows.iter().position(|row| row.starts_with('▌')))
 }
 
@@ -922,7 +966,8 @@ fn refund_refused() -> Rig {
     rig
 }
 
-/// A case whose refund the engine has parked, so that its others wait here; the question about them is answered with wait.
+/// A case whose refund the engine has parked, so that its others wait here; the question about them is answered with
+/// wait.
 fn refund_parked() -> Rig {
     let mut rig = Made { size: (160, 40), ..Made::of(three()) }.start();
     rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
@@ -940,8 +985,14 @@ fn a_parked_decision_of_a_case_has_its_sign_there_and_no_more_is_said_than_that_
 
     let screen = rig.screen();
 
-    assert!(screen.lines().any(|line| line.contains("P ") && line.contains("REFUNDED: waits for a person's word")), "{screen}");
-    assert!(screen.contains("⚠ A refund may have arrived: ETHOCA") && screen.contains("Another one may pay twice."), "{screen}");
+    assert!(
+        screen.lines().any(|line| line.contains("P ") && line.contains("REFUNDED: waits for a person's word")),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("⚠ A refund may have arrived: ETHOCA") && screen.contains("Another one may pay twice."),
+        "{screen}"
+    );
     assert!(!screen.contains("on its way"), "{screen}");
 }
 
@@ -970,7 +1021,10 @@ fn a_person_says_in_the_case_what_became_of_its_parked_decision(#[case] keys: &s
 fn the_key_of_a_case_is_for_its_own_parked_decision_before_an_older_one_elsewhere() {
     let mut rig = Made { size: (160, 40), ..Made::of(three()) }.start();
     let elsewhere = AlertId(uuid::Uuid::from_u128(3));
-    let parked = |alert, number| ResolutionAttempt { id: AttemptId(uuid::Uuid::from_u128(number)), ..unfinished(alert, "PARKED") };
+    let parked = |alert, number| ResolutionAttempt {
+        id: AttemptId(uuid::Uuid::from_u128(number)),
+        ..unfinished(alert, "PARKED")
+    };
     *rig.service.unfinished.lock().unwrap() = vec![parked(elsewhere, 1), parked(ids()[2], 2)];
     rig.hear();
     rig.press("enter");
@@ -978,7 +1032,10 @@ fn the_key_of_a_case_is_for_its_own_parked_decision_before_an_older_one_elsewher
     let case = rig.screen();
     rig.press("p a ctrl-s");
 
-    assert!(case.lines().any(|line| line.contains("P ") && line.contains("SIB2002") && line.contains("REFUNDED: waits")), "{case}");
+    assert!(
+        case.lines().any(|line| line.contains("P ") && line.contains("SIB2002") && line.contains("REFUNDED: waits")),
+        "{case}"
+    );
     assert_eq!(*rig.service.settled.lock().unwrap(), [(AttemptId(uuid::Uuid::from_u128(2)), true)]);
 }
 
@@ -1013,7 +1070,10 @@ fn whoever_leaves_with_what_waits_for_a_refund_is_asked_what_becomes_of_it() {
     rig.press("q s");
 
     let asked = rig.screen();
-    assert!(asked.contains("The refund was not recorded") && asked.contains("2 decisions have waited here, not sent"), "{asked}");
+    assert!(
+        asked.contains("The refund was not recorded") && asked.contains("2 decisions have waited here, not sent"),
+        "{asked}"
+    );
     assert!(!rig.has_quit() && rig.sent() == 1);
 }
 
@@ -1023,7 +1083,11 @@ fn an_alert_that_another_refunded_is_not_offered_for_sending_and_the_payment_is_
     rig.press("enter r ctrl-s esc");
     rig.service.change(|alerts| {
         let alert = alerts.iter_mut().find(|alert| alert.id == ids()[1]).unwrap();
-        *alert = Alert { id: ids()[1], provider_id: alert.provider_id.clone(), ..refunded_sibling(alert, 1_001, clock().now()) };
+        *alert = Alert {
+            id: ids()[1],
+            provider_id: alert.provider_id.clone(),
+            ..refunded_sibling(alert, 1_001, clock().now())
+        };
     });
 
     rig.advance(Duration::seconds(10));

@@ -1,4 +1,5 @@
-//! Conditions of this machine's lists: typed, as chips, in saved views, and at a deployment that cannot be asked for them.
+//! Conditions of this machine's lists: typed, as chips, in saved views, and at a deployment that cannot be asked for
+//! them.
 
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
@@ -32,7 +33,10 @@ fn on_this_machine_conditions_are_listed_and_stand_as_chips_that_are_taken_off_o
     let taken_off = rig.screen();
 
     assert!(listed.contains(" amount<25 ") && listed.contains(" currency:EUR "), "{listed}");
-    assert!(listed.contains("18.50") && listed.contains("22.00") && !listed.contains("129.90") && !listed.contains("15.00"), "{listed}");
+    assert!(
+        listed.contains("18.50") && listed.contains("22.00") && !listed.contains("129.90") && !listed.contains("15.00"),
+        "{listed}"
+    );
     assert!(taken_off.contains("129.90") && !taken_off.contains("amount<25"), "{taken_off}");
 }
 
@@ -96,7 +100,10 @@ fn the_list_of_views_offers_no_deleting_of_a_built_in_one_and_tells_all_that_a_v
 
     let own = rig.screen();
 
-    assert!(!built_in.contains("delete delete") && built_in.contains("Close    esc      Choose    enter"), "{built_in}");
+    assert!(
+        !built_in.contains("delete delete") && built_in.contains("Close    esc      Choose    enter"),
+        "{built_in}"
+    );
     assert!(built_in.contains("lapses within 6 hours, next first"), "what a view is has room:\n{built_in}");
     assert!(asked.contains("Cancel    esc") && asked.contains("Save    enter"), "{asked}");
     assert!(own.contains("delete delete"), "{own}");

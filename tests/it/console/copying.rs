@@ -25,11 +25,17 @@ fn one() -> Rig {
 }
 
 fn copied(rig: &Rig) -> Vec<String> {
-    rig.done.iter().filter_map(|effect| if let Effect::Copy(text) = effect { Some(text.clone()) } else { None }).collect()
+    rig.done
+        .iter()
+        .filter_map(|effect| if let Effect::Copy(text) = effect { Some(text.clone()) } else { None })
+        .collect()
 }
 
 fn browsed(rig: &Rig) -> Vec<&str> {
-    rig.done.iter().filter_map(|effect| if let Effect::Browse(address) = effect { Some(address.as_str()) } else { None }).collect()
+    rig.done
+        .iter()
+        .filter_map(|effect| if let Effect::Browse(address) = effect { Some(address.as_str()) } else { None })
+        .collect()
 }
 
 #[test]
@@ -81,7 +87,10 @@ fn a_line_for_a_ticket_has_the_card_as_it_is_shown_and_never_more() {
     let line = copied(&rig).remove(0);
     let alert = rig.service.alert(rig.current()).unwrap();
     assert!(line.starts_with(&format!("{} | {} {} | ", alert.id, alert.provider, alert.provider_id)), "{line}");
-    assert!(line.contains(&format!("card {} ·· {}", alert.card_bin, alert.card_last_four)) && line.contains(" UTC"), "{line}");
+    assert!(
+        line.contains(&format!("card {} ·· {}", alert.card_bin, alert.card_last_four)) && line.contains(" UTC"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -204,14 +213,20 @@ fn exporting(alerts: Vec<Alert>) -> (Rig, tempfile::TempDir) {
 
 fn files(directory: &tempfile::TempDir) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap());
-    let read = |entry: std::fs::DirEntry| (entry.file_name().into_string().unwrap(), std::fs::read_to_string(entry.path()).unwrap());
+    let read = |entry: std::fs::DirEntry| {
+        (entry.file_name().into_string().unwrap(), std::fs::read_to_string(entry.path()).unwrap())
+    };
     entries.map(read).collect()
 }
 
 /// So many alerts of the same kind.
 fn many(count: usize) -> Vec<Alert> {
     let one = first();
-    let alert = |number| Alert { id: avert::domain::AlertId::generate(), provider_id: format!("7KQ{number:05}"), ..one.clone() };
+    let alert = |number| Alert {
+        id: avert::domain::AlertId::generate(),
+        provider_id: format!("7KQ{number:05}"),
+        ..one.clone()
+    };
     (0..count).map(alert).collect()
 }
 
@@ -223,7 +238,10 @@ fn all_pages_of_the_list_are_exported_as_csv_readable_by_its_owner_alone() {
 
     let files = files(&directory);
     let [(name, text)] = files.as_slice() else { panic!("one file: {files:?}\n{}", rig.screen()) };
-    assert_eq!((name.as_str(), text.lines().count(), text.lines().next()), ("avert-open-20261120-1803.csv", 951, Some("providerId")));
+    assert_eq!(
+        (name.as_str(), text.lines().count(), text.lines().next()),
+        ("avert-open-20261120-1803.csv", 951, Some("providerId"))
+    );
     assert!(rig.screen().contains("Exported 950 alerts to"), "{}", rig.screen());
     #[cfg(unix)]
     {
@@ -242,7 +260,12 @@ fn what_is_exported_is_what_is_listed_in_its_filter_as_ndjson_where_that_is_chos
 
     let files = files(&directory);
 
-    assert_eq!(files, [("avert-open-20261120-1803.ndjson".to_owned(), "{\"providerId\":\"7KQ00007\"}\n".to_owned())], "{}", rig.screen());
+    assert_eq!(
+        files,
+        [("avert-open-20261120-1803.ndjson".to_owned(), "{\"providerId\":\"7KQ00007\"}\n".to_owned())],
+        "{}",
+        rig.screen()
+    );
     let lists = rig.service.lists.lock().unwrap();
     assert!(lists.last().is_some_and(|query| query.filter != AlertFilter::default()));
 }
@@ -258,7 +281,12 @@ fn a_tilde_in_a_path_is_the_home_and_the_ending_of_the_format_is_told_before() {
     rig.press("enter");
 
     assert!(form.contains("three.ndjson"), "{form}");
-    assert_eq!(files(&directory).iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["three.ndjson"], "{}", rig.screen());
+    assert_eq!(
+        files(&directory).iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        ["three.ndjson"],
+        "{}",
+        rig.screen()
+    );
 }
 
 #[test]
@@ -299,7 +327,10 @@ fn an_export_goes_on_without_its_dialog_and_can_be_given_up() {
 
     rig.press("x");
 
-    assert!(progress.contains("1,200 of 4,000 alerts") && again.contains("1,200 of 4,000 alerts"), "{progress}\n{again}");
+    assert!(
+        progress.contains("1,200 of 4,000 alerts") && again.contains("1,200 of 4,000 alerts"),
+        "{progress}\n{again}"
+    );
     assert!(rig.done.contains(&Effect::GiveUpExport));
     let screen = rig.screen();
     assert!(screen.contains("was given up at 1,200 of 4,000 alerts."), "{screen}");
@@ -311,7 +342,8 @@ fn a_read_only_profile_copies_opens_and_exports() {
     let place = SessionInfo { read_only: true, remote: true, name: "there".to_owned(), ..SessionInfo::default() };
     let links = links("https://shop.example/{merchantOrderId}", None);
     let files_here = directory.path().to_owned();
-    let mut rig = Made { place, links, browses: true, operator: false, files: files_here, ..Made::of(vec![first()]) }.start();
+    let mut rig =
+        Made { place, links, browses: true, operator: false, files: files_here, ..Made::of(vec![first()]) }.start();
 
     rig.press("y y o e enter");
 
@@ -320,7 +352,9 @@ fn a_read_only_profile_copies_opens_and_exports() {
 
 /// What is on the screen after these keys, at each size, on a morning whose alerts have links.
 fn pictures(name: &str, keys: &str) {
-    let links = || links("https://shop.example/orders/{merchantOrderId}", Some("https://pay.example/{acquirerReferenceNumber}"));
+    let links = || {
+        links("https://shop.example/orders/{merchantOrderId}", Some("https://pay.example/{acquirerReferenceNumber}"))
+    };
     let taken = screens(|size| {
         let mut rig = Made { size, links: links(), browses: true, ..Made::default() }.start();
         rig.holding = true;

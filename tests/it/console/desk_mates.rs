@@ -1,4 +1,5 @@
-//! Consoles and commands on one desk and its journal: what another one has decided speaks against one's own, and what rules match is staged once.
+//! Consoles and commands on one desk and its journal: what another one has decided speaks against one's own, and what
+//! rules match is staged once.
 
 use std::path::Path;
 
@@ -33,7 +34,8 @@ fn desk(directory: &TempDir) -> (Desk, DeskState) {
 /// A console on this desk.
 fn console(directory: &TempDir, made: Made) -> Rig {
     let (desk, kept) = desk(directory);
-    let place = SessionInfo { name: "acme-eu".to_owned(), environment: Some(Environment::Sandbox), ..SessionInfo::default() };
+    let place =
+        SessionInfo { name: "acme-eu".to_owned(), environment: Some(Environment::Sandbox), ..SessionInfo::default() };
     Made { desk: Some(desk), kept, place, ..made }.start()
 }
 
@@ -102,7 +104,8 @@ fn of_two_consoles_whose_rules_match_the_same_alerts_at_once_one_stages_each() {
 #[test]
 fn what_was_taken_in_hand_while_a_rule_claimed_it_is_left_to_people() {
     let directory = tempfile::tempdir().unwrap();
-    let mut rig = console(&directory, Made { rules: RULES, auto_rules: &["small"], holding_claims: true, ..Made::default() });
+    let mut rig =
+        console(&directory, Made { rules: RULES, auto_rules: &["small"], holding_claims: true, ..Made::default() });
     rig.press("r");
 
     rig.release();
@@ -256,8 +259,14 @@ fn what_a_console_had_staged_that_is_gone_needs_somebody_at_those_that_run() {
     rig.advance(Duration::seconds(10));
 
     assert!(!while_it_runs.contains("did not leave") && !while_it_runs.contains("Needs you 1"), "{while_it_runs}");
-    assert!(once_it_is_gone.contains("REFUNDED did not leave, its console ended first. Nothing of it was sent"), "{once_it_is_gone}");
-    assert!(once_it_is_gone.contains("Needs you 1") && once_it_is_gone.contains("the console ended first"), "{once_it_is_gone}");
+    assert!(
+        once_it_is_gone.contains("REFUNDED did not leave, its console ended first. Nothing of it was sent"),
+        "{once_it_is_gone}"
+    );
+    assert!(
+        once_it_is_gone.contains("Needs you 1") && once_it_is_gone.contains("the console ended first"),
+        "{once_it_is_gone}"
+    );
     assert!(form.contains("(•) REFUNDED"), "{form}");
     let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
     assert_eq!(sent, [first], "once, because it was decided again: {}", rig.screen());
@@ -309,7 +318,8 @@ fn a_conflict_that_the_journal_explains_needs_nobody() {
 
     rig.advance(Duration::seconds(11));
 
-    let is_explained = |step: &JournalStep| matches!(step, JournalStep::Answered { status, .. } if status == "RESOLVED");
+    let is_explained =
+        |step: &JournalStep| matches!(step, JournalStep::Answered { status, .. } if status == "RESOLVED");
     assert!(rig.journaled().iter().any(|step| matches!(step, JournalStep::Refused { .. })), "{:?}", rig.journaled());
     assert!(rig.journaled().iter().any(is_explained), "{:?}", rig.journaled());
     assert_eq!(rig.sent(), 0);
@@ -507,7 +517,8 @@ fn a_command_is_warned_of_the_double_that_a_console_has_refunded_while_the_list_
     let (alerts, [first, second]) = morning_of_twins(clock().now());
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let open = |id: AlertId, provider: &str| {
-        json!({"id": id.to_string(), "provider": provider, "providerId": provider, "type": "VERIFI_DISPUTE", "status": "OPEN", "outcome": null,
+        json!({"id": id.to_string(), "provider": provider, "providerId": provider, "type": "VERIFI_DISPUTE",
+            "status": "OPEN", "outcome": null,
             "hoursLeft": 5, "amount": 129.90, "currency": "EUR", "cardBin": "411111", "cardLastFour": "1234",
             "transactionTimeStamp": "2026-11-19T10:00:00Z"})
     };
@@ -531,12 +542,13 @@ fn a_command_is_warned_of_the_double_that_a_console_has_refunded_while_the_list_
     assert!(told.contains("refunded already: VERIFI"), "{told}");
 }
 
-/// A console on the desk of a deployment at which `avert alerts resolve` wanted to refund the first of these alerts, and was answered so; and what
-/// it finds that was left unfinished.
+/// A console on the desk of a deployment at which `avert alerts resolve` wanted to refund the first of these alerts,
+/// and was answered so; and what it finds that was left unfinished.
 fn after_a_command(home: &TempDir, alerts: Vec<Alert>, code: &'static str) -> (Rig, Leftovers) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let id = alerts[0].id.to_string();
-    let open = json!({"id": id, "provider": "VERIFI", "type": "VERIFI_DISPUTE", "status": "OPEN", "outcome": null, "hoursLeft": 5});
+    let open = json!({"id": id, "provider": "VERIFI", "type": "VERIFI_DISPUTE", "status": "OPEN", "outcome": null,
+        "hoursLeft": 5});
     let plan = move |asked: &Asked, _: &[Asked]| match asked.method.as_str() {
         "PUT" => Play::json(400, &json!({"code": code, "detail": "time-out"})),
         _ => Play::json(200, &open),
@@ -544,7 +556,11 @@ fn after_a_command(home: &TempDir, alerts: Vec<Alert>, code: &'static str) -> (R
     let server = runtime.block_on(RawServer::start(plan));
     let url = server.url();
     let arguments = ["alerts", "resolve", &id, "--refunded", "refunded", "--yes", "--url", &url];
-    let output = avert(home.path(), &arguments).env("AVERT_API_KEY", "avk_test_1_s3cret").env("AVERT_USER", "maria").output().unwrap();
+    let output = avert(home.path(), &arguments)
+        .env("AVERT_API_KEY", "avk_test_1_s3cret")
+        .env("AVERT_USER", "maria")
+        .output()
+        .unwrap();
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let host = url.trim_start_matches("http://").to_owned();
     let mut desk = Desk::open(home.path().join("desk/hosts").join(host.replace(':', "_"))).unwrap();

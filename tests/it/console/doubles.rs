@@ -1,4 +1,5 @@
-//! Doubles of an alert whose decision is on its way: what is not recorded is not told as a fact, and what rests on it waits for it.
+//! Doubles of an alert whose decision is on its way: what is not recorded is not told as a fact, and what rests on it
+//! waits for it.
 
 use avert::console::SessionInfo;
 use avert::console::message::Message;
@@ -214,8 +215,10 @@ fn of_a_double_whose_refund_may_have_arrived_the_form_says_no_more_than_that(
         form
     });
 
-    let says =
-        [format!("a refund {how_far}: ETHOCA 8F2C77AA2082"), format!("✓ a refund of ETHOCA 8F2C77AA2082 {how_far}; this reason fits")];
+    let says = [
+        format!("a refund {how_far}: ETHOCA 8F2C77AA2082"),
+        format!("✓ a refund of ETHOCA 8F2C77AA2082 {how_far}; this reason fits"),
+    ];
     for (form, words) in forms.iter().zip([&says[0], &says[0], &says[1]]) {
         assert!(form.contains(words.as_str()) && !form.contains(untrue), "{words}\n{form}");
     }
@@ -233,7 +236,10 @@ fn of_a_refund_whose_answer_never_came_here_the_form_of_its_double_says_that_it_
     rig.press("r");
 
     let form = rig.screen();
-    assert!(form.contains("a refund may have arrived: ETHOCA 8F2C77AA2082") && !form.contains("is on its way"), "{form}");
+    assert!(
+        form.contains("a refund may have arrived: ETHOCA 8F2C77AA2082") && !form.contains("is on its way"),
+        "{form}"
+    );
 }
 
 /// The second twin is answered as a duplicate while the engine has not finished the refund of the first one.
@@ -381,7 +387,11 @@ fn what_is_typed_on_after_a_repeat_is_not_taken_by_the_form_that_a_guard_opens(#
     assert!(typed.contains("Not taken: it was typed before this form was seen.") && typed.contains("0/250"), "{typed}");
     assert!(!read.contains("Not taken"), "{read}");
     assert_eq!((rig.sent(), reason(&rig, second)), (1, None));
-    assert!(rig.screen().contains("Open, by deadline") && !rig.screen().contains("0/250"), "esc is taken at once: {}", rig.screen());
+    assert!(
+        rig.screen().contains("Open, by deadline") && !rig.screen().contains("0/250"),
+        "esc is taken at once: {}",
+        rig.screen()
+    );
 }
 
 #[test]
@@ -448,7 +458,10 @@ fn a_case_says_that_it_was_refunded_here_while_the_list_is_behind() {
 #[rstest]
 #[case::another_refund("refunded", None)]
 #[case::what_fits("invalid duplicate", Some("duplicate"))]
-fn a_rule_takes_what_is_recorded_here_as_recorded_while_the_list_is_behind(#[case] answer: &str, #[case] staged: Option<&str>) {
+fn a_rule_takes_what_is_recorded_here_as_recorded_while_the_list_is_behind(
+    #[case] answer: &str,
+    #[case] staged: Option<&str>,
+) {
     let (mut alerts, [first, second]) = morning_of_twins(clock().now());
     let twin = Alert { merchant_descriptor: "TWIN".to_owned(), ..alerts.pop().unwrap() };
     let open = alerts[0].clone();

@@ -1,5 +1,5 @@
-//! The console on another deployment: decisions wait while it does not answer, lists are read at a pace that suits the work, and little is
-//! asked of it.
+//! The console on another deployment: decisions wait while it does not answer, lists are read at a pace that suits the
+//! work, and little is asked of it.
 
 use avert::console::SessionInfo;
 use avert::console::message::Message;
@@ -126,14 +126,17 @@ fn a_view_that_is_chosen_offline_has_no_rows_at_once_and_the_one_before_comes_ba
     assert!(back.contains("129.90") && back.contains("as of"), "{back}");
 }
 
-/// Alerts of a payment each, of which all are answered together; the first ones find nobody, and then the console notices.
+/// Alerts of a payment each, of which all are answered together; the first ones find nobody, and then the console
+/// notices.
 fn a_run_without_an_answer() -> Rig {
     let mut rig = Made { alerts: alike(9), ..remote() }.start();
     rig.press("* b alt-n ctrl-s");
     rig.holding = true;
     rig.advance(Duration::seconds(6));
     for _ in 0..4 {
-        rig.service.next_resolution(Fate::Refused(ServiceError::NotReached("no connection to it: Connection refused".to_owned())));
+        rig.service.next_resolution(Fate::Refused(ServiceError::NotReached(
+            "no connection to it: Connection refused".to_owned(),
+        )));
     }
     rig.service.set_down(unreachable());
     rig.advance(Duration::seconds(31));
@@ -147,7 +150,10 @@ fn the_page_of_a_run_tells_what_waits_as_its_rows_do() {
 
     let page = rig.screen();
 
-    assert!(page.contains("9 waiting here, not sent") && !page.contains("under way") && !page.contains("left"), "{page}");
+    assert!(
+        page.contains("9 waiting here, not sent") && !page.contains("under way") && !page.contains("left"),
+        "{page}"
+    );
     assert_eq!(page.lines().filter(|line| line.contains("ETHOCA") && line.contains("waits here")).count(), 9, "{page}");
     assert!(footer(&mut rig).contains("9 decisions wait, not sent"), "{page}");
 }
@@ -162,7 +168,10 @@ fn what_waited_is_asked_about_over_the_page_of_its_run_and_leaves_from_there() {
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(2));
 
-    assert!(asked.contains("The service answers again") && asked.contains("9 decisions have waited here, not sent"), "{asked}");
+    assert!(
+        asked.contains("The service answers again") && asked.contains("9 decisions have waited here, not sent"),
+        "{asked}"
+    );
     assert_eq!((rig.sent() - sent, rig.app.unsent()), (9, 0));
     assert!(rig.screen().contains("9 recorded") && rig.screen().contains("WHAT HAPPENS"), "{}", rig.screen());
 }
@@ -255,7 +264,8 @@ fn a_list_that_is_refused_holds_no_decision_back_for_long(#[case] error: Service
 #[test]
 fn a_decision_that_finds_nobody_waits_before_the_console_has_noticed_and_is_asked_for_when_somebody_answers() {
     let mut rig = remote().start();
-    rig.service.next_resolution(Fate::Refused(ServiceError::NotReached("no connection to it: Connection refused".to_owned())));
+    rig.service
+        .next_resolution(Fate::Refused(ServiceError::NotReached("no connection to it: Connection refused".to_owned())));
     rig.press("r ctrl-s");
     rig.service.set_down(unreachable());
     rig.advance(Duration::seconds(6));
@@ -305,13 +315,17 @@ fn a_decision_in_the_last_moments_that_finds_nobody_can_be_given_again_at_once()
     let now = clock().now();
     let first = Alert { deadline: Deadline::At(now + Duration::seconds(14)), ..morning(now).remove(0) };
     let mut rig = Made { alerts: vec![first], ..remote() }.start();
-    rig.service.next_resolution(Fate::Refused(ServiceError::NotReached("no connection to it: Connection refused".to_owned())));
+    rig.service
+        .next_resolution(Fate::Refused(ServiceError::NotReached("no connection to it: Connection refused".to_owned())));
 
     rig.press("r ctrl-s");
     let told = rig.screen();
     rig.press("r ctrl-s");
 
-    assert!(told.contains("not sent: no connection to it") && !told.to_lowercase().contains("not known whether"), "{told}");
+    assert!(
+        told.contains("not sent: no connection to it") && !told.to_lowercase().contains("not known whether"),
+        "{told}"
+    );
     assert_eq!((rig.sent(), rig.app.unsent()), (2, 0));
 }
 
@@ -432,7 +446,10 @@ fn a_connection_that_goes_again_keeps_the_decision_here_and_asks_once_more() {
 #[rstest]
 #[case::known_to_the_moment(|now| Deadline::At(now + Duration::minutes(10)), 10)]
 #[case::known_by_the_hour(|_| Deadline::HoursLeft(0), 60)]
-fn a_window_that_closes_while_a_decision_waits_is_told(#[case] deadline: fn(avert::domain::Timestamp) -> Deadline, #[case] minutes: i64) {
+fn a_window_that_closes_while_a_decision_waits_is_told(
+    #[case] deadline: fn(avert::domain::Timestamp) -> Deadline,
+    #[case] minutes: i64,
+) {
     let now = clock().now();
     let first = Alert { deadline: deadline(now), ..morning(now).remove(0) };
     let mut rig = Made { alerts: vec![first], ..remote() }.start();
@@ -459,7 +476,8 @@ fn whoever_leaves_offline_is_offered_no_sending() {
     rig.press("s");
 
     assert!(
-        asked.contains("1 decision has not left yet") && asked.contains("Nothing can be sent: the service does not answer."),
+        asked.contains("1 decision has not left yet")
+            && asked.contains("Nothing can be sent: the service does not answer."),
         "{asked}"
     );
     assert!(!asked.contains("Send and leave"), "{asked}");
@@ -485,7 +503,11 @@ fn on_this_machines_own_engine_a_decision_leaves_though_a_list_could_not_be_read
 #[case::at_work(false, 0, 4)]
 #[case::a_window_closes_in_sight(true, 0, 12)]
 #[case::nobody_there(false, 11, 1)]
-fn a_list_is_read_again_as_the_work_asks_for_it(#[case] closing: bool, #[case] idle_minutes: i64, #[case] times: usize) {
+fn a_list_is_read_again_as_the_work_asks_for_it(
+    #[case] closing: bool,
+    #[case] idle_minutes: i64,
+    #[case] times: usize,
+) {
     let now = clock().now();
     let keep = if closing { Duration::minutes(20) } else { Duration::hours(20) };
     let alerts = morning(now).into_iter().map(|alert| Alert { deadline: Deadline::At(now + keep), ..alert }).collect();
@@ -541,7 +563,10 @@ fn a_service_that_asks_to_be_left_alone_is_asked_no_sooner_and_then_half_as_ofte
 #[test]
 fn a_key_after_a_long_pause_brings_the_next_reading_forward() {
     let now = clock().now();
-    let alerts = morning(now).into_iter().map(|alert| Alert { deadline: Deadline::At(now + Duration::hours(20)), ..alert }).collect();
+    let alerts = morning(now)
+        .into_iter()
+        .map(|alert| Alert { deadline: Deadline::At(now + Duration::hours(20)), ..alert })
+        .collect();
     let mut rig = Made { alerts, ..remote() }.start();
     rig.advance(Duration::minutes(30));
     rig.press("ctrl-r");
@@ -578,7 +603,12 @@ fn ten_thousand() -> Vec<Alert> {
     let now = clock().now();
     let made = |(number, alert): (i64, Alert)| {
         let deadline = Deadline::At(now + Duration::hours(2) + Duration::seconds(number));
-        Alert { id: AlertId::generate(), deadline, alert_time: alert.alert_time.map(|at| at + Duration::seconds(number)), ..alert }
+        Alert {
+            id: AlertId::generate(),
+            deadline,
+            alert_time: alert.alert_time.map(|at| at + Duration::seconds(number)),
+            ..alert
+        }
     };
     (0..10_000).zip(morning(now).into_iter().cycle()).map(made).collect()
 }
@@ -659,7 +689,10 @@ fn a_decision_that_broke_off_has_the_header_say_at_once_that_the_service_is_not_
     let header = screen.lines().next().unwrap();
     assert!(header.contains("▲ offline since 14:03, retry 14:03:"), "{screen}");
     assert!(screen.contains("not known whether REFUNDED arrived"), "{screen}");
-    assert!(screen.contains("Since 14:03 UTC the service is not reached: no connection. It is tried again at 14:03:"), "{screen}");
+    assert!(
+        screen.contains("Since 14:03 UTC the service is not reached: no connection. It is tried again at 14:03:"),
+        "{screen}"
+    );
     assert!(later.lines().next().unwrap().contains("▲ offline since 14:03, retry 14:0"), "{later}");
 }
 
@@ -677,9 +710,15 @@ fn a_list_that_is_sorted_offline_keeps_its_rows_with_the_order_they_were_read_in
     rig.advance(Duration::seconds(40));
     let later = rig.screen();
 
-    assert!(sorted.contains("Not sorted: the service is not reached. The rows keep the order they were read in."), "{sorted}");
+    assert!(
+        sorted.contains("Not sorted: the service is not reached. The rows keep the order they were read in."),
+        "{sorted}"
+    );
     for screen in [sorted, later] {
-        assert!(screen.contains("129.90") && screen.contains("LEFT▲") && screen.contains("Open, by deadline"), "{screen}");
+        assert!(
+            screen.contains("129.90") && screen.contains("LEFT▲") && screen.contains("Open, by deadline"),
+            "{screen}"
+        );
         assert!(screen.contains("sort:deadline") && !screen.contains("has nothing to do"), "{screen}");
     }
     rig.service.set_down(None);
@@ -691,7 +730,10 @@ fn a_list_that_is_sorted_offline_keeps_its_rows_with_the_order_they_were_read_in
 #[rstest]
 #[case::it_is_not_reached(unreachable(), "the service is not reached")]
 #[case::it_is_busy(Some(ServiceError::Unavailable("it is busy".to_owned())), "the list cannot be read")]
-fn a_list_whose_new_order_cannot_be_read_goes_back_to_the_one_before(#[case] down: Option<ServiceError>, #[case] why: &str) {
+fn a_list_whose_new_order_cannot_be_read_goes_back_to_the_one_before(
+    #[case] down: Option<ServiceError>,
+    #[case] why: &str,
+) {
     let mut rig = Made { size: (160, 30), ..remote() }.start();
     rig.service.set_down(down);
 
@@ -699,7 +741,10 @@ fn a_list_whose_new_order_cannot_be_read_goes_back_to_the_one_before(#[case] dow
 
     let screen = rig.screen();
     assert!(screen.contains(&format!("Not sorted: {why}. The rows keep the order they were read in.")), "{screen}");
-    assert!(screen.contains("129.90") && screen.contains("LEFT▲") && screen.contains("Open, by deadline   19   as of"), "{screen}");
+    assert!(
+        screen.contains("129.90") && screen.contains("LEFT▲") && screen.contains("Open, by deadline   19   as of"),
+        "{screen}"
+    );
     rig.press("r");
     assert!(rig.screen().contains("Resolve"), "{}", rig.screen());
 }

@@ -39,7 +39,10 @@ fn queue(size: (u16, u16), keys: &str) -> Rig {
     alerts.push(refunded_sibling(&alerts[1], 1_001, now));
     let mut made = Made { size, ..Made::of(alerts) };
     made.place.environment = Some(Environment::Sandbox);
-    made.kept = DeskState { views: vec![SavedView { name: "Mine".to_owned(), query: "provider:cdrn".to_owned() }], ..DeskState::default() };
+    made.kept = DeskState {
+        views: vec![SavedView { name: "Mine".to_owned(), query: "provider:cdrn".to_owned() }],
+        ..DeskState::default()
+    };
     let mut rig = made.start();
     rig.press(keys);
     rig.advance(Duration::milliseconds(400));
@@ -73,8 +76,13 @@ fn refused(size: (u16, u16), keys: &str) -> Rig {
 
 fn logged(keys: &str) -> Rig {
     let mut rig = queue((120, 40), "");
-    let line =
-        |number: u64, severity| LogLine { number, at: rig.clock.now(), severity, part: "client".to_owned(), text: "no route".to_owned() };
+    let line = |number: u64, severity| LogLine {
+        number,
+        at: rig.clock.now(),
+        severity,
+        part: "client".to_owned(),
+        text: "no route".to_owned(),
+    };
     rig.log = vec![line(1, LogSeverity::Note), line(2, LogSeverity::Warning)];
     rig.press("ctrl-g");
     rig.press(keys);
@@ -83,7 +91,8 @@ fn logged(keys: &str) -> Rig {
 
 /// The page of rules.
 fn ruled(keys: &str) -> Rig {
-    let mut rig = Made { rules: "stream: descriptor:acme -> refunded\nrest: mcc:1 -> refunded", ..Made::default() }.start();
+    let mut rig =
+        Made { rules: "stream: descriptor:acme -> refunded\nrest: mcc:1 -> refunded", ..Made::default() }.start();
     rig.press("6");
     rig.press(keys);
     rig
@@ -127,7 +136,9 @@ fn states() -> Vec<State> {
         state(&[Webhooks, Always], || pressed(webhooks::on(Made::default()), "j j")),
         state(&[Webhooks, Always], || pressed(webhooks::on(Made::default()), "tab j")),
         state(&[Webhooks, Always], || pressed(webhooks::on(Made { size: LOW, ..Made::default() }), "j j j enter")),
-        state(&[Webhooks, Always], || pressed(pressed(webhooks::on(Made { size: LOW, ..Made::default() }), "j j j enter"), "J")),
+        state(&[Webhooks, Always], || {
+            pressed(pressed(webhooks::on(Made { size: LOW, ..Made::default() }), "j j j enter"), "J")
+        }),
         state(&[Activity, Always], || refused(WIDE, "4")),
         state(&[Activity, Always], || refused((80, 16), "4")),
         state(&[Activity, Always], || pressed(refused((80, 16), "4"), "J J")),
@@ -180,7 +191,10 @@ fn is_refused(rig: &mut Rig) -> bool {
 
 /// The states in which a key of a binding does something.
 fn alive<'s>(states: &'s [State], binding: &Binding, name: &str) -> Option<&'s State> {
-    states.iter().filter(|state| state.contexts.contains(&binding.context)).find(|state| does_something(&mut (state.make)(), key(name)))
+    states
+        .iter()
+        .filter(|state| state.contexts.contains(&binding.context))
+        .find(|state| does_something(&mut (state.make)(), key(name)))
 }
 
 #[test]
@@ -204,14 +218,16 @@ fn whatever_a_key_does_the_palette_does_too() {
     let (keymap, states) = (Keymap::default(), states());
     // Keys that move within a list that is open mean nothing where none is; the log's are of that kind too.
     let of_lists = [KeyContext::Menu, KeyContext::Log];
-    let meant = keymap.all().filter(|binding| !of_lists.contains(&binding.context) && binding.action != Action::Palette);
+    let meant =
+        keymap.all().filter(|binding| !of_lists.contains(&binding.context) && binding.action != Action::Palette);
 
     let missing: Vec<String> = meant
         .filter(|binding| {
             // What a list does is offered where the list can be opened.
             let in_list = matches!(binding.context, KeyContext::Views | KeyContext::Columns);
             let places = states.iter().filter(|state| in_list || state.contexts.contains(&binding.context));
-            let does = |state: &State| in_list || does_something(&mut (state.make)(), key(&binding.keys[0].to_string()));
+            let does =
+                |state: &State| in_list || does_something(&mut (state.make)(), key(&binding.keys[0].to_string()));
             !places.into_iter().filter(|state| does(state)).any(|state| does_by_palette(&mut (state.make)(), binding))
         })
         .map(|binding| format!("{:?} ({:?})", binding.action, binding.context))
@@ -235,13 +251,17 @@ fn does_by_palette(rig: &mut Rig, binding: &Binding) -> bool {
 fn hints(rig: &mut Rig, keymap: &Keymap, has_own_words: bool) -> Vec<String> {
     let screen = rig.screen();
     let footer = screen.lines().last().unwrap_or_default().to_owned();
-    let known: Vec<String> = keymap.all().flat_map(|binding| binding.keys.first().map(|key| format!("{key} {}", binding.words))).collect();
+    let known: Vec<String> =
+        keymap.all().flat_map(|binding| binding.keys.first().map(|key| format!("{key} {}", binding.words))).collect();
     // A screen may have words of its own for a key.
     let known: Vec<String> = known.into_iter().chain(["j scroll", "tab out"].map(str::to_owned)).collect();
-    let has_key = |chunk: &str| keymap.all().any(|binding| binding.keys.first().is_some_and(|key| chunk.starts_with(&format!("{key} "))));
+    let has_key = |chunk: &str| {
+        keymap.all().any(|binding| binding.keys.first().is_some_and(|key| chunk.starts_with(&format!("{key} "))))
+    };
     let mut hints = Vec::new();
     for chunk in footer.split("   ").map(str::trim).filter(|chunk| !chunk.is_empty()) {
-        let is_known = known.iter().any(|hint| hint == chunk) || (has_own_words && has_key(chunk) && !chunk.contains('…'));
+        let is_known =
+            known.iter().any(|hint| hint == chunk) || (has_own_words && has_key(chunk) && !chunk.contains('…'));
         // What is on its way stands behind the hints.
         assert!(is_known || !rig.app.decisions().staged().is_empty(), "{chunk:?} is no whole hint: {footer}");
         if is_known {
@@ -266,7 +286,11 @@ fn every_hint_is_whole_and_its_key_does_something() {
             let own_words = [KeyContext::Case, KeyContext::Rules, KeyContext::Webhooks];
             let has_own_words = state.contexts.iter().any(|context| own_words.contains(context));
             for hint in hints(&mut make(), &keymap, has_own_words) {
-                assert!(does_something(&mut make(), key(&hint)), "{hint} at {width} columns in state {number}:\n{}", make().screen());
+                assert!(
+                    does_something(&mut make(), key(&hint)),
+                    "{hint} at {width} columns in state {number}:\n{}",
+                    make().screen()
+                );
             }
         }
     }
@@ -307,7 +331,11 @@ fn an_empty_desk_says_what_to_do_and_an_empty_view_does_not() {
     for command in ["avert import FILE", "avert serve", "avert profiles add NAME --url URL", "avert demo"] {
         assert!(here.contains(command), "{here}");
     }
-    let remote = words(Made { operator: false, place: SessionInfo { remote: true, ..Made::default().place }, ..Made::of(Vec::new()) });
+    let remote = words(Made {
+        operator: false,
+        place: SessionInfo { remote: true, ..Made::default().place },
+        ..Made::of(Vec::new())
+    });
     assert!(remote.contains("avert profiles test") && !remote.contains("avert import"), "{remote}");
     let demo = words(Made { place: SessionInfo { demo: true, ..Made::default().place }, ..Made::of(Vec::new()) });
     assert!(demo.contains("There are no alerts yet.") && !demo.contains("avert import"), "{demo}");

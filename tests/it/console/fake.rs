@@ -1,4 +1,5 @@
-//! A service for the console's tests: alerts in memory, answered by the domain's own predicates, with a note of all that was asked.
+//! A service for the console's tests: alerts in memory, answered by the domain's own predicates, with a note of all
+//! that was asked.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -10,11 +11,14 @@ use avert::domain::insights;
 use avert::domain::query::Vocabulary;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Calendar, Count, Credential,
-    CredentialKind, Currency, CurrencySum, Deadline, Delivery, DeliveryId, DeliveryState, Endpoint, EndpointId, Environment, EventId,
-    EventKind, FieldError, FindQuery, Insights, KeyScope, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Sort, decide,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Calendar,
+    Count, Credential, CredentialKind, Currency, CurrencySum, Deadline, Delivery, DeliveryId, DeliveryState, Endpoint,
+    EndpointId, Environment, EventId, EventKind, FieldError, FindQuery, Insights, KeyScope, Outcome, OutcomeId, Page,
+    Provider, ResolutionAttempt, Sort, decide,
 };
-use avert::service::{Alerts, Changes, Deployment, Duplicates, Find, OutcomeUnknown, ResolveRequest, ServiceError, Stats};
+use avert::service::{
+    Alerts, Changes, Deployment, Duplicates, Find, OutcomeUnknown, ResolveRequest, ServiceError, Stats,
+};
 use chrono::Duration;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -215,7 +219,8 @@ impl Alerts for Fake {
             return Err(ServiceError::InvalidRequest(vec![FieldError::new("sortField", "is not one of ours")]));
         }
         let now = self.clock.now();
-        let mut found: Vec<Alert> = self.alerts.lock().unwrap().iter().filter(|alert| query.filter.matches(alert, now)).cloned().collect();
+        let mut found: Vec<Alert> =
+            self.alerts.lock().unwrap().iter().filter(|alert| query.filter.matches(alert, now)).cloned().collect();
         found.sort_by(|left, right| query.sort.compare(left, right));
         let (total, size) = (found.len() as u64, query.page.size);
         let skip = usize::try_from(query.page.page * u64::from(size)).unwrap();
@@ -298,13 +303,9 @@ impl Stats for Fake {
         let now = self.clock.now();
         let filter = AlertFilter { expires_in: Some(within_hours), ..AlertFilter::default() };
         let mut risks: Vec<AtRisk> = Vec::new();
-        for alert in self
-            .alerts
-            .lock()
-            .unwrap()
-            .iter()
-            .filter(|alert| filter.matches(alert, now) && alert.status == AlertStatus::Open && !alert.alert_type.is_notice())
-        {
+        for alert in self.alerts.lock().unwrap().iter().filter(|alert| {
+            filter.matches(alert, now) && alert.status == AlertStatus::Open && !alert.alert_type.is_notice()
+        }) {
             let Some(money) = alert.money() else { continue };
             match risks.iter_mut().find(|risk| risk.money.currency == money.currency) {
                 Some(risk) => {
@@ -435,13 +436,14 @@ pub fn plain(provider_id: &str, provider: Provider, alert_type: AlertType) -> Al
 }
 
 /// Minutes left, network, kind, amount, currency, BIN, last four, descriptor, order.
-type MorningRow = (i64, Provider, AlertType, &'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
+type MorningRow =
+    (i64, Provider, AlertType, &'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
 
 /// The alerts of the pictures: what a morning looks like.
 pub fn morning(now: Timestamp) -> Vec<Alert> {
     use AlertType::{
-        EthocaConfirmedFraud as Fraud, EthocaCustomerDispute as Customer, VerifiCancel as Cancel, VerifiDispute as Dispute,
-        VerifiDisputeNotice as DisputeNotice, VerifiFraudNotice as FraudNotice,
+        EthocaConfirmedFraud as Fraud, EthocaCustomerDispute as Customer, VerifiCancel as Cancel,
+        VerifiDispute as Dispute, VerifiDisputeNotice as DisputeNotice, VerifiFraudNotice as FraudNotice,
     };
     use Provider::{Cdrn, Ethoca, Verifi};
     #[rustfmt::skip]

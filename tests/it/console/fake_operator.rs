@@ -1,10 +1,11 @@
-//! What the fake service has for operators beside its counts: intake, decisions that are not settled, the audit log, keys and clients.
+//! What the fake service has for operators beside its counts: intake, decisions that are not settled, the audit log,
+//! keys and clients.
 
 use async_trait::async_trait;
 use avert::domain::attempt::outcome_id;
 use avert::domain::{
-    Alert, AlertPatch, AttemptId, AuditEntry, Company, CreatedCredential, Credential, CredentialKind, CredentialList, Environment,
-    IngestOptions, IngestReport, ResolutionAttempt, Revoked, Secret,
+    Alert, AlertPatch, AttemptId, AuditEntry, Company, CreatedCredential, Credential, CredentialKind, CredentialList,
+    Environment, IngestOptions, IngestReport, ResolutionAttempt, Revoked, Secret,
 };
 use avert::service::{Attempts, Audit, Credentials, Intake, ResolveRequest, ServiceError};
 
@@ -30,7 +31,12 @@ impl Attempts for Fake {
 
     async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
         self.settled.lock().unwrap().push((id, applied));
-        let place = self.unfinished.lock().unwrap().iter().position(|unfinished| unfinished.id == id && unfinished.state == "PARKED");
+        let place = self
+            .unfinished
+            .lock()
+            .unwrap()
+            .iter()
+            .position(|unfinished| unfinished.id == id && unfinished.state == "PARKED");
         let Some(place) = place else { return Err(ServiceError::Conflict("it does not wait for a person".to_owned())) };
         let ResolutionAttempt { alert, resolution, .. } = self.unfinished.lock().unwrap().remove(place);
         let is_answered = self.alert(alert).is_some_and(|alert| alert.outcome.is_some());
@@ -66,7 +72,12 @@ impl Credentials for Fake {
         self.up()?;
         let credentials = self.credentials.lock().unwrap().clone();
         let in_use = self.own.lock().unwrap().clone();
-        Ok(CredentialList { organization: "acme-eu".to_owned(), environment: Environment::Production, credentials, in_use })
+        Ok(CredentialList {
+            organization: "acme-eu".to_owned(),
+            environment: Environment::Production,
+            credentials,
+            in_use,
+        })
     }
 
     async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError> {
@@ -76,8 +87,14 @@ impl Credentials for Fake {
             if kind == CredentialKind::Client { "avc_live_NewClient0" } else { "NewKey0000" },
             self.credentials.lock().unwrap().len()
         );
-        let credential =
-            Credential { kind, id, environment: Some(Environment::Sandbox), created_at: self.now(), last_used_at: None, revoked_at: None };
+        let credential = Credential {
+            kind,
+            id,
+            environment: Some(Environment::Sandbox),
+            created_at: self.now(),
+            last_used_at: None,
+            revoked_at: None,
+        };
         self.credentials.lock().unwrap().push(credential.clone());
         Ok(CreatedCredential { credential, secret: Secret::new(SECRET) })
     }

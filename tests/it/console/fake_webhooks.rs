@@ -1,10 +1,11 @@
-//! The webhooks of the fake service: endpoints, deliveries and their attempts in memory, with a note of all that was to be sent.
+//! The webhooks of the fake service: endpoints, deliveries and their attempts in memory, with a note of all that was to
+//! be sent.
 
 use async_trait::async_trait;
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointChange,
-    EndpointId, EventId, EventKind, NewEndpoint, SentRequest,
+    AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint,
+    EndpointChange, EndpointId, EventId, EventKind, NewEndpoint, SentRequest,
 };
 use avert::service::{ServiceError, Webhooks};
 use chrono::Duration;
@@ -43,7 +44,10 @@ pub fn endpoints(now: Timestamp) -> Vec<Endpoint> {
         has_ca_certificate: false,
     };
     vec![
-        Endpoint { last_success: Some(now - Duration::minutes(2)), ..one(1, "https://shop.example/hooks/alerts", "Basic") },
+        Endpoint {
+            last_success: Some(now - Duration::minutes(2)),
+            ..one(1, "https://shop.example/hooks/alerts", "Basic")
+        },
         Endpoint {
             last_success: Some(now - Duration::hours(3)),
             failing_since: Some(now - Duration::minutes(130)),
@@ -156,7 +160,8 @@ impl Webhooks for Fake {
         self.up()?;
         let delivery = self.deliveries.lock().unwrap().iter().rfind(|delivery| delivery.endpoint == id).cloned();
         let delivery = delivery.ok_or_else(|| ServiceError::NotFound(format!("endpoint {id}")))?;
-        let well = self.endpoints.lock().unwrap().iter().any(|endpoint| endpoint.id == id && endpoint.failing_since.is_none());
+        let well =
+            self.endpoints.lock().unwrap().iter().any(|endpoint| endpoint.id == id && endpoint.failing_since.is_none());
         let (state, result) = if well { (DeliveryState::Delivered, "200") } else { (DeliveryState::Exhausted, "503") };
         Ok(log(&Delivery { test: true, state, attempts: 1, last_result: Some(result.to_owned()), ..delivery }))
     }

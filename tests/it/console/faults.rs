@@ -1,5 +1,5 @@
-//! The console on a real client against a deployment that does everything wrong that a deployment and the way to it can do. One table
-//! names each fault, what the screen says while it lasts and when it is over, and what was sent.
+//! The console on a real client against a deployment that does everything wrong that a deployment and the way to it can
+//! do. One table names each fault, what the screen says while it lasts and when it is over, and what was sent.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration as Wait;
@@ -62,7 +62,9 @@ impl Fault {
             Self::Drip => Play::Drip(answer(200, &[JSON], text.as_bytes(), text.len())),
             Self::Gigabyte => Play::Flood { head: answer(200, &[JSON], b"", 1 << 30), byte: b' ', count: 1 << 30 },
             Self::Deep => Play::answer(200, &[JSON], "[".repeat(1_000_000)),
-            Self::Html => Play::answer(200, &[("content-type", "text/html")], "<html><title>Please log in</title></html>"),
+            Self::Html => {
+                Play::answer(200, &[("content-type", "text/html")], "<html><title>Please log in</title></html>")
+            }
             Self::Elsewhere => Play::answer(301, &[("location", elsewhere)], ""),
             Self::Hang => Play::Hang,
             Self::WrongType => Play::answer(200, &[("content-type", "text/plain")], text),
@@ -70,7 +72,9 @@ impl Fault {
             Self::Busy => Play::answer(503, &[JSON, ("retry-after", "60")], "{}"),
             Self::LateClock if asked.method == "PUT" => Play::Reset,
             Self::LateClock => Play::answer(200, &[JSON, ("date", "Fri, 20 Nov 2026 13:03:00 GMT")], text),
-            Self::LyingTotal if good.get("total").is_some() => Play::json(200, &json!({"data": good["data"], "total": 5_000, "size": 100})),
+            Self::LyingTotal if good.get("total").is_some() => {
+                Play::json(200, &json!({"data": good["data"], "total": 5_000, "size": 100}))
+            }
             Self::ChangingPages if good.get("data").is_some() => {
                 let mut page = good;
                 // Its order is another one each time, and one alert is missing.
@@ -108,7 +112,10 @@ impl Place {
             let fault = *switch.lock().unwrap();
             if asked.path() == "/auth/token" {
                 let number = before.iter().filter(|asked| asked.path() == "/auth/token").count() + 1;
-                return Play::json(200, &json!({"access_token": format!("token-{number}"), "token_type": "Bearer", "expires_in": 600}));
+                return Play::json(
+                    200,
+                    &json!({"access_token": format!("token-{number}"), "token_type": "Bearer", "expires_in": 600}),
+                );
             }
             if fault == Some(Fault::ExpiredToken) && asked.header("authorization") == "Bearer token-1" {
                 return Play::json(401, &json!({"error": "invalid_token", "error_description": "it has expired"}));
@@ -123,7 +130,8 @@ impl Place {
 
     /// A console on it, with what it needs of the runtime.
     fn console(&self, fault: Fault) -> Rig {
-        let [patient, hasty] = [Wait::from_secs(60), Wait::from_millis(200)].map(|patience| self.client(fault, patience));
+        let [patient, hasty] =
+            [Wait::from_secs(60), Wait::from_millis(200)].map(|patience| self.client(fault, patience));
         let mut deployment = patient.deployment();
         deployment.alerts = Arc::new(Reached { patient, hasty, fault: Arc::clone(&self.fault) });
         console(deployment, self.server.host())
@@ -131,7 +139,9 @@ impl Place {
 
     fn client(&self, fault: Fault, patience: Wait) -> Client {
         let credential = match fault {
-            Fault::ExpiredToken => AccessCredential::ClientCredentials { id: "desk".to_owned(), secret: Secret::new(SECRET) },
+            Fault::ExpiredToken => {
+                AccessCredential::ClientCredentials { id: "desk".to_owned(), secret: Secret::new(SECRET) }
+            }
             _ => AccessCredential::ApiKey(Secret::new(SECRET)),
         };
         let options = ClientOptions {
@@ -166,7 +176,8 @@ impl Place {
     }
 }
 
-/// The deployment as its console reaches it: what hangs ends by a short patience, everything else has all the time it needs.
+/// The deployment as its console reaches it: what hangs ends by a short patience, everything else has all the time it
+/// needs.
 struct Reached {
     patient: Client,
     hasty: Client,
@@ -209,7 +220,14 @@ fn console(deployment: Deployment, name: String) -> Rig {
 /// What a deployment without a fault answers.
 fn good(fake: &Fake, asked: &Asked, takes_effect: bool, now: avert::domain::Timestamp) -> Value {
     let parse = |bytes: Vec<u8>| serde_json::from_slice(&bytes).unwrap();
-    let id = asked.path().trim_start_matches("/api/v1/alerts").trim_start_matches('/').split('/').next().unwrap_or_default().parse();
+    let id = asked
+        .path()
+        .trim_start_matches("/api/v1/alerts")
+        .trim_start_matches('/')
+        .split('/')
+        .next()
+        .unwrap_or_default()
+        .parse();
     match (asked.method.as_str(), id) {
         ("GET", Err(_)) => {
             let (_, query) = asked.target.split_once('?').unwrap_or_default();
@@ -220,15 +238,17 @@ fn good(fake: &Fake, asked: &Asked, takes_effect: bool, now: avert::domain::Time
         (_, Ok(id)) if takes_effect => {
             let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
             let resolved = block_on(fake.resolve(id, ResolveRequest { resolution, idempotency_key: None }));
-            resolved
-                .map_or_else(|error| json!({"detail": error.to_string()}), |alert| parse(wire::write::alert(&alert, Dialect::Current, now)))
+            resolved.map_or_else(
+                |error| json!({"detail": error.to_string()}),
+                |alert| parse(wire::write::alert(&alert, Dialect::Current, now)),
+            )
         }
         _ => json!({}),
     }
 }
 
-/// A row of the table: what the screen says when the list is read again, in the minute after a decision, and when the fault is over; how
-/// many decisions the deployment read, and took.
+/// A row of the table: what the screen says when the list is read again, in the minute after a decision, and when the
+/// fault is over; how many decisions the deployment read, and took.
 struct Row {
     read: &'static str,
     decided: &'static str,
@@ -245,18 +265,29 @@ const NOT_LANDED: &str = "nothing has landed so far";
 const BROKE: &str = "the connection broke before an answer came";
 
 #[rstest]
-#[case::reset_before_it_was_read(Fault::ResetUnread, Row { read: BROKE, decided: UNKNOWN, after: NOT_LANDED, sent: 0, taken: 0 })]
-#[case::reset_after_it_was_read(Fault::ResetRead, Row { read: BROKE, decided: UNKNOWN, after: AS_DECIDED, sent: 1, taken: 1 })]
-#[case::half_a_body(Fault::HalfABody, Row { read: "its answer broke off", decided: UNKNOWN, after: AS_DECIDED, sent: 1, taken: 1 })]
-#[case::a_drip(Fault::Drip, Row { read: "no answer within 0.2 s", decided: UNKNOWN, after: AS_DECIDED, sent: 1, taken: 1 })]
-#[case::a_gigabyte(Fault::Gigabyte, Row { read: "its answer is over 16 MiB", decided: UNKNOWN, after: AS_DECIDED, sent: 1, taken: 1 })]
-#[case::deep_nesting(Fault::Deep, Row { read: "its answer is no list of alerts", decided: UNKNOWN, after: AS_DECIDED, sent: 1, taken: 1 })]
-#[case::html_with_200(Fault::Html, Row { read: "it begins with \"<html><title>Please log in", decided: UNKNOWN, after: AS_DECIDED, sent: 1, taken: 1 })]
-#[case::elsewhere(Fault::Elsewhere, Row { read: "a redirect (301), which is not followed", decided: UNKNOWN, after: NOT_LANDED, sent: 1, taken: 0 })]
-#[case::a_hang(Fault::Hang, Row { read: "no answer within 0.2 s", decided: UNKNOWN, after: AS_DECIDED, sent: 1, taken: 1 })]
+#[case::reset_before_it_was_read(Fault::ResetUnread, Row { read: BROKE, decided: UNKNOWN, after: NOT_LANDED, sent: 0,
+    taken: 0 })]
+#[case::reset_after_it_was_read(Fault::ResetRead, Row { read: BROKE, decided: UNKNOWN, after: AS_DECIDED, sent: 1,
+    taken: 1 })]
+#[case::half_a_body(Fault::HalfABody, Row { read: "its answer broke off", decided: UNKNOWN, after: AS_DECIDED,
+    sent: 1, taken: 1 })]
+#[case::a_drip(Fault::Drip, Row { read: "no answer within 0.2 s", decided: UNKNOWN, after: AS_DECIDED, sent: 1,
+    taken: 1 })]
+#[case::a_gigabyte(Fault::Gigabyte, Row { read: "its answer is over 16 MiB", decided: UNKNOWN, after: AS_DECIDED,
+    sent: 1, taken: 1 })]
+#[case::deep_nesting(Fault::Deep, Row { read: "its answer is no list of alerts", decided: UNKNOWN, after: AS_DECIDED,
+    sent: 1, taken: 1 })]
+#[case::html_with_200(Fault::Html, Row { read: "it begins with \"<html><title>Please log \
+    in", decided: UNKNOWN, after: AS_DECIDED, sent: 1, taken: 1 })]
+#[case::elsewhere(Fault::Elsewhere, Row { read: "a redirect (301), which is not followed", decided: UNKNOWN,
+    after: NOT_LANDED, sent: 1, taken: 0 })]
+#[case::a_hang(Fault::Hang, Row { read: "no answer within 0.2 s", decided: UNKNOWN, after: AS_DECIDED, sent: 1,
+    taken: 1 })]
 #[case::wrong_content_type(Fault::WrongType, Row { read: LIVE, decided: RECORDED, after: LIVE, sent: 1, taken: 1 })]
-#[case::too_often(Fault::TooOften, Row { read: "it may be asked again in", decided: "the service refused: it was asked too often", after: "a decision not recorded", sent: 1, taken: 0 })]
-#[case::busy(Fault::Busy, Row { read: "it may be asked again in", decided: UNKNOWN, after: NOT_LANDED, sent: 1, taken: 0 })]
+#[case::too_often(Fault::TooOften, Row { read: "it may be asked again in", decided: "the service refused: it was \
+    asked too often", after: "a decision not recorded", sent: 1, taken: 0 })]
+#[case::busy(Fault::Busy, Row { read: "it may be asked again in", decided: UNKNOWN, after: NOT_LANDED, sent: 1,
+    taken: 0 })]
 #[case::expired_token(Fault::ExpiredToken, Row { read: LIVE, decided: RECORDED, after: LIVE, sent: 1, taken: 1 })]
 #[case::a_clock_an_hour_late(Fault::LateClock, Row { read: LIVE, decided: AS_DECIDED, after: LIVE, sent: 1, taken: 1 })]
 #[case::pages_that_change(Fault::ChangingPages, Row { read: LIVE, decided: RECORDED, after: LIVE, sent: 1, taken: 1 })]
@@ -287,7 +318,11 @@ fn the_console_stays_usable_and_says_what_is_so(#[case] fault: Fault, #[case] ro
     assert!(read.contains("129.90 EUR"), "{read}");
     assert!(fault != Fault::LyingTotal || read.contains("\n       ·"), "rows that never came are made up:\n{read}");
     assert!(on_one_of(&decided, row.decided), "{:?} is not in\n{}", row.decided, decided.join("\n"));
-    assert!(row.taken == 1 || !on_one_of(&decided, "recorded (status"), "it says more than is so:\n{}", decided.join("\n"));
+    assert!(
+        row.taken == 1 || !on_one_of(&decided, "recorded (status"),
+        "it says more than is so:\n{}",
+        decided.join("\n")
+    );
     assert!(on_one_of(&after, row.after), "{:?} is not in\n{}", row.after, after.join("\n"));
     let last = after.last().unwrap();
     assert!(!header(last).contains("stale"), "{last}");
@@ -297,7 +332,10 @@ fn the_console_stays_usable_and_says_what_is_so(#[case] fault: Fault, #[case] ro
     assert_eq!((puts.len(), place.fake.resolutions.lock().unwrap().len()), (row.sent, row.taken), "{puts:?}");
     for put in puts {
         let said: Value = serde_json::from_slice(&put.body).unwrap();
-        assert_eq!((put.path(), &said["refunded"]), (format!("/api/v1/alerts/{alert}/resolution").as_str(), &json!("REFUNDED")));
+        assert_eq!(
+            (put.path(), &said["refunded"]),
+            (format!("/api/v1/alerts/{alert}/resolution").as_str(), &json!("REFUNDED"))
+        );
         assert!(put.header("idempotency-key").starts_with("console-"), "{put:?}");
     }
     asked.iter().for_each(|asked| assert_credential_in_its_place(asked, fault));

@@ -31,7 +31,8 @@ fn find(rig: &mut Rig, text: &str) {
 #[test]
 fn where_there_may_be_more_than_are_shown_no_count_of_all_is_claimed() {
     let mut alerts = morning(clock().now());
-    alerts = (0..60).map(|number| Alert { id: AlertId(Uuid::from_u128(5_000 + number)), ..alerts[0].clone() }).collect();
+    alerts =
+        (0..60).map(|number| Alert { id: AlertId(Uuid::from_u128(5_000 + number)), ..alerts[0].clone() }).collect();
     let mut rig = Rig::new(alerts);
 
     find(&mut rig, "acme");
@@ -55,7 +56,8 @@ fn a_field_that_matched_is_named_once_for_the_rows_below_each_other_and_the_card
 
     let screen = rig.screen();
     let rows: Vec<&str> = screen.lines().filter(|line| line.contains("│  0h41  ETHOCA  129.90 EUR")).collect();
-    let ends: Vec<Option<usize>> = rows.iter().map(|row| row.find("·· 1234").map(|at| row[..at].chars().count())).collect();
+    let ends: Vec<Option<usize>> =
+        rows.iter().map(|row| row.find("·· 1234").map(|at| row[..at].chars().count())).collect();
     assert_eq!(screen.matches("descriptor ACME").count(), 1, "{screen}");
     assert!(rows.len() == 4 && ends.iter().all(|end| *end == ends[0]), "{screen}");
 }
@@ -115,7 +117,12 @@ fn esc_brings_back_what_was_listed_with_its_cursor() {
 /// A desk with rules and a run of decisions, one of which failed, that can be asked by an operator's key.
 fn furnished() -> Rig {
     let (alerts, _) = desk();
-    let mut rig = Made { rules: "strangers: descriptor:\"OTHER SHOP\" -> invalid not-found", size: (160, 50), ..Made::of(alerts) }.start();
+    let mut rig = Made {
+        rules: "strangers: descriptor:\"OTHER SHOP\" -> invalid not-found",
+        size: (160, 50),
+        ..Made::of(alerts)
+    }
+    .start();
     rig.advance(Duration::seconds(90));
     rig
 }
@@ -221,7 +228,9 @@ fn what_can_be_done_in_find_and_in_the_columns_stands_in_one_line(#[case] size: 
     rig.press("esc c");
     let columns = rig.screen();
 
-    let line = |screen: &str, words: &str| screen.lines().find(|line| line.contains(words)).map(str::to_owned).unwrap_or_default();
+    let line = |screen: &str, words: &str| {
+        screen.lines().find(|line| line.contains(words)).map(str::to_owned).unwrap_or_default()
+    };
     let of_find = line(&found, "Close    esc");
     assert!(["enter", "alt-enter", "alt-y copy", "alt-o open"].iter().all(|key| of_find.contains(key)), "{found}");
     assert!(found.contains("alt-l list") && found.contains("status:"), "{found}");
@@ -241,7 +250,10 @@ fn a_card_whose_first_eight_digits_are_known_is_whole_in_what_was_found(#[case] 
     find(&mut rig, &provider_id);
 
     let screen = rig.screen();
-    let row = screen.lines().find(|line| line.contains(&format!("42667200 ·· {last_four}"))).unwrap_or_else(|| panic!("{screen}"));
+    let row = screen
+        .lines()
+        .find(|line| line.contains(&format!("42667200 ·· {last_four}")))
+        .unwrap_or_else(|| panic!("{screen}"));
     assert!(!row.contains('…'), "nothing is cut for blanks: {screen}");
 }
 
@@ -253,9 +265,12 @@ fn where_nothing_is_found_it_says_what_was_searched_and_what_to_do_next() {
     find(&mut rig, "nobody");
 
     let screen = rig.screen();
-    for words in
-        ["No alert has all of these words.", "Searched are order number, ARN", "Fewer words or another spelling", "f lists by network"]
-    {
+    for words in [
+        "No alert has all of these words.",
+        "Searched are order number, ARN",
+        "Fewer words or another spelling",
+        "f lists by network",
+    ] {
         assert!(screen.contains(words), "no {words}:\n{screen}");
     }
 }
@@ -441,14 +456,19 @@ fn where_only_the_interface_can_be_asked_it_says_what_was_not_searched() {
 #[test]
 fn where_only_the_interface_can_be_asked_what_is_loaded_is_compared_by_every_field() {
     let (alerts, _) = desk();
-    let loaded = alerts.iter().find(|alert| alert.outcome.is_none() && alert.merchant_order_id.is_some()).unwrap().clone();
+    let loaded =
+        alerts.iter().find(|alert| alert.outcome.is_none() && alert.merchant_order_id.is_some()).unwrap().clone();
     let mut rig = Made { operator: false, ..Made::of(alerts) }.start();
 
     find(&mut rig, loaded.merchant_order_id.as_deref().unwrap());
     let screen = rig.screen();
     rig.press("enter");
 
-    assert!(screen.contains("alerts of the Queue's pages were compared by every field") && !screen.contains("Nothing found"), "{screen}");
+    assert!(
+        screen.contains("alerts of the Queue's pages were compared by every field")
+            && !screen.contains("Nothing found"),
+        "{screen}"
+    );
     assert_eq!(rig.current(), loaded.id);
 }
 
@@ -531,7 +551,10 @@ fn while_the_service_is_not_reached_what_is_loaded_is_looked_through_by_the_same
     let reached = rig.screen();
 
     let limit = "The service was not reached: only the 19 loaded alerts were looked through.";
-    assert!(found.contains(limit) && found.contains("1 alert found, best first") && found.contains("A-10293"), "{found}");
+    assert!(
+        found.contains(limit) && found.contains("1 alert found, best first") && found.contains("A-10293"),
+        "{found}"
+    );
     assert!(nothing.contains(limit) && nothing.contains("None of these has all of these words."), "{nothing}");
     assert!(!nothing.contains("No alert has") && !nothing.contains("Searched are"), "{nothing}");
     assert!(!reached.contains(limit) && reached.contains("No alert has all of these words."), "{reached}");
@@ -620,7 +643,11 @@ fn esc_ends_a_range_though_a_message_stands_there() {
 #[case::transaction("2026-01-15", "transaction 2026-01-15")]
 #[case::transaction_as_the_column_has_it("2026-01-15 06:00", "transaction 2026-01-15")]
 #[case::with_a_word("2026-01-15 acme", "transaction 2026-01-15")]
-fn a_day_that_a_column_shows_finds_its_alert(#[case] text: &str, #[case] shown: &str, #[values(true, false)] operator: bool) {
+fn a_day_that_a_column_shows_finds_its_alert(
+    #[case] text: &str,
+    #[case] shown: &str,
+    #[values(true, false)] operator: bool,
+) {
     let (mut alerts, _) = desk();
     let at = |text: &str| Some(from_iso(text).unwrap());
     let last = alerts.last_mut().unwrap();

@@ -65,7 +65,8 @@ fn esc_clears_a_search_after_a_case_and_after_other_screens() {
 fn esc_takes_the_range_then_the_search_then_the_marks() {
     let mut rig = searched();
     rig.press("space V j");
-    let state = |rig: &Rig| (rig.app.queue().marked.range.is_some(), words(rig).is_some(), !rig.app.queue().marked.is_empty());
+    let state =
+        |rig: &Rig| (rig.app.queue().marked.range.is_some(), words(rig).is_some(), !rig.app.queue().marked.is_empty());
 
     let mut states = vec![state(&rig)];
     for _ in 0..3 {

@@ -166,7 +166,8 @@ async fn the_mouse_and_the_clipboard_are_the_stages() {
     going.wait_for("The mouse is the terminal's").await;
 
     let performed = going.performed.lock().unwrap();
-    let asked: Vec<_> = performed.iter().filter(|effect| !matches!(effect, Effect::Title(_) | Effect::Notice(_))).collect();
+    let asked: Vec<_> =
+        performed.iter().filter(|effect| !matches!(effect, Effect::Title(_) | Effect::Notice(_))).collect();
     assert!(matches!(asked.as_slice(), [Effect::Copy(_), Effect::Mouse(false)]), "{performed:?}");
 }
 

@@ -1,4 +1,5 @@
-//! The header: where one is, how the service and the networks answer, how old is what is shown; never well after an error.
+//! The header: where one is, how the service and the networks answer, how old is what is shown; never well after an
+//! error.
 
 use avert::console::SessionInfo;
 use avert::console::message::Message;
@@ -45,7 +46,10 @@ fn the_age_of_what_is_shown_stands_beside_how_the_service_answers() {
 #[case(|_| Message::Unfinished(Err(busy())), "open decisions not read since 14:03")]
 #[case(|_| Message::Changed(Err(busy())), "stale since 14:03")]
 #[case(|_| Message::Written(Err(busy())), "nothing can be recorded")]
-fn a_call_that_fails_changes_the_header_at_once_and_its_reason_is_told(#[case] answer: fn(AlertId) -> Message, #[case] words: &str) {
+fn a_call_that_fails_changes_the_header_at_once_and_its_reason_is_told(
+    #[case] answer: fn(AlertId) -> Message,
+    #[case] words: &str,
+) {
     let mut rig = Rig::new(morning(clock().now()));
     assert!(header(&mut rig).contains("● live"));
     let failed = answer(rig.current());
@@ -121,7 +125,10 @@ fn a_stale_list_says_since_when_how_old_it_is_and_why() {
 
     let first = screen.lines().next().unwrap();
     assert!(first.contains("▲ stale since 14:03") && first.contains("   list 3 min old"), "{screen}");
-    assert!(screen.contains("Since 14:03 UTC the list cannot be read: the database is busy. It is tried again at 14:06:"), "{screen}");
+    assert!(
+        screen.contains("Since 14:03 UTC the list cannot be read: the database is busy. It is tried again at 14:06:"),
+        "{screen}"
+    );
     rig.service.set_down(None);
     rig.advance(Duration::seconds(31));
     assert!(header(&mut rig).contains("● live"));
@@ -151,7 +158,9 @@ fn a_network_is_named_with_the_time_since_when_an_outcome_is_unknown_whatever_it
     let mut rig = Made { operator: false, ..Made::default() }.start();
     let id = rig.current();
     let provider = rig.service.alert(id).unwrap().provider;
-    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("the network answered 503"))));
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told(
+        "the network answered 503",
+    ))));
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(6));
 
@@ -173,7 +182,11 @@ fn a_network_that_the_engine_waits_for_is_named_whoever_decided() {
     let mut rig = Rig::new(morning(clock().now()));
     let (id, now) = (rig.current(), rig.clock.now());
     let provider = rig.service.alert(id).unwrap().provider;
-    rig.service.unfinished.lock().unwrap().push(ResolutionAttempt { started_at: now - Duration::minutes(13), ..unfinished(id, "UNKNOWN") });
+    rig.service
+        .unfinished
+        .lock()
+        .unwrap()
+        .push(ResolutionAttempt { started_at: now - Duration::minutes(13), ..unfinished(id, "UNKNOWN") });
 
     rig.hear();
 
@@ -211,7 +224,14 @@ fn a_deployment_that_refuses_an_order_is_read_in_another_one_and_that_is_said() 
     let screen = rig.screen();
     assert!(screen.contains("Open, oldest first (no order by deadline here)"), "{screen}");
     assert!(screen.lines().next().unwrap().contains("● live"), "{screen}");
-    let asked = rig.service.lists.lock().unwrap().iter().filter(|query| query.sort != Sort::default() && query.filter.q.is_none()).count();
+    let asked = rig
+        .service
+        .lists
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|query| query.sort != Sort::default() && query.filter.q.is_none())
+        .count();
     assert_eq!(asked, 1, "it is tried once and remembered");
 }
 
@@ -224,7 +244,10 @@ fn which_world_it_is_is_claimed_only_where_it_is_known() {
 
     let (unknown, production, sandbox) = (at(None), at(Some(Environment::Production)), at(Some(Environment::Sandbox)));
 
-    assert!(unknown.contains("alerts.acme.example") && !unknown.contains("SANDBOX") && !unknown.contains("PRODUCTION"), "{unknown}");
+    assert!(
+        unknown.contains("alerts.acme.example") && !unknown.contains("SANDBOX") && !unknown.contains("PRODUCTION"),
+        "{unknown}"
+    );
     assert!(production.contains(" PRODUCTION  alerts.acme.example"), "{production}");
     assert!(sandbox.contains(" SANDBOX  alerts.acme.example"), "{sandbox}");
 }
@@ -240,14 +263,19 @@ fn place(name: &str, environment: Environment) -> SessionInfo {
 #[case::a_local_desk(place("default, simulated networks", Environment::Sandbox), "default simulated")]
 #[case::production(place("alerts.acme.example", Environment::Production), "alerts.acme.example")]
 #[case::read_only(SessionInfo { read_only: true, ..place("acme-eu", Environment::Production) }, "READ-ONLY")]
-fn at_120_columns_the_screens_keep_their_names_and_the_age_stays(#[case] place: SessionInfo, #[case] whereabouts: &str) {
+fn at_120_columns_the_screens_keep_their_names_and_the_age_stays(
+    #[case] place: SessionInfo,
+    #[case] whereabouts: &str,
+) {
     let mut rig = Made { place, clocks: ShownClocks::Utc, ..Made::default() }.start();
 
     for seconds in [0, 8, 50] {
         rig.advance(Duration::seconds(seconds));
         let header = header(&mut rig);
 
-        let shown = NAMES.iter().all(|name| header.contains(name)) && header.contains(whereabouts) && header.contains("● live  ");
+        let shown = NAMES.iter().all(|name| header.contains(name))
+            && header.contains(whereabouts)
+            && header.contains("● live  ");
         assert!(shown, "{header}");
     }
 }
@@ -267,9 +295,21 @@ fn at_120_columns_the_place_of_a_local_desk_is_told_in_fewer_words_before_the_cl
 
 #[rstest]
 #[case::production(place("acme-eu", Environment::Production), ShownClocks::Both, "● live   18:03 local  14:03 UTC")]
-#[case::a_local_desk(place("default, simulated networks", Environment::Sandbox), ShownClocks::Both, "● live   18:03 local  14:03 UTC")]
-#[case::the_names_of_the_screens_first(place("alerts.acme.example", Environment::Production), ShownClocks::Both, "● live  now")]
-#[case::one_clock_beside_the_age(place("acme-eu", Environment::Production), ShownClocks::Utc, "● live  now   14:03 UTC")]
+#[case::a_local_desk(
+    place("default, simulated networks", Environment::Sandbox),
+    ShownClocks::Both,
+    "● live   18:03 local  14:03 UTC"
+)]
+#[case::the_names_of_the_screens_first(
+    place("alerts.acme.example", Environment::Production),
+    ShownClocks::Both,
+    "● live  now"
+)]
+#[case::one_clock_beside_the_age(
+    place("acme-eu", Environment::Production),
+    ShownClocks::Utc,
+    "● live  now   14:03 UTC"
+)]
 fn at_120_columns_the_age_gives_way_to_the_local_clock_and_no_screen_loses_its_name(
     #[case] place: SessionInfo,
     #[case] clocks: ShownClocks,
@@ -289,7 +329,9 @@ fn at_120_columns_the_age_gives_way_to_the_local_clock_and_no_screen_loses_its_n
 
 #[test]
 fn of_a_list_that_cannot_be_read_the_age_is_worth_more_than_the_local_clock() {
-    let mut rig = Made { operator: false, place: place("acme-eu", Environment::Production), size: (126, 40), ..Made::default() }.start();
+    let mut rig =
+        Made { operator: false, place: place("acme-eu", Environment::Production), size: (126, 40), ..Made::default() }
+            .start();
     let well = header(&mut rig);
 
     rig.service.set_down(Some(busy()));
@@ -305,7 +347,10 @@ fn of_a_list_that_cannot_be_read_the_age_is_worth_more_than_the_local_clock() {
 #[case::a_part(|_| Message::Unfinished(Err(busy())), "▲ open decisions not read")]
 #[case::nothing_recorded(|_| Message::Written(Err(busy())), "▲ nothing can be recorded")]
 fn at_120_columns_trouble_takes_no_name_from_the_screens(#[case] answer: fn(AlertId) -> Message, #[case] words: &str) {
-    for place in [place("default, simulated networks", Environment::Sandbox), place("alerts.acme.example", Environment::Production)] {
+    for place in [
+        place("default, simulated networks", Environment::Sandbox),
+        place("alerts.acme.example", Environment::Production),
+    ] {
         let mut rig = Made { place, ..Made::default() }.start();
         let failed = answer(rig.current());
 
@@ -329,7 +374,10 @@ fn at_120_columns_a_network_in_doubt_is_told_in_fewer_words_before_a_screen_lose
     rig.resize(200, 40);
     let wide = header(&mut rig);
 
-    assert!(NAMES.iter().all(|name| narrow.contains(name)) && narrow.contains(&format!("▲ {provider}: unknown, 14:03")), "{narrow}");
+    assert!(
+        NAMES.iter().all(|name| narrow.contains(name)) && narrow.contains(&format!("▲ {provider}: unknown, 14:03")),
+        "{narrow}"
+    );
     assert!(wide.contains("avert") && wide.contains(&format!("▲ {provider}: outcome unknown since 14:03")), "{wide}");
 }
 
@@ -356,7 +404,10 @@ fn what_gave_way_to_many_words_comes_back_where_fewer_are_told() {
 
     let header = header(&mut rig);
 
-    assert!(header.contains("demo    1 Queue  2 Insights") && header.contains("▲ ETHOCA +2 not recorded, 14:03"), "{header}");
+    assert!(
+        header.contains("demo    1 Queue  2 Insights") && header.contains("▲ ETHOCA +2 not recorded, 14:03"),
+        "{header}"
+    );
 }
 
 #[rstest]
@@ -379,14 +430,19 @@ fn on_a_narrow_screen_all_are_named_by_their_first_letters_and_none_moves_when_a
     let places = |header: &String| NAMES.map(|name| header.find(&name[.."1 Que".len()]));
     assert!(places(&told[0]).iter().all(Option::is_some), "{}", told[0]);
     assert!(
-        told.iter().all(|header| places(header) == places(&told[0]) && header.contains("1 Queue") && !header.contains("Insi")),
+        told.iter()
+            .all(|header| places(header) == places(&told[0]) && header.contains("1 Queue") && !header.contains("Insi")),
         "{told:?}"
     );
 }
 
 #[test]
 fn the_tabs_stay_where_they_are_over_a_page_that_has_no_age() {
-    let made = Made { size: (80, 24), place: SessionInfo { demo: true, ..place("demo", Environment::Sandbox) }, ..Made::default() };
+    let made = Made {
+        size: (80, 24),
+        place: SessionInfo { demo: true, ..place("demo", Environment::Sandbox) },
+        ..Made::default()
+    };
     let mut rig = made.start();
     let before = header(&mut rig);
 
@@ -437,7 +493,10 @@ fn a_case_is_read_again_as_the_list_would_be_and_has_the_age_of_its_own() {
 
     rig.advance(Duration::minutes(11));
     rig.service.change(|alerts| {
-        alerts.iter_mut().filter(|alert| alert.id == id).for_each(|alert| alert.merchant_descriptor = "RENAMED".to_owned());
+        alerts
+            .iter_mut()
+            .filter(|alert| alert.id == id)
+            .for_each(|alert| alert.merchant_descriptor = "RENAMED".to_owned());
     });
     rig.advance(Duration::minutes(2));
 
@@ -480,7 +539,10 @@ fn the_environment_and_the_profile_stay_beside_any_trouble(#[case] size: (u16, u
 #[case::before_the_clock(120, "▲ offline since 14:03, retry 14:03:01")]
 #[case::since_when_first(110, "▲ offline since 14:03")]
 #[case::in_few_words(80, "  ▲ offline 14:03")]
-fn a_header_says_since_when_it_is_offline_and_when_it_tries_again_as_far_as_there_is_room(#[case] width: u16, #[case] words: &str) {
+fn a_header_says_since_when_it_is_offline_and_when_it_tries_again_as_far_as_there_is_room(
+    #[case] width: u16,
+    #[case] words: &str,
+) {
     let mut rig = Made { size: (width, 40), ..Made::default() }.start();
     rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
 

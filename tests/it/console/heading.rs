@@ -71,7 +71,10 @@ fn while_a_range_is_marked_its_sum_stands_in_the_place_of_the_lists(#[case] size
 
     let heading = heading(&mut rig);
     // 129.90 and 18.50 EUR, and 1,480.00 AED.
-    assert!(heading.contains("range of 3") && heading.contains("148.40 EUR") && !heading.contains("813.22"), "{heading}");
+    assert!(
+        heading.contains("range of 3") && heading.contains("148.40 EUR") && !heading.contains("813.22"),
+        "{heading}"
+    );
 }
 
 #[test]
@@ -90,7 +93,8 @@ fn sums_give_way_before_the_name_of_the_view_does() {
 #[test]
 fn a_large_sum_is_shortened_and_stays_beside_large_counts() {
     let now = clock().now();
-    let open: Vec<Alert> = morning(now).into_iter().filter(|alert| !alert.is_over() && !alert.alert_type.is_notice()).collect();
+    let open: Vec<Alert> =
+        morning(now).into_iter().filter(|alert| !alert.is_over() && !alert.alert_type.is_notice()).collect();
     let many: Vec<Alert> = (0..6_472)
         .map(|number| Alert {
             id: AlertId::generate(),
@@ -133,7 +137,9 @@ fn the_key_of_what_is_marked_stands_with_what_it_does_or_not_at_all() {
             let heading = heading(&mut rig);
 
             let words: Vec<&str> = heading.split('│').next().unwrap().split_whitespace().collect();
-            let has_half = |key, does| words.iter().position(|word| *word == key).is_some_and(|at| words.get(at + 1) != Some(&does));
+            let has_half = |key, does| {
+                words.iter().position(|word| *word == key).is_some_and(|at| words.get(at + 1) != Some(&does))
+            };
             assert!(heading.contains("marked") || heading.contains("range of"), "{heading}");
             assert!(!has_half("b", "answers") && !has_half("V", "marks"), "{width}: {heading}");
         }
@@ -157,7 +163,8 @@ fn a_view_is_named_with_what_it_is_sorted_by_in_plain_words(#[case] view: BuiltI
 #[test]
 fn a_deployment_that_adds_nothing_up_says_so() {
     let few = morning(clock().now());
-    let many = (0..500).map(|number| Alert { id: AlertId::generate(), provider_id: format!("M-{number}"), ..few[0].clone() });
+    let many =
+        (0..500).map(|number| Alert { id: AlertId::generate(), provider_id: format!("M-{number}"), ..few[0].clone() });
     let mut rig = Made { operator: false, ..Made::of(many.collect()) }.start();
     let mut all_held = Made { operator: false, ..Made::of(few.clone()) }.start();
 

@@ -1,12 +1,14 @@
-//! The Insights screen: the pace and what lapses at it, of the alerts that the Queue is filtered to; sales that are entered; and what is said
-//! where it cannot be known.
+//! The Insights screen: the pace and what lapses at it, of the alerts that the Queue is filtered to; sales that are
+//! entered; and what is said where it cannot be known.
 
 use avert::console::SessionInfo;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::desk::{DeskFigures, SalesCount};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, AlertStatus, AlertType, CardScheme, Currency, Deadline, Outcome, Provider, Timestamp};
+use avert::domain::{
+    Alert, AlertFilter, AlertStatus, AlertType, CardScheme, Currency, Deadline, Outcome, Provider, Timestamp,
+};
 use avert::service::ServiceError;
 use chrono::Duration;
 use crossterm::event::MouseEventKind;
@@ -22,7 +24,8 @@ pub fn weeks(now: Timestamp) -> Vec<Alert> {
         let ago = Duration::minutes(i64::try_from(90 + number * 211).unwrap());
         let mut alert = Alert {
             id: avert::domain::AlertId(uuid::Uuid::from_u128(u128::from(number) + 5_000)),
-            provider: [Provider::Ethoca, Provider::Verifi, Provider::Cdrn][usize::try_from(number % 3).unwrap()].clone(),
+            provider: [Provider::Ethoca, Provider::Verifi, Provider::Cdrn][usize::try_from(number % 3).unwrap()]
+                .clone(),
             alert_time: Some(now - ago - Duration::hours(3)),
             status: AlertStatus::Resolved,
             ..sample.clone()
@@ -31,8 +34,11 @@ pub fn weeks(now: Timestamp) -> Vec<Alert> {
             alert.status = AlertStatus::Expired;
             alert.expired_at = Some(now - ago);
         } else {
-            let (status, refunded) =
-                if number % 5 == 0 { (AlertStatus::Chargeback, "not refunded") } else { (AlertStatus::Resolved, "refunded") };
+            let (status, refunded) = if number % 5 == 0 {
+                (AlertStatus::Chargeback, "not refunded")
+            } else {
+                (AlertStatus::Resolved, "refunded")
+            };
             alert.status = status;
             let took = Duration::minutes(i64::try_from(number % 170 + 4).unwrap());
             alert.outcome = Some(Outcome {
@@ -97,7 +103,11 @@ fn the_sentence_says_how_many_will_lapse_at_this_pace() {
     rig.update(figures(5, Vec::new()));
 
     // They lapse about 16:07, and 24 can be done until then, one each five minutes.
-    assert!(line(&mut rig, "33 open").contains("33 open within 4 h, you do 12 an hour: 9 will lapse"), "{}", rig.screen());
+    assert!(
+        line(&mut rig, "33 open").contains("33 open within 4 h, you do 12 an hour: 9 will lapse"),
+        "{}",
+        rig.screen()
+    );
 }
 
 /// Three that lapse in the hour from 18, two from 20, by the analyst's clock; and two notices.
@@ -109,7 +119,8 @@ fn in_two_hours() -> Vec<Alert> {
             ..alert
         })
     };
-    let notices = waiting(2, 130).into_iter().map(|alert| Alert { alert_type: AlertType::VerifiFraudNotice, ..alert }).collect();
+    let notices =
+        waiting(2, 130).into_iter().map(|alert| Alert { alert_type: AlertType::VerifiFraudNotice, ..alert }).collect();
     of_group(1, waiting(3, 20)).chain(of_group(2, waiting(2, 130))).chain(of_group(3, notices)).collect()
 }
 
@@ -138,7 +149,9 @@ fn a_list_that_knows_no_single_hour_has_all_that_lapses_until_its_end_and_says_s
     let screen = rig.screen();
 
     assert!(
-        screen.contains("This deployment's list knows no single hour: here is all that lapses within 3 h, the latest first."),
+        screen.contains(
+            "This deployment's list knows no single hour: here is all that lapses within 3 h, the latest first."
+        ),
         "{screen}"
     );
     assert!(screen.contains(" expires:3 ") && screen.contains("Found, Open set aside"), "{screen}");
@@ -158,7 +171,10 @@ fn only_hours_in_which_something_lapses_are_walked_and_esc_leaves_them() {
     let mut rig = open(Made { size: (80, 24), ..Made::of(in_two_hours()) });
     let marked = |rig: &mut Rig| {
         let screen = rig.screen();
-        screen.lines().find(|line| line.starts_with('▌')).map(|line| line.split_whitespace().skip(1).take(2).collect::<Vec<_>>().join(" "))
+        screen
+            .lines()
+            .find(|line| line.starts_with('▌'))
+            .map(|line| line.split_whitespace().skip(1).take(2).collect::<Vec<_>>().join(" "))
     };
     let hint = rig.screen().lines().last().map(str::to_owned).unwrap_or_default();
 
@@ -172,7 +188,10 @@ fn only_hours_in_which_something_lapses_are_walked_and_esc_leaves_them() {
     let (none, screen) = (marked(&mut rig), rig.screen());
 
     assert!(hint.contains("tab hours") && !hint.contains("show these alerts"), "{hint}");
-    assert!(first.is_some_and(|row| row.starts_with("by 19")) && second.clone().is_some_and(|row| row.starts_with("20")), "{second:?}");
+    assert!(
+        first.is_some_and(|row| row.starts_with("by 19")) && second.clone().is_some_and(|row| row.starts_with("20")),
+        "{second:?}"
+    );
     assert_eq!((last, none), (second, None));
     assert!(screen.contains("LAPSES BY HOUR"), "{screen}");
 }
@@ -195,7 +214,11 @@ fn where_all_can_be_done_it_says_until_when() {
     rig.update(figures(5, Vec::new()));
 
     // Half an hour's work from 18:03, where the analyst sits.
-    assert!(line(&mut rig, "6 open").contains("you do 12 an hour: all can be done by 14:33 UTC, 18:33 local"), "{}", rig.screen());
+    assert!(
+        line(&mut rig, "6 open").contains("you do 12 an hour: all can be done by 14:33 UTC, 18:33 local"),
+        "{}",
+        rig.screen()
+    );
 }
 
 #[test]
@@ -205,7 +228,10 @@ fn without_ten_minutes_of_work_there_is_no_pace_yet() {
 
     rig.update(Message::Figures(Box::new(DeskFigures { recorded: few, ..DeskFigures::default() })));
 
-    assert!(line(&mut rig, "3 lapse").contains("3 lapse within 4 h   no pace yet: answer for ten minutes and it stands here"));
+    assert!(
+        line(&mut rig, "3 lapse")
+            .contains("3 lapse within 4 h   no pace yet: answer for ten minutes and it stands here")
+    );
     assert!(!rig.screen().contains("an hour"));
 }
 
@@ -262,7 +288,9 @@ fn money_is_summed_in_each_currency_and_never_cut_however_large() {
 #[test]
 fn sums_take_two_lines_at_most_and_the_rest_is_counted() {
     let mut alerts = waiting(12, 100);
-    for (alert, currency) in alerts.iter_mut().zip(["EUR", "USD", "GBP", "JPY", "KWD", "AED", "CHF", "CAD", "BRL", "SEK", "NOK", "DKK"]) {
+    for (alert, currency) in
+        alerts.iter_mut().zip(["EUR", "USD", "GBP", "JPY", "KWD", "AED", "CHF", "CAD", "BRL", "SEK", "NOK", "DKK"])
+    {
         alert.amount = Some("1234".parse().unwrap());
         alert.currency = Currency::new(currency);
     }
@@ -277,7 +305,8 @@ fn sums_take_two_lines_at_most_and_the_rest_is_counted() {
 
 #[test]
 fn where_sums_have_no_room_at_the_head_each_currency_has_a_line_of_its_own() {
-    let codes: Vec<String> = ('A'..='Z').flat_map(|first| ["AA", "BB", "CC"].map(|rest| format!("{first}{rest}"))).collect();
+    let codes: Vec<String> =
+        ('A'..='Z').flat_map(|first| ["AA", "BB", "CC"].map(|rest| format!("{first}{rest}"))).collect();
     for size in [(60, 16), (80, 24), (120, 40), (200, 60)] {
         let mut alerts = waiting(codes.len() as u128, 100);
         for (number, (alert, code)) in alerts.iter_mut().zip(&codes).enumerate() {
@@ -348,7 +377,8 @@ fn what_is_at_risk_soon_stands_over_the_same_currency_in_all_and_the_hours_sums_
 
     let screen = rig.screen();
 
-    let at = |words: &str, sum: &str| line_of(&screen, words).find(sum).unwrap_or_else(|| panic!("no {sum}:\n{screen}"));
+    let at =
+        |words: &str, sum: &str| line_of(&screen, words).find(sum).unwrap_or_else(|| panic!("no {sum}:\n{screen}"));
     assert_eq!(at("at risk within 4 h", ".99 USD"), at("at risk in all", ".22 USD"));
     assert_eq!(at("by 19", " EUR"), at("03 ", " KWD"));
 }
@@ -360,7 +390,11 @@ fn line_of<'s>(screen: &'s str, words: &str) -> &'s str {
 #[test]
 fn an_answer_that_is_neither_refunded_nor_not_is_named_as_what_it_is() {
     let mut alerts = weeks(clock().now());
-    let today = alerts.iter_mut().filter_map(|alert| alert.outcome.as_mut()).find(|outcome| outcome.refunded == "refunded").unwrap();
+    let today = alerts
+        .iter_mut()
+        .filter_map(|alert| alert.outcome.as_mut())
+        .find(|outcome| outcome.refunded == "refunded")
+        .unwrap();
     today.refunded = "not settled".to_owned();
     let mut settled = whole();
     let mut rig = open(Made { size: (200, 60), ..Made::of(alerts) });
@@ -388,7 +422,12 @@ fn where_there_is_room_the_charts_of_days_are_taller_and_no_day_of_one_is_a_towe
             let id = avert::domain::AlertId(uuid::Uuid::from_u128(700_000 + number));
             let mut alert = Alert { id, status: AlertStatus::Resolved, expired_at: None, ..sample.clone() };
             let at = now - Duration::hours(hours);
-            alert.outcome = Some(Outcome { alert_id: id, refunded: "refunded".to_owned(), action_time: Some(at), ..Outcome::default() });
+            alert.outcome = Some(Outcome {
+                alert_id: id,
+                refunded: "refunded".to_owned(),
+                action_time: Some(at),
+                ..Outcome::default()
+            });
             alert
         })
     };
@@ -456,7 +495,8 @@ fn sales_that_are_entered_are_kept_and_measured_by() {
     rig.press("enter");
 
     let now = rig.clock.now();
-    let entered = SalesCount { month: "2026-11".parse().unwrap(), scheme: CardScheme::Visa, count: 20_000, entered_at: now };
+    let entered =
+        SalesCount { month: "2026-11".parse().unwrap(), scheme: CardScheme::Visa, count: 20_000, entered_at: now };
     assert!(rig.done.contains(&Effect::Keep(Keep::Sales(entered))));
     assert!(rig.screen().contains("Visa sales of November 2026: 20,000, entered 2026-11-20"), "{}", rig.screen());
     assert!(line(&mut rig, "US, CA, EU, AP").contains("Visa VAMP, EU/US"));
@@ -584,11 +624,15 @@ fn another_deployments_lists_are_read_within_a_bound_which_is_said() {
     let screen: String = rig.screen().split_whitespace().collect::<Vec<_>>().join(" ");
 
     assert!(screen.contains("2,000 lapse within 4 h"), "{screen}");
-    assert!(screen.contains("Of 2,500 open alerts 1,000, those that lapse first, were read: of what lapses later some may"), "{screen}");
+    assert!(
+        screen.contains("Of 2,500 open alerts 1,000, those that lapse first, were read: of what lapses later some may"),
+        "{screen}"
+    );
     assert!(screen.contains("What programmes count this month is not known here."), "{screen}");
     assert!(screen.contains("▲ not all of 2,500 open alerts were read: more may lapse"), "{screen}");
     for figures in ["TODAY since 00:00 local", "BY NETWORK"] {
-        let beside = screen.split_once(figures).map(|(_, rest)| rest.split_once("▲ of the newest 1,000 of 2,500 alerts"));
+        let beside =
+            screen.split_once(figures).map(|(_, rest)| rest.split_once("▲ of the newest 1,000 of 2,500 alerts"));
         assert!(beside.flatten().is_some(), "{figures}: {screen}");
     }
 }
@@ -614,7 +658,10 @@ fn a_small_deployments_lists_tell_what_its_counts_would() {
 
     let told = |rig: &mut Rig| {
         let screen = rig.screen();
-        let body = screen.lines().skip_while(|line| !line.contains("within 4 h")).take_while(|line| !line.contains("WHAT CANNOT"));
+        let body = screen
+            .lines()
+            .skip_while(|line| !line.contains("within 4 h"))
+            .take_while(|line| !line.contains("WHAT CANNOT"));
         body.map(str::to_owned).collect::<Vec<_>>()
     };
 
@@ -682,8 +729,10 @@ fn a_day_on_which_none_was_missed_and_a_share_without_a_limit_have_no_colour_of_
     let missed = row("LAPSED A DAY") + 1;
     let network = row("CDRN   ");
 
-    let [none, some] =
-        [colours(missed, 0, |sign| sign == "."), colours(missed, 0, |sign| ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"].contains(&sign))];
+    let [none, some] = [
+        colours(missed, 0, |sign| sign == "."),
+        colours(missed, 0, |sign| ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"].contains(&sign)),
+    ];
     let [name, share] = [colours(network, 90, |sign| sign == "C"), colours(network, 90, |sign| sign == "%")];
 
     assert_ne!(none, some, "{screen}");
@@ -743,7 +792,10 @@ fn gauges_in_pictures() {
     };
     // Where they are far down they are scrolled to, with their heading.
     pictures("gauges", made, |rig| {
-        rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 10_000), sales("2026-10", CardScheme::Mastercard, 3_100)]));
+        rig.update(figures(
+            5,
+            vec![sales("2026-11", CardScheme::Visa, 10_000), sales("2026-10", CardScheme::Mastercard, 3_100)],
+        ));
         rig.draw();
         rig.press("G");
         for _ in 0..40 {

@@ -33,7 +33,10 @@ fn the_key_of_the_pane_leaves_no_page_that_lies_over_the_screen() {
     rig.press("L");
 
     let after = rig.screen();
-    assert!(case.contains("WHAT HAPPENED") && after.contains("WHAT HAPPENED") && !after.contains("Journal"), "{case}\n{after}");
+    assert!(
+        case.contains("WHAT HAPPENED") && after.contains("WHAT HAPPENED") && !after.contains("Journal"),
+        "{case}\n{after}"
+    );
 }
 
 #[test]
@@ -62,7 +65,11 @@ fn tab_passes_the_lists_of_the_webhooks_before_it_comes_to_the_pane() {
 
     rig.press("tab");
 
-    assert!(line(&mut rig, "Journal").contains("L closes") && !line(&mut rig, "Journal").contains("tab goes in"), "{}", rig.screen());
+    assert!(
+        line(&mut rig, "Journal").contains("L closes") && !line(&mut rig, "Journal").contains("tab goes in"),
+        "{}",
+        rig.screen()
+    );
     rig.press("tab tab");
     assert!(line(&mut rig, "Journal").contains("tab goes in"), "{}", rig.screen());
 }

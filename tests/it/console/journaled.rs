@@ -50,7 +50,8 @@ fn left(alert: &Alert, sent: bool) -> LeftDecision {
     LeftDecision { key: format!("console-{}", alert.id), said, made_at, sent_at: sent.then_some(made_at) }
 }
 
-/// A console after one that died: it had staged a decision on the first alert, sent one on the second, and typed on the third.
+/// A console after one that died: it had staged a decision on the first alert, sent one on the second, and typed on the
+/// third.
 fn after_a_death() -> (Rig, Vec<Alert>) {
     after_a_death_at((120, 40))
 }
@@ -72,7 +73,8 @@ fn after_a_death_at(size: (u16, u16)) -> (Rig, Vec<Alert>) {
 fn what_an_earlier_console_sent_and_a_person_is_asked_about_is_not_said_to_be_looked_up() {
     let alerts = morning(clock().now());
     let left = Leftovers { unanswered: vec![left(&alerts[0], true), left(&alerts[1], true)], ..Leftovers::default() };
-    let mut rig = Made { size: (120, 40), kept: DeskState { left, ..DeskState::default() }, ..Made::of(alerts.clone()) }.start();
+    let mut rig =
+        Made { size: (120, 40), kept: DeskState { left, ..DeskState::default() }, ..Made::of(alerts.clone()) }.start();
     *rig.service.unfinished.lock().unwrap() = vec![unfinished(alerts[1].id, "PARKED")];
     rig.hear();
 
@@ -160,7 +162,10 @@ fn an_answer_that_never_came_claims_no_bad_end() {
     let told = rig.screen();
 
     assert!(!told.contains("ended before it was done"), "{told}");
-    assert!(told.contains("A decision from before is not known yet") && told.contains("Sent, and its answer never came"), "{told}");
+    assert!(
+        told.contains("A decision from before is not known yet") && told.contains("Sent, and its answer never came"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -209,7 +214,12 @@ async fn a_decision_leaves_only_when_the_journal_has_it_on_the_disk() {
     let (messages, mut incoming) = tokio::sync::mpsc::unbounded_channel();
     let mut runner = Runner::new(service.deployment(), Some(desk), None, records(), messages);
     let send = |key: &str| {
-        Effect::Resolve(1, alerts[0].id, ResolveRequest { resolution: refunded(), idempotency_key: Some(key.to_owned()) }, clock().now())
+        Effect::Resolve(
+            1,
+            alerts[0].id,
+            ResolveRequest { resolution: refunded(), idempotency_key: Some(key.to_owned()) },
+            clock().now(),
+        )
     };
     let lock = directory.path().join("journal.lock");
     std::fs::remove_file(&lock).unwrap();
@@ -222,7 +232,10 @@ async fn a_decision_leaves_only_when_the_journal_has_it_on_the_disk() {
     runner.run(send("console-2"));
     let taken = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
 
-    assert!(matches!(&refused, Some(Message::Resolved(1, Err(ServiceError::NotSent(why)))) if why.contains("journal")), "{refused:?}");
+    assert!(
+        matches!(&refused, Some(Message::Resolved(1, Err(ServiceError::NotSent(why)))) if why.contains("journal")),
+        "{refused:?}"
+    );
     assert_eq!(sent_without, 0);
     assert!(matches!(taken, Some(Message::Resolved(1, Ok(_)))), "{taken:?}");
     let written = std::fs::read_to_string(directory.path().join("journal.ndjson")).unwrap();
@@ -236,11 +249,13 @@ async fn what_was_to_be_kept_while_the_desk_could_not_be_written_is_kept_once_it
     let blocked = directory.path().join("desk");
     std::fs::write(&blocked, "a file where a directory must be").unwrap();
     let (place, now) = ("acme-eu".to_owned(), clock().now());
-    let address = DeskAddress { directory: blocked.clone(), place, user: None, order_owner: None, clock: system.clone() };
+    let address =
+        DeskAddress { directory: blocked.clone(), place, user: None, order_owner: None, clock: system.clone() };
     let alerts = morning(system.now());
     let service = Fake::with(alerts.clone(), system);
     let (messages, mut incoming) = tokio::sync::mpsc::unbounded_channel();
-    let mut runner = Runner::new(service.deployment(), Some(address.read()), None, records(), messages).with_address(Some(address));
+    let mut runner =
+        Runner::new(service.deployment(), Some(address.read()), None, records(), messages).with_address(Some(address));
     let snoozed = SnoozedAlert { alert: (&alerts[1]).into(), until: now + Duration::hours(1) };
 
     runner.run(Effect::Keep(Keep::Snooze(vec![snoozed], now)));

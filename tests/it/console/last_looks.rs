@@ -1,4 +1,5 @@
-//! The last look for doubles before a refund leaves: what holds it back, what a tick covers, and what is said where it does not come to its end.
+//! The last look for doubles before a refund leaves: what holds it back, what a tick covers, and what is said where it
+//! does not come to its end.
 
 use avert::console::SessionInfo;
 use avert::console::effects::Effect;
@@ -57,12 +58,16 @@ fn a_refund_whose_last_look_fails_leaves_and_its_proof_says_why() {
     rig.press("4 tab");
     rig.advance(Duration::seconds(1));
 
-    let why = |step: &JournalStep| matches!(step, JournalStep::Unlooked { why, .. } if why.contains("the database is busy"));
+    let why =
+        |step: &JournalStep| matches!(step, JournalStep::Unlooked { why, .. } if why.contains("the database is busy"));
     assert!(is_answered(&rig, first) && rig.journaled().iter().any(why), "{:?}", rig.journaled());
     assert!(told.contains("doubles could not be looked for again before it left"), "{told}");
     let proof = rig.screen();
     assert!(proof.contains("doubles not looked for again"), "{proof}");
-    assert!(proof.contains("doubles could not be looked for again before it left: ") && proof.contains("the database"), "{proof}");
+    assert!(
+        proof.contains("doubles could not be looked for again before it left: ") && proof.contains("the database"),
+        "{proof}"
+    );
 }
 
 #[test]
@@ -143,7 +148,8 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
     let looked = perform(&service.deployment(), None, Effect::Look(1, Box::new(look))).await;
 
     assert!(
-        matches!(&looked, Some(Message::Looked(1, Looked::InPart(why, LookAgain::Soon))) if why == "no answer in the time left"),
+        matches!(&looked, Some(Message::Looked(1, Looked::InPart(why,
+            LookAgain::Soon))) if why == "no answer in the time left"),
         "{looked:?}"
     );
 }
@@ -263,7 +269,8 @@ fn a_ticked_refund_that_waited_for_the_deployment_leaves_when_it_is_sent_again()
     assert!(is_answered(&rig, first), "{}", rig.screen());
 }
 
-/// A console that has refunded one alert by hand and stands on another one whose double was refunded, which is still looked for; the other one.
+/// A console that has refunded one alert by hand and stands on another one whose double was refunded, which is still
+/// looked for; the other one.
 fn before_the_search_is_back(made: Made) -> (Rig, AlertId) {
     let now = clock().now();
     let mut alerts = morning(now);
@@ -283,7 +290,8 @@ fn before_the_search_is_back(made: Made) -> (Rig, AlertId) {
 #[case::with_a_grace(5)]
 #[case::without_one(0)]
 fn a_repeated_refund_waits_for_the_search_and_asks_for_the_tick(#[case] grace: u64) {
-    let (mut rig, id) = before_the_search_is_back(Made { place: sandbox(), grace: Wait::from_secs(grace), ..Made::default() });
+    let (mut rig, id) =
+        before_the_search_is_back(Made { place: sandbox(), grace: Wait::from_secs(grace), ..Made::default() });
 
     rig.press(".");
     let waits = rig.screen();
@@ -291,7 +299,11 @@ fn a_repeated_refund_waits_for_the_search_and_asks_for_the_tick(#[case] grace: u
     rig.advance(Duration::seconds(20));
 
     assert!(waits.contains("Still looking for doubles"), "{waits}");
-    assert!(!is_answered(&rig, id) && rig.screen().contains("Not repeated yet: may be paid twice."), "{}", rig.screen());
+    assert!(
+        !is_answered(&rig, id) && rig.screen().contains("Not repeated yet: may be paid twice."),
+        "{}",
+        rig.screen()
+    );
     assert!(!rig.screen().contains('✗'), "{}", rig.screen());
 }
 
@@ -299,7 +311,8 @@ fn a_repeated_refund_waits_for_the_search_and_asks_for_the_tick(#[case] grace: u
 #[case::with_a_grace(5)]
 #[case::without_one(0)]
 fn a_repeated_refund_that_is_sent_before_the_search_is_back_is_held_back_by_the_last_look(#[case] grace: u64) {
-    let (mut rig, id) = before_the_search_is_back(Made { place: sandbox(), grace: Wait::from_secs(grace), ..Made::default() });
+    let (mut rig, id) =
+        before_the_search_is_back(Made { place: sandbox(), grace: Wait::from_secs(grace), ..Made::default() });
 
     rig.press(".");
     rig.advance(Duration::seconds(1));
@@ -407,7 +420,11 @@ fn the_question_of_what_followed_a_refund_says_how_another_answered_it() {
     let asked = rig.screen();
     assert!(asked.contains("The refund was not recorded"), "{asked}");
     assert!(asked.contains("Another was first: ETHOCA 129.90 EUR is CHARGEBACK, NOT REFUNDED."), "{asked}");
-    rig.update(Message::JournalRead(Ok(JournalPart { entries: of_maria(&rig, first), anew: true, ..JournalPart::default() })));
+    rig.update(Message::JournalRead(Ok(JournalPart {
+        entries: of_maria(&rig, first),
+        anew: true,
+        ..JournalPart::default()
+    })));
     let told = rig.screen();
     assert!(told.contains("CHARGEBACK, NOT REFUNDED by maria."), "{told}");
 }
@@ -426,12 +443,16 @@ fn the_question_of_what_followed_a_refund_says_why_it_was_refused() {
     rig.advance(Duration::seconds(20));
 
     let asked = rig.screen();
-    let question = asked.lines().skip_while(|line| !line.contains("The refund was not recorded")).take(4).collect::<String>();
+    let question =
+        asked.lines().skip_while(|line| !line.contains("The refund was not recorded")).take(4).collect::<String>();
     assert!(question.contains("closed by the issuer"), "{asked}");
 }
 
 fn throttled(seconds: u64) -> Option<ServiceError> {
-    Some(ServiceError::Throttled { why: "it asked to be left alone for a while".to_owned(), wait: Wait::from_secs(seconds) })
+    Some(ServiceError::Throttled {
+        why: "it asked to be left alone for a while".to_owned(),
+        wait: Wait::from_secs(seconds),
+    })
 }
 
 #[test]
@@ -451,7 +472,8 @@ fn a_refund_whose_last_look_the_service_puts_off_waits_for_it_and_can_be_taken_b
 
     assert!(waits.contains("doubles cannot be looked for: ") && waits.contains("u takes it back"), "{waits}");
     assert!(!is_answered(&rig, first), "{}", rig.screen());
-    let refused = |step: &JournalStep| matches!(step, JournalStep::Refused { why, .. } if why.contains("may be paid twice"));
+    let refused =
+        |step: &JournalStep| matches!(step, JournalStep::Refused { why, .. } if why.contains("may be paid twice"));
     assert!(rig.journaled().iter().any(refused), "{:?}", rig.journaled());
 }
 
@@ -481,9 +503,16 @@ fn a_rules_refund_never_leaves_without_its_last_look() {
     rig.service.set_down(None);
     rig.advance(Duration::seconds(150));
 
-    assert!(rig.journaled().iter().any(|step| matches!(step, JournalStep::Staged { rule: Some(_), .. })), "{}", rig.screen());
+    assert!(
+        rig.journaled().iter().any(|step| matches!(step, JournalStep::Staged { rule: Some(_), .. })),
+        "{}",
+        rig.screen()
+    );
     assert_eq!(rig.sent(), 0, "{}", rig.screen());
-    let refused = |step: &JournalStep| matches!(step, JournalStep::Refused { why, .. } if why.contains("doubles could not be looked for"));
+    let refused = |step: &JournalStep| {
+        matches!(step, JournalStep::Refused { why,
+        .. } if why.contains("doubles could not be looked for"))
+    };
     assert!(rig.journaled().iter().any(refused), "{:?}", rig.journaled());
 }
 

@@ -27,10 +27,17 @@ fn profile(name: &str, environment: Option<Environment>, credential: CredentialP
 /// Four of them, the first of which is open.
 pub fn profiles() -> Vec<ListedProfile> {
     vec![
-        ListedProfile { here: true, current: true, ..profile("shop-eu", Some(Environment::Production), CredentialPlace::Keyring) },
+        ListedProfile {
+            here: true,
+            current: true,
+            ..profile("shop-eu", Some(Environment::Production), CredentialPlace::Keyring)
+        },
         ListedProfile { read_only: true, ..profile("shop-us", Some(Environment::Sandbox), CredentialPlace::PlainFile) },
         ListedProfile { barred_by: Some("AVERT_API_KEY"), ..profile("trial", None, CredentialPlace::Nowhere) },
-        ListedProfile { address: "this machine".to_owned(), ..profile("local", Some(Environment::Sandbox), CredentialPlace::NotNeeded) },
+        ListedProfile {
+            address: "this machine".to_owned(),
+            ..profile("local", Some(Environment::Sandbox), CredentialPlace::NotNeeded)
+        },
     ]
 }
 
@@ -75,7 +82,10 @@ fn each_is_told_with_its_world_and_where_its_credential_is(#[case] name: &str, #
 
     let screen = rig.screen();
 
-    let row = screen.lines().find(|line| line.trim_start_matches(['▌', ' ']).starts_with(name)).unwrap_or_else(|| panic!("{screen}"));
+    let row = screen
+        .lines()
+        .find(|line| line.trim_start_matches(['▌', ' ']).starts_with(name))
+        .unwrap_or_else(|| panic!("{screen}"));
     assert!(words.iter().all(|word| row.contains(word)), "{row}");
 }
 
@@ -149,7 +159,10 @@ async fn where_this_user_has_no_profiles_it_says_so_and_loads_nothing() {
     rig.update(told.try_recv().unwrap());
 
     let screen = rig.screen();
-    assert!(screen.contains("They cannot be listed: this user has no directory for them") && !screen.contains("Loading"), "{screen}");
+    assert!(
+        screen.contains("They cannot be listed: this user has no directory for them") && !screen.contains("Loading"),
+        "{screen}"
+    );
 }
 
 #[test]

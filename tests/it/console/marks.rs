@@ -1,4 +1,5 @@
-//! The marks beside the time left: right before the cursor comes, each in a cell of its own; and what could not be compared is said.
+//! The marks beside the time left: right before the cursor comes, each in a cell of its own; and what could not be
+//! compared is said.
 
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, AlertType, Deadline, Provider};
@@ -71,7 +72,10 @@ fn a_refunded_double_by_its_arn_asks_for_the_tick_where_no_card_digits_are_known
 #[case::a_code("093112", true)]
 #[case::no_code("N/A", false)]
 #[case::zeros("000000", false)]
-fn alerts_without_card_digits_are_a_case_by_a_code_that_identifies_something(#[case] code: &str, #[case] is_case: bool) {
+fn alerts_without_card_digits_are_a_case_by_a_code_that_identifies_something(
+    #[case] code: &str,
+    #[case] is_case: bool,
+) {
     let (alerts, _) = doubled(|alert, sibling| {
         (alert.card_bin, alert.card_last_four) = (String::new(), String::new());
         for one in [alert, sibling] {
@@ -154,7 +158,10 @@ fn in_a_remote_session_what_could_not_be_compared_is_said() {
 #[rstest]
 #[case::refunded("r", "⚠")]
 #[case::not_refunded("n", "=")]
-fn the_double_of_what_was_answered_here_keeps_its_sign_when_that_one_is_no_longer_listed(#[case] answer: &str, #[case] sign: &str) {
+fn the_double_of_what_was_answered_here_keeps_its_sign_when_that_one_is_no_longer_listed(
+    #[case] answer: &str,
+    #[case] sign: &str,
+) {
     let (mut alerts, [_, twin]) = morning_of_twins(clock().now());
     // The cursor does not come to it.
     let last = alerts.iter_mut().find(|alert| alert.id == twin).unwrap();
@@ -173,7 +180,8 @@ fn the_double_of_what_was_answered_here_keeps_its_sign_when_that_one_is_no_longe
 #[test]
 fn a_rule_of_ones_own_has_no_sign_where_money_that_has_gone_back_sets_it_aside() {
     let rules = "all: provider:ethoca,verifi,cdrn -> refunded";
-    let (alerts, mark) = doubled(|alert, _| (alert.alert_type, alert.rule_name) = (AlertType::EthocaCustomerDispute, None));
+    let (alerts, mark) =
+        doubled(|alert, _| (alert.alert_type, alert.rule_name) = (AlertType::EthocaCustomerDispute, None));
     let mut rig = Made { size: (200, 60), rules, ..Made::of(alerts) }.start();
 
     let (doubled, alone) = (row_of(&mut rig, &mark), row_of(&mut rig, "▌"));

@@ -46,7 +46,10 @@ fn a_note_is_kept_with_its_time_and_who_wrote_it_and_is_seen_everywhere() {
 
     let note = kept(&rig).pop().unwrap();
     assert_eq!((note.alert, note.user.as_deref(), note.at), (first(), Some("Ana Pérez"), rig.clock.now()));
-    assert!(screen.contains("NOTES  on this machine only") && screen.contains("Customer called, waits for the bank."), "{screen}");
+    assert!(
+        screen.contains("NOTES  on this machine only") && screen.contains("Customer called, waits for the bank."),
+        "{screen}"
+    );
     assert!(screen.contains("14:03 UTC, just now, Ana Pérez"), "{screen}");
     let row = screen.lines().find(|line| line.contains("0h41")).unwrap();
     assert!(row.contains('n'), "{row}");
@@ -121,10 +124,10 @@ fn what_is_typed_is_kept_within_300_ms_and_stands_there_again() {
     rig.type_text("half a no");
     rig.advance(Duration::milliseconds(310));
 
-    let drafted = rig
-        .done
-        .iter()
-        .any(|effect| matches!(effect, Effect::Keep(Keep::NoteDraft(id, draft)) if *id == first() && draft.comments == "half a no"));
+    let drafted = rig.done.iter().any(|effect| {
+        matches!(effect, Effect::Keep(Keep::NoteDraft(id,
+            draft)) if *id == first() && draft.comments == "half a no")
+    });
     rig.press("esc");
     let begun = rig.screen();
     rig.press("a");
@@ -152,7 +155,8 @@ async fn what_was_being_written_goes_only_when_its_note_is_on_the_disk() {
         Desk::open(directory.path()).unwrap().note_drafts().alerts().unwrap()
     };
     let draft = Draft { comments: "seen".to_owned(), ..Draft::default() };
-    let note = || Keep::Note(Note { at: clock().now(), alert: first(), user: None, text: "seen".to_owned(), about: None });
+    let note =
+        || Keep::Note(Note { at: clock().now(), alert: first(), user: None, text: "seen".to_owned(), about: None });
     let in_the_way = directory.path().join("notes.ndjson");
 
     let written = keep(Keep::NoteDraft(first(), draft)).await;
@@ -166,7 +170,13 @@ async fn what_was_being_written_goes_only_when_its_note_is_on_the_disk() {
 
 #[test]
 fn notes_and_what_was_being_written_are_there_after_a_restart() {
-    let note = Note { at: clock().now() - Duration::days(2), alert: first(), user: None, text: "seen on Monday".to_owned(), about: None };
+    let note = Note {
+        at: clock().now() - Duration::days(2),
+        alert: first(),
+        user: None,
+        text: "seen on Monday".to_owned(),
+        about: None,
+    };
     let draft = Draft { comments: "and today".to_owned(), ..Draft::default() };
     let state = DeskState { notes: vec![note], note_drafts: [(first(), draft)].into(), ..DeskState::default() };
     let mut rig = Made { kept: state, ..Made::default() }.start();
@@ -205,7 +215,10 @@ fn a_note_can_be_added_in_the_case_and_help_tells_of_its_keys_there() {
     rig.type_text("from the case");
     rig.press("ctrl-s");
 
-    assert!(help.contains("In the case: the alert as the interface writes it") && !help.contains("Choose a view"), "{help}");
+    assert!(
+        help.contains("In the case: the alert as the interface writes it") && !help.contains("Choose a view"),
+        "{help}"
+    );
     assert!(form.contains("Notes stay on this machine; the service never sees them."), "{form}");
     assert_eq!(kept(&rig)[0].text, "from the case");
     assert!(rig.screen().contains("noted here"), "the case is still open: {}", rig.screen());
@@ -290,7 +303,10 @@ fn whoever_leaves_is_asked_before_a_text_is_lost_that_could_not_be_kept() {
     let (stayed, left) = (rig.screen(), rig.has_quit());
     rig.press("q l");
 
-    assert!(asked.contains("1 text could not be kept on the disk") && asked.contains("the note on ETHOCA 129.90 EUR"), "{asked}");
+    assert!(
+        asked.contains("1 text could not be kept on the disk") && asked.contains("the note on ETHOCA 129.90 EUR"),
+        "{asked}"
+    );
     assert!(!stayed.contains("could not be kept on the disk") && !left, "{stayed}");
     assert!(rig.has_quit(), "{}", rig.screen());
 }
@@ -384,7 +400,10 @@ fn a_begun_note_that_could_not_be_kept_when_the_console_was_ended_is_told_as_los
         rig.press("a");
         rig.type_text("asked the shop");
         let (effects, lost) = rig.app.end();
-        assert!(matches!(effects.as_slice(), [Effect::Keep(Keep::NoteDraft(..))]) && lost.unkept.is_empty(), "{effects:?} {lost:?}");
+        assert!(
+            matches!(effects.as_slice(), [Effect::Keep(Keep::NoteDraft(..))]) && lost.unkept.is_empty(),
+            "{effects:?} {lost:?}"
+        );
         rig.app.lost_texts([Message::TextKept(BegunText::Note(first()), answer)])
     };
 

@@ -53,7 +53,14 @@ fn the_detail_shows_the_order_why_it_is_this_one_and_how_sure_that_is() {
 
     let screen = rig.screen();
 
-    for words in ["ORDER", "NW-923421", "likely: same amount and card", "shipped", "t  NOT REFUNDED", "shipped: it cannot be stopped"] {
+    for words in [
+        "ORDER",
+        "NW-923421",
+        "likely: same amount and card",
+        "shipped",
+        "t  NOT REFUNDED",
+        "shipped: it cannot be stopped",
+    ] {
         assert!(screen.contains(words), "{words}: {screen}");
     }
 }
@@ -106,7 +113,8 @@ fn in_the_case_an_order_is_taken_off_and_its_suggestion_taken_by_the_keys_that_s
     assert!(shown.contains("t  NOT REFUNDED") && shown.contains("U  not this order"), "{shown}");
     assert!(form.contains("Resolve") && form.contains("(•) NOT REFUNDED"), "{form}");
     assert!(
-        taken_off.contains("Order NW-1 was taken off this alert.") && taken_off.contains("no other order of the shop fits"),
+        taken_off.contains("Order NW-1 was taken off this alert.")
+            && taken_off.contains("no other order of the shop fits"),
         "{taken_off}"
     );
 }
@@ -118,10 +126,14 @@ fn in_a_narrow_detail_what_is_suggested_goes_on_in_the_next_line() {
 
     let screen = rig.screen();
 
-    let detail: Vec<&str> =
-        screen.lines().filter_map(|line| Some(line.split_once('│')?.1.trim_end_matches(['┃', '│']).trim_end())).collect();
-    let at =
-        detail.iter().position(|line| line.trim_start_matches([' ', '▎']).starts_with("t  INVALID (refunded")).expect("what is suggested");
+    let detail: Vec<&str> = screen
+        .lines()
+        .filter_map(|line| Some(line.split_once('│')?.1.trim_end_matches(['┃', '│']).trim_end()))
+        .collect();
+    let at = detail
+        .iter()
+        .position(|line| line.trim_start_matches([' ', '▎']).starts_with("t  INVALID (refunded"))
+        .expect("what is suggested");
     let shown = [detail[at], detail[at + 1]].map(|line| line.trim_start_matches('▎').trim());
     assert_eq!(shown, ["t  INVALID (refunded before", "the alert)"], "{screen}");
 }
@@ -157,7 +169,11 @@ fn an_order_that_was_refunded_keeps_a_refund_from_leaving_without_a_tick(#[case]
     rig.advance(Duration::seconds(6));
 
     assert_eq!(rig.sent(), 0, "{}", rig.screen());
-    assert!(rig.screen().contains("refunded before the alert") || rig.screen().contains("left out"), "{}", rig.screen());
+    assert!(
+        rig.screen().contains("refunded before the alert") || rig.screen().contains("left out"),
+        "{}",
+        rig.screen()
+    );
 }
 
 #[rstest]
@@ -192,9 +208,17 @@ fn an_order_that_the_alert_names_by_nothing_is_not_its_order() {
 /// A console on an alert whose order's number is N/A, on a desk that kept an order under it.
 fn rig_of_fillers() -> (tempfile::TempDir, Rig) {
     let filler = Some("N/A".to_owned());
-    let alert = Alert { merchant_order_id: filler.clone(), transaction_id: filler.clone(), ..morning(clock().now())[0].clone() };
-    let order =
-        MerchantOrder { order_id: "N/A".to_owned(), transaction_id: filler, state: Some(OrderState::Shipped), ..MerchantOrder::default() };
+    let alert = Alert {
+        merchant_order_id: filler.clone(),
+        transaction_id: filler.clone(),
+        ..morning(clock().now())[0].clone()
+    };
+    let order = MerchantOrder {
+        order_id: "N/A".to_owned(),
+        transaction_id: filler,
+        state: Some(OrderState::Shipped),
+        ..MerchantOrder::default()
+    };
     let directory = tempfile::tempdir().unwrap();
     let desk = Desk::open(directory.path()).unwrap();
     desk.make_orders().unwrap().import(vec![order]).unwrap();
@@ -275,7 +299,9 @@ fn the_order_of_another_alert_on_the_payment_stands_when_its_case_is_read_again(
 #[rstest]
 #[case::the_form("space b alt-r ctrl-s")]
 #[case::the_form_sent_while_it_still_looks("r ctrl-s space ctrl-s u space b alt-r ctrl-s")]
-fn an_alert_whose_payment_was_refunded_by_the_order_of_one_that_is_not_marked_is_left_out_with_the_reason(#[case] keys: &str) {
+fn an_alert_whose_payment_was_refunded_by_the_order_of_one_that_is_not_marked_is_left_out_with_the_reason(
+    #[case] keys: &str,
+) {
     let (_directory, mut rig) = rig_of_a_sibling();
 
     rig.press(keys);
@@ -305,11 +331,15 @@ fn an_order_is_taken_off_an_alert_and_given_back() {
     let given_back = rig.screen();
 
     assert!(
-        taken_off.contains("Order NW-1 was taken off this alert.") && taken_off.contains("no other order of the shop fits"),
+        taken_off.contains("Order NW-1 was taken off this alert.")
+            && taken_off.contains("no other order of the shop fits"),
         "{taken_off}"
     );
     assert!(given_back.contains("matches again.") && !given_back.contains("Order NW-1 was taken off"), "{given_back}");
-    assert!(given_back.contains("likely: same amount and card") && !given_back.contains("taken off      "), "{given_back}");
+    assert!(
+        given_back.contains("likely: same amount and card") && !given_back.contains("taken off      "),
+        "{given_back}"
+    );
 }
 
 #[test]
@@ -322,10 +352,15 @@ fn what_was_taken_off_leaves_the_other_that_fits() {
     let one = rig.screen();
 
     assert!(
-        both.contains("2 orders fit alike") && both.contains("possible: same amount and card") && !both.contains("t  NOT REFUNDED"),
+        both.contains("2 orders fit alike")
+            && both.contains("possible: same amount and card")
+            && !both.contains("t  NOT REFUNDED"),
         "{both}"
     );
-    assert!(one.contains("NW-2") && one.contains("likely: same amount and card") && one.contains("t  NOT REFUNDED"), "{one}");
+    assert!(
+        one.contains("NW-2") && one.contains("likely: same amount and card") && one.contains("t  NOT REFUNDED"),
+        "{one}"
+    );
 }
 
 #[test]
@@ -389,7 +424,10 @@ fn orders_that_cannot_be_read_are_told_and_the_rest_of_the_detail_stands() {
 #[case(OrderState::Refunded, true)]
 #[case(OrderState::Cancelled, false)]
 #[case(OrderState::Shipped, false)]
-fn the_row_of_an_alert_has_a_sign_where_its_order_was_refunded_before(#[case] state: OrderState, #[case] has_sign: bool) {
+fn the_row_of_an_alert_has_a_sign_where_its_order_was_refunded_before(
+    #[case] state: OrderState,
+    #[case] has_sign: bool,
+) {
     // There is no room for a detail.
     let (_directory, mut rig) = rig_of((80, 24), |alert| vec![order_of(alert, "NW-1", state)]);
 
@@ -417,7 +455,8 @@ fn a_cancelled_order_suggests_its_refund_and_says_that_nobody_told_whether_it_we
 
     assert!(detail.contains("t  REFUNDED") && detail.contains("whether it was refunded is not"), "{detail}");
     assert!(
-        form.contains("(•) REFUNDED") && form.contains("⚠ order NW-1 was cancelled; whether its money went back is not told"),
+        form.contains("(•) REFUNDED")
+            && form.contains("⚠ order NW-1 was cancelled; whether its money went back is not told"),
         "{form}"
     );
     assert!(!form.contains("this answer fits"), "{form}");
@@ -430,7 +469,8 @@ fn rig_of_two_cancelled() -> (tempfile::TempDir, Rig) {
     let alerts: Vec<Alert> = morning(now).iter().take(2).map(waits).collect();
     let directory = tempfile::tempdir().unwrap();
     let desk = Desk::open(directory.path()).unwrap();
-    let orders = [(&alerts[0], "NW-1"), (&alerts[1], "NW-2")].map(|(alert, id)| order_of(alert, id, OrderState::Cancelled));
+    let orders =
+        [(&alerts[0], "NW-1"), (&alerts[1], "NW-2")].map(|(alert, id)| order_of(alert, id, OrderState::Cancelled));
     desk.make_orders().unwrap().import(orders.to_vec()).unwrap();
     let mut made = Made { alerts, desk: Some(desk), size: (200, 60), ..Made::default() };
     made.place.environment = Some(Environment::Sandbox);

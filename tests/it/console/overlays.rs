@@ -1,4 +1,5 @@
-//! What lies over a screen looks alike: one of two widths, one frame, and what ends it as buttons in its last line, the safe one first.
+//! What lies over a screen looks alike: one of two widths, one frame, and what ends it as buttons in its last line, the
+//! safe one first.
 
 use avert::console::Theme;
 use avert::console::theme::ThemeName;
@@ -78,7 +79,11 @@ fn every_dialog_has_one_of_two_widths_and_its_buttons_at_its_foot(
     let place = |words: &str| foot.1.find(words).unwrap_or_else(|| panic!("{words} in {:?}", foot.1));
     assert!(act.is_none_or(|act| place(safe) < place(act)), "{}", foot.1);
     assert_eq!(ground(&drawn, &dialog, foot, safe), dark().button.bg, "what leaves all as it is looks alike");
-    assert!(act.is_none_or(|act| ground(&drawn, &dialog, foot, act) == dark().primary.bg), "what does it looks alike: {}", foot.1);
+    assert!(
+        act.is_none_or(|act| ground(&drawn, &dialog, foot, act) == dark().primary.bg),
+        "what does it looks alike: {}",
+        foot.1
+    );
 }
 
 #[test]
@@ -151,7 +156,8 @@ fn the_buttons_of_a_list_are_pressed_by_the_mouse_as_by_their_keys() {
 fn the_help_is_paged_by_what_is_in_sight() {
     let mut rig = Made { size: (160, 44), ..Made::default() }.start();
     let listed = |rig: &mut Rig| -> Vec<String> {
-        let lines = overlay(&rig.draw()).lines.into_iter().map(|(_, line)| line.trim_matches([' ', '█', '┃', '│']).to_owned());
+        let lines =
+            overlay(&rig.draw()).lines.into_iter().map(|(_, line)| line.trim_matches([' ', '█', '┃', '│']).to_owned());
         // Under its title and the field, and without what is told below.
         let lines: Vec<String> = lines.skip(3).filter(|line| !line.is_empty()).collect();
         lines[..lines.len() - 2].to_vec()

@@ -205,7 +205,11 @@ fn what_does_nothing_now_stands_last_with_why_and_choosing_it_says_so_and_no_mor
     let said = rig.screen();
     assert!(said.contains("No decision was made since this console began: . repeats the last one."), "{said}");
     assert!(!said.contains("Palette") && rig.app.decisions().staged().is_empty(), "{said}");
-    assert!(rig.done[effects..].iter().all(|effect| matches!(effect, Effect::Find(..) | Effect::GiveUpFind)), "{:?}", &rig.done[effects..]);
+    assert!(
+        rig.done[effects..].iter().all(|effect| matches!(effect, Effect::Find(..) | Effect::GiveUpFind)),
+        "{:?}",
+        &rig.done[effects..]
+    );
 }
 
 #[rstest]

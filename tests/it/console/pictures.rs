@@ -55,7 +55,9 @@ fn several_alerts_to_be_answered_together() {
 #[test]
 fn what_became_of_alerts_that_were_answered_together() {
     pictures("run", doubled, |rig| {
-        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("the case was closed by the issuer".to_owned())));
+        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed(
+            "the case was closed by the issuer".to_owned(),
+        )));
         rig.press("space space j space b alt-n ctrl-s");
         rig.advance(Duration::seconds(6));
     });
@@ -81,7 +83,14 @@ fn an_alert_with_its_webhooks() {
         let (id, now) = (rig.current(), rig.clock.now());
         let deliveries = [
             delivery(id, EventKind::AlertCreated, DeliveryState::Delivered, 1, Some("200"), None),
-            delivery(id, EventKind::AlertResolved, DeliveryState::Pending, 3, Some("503"), Some(now + Duration::minutes(10))),
+            delivery(
+                id,
+                EventKind::AlertResolved,
+                DeliveryState::Pending,
+                3,
+                Some("503"),
+                Some(now + Duration::minutes(10)),
+            ),
             delivery(id, EventKind::AlertResolved, DeliveryState::Exhausted, 13, Some("connection refused"), None),
         ];
         rig.service.deliveries.lock().unwrap().extend(deliveries);
@@ -422,8 +431,10 @@ fn a_service_without_anything_beyond_the_interface() {
 pub fn in_settings() -> Made {
     let mut made = doubled();
     made.own = vec!["Zk3vN5tQ1cD".to_owned()];
-    made.place.facts =
-        vec![("service", "the engine in this process".to_owned()), ("data", "/home/desk/.local/share/avert/avert.db".to_owned())];
+    made.place.facts = vec![
+        ("service", "the engine in this process".to_owned()),
+        ("data", "/home/desk/.local/share/avert/avert.db".to_owned()),
+    ];
     made
 }
 
@@ -510,7 +521,8 @@ fn the_help_of_the_settings() {
 #[test]
 fn a_service_that_can_write_nothing() {
     pictures("unwritable", doubled, |rig| {
-        *rig.service.unwritable.lock().unwrap() = Some(ServiceError::Unavailable("the disk is full: make room".to_owned()));
+        *rig.service.unwritable.lock().unwrap() =
+            Some(ServiceError::Unavailable("the disk is full: make room".to_owned()));
         rig.advance(Duration::seconds(61));
         rig.press("y y");
     });
@@ -543,7 +555,8 @@ fn insights() {
     pictures("insights", made, |rig| {
         rig.press("2");
         let [visa, mastercard] = avert::domain::CardScheme::ALL;
-        let sales = vec![super::insights::sales("2026-11", visa, 9_400), super::insights::sales("2026-10", mastercard, 3_100)];
+        let sales =
+            vec![super::insights::sales("2026-11", visa, 9_400), super::insights::sales("2026-10", mastercard, 3_100)];
         rig.update(super::insights::figures(5, sales));
     });
 }

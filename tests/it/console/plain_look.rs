@@ -72,6 +72,7 @@ fn a_dialog_has_whole_lines_and_no_scrap_of_the_list_beside_it(#[case] keys: &st
     // In the middle stands the dialog.
     let is_of_dialog = |(before, now): &(&str, &str)| column(before, 50, 20) != column(now, 50, 20);
     let lines = list.lines().zip(screen.lines()).filter(is_of_dialog);
-    let scraps: Vec<_> = lines.filter(|(_, now)| [0, 108].iter().any(|at| !column(now, *at, 12).trim().is_empty())).collect();
+    let scraps: Vec<_> =
+        lines.filter(|(_, now)| [0, 108].iter().any(|at| !column(now, *at, 12).trim().is_empty())).collect();
     assert!(scraps.is_empty(), "{scraps:#?}\n{screen}");
 }

@@ -1,4 +1,5 @@
-//! Settings that are changed on the Settings screen: chosen, at once in force, kept, and what is stronger than the file.
+//! Settings that are changed on the Settings screen: chosen, at once in force, kept, and what is stronger than the
+//! file.
 
 use avert::console::effects::Effect;
 use avert::console::setting::{SettingOverride, SettingValue};
@@ -119,7 +120,8 @@ fn what_could_not_be_kept_holds_here_and_is_said() {
 fn what_somebody_else_changed_in_the_file_holds_here_and_what_stands_here_alone_stays() {
     let mut rig = settings(Made::default());
     let place = |key| USER_SETTINGS.iter().position(|setting| setting.key == key).unwrap();
-    let mut file: Vec<SettingValue> = USER_SETTINGS.iter().map(|setting| (setting.current)(&Preferences::default())).collect();
+    let mut file: Vec<SettingValue> =
+        USER_SETTINGS.iter().map(|setting| (setting.current)(&Preferences::default())).collect();
     rig.update(Message::SettingsRead(Ok(file.clone())));
     rig.keeping = Err("the disk is full".to_owned());
     rig.press("enter end enter");
@@ -177,5 +179,8 @@ fn notices_are_switched_where_the_console_is() {
     rig.press("G enter end enter");
 
     let night = SettingValue::Hours("22:00-07:00".parse().ok());
-    assert_eq!(kept(&rig), [("bell", SettingValue::Flag(false)), ("before_minutes", SettingValue::Number(120)), ("quiet", night)]);
+    assert_eq!(
+        kept(&rig),
+        [("bell", SettingValue::Flag(false)), ("before_minutes", SettingValue::Number(120)), ("quiet", night)]
+    );
 }

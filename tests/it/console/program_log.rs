@@ -13,7 +13,8 @@ fn line(rig: &Rig, number: u64, severity: LogSeverity, text: &str) -> LogLine {
 
 fn logged(size: (u16, u16)) -> Rig {
     let mut rig = Made { size, ..Made::default() }.start();
-    let long = "https 10.0.0.7:443 cannot be reached: connection refused; it is tried again by itself in a while, and every decision waits here until then";
+    let long = "https 10.0.0.7:443 cannot be reached: connection refused; it is tried again by itself in a while, and \
+        every decision waits here until then";
     rig.log = vec![
         line(&rig, 1, LogSeverity::Note, "listening for changes"),
         line(&rig, 2, LogSeverity::Detail, "the service refused a request GET /api/v1/alerts"),
@@ -39,9 +40,17 @@ fn what_is_less_grave_is_left_out_by_a_key() {
     assert!(rig.screen().contains("listening for changes"), "{}", rig.screen());
 
     rig.press("l");
-    assert!(!rig.screen().contains("listening for changes") && rig.screen().contains("2 of 4 events"), "{}", rig.screen());
+    assert!(
+        !rig.screen().contains("listening for changes") && rig.screen().contains("2 of 4 events"),
+        "{}",
+        rig.screen()
+    );
     rig.press("l");
-    assert!(!rig.screen().contains("cannot be reached") && rig.screen().contains("recording a decision"), "{}", rig.screen());
+    assert!(
+        !rig.screen().contains("cannot be reached") && rig.screen().contains("recording a decision"),
+        "{}",
+        rig.screen()
+    );
     rig.press("l");
 
     assert!(rig.screen().contains("listening for changes"), "{}", rig.screen());
@@ -79,5 +88,9 @@ fn its_times_are_by_the_clock_that_the_settings_ask_for() {
 
     rig.press("ctrl-g");
 
-    assert!(rig.screen().contains("newest first, LOCAL") && rig.screen().contains("18:03:00 · note"), "{}", rig.screen());
+    assert!(
+        rig.screen().contains("newest first, LOCAL") && rig.screen().contains("18:03:00 · note"),
+        "{}",
+        rig.screen()
+    );
 }

@@ -86,7 +86,10 @@ fn the_form_asks_for_a_credential_which_is_never_shown_and_starts_the_listener()
     });
     let auth = EndpointAuth::Basic { username: "shop".to_owned(), password: Secret::new("s3cret") };
     let record = Some("kept.ndjson".into());
-    assert_eq!(asked, Some(ListenRequest { address: "127.0.0.1:9000".to_owned(), auth, secret: None, forward: None, record }));
+    assert_eq!(
+        asked,
+        Some(ListenRequest { address: "127.0.0.1:9000".to_owned(), auth, secret: None, forward: None, record })
+    );
     assert!(!format!("{:?}", rig.done).contains("s3cret"));
 }
 
@@ -108,7 +111,11 @@ fn a_header_of_the_receivers_own_can_be_asked_for() {
 #[test]
 fn what_comes_is_shown_at_once_with_what_became_of_it() {
     let mut rig = listening((120, 40));
-    assert!(has(&mut rig, "listening at http://127.0.0.1:9000") && has(&mut rig, "public https address"), "{}", rig.screen());
+    assert!(
+        has(&mut rig, "listening at http://127.0.0.1:9000") && has(&mut rig, "public https address"),
+        "{}",
+        rig.screen()
+    );
 
     rig.update(heard(1, Receipt::Accepted, Forwarding::OnItsWay));
     assert!(line(&mut rig, "✓ taken").contains("forwarding…"), "{}", rig.screen());
@@ -203,7 +210,10 @@ fn a_form_that_fails_comes_back_with_what_was_typed_and_the_error_at_its_field(
     assert!(lines[at + 1].contains(&format!("✗ {words}")), "{screen}");
     assert!(!screen.contains("s3cret"), "{screen}");
     rig.press("enter");
-    assert_eq!((rig.done.iter().filter(|effect| matches!(effect, Effect::StartListening(_))).count(), listen_request(&rig)), (2, first));
+    assert_eq!(
+        (rig.done.iter().filter(|effect| matches!(effect, Effect::StartListening(_))).count(), listen_request(&rig)),
+        (2, first)
+    );
 }
 
 #[test]
@@ -216,7 +226,10 @@ fn the_form_opens_again_as_it_was_filled_in_last() {
 
     let auth = EndpointAuth::Basic { username: "shop".to_owned(), password: Secret::new("s3cret") };
     assert_eq!(
-        (rig.done.iter().filter(|effect| matches!(effect, Effect::StartListening(_))).count(), listen_request(&rig).auth),
+        (
+            rig.done.iter().filter(|effect| matches!(effect, Effect::StartListening(_))).count(),
+            listen_request(&rig).auth
+        ),
         (2, auth)
     );
 }
@@ -238,7 +251,9 @@ fn recording(size: (u16, u16)) -> Rig {
 }
 
 fn replayed(result: Result<u16, String>) -> Message {
-    let Message::Heard(ReceivedEvent { at, subject, webhook_id, .. }) = heard(1, Receipt::Accepted, Forwarding::Nowhere) else {
+    let Message::Heard(ReceivedEvent { at, subject, webhook_id, .. }) =
+        heard(1, Receipt::Accepted, Forwarding::Nowhere)
+    else {
         unreachable!()
     };
     Message::Replayed(ReplayedEvent { at, subject, webhook_id, result })
@@ -254,7 +269,10 @@ fn a_replay_has_its_pictures() {
         rig.update(replayed(Ok(200)));
         rig.update(replayed(Err("no connection: connection refused".to_owned())));
         insta::assert_snapshot!(format!("replaying@{width}x{height}"), rig.screen());
-        rig.update(Message::ReplayEnded(Err(failure(RequestPart::File, "cannot be read: No such file or directory (os error 2)"))));
+        rig.update(Message::ReplayEnded(Err(failure(
+            RequestPart::File,
+            "cannot be read: No such file or directory (os error 2)",
+        ))));
         insta::assert_snapshot!(format!("replay-refused@{width}x{height}"), rig.screen());
     }
 }
@@ -292,7 +310,11 @@ fn all_of_a_typed_recording_goes_to_a_typed_address_with_its_credential_and_sign
     );
     assert_eq!(request.auth, Some(EndpointAuth::Header { name: "X-Key".to_owned(), value: Secret::new("s3cret") }));
     assert_eq!(request.secret, Some(Secret::new("whsec_c2VjcmV0")));
-    assert!(has(&mut rig, "Sending again to http://127.0.0.1:9200/in?") && !has(&mut rig, "hidden"), "{}", rig.screen());
+    assert!(
+        has(&mut rig, "Sending again to http://127.0.0.1:9200/in?") && !has(&mut rig, "hidden"),
+        "{}",
+        rig.screen()
+    );
     assert!(!format!("{:?}", rig.done).contains("s3cret"));
 }
 
@@ -301,7 +323,11 @@ fn all_of_a_typed_recording_goes_to_a_typed_address_with_its_credential_and_sign
 #[case::no_address("3 p x tab tab enter", "", "The address is missing")]
 #[case::plain_http("3 p x tab tab", "http://shop.example/", "The address is plain http beyond this machine")]
 #[case::no_kind("3 p x tab tab", "http://127.0.0.1/\ta\tb:c", "say which the credential is")]
-fn what_cannot_be_sent_is_said_at_its_field_and_nothing_is_sent(#[case] keys: &str, #[case] text: &str, #[case] words: &str) {
+fn what_cannot_be_sent_is_said_at_its_field_and_nothing_is_sent(
+    #[case] keys: &str,
+    #[case] text: &str,
+    #[case] words: &str,
+) {
     let mut rig = Made { operator: false, ..Made::default() }.start();
 
     rig.press(keys);
@@ -337,9 +363,13 @@ fn an_event_of_one_recording_is_not_looked_for_in_another() {
 #[rstest]
 #[case(&[Ok(200)], "1 delivery was sent again to http://127.0.0.1:9100/in and taken.")]
 #[case(&[Ok(200), Ok(204)], "2 deliveries were sent again to http://127.0.0.1:9100/in, and all were taken.")]
-#[case(&[Ok(200), Ok(500), Err("no connection".to_owned())], "3 deliveries were sent again to http://127.0.0.1:9100/in; 2 were not taken.")]
+#[case(&[Ok(200), Ok(500), Err("no connection".to_owned())], "3 deliveries were sent again to \
+    http://127.0.0.1:9100/in; 2 were not taken.")]
 #[case(&[], "The recording holds nothing")]
-fn each_result_is_a_row_and_the_end_says_how_many_were_taken(#[case] results: &[Result<u16, String>], #[case] words: &str) {
+fn each_result_is_a_row_and_the_end_says_how_many_were_taken(
+    #[case] results: &[Result<u16, String>],
+    #[case] words: &str,
+) {
     let mut rig = recording((120, 40));
     rig.press("p left enter");
 

@@ -5,7 +5,9 @@ use avert::console::perform::perform;
 use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, to_iso};
-use avert::domain::{Alert, AlertStatus, AttemptId, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution};
+use avert::domain::{
+    Alert, AlertStatus, AttemptId, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution,
+};
 use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
@@ -86,7 +88,10 @@ fn what_was_written_for_one_decision_is_in_no_form_of_another_one() {
     let same = rig.screen();
 
     assert!(!other.contains("ok_refund"), "{other}");
-    assert!(same.contains("ok_refund") && same.contains("What was written for this decision before is in the form."), "{same}");
+    assert!(
+        same.contains("ok_refund") && same.contains("What was written for this decision before is in the form."),
+        "{same}"
+    );
 }
 
 #[test]
@@ -216,8 +221,11 @@ fn a_form_says_what_another_decided_meanwhile_with_the_comment_and_by_whom_as_th
     rig.hear();
 
     let screen = rig.screen();
-    for told in ["answered meanwhile: RESOLVED, REFUNDED by key 7Qd2 “omar” \"refund 88213", "/ by bank\"", "already: RESOLVED, REFUNDED"]
-    {
+    for told in [
+        "answered meanwhile: RESOLVED, REFUNDED by key 7Qd2 “omar” \"refund 88213",
+        "/ by bank\"",
+        "already: RESOLVED, REFUNDED",
+    ] {
         assert!(screen.contains(told), "{told:?} is not in\n{screen}");
     }
     assert!(!screen.contains("(resolved)"), "{screen}");
@@ -226,7 +234,8 @@ fn a_form_says_what_another_decided_meanwhile_with_the_comment_and_by_whom_as_th
 #[test]
 fn what_another_console_of_the_desk_recorded_meanwhile_is_told_by_its_name_in_the_form_and_after_the_grace() {
     let recorded_by_maria = |rig: &mut Rig, alert: &Alert| {
-        let said = JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
+        let said =
+            JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
         let steps = [
             JournalStep::Staged { decision: "maria-1".to_owned(), said, rule: None, together: None },
             JournalStep::Recorded { decision: "maria-1".to_owned(), status: "RESOLVED".to_owned() },
@@ -265,7 +274,10 @@ fn what_another_console_of_the_desk_recorded_meanwhile_is_told_by_its_name_in_th
     assert!(unknown.contains("answered meanwhile: RESOLVED, REFUNDED \"refund"), "{unknown}");
     assert!(in_form.screen().contains("answered meanwhile: RESOLVED, REFUNDED by maria"), "{}", in_form.screen());
     let told = in_grace.screen();
-    assert!(told.contains("another was first. It is RESOLVED, REFUNDED by maria \"88213\"; NOT REFUNDED was not recorded"), "{told}");
+    assert!(
+        told.contains("another was first. It is RESOLVED, REFUNDED by maria \"88213\"; NOT REFUNDED was not recorded"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -305,7 +317,10 @@ fn an_answer_that_was_recorded_but_not_heard_is_found_at_once() {
     assert!(!rig.app.decisions().is_checking(id));
     assert_eq!(rig.sent(), 1);
     // It may be anybody's: whoever refunds says the same.
-    assert!(told.contains("ETHOCA 129.90 EUR is answered as decided, REFUNDED (status RESOLVED); by whom is not known."), "{told}");
+    assert!(
+        told.contains("ETHOCA 129.90 EUR is answered as decided, REFUNDED (status RESOLVED); by whom is not known."),
+        "{told}"
+    );
     let found = |step: &JournalStep| matches!(step, JournalStep::AsDecided { status, .. } if status == "RESOLVED");
     assert!(rig.journaled().iter().any(found), "{:?}", rig.journaled());
     assert!(rig.screen().contains("RESOLVED, found 14:03:05; by whom is not known"), "{}", rig.screen());
@@ -321,7 +336,11 @@ fn the_same_answer_of_another_who_was_faster_is_not_told_as_ones_own() {
     rig.press("n ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    assert!(rig.screen().contains("is answered as decided, NOT REFUNDED (status CHARGEBACK); by whom is not known."), "{}", rig.screen());
+    assert!(
+        rig.screen().contains("is answered as decided, NOT REFUNDED (status CHARGEBACK); by whom is not known."),
+        "{}",
+        rig.screen()
+    );
 }
 
 #[test]
@@ -374,11 +393,8 @@ fn a_draft_is_kept_for_its_alert_and_dropped_when_the_decision_has_landed() {
     rig.press("n");
     rig.type_text("goods were sent");
     rig.press("esc");
-    assert!(
-        rig.done
-            .iter()
-            .any(|effect| matches!(effect, Effect::Keep(Keep::Draft(of, draft, _)) if *of == id && draft.comments == "goods were sent"))
-    );
+    assert!(rig.done.iter().any(|effect| matches!(effect, Effect::Keep(Keep::Draft(of, draft,
+                _)) if *of == id && draft.comments == "goods were sent")));
 
     rig.press("n");
     assert!(rig.screen().contains("goods were sent"), "{}", rig.screen());
@@ -400,9 +416,13 @@ fn an_answer_that_was_begun_is_seen_in_the_list_and_in_the_detail_until_it_leave
     rig.press("n ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    let row = |screen: &str| screen.lines().find(|line| line.contains("··8831")).unwrap().chars().take(2).collect::<String>();
+    let row =
+        |screen: &str| screen.lines().find(|line| line.contains("··8831")).unwrap().chars().take(2).collect::<String>();
     assert_eq!(row(&begun), "▌d", "{begun}");
-    assert!(begun.contains("An answer is begun and not sent") && begun.contains("comments: goods were sent"), "{begun}");
+    assert!(
+        begun.contains("An answer is begun and not sent") && begun.contains("comments: goods were sent"),
+        "{begun}"
+    );
     assert!(!rig.screen().contains("is begun and not sent"), "{}", rig.screen());
 }
 
@@ -542,7 +562,13 @@ fn the_detail_names_every_double() {
     let mut alerts = morning(now);
     for (number, provider) in [(1_001, Provider::Cdrn), (1_002, Provider::Verifi)] {
         let other = refunded_sibling(&alerts[0], number, now);
-        let open = Alert { provider, status: AlertStatus::Open, outcome: None, provider_id: format!("DOUBLE{number}"), ..other };
+        let open = Alert {
+            provider,
+            status: AlertStatus::Open,
+            outcome: None,
+            provider_id: format!("DOUBLE{number}"),
+            ..other
+        };
         alerts.push(open);
     }
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
@@ -575,7 +601,12 @@ async fn what_a_read_only_console_sends_all_the_same_is_refused_below_it() {
     let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
     let key = CredentialKind::Key(KeyScope::Alerts);
 
-    let sent = perform(&below, None, Effect::Resolve(1, id, ResolveRequest { resolution, idempotency_key: None }, clock().now())).await;
+    let sent = perform(
+        &below,
+        None,
+        Effect::Resolve(1, id, ResolveRequest { resolution, idempotency_key: None }, clock().now()),
+    )
+    .await;
     let word = perform(&below, None, Effect::Settle(AttemptId::generate(), id, true)).await;
     let created = perform(&below, None, Effect::CreateCredential(key)).await;
     let revoked = perform(&below, None, Effect::RevokeCredential(key, "4fGx81kPq2Z".to_owned())).await;
@@ -689,7 +720,8 @@ fn that_it_is_not_known_whether_a_decision_arrived_goes_when_it_is_known_to_be_r
 
     rig.advance(Duration::seconds(9));
 
-    let words = |step: &JournalStep| matches!(step, JournalStep::Notified { words, .. } if words.contains("not known whether"));
+    let words =
+        |step: &JournalStep| matches!(step, JournalStep::Notified { words, .. } if words.contains("not known whether"));
     let told = rig.screen();
     assert!(rig.journaled().iter().any(words), "{:?}", rig.journaled());
     assert!(
@@ -712,7 +744,10 @@ fn a_console_that_stood_still_sends_nothing_at_once_when_it_goes_on_and_says_so(
     let sent = rig.sent();
     rig.advance(Duration::seconds(1));
 
-    assert!(woken.contains("10 min went by without this console: what is staged keeps what was left of its grace."), "{woken}");
+    assert!(
+        woken.contains("10 min went by without this console: what is staged keeps what was left of its grace."),
+        "{woken}"
+    );
     assert_eq!((sent, rig.sent()), (0, 1));
 }
 
@@ -743,7 +778,9 @@ fn the_form_stays_where_it_is_whatever_is_chosen_in_it() {
         for keys in ["r", "alt-n", "alt-i", "alt-r"] {
             rig.press(keys);
             let screen = rig.screen();
-            tops.push(screen.lines().position(|line| line.contains("Resolve  VERIFI")).unwrap_or_else(|| panic!("{screen}")));
+            tops.push(
+                screen.lines().position(|line| line.contains("Resolve  VERIFI")).unwrap_or_else(|| panic!("{screen}")),
+            );
         }
 
         assert!(tops.iter().all(|top| *top == tops[0]), "{height} rows: {tops:?}");

@@ -51,7 +51,8 @@ pub fn screens(state: impl Fn((u16, u16)) -> Rig) -> impl Iterator<Item = (Strin
     SIZES.into_iter().map(move |size| (format!("{}x{}", size.0, size.1), state(size).screen()))
 }
 
-/// Holds the screens of a state to the pictures of this name, one for each size. Pictures are kept by the room that asks, hence a macro.
+/// Holds the screens of a state to the pictures of this name, one for each size. Pictures are kept by the room that
+/// asks, hence a macro.
 macro_rules! assert_screens {
     ($name:expr, $screens:expr) => {
         for (size, screen) in $screens {
@@ -138,7 +139,11 @@ impl Default for Made {
         Self {
             alerts: morning(clock().now()),
             size: (120, 40),
-            place: SessionInfo { name: "acme-eu".to_owned(), environment: Some(Environment::Production), ..SessionInfo::default() },
+            place: SessionInfo {
+                name: "acme-eu".to_owned(),
+                environment: Some(Environment::Production),
+                ..SessionInfo::default()
+            },
             grace: Wait::from_secs(5),
             refresh: None,
             operator: true,
@@ -181,7 +186,9 @@ impl Made {
         if self.down {
             service.set_down(Some(avert::service::ServiceError::Unavailable("the database is busy".to_owned())));
         }
-        let deployment = self.deployment.unwrap_or_else(|| if self.operator { service.deployment() } else { service.plain_deployment() });
+        let deployment = self
+            .deployment
+            .unwrap_or_else(|| if self.operator { service.deployment() } else { service.plain_deployment() });
         let deployment = if self.place.read_only { deployment.read_only() } else { deployment };
         let dialect = self.place.dialect;
         let zone = Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap());
@@ -270,7 +277,10 @@ impl Rig {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
             let searches = self.holding_searches
-                && matches!(effect, Effect::SameCard(..) | Effect::SameCards(_) | Effect::LookUpForRules(..) | Effect::Find(_));
+                && matches!(
+                    effect,
+                    Effect::SameCard(..) | Effect::SameCards(_) | Effect::LookUpForRules(..) | Effect::Find(_)
+                );
             let looks = self.holding_looks && matches!(effect, Effect::Look(..));
             if searches
                 || looks
@@ -305,7 +315,8 @@ impl Rig {
             Effect::ClaimForRules(since, steps) => {
                 let answer = claim(self.desk.as_ref(), &since, steps.clone());
                 if let Message::ClaimedForRules(Ok(won)) = &answer {
-                    let is_won = |step: &JournalStep| step.staged().is_some_and(|(key, _)| won.iter().any(|won| won == key));
+                    let is_won =
+                        |step: &JournalStep| step.staged().is_some_and(|(key, _)| won.iter().any(|won| won == key));
                     let steps = steps.into_iter().filter(is_won).collect();
                     self.done.push(Effect::ClaimForRules(since, steps));
                 }
@@ -345,7 +356,9 @@ impl Rig {
                 self.done.push(effect);
                 None
             }
-            Effect::ReadLog(after) => Some(Message::LogRead(self.log.iter().filter(|line| line.number > after).cloned().collect())),
+            Effect::ReadLog(after) => {
+                Some(Message::LogRead(self.log.iter().filter(|line| line.number > after).cloned().collect()))
+            }
             Effect::KeepSetting(setting, _) => {
                 self.done.push(effect);
                 Some(Message::SettingKept(setting, self.keeping.clone()))
@@ -360,7 +373,9 @@ impl Rig {
                 let drafts = self.desk.as_ref().map(|desk| desk.drafts().all(alert).unwrap()).unwrap_or_default();
                 Some(Message::DraftsRead(alert, drafts))
             }
-            Effect::MatchOrders(alert, others, change) => Some(match_orders(self.desk.as_ref(), &alert, &others, change)),
+            Effect::MatchOrders(alert, others, change) => {
+                Some(match_orders(self.desk.as_ref(), &alert, &others, change))
+            }
             Effect::Export(number, request) => {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))
@@ -425,7 +440,10 @@ impl Rig {
             self.clock.advance(wake - self.clock.now());
             let before = self.app.next_wake();
             self.update(Message::Tick);
-            assert!(self.app.next_wake() > before || self.app.next_wake() > wake, "a tick settles what it was wanted for");
+            assert!(
+                self.app.next_wake() > before || self.app.next_wake() > wake,
+                "a tick settles what it was wanted for"
+            );
         }
         self.clock.advance(end - self.clock.now());
         self.update(Message::Tick);
@@ -464,7 +482,8 @@ impl Rig {
                 if skip == 0 {
                     line.push_str(symbol);
                 }
-                skip = if skip > 0 { skip - 1 } else { unicode_width::UnicodeWidthStr::width(symbol).saturating_sub(1) };
+                skip =
+                    if skip > 0 { skip - 1 } else { unicode_width::UnicodeWidthStr::width(symbol).saturating_sub(1) };
             }
             text.push_str(line.trim_end());
             text.push('\n');
@@ -490,7 +509,8 @@ impl Rig {
     /// Clicks on the first place where the screen shows this text.
     pub fn click_on(&mut self, text: &str) {
         let screen = self.screen();
-        let (row, line) = screen.lines().enumerate().find(|(_, line)| line.contains(text)).expect("the text is on the screen");
+        let (row, line) =
+            screen.lines().enumerate().find(|(_, line)| line.contains(text)).expect("the text is on the screen");
         let column = unicode_width::UnicodeWidthStr::width(&line[..line.find(text).unwrap()]);
         self.click(u16::try_from(column).unwrap(), u16::try_from(row).unwrap());
     }

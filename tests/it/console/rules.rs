@@ -22,9 +22,12 @@ fn what_a_rule_suggests_is_marked_in_the_list_and_told_in_the_detail() {
     let row = |amount: &str| screen.lines().find(|line| line.contains(amount)).unwrap().to_owned();
     let list = |row: String| row.chars().take(60).collect::<String>();
     assert!(list(row("A-10293")).contains('•') && !list(row("A-10311")).contains('•'), "{screen}");
-    for words in
-        ["Your rule small suggests: REFUNDED", "amount<130 currency:EUR", "comments: below the fee", "t  opens the form with this answer"]
-    {
+    for words in [
+        "Your rule small suggests: REFUNDED",
+        "amount<130 currency:EUR",
+        "comments: below the fee",
+        "t  opens the form with this answer",
+    ] {
         assert!(screen.contains(words), "{words}: {screen}");
     }
 }
@@ -64,5 +67,9 @@ fn where_nothing_suggests_an_answer_that_is_said() {
 
     rig.press("t");
 
-    assert!(rig.screen().contains("No desk rule, no order and no other alert suggests an answer to this one."), "{}", rig.screen());
+    assert!(
+        rig.screen().contains("No desk rule, no order and no other alert suggests an answer to this one."),
+        "{}",
+        rig.screen()
+    );
 }

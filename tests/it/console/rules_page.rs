@@ -36,9 +36,16 @@ fn page(made: Made) -> Rig {
 /// The words of the list's line of a rule.
 fn line(rig: &mut Rig, rule: &str) -> Vec<String> {
     let screen = rig.screen();
-    let line =
-        screen.lines().find(|line| line.trim_start_matches(['▌', ' ']).starts_with(rule)).unwrap_or_else(|| panic!("{rule}: {screen}"));
-    line.trim_start_matches(['▌', ' ']).split("  ").map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    let line = screen
+        .lines()
+        .find(|line| line.trim_start_matches(['▌', ' ']).starts_with(rule))
+        .unwrap_or_else(|| panic!("{rule}: {screen}"));
+    line.trim_start_matches(['▌', ' '])
+        .split("  ")
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[rstest]
@@ -96,8 +103,9 @@ fn what_was_refused_of_todays_decisions_of_a_rule_is_counted_too() {
 #[test]
 fn where_one_page_is_not_all_the_number_says_of_how_many_it_is() {
     let now = clock().now();
-    let alerts: Vec<Alert> =
-        (1..=130_u128).map(|number| Alert { id: AlertId(uuid::Uuid::from_u128(number)), ..morning(now)[0].clone() }).collect();
+    let alerts: Vec<Alert> = (1..=130_u128)
+        .map(|number| Alert { id: AlertId(uuid::Uuid::from_u128(number)), ..morning(now)[0].clone() })
+        .collect();
     let mut rig = page(Made { alerts, rules: "all: currency:EUR -> refunded", auto_rules: &[], ..Made::default() });
 
     assert_eq!(line(&mut rig, "all")[3], "100 of 100");
@@ -159,13 +167,19 @@ fn enter_lists_what_a_rule_wants_where_a_list_can_be_asked_for_it_and_else_says_
     let listed = rig.screen();
 
     assert!(refused.contains("The Queue cannot list what small matches") && refused.contains("SUGGESTS"), "{refused}");
-    assert!(listed.contains("status:open") && listed.contains("descriptor:\"ACME STREAM\"") && listed.contains("by deadline"), "{listed}");
+    assert!(
+        listed.contains("status:open")
+            && listed.contains("descriptor:\"ACME STREAM\"")
+            && listed.contains("by deadline"),
+        "{listed}"
+    );
 }
 
 #[test]
 fn the_file_is_read_again_by_a_key_and_a_wrong_line_leaves_the_rules_of_before() {
     let mut rig = page(made());
-    rig.rules_now = Err("the rules in /home/omar/.config/avert/rules.txt: line 2: a name and a colon are missing".to_owned());
+    rig.rules_now =
+        Err("the rules in /home/omar/.config/avert/rules.txt: line 2: a name and a colon are missing".to_owned());
     rig.press("ctrl-r");
     let wrong = rig.screen();
     rig.rules_now = Ok("small: mcc:1 -> refunded\nnew: currency:KWD -> refunded");
@@ -173,7 +187,10 @@ fn the_file_is_read_again_by_a_key_and_a_wrong_line_leaves_the_rules_of_before()
 
     rig.press("ctrl-r");
 
-    assert!(wrong.contains("The desk rules of before stay") && wrong.contains("line 2") && wrong.contains("strangers"), "{wrong}");
+    assert!(
+        wrong.contains("The desk rules of before stay") && wrong.contains("line 2") && wrong.contains("strangers"),
+        "{wrong}"
+    );
     let screen = rig.screen();
     assert!(screen.contains("Read again: 2 desk rules.") && !screen.contains("strangers"), "{screen}");
     assert_eq!(line(&mut rig, "new")[3], "1");

@@ -61,7 +61,10 @@ fn what_was_decided_again_since_is_told_the_same_after_a_restart() {
     });
 
     for page in pages {
-        assert!(page.contains("4 recorded, 1 decided again since") && page.contains("decided again since: CHARGEBACK"), "{page}");
+        assert!(
+            page.contains("4 recorded, 1 decided again since") && page.contains("decided again since: CHARGEBACK"),
+            "{page}"
+        );
         assert!(!page.contains("answer what failed again"), "{page}");
     }
     assert!(!told.contains("From before"), "{told}");
@@ -93,7 +96,10 @@ fn the_number_that_is_asked_for_follows_what_will_be_sent() {
     let asked = rig.screen();
 
     let alert = alerts[3].clone();
-    let outcome = Some(Outcome { alert_id: alert.id, ..super::fake::refunded_sibling(&alert, 9, clock().now()).outcome.unwrap() });
+    let outcome = Some(Outcome {
+        alert_id: alert.id,
+        ..super::fake::refunded_sibling(&alert, 9, clock().now()).outcome.unwrap()
+    });
     rig.update(Message::Concluded(Box::new(Alert { outcome, ..alert })));
     let after = rig.screen();
 
@@ -106,7 +112,8 @@ fn a_run_is_seen_by_its_own_file_and_not_by_another_one() {
     let directory = tempfile::tempdir().unwrap();
     let alerts = alike(5);
     let mut rig = with_a_failure(&alerts);
-    let dismissals = |rig: &Rig| rig.journaled().iter().filter(|step| matches!(step, JournalStep::RunDismissed { .. })).count();
+    let dismissals =
+        |rig: &Rig| rig.journaled().iter().filter(|step| matches!(step, JournalStep::RunDismissed { .. })).count();
 
     rig.press("e esc");
     rig.update(Message::FileWritten("activity.csv".into(), None, Ok(())));

@@ -1,4 +1,5 @@
-//! The page of a run: what failed stands first, what is paused is said to be, the keys of every screen work, results are exported.
+//! The page of a run: what failed stands first, what is paused is said to be, the keys of every screen work, results
+//! are exported.
 
 use avert::domain::Alert;
 use avert::domain::time::Clock;
@@ -31,7 +32,10 @@ fn once_it_has_ended_what_failed_stands_first_and_has_the_cursor() {
     let screen = rig.screen();
 
     let rows: Vec<&str> = screen.lines().skip_while(|line| !line.contains("WHAT HAPPENS")).skip(1).take(5).collect();
-    assert!(rows[0].starts_with('▌') && rows[0].contains('✗') && rows[1..].iter().all(|row| row.contains('✓')), "{screen}");
+    assert!(
+        rows[0].starts_with('▌') && rows[0].contains('✗') && rows[1..].iter().all(|row| row.contains('✓')),
+        "{screen}"
+    );
     assert!(rows[0].contains(&alike(1)[0].merchant_descriptor), "it is named: {screen}");
     assert!(!rows[1].contains("4h0"), "what is recorded no longer counts down: {screen}");
 }
@@ -170,7 +174,10 @@ fn what_was_left_out_is_listed_with_its_reason() {
 
     let screen = rig.screen();
 
-    assert!(screen.contains("left out by you") && screen.contains("recorded") && screen.contains(" left out"), "{screen}");
+    assert!(
+        screen.contains("left out by you") && screen.contains("recorded") && screen.contains(" left out"),
+        "{screen}"
+    );
 }
 
 #[test]

@@ -36,8 +36,10 @@ fn press(rig: &mut Rig, key: &str) -> Vec<u8> {
 fn a_cursor_move_to_an_alert_of_the_same_kind_sends_at_most_a_kilobyte() {
     let now = super::rig::clock().now();
     // Alike in what the detail has lines for, as most neighbours are.
-    let alerts: Vec<_> = morning(now).into_iter().filter(|alert| !alert.alert_type.is_notice() && alert.rule_name.is_none()).collect();
-    let alerts = alerts.into_iter().map(|alert| Alert { merchant_order_id: Some("A-10293".to_owned()), ..alert }).collect();
+    let alerts: Vec<_> =
+        morning(now).into_iter().filter(|alert| !alert.alert_type.is_notice() && alert.rule_name.is_none()).collect();
+    let alerts =
+        alerts.into_iter().map(|alert| Alert { merchant_order_id: Some("A-10293".to_owned()), ..alert }).collect();
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
     press(&mut rig, "j");
 

@@ -77,7 +77,9 @@ fn every_key_and_client_is_shown_with_its_use_and_whether_it_works() {
 
     let screen = rig.screen();
 
-    let row = |id: &str| screen.lines().find(|line| line.contains(id)).unwrap_or_else(|| panic!("no {id}:\n{screen}")).to_owned();
+    let row = |id: &str| {
+        screen.lines().find(|line| line.contains(id)).unwrap_or_else(|| panic!("no {id}:\n{screen}")).to_owned()
+    };
     for (id, words) in [
         ("4fGx81kPq2Z", ["key", "alerts", "3 min ago", "works"]),
         ("b7WnE2xK9sH", ["key", "alerts", "never", "works"]),
@@ -198,7 +200,11 @@ fn what_is_revoked_already_is_said_to_be_so() {
     let mut rig = settings();
 
     rig.press("G x");
-    assert!(rig.screen().contains("The key 9aRRt0Lm7Yb was revoked already, 2026-10-31 14:03 UTC."), "{}", rig.screen());
+    assert!(
+        rig.screen().contains("The key 9aRRt0Lm7Yb was revoked already, 2026-10-31 14:03 UTC."),
+        "{}",
+        rig.screen()
+    );
     // Another desk is faster: the list here does not know it yet.
     rig.press("g x");
     let now = rig.clock.now();
@@ -277,7 +283,11 @@ fn what_could_not_be_done_is_said_and_can_be_tried_again() {
     rig.service.set_down(Some(ServiceError::Unavailable("the disk is full".to_owned())));
 
     rig.press("n enter");
-    assert!(rig.screen().contains("Nothing was created: the service cannot answer: the disk is full"), "{}", rig.screen());
+    assert!(
+        rig.screen().contains("Nothing was created: the service cannot answer: the disk is full"),
+        "{}",
+        rig.screen()
+    );
     rig.press("x r");
     assert!(rig.screen().contains("was not revoked"), "{}", rig.screen());
     assert!(rig.screen().contains("stale since 14:03"), "{}", rig.screen());

@@ -67,9 +67,12 @@ fn a_parked_decision_asks_a_person_in_the_list_beside_it_and_at_the_foot() {
 
     let screen = rig.screen();
 
-    for words in
-        ["P REFUNDED waits for a person's word", "the network cannot be asked", "p  say whether the network applied it", "p parked"]
-    {
+    for words in [
+        "P REFUNDED waits for a person's word",
+        "the network cannot be asked",
+        "p  say whether the network applied it",
+        "p parked",
+    ] {
         assert!(screen.contains(words), "{words:?} is not in\n{screen}");
     }
     assert!(screen.lines().any(|line| line.contains("▌P") && line.contains("18.50")), "no mark in the list:\n{screen}");
@@ -98,7 +101,12 @@ fn a_person_says_that_the_network_applied_it_and_the_alert_is_resolved() {
     let dialog = rig.screen();
     rig.press("a ctrl-s");
 
-    for words in ["What became of REFUNDED?", "by the shop", "status OPEN → RESOLVED; the outcome is stored", "can be answered again"] {
+    for words in [
+        "What became of REFUNDED?",
+        "by the shop",
+        "status OPEN → RESOLVED; the outcome is stored",
+        "can be answered again",
+    ] {
         assert!(dialog.contains(words), "{words:?} is not in\n{dialog}");
     }
     assert_eq!(*rig.service.settled.lock().unwrap(), [(AttemptId(Uuid::from_u128(77)), true)]);
@@ -245,7 +253,8 @@ fn elsewhere_a_decision_whose_answer_never_came_is_looked_at_until_it_is_found()
     assert!(first.contains("Not known whether REFUNDED arrived"), "{first}");
     assert!(in_vain.contains("REFUNDED: nothing has landed so far"), "{in_vain}");
     assert!(
-        rig.screen().contains("ETHOCA 129.90 EUR is answered as decided, REFUNDED (status RESOLVED); by whom is not known"),
+        rig.screen()
+            .contains("ETHOCA 129.90 EUR is answered as decided, REFUNDED (status RESOLVED); by whom is not known"),
         "{}",
         rig.screen()
     );
@@ -280,7 +289,10 @@ fn an_answer_after_one_that_may_have_arrived_needs_a_second_word() {
     rig.press("space ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    assert!(asked.contains("REFUNDED was sent before and may have arrived") && asked.contains("[ ] answer all the same"), "{asked}");
+    assert!(
+        asked.contains("REFUNDED was sent before and may have arrived") && asked.contains("[ ] answer all the same"),
+        "{asked}"
+    );
     assert_eq!(rig.sent(), 2);
 }
 

@@ -33,7 +33,10 @@ fn on_the_fifth() -> Rig {
 
 fn kept(alerts: &[Alert], minutes: i64) -> DeskState {
     let until = clock().now() + Duration::minutes(minutes);
-    DeskState { snoozed: alerts.iter().map(|alert| SnoozedAlert { alert: alert.into(), until }).collect(), ..DeskState::default() }
+    DeskState {
+        snoozed: alerts.iter().map(|alert| SnoozedAlert { alert: alert.into(), until }).collect(),
+        ..DeskState::default()
+    }
 }
 
 #[test]
@@ -62,7 +65,10 @@ fn what_is_offered_is_cut_to_an_hour_before_the_deadline_and_says_so() {
     rig.press("z");
 
     let screen = rig.screen();
-    assert!(screen.contains("15 min      until 14:18 UTC") && screen.contains("1 h         until 15:03 UTC"), "{screen}");
+    assert!(
+        screen.contains("15 min      until 14:18 UTC") && screen.contains("1 h         until 15:03 UTC"),
+        "{screen}"
+    );
     assert!(screen.contains("2 h 39 min  until 16:43 UTC, 20:43 local: 1 h before it closes"), "{screen}");
     assert!(!screen.contains("4 h         until"), "{screen}");
 }
@@ -91,7 +97,9 @@ fn where_nothing_is_left_it_says_why() {
 
     let screen = rig.screen();
     assert!(
-        screen.contains("Not snoozed: it closes at 14:45 UTC, 18:45 local, and a snooze ends an hour before that at the latest."),
+        screen.contains(
+            "Not snoozed: it closes at 14:45 UTC, 18:45 local, and a snooze ends an hour before that at the latest."
+        ),
         "{screen}"
     );
     assert_eq!(rows(&rig)[0], id(1));
@@ -110,7 +118,10 @@ fn a_view_lists_what_is_snoozed_with_what_it_is_now_and_a_snooze_can_be_ended_th
     let empty = rig.screen();
 
     assert_eq!(listed, [id(5)], "{screen}");
-    assert!(screen.contains("Snoozed, by deadline") && screen.contains("snoozed 14 min more, until 14:18 UTC"), "{screen}");
+    assert!(
+        screen.contains("Snoozed, by deadline") && screen.contains("snoozed 14 min more, until 14:18 UTC"),
+        "{screen}"
+    );
     assert!(empty.contains("No longer snoozed."), "{empty}");
     rig.show_view(avert::desk::BuiltIn::Open);
     rig.advance(Duration::milliseconds(400));
@@ -176,8 +187,11 @@ fn marked_alerts_are_snoozed_together_each_to_its_own_deadline() {
     assert!(menu.contains("Snooze 5 alerts") && menu.contains("of them back before"), "{menu}");
     assert!(screen.contains("1 alert stays") && screen.contains("4 snoozed"), "{screen}");
     assert!(!screen.contains("marked"), "{screen}");
-    let snoozed =
-        rig.done.iter().find_map(|effect| if let Effect::Keep(Keep::Snooze(new, _)) = effect { Some(new.clone()) } else { None }).unwrap();
+    let snoozed = rig
+        .done
+        .iter()
+        .find_map(|effect| if let Effect::Keep(Keep::Snooze(new, _)) = effect { Some(new.clone()) } else { None })
+        .unwrap();
     for SnoozedAlert { alert, until } in snoozed {
         let Deadline::At(deadline) = rig.service.alert(alert.id).unwrap().deadline else { panic!("a deadline") };
         assert!(deadline - until >= Duration::hours(1), "{alert:?}");

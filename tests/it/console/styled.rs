@@ -25,7 +25,8 @@ fn color(color: Color) -> String {
 }
 
 fn style(cell: &Cell) -> String {
-    let modifiers = if cell.modifier == Modifier::empty() { String::new() } else { format!(" {:?}", cell.modifier).to_lowercase() };
+    let modifiers =
+        if cell.modifier == Modifier::empty() { String::new() } else { format!(" {:?}", cell.modifier).to_lowercase() };
     format!("{} on {}{modifiers}", color(cell.fg), color(cell.bg))
 }
 
@@ -34,14 +35,19 @@ fn styled(buffer: &Buffer) -> String {
     let cells = || buffer.content().iter().map(style);
     let mut counts: HashMap<String, usize> = HashMap::new();
     cells().for_each(|style| *counts.entry(style).or_default() += 1);
-    let common = counts.into_iter().max_by_key(|(style, count)| (*count, style.clone())).map_or_else(String::new, |(style, _)| style);
+    let common = counts
+        .into_iter()
+        .max_by_key(|(style, count)| (*count, style.clone()))
+        .map_or_else(String::new, |(style, _)| style);
     let mut known = vec![common];
     cells().for_each(|style| {
         if !known.contains(&style) {
             known.push(style);
         }
     });
-    let letter = |style: &str| known.iter().zip(LETTERS.chars()).find(|(known, _)| *known == style).expect("a letter for each style").1;
+    let letter = |style: &str| {
+        known.iter().zip(LETTERS.chars()).find(|(known, _)| *known == style).expect("a letter for each style").1
+    };
     let mut text = String::new();
     for row in buffer.content().chunks(buffer.area.width.into()) {
         let symbols: String = row.iter().map(Cell::symbol).collect();

@@ -1,4 +1,5 @@
-//! Two consoles on one desk: what the other one has begun for an alert is offered in its form, and neither's text is lost.
+//! Two consoles on one desk: what the other one has begun for an alert is offered in its form, and neither's text is
+//! lost.
 
 use std::collections::HashMap;
 
@@ -15,7 +16,8 @@ fn draft(refunded: &str, comments: &str) -> Draft {
     Draft { refunded: Some(refunded.to_owned()), comments: comments.to_owned(), ..Draft::default() }
 }
 
-/// A console on whose desk another one has begun an answer to the first alert since, after what this one had kept for it.
+/// A console on whose desk another one has begun an answer to the first alert since, after what this one had kept for
+/// it.
 fn beside_another(own: Option<Draft>, theirs: &Draft) -> (Rig, AlertId, TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let desk = || Desk::open(directory.path()).unwrap();
@@ -30,7 +32,8 @@ fn beside_another(own: Option<Draft>, theirs: &Draft) -> (Rig, AlertId, TempDir)
 fn offer(rig: &mut Rig) -> Option<String> {
     let screen = rig.screen();
     let mut lines = screen.lines().skip_while(|line| !line.contains("begun at another console of this desk"));
-    let words: Vec<&str> = lines.by_ref().take(2).map(|line| line.trim_matches(|c: char| c == '│' || c.is_whitespace())).collect();
+    let words: Vec<&str> =
+        lines.by_ref().take(2).map(|line| line.trim_matches(|c: char| c == '│' || c.is_whitespace())).collect();
     (!words.is_empty()).then(|| words.join(" "))
 }
 
@@ -48,11 +51,17 @@ fn what_another_console_has_begun_is_offered_and_taken_in_with_ones_own_text_kep
     rig.press("alt-o");
     let back = rig.screen();
 
-    assert!(offered.contains("NOT REFUNDED \"goods were sent\"") && offered.contains("alt-o puts it here"), "{offered}");
+    assert!(
+        offered.contains("NOT REFUNDED \"goods were sent\"") && offered.contains("alt-o puts it here"),
+        "{offered}"
+    );
     assert!(theirs.contains("(•) NOT REFUNDED") && theirs.contains("goods were sent"), "{theirs}");
     assert!(aside, "{:?}", rig.done);
     assert!(theirs.contains("kept beside this one: REFUNDED \"mine\""), "{theirs}");
-    assert!(back.contains("(•) REFUNDED") && back.contains("mine") && back.contains("kept beside this one: NOT REFUNDED"), "{back}");
+    assert!(
+        back.contains("(•) REFUNDED") && back.contains("mine") && back.contains("kept beside this one: NOT REFUNDED"),
+        "{back}"
+    );
 }
 
 #[test]

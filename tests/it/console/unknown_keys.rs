@@ -82,7 +82,11 @@ fn what_is_said_of_a_key_goes_with_the_next_one() {
 
     rig.press("j");
 
-    assert!(said.contains("7 means nothing here") && !rig.screen().contains("7 means nothing here"), "{}", rig.screen());
+    assert!(
+        said.contains("7 means nothing here") && !rig.screen().contains("7 means nothing here"),
+        "{}",
+        rig.screen()
+    );
 }
 
 #[test]

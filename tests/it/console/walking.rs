@@ -106,7 +106,9 @@ fn the_cursors_row_keeps_its_line_on_the_screen_while_others_come_and_go() {
 
     rig.change(|alerts| alerts.extend([come(5), come(6)]));
     let after_coming = line(&mut rig);
-    rig.change(|alerts| alerts.retain(|alert| alert.id == id || alert.deadline.moment() > Some(now + Duration::hours(1))));
+    rig.change(|alerts| {
+        alerts.retain(|alert| alert.id == id || alert.deadline.moment() > Some(now + Duration::hours(1)))
+    });
     let after_leaving = line(&mut rig);
 
     assert_eq!((after_coming, after_leaving), (before, before));
@@ -240,9 +242,8 @@ fn a_view_of_ones_own_is_saved_chosen_and_deleted() {
     rig.press("enter v alt-s");
     rig.type_text("CDRN only");
     rig.press("enter");
-    assert!(rig.done.iter().any(
-        |effect| matches!(effect, Effect::Keep(Keep::View(view)) if view.name == "CDRN only" && view.query == "status:open provider:cdrn")
-    ));
+    assert!(rig.done.iter().any(|effect| matches!(effect,
+            Effect::Keep(Keep::View(view)) if view.name == "CDRN only" && view.query == "status:open provider:cdrn")));
 
     rig.press("v home up");
     rig.press("esc v");
@@ -265,7 +266,11 @@ fn a_view_that_was_deleted_is_brought_back() {
 
     assert!(rig.screen().contains("Mine is back."), "{}", rig.screen());
     assert!(rig.screen().contains("• Mine "), "{}", rig.screen());
-    let saved = rig.done.iter().filter(|effect| matches!(effect, Effect::Keep(Keep::View(view)) if view.name == "Mine")).count();
+    let saved = rig
+        .done
+        .iter()
+        .filter(|effect| matches!(effect, Effect::Keep(Keep::View(view)) if view.name == "Mine"))
+        .count();
     assert_eq!(saved, 2);
     rig.press("alt-u");
     assert!(rig.screen().contains("No view was deleted."), "{}", rig.screen());
@@ -327,7 +332,10 @@ fn a_list_without_rows_has_no_heads_of_columns() {
     let without = rig.screen();
 
     assert!(with_rows.contains("LEFT") && with_rows.contains("AMOUNT"), "{with_rows}");
-    assert!(without.contains("No alert matches.") && !without.contains("LEFT") && !without.contains("AMOUNT"), "{without}");
+    assert!(
+        without.contains("No alert matches.") && !without.contains("LEFT") && !without.contains("AMOUNT"),
+        "{without}"
+    );
 }
 
 #[test]
@@ -350,7 +358,10 @@ fn a_column_is_sorted_by_in_place_and_the_other_way_round() {
     assert_eq!(rig.app.queue().sort().field, SortField::Provider);
     rig.press("S g");
 
-    assert_eq!((rig.app.queue().sort().field, rig.app.queue().sort().order), (SortField::Provider, SortOrder::Descending));
+    assert_eq!(
+        (rig.app.queue().sort().field, rig.app.queue().sort().order),
+        (SortField::Provider, SortOrder::Descending)
+    );
     assert_eq!(rig.app.queue().current().unwrap().provider.as_str(), "VERIFI");
 }
 
@@ -540,7 +551,10 @@ fn news_hide_no_row_of_the_list() {
     assert!(screen.contains("was not recorded"), "{screen}");
     let regions = rig.app.queue().regions();
     let shown = screen.lines().skip(usize::from(regions.rows.y)).take(usize::from(regions.rows.height));
-    assert!(shown.clone().all(|line| line.contains(" VERIFI ") || line.contains(" CDRN ") || line.contains(" ETHOCA ")), "{screen}");
+    assert!(
+        shown.clone().all(|line| line.contains(" VERIFI ") || line.contains(" CDRN ") || line.contains(" ETHOCA ")),
+        "{screen}"
+    );
     assert!(shown.last().is_some_and(|line| line.starts_with('▌')), "{screen}");
 }
 
@@ -559,8 +573,11 @@ fn what_lapses_is_said_to_be_of_all_where_not_all_is_listed() {
 #[test]
 fn doubles_in_the_loaded_list_bear_a_mark() {
     let mut alerts = morning(clock().now());
-    let double =
-        avert::domain::Alert { id: avert::domain::AlertId::generate(), provider: avert::domain::Provider::Cdrn, ..alerts[4].clone() };
+    let double = avert::domain::Alert {
+        id: avert::domain::AlertId::generate(),
+        provider: avert::domain::Provider::Cdrn,
+        ..alerts[4].clone()
+    };
     alerts.push(double);
     let mut rig = Rig::new(alerts);
 
@@ -627,7 +644,10 @@ fn whoever_comes_back_to_the_list_finds_its_first_row_on_the_first_line(#[case] 
 
     let screen = rig.screen();
     let heads = screen.lines().position(|line| line.contains("PROVIDER")).unwrap();
-    assert!(screen.lines().nth(heads + 1).unwrap().contains("ETHOCA") && !screen.contains("no longer listed"), "{screen}");
+    assert!(
+        screen.lines().nth(heads + 1).unwrap().contains("ETHOCA") && !screen.contains("no longer listed"),
+        "{screen}"
+    );
     assert_eq!(rig.sent(), 4);
 }
 

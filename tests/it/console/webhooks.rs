@@ -180,7 +180,13 @@ fn the_attempts_are_those_of_the_delivery_under_the_cursor_and_follow_its_change
     assert!(has(&mut rig, "Try 2") && !has(&mut rig, "Try 3"), "{}", rig.screen());
 
     let change = |delivery: &mut Delivery| delivery.attempts = 3;
-    rig.service.deliveries.lock().unwrap().iter_mut().filter(|delivery| delivery.id == delivery_id(10)).for_each(change);
+    rig.service
+        .deliveries
+        .lock()
+        .unwrap()
+        .iter_mut()
+        .filter(|delivery| delivery.id == delivery_id(10))
+        .for_each(change);
     rig.hear();
     rig.advance(Duration::seconds(2));
 
@@ -311,7 +317,8 @@ fn a_delivery_is_sent_again_unless_it_is_on_its_way() {
 
     assert_eq!(sent(&rig), [Sent::Again(delivery_id(11))]);
     assert!(has(&mut rig, "Due again now"), "{}", rig.screen());
-    let now = rig.service.deliveries.lock().unwrap().iter().find(|delivery| delivery.id == delivery_id(11)).unwrap().state;
+    let now =
+        rig.service.deliveries.lock().unwrap().iter().find(|delivery| delivery.id == delivery_id(11)).unwrap().state;
     assert_eq!(now, DeliveryState::Pending);
 }
 
@@ -368,7 +375,11 @@ fn what_another_deployment_may_have_sent_again_is_not_said_to_be_unsent() {
 
     rig.press("j j s");
 
-    assert!(has(&mut rig, "Whether it is sent again is not known") && !has(&mut rig, "It was not sent again"), "{}", rig.screen());
+    assert!(
+        has(&mut rig, "Whether it is sent again is not known") && !has(&mut rig, "It was not sent again"),
+        "{}",
+        rig.screen()
+    );
 }
 
 #[test]
@@ -392,7 +403,11 @@ fn more_deliveries_are_loaded_as_the_cursor_comes_near_their_end_and_it_stays_on
     let now = rig.clock.now();
     rig.service.endpoints.lock().unwrap().extend(endpoints(now));
     let pattern = deliveries(now).pop().unwrap();
-    let many = (1..=250).map(|number| Delivery { id: delivery_id(number), attempts: u32::try_from(number).unwrap(), ..pattern.clone() });
+    let many = (1..=250).map(|number| Delivery {
+        id: delivery_id(number),
+        attempts: u32::try_from(number).unwrap(),
+        ..pattern.clone()
+    });
     rig.service.deliveries.lock().unwrap().extend(many);
     rig.press("3");
     assert!(has(&mut rig, "100 newest"), "{}", rig.screen());
@@ -436,7 +451,11 @@ fn the_cursor_stays_on_its_delivery_though_nobody_has_moved_it() {
 #[test]
 fn a_late_answer_to_an_earlier_list_is_not_shown() {
     let mut rig = webhooks();
-    let stranger = Delivery { id: delivery_id(999), url: "https://stranger.example/".to_owned(), ..deliveries(clock().now()).remove(0) };
+    let stranger = Delivery {
+        id: delivery_id(999),
+        url: "https://stranger.example/".to_owned(),
+        ..deliveries(clock().now()).remove(0)
+    };
 
     rig.update(Message::DeliveryList(0, Ok(DeliveryPage { data: vec![stranger], next: None })));
 

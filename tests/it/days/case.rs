@@ -1,4 +1,5 @@
-//! A case of three: one form, one send; the refund first, and what happens to the others when it is recorded and when it is not.
+//! A case of three: one form, one send; the refund first, and what happens to the others when it is recorded and when
+//! it is not.
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,9 @@ fn payment() -> Vec<Value> {
         .zip(1..)
         .map(|((provider, kind), number)| {
             let mut one = alert(number, provider, kind, number * 3);
-            for (name, value) in [("amount", "19.90"), ("cardLastFour", "0001"), ("merchantDescriptor", "SHOP 1 ONLINE")] {
+            for (name, value) in
+                [("amount", "19.90"), ("cardLastFour", "0001"), ("merchantDescriptor", "SHOP 1 ONLINE")]
+            {
                 one[name] = json!(value);
             }
             one

@@ -155,7 +155,9 @@ fn text_in_a_form_for_several_outlives_a_line_that_hangs_up_and_its_key_opens_it
     terminal.wait_for("open begun");
     terminal.press("b");
     terminal.wait_until("the form as it was left", |screen| {
-        screen.contains("Answer 2 alerts") && screen.contains("goods were delivered") && screen.contains("2 will be sent")
+        screen.contains("Answer 2 alerts")
+            && screen.contains("goods were delivered")
+            && screen.contains("2 will be sent")
     });
     terminal.press("\x1b");
     terminal.wait_gone("Answer 2 alerts");
@@ -336,7 +338,8 @@ fn a_panic_gives_the_terminal_back_and_says_where_its_report_is() {
     let name = "days::ends::a_panic_gives_the_terminal_back_and_says_where_its_report_is";
     let itself = std::env::current_exe().unwrap();
     let arguments = [name, "--exact", "--nocapture"];
-    let terminal = Terminal::start_program(&itself, home.path(), &arguments, &[(BREAKS_AT, at.to_str().unwrap())], 120, 40);
+    let terminal =
+        Terminal::start_program(&itself, home.path(), &arguments, &[(BREAKS_AT, at.to_str().unwrap())], 120, 40);
     terminal.wait_for("ACME STREAM");
 
     std::fs::write(&at, "").unwrap();
@@ -345,7 +348,8 @@ fn a_panic_gives_the_terminal_back_and_says_where_its_report_is() {
     let said = String::from_utf8_lossy(&written).into_owned();
     assert_ne!(code, 0);
     assert_given_back(&written);
-    let reports: Vec<_> = std::fs::read_dir(home.path().join("reports")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let reports: Vec<_> =
+        std::fs::read_dir(home.path().join("reports")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let [report] = reports.as_slice() else { panic!("one report, not {reports:?}: {said}") };
     assert!(said.contains(&report.display().to_string()), "{said}");
     assert!(std::fs::read_to_string(report).unwrap().contains("the clock broke"));

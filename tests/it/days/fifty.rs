@@ -1,5 +1,5 @@
-//! Fifty alerts by at most 110 keys while 600 a minute come in: each decision lands on the alert that the screen showed when its key was
-//! pressed. `cargo test --test it days::fifty -- --nocapture` prints the figures.
+//! Fifty alerts by at most 110 keys while 600 a minute come in: each decision lands on the alert that the screen showed
+//! when its key was pressed. `cargo test --test it days::fifty -- --nocapture` prints the figures.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,8 @@ const A_MINUTE: f64 = 600.0;
 /// The number of the first that comes in.
 const FIRST: u32 = 1_000;
 
-/// Alerts that come in, until it is told to stop: each when it is due, and those that fell due while one was being taken in together.
+/// Alerts that come in, until it is told to stop: each when it is due, and those that fell due while one was being
+/// taken in together.
 struct Arrivals {
     stop: CancellationToken,
     feed: JoinHandle<Arrived>,
@@ -57,7 +58,8 @@ impl Arrivals {
                 let took = began.elapsed();
                 let due = 1 + u32::try_from(took.as_millis() / ARRIVAL.as_millis()).unwrap();
                 let new = (count..due).map(|number| FIRST + number);
-                let new: Vec<Value> = new.map(|number| alert(number, "VERIFI", "VERIFI_CANCEL", 1 + number * 7 % 70)).collect();
+                let new: Vec<Value> =
+                    new.map(|number| alert(number, "VERIFI", "VERIFI_CANCEL", 1 + number * 7 % 70)).collect();
                 if !new.is_empty() {
                     let sent = client.post(&url).header("X-API-KEY", &key).json(&json!(new)).send().await.unwrap();
                     assert!(sent.status().is_success(), "{}", sent.text().await.unwrap_or_default());
@@ -109,7 +111,8 @@ fn text(alert: &Value, field: &str) -> String {
 fn fifty_alerts_are_answered_by_110_keys_while_others_come_in_and_none_on_a_wrong_one() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("alerts.ndjson");
-    let there = (1..=80).map(|number| format!("{}\n", alert(number, "ETHOCA", "ETHOCA_CUSTOMER_DISPUTE", 2 + number % 60)));
+    let there =
+        (1..=80).map(|number| format!("{}\n", alert(number, "ETHOCA", "ETHOCA_CUSTOMER_DISPUTE", 2 + number % 60)));
     std::fs::write(&file, there.collect::<String>()).unwrap();
     run_ok(home.path(), &["import", file.to_str().unwrap()]);
     let server = Server::start(home.path(), &[]);
@@ -129,7 +132,9 @@ fn fifty_alerts_are_answered_by_110_keys_while_others_come_in_and_none_on_a_wron
             terminal.press(key);
         }
         keys += said.len();
-        terminal.wait_until("the next alert", |screen| !screen.contains(&format!(" {target} ")) && !screen.contains("Decision"));
+        terminal.wait_until("the next alert", |screen| {
+            !screen.contains(&format!(" {target} ")) && !screen.contains("Decision")
+        });
         meant.insert(target, if said.len() == 3 { "INVALID" } else { "CHARGEBACK" });
     }
     let took = began.elapsed();
@@ -139,11 +144,15 @@ fn fifty_alerts_are_answered_by_110_keys_while_others_come_in_and_none_on_a_wron
     let (code, _) = terminal.wait_exit();
     let exported = exported(home.path());
     let decided = exported.iter().filter(|alert| !alert["outcome"].is_null());
-    let decided: BTreeMap<String, String> = decided.map(|alert| (text(alert, "providerId"), text(alert, "status"))).collect();
+    let decided: BTreeMap<String, String> =
+        decided.map(|alert| (text(alert, "providerId"), text(alert, "status"))).collect();
     let came_in = exported.iter().filter(|alert| text(alert, "type") == "VERIFI_CANCEL").count();
 
     let (others, a_minute) = (arrived.count, arrived.a_minute());
-    println!("{ALERTS} alerts by {keys} keys in {took:.1?}, {others} others came in, {a_minute:.0} a minute, {} decided", decided.len());
+    println!(
+        "{ALERTS} alerts by {keys} keys in {took:.1?}, {others} others came in, {a_minute:.0} a minute, {} decided",
+        decided.len()
+    );
     assert_eq!(code, 0);
     assert!(keys <= MOST_KEYS);
     assert!(a_minute >= A_MINUTE, "the others kept their pace: {a_minute}");

@@ -46,7 +46,10 @@ fn what_is_taken_back_stays_back_the_next_one_leaves_by_the_rule_and_a_restart_r
     leave(terminal);
 
     let decision = |id: &str, fate: &str| [id.to_owned(), "small".to_owned(), fate.to_owned()];
-    assert_eq!(day.journal(), [decision("DAY-1", "takenBack"), decision("DAY-2", "recorded"), decision("DAY-3", "recorded")]);
+    assert_eq!(
+        day.journal(),
+        [decision("DAY-1", "takenBack"), decision("DAY-2", "recorded"), decision("DAY-3", "recorded")]
+    );
     assert_eq!(day.status(1), "OPEN");
     assert_eq!(day.alert(2)["outcome"]["comments"], "below the fee");
 }

@@ -1,11 +1,13 @@
-//! Several alerts answered together, of which some fail: the rest goes on, each failure is said, and the way back to one leads through the
-//! journal.
+//! Several alerts answered together, of which some fail: the rest goes on, each failure is said, and the way back to
+//! one leads through the journal.
 
 use super::{CTRL_S, Day, ESC, alert, leave, no_gateway, open_form, send};
 
 #[test]
 fn alerts_are_answered_together_and_those_that_fail_stop_no_other() {
-    let network = |number: u32| if number.is_multiple_of(2) { ("CDRN", "VERIFI_DISPUTE") } else { ("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE") };
+    let network = |number: u32| {
+        if number.is_multiple_of(2) { ("CDRN", "VERIFI_DISPUTE") } else { ("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE") }
+    };
     let alerts = (1..=12).map(|number| alert(number, network(number).0, network(number).1, number + 3));
     let day = Day::with(&no_gateway("cdrn"), alerts);
     let mut terminal = day.open(160, 40);
@@ -47,7 +49,9 @@ fn a_decision_that_failed_is_reopened_from_the_journal_with_its_text() {
     terminal.press("4");
     terminal.wait_for("decide again");
     terminal.press("o");
-    terminal.wait_until("the form with its text", |screen| screen.contains("Decision") && screen.contains("goods were delivered"));
+    terminal.wait_until("the form with its text", |screen| {
+        screen.contains("Decision") && screen.contains("goods were delivered")
+    });
     terminal.press(ESC);
     terminal.wait_gone("Decision");
     leave(terminal);

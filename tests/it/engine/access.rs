@@ -63,7 +63,10 @@ async fn a_key_of_another_service_is_not_known_here() {
     let foreign = acting(&engine_on(there.path(), &ManualClock::at(NOON), &network(true, true))).await;
     let key = foreign.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
 
-    assert_eq!(refused(engine.authenticate(key.secret.reveal(), KeyScope::Alerts).await), "the API key is not known here");
+    assert_eq!(
+        refused(engine.authenticate(key.secret.reveal(), KeyScope::Alerts).await),
+        "the API key is not known here"
+    );
 }
 
 #[tokio::test]
@@ -101,7 +104,10 @@ async fn a_mistyped_key_is_told_apart_by_its_checksum() {
     text.replace_range(text.len() - 1.., wrong);
 
     for mistyped in [text.as_str(), "", "hunter2", &created.secret.reveal()[..60]] {
-        assert_eq!(refused(engine.authenticate(mistyped, KeyScope::Alerts).await), "the API key is mistyped or cut off");
+        assert_eq!(
+            refused(engine.authenticate(mistyped, KeyScope::Alerts).await),
+            "the API key is mistyped or cut off"
+        );
     }
 }
 
@@ -117,8 +123,12 @@ async fn a_revoked_key_stops_working_at_once() {
     let revoked = acting.revoke_credential(KEY, &created.credential.id).await.unwrap();
 
     assert_eq!(revoked.credential.revoked_at, Some(clock.now()));
-    assert_eq!(refused(engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await), "the API key was revoked");
-    assert!(matches!(acting.revoke_credential(KEY, "nothing").await, Err(ServiceError::NotFound(what)) if what == "key nothing"));
+    assert_eq!(
+        refused(engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await),
+        "the API key was revoked"
+    );
+    assert!(matches!(acting.revoke_credential(KEY, "nothing").await,
+            Err(ServiceError::NotFound(what)) if what == "key nothing"));
 }
 
 #[rstest]

@@ -41,8 +41,10 @@ async fn a_token_stands_for_its_clients_organization() {
     let (engine, acting, _) = fresh(directory.path()).await;
     engine.create_organization("rival").await.unwrap();
     let rival = engine.acting_for(engine.local_caller(Some("rival")).await.unwrap());
-    let (ours, theirs) =
-        (acting.create_credential(CredentialKind::Client).await.unwrap(), rival.create_credential(CredentialKind::Client).await.unwrap());
+    let (ours, theirs) = (
+        acting.create_credential(CredentialKind::Client).await.unwrap(),
+        rival.create_credential(CredentialKind::Client).await.unwrap(),
+    );
 
     let caller = engine.authenticate_token(&token(&engine, &ours).await.unwrap()).await.unwrap();
     let rivals = engine.authenticate_token(&token(&engine, &theirs).await.unwrap()).await.unwrap();
@@ -56,17 +58,24 @@ async fn a_token_stands_for_its_clients_organization() {
 async fn only_the_clients_own_secret_gets_a_token() {
     let directory = tempfile::tempdir().unwrap();
     let (engine, acting, _) = fresh(directory.path()).await;
-    let (one, other) =
-        (acting.create_credential(CredentialKind::Client).await.unwrap(), acting.create_credential(CredentialKind::Client).await.unwrap());
+    let (one, other) = (
+        acting.create_credential(CredentialKind::Client).await.unwrap(),
+        acting.create_credential(CredentialKind::Client).await.unwrap(),
+    );
     let mut mistyped = one.secret.reveal().to_owned();
     let last = if mistyped.ends_with('0') { "1" } else { "0" };
     mistyped.replace_range(mistyped.len() - 1.., last);
 
     for secret in [other.secret.reveal(), &mistyped, "", "hunter2"] {
         let known = engine.client(&one.credential.id).await.unwrap();
-        assert!(refused(engine.issue_token(known, secret).await).starts_with("the client is not known here, or its secret"));
+        assert!(
+            refused(engine.issue_token(known, secret).await).starts_with("the client is not known here, or its secret")
+        );
     }
-    assert!(refused(engine.issue_token(None, one.secret.reveal()).await).starts_with("the client is not known here, or its secret"));
+    assert!(
+        refused(engine.issue_token(None, one.secret.reveal()).await)
+            .starts_with("the client is not known here, or its secret")
+    );
     assert!(engine.client("avc_test_00000000000").await.unwrap().is_none());
 }
 
@@ -114,7 +123,10 @@ async fn a_token_of_another_service_is_not_taken() {
     let (foreign, acting, _) = fresh(there.path()).await;
     let token_text = token(&foreign, &acting.create_credential(CredentialKind::Client).await.unwrap()).await.unwrap();
 
-    assert_eq!(refused(engine.authenticate_token(&token_text).await), "the access token was not signed by this service");
+    assert_eq!(
+        refused(engine.authenticate_token(&token_text).await),
+        "the access token was not signed by this service"
+    );
 }
 
 #[tokio::test]
@@ -123,7 +135,9 @@ async fn many_that_need_the_first_signing_key_at_once_get_one() {
     let clock = ManualClock::at(NOON);
     let processes: Vec<_> = (0..4).map(|_| engine_on(directory.path(), &clock, &network(true, true))).collect();
 
-    let keys = futures::future::join_all(processes.iter().flat_map(|engine| [engine.public_keys(), engine.public_keys()])).await;
+    let keys =
+        futures::future::join_all(processes.iter().flat_map(|engine| [engine.public_keys(), engine.public_keys()]))
+            .await;
 
     let first = keys[0].as_ref().unwrap();
     assert!(keys.iter().all(|key| key.as_ref().unwrap() == first));
@@ -140,7 +154,8 @@ async fn a_rotated_signing_key_signs_at_once_in_every_process_and_the_old_one_is
         engine.public_keys().await.unwrap().keys.into_iter().filter_map(|key| key.common.key_id).collect()
     };
     let takes = async |token: &str| {
-        let (here, there) = (here.authenticate_token(token).await.is_ok(), there.authenticate_token(token).await.is_ok());
+        let (here, there) =
+            (here.authenticate_token(token).await.is_ok(), there.authenticate_token(token).await.is_ok());
         assert_eq!(here, there);
         here
     };
@@ -221,7 +236,10 @@ async fn what_a_stolen_key_signs_is_refused_everywhere_630_s_after_a_rotation() 
 
     assert!(before.is_ok() && at_last.is_ok(), "{before:?} {at_last:?}");
     for engine in [&here, &there] {
-        assert_eq!(refused(engine.authenticate_token(&forged).await), "the access token was not signed by this service");
+        assert_eq!(
+            refused(engine.authenticate_token(&forged).await),
+            "the access token was not signed by this service"
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! Doubts and clocks: what a network does not know yet is measured by time that passed, whatever the date says and whoever looks.
+//! Doubts and clocks: what a network does not know yet is measured by time that passed, whatever the date says and
+//! whoever looks.
 
 use std::sync::Arc;
 
@@ -87,7 +88,11 @@ async fn a_clock_that_jumps_ahead_does_not_turn_a_doubt_into_a_no() {
     doubt.clocks.pass(30);
     let settled = doubt.reconcile().await;
 
-    assert_eq!((early, otherwise), (WAITING, Err(ServiceError::ResolutionInProgress)), "3 s passed, and the network may take 30");
+    assert_eq!(
+        (early, otherwise),
+        (WAITING, Err(ServiceError::ResolutionInProgress)),
+        "3 s passed, and the network may take 30"
+    );
     assert_eq!((arrived, settled), (SubmitResult::Accepted, COMMITTED));
     assert_eq!(doubt.network.accepted().len(), 1);
 }
@@ -211,7 +216,11 @@ async fn a_running_call_of_another_boot_keeps_others_out_for_its_time_and_the_ne
     let early = other.reconcile_once().await.unwrap();
     gate.let_through(SubmitResult::Accepted);
 
-    assert_eq!((alive, taken), (Reconciled::default(), WAITING), "its owner lives, and nothing can be compared: a minute more");
+    assert_eq!(
+        (alive, taken),
+        (Reconciled::default(), WAITING),
+        "its owner lives, and nothing can be compared: a minute more"
+    );
     assert_eq!(early, WAITING, "a lease of 30 s in which it may be calling, and 30 s of the network");
     assert!(caller.await.unwrap().is_ok());
 }

@@ -1,4 +1,5 @@
-//! Duplicates in avert's own database: by card and money, by the acquirer's reference and by the authorization code, card digits or not.
+//! Duplicates in avert's own database: by card and money, by the acquirer's reference and by the authorization code,
+//! card digits or not.
 
 use avert::domain::{Alert, Provider};
 use avert::service::Duplicates;
@@ -11,7 +12,11 @@ const ARN: &str = "74320456118200319945216";
 
 /// An alert of the payment, and one as another network tells of it.
 fn alert(change: impl Fn(&mut Alert)) -> Alert {
-    let mut alert = Alert { acquirer_reference_number: Some(ARN.to_owned()), auth_code: Some("093112".to_owned()), ..open_alert("") };
+    let mut alert = Alert {
+        acquirer_reference_number: Some(ARN.to_owned()),
+        auth_code: Some("093112".to_owned()),
+        ..open_alert("")
+    };
     alert.id = avert::domain::AlertId::generate();
     alert.provider_id = alert.id.to_string();
     change(&mut alert);

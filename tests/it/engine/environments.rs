@@ -24,7 +24,10 @@ fn engine_of(environment: Environment, directory: &Path) -> Engine {
 #[case(Environment::Sandbox, Environment::Production)]
 #[case(Environment::Production, Environment::Sandbox)]
 #[tokio::test]
-async fn keys_clients_and_tokens_of_one_environment_are_refused_by_the_other(#[case] one: Environment, #[case] other: Environment) {
+async fn keys_clients_and_tokens_of_one_environment_are_refused_by_the_other(
+    #[case] one: Environment,
+    #[case] other: Environment,
+) {
     let directory = tempfile::tempdir().unwrap();
     let (here, there) = (engine_of(one, directory.path()), engine_of(other, directory.path()));
     let acting = acting(&here).await;

@@ -11,7 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{Gate, acting, bring_in, deliveries_of, engine_on, engine_with, network, resolve, until_alert};
+use crate::support::engine::{
+    Gate, acting, bring_in, deliveries_of, engine_on, engine_with, network, resolve, until_alert,
+};
 
 #[tokio::test]
 async fn an_alert_lapses_at_its_deadline_and_not_before() {

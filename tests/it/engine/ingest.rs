@@ -53,7 +53,10 @@ async fn an_alert_seen_again_under_its_provider_id_is_the_same_alert_and_keeps_i
 
     assert_eq!(counted(&report), (0, 1, 0, 0));
     let stored = acting.get(alert.id).await.unwrap();
-    assert_eq!((stored.issuer.as_str(), stored.deadline, stored.updated_at), ("Barclays", alert.deadline, Some(clock.now())));
+    assert_eq!(
+        (stored.issuer.as_str(), stored.deadline, stored.updated_at),
+        ("Barclays", alert.deadline, Some(clock.now()))
+    );
 }
 
 #[tokio::test]

@@ -17,7 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{CONSISTENCY_LAG, Gate, acting, bring_in, deliveries_of, engine_on, engine_with, impatient, network, resolve};
+use crate::support::engine::{
+    CONSISTENCY_LAG, Gate, acting, bring_in, deliveries_of, engine_on, engine_with, impatient, network, resolve,
+};
 use crate::support::stop::{Stop, StoppingNetwork};
 
 /// What the caller was told.
@@ -45,8 +47,12 @@ fn expected(Capabilities { lookup, idempotent, final_error_only, .. }: Capabilit
         // A definite no needs no capability.
         Fault::Refusal | Fault::Unreachable => (Told::Failed, End::Open),
         // A look-up finds at once what took effect, and at once that somebody else has answered.
-        Fault::TimeOut { applied: true } | Fault::ServerError { applied: true } if lookup => (Told::Resolved, End::Resolved),
-        Fault::Unreadable { applied: true } | Fault::AlreadyActioned { applied: true } if lookup => (Told::Resolved, End::Resolved),
+        Fault::TimeOut { applied: true } | Fault::ServerError { applied: true } if lookup => {
+            (Told::Resolved, End::Resolved)
+        }
+        Fault::Unreadable { applied: true } | Fault::AlreadyActioned { applied: true } if lookup => {
+            (Told::Resolved, End::Resolved)
+        }
         Fault::AlreadyActioned { applied: false } if lookup => (Told::Failed, End::Open),
         // What has not taken effect can still do so until the network has settled.
         _ if lookup => (Told::Unknown, End::Open),
@@ -54,7 +60,9 @@ fn expected(Capabilities { lookup, idempotent, final_error_only, .. }: Capabilit
         Fault::AlreadyActioned { applied: false } if idempotent => (Told::Unknown, End::Parked),
         _ if idempotent => (Told::Unknown, End::Resolved),
         // A repeat makes it so where the first call did not; where anything did, it cannot be told whose that is.
-        Fault::TimeOut { applied: false } | Fault::ServerError { applied: false } if final_error_only => (Told::Unknown, End::Resolved),
+        Fault::TimeOut { applied: false } | Fault::ServerError { applied: false } if final_error_only => {
+            (Told::Unknown, End::Resolved)
+        }
         Fault::Unreadable { applied: false } if final_error_only => (Told::Unknown, End::Resolved),
         _ => (Told::Unknown, End::Parked),
     }
@@ -70,7 +78,8 @@ async fn every_fault_of_every_kind_of_network_ends_as_the_table_says(
     let capabilities = Capabilities { lookup, idempotent, final_error_only, consistency_lag: CONSISTENCY_LAG };
     for fault in Fault::ALL {
         let directory = tempfile::tempdir().unwrap();
-        let (clock, network) = (ManualClock::at(NOON), Arc::new(Simulator::new(capabilities, FaultRates::default(), 1)));
+        let (clock, network) =
+            (ManualClock::at(NOON), Arc::new(Simulator::new(capabilities, FaultRates::default(), 1)));
         let engine = engine_on(directory.path(), &clock, &network);
         let (acting, id) = with_one_alert(&engine).await;
         network.script([Some(fault)]);
@@ -201,7 +210,10 @@ async fn an_unknown_decision_blocks_others_until_it_is_cleared_up() {
 #[case(Fault::TimeOut { applied: false }, "the network gave no answer within 0 s")]
 #[case(Fault::AlreadyActioned { applied: false }, "the network says that the alert was answered already")]
 #[tokio::test]
-async fn what_nothing_here_can_find_out_is_a_persons_at_once_and_says_first_why(#[case] fault: Fault, #[case] why: &str) {
+async fn what_nothing_here_can_find_out_is_a_persons_at_once_and_says_first_why(
+    #[case] fault: Fault,
+    #[case] why: &str,
+) {
     let directory = tempfile::tempdir().unwrap();
     let (clock, network) = (ManualClock::at(NOON), network(false, false));
     let engine = engine_on(directory.path(), &clock, &network);
@@ -352,7 +364,13 @@ async fn released_by_another_process(directory: &std::path::Path, clock: &Arc<Ma
     let now = clock.now();
     let taken = other.store().claim_due_attempts(now.into(), now + Duration::minutes(1), 10).await.unwrap();
     let [attempt] = taken.as_slice() else { panic!("one attempt, not {taken:?}") };
-    assert!(other.store().end_attempt(attempt.attempt, attempt.generation, AttemptEnd::Released, "", now.into()).await.unwrap());
+    assert!(
+        other
+            .store()
+            .end_attempt(attempt.attempt, attempt.generation, AttemptEnd::Released, "", now.into())
+            .await
+            .unwrap()
+    );
     Late { acting, other: acting_of(&other).await, id, caller }
 }
 
@@ -476,7 +494,8 @@ fn database(directory: &std::path::Path) -> rusqlite::Connection {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn whatever_goes_wrong_we_and_the_network_agree_in_the_end(lookup: bool, idempotent: bool, final_error_only: bool, seed: u64) {
+    fn whatever_goes_wrong_we_and_the_network_agree_in_the_end(lookup: bool, idempotent: bool,
+        final_error_only: bool, seed: u64) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(agreement(lookup, idempotent, final_error_only, seed));
     }
@@ -507,8 +526,11 @@ async fn agreement(lookup: bool, idempotent: bool, final_error_only: bool, seed:
     clear_up(&engine, &clock).await;
 
     for (alert, told) in alerts.iter().zip(told) {
-        let ours: Vec<_> =
-            network.accepted().into_iter().filter(|accepted| accepted.alert == alert.provider_id && accepted.attempt.is_some()).collect();
+        let ours: Vec<_> = network
+            .accepted()
+            .into_iter()
+            .filter(|accepted| accepted.alert == alert.provider_id && accepted.attempt.is_some())
+            .collect();
         let stored = acting.get(alert.id).await.unwrap();
         assert!(ours.len() <= 1, "the network applied a decision twice: {ours:?}");
         assert!(told.is_err() || stored.outcome.is_some(), "an acknowledged decision is lost");

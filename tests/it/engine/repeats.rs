@@ -65,7 +65,10 @@ async fn a_key_is_for_one_decision_on_one_alert() {
     let another_decision = acting.resolve(id, keyed("k-1", Decision::NotRefunded)).await;
     let another_alert = acting.resolve(other, keyed("k-1", Decision::Refunded)).await;
 
-    assert_eq!([another_decision, another_alert], [Err(ServiceError::IdempotencyKeyReused), Err(ServiceError::IdempotencyKeyReused)]);
+    assert_eq!(
+        [another_decision, another_alert],
+        [Err(ServiceError::IdempotencyKeyReused), Err(ServiceError::IdempotencyKeyReused)]
+    );
     assert_eq!(acting.get(other).await.unwrap().outcome, None);
     assert_eq!(network.submissions(), 1);
 }
@@ -101,7 +104,8 @@ async fn after_a_failure_the_key_may_try_anew() {
 async fn while_its_attempt_runs_a_repeat_waits_and_gets_its_answer() {
     let directory = tempfile::tempdir().unwrap();
     let gate = Gate::new(true, true);
-    let acting = acting(&engine_with(directory.path(), &ManualClock::at(NOON), gate.clone(), EngineSettings::default())).await;
+    let acting =
+        acting(&engine_with(directory.path(), &ManualClock::at(NOON), gate.clone(), EngineSettings::default())).await;
     let [id, _] = two_alerts(&acting).await;
     let first = tokio::spawn({
         let acting = acting.clone();
@@ -109,8 +113,9 @@ async fn while_its_attempt_runs_a_repeat_waits_and_gets_its_answer() {
     });
     gate.reached().await;
 
-    let (again, ()) =
-        tokio::join!(acting.resolve(id, keyed("k-1", Decision::Refunded)), async { gate.let_through(SubmitResult::Accepted) });
+    let (again, ()) = tokio::join!(acting.resolve(id, keyed("k-1", Decision::Refunded)), async {
+        gate.let_through(SubmitResult::Accepted)
+    });
 
     assert_eq!(again, first.await.unwrap());
     assert!(again.is_ok());

@@ -2,7 +2,9 @@
 
 use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, Dialect, EndpointAuth, EventKind, NewEndpoint, Resolution, ResolutionParts, Secret};
+use avert::domain::{
+    Alert, AlertId, AlertStatus, Dialect, EndpointAuth, EventKind, NewEndpoint, Resolution, ResolutionParts, Secret,
+};
 use avert::engine::EngineSettings;
 use avert::providers::{Declined, SubmitResult};
 use avert::service::{Alerts, ResolveRequest, ServiceError, Webhooks};
@@ -11,7 +13,9 @@ use rstest::rstest;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{Gate, acting, bring_in, deliveries_of, engine_on, engine_with, network, resolve, says, until_alert};
+use crate::support::engine::{
+    Gate, acting, bring_in, deliveries_of, engine_on, engine_with, network, resolve, says, until_alert,
+};
 
 #[rstest]
 #[case("REFUNDED", None, AlertStatus::Resolved, "resolved", "refunded", None)]
@@ -24,7 +28,14 @@ use crate::support::engine::{Gate, acting, bring_in, deliveries_of, engine_on, e
     "refunded",
     Some("previously_refunded")
 )]
-#[case("INVALID", Some("NOT_REFUNDED_CHARGEBACK_RECEIVED"), AlertStatus::Invalid, "other", "not refunded", Some("chargeback_received"))]
+#[case(
+    "INVALID",
+    Some("NOT_REFUNDED_CHARGEBACK_RECEIVED"),
+    AlertStatus::Invalid,
+    "other",
+    "not refunded",
+    Some("chargeback_received")
+)]
 #[case("INVALID", Some("NOT_REFUNDED_DUPLICATE"), AlertStatus::Invalid, "other", "not refunded", Some("duplicate"))]
 #[case("INVALID", Some("NOT_REFUNDED_NOT_FOUND"), AlertStatus::Invalid, "not_found", "not refunded", Some("not_found"))]
 #[tokio::test]
@@ -55,7 +66,10 @@ async fn a_decision_changes_the_alert_as_the_table_says(
     let kept = answer.outcome.clone().unwrap();
     assert_eq!(answer.status, status);
     assert_eq!((kept.outcome.as_str(), kept.refunded.as_str(), kept.status.as_str()), (outcome, stored, "success"));
-    assert_eq!((kept.alert_id, kept.provider_alert_id.as_str(), kept.comments.as_str()), (before.id, "P-1", "Ticket 10293"));
+    assert_eq!(
+        (kept.alert_id, kept.provider_alert_id.as_str(), kept.comments.as_str()),
+        (before.id, "P-1", "Ticket 10293")
+    );
     assert_eq!((kept.dispute_reason_code.as_deref(), kept.amount_stopped), (code, None));
     assert_eq!((kept.action_time, answer.updated_at), (Some(clock.now()), Some(clock.now())));
     assert_eq!(answer.hours_left(clock.now()), 0);
@@ -71,7 +85,11 @@ async fn a_decision_changes_the_alert_as_the_table_says(
 /// The alert as ingest completes it.
 fn completed(alert: &Alert, acting: &avert::engine::ActingEngine) -> Alert {
     let organization = &acting.caller().organization;
-    Alert { company_id: Some(organization.default_company), enrollment_id: Some(organization.default_enrollment), ..alert.clone() }
+    Alert {
+        company_id: Some(organization.default_company),
+        enrollment_id: Some(organization.default_enrollment),
+        ..alert.clone()
+    }
 }
 
 #[rstest]
@@ -99,7 +117,8 @@ async fn an_older_decision_changes_the_alert_as_its_table_says(
 
 fn older(word: OlderWord, amount_stopped: Option<&str>) -> ResolveRequest {
     let amount_stopped = amount_stopped.map(|text| text.parse().unwrap());
-    let resolution = Resolution::Older { word, refunded: OlderRefunded::NotSettled, amount_stopped, comments: String::new() };
+    let resolution =
+        Resolution::Older { word, refunded: OlderRefunded::NotSettled, amount_stopped, comments: String::new() };
     ResolveRequest { resolution, idempotency_key: None }
 }
 
@@ -112,7 +131,10 @@ async fn a_partial_stop_above_the_alerts_amount_is_refused_and_one_within_it_is_
     bring_in(&acting, [alert.clone()]).await;
 
     let too_much = acting.resolve(alert.id, older(OlderWord::PartiallyStopped, Some("129.91"))).await.unwrap_err();
-    assert!(matches!(&too_much, ServiceError::InvalidResolution(errors) if errors[0].field == "amountStopped"), "{too_much}");
+    assert!(
+        matches!(&too_much, ServiceError::InvalidResolution(errors) if errors[0].field == "amountStopped"),
+        "{too_much}"
+    );
     assert_eq!(network.submissions(), 0);
 
     let answer = acting.resolve(alert.id, older(OlderWord::PartiallyStopped, Some("129.90"))).await.unwrap();
@@ -170,7 +192,9 @@ async fn a_resolved_alert_has_one_delivery_for_each_event() {
 async fn two_at_once_have_exactly_one_winner_a_hundred_times() {
     let directory = tempfile::tempdir().unwrap();
     let network = network(true, true);
-    let acting = acting(&engine_with(directory.path(), &ManualClock::at(NOON), network.clone(), EngineSettings::default())).await;
+    let acting =
+        acting(&engine_with(directory.path(), &ManualClock::at(NOON), network.clone(), EngineSettings::default()))
+            .await;
     let alerts: Vec<_> = (0..100).map(|index| open_alert(&format!("P-{index}"))).collect();
     bring_in(&acting, alerts.clone()).await;
 
@@ -212,7 +236,10 @@ async fn two_processes_on_one_database_have_exactly_one_winner_too() {
     bring_in(&here, alerts.clone()).await;
 
     for alert in &alerts {
-        let (first, second) = tokio::join!(resolve(&here, alert.id, Decision::Refunded), resolve(&there, alert.id, Decision::NotRefunded));
+        let (first, second) = tokio::join!(
+            resolve(&here, alert.id, Decision::Refunded),
+            resolve(&there, alert.id, Decision::NotRefunded)
+        );
 
         assert_eq!([&first, &second].iter().filter(|result| result.is_ok()).count(), 1, "{first:?} {second:?}");
     }
@@ -223,7 +250,8 @@ async fn two_processes_on_one_database_have_exactly_one_winner_too() {
 async fn a_loser_waits_for_the_winner_and_is_told_of_its_outcome() {
     let directory = tempfile::tempdir().unwrap();
     let gate = Gate::new(true, true);
-    let acting = acting(&engine_with(directory.path(), &ManualClock::at(NOON), gate.clone(), EngineSettings::default())).await;
+    let acting =
+        acting(&engine_with(directory.path(), &ManualClock::at(NOON), gate.clone(), EngineSettings::default())).await;
     let id = one_alert(&acting).await;
     let winner = tokio::spawn({
         let acting = acting.clone();
@@ -231,7 +259,8 @@ async fn a_loser_waits_for_the_winner_and_is_told_of_its_outcome() {
     });
     gate.reached().await;
 
-    let (loser, ()) = tokio::join!(resolve(&acting, id, Decision::NotRefunded), async { gate.let_through(SubmitResult::Accepted) });
+    let (loser, ()) =
+        tokio::join!(resolve(&acting, id, Decision::NotRefunded), async { gate.let_through(SubmitResult::Accepted) });
 
     assert!(matches!(loser, Err(ServiceError::AlreadyResolved(alert)) if alert.status == AlertStatus::Resolved));
     assert!(winner.await.unwrap().is_ok());
@@ -241,7 +270,8 @@ async fn a_loser_waits_for_the_winner_and_is_told_of_its_outcome() {
 async fn a_loser_has_its_own_turn_when_the_winner_failed() {
     let directory = tempfile::tempdir().unwrap();
     let gate = Gate::new(true, true);
-    let acting = acting(&engine_with(directory.path(), &ManualClock::at(NOON), gate.clone(), EngineSettings::default())).await;
+    let acting =
+        acting(&engine_with(directory.path(), &ManualClock::at(NOON), gate.clone(), EngineSettings::default())).await;
     let id = one_alert(&acting).await;
     let first = tokio::spawn({
         let acting = acting.clone();
@@ -283,7 +313,8 @@ async fn a_loser_does_not_wait_longer_than_it_is_told_to() {
 async fn a_caller_who_hangs_up_changes_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let gate = Gate::new(true, true);
-    let acting = acting(&engine_with(directory.path(), &ManualClock::at(NOON), gate.clone(), EngineSettings::default())).await;
+    let acting =
+        acting(&engine_with(directory.path(), &ManualClock::at(NOON), gate.clone(), EngineSettings::default())).await;
     let id = one_alert(&acting).await;
     let caller = tokio::spawn({
         let acting = acting.clone();

@@ -43,7 +43,10 @@ fn applied(step: FilterStep) -> (AlertFilter, Sort) {
 #[rstest]
 #[case("")]
 #[case("status:open provider:ethoca,verifi type:confirmed_fraud expires:6 sort:-amount")]
-#[case("from:2026-01-01 to:2026-01-31 txfrom:2025-12-01 txto:2025-12-31 descriptor:\"ACME Shop\" outcome:resolved,not_found")]
+#[case(
+    "from:2026-01-01 to:2026-01-31 txfrom:2025-12-01 txto:2025-12-31 descriptor:\"ACME Shop\" \
+        outcome:resolved,not_found"
+)]
 #[case("expired:no company:0198c0de-0000-7000-8000-000000000001,0198c0de-0000-7000-8000-000000000002 free text")]
 #[case("expired:yes status:chargeback,invalid sort:id")]
 fn a_filter_that_is_opened_and_applied_is_as_it_was(#[case] query: &str) {
@@ -71,11 +74,19 @@ fn every_parameter_can_be_set_by_keys_alone() {
     events.extend(tabs(1));
     events.extend(typed("acme"));
     events.extend(tabs(1));
-    events.extend([key(KeyCode::Right), key(KeyCode::Char(' ')), key(KeyCode::Tab), key(KeyCode::End), key(KeyCode::Char(' '))]);
+    events.extend([
+        key(KeyCode::Right),
+        key(KeyCode::Char(' ')),
+        key(KeyCode::Tab),
+        key(KeyCode::End),
+        key(KeyCode::Char(' ')),
+    ]);
     events.extend([key(KeyCode::Tab), key(KeyCode::Char(' ')), key(KeyCode::Tab)]);
     events.extend(typed("12"));
     events.extend([key(KeyCode::Tab), key(KeyCode::Right), key(KeyCode::Right), key(KeyCode::Tab)]);
-    for text in ["2026-01-01", "2026-01-31", "2025-12-01", "2025-12-31", "resolved", "0198c0de-0000-7000-8000-000000000001"] {
+    for text in
+        ["2026-01-01", "2026-01-31", "2025-12-01", "2025-12-31", "resolved", "0198c0de-0000-7000-8000-000000000001"]
+    {
         events.extend(typed(text));
         events.extend(tabs(1));
     }
@@ -83,8 +94,10 @@ fn every_parameter_can_be_set_by_keys_alone() {
 
     let set = applied(play(&mut form, events));
 
-    let query = "provider:verifi type:cancel_notice status:open expires:12 expired:no from:2026-01-01 to:2026-01-31 txfrom:2025-12-01 \
-                 txto:2025-12-31 descriptor:acme outcome:resolved company:0198c0de-0000-7000-8000-000000000001 sort:-merchant 4111";
+    let query = "provider:verifi type:cancel_notice status:open expires:12 expired:no from:2026-01-01 to:2026-01-31 \
+        txfrom:2025-12-01 \
+                 txto:2025-12-31 descriptor:acme outcome:resolved company:0198c0de-0000-7000-8000-000000000001 \
+                 sort:-merchant 4111";
     assert_eq!(set, parse(query, Vocabulary::Desk).unwrap());
 }
 
@@ -96,7 +109,11 @@ fn every_parameter_can_be_set_by_keys_alone() {
 #[case("six", 5, "✗ whole hours, such as 6")]
 #[case("99999999999", 5, "✗ too many hours")]
 #[case("42", 12, "✗ 42 is no company id: UUIDs, with commas between them")]
-fn a_wrong_field_says_so_below_itself_and_nothing_is_applied(#[case] text: &str, #[case] tab: usize, #[case] says: &str) {
+fn a_wrong_field_says_so_below_itself_and_nothing_is_applied(
+    #[case] text: &str,
+    #[case] tab: usize,
+    #[case] says: &str,
+) {
     let mut form = open("");
     play(&mut form, tabs(tab));
 
@@ -228,9 +245,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn no_keys_and_no_size_make_it_panic(keys in prop::collection::vec(0usize..14, 0..60), width in 1u16..130, height in 1u16..45) {
-        let codes = [KeyCode::Tab, KeyCode::BackTab, KeyCode::Up, KeyCode::Down, KeyCode::Left, KeyCode::Right, KeyCode::Enter,
-            KeyCode::Home, KeyCode::End, KeyCode::Char(' '), KeyCode::Char('2'), KeyCode::Char('-'), KeyCode::Char('x'), KeyCode::Backspace];
+    fn no_keys_and_no_size_make_it_panic(keys in prop::collection::vec(0usize..14, 0..60), width in 1u16..130,
+        height in 1u16..45) {
+        let codes = [KeyCode::Tab, KeyCode::BackTab, KeyCode::Up, KeyCode::Down, KeyCode::Left, KeyCode::Right,
+            KeyCode::Enter,
+            KeyCode::Home, KeyCode::End, KeyCode::Char(' '), KeyCode::Char('2'), KeyCode::Char('-'),
+                KeyCode::Char('x'), KeyCode::Backspace];
         let mut form = open("status:open");
         for chunk in keys.chunks(12) {
             chunk.iter().for_each(|index| drop(form.handle(&key(codes[*index]))));
@@ -240,8 +260,10 @@ proptest! {
 
     #[test]
     fn what_is_applied_can_be_typed(keys in prop::collection::vec(0usize..14, 0..80)) {
-        let codes = [KeyCode::Tab, KeyCode::Tab, KeyCode::Tab, KeyCode::Down, KeyCode::Left, KeyCode::Right, KeyCode::Char(','),
-            KeyCode::End, KeyCode::Char(' '), KeyCode::Char('2'), KeyCode::Char('"'), KeyCode::Char('-'), KeyCode::Char(':'), KeyCode::Char('x')];
+        let codes = [KeyCode::Tab, KeyCode::Tab, KeyCode::Tab, KeyCode::Down, KeyCode::Left, KeyCode::Right,
+            KeyCode::Char(','),
+            KeyCode::End, KeyCode::Char(' '), KeyCode::Char('2'), KeyCode::Char('"'), KeyCode::Char('-'),
+                KeyCode::Char(':'), KeyCode::Char('x')];
         let mut form = open("");
         for index in keys {
             form.handle(&key(codes[index]));

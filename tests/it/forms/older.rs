@@ -49,7 +49,8 @@ fn a_decision_is_sent_with_one_key(#[case] choice: Choice, #[case] expected: (&s
 #[test]
 fn confirmed_fraud_has_words_of_its_own() {
     let fraud = Alert { alert_type: AlertType::EthocaConfirmedFraud, ..travel_alert() };
-    let send = |choice| sent(ResolveForm::new(&fraud, choice, OLDER, None, Vec::new(), noon()).handle(&ctrl('s'))).resolution;
+    let send =
+        |choice| sent(ResolveForm::new(&fraud, choice, OLDER, None, Vec::new(), noon()).handle(&ctrl('s'))).resolution;
 
     let (refunded, not_refunded) = (send(Choice::Refunded), send(Choice::NotRefunded));
 
@@ -107,7 +108,11 @@ fn an_invalid_alert_asks_for_the_resolution_and_the_refund_at_their_fields() {
 #[case("4", "MISSED", "NOT REFUNDED")]
 #[case("11", "PREVIOUSLY_REFUNDED", "REFUNDED")]
 #[case("12", "UNRESOLVED_DISPUTE", "NOT REFUNDED")]
-fn a_number_chooses_and_the_refund_follows_where_the_word_says_it(#[case] keys: &str, #[case] word: &str, #[case] refunded: &str) {
+fn a_number_chooses_and_the_refund_follows_where_the_word_says_it(
+    #[case] keys: &str,
+    #[case] word: &str,
+    #[case] refunded: &str,
+) {
     let mut form = older(Choice::Invalid);
 
     let submission = sent(play(&mut form, typed(keys).into_iter().chain([ctrl('s')])));
@@ -214,7 +219,11 @@ fn a_digit_after_the_question_for_the_refund_leaves_the_resolution_alone() {
 fn arrows_go_through_the_resolutions_and_the_refunds() {
     let mut form = older(Choice::Invalid);
 
-    play(&mut form, [KeyCode::Down, KeyCode::Down, KeyCode::Down, KeyCode::Tab, KeyCode::Right, KeyCode::Right, KeyCode::Right].map(key));
+    play(
+        &mut form,
+        [KeyCode::Down, KeyCode::Down, KeyCode::Down, KeyCode::Tab, KeyCode::Right, KeyCode::Right, KeyCode::Right]
+            .map(key),
+    );
     let submission = sent(form.handle(&ctrl('s')));
 
     assert_eq!(said(&submission.resolution), ("PREVIOUSLY_CANCELLED", "NOT SETTLED", None));
@@ -305,7 +314,11 @@ fn every_resolution_stands_there_with_its_meaning() {
 
     for word in OlderWord::KNOWN {
         let row = screen.rows().into_iter().find(|row| row.contains(&format!(") {} ", word.as_str())));
-        assert!(row.is_some_and(|row| row.trim_end_matches([' ', '│']).ends_with(&format!("  {}", word.words()))), "{}", screen.text());
+        assert!(
+            row.is_some_and(|row| row.trim_end_matches([' ', '│']).ends_with(&format!("  {}", word.words()))),
+            "{}",
+            screen.text()
+        );
     }
 }
 
@@ -390,7 +403,9 @@ fn escape_keeps_resolution_refund_amount_and_comments_for_the_next_time() {
 
 #[test]
 fn nothing_typed_leaves_no_draft() {
-    let FormStep::Cancel(kept) = older(Choice::Refunded).handle(&key(KeyCode::Esc)) else { panic!("escape closes the form") };
+    let FormStep::Cancel(kept) = older(Choice::Refunded).handle(&key(KeyCode::Esc)) else {
+        panic!("escape closes the form")
+    };
 
     assert!(kept.is_bare(), "{kept:?}");
 }
@@ -420,8 +435,11 @@ fn any_form() -> impl Strategy<Value = ResolveForm> {
     let refunds = prop::option::of(prop::sample::select(OlderRefunded::KNOWN));
     let amounts = prop::sample::select(vec!["", "0", "10", "1480.00", "9999", "x"]);
     let texts = prop::sample::select(vec![String::new(), "x".repeat(250), "x".repeat(251)]);
-    let warnings =
-        prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(DuplicateState::Waiting), FormWarning::Searching]]);
+    let warnings = prop::sample::select(vec![
+        vec![],
+        vec![refunded_double()],
+        vec![double(DuplicateState::Waiting), FormWarning::Searching],
+    ]);
     (choice, words, refunds, amounts, texts, warnings, any::<bool>(), any::<bool>()).prop_map(
         |(choice, word, refunded, amount, comments, warnings, rule, notice)| {
             let alert_type = if notice { AlertType::VerifiDisputeNotice } else { AlertType::VerifiDispute };
@@ -438,7 +456,8 @@ fn any_form() -> impl Strategy<Value = ResolveForm> {
 }
 
 fn any_key() -> impl Strategy<Value = Event> {
-    let keys = [KeyCode::Enter, KeyCode::Tab, KeyCode::BackTab, KeyCode::Up, KeyCode::Down, KeyCode::Left, KeyCode::Right];
+    let keys =
+        [KeyCode::Enter, KeyCode::Tab, KeyCode::BackTab, KeyCode::Up, KeyCode::Down, KeyCode::Left, KeyCode::Right];
     let letters = " rns12305.x".chars().map(KeyCode::Char);
     let keys: Vec<KeyCode> = keys.into_iter().chain(letters).collect();
     prop_oneof![8 => prop::sample::select(keys).prop_map(key), 1 => Just(ctrl('s'))]
@@ -448,7 +467,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn enter_never_sends_from_any_focus_in_any_state(mut form in any_form(), events in prop::collection::vec(any_key(), 0..30)) {
+    fn enter_never_sends_from_any_focus_in_any_state(mut form in any_form(),
+        events in prop::collection::vec(any_key(), 0..30)) {
         for event in &events {
             form.handle(event);
             let step = form.handle(&key(KeyCode::Enter));
@@ -461,14 +481,17 @@ proptest! {
     fn whatever_is_sent_keeps_the_rules(mut form in any_form(), events in prop::collection::vec(any_key(), 0..60)) {
         for event in &events {
             let Some(FormStep::Submit(submission)) = Some(form.handle(event)) else { continue };
-            let Resolution::Older { word, amount_stopped, comments, .. } = &submission.resolution else { panic!("of the current dialect") };
+            let Resolution::Older { word, amount_stopped, comments,
+                .. } = &submission.resolution else { panic!("of the current dialect") };
             prop_assert_eq!(amount_stopped.is_some(), *word == OlderWord::PartiallyStopped);
-            prop_assert!(amount_stopped.is_none_or(|amount| amount.decimal() > 0.into() && amount.decimal() <= 1480.into()));
+            prop_assert!(amount_stopped.is_none_or(|amount| amount.decimal() > 0.into()
+                && amount.decimal() <= 1480.into()));
             prop_assert!(comments.chars().count() <= 250);
             let screen = Screen::resolve(&form, 120, 60);
             let asked = screen.has("refund all the same") || screen.has("answer all the same");
             prop_assert!(screen.has("[x] ") || !asked, "a doubtful answer was sent without a confirmation");
-            prop_assert!(screen.has(&format!("→ {}", decide(&submission.resolution).status)), "what was said would happen did not");
+            prop_assert!(screen.has(&format!("→ {}", decide(&submission.resolution).status)),
+                "what was said would happen did not");
         }
     }
 }
@@ -477,7 +500,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn the_form_can_be_drawn_at_any_size(mut form in any_form(), width in 1u16..130, height in 1u16..45, send in any::<bool>()) {
+    fn the_form_can_be_drawn_at_any_size(mut form in any_form(), width in 1u16..130, height in 1u16..45,
+        send in any::<bool>()) {
         if send {
             form.handle(&ctrl('s'));
         }
@@ -485,13 +509,15 @@ proptest! {
     }
 
     #[test]
-    fn from_80_by_22_on_buttons_and_errors_are_always_seen(mut form in any_form(), width in 80u16..130, height in 22u16..45) {
+    fn from_80_by_22_on_buttons_and_errors_are_always_seen(mut form in any_form(), width in 80u16..130,
+        height in 22u16..45) {
         let step = form.handle(&ctrl('s'));
 
         let screen = Screen::resolve(&form, width, height);
 
         prop_assert!(screen.has("Cancel") && screen.has("Send") && screen.has("/250"), "{}", screen.text());
-        prop_assert!(screen.has("✗") || matches!(step, FormStep::Submit(_)) || screen.has("Still looking"), "{}", screen.text());
+        prop_assert!(screen.has("✗") || matches!(step, FormStep::Submit(_)) || screen.has("Still looking"), "{}",
+            screen.text());
     }
 }
 
@@ -504,5 +530,9 @@ fn while_a_resolution_is_chosen_each_stands_with_its_meaning_in_eighty_columns_t
 
     assert!(choosing.has("STOPPED               stopped before") && choosing.has("NOT_FOUND"), "{}", choosing.text());
     let after = Screen::resolve(&form, 80, 24);
-    assert!(after.has("Seen") && after.has("Then"), "what speaks against it is seen before it is sent:\n{}", after.text());
+    assert!(
+        after.has("Seen") && after.has("Then"),
+        "what speaks against it is seen before it is sent:\n{}",
+        after.text()
+    );
 }

@@ -1,4 +1,5 @@
-//! A picture of every state of the forms at four sizes, each between the header and the footer of a console of that size.
+//! A picture of every state of the forms at four sizes, each between the header and the footer of a console of that
+//! size.
 
 use avert::console::dialogs::filter_form::FilterForm;
 use avert::console::dialogs::resolve_form::{Choice, FormContext, FormWarning, ResolveForm};
@@ -45,7 +46,8 @@ fn state(name: &str) -> ResolveForm {
         "invalid" => form(Choice::Invalid),
         "invalid_without_reason" => with(form(Choice::Invalid), &[ctrl('s')]),
         "as_designed" => {
-            let comments = "Refunded under the Ethoca alert 5F2RE396 on 20 Nov, same card and amount. No second refund is due.";
+            let comments =
+                "Refunded under the Ethoca alert 5F2RE396 on 20 Nov, same card and amount. No second refund is due.";
             with(new(Choice::Invalid, None, comments, vec![refunded_double()]), &[key(KeyCode::Tab)])
         }
         "looking_for_doubles" => new(Choice::Refunded, None, "", vec![FormWarning::Searching]),
@@ -53,11 +55,17 @@ fn state(name: &str) -> ResolveForm {
             let warnings = vec![refunded_double(), FormWarning::NotCompared("ARN not checked".to_owned())];
             ResolveForm::new(&rule(), Choice::Refunded, PRODUCTION, None, warnings, noon())
         }
-        "second_refund_refused" => {
-            with(ResolveForm::new(&rule(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon()), &[ctrl('s')])
+        "second_refund_refused" => with(
+            ResolveForm::new(&rule(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon()),
+            &[ctrl('s')],
+        ),
+        "second_refund_confirmed" => {
+            with(new(Choice::Refunded, None, "", vec![refunded_double()]), &[ctrl('s'), key(KeyCode::Char(' '))])
         }
-        "second_refund_confirmed" => with(new(Choice::Refunded, None, "", vec![refunded_double()]), &[ctrl('s'), key(KeyCode::Char(' '))]),
-        "too_long" => with(new(Choice::Refunded, None, &"Refunded with 4111 1111 1111 1111. ".repeat(8), Vec::new()), &[ctrl('s')]),
+        "too_long" => with(
+            new(Choice::Refunded, None, &"Refunded with 4111 1111 1111 1111. ".repeat(8), Vec::new()),
+            &[ctrl('s')],
+        ),
         "everything_at_once" => {
             let alert = Alert {
                 alert_type: AlertType::VerifiDisputeNotice,
@@ -65,10 +73,19 @@ fn state(name: &str) -> ResolveForm {
                 deadline: Deadline::At(noon() + Duration::minutes(4)),
                 ..rule()
             };
-            let warnings = vec![double(DuplicateState::Waiting), refunded_double(), FormWarning::NotCompared("ARN not checked".to_owned())];
-            with(ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, draft(None, &"x".repeat(260)), warnings, noon()), &[ctrl('s')])
+            let warnings = vec![
+                double(DuplicateState::Waiting),
+                refunded_double(),
+                FormWarning::NotCompared("ARN not checked".to_owned()),
+            ];
+            with(
+                ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, draft(None, &"x".repeat(260)), warnings, noon()),
+                &[ctrl('s')],
+            )
         }
-        "enter_on_send" => with(form(Choice::Refunded), &[key(KeyCode::BackTab), key(KeyCode::BackTab), key(KeyCode::Enter)]),
+        "enter_on_send" => {
+            with(form(Choice::Refunded), &[key(KeyCode::BackTab), key(KeyCode::BackTab), key(KeyCode::Enter)])
+        }
         "paste_outside" => with(form(Choice::Invalid), &[Event::Paste("x".to_owned())]),
         "read_only" => ResolveForm::new(
             &travel_alert(),
@@ -81,7 +98,11 @@ fn state(name: &str) -> ResolveForm {
         "kept_send" => with(new(Choice::Refunded, None, "", vec![FormWarning::Searching]), &[ctrl('s')]),
         "overtaken" => {
             let mut form = new(Choice::Refunded, None, "sent back by hand", vec![refunded_double()]);
-            form.update_alert(&Alert { id: form.alert_id(), status: AlertStatus::Resolved, ..resolve::answered(&travel_alert()) });
+            form.update_alert(&Alert {
+                id: form.alert_id(),
+                status: AlertStatus::Resolved,
+                ..resolve::answered(&travel_alert())
+            });
             form
         }
         "last_seconds" => {
@@ -90,24 +111,44 @@ fn state(name: &str) -> ResolveForm {
         }
         "closed" => {
             let alert = Alert { deadline: Deadline::At(noon() - Duration::hours(2)), ..travel_alert() };
-            ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, draft(Some(InvalidReason::Duplicate), "too late"), Vec::new(), noon())
+            ResolveForm::new(
+                &alert,
+                Choice::NotRefunded,
+                PRODUCTION,
+                draft(Some(InvalidReason::Duplicate), "too late"),
+                Vec::new(),
+                noon(),
+            )
         }
         "notice" => {
             let alert = Alert { alert_type: AlertType::VerifiFraudNotice, ..travel_alert() };
             with(ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, None, Vec::new(), noon()), &[ctrl('s')])
         }
         "older_refunded" => ResolveForm::new(&travel_alert(), Choice::Refunded, OLDER, None, Vec::new(), noon()),
-        "older_invalid" => with(ResolveForm::new(&travel_alert(), Choice::Invalid, OLDER, None, Vec::new(), noon()), &[ctrl('s')]),
+        "older_invalid" => {
+            with(ResolveForm::new(&travel_alert(), Choice::Invalid, OLDER, None, Vec::new(), noon()), &[ctrl('s')])
+        }
         "older_partial" => {
-            let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, OLDER, None, vec![refunded_double()], noon());
+            let mut form =
+                ResolveForm::new(&travel_alert(), Choice::Refunded, OLDER, None, vec![refunded_double()], noon());
             play(&mut form, typed("2").into_iter().chain(typed("2000")));
             with(form, &[ctrl('s')])
         }
         "older_everything_at_once" => {
-            let alert =
-                Alert { alert_type: AlertType::VerifiDisputeNotice, deadline: Deadline::At(noon() + Duration::minutes(4)), ..rule() };
-            let warnings = vec![double(DuplicateState::Waiting), refunded_double(), FormWarning::NotCompared("ARN not checked".to_owned())];
-            with(ResolveForm::new(&alert, Choice::Refunded, OLDER, draft(None, &"x".repeat(260)), warnings, noon()), &typed("2"))
+            let alert = Alert {
+                alert_type: AlertType::VerifiDisputeNotice,
+                deadline: Deadline::At(noon() + Duration::minutes(4)),
+                ..rule()
+            };
+            let warnings = vec![
+                double(DuplicateState::Waiting),
+                refunded_double(),
+                FormWarning::NotCompared("ARN not checked".to_owned()),
+            ];
+            with(
+                ResolveForm::new(&alert, Choice::Refunded, OLDER, draft(None, &"x".repeat(260)), warnings, noon()),
+                &typed("2"),
+            )
         }
         other => panic!("no state {other}"),
     }
@@ -163,7 +204,8 @@ fn filter_state(name: &str) -> FilterForm {
     match name {
         "empty" => open("", Vec::new()),
         "set" => open(
-            "status:open,expired provider:ethoca type:confirmed_fraud expires:6 expired:no from:2026-01-01 to:2026-01-31 \
+            "status:open,expired provider:ethoca type:confirmed_fraud expires:6 expired:no from:2026-01-01 \
+                to:2026-01-31 \
              descriptor:acme outcome:resolved sort:-amount 4111",
             vec![key(KeyCode::Tab); 4],
         ),

@@ -155,7 +155,8 @@ fn comments_may_have_250_unicode_scalar_values(#[case] comments: &str, #[case] f
 #[test]
 fn over_the_limit_the_count_turns_to_the_error_style_before_anything_is_sent() {
     let style_of_the_count = |comments: &str| {
-        let form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, comments), Vec::new(), noon());
+        let form =
+            ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, comments), Vec::new(), noon());
         let screen = Screen::resolve(&form, 80, 24);
         let at = screen.find("/250");
         screen.buffer[(at.x - 1, at.y)].fg
@@ -181,7 +182,11 @@ fn an_overlong_paste_can_be_shortened_and_sent() {
 #[rstest]
 #[case("a\tb", "a b", "Pasted: 1 tab became a blank.")]
 #[case("\u{1b}[31mred", "red", "Pasted: 1 control character was left out.")]
-fn a_paste_comes_in_without_its_control_characters_and_says_so(#[case] pasted: &str, #[case] text: &str, #[case] word: &str) {
+fn a_paste_comes_in_without_its_control_characters_and_says_so(
+    #[case] pasted: &str,
+    #[case] text: &str,
+    #[case] word: &str,
+) {
     let mut form = form(Choice::Refunded);
     into_comments(&mut form);
 
@@ -193,7 +198,8 @@ fn a_paste_comes_in_without_its_control_characters_and_says_so(#[case] pasted: &
 
 #[test]
 fn a_draft_that_holds_a_control_character_is_not_sent() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, "bell\u{7}"), Vec::new(), noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, "bell\u{7}"), Vec::new(), noon());
 
     assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
     assert!(Screen::resolve(&form, 120, 40).has("control character U+0007"));
@@ -229,7 +235,14 @@ fn a_card_number_is_announced_as_it_is_typed_and_sent_masked() {
 
 #[test]
 fn everything_that_is_wrong_is_said_at_once_and_nothing_is_sent() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Invalid, PRODUCTION, draft(None, &"x".repeat(300)), Vec::new(), noon());
+    let mut form = ResolveForm::new(
+        &travel_alert(),
+        Choice::Invalid,
+        PRODUCTION,
+        draft(None, &"x".repeat(300)),
+        Vec::new(),
+        noon(),
+    );
 
     let step = form.handle(&ctrl('s'));
 
@@ -250,7 +263,8 @@ fn an_error_goes_away_when_it_is_mended() {
 
 #[rstest]
 #[case::of_a_refunded_double(travel_alert(), vec![refunded_double()])]
-#[case::where_the_network_has_a_rule(Alert { rule_name: Some("Above 10 AED".to_owned()), ..travel_alert() }, Vec::new())]
+#[case::where_the_network_has_a_rule(Alert { rule_name: Some("Above 10 AED".to_owned()), ..travel_alert() },
+    Vec::new())]
 fn a_second_refund_needs_an_explicit_confirmation(#[case] alert: Alert, #[case] warnings: Vec<FormWarning>) {
     let mut form = ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, None, warnings, noon());
 
@@ -322,7 +336,8 @@ fn a_window_that_closes_while_the_form_is_open_has_to_be_confirmed_though_anothe
 
 #[test]
 fn enter_does_not_confirm_a_second_refund() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
     form.handle(&ctrl('s'));
 
     play(&mut form, [key(KeyCode::Enter), key(KeyCode::BackTab)]);
@@ -333,7 +348,8 @@ fn enter_does_not_confirm_a_second_refund() {
 
 #[test]
 fn a_confirmation_is_for_one_refund_and_asked_for_again_after_another_decision() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
     play(&mut form, [ctrl('s'), key(KeyCode::Char(' '))]);
     assert!(Screen::resolve(&form, 80, 24).has("[x] refund all the same"));
 
@@ -345,7 +361,8 @@ fn a_confirmation_is_for_one_refund_and_asked_for_again_after_another_decision()
 
 #[test]
 fn a_double_found_while_the_form_is_open_has_to_be_confirmed() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
     assert!(Screen::resolve(&form, 80, 24).has("looking for doubles"));
 
     form.set_warnings(vec![refunded_double()]);
@@ -357,7 +374,8 @@ fn a_double_found_while_the_form_is_open_has_to_be_confirmed() {
 #[case::while_it_is_looked_for_again(vec![FormWarning::Searching])]
 #[case::though_the_next_search_failed(vec![FormWarning::NotCompared("doubles were not looked for".to_owned())])]
 fn a_refund_once_seen_is_not_forgotten(#[case] news: Vec<FormWarning>) {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
 
     form.set_warnings(news);
 
@@ -367,7 +385,8 @@ fn a_refund_once_seen_is_not_forgotten(#[case] news: Vec<FormWarning>) {
 
 #[test]
 fn a_confirmation_stands_while_nothing_new_is_found() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
     play(&mut form, [ctrl('s'), key(KeyCode::Char(' '))]);
 
     form.set_warnings(vec![FormWarning::Searching]);
@@ -378,7 +397,14 @@ fn a_confirmation_stands_while_nothing_new_is_found() {
 
 #[test]
 fn a_double_that_turns_out_to_be_gone_is_gone() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![double(DuplicateState::Waiting)], noon());
+    let mut form = ResolveForm::new(
+        &travel_alert(),
+        Choice::Refunded,
+        PRODUCTION,
+        None,
+        vec![double(DuplicateState::Waiting)],
+        noon(),
+    );
 
     form.set_warnings(vec![FormWarning::Searching]);
     let meanwhile = Screen::resolve(&form, 80, 24).has("still unanswered");
@@ -390,10 +416,12 @@ fn a_double_that_turns_out_to_be_gone_is_gone() {
 
 #[test]
 fn a_refund_waits_for_the_search_for_doubles_unless_it_is_sent_twice() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
 
     let first = form.handle(&ctrl('s'));
-    let word = Screen::resolve(&form, 80, 24).has("Still looking for doubles, then it is sent. ctrl-s again: sent now.");
+    let word =
+        Screen::resolve(&form, 80, 24).has("Still looking for doubles, then it is sent. ctrl-s again: sent now.");
     let second = form.handle(&ctrl('s'));
 
     assert_eq!((first, word), (FormStep::Stay, true));
@@ -402,7 +430,8 @@ fn a_refund_waits_for_the_search_for_doubles_unless_it_is_sent_twice() {
 
 #[test]
 fn a_refund_is_sent_at_once_when_the_search_has_come_back() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
 
     form.set_warnings(Vec::new());
 
@@ -413,7 +442,10 @@ fn a_refund_is_sent_at_once_when_the_search_has_come_back() {
 #[case(Choice::Refunded, true)]
 #[case(Choice::NotRefunded, true)]
 #[case(Choice::Invalid, false)]
-fn of_a_refunded_double_what_passes_over_the_refund_has_to_be_confirmed(#[case] choice: Choice, #[case] is_asked: bool) {
+fn of_a_refunded_double_what_passes_over_the_refund_has_to_be_confirmed(
+    #[case] choice: Choice,
+    #[case] is_asked: bool,
+) {
     let mut form = ResolveForm::new(&travel_alert(), choice, PRODUCTION, None, vec![refunded_double()], noon());
 
     let at_once = form.handle(&ctrl('s'));
@@ -429,7 +461,11 @@ fn where_a_double_was_refunded_not_refunded_is_offered_the_reason_that_fits() {
     let (doubled, single) = (form(vec![refunded_double()]), form(Vec::new()));
 
     for (width, height) in [(60, 16), (80, 24)] {
-        assert!(Screen::resolve(&doubled, width, height).has("alt-i  INVALID ("), "{}", Screen::resolve(&doubled, width, height).text());
+        assert!(
+            Screen::resolve(&doubled, width, height).has("alt-i  INVALID ("),
+            "{}",
+            Screen::resolve(&doubled, width, height).text()
+        );
         assert!(!Screen::resolve(&single, width, height).has("Instead"));
     }
 }
@@ -438,7 +474,8 @@ fn where_a_double_was_refunded_not_refunded_is_offered_the_reason_that_fits() {
 fn enter_moves_on_from_field_to_field_and_ends_on_the_safe_button() {
     let mut form = form(Choice::Invalid);
 
-    let steps: Vec<FormStep> = [key(KeyCode::Enter), key(KeyCode::Enter)].iter().map(|event| form.handle(event)).collect();
+    let steps: Vec<FormStep> =
+        [key(KeyCode::Enter), key(KeyCode::Enter)].iter().map(|event| form.handle(event)).collect();
 
     assert_eq!(steps, [FormStep::Stay, FormStep::Stay]);
     assert!(Screen::resolve(&form, 80, 24).has("[ Cancel ]"));
@@ -460,7 +497,8 @@ fn enter_on_send_sends_nothing_and_says_what_does() {
 
 #[test]
 fn where_a_double_was_refunded_the_reason_that_fits_is_offered_with_its_key() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
     let offered = Screen::resolve(&form, 80, 24);
 
     form.handle(&alt('i'));
@@ -473,7 +511,8 @@ fn where_a_double_was_refunded_the_reason_that_fits_is_offered_with_its_key() {
 
 #[test]
 fn what_is_wrong_is_named_by_the_label_of_its_field() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
     play(&mut form, typed(&"x".repeat(251)));
 
     form.handle(&ctrl('s'));
@@ -488,7 +527,8 @@ fn what_is_wrong_is_named_by_the_label_of_its_field() {
 #[case(120, 40)]
 fn how_long_the_window_is_open_stands_in_the_forms_head_at_every_size(#[case] width: u16, #[case] height: u16) {
     let alert = Alert { deadline: Deadline::At(noon() + Duration::seconds(13)), ..travel_alert() };
-    let form = ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, None, vec![double(DuplicateState::Waiting)], noon());
+    let form =
+        ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, None, vec![double(DuplicateState::Waiting)], noon());
 
     let screen = Screen::resolve(&form, width, height);
 
@@ -513,7 +553,8 @@ fn while_the_service_does_not_answer_the_form_says_that_what_is_sent_waits() {
     "Nothing was sent: doubles could not be looked for."
 )]
 fn a_search_that_is_over_is_not_said_to_go_on(#[case] found: Vec<FormWarning>, #[case] says: &str) {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
     form.handle(&ctrl('s'));
     assert!(Screen::resolve(&form, 120, 40).has("Still looking for doubles,"));
 
@@ -527,7 +568,8 @@ fn a_search_that_is_over_is_not_said_to_go_on(#[case] found: Vec<FormWarning>, #
 
 #[test]
 fn a_refund_sent_during_the_search_for_doubles_leaves_when_it_ends_with_nothing_to_confirm() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
     play(&mut form, typed("sent back").into_iter().chain([ctrl('s')]));
     let meanwhile = form.send_kept();
 
@@ -543,7 +585,8 @@ fn a_refund_sent_during_the_search_for_doubles_leaves_when_it_ends_with_nothing_
 #[case::another_decision(alt('n'))]
 #[case::a_paste(Event::Paste("more".to_owned()))]
 fn another_key_calls_a_kept_sending_off(#[case] event: Event) {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
 
     play(&mut form, [ctrl('s'), event]);
     form.set_warnings(Vec::new());
@@ -553,14 +596,17 @@ fn another_key_calls_a_kept_sending_off(#[case] event: Event) {
 
 #[test]
 fn a_kept_sending_ends_where_somebody_else_has_answered_meanwhile() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
     form.handle(&ctrl('s'));
 
     form.update_alert(&Alert { id: form.alert_id(), ..answered(&travel_alert()) });
     let step = form.send_kept();
 
     assert_eq!(step, FormStep::Stay);
-    assert!(Screen::resolve(&form, 120, 40).has("This alert is answered already, OPEN, REFUNDED: nothing can be sent."));
+    assert!(
+        Screen::resolve(&form, 120, 40).has("This alert is answered already, OPEN, REFUNDED: nothing can be sent.")
+    );
 }
 
 #[rstest]
@@ -619,7 +665,8 @@ fn what_is_typed_where_a_reason_is_asked_for_is_not_lost_without_a_word() {
 
 #[test]
 fn a_form_that_was_overtaken_promises_nothing_more() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
 
     form.update_alert(&Alert { id: form.alert_id(), status: AlertStatus::Chargeback, ..answered(&travel_alert()) });
 
@@ -663,9 +710,15 @@ fn arrows_go_through_decisions_and_reasons() {
 
     form.handle(&key(KeyCode::BackTab));
 
-    play(&mut form, [KeyCode::Right, KeyCode::Right, KeyCode::Right, KeyCode::Down, KeyCode::Down, KeyCode::Down].map(key));
+    play(
+        &mut form,
+        [KeyCode::Right, KeyCode::Right, KeyCode::Right, KeyCode::Down, KeyCode::Down, KeyCode::Down].map(key),
+    );
 
-    assert_eq!((form.draft().refunded.as_deref(), reason(&form)), (Some("INVALID"), Some(InvalidReason::ChargebackReceived)));
+    assert_eq!(
+        (form.draft().refunded.as_deref(), reason(&form)),
+        (Some("INVALID"), Some(InvalidReason::ChargebackReceived))
+    );
 }
 
 #[test]
@@ -723,7 +776,8 @@ fn nothing_is_sent_once_somebody_else_has_answered() {
 #[case(Deadline::At(noon() + Duration::minutes(16)), None)]
 #[case(Deadline::At(noon() + Duration::minutes(15)), Some("the window closes in 15 min, at 12:15 UTC"))]
 #[case(Deadline::At(noon()), Some("the window closed just now"))]
-#[case(Deadline::At(noon() - Duration::hours(2)), Some("the window closed 2 h ago: the network may refuse an answer now"))]
+#[case(Deadline::At(noon() - Duration::hours(2)), Some("the window closed 2 h ago: the network may refuse an answer \
+    now"))]
 #[case(Deadline::HoursLeft(0), Some("the window closes in less than an hour"))]
 #[case(Deadline::HoursLeft(1), None)]
 #[case(Deadline::Unknown, None)]
@@ -784,7 +838,8 @@ fn everything_can_be_done_with_the_mouse() {
 
 #[test]
 fn the_confirmation_and_cancel_can_be_clicked() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
 
     click(&mut form, "[ ] refund all the same");
 
@@ -805,7 +860,8 @@ fn a_press_on_send_that_is_let_go_elsewhere_sends_nothing() {
 
 #[test]
 fn a_click_into_the_comments_puts_the_cursor_there() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, "one three"), Vec::new(), noon());
+    let mut form =
+        ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, "one three"), Vec::new(), noon());
 
     click(&mut form, "three");
     play(&mut form, typed("two "));
@@ -816,13 +872,29 @@ fn a_click_into_the_comments_puts_the_cursor_there() {
 /// A form in any state: any decision, any doubts, any text.
 fn any_form() -> impl Strategy<Value = ResolveForm> {
     let choice = prop::sample::select(&Choice::ALL[..]);
-    let texts = prop::sample::select(vec![String::new(), "fine".to_owned(), "x".repeat(250), "x".repeat(251), "bell\u{7}".to_owned()]);
-    let warnings =
-        prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(DuplicateState::Waiting), FormWarning::Searching]]);
+    let texts = prop::sample::select(vec![
+        String::new(),
+        "fine".to_owned(),
+        "x".repeat(250),
+        "x".repeat(251),
+        "bell\u{7}".to_owned(),
+    ]);
+    let warnings = prop::sample::select(vec![
+        vec![],
+        vec![refunded_double()],
+        vec![double(DuplicateState::Waiting), FormWarning::Searching],
+    ]);
     let rest = (any::<bool>(), any::<bool>(), prop::option::of(prop::sample::select(&InvalidReason::ALL[..])));
     (choice, texts, warnings, rest).prop_map(|(choice, comments, warnings, (rule, read_only, reason))| {
         let alert = Alert { rule_name: rule.then(|| "Above 10 AED".to_owned()), ..travel_alert() };
-        ResolveForm::new(&alert, choice, FormContext { read_only, ..PRODUCTION }, draft(reason, &comments), warnings, noon())
+        ResolveForm::new(
+            &alert,
+            choice,
+            FormContext { read_only, ..PRODUCTION },
+            draft(reason, &comments),
+            warnings,
+            noon(),
+        )
     })
 }
 
@@ -844,14 +916,16 @@ fn any_key() -> impl Strategy<Value = Event> {
         KeyCode::Char('4'),
         KeyCode::Char('x'),
     ];
-    prop_oneof![8 => prop::sample::select(keys.to_vec()).prop_map(key), 1 => Just(ctrl('s')), 1 => Just(Event::Paste("text\n".to_owned()))]
+    prop_oneof![8 => prop::sample::select(keys.to_vec()).prop_map(key), 1 => Just(ctrl('s')),
+        1 => Just(Event::Paste("text\n".to_owned()))]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn enter_never_sends_from_any_focus_in_any_state(mut form in any_form(), events in prop::collection::vec(any_key(), 0..30)) {
+    fn enter_never_sends_from_any_focus_in_any_state(mut form in any_form(),
+        events in prop::collection::vec(any_key(), 0..30)) {
         for event in &events {
             form.handle(event);
             let step = form.handle(&key(KeyCode::Enter));
@@ -870,7 +944,8 @@ proptest! {
                 let screen = Screen::resolve(&form, 120, 60);
                 let (asked, confirmed) = (screen.has(" all the same"), screen.has("[x] "));
                 prop_assert!(confirmed || !asked, "a doubtful answer was sent without a confirmation");
-                prop_assert_eq!(submission.draft.refunded.as_deref(), Some(decision(&submission.resolution).refunded()));
+                prop_assert_eq!(submission.draft.refunded.as_deref(),
+                    Some(decision(&submission.resolution).refunded()));
             }
         }
     }
@@ -881,7 +956,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn the_form_can_be_drawn_at_any_size(mut form in any_form(), width in 0u16..130, height in 0u16..45, send in any::<bool>()) {
+    fn the_form_can_be_drawn_at_any_size(mut form in any_form(), width in 0u16..130, height in 0u16..45,
+        send in any::<bool>()) {
         if send {
             form.handle(&ctrl('s'));
         }
@@ -892,7 +968,8 @@ proptest! {
 
     /// What a console of 60 by 16 leaves for a form.
     #[test]
-    fn in_the_smallest_window_the_buttons_stand_and_the_rest_is_scrolled_to(mut form in any_form(), events in prop::collection::vec(any_key(), 0..20)) {
+    fn in_the_smallest_window_the_buttons_stand_and_the_rest_is_scrolled_to(mut form in any_form(),
+        events in prop::collection::vec(any_key(), 0..20)) {
         for event in &events {
             form.handle(event);
         }
@@ -910,7 +987,8 @@ proptest! {
         }
 
         for warned in all.iter().filter(|row| row.contains('⚠') || row.trim_start().starts_with("Confirm")) {
-            let text = warned.trim_start_matches(|c: char| !c.is_alphabetic()).trim_end_matches(|c: char| !c.is_alphabetic());
+            let text = warned.trim_start_matches(|c: char| !c.is_alphabetic()).trim_end_matches(|c: char| !c
+                .is_alphabetic());
             prop_assert!(seen.iter().any(|row| row.contains(text)), "{text:?} is nowhere: {seen:#?}");
         }
     }
@@ -923,12 +1001,14 @@ proptest! {
         let screen = Screen::resolve(&form, 60, 14);
 
         let asks = Screen::resolve(&form, 60, 60).has("✗ it may") || Screen::resolve(&form, 60, 60).has("✗ probably");
-        let elsewhere = ["✗ choose", "too many", "✗ the text"].iter().any(|words| Screen::resolve(&form, 60, 60).has(words));
+        let elsewhere = ["✗ choose", "too many", "✗ the text"].iter().any(|words| Screen::resolve(&form, 60,
+            60).has(words));
         prop_assert!(!asks || elsewhere || screen.has("Confirm") && screen.has("✗"), "{}", screen.text());
     }
 
     #[test]
-    fn from_80_by_22_on_buttons_and_errors_are_always_seen(mut form in any_form(), width in 80u16..130, height in 22u16..45) {
+    fn from_80_by_22_on_buttons_and_errors_are_always_seen(mut form in any_form(), width in 80u16..130,
+        height in 22u16..45) {
         form.handle(&ctrl('s'));
 
         let screen = Screen::resolve(&form, width, height);

@@ -22,7 +22,8 @@ fn file_in(place: &TempDir, name: &str) -> String {
 
 #[test]
 fn what_a_backup_of_a_running_engine_holds_comes_back_elsewhere_with_its_key() {
-    let (home, place, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, place, elsewhere) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     import(home.path(), &alerts(1..=5));
     run_ok(home.path(), &["webhooks", "add", "http://127.0.0.1:9/", "--header", "X-Api-Key: secret"]);
     let server = Server::start(home.path(), &[]);
@@ -30,7 +31,8 @@ fn what_a_backup_of_a_running_engine_holds_comes_back_elsewhere_with_its_key() {
 
     let told: Value = serde_json::from_str(&run_ok(home.path(), &["backup", &file, "--output", "json"])).unwrap();
     import(home.path(), &alerts(6..=7));
-    let restored: Value = serde_json::from_str(&run_ok(elsewhere.path(), &["restore", &file, "--output", "json"])).unwrap();
+    let restored: Value =
+        serde_json::from_str(&run_ok(elsewhere.path(), &["restore", &file, "--output", "json"])).unwrap();
 
     assert_eq!((&told["alerts"], &told["keyFile"]), (&json!(5), &json!(format!("{file}.key"))));
     assert_eq!((&restored["alerts"], &restored["keptDatabase"]), (&json!(5), &Value::Null));
@@ -59,7 +61,8 @@ fn a_backup_leaves_nothing_but_itself_and_never_replaces_a_file_unasked() {
 
     run_ok(home.path(), &["backup", &file, "--force"]);
     assert_ne!(fs::read(&file).unwrap(), first);
-    let mut names: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> =
+        fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     assert_eq!(names, ["avert.backup", "avert.backup.key", "avert.backup.sha256"]);
 }
@@ -94,7 +97,8 @@ fn what_is_replaced_is_kept_and_can_be_restored_itself() {
 
 #[test]
 fn a_backup_of_another_data_directory_brings_its_key_and_the_old_one_is_kept() {
-    let (home, other, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, other, place) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     import(home.path(), &alerts(1..=1));
     import(other.path(), &alerts(1..=3));
     let old_key = fs::read(home.path().join("secret.key")).unwrap();
@@ -132,10 +136,14 @@ fn what_is_no_backup_replaces_nothing_and_is_told() {
     let good = file_in(&place, "good");
     run_ok(home.path(), &["backup", &good]);
     let named = |name: &str| file_in(&place, name);
-    fs::write(named("text"), "not a database, though it is long enough to have a header of its own. ".repeat(4)).unwrap();
+    fs::write(named("text"), "not a database, though it is long enough to have a header of its own. ".repeat(4))
+        .unwrap();
     Connection::open(named("foreign")).unwrap().execute_batch("CREATE TABLE other (a)").unwrap();
     fs::copy(&good, named("newer")).unwrap();
-    Connection::open(named("newer")).unwrap().execute("INSERT INTO schema_migration VALUES (99, 'later', x'00', 0)", []).unwrap();
+    Connection::open(named("newer"))
+        .unwrap()
+        .execute("INSERT INTO schema_migration VALUES (99, 'later', x'00', 0)", [])
+        .unwrap();
     let mut bytes = fs::read(&good).unwrap();
     // The end of the file is gone, and pages in the middle are noise.
     let middle = bytes.len() / 2;
@@ -153,14 +161,17 @@ fn what_is_no_backup_replaces_nothing_and_is_told() {
         ("damaged", "damaged"),
         ("cut", "damaged"),
     ] {
-        let said =
-            refused(&run(home.path(), &["restore", &named(name), "--key", &format!("{good}.key")]), if name == "newer" { 4 } else { 1 });
+        let said = refused(
+            &run(home.path(), &["restore", &named(name), "--key", &format!("{good}.key")]),
+            if name == "newer" { 4 } else { 1 },
+        );
         assert!(said.contains(words) && said.contains(name), "{name}: {said}");
     }
 
     assert_eq!(fs::read(home.path().join("avert.db")).unwrap(), before);
     assert_eq!(total(home.path()), 40);
-    let left: Vec<_> = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let left: Vec<_> =
+        fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(!left.iter().any(|name| name.contains("before-restore") || name.starts_with(".tmp")), "{left:?}");
 }
 
@@ -177,9 +188,23 @@ fn an_altered_backup_replaces_nothing_though_every_page_of_it_is_sound() {
     let unreadable = refused(&run(home.path(), &["restore", &file]), 1);
 
     let sum = told["sha256"].as_str().unwrap();
-    assert!(altered.contains("is not what was written") && altered.contains(sum) && altered.contains("nothing was replaced"), "{altered}");
-    assert!(unreadable.contains("avert.backup.sha256") && unreadable.contains("holds no SHA-256 checksum"), "{unreadable}");
-    assert!(fs::read_dir(home.path()).unwrap().all(|entry| !entry.unwrap().file_name().to_string_lossy().contains("before-restore")));
+    assert!(
+        altered.contains("is not what was written")
+            && altered.contains(sum)
+            && altered.contains("nothing was replaced"),
+        "{altered}"
+    );
+    assert!(
+        unreadable.contains("avert.backup.sha256") && unreadable.contains("holds no SHA-256 checksum"),
+        "{unreadable}"
+    );
+    assert!(
+        fs::read_dir(home.path()).unwrap().all(|entry| !entry
+            .unwrap()
+            .file_name()
+            .to_string_lossy()
+            .contains("before-restore"))
+    );
 }
 
 #[test]
@@ -194,7 +219,10 @@ fn a_backup_without_a_checksum_comes_back_and_is_not_called_verified() {
 
     let output = run(home.path(), &["restore", &file]);
 
-    assert_eq!((&beside["verified"], format!("{}  avert.backup\n", beside["sha256"].as_str().unwrap())), (&json!(true), line));
+    assert_eq!(
+        (&beside["verified"], format!("{}  avert.backup\n", beside["sha256"].as_str().unwrap())),
+        (&json!(true), line)
+    );
     let (said, told) = (refused(&output, 0), String::from_utf8(output.stdout).unwrap());
     assert!(said.contains("not verified: no checksum beside it"), "{said}");
     assert!(told.contains("not verified.") && total(home.path()) == 3, "{told}");
@@ -202,7 +230,8 @@ fn a_backup_without_a_checksum_comes_back_and_is_not_called_verified() {
 
 #[test]
 fn a_backup_with_the_wrong_key_replaces_nothing() {
-    let (home, other, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, other, place) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     import(home.path(), &alerts(1..=1));
     import(other.path(), &alerts(1..=3));
     let file = file_in(&place, "avert.backup");
@@ -224,9 +253,10 @@ fn a_restore_is_written_into_the_audit_log_that_it_brings_back() {
     run_ok(home.path(), &["restore", &file]);
 
     let conn = Connection::open(home.path().join("avert.db")).unwrap();
-    let entry = conn.query_row("SELECT actor, origin, action, detail FROM audit ORDER BY number DESC LIMIT 1", [], |row| {
-        Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
-    });
+    let entry =
+        conn.query_row("SELECT actor, origin, action, detail FROM audit ORDER BY number DESC LIMIT 1", [], |row| {
+            Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
+        });
     let told: [String; 4] = entry.unwrap();
     assert_eq!(told, ["local", "this machine", "backup.restored", "monday.backup: 2 alerts, 0 outcomes"]);
     let doctor = run_ok(home.path(), &["doctor"]);
@@ -263,7 +293,9 @@ fn a_backup_whose_key_is_nowhere_replaces_nothing_and_the_key_is_asked_for() {
     run_ok(home.path(), &["backup", &file, "--no-key"]);
     let key = home.path().join("secret.key").to_str().unwrap().to_owned();
 
-    for (arguments, named) in [(vec![], new.path().join("secret.key")), (vec!["--key", "/nowhere/key"], "/nowhere/key".into())] {
+    for (arguments, named) in
+        [(vec![], new.path().join("secret.key")), (vec!["--key", "/nowhere/key"], "/nowhere/key".into())]
+    {
         let said = refused(&run(new.path(), &[vec!["restore", file.as_str()], arguments].concat()), 1);
 
         assert!(said.contains(&format!("{}: does not exist", named.display())), "{said}");
@@ -277,10 +309,13 @@ fn a_backup_whose_key_is_nowhere_replaces_nothing_and_the_key_is_asked_for() {
 
 #[test]
 fn restoring_gives_back_every_row_of_every_table() {
-    let (home, other, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, other, place) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     import(home.path(), &alerts(1..=30));
     run_ok(home.path(), &["organizations", "create", "ACME"]);
-    for command in [&["keys", "create"][..], &["clients", "create"], &["webhooks", "add", "http://127.0.0.1:9/", "--basic", "a:b"]] {
+    for command in
+        [&["keys", "create"][..], &["clients", "create"], &["webhooks", "add", "http://127.0.0.1:9/", "--basic", "a:b"]]
+    {
         run_ok(home.path(), &[command, &["--organization", "default"]].concat());
     }
     let file = file_in(&place, "avert.backup");
@@ -307,8 +342,9 @@ fn rows(home: &Path) -> std::collections::BTreeMap<String, Vec<String>> {
         let columns = conn.prepare(&format!("SELECT * FROM {table}")).unwrap().column_count();
         let order = if columns > 1 { "1, 2" } else { "1" };
         let mut statement = conn.prepare(&format!("SELECT * FROM {table} ORDER BY {order}")).unwrap();
-        let text =
-            |row: &rusqlite::Row<'_>| Ok((0..columns).map(|column| format!("{:?} ", row.get_ref(column).unwrap())).collect::<String>());
+        let text = |row: &rusqlite::Row<'_>| {
+            Ok((0..columns).map(|column| format!("{:?} ", row.get_ref(column).unwrap())).collect::<String>())
+        };
         statement.query_map([], text).unwrap().map(Result::unwrap).collect::<Vec<String>>()
     };
     tables.into_iter().map(|table| (table.clone(), rows_of(&table))).collect()

@@ -1,4 +1,5 @@
-//! What the disk and the system refuse is told by its cause, and only damage sends to a backup; what is believed is looked at before.
+//! What the disk and the system refuse is told by its cause, and only damage sends to a backup; what is believed is
+//! looked at before.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -22,11 +23,19 @@ struct Caller {
 
 impl Caller {
     async fn status(&self, path: &str) -> u16 {
-        self.http.get(format!("{}{path}", self.url)).header("X-API-KEY", &self.key).send().await.unwrap().status().as_u16()
+        self.http
+            .get(format!("{}{path}", self.url))
+            .header("X-API-KEY", &self.key)
+            .send()
+            .await
+            .unwrap()
+            .status()
+            .as_u16()
     }
 
     async fn refund(&self, id: &str) -> u16 {
-        let request = self.http.put(format!("{}/api/v1/alerts/{id}/resolution", self.url)).header("X-API-KEY", &self.key);
+        let request =
+            self.http.put(format!("{}/api/v1/alerts/{id}/resolution", self.url)).header("X-API-KEY", &self.key);
         let request = request.header("Content-Type", "application/json").body(r#"{"refunded":"REFUNDED"}"#);
         request.send().await.unwrap().status().as_u16()
     }
@@ -102,7 +111,10 @@ fn flip(log: &Path, at: usize) {
 #[case::a_bit_in_the_header(|log: &Path| flip(log, 17), "header")]
 #[case::a_missing_log(|log: &Path| fs::remove_file(log).unwrap(), "missing or cut")]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_that_has_lost_decisions_is_refused_by_all_and_left_as_it_is(#[case] spoil: fn(&Path), #[case] word: &str) {
+async fn a_log_that_has_lost_decisions_is_refused_by_all_and_left_as_it_is(
+    #[case] spoil: fn(&Path),
+    #[case] word: &str,
+) {
     let home = killed().await;
     let log = home.path().join("avert.db-wal");
     spoil(&log);
@@ -111,7 +123,10 @@ async fn a_log_that_has_lost_decisions_is_refused_by_all_and_left_as_it_is(#[cas
 
     for command in [vec!["alerts", "list"], vec!["backup", &backup]] {
         let said = refused(&run(home.path(), &command), 1);
-        assert!(said.contains(word) && said.contains("it is damaged") && said.contains("avert restore FILE"), "{command:?}: {said}");
+        assert!(
+            said.contains(word) && said.contains("it is damaged") && said.contains("avert restore FILE"),
+            "{command:?}: {said}"
+        );
     }
     let doctor = run(home.path(), &["doctor"]);
 
@@ -140,7 +155,8 @@ fn a_schema_that_was_changed_is_refused_by_all_with_what_is_missing_or_foreign()
     let at = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
     let (before, after) = (at("before"), at("after"));
     run_ok(home.path(), &["backup", &before]);
-    let change = |sql: &str| rusqlite::Connection::open(home.path().join("avert.db")).unwrap().execute_batch(sql).unwrap();
+    let change =
+        |sql: &str| rusqlite::Connection::open(home.path().join("avert.db")).unwrap().execute_batch(sql).unwrap();
     change("CREATE TABLE notes (n INTEGER)");
     run_ok(home.path(), &["backup", &after]);
     change("DROP INDEX delivery_pending; CREATE TRIGGER evil AFTER INSERT ON outcome BEGIN DELETE FROM delivery; END");
@@ -152,7 +168,10 @@ fn a_schema_that_was_changed_is_refused_by_all_with_what_is_missing_or_foreign()
     said.push(String::from_utf8(run(home.path(), &["doctor", "--output", "json"]).stdout).unwrap());
 
     for said in said {
-        assert!(said.contains("index delivery_pending is missing") && said.contains("trigger evil on outcome"), "{said}");
+        assert!(
+            said.contains("index delivery_pending is missing") && said.contains("trigger evil on outcome"),
+            "{said}"
+        );
     }
 }
 
@@ -176,7 +195,8 @@ const FILL: &str = "$bin generate --alerts 50 >/dev/null 2>&1; dd if=/dev/zero o
 fn a_full_disk_is_read_from_and_is_never_taken_for_damage(#[case] more: &str) {
     let place = tempfile::tempdir().unwrap();
     let script = format!(
-        "{FILL} {more} $bin alerts list >/dev/null; echo list $?; $bin keys create; echo keys $?; rm \"$1/fill\"; $bin keys create >/dev/null; echo again $?"
+        "{FILL} {more} $bin alerts list >/dev/null; echo list $?; $bin keys create; echo keys $?; rm \"$1/fill\"; \
+            $bin keys create >/dev/null; echo again $?"
     );
 
     let Some(output) = on_a_small_disk(place.path(), &script) else { return };
@@ -189,8 +209,10 @@ fn a_full_disk_is_read_from_and_is_never_taken_for_damage(#[case] more: &str) {
 #[test]
 fn a_read_only_directory_is_read_and_backed_up() {
     let place = tempfile::tempdir().unwrap();
-    let script = "$bin generate --alerts 50 >/dev/null 2>&1; mkdir \"$1/out\"; mount -t tmpfs tmpfs \"$1/out\"; mount -o remount,ro \"$1\";
-        $bin alerts list >/dev/null; echo list $?; $bin backup \"$1/out/b\" >/dev/null; echo backup $?; $bin keys create; echo keys $?";
+    let script = "$bin generate --alerts 50 >/dev/null 2>&1; mkdir \"$1/out\"; mount -t tmpfs tmpfs \"$1/out\"; mount \
+        -o remount,ro \"$1\";
+        $bin alerts list >/dev/null; echo list $?; $bin backup \"$1/out/b\" >/dev/null; echo backup $?; $bin keys \
+        create; echo keys $?";
 
     let Some(output) = on_a_small_disk(place.path(), script) else { return };
 
@@ -253,7 +275,10 @@ fn doctor_names_files_that_others_can_read_and_removes_what_killed_commands_have
     let cleaned = run_ok(home.path(), &["doctor", "--clean"]);
 
     let said = String::from_utf8_lossy(&open.stdout).into_owned();
-    assert!(!open.status.success() && said.contains("avert.db can be read by other users") && said.contains(".tmpAbC123"), "{said}");
+    assert!(
+        !open.status.success() && said.contains("avert.db can be read by other users") && said.contains(".tmpAbC123"),
+        "{said}"
+    );
     assert!(!at(".tmpAbC123").exists() && !cleaned.contains("leftovers"), "{cleaned}");
 }
 

@@ -122,7 +122,10 @@ async fn a_restart_inside_a_jump_leaves_nothing_expired_that_was_not() {
     assert_eq!(lapsed, Ok(0));
     for id in [alert.id, new.id] {
         let alert = acting.get(id).await.unwrap();
-        assert_eq!((alert.status.clone(), alert.expired_at, alert.hours_left(engine.clock().now())), (AlertStatus::Open, None, 23));
+        assert_eq!(
+            (alert.status.clone(), alert.expired_at, alert.hours_left(engine.clock().now())),
+            (AlertStatus::Open, None, 23)
+        );
     }
 }
 

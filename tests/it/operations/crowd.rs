@@ -1,4 +1,5 @@
-//! More connections than the system has room for: idle ones give way, and everybody gets in. Callers behind a proxy that nobody named.
+//! More connections than the system has room for: idle ones give way, and everybody gets in. Callers behind a proxy
+//! that nobody named.
 
 use std::net::TcpStream;
 

@@ -49,7 +49,8 @@ async fn a_disk_that_takes_nothing_more_gives_no_false_yes_and_all_goes_on_once_
     let server = Server::start_logging(home.path(), &["-v"], log.into());
     let desk = Desk { http: Client::new(), url: server.url.clone(), key: created["key"].as_str().unwrap().to_owned() };
     let (_, page) = desk.get("/api/v1/alerts").await;
-    let ids: Vec<String> = page["data"].as_array().unwrap().iter().map(|alert| alert["id"].as_str().unwrap().to_owned()).collect();
+    let ids: Vec<String> =
+        page["data"].as_array().unwrap().iter().map(|alert| alert["id"].as_str().unwrap().to_owned()).collect();
 
     let logged = std::fs::metadata(&path).unwrap().len();
     limit_files(&server, Some(4_096));
@@ -57,7 +58,11 @@ async fn a_disk_that_takes_nothing_more_gives_no_false_yes_and_all_goes_on_once_
         let (status, problem) = desk.refund(id).await;
         assert_eq!((status.as_u16(), &problem["code"]), (503, &json!("overloaded")), "{problem}");
         let (status, alert) = desk.get(&format!("/api/v1/alerts/{id}")).await;
-        assert_eq!((status.as_u16(), &alert["outcome"]), (200, &Value::Null), "reading goes on, and nothing was stored");
+        assert_eq!(
+            (status.as_u16(), &alert["outcome"]),
+            (200, &Value::Null),
+            "reading goes on, and nothing was stored"
+        );
     }
     let (ready, why) = desk.get("/ready").await;
     assert_eq!(ready.as_u16(), 503);
@@ -76,8 +81,13 @@ async fn a_disk_that_takes_nothing_more_gives_no_false_yes_and_all_goes_on_once_
     assert_eq!((status.as_u16(), &alert["status"]), (200, &json!("RESOLVED")), "{alert}");
 
     server.kill_9();
-    let kept: Value = serde_json::from_str(&run_ok(home.path(), &["alerts", "show", &ids[0], "--output", "json"])).unwrap();
+    let kept: Value =
+        serde_json::from_str(&run_ok(home.path(), &["alerts", "show", &ids[0], "--output", "json"])).unwrap();
     assert_eq!(kept["status"], "RESOLVED");
-    let doctor = Command::new(crate::support::binary::binary()).args(["doctor", "--data-dir"]).arg(home.path()).output().unwrap();
+    let doctor = Command::new(crate::support::binary::binary())
+        .args(["doctor", "--data-dir"])
+        .arg(home.path())
+        .output()
+        .unwrap();
     assert!(doctor.status.success(), "{}", String::from_utf8_lossy(&doctor.stdout));
 }

@@ -22,7 +22,11 @@ fn doctor(home: &Path) -> (Option<i32>, Value) {
 #[track_caller]
 fn assert_finds(home: &Path, check: &str, state: &str) -> Value {
     let (code, report) = doctor(home);
-    let finding = report["checks"].as_array().unwrap().iter().find(|finding| finding["check"] == check && finding["state"] == state);
+    let finding = report["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|finding| finding["check"] == check && finding["state"] == state);
     let finding = finding.unwrap_or_else(|| panic!("{check} is not {state}: {report:#}")).clone();
     assert_eq!(code, Some(i32::from(state == "wrong")), "{report:#}");
     assert!(!finding["advice"].as_str().unwrap().is_empty(), "{finding}");
@@ -94,7 +98,10 @@ fn counts_that_differ_from_counting_are_wrong() {
 #[test]
 fn an_outcome_without_its_word_is_wrong() {
     let home = healthy();
-    spoil(home.path(), "INSERT INTO outcome VALUES (1, randomblob(16), 'p', 'success', 'resolved', 'refunded', '', NULL, 0, NULL)");
+    spoil(
+        home.path(),
+        "INSERT INTO outcome VALUES (1, randomblob(16), 'p', 'success', 'resolved', 'refunded', '', NULL, 0, NULL)",
+    );
 
     assert_finds(home.path(), "outcomes", "wrong");
 }
@@ -119,12 +126,16 @@ fn an_audit_log_that_somebody_worked_on_is_wrong_and_the_doctor_says_where() {
     let home = healthy();
     run_ok(home.path(), &["keys", "create"]);
     let (_, report) = doctor(home.path());
-    let whole = report["checks"].as_array().unwrap().iter().find(|finding| finding["check"] == "audit log").unwrap().clone();
+    let whole =
+        report["checks"].as_array().unwrap().iter().find(|finding| finding["check"] == "audit log").unwrap().clone();
     spoil(home.path(), "DROP TRIGGER audit_is_not_altered; UPDATE audit SET actor = 'nobody' WHERE number = 2");
 
     let finding = assert_finds(home.path(), "audit log", "wrong");
 
-    assert!(whole["state"] == "ok" && whole["found"].as_str().unwrap().starts_with("whole, 2 entries; the newest is number 2, SHA-256 "));
+    assert!(
+        whole["state"] == "ok"
+            && whole["found"].as_str().unwrap().starts_with("whole, 2 entries; the newest is number 2, SHA-256 ")
+    );
     assert_eq!(finding["found"], "broken at entry 2, which was altered: its hash does not fit");
 }
 
@@ -133,8 +144,10 @@ fn a_decision_that_waits_for_a_person_is_wrong_and_a_doubtful_one_a_notice() {
     let home = healthy();
     let attempt = |state: &str, alert: u8| {
         format!(
-            "INSERT INTO resolution_attempt (id, organization, alert, dialect, refunded, comments, body_hash, state, generation, instance,
-                started_at, deadline, actor, origin) VALUES (randomblob(16), 1, {alert}, 'current', 'REFUNDED', '', randomblob(32), '{state}', 1,
+            "INSERT INTO resolution_attempt (id, organization, alert, dialect, refunded, comments, body_hash, state, \
+                generation, instance,
+                started_at, deadline, actor, origin) VALUES (randomblob(16), 1, {alert}, 'current', 'REFUNDED', '', \
+                randomblob(32), '{state}', 1,
                 randomblob(16), 0, 0, 'somebody', 'somewhere')"
         )
     };
@@ -169,7 +182,8 @@ fn settings_that_cannot_be_read_are_told_and_the_rest_too() {
     let settings = home.path().join("settings.toml");
     fs::write(&settings, "[console]\ntheme = \"blue\"\n").unwrap();
 
-    let output = avert(home.path(), &["doctor", "--output", "json", "--config", settings.to_str().unwrap()]).output().unwrap();
+    let output =
+        avert(home.path(), &["doctor", "--output", "json", "--config", settings.to_str().unwrap()]).output().unwrap();
 
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.code(), &report["wrong"]), (Some(1), &Value::from(1)));
@@ -205,7 +219,8 @@ fn it_says_who_answers_for_each_network_and_warns_where_production_decides_into_
     let token = home.path().join("token");
     fs::write(&token, "tok-5up3r-s3cr3t").unwrap();
     fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
-    let gateway = format!("[providers.ethoca]\nurl = \"https://gateway.example\"\ncredential_file = \"{}\"\n", token.display());
+    let gateway =
+        format!("[providers.ethoca]\nurl = \"https://gateway.example\"\ncredential_file = \"{}\"\n", token.display());
 
     let sandbox = with_settings(home.path(), "");
     let production = with_settings(home.path(), &format!("environment = \"production\"\n{gateway}lookup = true\n"));
@@ -218,7 +233,10 @@ fn it_says_who_answers_for_each_network_and_warns_where_production_decides_into_
     let simulated = "ETHOCA, VERIFI, CDRN: answered by the built-in simulator; decisions reach nobody";
     assert_eq!(told(&sandbox, "networks"), ("ok", simulated));
     assert_eq!(told(&production, "network ETHOCA"), ("ok", "answered by https://gateway.example (can be asked)"));
-    assert_eq!(told(&production, "networks"), ("notice", "VERIFI, CDRN: answered by the built-in simulator; decisions reach nobody"));
+    assert_eq!(
+        told(&production, "networks"),
+        ("notice", "VERIFI, CDRN: answered by the built-in simulator; decisions reach nobody")
+    );
     assert_eq!(told(&helpless, "network ETHOCA").0, "notice");
     assert!(told(&seen, "network ETHOCA").1.ends_with("can be read by other users"), "{seen:#}");
     assert_eq!(told(&gone, "network ETHOCA").0, "wrong");
@@ -242,7 +260,8 @@ fn an_endpoint_that_fails_is_told_with_its_time_here_and_in_the_list() {
 /// Runs the doctor, which has to come to its end.
 #[track_caller]
 fn ends(home: &Path) -> Value {
-    let mut command = avert(home, &["doctor", "--output", "json", "--config", &home.join("settings.toml").to_string_lossy()]);
+    let mut command =
+        avert(home, &["doctor", "--output", "json", "--config", &home.join("settings.toml").to_string_lossy()]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let id = child.id();
     let (tell, told) = mpsc::channel();
@@ -257,8 +276,10 @@ fn ends(home: &Path) -> Value {
 #[test]
 fn a_pipe_where_a_file_is_expected_is_told_and_not_waited_for() {
     let network = |home: &Path| {
-        let text =
-            format!("[providers.ethoca]\nurl = \"https://gateway.example\"\ncredential_file = \"{}\"\n", home.join("token").display());
+        let text = format!(
+            "[providers.ethoca]\nurl = \"https://gateway.example\"\ncredential_file = \"{}\"\n",
+            home.join("token").display()
+        );
         fs::write(home.join("settings.toml"), text).unwrap();
         fs::write(home.join("token"), "t").unwrap();
     };
@@ -286,7 +307,8 @@ fn a_pipe_where_a_file_is_expected_is_told_and_not_waited_for() {
 
 #[test]
 fn what_must_be_a_folder_and_is_none_is_told() {
-    for (name, check) in [("instances", "processes"), ("logs", "folders"), ("desk", "folders"), ("reports", "folders")] {
+    for (name, check) in [("instances", "processes"), ("logs", "folders"), ("desk", "folders"), ("reports", "folders")]
+    {
         let home = healthy();
         let _ = fs::remove_dir_all(home.path().join(name));
         fs::write(home.path().join(name), "").unwrap();

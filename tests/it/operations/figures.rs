@@ -7,7 +7,8 @@ use crate::support::binary::{Server, run_ok};
 use crate::support::operations::{alerts, import};
 
 fn key(home: &std::path::Path, scope: &str) -> String {
-    let created: Value = serde_json::from_str(&run_ok(home, &["keys", "create", "--scope", scope, "--output", "json"])).unwrap();
+    let created: Value =
+        serde_json::from_str(&run_ok(home, &["keys", "create", "--scope", scope, "--output", "json"])).unwrap();
     created["key"].as_str().unwrap().to_owned()
 }
 
@@ -19,16 +20,21 @@ async fn an_operator_reads_what_was_asked_and_decided_and_how_long_the_queues_ar
     let server = Server::start(home.path(), &[]);
     let http = Client::new();
     let get = |path: &str, key: &str| http.get(format!("{}{path}", server.url)).header("X-API-KEY", key).send();
-    let page: Value = serde_json::from_str(&get("/api/v1/alerts", &alerts_key).await.unwrap().text().await.unwrap()).unwrap();
+    let page: Value =
+        serde_json::from_str(&get("/api/v1/alerts", &alerts_key).await.unwrap().text().await.unwrap()).unwrap();
     let id = page["data"][0]["id"].as_str().unwrap();
     for expected in [200, 409] {
         let put = http.put(format!("{}/api/v1/alerts/{id}/resolution", server.url)).header("X-API-KEY", &alerts_key);
-        let put = put.header("Content-Type", "application/json").body(r#"{"refunded":"NOT REFUNDED"}"#).send().await.unwrap();
+        let put =
+            put.header("Content-Type", "application/json").body(r#"{"refunded":"NOT REFUNDED"}"#).send().await.unwrap();
         assert_eq!(put.status().as_u16(), expected);
     }
     get("/no/such/route/4111111111111111", &alerts_key).await.unwrap();
 
-    let refused = [get("/metrics", &alerts_key).await.unwrap(), http.get(format!("{}/metrics", server.url)).send().await.unwrap()];
+    let refused = [
+        get("/metrics", &alerts_key).await.unwrap(),
+        http.get(format!("{}/metrics", server.url)).send().await.unwrap(),
+    ];
     let told = get("/metrics", &operator_key).await.unwrap();
     let bearer = http.get(format!("{}/metrics", server.url)).bearer_auth(&operator_key).send().await.unwrap();
 

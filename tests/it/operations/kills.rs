@@ -1,7 +1,8 @@
-//! Backups and restores that are killed at any point: what is there afterwards is one usable state, and nothing unfinished stays.
+//! Backups and restores that are killed at any point: what is there afterwards is one usable state, and nothing
+//! unfinished stays.
 //!
-//! An observer copies everything behind each step on the file system: that is what a kill there leaves. The real binary is killed too,
-//! whenever something new has come into the directory.
+//! An observer copies everything behind each step on the file system: that is what a kill there leaves. The real binary
+//! is killed too, whenever something new has come into the directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ fn total(home: &Path) -> u64 {
 /// What the doctor says that is not as it should be, by check.
 fn complaints(home: &Path) -> Vec<String> {
     let report: Value = serde_json::from_slice(&run(home, &["doctor", "--output", "json"]).stdout).unwrap();
-    let bad = report["checks"].as_array().unwrap().iter().filter(|check| check["state"] != "ok" && check["check"] != "disk");
+    let bad =
+        report["checks"].as_array().unwrap().iter().filter(|check| check["state"] != "ok" && check["check"] != "disk");
     bad.map(|check| format!("{}: {}", check["check"].as_str().unwrap(), check["found"].as_str().unwrap())).collect()
 }
 
@@ -62,7 +64,11 @@ impl States {
     /// Each step with the state that a kill behind it leaves.
     fn each(&self) -> Vec<(String, PathBuf)> {
         let steps = self.steps.lock().unwrap();
-        steps.iter().enumerate().map(|(at, step)| (format!("{at} ({step})"), self.place.path().join(at.to_string()))).collect()
+        steps
+            .iter()
+            .enumerate()
+            .map(|(at, step)| (format!("{at} ({step})"), self.place.path().join(at.to_string())))
+            .collect()
     }
 }
 
@@ -77,12 +83,14 @@ fn notes_for(copy: &Path, original: &Path) {
 }
 
 fn names(directory: &Path) -> Vec<String> {
-    let mut names: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
 
-/// A desk with two alerts whose engine died at work, so that its log is not empty, and a backup of another desk with three.
+/// A desk with two alerts whose engine died at work, so that its log is not empty, and a backup of another desk with
+/// three.
 fn two_desks() -> (TempDir, TempDir) {
     let (root, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let home = root.path().join("home");
@@ -118,14 +126,23 @@ fn a_restore_killed_behind_any_step_leaves_one_usable_state_and_the_next_start_f
 
     let mut totals = Vec::new();
     for (step, home) in states.each() {
-        let before: Vec<String> = complaints(&home).into_iter().filter(|found| !found.starts_with("restore: ")).collect();
-        assert!(before.is_empty(), "the doctor says nothing but that a restore is unfinished, behind step {step}: {before:?}");
+        let before: Vec<String> =
+            complaints(&home).into_iter().filter(|found| !found.starts_with("restore: ")).collect();
+        assert!(
+            before.is_empty(),
+            "the doctor says nothing but that a restore is unfinished, behind step {step}: {before:?}"
+        );
         totals.push(total(&home));
         assert!(complaints(&home).is_empty(), "{step}: {:?}", complaints(&home));
         let left: Vec<String> = names(&home).into_iter().filter(|name| name.contains("unfinished")).collect();
         assert!(left.is_empty(), "{step}: {left:?}");
         let kept = names(&home).iter().filter(|name| name.contains(".before-restore.")).count();
-        assert_eq!(kept, if totals.ends_with(&[3]) { 2 } else { 0 }, "{step}: the old database and its key are kept: {:?}", names(&home));
+        assert_eq!(
+            kept,
+            if totals.ends_with(&[3]) { 2 } else { 0 },
+            "{step}: the old database and its key are kept: {:?}",
+            names(&home)
+        );
     }
     assert!(totals.is_sorted() && totals.starts_with(&[2]) && totals.ends_with(&[3]), "{totals:?}");
     assert!(totals.len() > 12, "{totals:?}");
@@ -193,7 +210,8 @@ fn the_backup_that_a_killed_one_was_to_replace_comes_back_or_the_new_one_does() 
     let mut totals = Vec::new();
     for (step, root) in states.each() {
         let elsewhere = tempfile::tempdir().unwrap();
-        let told = run_ok(elsewhere.path(), &["restore", root.join("place/file").to_str().unwrap(), "--output", "json"]);
+        let told =
+            run_ok(elsewhere.path(), &["restore", root.join("place/file").to_str().unwrap(), "--output", "json"]);
         assert_eq!(serde_json::from_str::<Value>(&told).unwrap()["verified"], true, "{step}");
         totals.push(total(elsewhere.path()));
     }
@@ -224,7 +242,8 @@ fn listing(directory: &Path) -> Vec<(PathBuf, u64)> {
     all
 }
 
-/// Runs a command of the real binary and kills it when the directory has changed so many times; whether it was killed before its end.
+/// Runs a command of the real binary and kills it when the directory has changed so many times; whether it was killed
+/// before its end.
 pub fn kill_behind(home: &Path, watched: &Path, changes: usize, arguments: &[&str]) -> bool {
     let mut seen = listing(watched);
     let mut child = avert(home, arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -279,7 +298,10 @@ fn the_binary_killed_while_it_backs_up_leaves_nothing_once_the_doctor_cleans() {
         run_ok(&home, &["doctor", "--clean"]);
 
         let found = names(&place);
-        assert!(found.is_empty() || found == ["file", "file.key", "file.sha256"], "killed behind change {changes}: {found:?}");
+        assert!(
+            found.is_empty() || found == ["file", "file.key", "file.sha256"],
+            "killed behind change {changes}: {found:?}"
+        );
         assert!(complaints(&home).is_empty(), "killed behind change {changes}: {:?}", complaints(&home));
     }
     assert!(killed > 0, "some were killed before their end");

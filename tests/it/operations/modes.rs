@@ -54,12 +54,22 @@ fn nobody_else_may_look_into_anything_that_avert_writes() {
     server.wait().unwrap();
 
     assert!(line.starts_with("listening on"), "{line}");
-    for name in
-        ["avert.db", "avert.db-wal", "avert.db-shm", "secret.key", "instances", "avert.backup", "avert.backup.key", "avert.backup.sha256"]
-    {
+    for name in [
+        "avert.db",
+        "avert.db-wal",
+        "avert.db-shm",
+        "secret.key",
+        "instances",
+        "avert.backup",
+        "avert.backup.key",
+        "avert.backup.sha256",
+    ] {
         assert!(found.iter().any(|(path, _)| path.ends_with(name)), "{name} is there: {found:?}");
     }
-    assert!(found.iter().any(|(path, _)| path.extension().is_some_and(|extension| extension == "lock")), "a running process: {found:?}");
+    assert!(
+        found.iter().any(|(path, _)| path.extension().is_some_and(|extension| extension == "lock")),
+        "a running process: {found:?}"
+    );
     for (path, mode) in found {
         let allowed = if path.is_dir() { 0o700 } else { 0o600 };
         assert_eq!(mode, allowed, "{} is {mode:o}", path.display());

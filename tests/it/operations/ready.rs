@@ -20,10 +20,12 @@ use crate::support::store::open;
 use crate::webhooks::troubled::{Trouble, TroubledStore};
 
 async fn asked(store: SharedStore, dispatcher: Option<watch::Receiver<Instant>>, path: &str) -> (u16, String) {
-    let engine = Engine::new(store, Providers::all(network(true, true)), ManualClock::at(NOON), EngineSettings::default());
+    let engine =
+        Engine::new(store, Providers::all(network(true, true)), ManualClock::at(NOON), EngineSettings::default());
     let options = ApiOptions { dispatcher, ..ApiOptions::default() };
     let app = router(engine, "127.0.0.1:7317".parse().unwrap(), &options).unwrap();
-    let answer = app.oneshot(Request::get(path).header("Host", "localhost").body(Body::empty()).unwrap()).await.unwrap();
+    let answer =
+        app.oneshot(Request::get(path).header("Host", "localhost").body(Body::empty()).unwrap()).await.unwrap();
     let status = answer.status().as_u16();
     let body = axum::body::to_bytes(answer.into_body(), 65_536).await.unwrap();
     (status, String::from_utf8(body.to_vec()).unwrap())

@@ -1,11 +1,14 @@
-//! How long the records of what people did are kept: the audit log, and attempts to resolve. What is left still verifies.
+//! How long the records of what people did are kept: the audit log, and attempts to resolve. What is left still
+//! verifies.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock as _, Timestamp};
-use avert::domain::{Alert, AlertId, AuditEntry, AuditState, CredentialKind, Deadline, IngestOptions, KeyScope, Pruned, RetentionPolicy};
+use avert::domain::{
+    Alert, AlertId, AuditEntry, AuditState, CredentialKind, Deadline, IngestOptions, KeyScope, Pruned, RetentionPolicy,
+};
 use avert::engine::{ActingEngine, Engine, EngineSettings, MonotonicClock};
 use avert::providers::simulator::Fault;
 use avert::service::{Alerts as _, Audit as _, Intake as _, ServiceError};
@@ -37,8 +40,13 @@ impl House {
         let home = tempfile::tempdir().unwrap();
         let (clock, network) = (ManualClock::at(NOON), network(true, true));
         let days = |days: Option<i64>| days.map(TimeDelta::days);
-        let retention =
-            RetentionPolicy { delivery_attempts: None, deliveries: None, given_up: None, attempts: days(attempts), audit: days(audit) };
+        let retention = RetentionPolicy {
+            delivery_attempts: None,
+            deliveries: None,
+            given_up: None,
+            attempts: days(attempts),
+            audit: days(audit),
+        };
         let settings = EngineSettings { retention, monotonic_clock, ..impatient() };
         let engine = engine_with(home.path(), &clock, network.clone(), settings);
         let acting = acting(&engine).await;
@@ -52,7 +60,11 @@ impl House {
 
     async fn alert(&self, provider_id: &str) -> AlertId {
         let now = self.clock.now();
-        let alert = Alert { alert_time: Some(now), deadline: Deadline::At(now + TimeDelta::hours(24)), ..open_alert(provider_id) };
+        let alert = Alert {
+            alert_time: Some(now),
+            deadline: Deadline::At(now + TimeDelta::hours(24)),
+            ..open_alert(provider_id)
+        };
         let id = alert.id;
         bring_in(&self.acting, [alert]).await;
         id
@@ -143,8 +155,11 @@ async fn each_organization_is_told_of_its_own_entries_that_went() {
 
     house.engine.prune_once().await.unwrap();
 
-    let other = house.engine.acting_for(house.engine.local_caller(Some("Other")).await.unwrap_or_else(|_| panic!("{other:?}")));
-    let told = |entries: &[AuditEntry]| entries.iter().map(|entry| entry.detail.split(',').next().unwrap().to_owned()).collect::<Vec<_>>();
+    let other =
+        house.engine.acting_for(house.engine.local_caller(Some("Other")).await.unwrap_or_else(|_| panic!("{other:?}")));
+    let told = |entries: &[AuditEntry]| {
+        entries.iter().map(|entry| entry.detail.split(',').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
     assert_eq!(told(&house.audit().await), ["2 entries up to number 3"]);
     assert_eq!(told(&other.audit(None, 10).await.unwrap()), ["1 entries up to number 3"]);
     assert!(matches!(other.verify_audit().await, Ok(AuditState::Whole { entries: 2, .. })));
@@ -155,11 +170,13 @@ async fn more_than_a_commit_takes_goes_in_one_go() {
     let house = House::keeping(None, Some(10)).await;
     let conn = Connection::open(file(house.home.path())).unwrap();
     house.act(1).await;
-    // A chain of 12,000 entries that nobody wants to write one by one; the hashes are not looked at by what takes them away.
+    // A chain of 12,000 entries that nobody wants to write one by one; the hashes are not looked at by what takes them
+    // away.
     conn.execute_batch(
         "WITH RECURSIVE n(i) AS (VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
          INSERT INTO audit (number, at, organization, actor, origin, action, subject, detail, previous, hash)
-         SELECT i, at, organization, actor, origin, action, subject, detail, previous, hash FROM n, audit WHERE number = 1",
+         SELECT i, at, organization, actor, origin, action, subject, detail, previous, hash FROM n, audit WHERE \
+         number = 1",
     )
     .unwrap();
     house.pass(TimeDelta::days(12));
@@ -197,7 +214,11 @@ async fn attempts_whose_fate_is_open_are_kept_whatever_their_age() {
     for (number, state) in ["INFLIGHT", "UNKNOWN", "PARKED"].into_iter().enumerate() {
         let alert = house.alert(&format!("P-{number}")).await;
         house.acting.resolve(alert, says(Decision::Refunded)).await.unwrap();
-        conn.execute("UPDATE resolution_attempt SET state = ?1 WHERE key = (SELECT max(key) FROM resolution_attempt)", [state]).unwrap();
+        conn.execute(
+            "UPDATE resolution_attempt SET state = ?1 WHERE key = (SELECT max(key) FROM resolution_attempt)",
+            [state],
+        )
+        .unwrap();
     }
 
     house.pass(TimeDelta::days(4_000));

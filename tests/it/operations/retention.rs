@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use avert::domain::time::Clock as _;
 use avert::domain::{
-    Alert, AlertId, Deadline, Delivery, DeliveryState, EndpointAuth, NewEndpoint, NextStep, Pruned, RetentionPolicy, Secret,
+    Alert, AlertId, Deadline, Delivery, DeliveryState, EndpointAuth, NewEndpoint, NextStep, Pruned, RetentionPolicy,
+    Secret,
 };
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::service::{Alerts as _, Webhooks as _};
@@ -54,9 +55,14 @@ impl House {
     /// Brings an alert in, and makes what its delivery comes to.
     async fn told(&self, provider_id: &str, next: NextStep) -> Alert {
         let now = self.clock.now();
-        let alert = Alert { alert_time: Some(now), deadline: Deadline::At(now + TimeDelta::hours(24)), ..open_alert(provider_id) };
+        let alert = Alert {
+            alert_time: Some(now),
+            deadline: Deadline::At(now + TimeDelta::hours(24)),
+            ..open_alert(provider_id)
+        };
         bring_in(&self.acting, [alert.clone()]).await;
-        let due = self.engine.store().claim_due_deliveries(now, now + TimeDelta::seconds(45), 10, 10, &[]).await.unwrap();
+        let due =
+            self.engine.store().claim_due_deliveries(now, now + TimeDelta::seconds(45), 10, 10, &[]).await.unwrap();
         let record = AttemptRecord {
             delivery: due[0].delivery,
             generation: due[0].generation,
@@ -186,7 +192,10 @@ async fn an_event_stays_while_another_endpoint_has_not_got_it() {
 
     house.clock.advance(TimeDelta::days(2));
 
-    assert_eq!(house.engine.prune_once().await, Ok(Pruned { deliveries: 1, delivery_attempts: 1, ..Pruned::default() }));
+    assert_eq!(
+        house.engine.prune_once().await,
+        Ok(Pruned { deliveries: 1, delivery_attempts: 1, ..Pruned::default() })
+    );
     assert_eq!(house.deliveries(alert.id).await.len(), 1);
     assert_eq!(house.rows("event"), 1);
 }

@@ -1,4 +1,5 @@
-//! What an unclean end can leave of a database is looked at before anything is written to it, and refused with the way out.
+//! What an unclean end can leave of a database is looked at before anything is written to it, and refused with the way
+//! out.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +39,10 @@ fn after_an_unclean_end_a_damaged_database_is_refused_before_anything_is_written
     for command in [["alerts", "list"], ["keys", "create"]] {
         let said = refused(&run(home.path(), &command), 1);
 
-        assert!(said.contains("avert.db") && said.contains("damaged") && said.contains("nothing was written"), "{said}");
+        assert!(
+            said.contains("avert.db") && said.contains("damaged") && said.contains("nothing was written"),
+            "{said}"
+        );
         assert!(said.contains("avert restore FILE") && said.contains("avert doctor"), "{said}");
         assert!(content(home.path()) == before, "{command:?} has written");
     }
@@ -61,7 +65,10 @@ fn an_empty_database_beside_its_key_is_refused_and_stays_as_it_is() {
 
     let said = refused(&run(home.path(), &["keys", "create"]), 1);
 
-    assert!(said.contains("avert.db: is empty") && said.contains("secret.key") && said.contains("avert restore FILE"), "{said}");
+    assert!(
+        said.contains("avert.db: is empty") && said.contains("secret.key") && said.contains("avert restore FILE"),
+        "{said}"
+    );
     assert!(content(home.path()) == before, "the log is there as well");
     let doctor = run(home.path(), &["doctor"]);
     assert!(String::from_utf8_lossy(&doctor.stdout).contains("is empty, and its key is there"), "{doctor:?}");

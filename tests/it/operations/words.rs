@@ -9,7 +9,8 @@ use crate::support::operations::import;
 fn a_list_is_in_the_order_of_its_words_however_many_there_are() {
     let home = tempfile::tempdir().unwrap();
     let line = |number: u32| {
-        let alert = json!({"providerId": format!("P-{number}"), "provider": format!("NETWORK {number:04}"), "type": format!("KIND {}", 9_999 - number),
+        let alert = json!({"providerId": format!("P-{number}"), "provider": format!("NETWORK {number:04}"),
+            "type": format!("KIND {}", 9_999 - number),
             "amount": "1.00", "currency": "EUR", "hoursLeft": 20});
         format!("{alert}\n")
     };
@@ -18,8 +19,10 @@ fn a_list_is_in_the_order_of_its_words_however_many_there_are() {
     for (field, order, first) in
         [("provider", "ASC", "P-0"), ("provider", "DESC", "P-1499"), ("type", "ASC", "P-1499"), ("type", "DESC", "P-0")]
     {
-        let sorted =
-            run_ok(home.path(), &["alerts", "list", "--sort-field", field, "--sort-order", order, "--size", "1", "--output", "json"]);
+        let sorted = run_ok(
+            home.path(),
+            &["alerts", "list", "--sort-field", field, "--sort-order", order, "--size", "1", "--output", "json"],
+        );
         let page: Value = serde_json::from_str(&sorted).unwrap();
         assert_eq!((&page["total"], &page["data"][0]["providerId"]), (&json!(1_500), &json!(first)), "{field} {order}");
     }

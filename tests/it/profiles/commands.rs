@@ -16,9 +16,15 @@ fn a_profile_is_listed_in_the_form_that_scripts_rely_on() {
     world.run_ok(&["profiles", "use", "other"]);
 
     let url = &world.server.url;
-    let one = |name: &str, read_only: bool, current: bool| json!({"name": name, "url": url, "environment": "sandbox", "dialect": "current", "readOnly": read_only, "current": current, "credential": "file"});
+    let one = |name: &str, read_only: bool, current: bool| {
+        json!({"name": name, "url": url, "environment": "sandbox",
+        "dialect": "current", "readOnly": read_only, "current": current, "credential": "file"})
+    };
     let list = world.run_ok(&["profiles", "list", "--output", "json"]);
-    assert_eq!(serde_json::from_str::<Value>(&list).unwrap(), json!([one("other", false, true), one("shop", true, false)]));
+    assert_eq!(
+        serde_json::from_str::<Value>(&list).unwrap(),
+        json!([one("other", false, true), one("shop", true, false)])
+    );
     let members: Vec<usize> = ["name", "url", "environment", "dialect", "readOnly", "current", "credential"]
         .map(|name| list.find(&format!("\"{name}\":")).unwrap())
         .into();
@@ -38,7 +44,10 @@ fn a_profile_shows_the_rules_that_stage_by_themselves_in_its_console() {
     });
     let file = std::fs::read_to_string(world.config().join("profiles.toml")).unwrap();
     assert_eq!(shown, [json!("small, strangers"), Value::Null]);
-    assert!(file.contains("auto_rules = [\"small\", \"strangers\"]") && file.matches("auto_rules").count() == 1, "{file}");
+    assert!(
+        file.contains("auto_rules = [\"small\", \"strangers\"]") && file.matches("auto_rules").count() == 1,
+        "{file}"
+    );
 }
 
 #[test]
@@ -86,7 +95,8 @@ fn commands_work_on_the_profile_that_is_named_and_else_on_the_current_one() {
 
     assert_eq!(world.json(&named)["total"], 2);
     assert_eq!(world.json(&["--profile", "shop", "alerts", "list"])["total"], 2);
-    let by_variable = world.command(&["alerts", "list", "--output", "json"]).env("AVERT_PROFILE", "shop").output().unwrap();
+    let by_variable =
+        world.command(&["alerts", "list", "--output", "json"]).env("AVERT_PROFILE", "shop").output().unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&by_variable.stdout).unwrap()["total"], 2, "{}", errors(&by_variable));
     assert_refused(&world.run(&["alerts", "list"]), 3, &["there is no avert data in"]);
     world.run_ok(&["profiles", "use", "shop"]);
@@ -117,7 +127,8 @@ fn two_deployments_at_once_are_refused() {
     assert_refused(&world.run(&["alerts", "list", "--profile", "shop", "--url", url]), 2, &["--profile and --url"]);
     let by_variable = world.command(&["alerts", "list", "--url", url]).env("AVERT_PROFILE", "shop").output().unwrap();
     assert_refused(&by_variable, 2, &["AVERT_PROFILE and --url"]);
-    let by_variables = world.command(&["alerts", "list"]).env("AVERT_PROFILE", "shop").env("AVERT_URL", url).output().unwrap();
+    let by_variables =
+        world.command(&["alerts", "list"]).env("AVERT_PROFILE", "shop").env("AVERT_URL", url).output().unwrap();
     assert_refused(&by_variables, 2, &["AVERT_PROFILE and AVERT_URL"]);
     assert_refused(&world.run(&["keys", "list", "--profile", "shop"]), 2, &["--profile"]);
 }
@@ -127,7 +138,16 @@ fn an_address_sets_the_current_profile_aside() {
     let world = world();
     world.write("nowhere", "avk_test_0_none");
     let nowhere = world.desk.path().join("nowhere").to_str().unwrap().to_owned();
-    world.run_ok(&["profiles", "add", "far", "--url", "http://127.0.0.1:9", "--api-key-file", &nowhere, "--plain-secrets"]);
+    world.run_ok(&[
+        "profiles",
+        "add",
+        "far",
+        "--url",
+        "http://127.0.0.1:9",
+        "--api-key-file",
+        &nowhere,
+        "--plain-secrets",
+    ]);
     world.run_ok(&["profiles", "use", "far"]);
 
     let page = world.json(&["alerts", "list", "--url", &world.server.url, "--api-key-file", &world.key_file()]);
@@ -144,7 +164,8 @@ fn a_key_of_the_environment_beats_the_one_that_is_kept() {
 
     let kept = world.run(&list);
     let by_variable = world.command(&list).env("AVERT_API_KEY", &world.key).output().unwrap();
-    let listed = world.command(&["profiles", "list", "--output", "json"]).env("AVERT_API_KEY", &world.key).output().unwrap();
+    let listed =
+        world.command(&["profiles", "list", "--output", "json"]).env("AVERT_API_KEY", &world.key).output().unwrap();
 
     assert_refused(&kept, 5, &["not authorized"]);
     assert!(by_variable.status.success(), "{}", errors(&by_variable));
@@ -154,15 +175,30 @@ fn a_key_of_the_environment_beats_the_one_that_is_kept() {
 #[test]
 fn a_profile_of_client_credentials_speaks_the_older_dialect() {
     let world = world();
-    let client: Value = serde_json::from_str(&run_ok(world.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
+    let client: Value =
+        serde_json::from_str(&run_ok(world.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
     let (id, secret) = (client["client_id"].as_str().unwrap(), client["client_secret"].as_str().unwrap());
     let file = world.write("secret", secret);
     let url = &world.server.url;
 
-    world.run_ok(&["profiles", "add", "shop", "--url", url, "--client-id", id, "--client-secret-file", &file, "--plain-secrets"]);
+    world.run_ok(&[
+        "profiles",
+        "add",
+        "shop",
+        "--url",
+        url,
+        "--client-id",
+        id,
+        "--client-secret-file",
+        &file,
+        "--plain-secrets",
+    ]);
 
     let shown = world.json(&["profiles", "show", "shop"]);
-    assert_eq!((&shown["dialect"], &shown["clientId"], &shown["environment"]), (&json!("older"), &json!(id), &json!("sandbox")));
+    assert_eq!(
+        (&shown["dialect"], &shown["clientId"], &shown["environment"]),
+        (&json!("older"), &json!(id), &json!("sandbox"))
+    );
     assert_eq!(world.json(&["alerts", "list", "--profile", "shop"])["total"], 2);
     let file = world.config().join("secrets.toml");
     assert!(world.files_with(secret).iter().all(|found| *found == file || found.ends_with("secret")));
@@ -288,7 +324,11 @@ fn the_doctor_misses_no_database_where_only_profiles_are_worked_with() {
     let with_profile = world.run(&["doctor"]);
 
     assert_eq!((alone.status.code(), with_profile.status.code()), (Some(1), Some(0)), "{}", told(&with_profile));
-    assert!(told(&with_profile).contains("nothing, where only the profiles are worked with"), "{}", told(&with_profile));
+    assert!(
+        told(&with_profile).contains("nothing, where only the profiles are worked with"),
+        "{}",
+        told(&with_profile)
+    );
 }
 
 #[test]
@@ -301,7 +341,8 @@ fn the_doctor_sees_what_is_wrong_with_profiles() {
         let told = world.run(&["doctor", "--output", "json"]).stdout;
         let told: Value = serde_json::from_slice(&told).unwrap();
         let ours = told["checks"].as_array().unwrap().iter().filter(|check| check["check"] == "profiles");
-        ours.map(|check| format!("{} {}", check["state"].as_str().unwrap(), check["found"].as_str().unwrap())).collect::<Vec<_>>()
+        ours.map(|check| format!("{} {}", check["state"].as_str().unwrap(), check["found"].as_str().unwrap()))
+            .collect::<Vec<_>>()
     };
 
     assert_eq!(found(&world), ["ok 1 profile, every line is understood"]);
@@ -318,8 +359,18 @@ fn a_settings_file_may_be_named_by_its_bare_name() {
     let world = world();
     world.write("here.toml", "");
     let (key, url) = (world.key_file(), world.server.url.clone());
-    let mut add =
-        world.command(&["profiles", "add", "shop", "--url", &url, "--api-key-file", &key, "--plain-secrets", "--config", "here.toml"]);
+    let mut add = world.command(&[
+        "profiles",
+        "add",
+        "shop",
+        "--url",
+        &url,
+        "--api-key-file",
+        &key,
+        "--plain-secrets",
+        "--config",
+        "here.toml",
+    ]);
 
     let added = add.current_dir(world.desk.path()).output().unwrap();
 
@@ -338,7 +389,8 @@ fn a_decision_with_a_key_of_both_scopes_is_a_persons_and_compared_by_every_fact(
     world.write("key", run_ok(world.engine.path(), &["keys", "create", "--scope", "alerts,operator"]).trim());
     world.add("shop", &[]);
     let refund = |alert: &str| {
-        let mut command = world.command(&["alerts", "resolve", alert, "--refunded", "refunded", "--yes", "--profile", "shop"]);
+        let mut command =
+            world.command(&["alerts", "resolve", alert, "--refunded", "refunded", "--yes", "--profile", "shop"]);
         command.env("AVERT_USER", "anna").output().unwrap()
     };
     let first = refund("FAR-1");

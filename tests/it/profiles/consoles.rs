@@ -53,7 +53,8 @@ fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
     terminal.wait_for(" PRODUCTION  shop");
 
     terminal.press("n");
-    terminal.wait_until("the form", |screen| screen.contains("Resolve  ") && screen.matches(" PRODUCTION ").count() == 2);
+    terminal
+        .wait_until("the form", |screen| screen.contains("Resolve  ") && screen.matches(" PRODUCTION ").count() == 2);
     for key in ["\r", "\r", "\r", "\r"] {
         terminal.press(key);
     }
@@ -80,7 +81,8 @@ fn a_live_key_makes_it_production_whatever_the_profile_says() {
     let world = world_of("production");
     world.run_ok(&["profiles", "add", "shop", "--url", &world.server.url, "--environment", "sandbox"]);
 
-    let terminal = Terminal::start_with(world.desk.path(), &["open", "shop"], &[("AVERT_API_KEY", &world.key)], 120, 40);
+    let terminal =
+        Terminal::start_with(world.desk.path(), &["open", "shop"], &[("AVERT_API_KEY", &world.key)], 120, 40);
 
     terminal.wait_for(" PRODUCTION  shop");
     leave(terminal);
@@ -158,7 +160,8 @@ async fn a_console_asks_for_as_many_alerts_as_its_profile_says_by_the_companys_o
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("key"), "k").unwrap();
     let (url, file) = (server.uri(), home.path().join("key").to_str().unwrap().to_owned());
-    let how = ["--environment", "sandbox", "--page-size", "25", "--refresh-seconds", "1", "--company-parameter", "shopIds"];
+    let how =
+        ["--environment", "sandbox", "--page-size", "25", "--refresh-seconds", "1", "--company-parameter", "shopIds"];
     let add = ["profiles", "add", "shop", "--url", &url, "--api-key-file", &file, "--plain-secrets"];
     assert!(run(home.path(), &[&add[..], &how].concat()).status.success());
 
@@ -176,7 +179,11 @@ async fn a_console_asks_for_as_many_alerts_as_its_profile_says_by_the_companys_o
     let is_shown = |query: &&str| query.contains("sortField=hoursLeft") && !query.contains("expiresIn");
     let lists: Vec<&str> = requests.iter().filter_map(|request| request.url.query()).filter(is_shown).collect();
     assert!(lists.len() >= 2 && lists.iter().all(|query| query.contains("size=25")), "{lists:?}");
-    assert!(requests.last().unwrap().url.query().unwrap().contains(&format!("shopIds={company}")), "{:?}", requests.last());
+    assert!(
+        requests.last().unwrap().url.query().unwrap().contains(&format!("shopIds={company}")),
+        "{:?}",
+        requests.last()
+    );
 }
 
 #[test]
@@ -235,7 +242,18 @@ fn a_signal_that_comes_between_two_consoles_ends_the_program() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let key = world.write("key", &world.key);
-    world.run_ok(&["profiles", "add", "far", "--url", &url, "--environment", "sandbox", "--api-key-file", &key, "--plain-secrets"]);
+    world.run_ok(&[
+        "profiles",
+        "add",
+        "far",
+        "--url",
+        &url,
+        "--environment",
+        "sandbox",
+        "--api-key-file",
+        &key,
+        "--plain-secrets",
+    ]);
     let mut terminal = world.console(&["open", "shop"]);
     terminal.wait_for("SHOP 2");
 
@@ -272,7 +290,8 @@ fn where_nothing_can_be_written_the_console_opens_says_so_once_and_works() {
     let mut terminal = world.console(&arguments);
     terminal.wait_for("SHOP 2");
 
-    terminal.wait_for("Nothing is kept here: drafts, notes, views, snoozes, journal and log of this console end with it");
+    terminal
+        .wait_for("Nothing is kept here: drafts, notes, views, snoozes, journal and log of this console end with it");
     terminal.wait_for("It is tried again until it can be written.");
     decide(&mut terminal);
     assert!(!terminal.text().contains("could not be kept"), "{}", terminal.text());
@@ -315,7 +334,8 @@ fn a_desk_that_can_be_written_by_now_has_what_was_decided_before_and_keeps_what_
     terminal.press("q");
     assert_eq!(terminal.wait_exit().0, 0);
     let journal = journal_in(home.as_ref());
-    let steps: Vec<&str> = ["\"staged\"", "\"sent\"", "\"recorded\""].into_iter().filter(|step| journal.contains(step)).collect();
+    let steps: Vec<&str> =
+        ["\"staged\"", "\"sent\"", "\"recorded\""].into_iter().filter(|step| journal.contains(step)).collect();
     assert_eq!(steps.len(), 3, "{journal}");
     let mut terminal = world.console(&arguments);
     terminal.wait_for("SHOP 2");
@@ -367,7 +387,8 @@ fn a_desk_on_a_read_only_file_system_is_read_and_not_written() {
 
     let home = world.desk.path().to_str().unwrap();
     let program = crate::support::binary::binary();
-    let script = format!("mount --bind {home} {home} && mount -o remount,ro,bind {home} && exec {} \"$@\"", program.display());
+    let script =
+        format!("mount --bind {home} {home} && mount -o remount,ro,bind {home} && exec {} \"$@\"", program.display());
     let all: Vec<&str> = ["-rm", "sh", "-c", &script, "avert"].into_iter().chain(arguments).collect();
     let mut terminal = Terminal::start_program("unshare".as_ref(), world.desk.path(), &all, &[], 120, 40);
     terminal.wait_for("Nothing is kept here");

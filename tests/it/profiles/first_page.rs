@@ -102,7 +102,10 @@ fn in_a_terminal_that_only_writes_lines_a_clear_line_and_2() {
     let (code, written) = Terminal::start_with(home.path(), &["demo"], &[("TERM", "dumb")], 80, 24).wait_exit();
 
     let written = String::from_utf8_lossy(&written);
-    assert!(code == 2 && written.contains("TERM=dumb says that this one cannot") && !written.contains('\x1b'), "{code}: {written:?}");
+    assert!(
+        code == 2 && written.contains("TERM=dumb says that this one cannot") && !written.contains('\x1b'),
+        "{code}: {written:?}"
+    );
 }
 
 #[rstest]

@@ -20,7 +20,11 @@ fn without_a_keyring_and_the_flag_nothing_is_kept_and_both_ways_on_are_named() {
 
     let refused = world.run(&add);
 
-    assert_refused(&refused, 1, &["nothing was kept: there is no system keyring here", "Start or unlock a keyring", "--plain-secrets"]);
+    assert_refused(
+        &refused,
+        1,
+        &["nothing was kept: there is no system keyring here", "Start or unlock a keyring", "--plain-secrets"],
+    );
     assert!(!world.config().join("profiles.toml").exists() && world.files_with(&world.key).is_empty());
 }
 
@@ -63,21 +67,34 @@ fn a_keyring_that_gives_nothing_out_fails_its_step_of_a_test_and_the_others_are_
     assert_eq!(withheld.status.code(), Some(1), "{}", errors(&withheld));
     assert_eq!(
         well(&found),
-        [("address", &yes), ("tls", &none), ("credential", &no), ("list", &none), ("fields", &none), ("clock", &yes), ("avert", &none)]
+        [
+            ("address", &yes),
+            ("tls", &none),
+            ("credential", &no),
+            ("list", &none),
+            ("fields", &none),
+            ("clock", &yes),
+            ("avert", &none)
+        ]
     );
     for words in ["does not answer within 3 s", "unlock it", "AVERT_API_KEY"] {
         assert!(found[2].2.contains(words), "{words} {found:?}");
     }
     assert!(found[6].2.contains("whether one is kept is not known: the system keyring does not answer"), "{found:?}");
     let found = steps(&named);
-    assert_eq!((named.status.code(), &found[2].1, &found[6].1), (Some(0), &yes, &yes), "what is named needs no keyring: {found:?}");
+    assert_eq!(
+        (named.status.code(), &found[2].1, &found[6].1),
+        (Some(0), &yes, &yes),
+        "what is named needs no keyring: {found:?}"
+    );
 }
 
 /// A bus where nothing is started by itself: what is not there stays away.
 const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>
-<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>"#;
+<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+<allow own="*"/></policy></busconfig>"#;
 
 /// GNOME's keyring on a private session bus, with a home of its own.
 struct SecretService {
@@ -90,8 +107,10 @@ struct SecretService {
 impl SecretService {
     /// One that is open; none where its programs are missing, which is said, and wrong in CI.
     fn open() -> Option<Self> {
-        let missing: Vec<&str> =
-            ["dbus-daemon", "dbus-send", "gnome-keyring-daemon"].into_iter().filter(|program| !is_there(program)).collect();
+        let missing: Vec<&str> = ["dbus-daemon", "dbus-send", "gnome-keyring-daemon"]
+            .into_iter()
+            .filter(|program| !is_there(program))
+            .collect();
         if !missing.is_empty() {
             let words = format!("LEFT OUT: the keyring is not tested, {} not here", missing.join(", "));
             assert!(std::env::var_os("CI").is_none(), "{words}");
@@ -118,7 +137,9 @@ impl SecretService {
     fn start(&mut self, password: Option<&str>) {
         let home = self.home.path();
         let mut command = Command::new("gnome-keyring-daemon");
-        command.args(["--foreground", "--components=secrets"]).arg(format!("--control-directory={}", home.join("control").display()));
+        command
+            .args(["--foreground", "--components=secrets"])
+            .arg(format!("--control-directory={}", home.join("control").display()));
         command.args(password.map(|_| "--unlock"));
         command.env("HOME", home).env("XDG_DATA_HOME", home.join("data")).env("XDG_RUNTIME_DIR", home);
         command.env("DBUS_SESSION_BUS_ADDRESS", &self.address).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
@@ -148,7 +169,8 @@ impl SecretService {
             "string:org.freedesktop.secrets",
         ];
         loop {
-            let said = Command::new("dbus-send").args(asks).env("DBUS_SESSION_BUS_ADDRESS", &self.address).output().unwrap();
+            let said =
+                Command::new("dbus-send").args(asks).env("DBUS_SESSION_BUS_ADDRESS", &self.address).output().unwrap();
             if String::from_utf8_lossy(&said.stdout).contains(&format!("boolean {there}")) {
                 return;
             }
@@ -175,7 +197,10 @@ impl SecretService {
 
     /// Adds the engine as a profile whose key goes to the keyring.
     fn add(&self, world: &TwoMachines) {
-        self.run_ok(world, &["profiles", "add", "shop", "--url", &world.server.url, "--api-key-file", &world.key_file()]);
+        self.run_ok(
+            world,
+            &["profiles", "add", "shop", "--url", &world.server.url, "--api-key-file", &world.key_file()],
+        );
     }
 }
 
@@ -189,7 +214,8 @@ impl Drop for SecretService {
 }
 
 fn is_there(program: &str) -> bool {
-    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|directory| directory.join(program).exists()))
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|directory| directory.join(program).exists()))
 }
 
 #[test]
@@ -226,7 +252,12 @@ fn an_entry_is_kept_under_the_service_avert_and_the_profiles_name() {
             "org.freedesktop.Secret.Service.SearchItems",
         ];
         let attributes = format!("dict:string:string:service,avert,username,{account}");
-        let said = Command::new("dbus-send").args(asks).arg(attributes).env("DBUS_SESSION_BUS_ADDRESS", &service.address).output().unwrap();
+        let said = Command::new("dbus-send")
+            .args(asks)
+            .arg(attributes)
+            .env("DBUS_SESSION_BUS_ADDRESS", &service.address)
+            .output()
+            .unwrap();
         String::from_utf8_lossy(&said.stdout).matches("object path").count()
     };
 
@@ -267,7 +298,8 @@ fn a_locked_keyring_is_said_and_hangs_nothing() {
     let by_file = service.run(&world, &["alerts", "list", "--profile", "shop", "--api-key-file", &world.key_file()]);
     let out = service.run(&world, &["logout", "shop"]);
     let list = service.run(&world, &["profiles", "list"]);
-    let add = service.run(&world, &["profiles", "add", "more", "--url", &world.server.url, "--api-key-file", &world.key_file()]);
+    let add = service
+        .run(&world, &["profiles", "add", "more", "--url", &world.server.url, "--api-key-file", &world.key_file()]);
     let test = service.run(&world, &["profiles", "test", "shop", "--output", "json"]);
 
     let steps = steps(&test);
@@ -276,9 +308,16 @@ fn a_locked_keyring_is_said_and_hangs_nothing() {
     assert_refused(&used, 1, &["the credential of profile shop cannot be had", "locked", "AVERT_API_KEY"]);
     assert!(by_file.status.success(), "{}", errors(&by_file));
     assert_refused(&out, 1, &["whether the keyring still holds a credential of shop is not known", "unlock it"]);
-    assert!(list.status.success() && errors(&list).contains("whether the keyring holds credentials is not known"), "{}", errors(&list));
+    assert!(
+        list.status.success() && errors(&list).contains("whether the keyring holds credentials is not known"),
+        "{}",
+        errors(&list)
+    );
     assert_refused(&add, 1, &["nothing was kept", "locked", "--plain-secrets"]);
-    assert!(world.files_with(&world.key).is_empty() && String::from_utf8_lossy(&list.stdout).matches("http://").count() == 1);
+    assert!(
+        world.files_with(&world.key).is_empty()
+            && String::from_utf8_lossy(&list.stdout).matches("http://").count() == 1
+    );
     assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
 }
 

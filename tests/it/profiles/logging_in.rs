@@ -67,7 +67,8 @@ fn without_a_terminal_it_comes_from_the_environment_or_is_missed() {
     world.add_bare();
 
     let missed = world.run(&["login", "shop"]);
-    let by_variable = world.command(&["login", "shop", "--plain-secrets"]).env("AVERT_API_KEY", &world.key).output().unwrap();
+    let by_variable =
+        world.command(&["login", "shop", "--plain-secrets"]).env("AVERT_API_KEY", &world.key).output().unwrap();
 
     assert_refused(&missed, 2, &["without a terminal nothing is asked", "--api-key-file"]);
     assert!(by_variable.status.success(), "{}", errors(&by_variable));
@@ -88,7 +89,10 @@ fn an_operators_key_is_tried_and_kept_beside_the_other() {
 
     assert!(kept.status.success(), "{}", errors(&kept));
     let secrets = std::fs::read_to_string(world.config().join("secrets.toml")).unwrap();
-    assert!(secrets.contains("\"shop/operator\" = ") && secrets.contains(&key) && secrets.contains(&world.key), "both are there");
+    assert!(
+        secrets.contains("\"shop/operator\" = ") && secrets.contains(&key) && secrets.contains(&world.key),
+        "both are there"
+    );
 }
 
 #[test]
@@ -155,7 +159,8 @@ fn however_loud_avert_is_a_credential_is_in_nothing_that_it_says_or_writes() {
     let secrets = world.config().join("secrets.toml");
     for secret in [&world.key, &operator] {
         assert!(!said.contains(secret.as_str()), "it is said");
-        let files: Vec<_> = world.files_with(secret).into_iter().filter(|path| *path != world.desk.path().join("operator")).collect();
+        let files: Vec<_> =
+            world.files_with(secret).into_iter().filter(|path| *path != world.desk.path().join("operator")).collect();
         assert_eq!(files, std::slice::from_ref(&secrets));
     }
     assert!(said.contains("SHOP 2") && world.desk.path().join("logs").exists(), "the search can see");

@@ -12,7 +12,12 @@ use crate::support::two_machines::errors;
 pub(super) fn steps(output: &std::process::Output) -> Vec<(String, Value, String)> {
     let steps: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", errors(output)));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    steps.as_array().unwrap().iter().map(|step| (text(&step["step"]), step["ok"].clone(), text(&step["detail"]))).collect()
+    steps
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| (text(&step["step"]), step["ok"].clone(), text(&step["detail"])))
+        .collect()
 }
 
 pub(super) fn well(steps: &[(String, Value, String)]) -> Vec<(&str, &Value)> {
@@ -35,7 +40,15 @@ fn every_step_is_told_of_an_avert() {
     assert_eq!(output.status.code(), Some(0), "{steps:?}");
     assert_eq!(
         well(&steps),
-        [("address", &yes), ("tls", &none), ("credential", &yes), ("list", &yes), ("fields", &yes), ("clock", &yes), ("avert", &yes)]
+        [
+            ("address", &yes),
+            ("tls", &none),
+            ("credential", &yes),
+            ("list", &yes),
+            ("fields", &yes),
+            ("clock", &yes),
+            ("avert", &yes)
+        ]
     );
     let says = |index: usize, words: &str| assert!(steps[index].2.contains(words), "{:?}", steps[index]);
     says(0, "127.0.0.1:");
@@ -55,9 +68,13 @@ fn one_key_of_both_scopes_is_known_as_the_operators_too() {
 
     let steps = steps(&output);
     assert_eq!((output.status.code(), &steps[6].1), (Some(0), &json!(true)), "{steps:?}");
-    let organizations: Value = serde_json::from_str(&run_ok(world.engine.path(), &["organizations", "list", "--output", "json"])).unwrap();
+    let organizations: Value =
+        serde_json::from_str(&run_ok(world.engine.path(), &["organizations", "list", "--output", "json"])).unwrap();
     let name = organizations[0]["name"].as_str().unwrap();
-    assert_eq!(steps[6].2, format!("an avert (sandbox), the API key is the operator's too, one of organization {name}"));
+    assert_eq!(
+        steps[6].2,
+        format!("an avert (sandbox), the API key is the operator's too, one of organization {name}")
+    );
 }
 
 #[test]
@@ -69,7 +86,10 @@ fn a_key_of_alerts_alone_opens_no_operators_routes_and_says_whose_key_does() {
 
     let steps = steps(&output);
     assert_eq!((output.status.code(), &steps[6].1), (Some(0), &json!(true)), "{steps:?}");
-    assert!(steps[6].2.contains("may be an avert: an operator's key is wanted") && steps[6].2.contains("scope alerts"), "{steps:?}");
+    assert!(
+        steps[6].2.contains("may be an avert: an operator's key is wanted") && steps[6].2.contains("scope alerts"),
+        "{steps:?}"
+    );
 }
 
 #[test]
@@ -130,7 +150,11 @@ fn a_deployment_that_is_not_there_fails_where_it_is_not() {
     let of_a_client = run(home.path(), &["profiles", "test", "client", "--output", "json"]);
 
     assert_eq!((of_a_client.status.code(), &steps(&of_a_client)[3].1), (Some(1), &json!(false)));
-    assert_eq!((&refused[0].1, &refused[3].1, &refused[6].1), (&json!(true), &json!(false), &Value::Null), "{refused:?}");
+    assert_eq!(
+        (&refused[0].1, &refused[3].1, &refused[6].1),
+        (&json!(true), &json!(false), &Value::Null),
+        "{refused:?}"
+    );
     assert_eq!((&unknown[0].1, &unknown[1].1), (&json!(false), &json!(false)), "{unknown:?}");
     assert!(unknown[0].2.contains("no-such-name.invalid cannot be resolved"), "{unknown:?}");
 }
@@ -138,7 +162,8 @@ fn a_deployment_that_is_not_there_fails_where_it_is_not() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_service_is_no_avert_and_its_clock_and_fields_are_told() {
     let server = MockServer::start().await;
-    let alert = json!({"id": "018f0000-0000-7000-8000-000000000001", "provider": "ETHOCA", "amount": "1.00", "currency": "EUR"});
+    let alert = json!({"id": "018f0000-0000-7000-8000-000000000001", "provider": "ETHOCA", "amount": "1.00",
+        "currency": "EUR"});
     let page = json!({"data": [alert], "total": 1, "page": 0, "size": 25, "totalPages": 1});
     let early = httpdate::fmt_http_date(std::time::SystemTime::now() - std::time::Duration::from_secs(3_600));
     let answer = ResponseTemplate::new(200).set_body_json(page).insert_header("date", early.as_str());

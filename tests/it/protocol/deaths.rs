@@ -1,8 +1,10 @@
-//! A process that dies, or is silent for an hour and then goes on, at every point of a resolution, with every kind of network: in the
-//! end we and the network agree or a person is asked, no decision is applied twice, no yes is lost, and each outcome is told once.
+//! A process that dies, or is silent for an hour and then goes on, at every point of a resolution, with every kind of
+//! network: in the end we and the network agree or a person is asked, no decision is applied twice, no yes is lost, and
+//! each outcome is told once.
 //!
-//! The process has a runtime of its own. It dies by having that taken away: whatever it was at is dropped, and its lock on the data
-//! directory is free. A silent one keeps its lock; its work is taken over when its time has run out, and then it goes on where it was.
+//! The process has a runtime of its own. It dies by having that taken away: whatever it was at is dropped, and its lock
+//! on the data directory is free. A silent one keeps its lock; its work is taken over when its time has run out, and
+//! then it goes on where it was.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -93,7 +95,11 @@ fn points_of_a_resolution(network: Capabilities) -> Vec<(Option<Fault>, &'static
     ];
     let applied = Some(Fault::ServerError { applied: true });
     match network.lookup {
-        true => points.extend([(applied, "before look_up"), (applied, "after look_up"), (applied, "after commit_resolution")]),
+        true => points.extend([
+            (applied, "before look_up"),
+            (applied, "after look_up"),
+            (applied, "after commit_resolution"),
+        ]),
         false => points.extend([(applied, "before end_attempt"), (applied, "after end_attempt")]),
     }
     points
@@ -256,21 +262,27 @@ impl Next<'_> {
             self.acting.settle_parked(attempt, self.scene.applied() > 0).await.unwrap();
         }
         if self.alert().await.outcome.is_none() {
-            resolve(&self.acting, self.scene.alert, Decision::NotRefunded).await.unwrap_or_else(|error| panic!("{case}: {error}"));
+            resolve(&self.acting, self.scene.alert, Decision::NotRefunded)
+                .await
+                .unwrap_or_else(|error| panic!("{case}: {error}"));
         }
         let answer = resolve(&self.acting, self.scene.alert, Decision::NotRefunded).await;
         assert!(matches!(answer, Err(ServiceError::AlreadyResolved(_))), "{case}: {answer:?}");
         let applied = self.scene.network.accepted();
         assert_eq!(applied.len(), 1, "{case}: the network holds exactly one decision: {applied:?}");
         let alert = self.alert().await;
-        let said = if applied[0].decision.contains("NOT REFUNDED") { AlertStatus::Chargeback } else { AlertStatus::Resolved };
+        let said =
+            if applied[0].decision.contains("NOT REFUNDED") { AlertStatus::Chargeback } else { AlertStatus::Resolved };
         assert_eq!(alert.status, said, "{case}: we say what the network says");
         self.told_once(&alert, case).await;
     }
 
     async fn deliver(&self) {
         let store = Arc::clone(self.engine.store());
-        Dispatcher::new(store, sender(), self.scene.clock.clone(), DispatcherSettings::default()).run_once().await.unwrap();
+        Dispatcher::new(store, sender(), self.scene.clock.clone(), DispatcherSettings::default())
+            .run_once()
+            .await
+            .unwrap();
     }
 
     /// The merchant's system was told of the outcome: one event, the same bytes every time.
@@ -278,7 +290,8 @@ impl Next<'_> {
         self.scene.clock.advance(TimeDelta::hours(1));
         self.deliver().await;
         let requests = self.scene.receiver.requests();
-        let told: BTreeSet<_> = requests.iter().map(|request| (request.header("webhook-id").to_owned(), request.body.clone())).collect();
+        let told: BTreeSet<_> =
+            requests.iter().map(|request| (request.header("webhook-id").to_owned(), request.body.clone())).collect();
         assert_eq!(told.len(), 1, "{case}: one event, the same each of {} times", requests.len());
         let outcome = alert.outcome.as_ref().unwrap().id.to_string();
         assert_eq!(
@@ -303,8 +316,11 @@ async fn a_process_that_dies_at_any_point_of_a_resolution_leaves_what_the_table_
 
         let released = place == "after end_attempt" && fault == Some(Fault::Refusal);
         let claimed = place != "before claim_resolution" && !released;
-        let stored = place == "after commit_resolution" || place.ends_with("claim_due_deliveries") || place.ends_with("record_attempts");
-        let due = if stored { End::Resolved } else { expected(scene.network.capabilities(), claimed, scene.applied() > 0) };
+        let stored = place == "after commit_resolution"
+            || place.ends_with("claim_due_deliveries")
+            || place.ends_with("record_attempts");
+        let due =
+            if stored { End::Resolved } else { expected(scene.network.capabilities(), claimed, scene.applied() > 0) };
         the_next_one_ends_it(&scene, doomed, death, due, &case).await;
     }
 }
@@ -321,16 +337,20 @@ async fn a_process_that_dies_at_any_point_of_clearing_up_leaves_it_to_the_next_o
             let scene = Scene::with(promising(promise)).await;
             let first = if applied { "after submit" } else { "before submit" };
             scene.process_stopped_at(first, Process::resolve_and_deliver).await.kill().await;
-            let doomed = scene.process_stopped_at(place, async |process: Process| drop(process.engine.reconcile_once().await)).await;
+            let doomed = scene
+                .process_stopped_at(place, async |process: Process| drop(process.engine.reconcile_once().await))
+                .await;
 
             let stored = place == "after commit_resolution";
-            let due = if stored { End::Resolved } else { expected(scene.network.capabilities(), true, scene.applied() > 0) };
+            let due =
+                if stored { End::Resolved } else { expected(scene.network.capabilities(), true, scene.applied() > 0) };
             the_next_one_ends_it(&scene, doomed, death, due, &case).await;
         }
     }
 }
 
-/// The process leaves; the next one clears up and comes to the end that is due, and all agrees, even when a silent process goes on.
+/// The process leaves; the next one clears up and comes to the end that is due, and all agrees, even when a silent
+/// process goes on.
 async fn the_next_one_ends_it(scene: &Scene, mut doomed: Doomed, death: Death, due: End, case: &str) {
     leave(scene, &mut doomed, death).await;
     let next = scene.next_process().await;

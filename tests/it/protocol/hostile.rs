@@ -1,5 +1,5 @@
-//! Five hundred alerts against gateways that do everything wrong, while clocks jump and processes end; then a small model of what may be
-//! true looks at what is stored, what the networks hold and what the callers were told.
+//! Five hundred alerts against gateways that do everything wrong, while clocks jump and processes end; then a small
+//! model of what may be true looks at what is stored, what the networks hold and what the callers were told.
 
 mod gateway;
 
@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avert::domain::resolution::{Decision, InvalidReason};
-use avert::domain::{Alert, AlertId, AttemptState, CaCertificates, EndpointAuth, EventKind, NewEndpoint, Resolution, Secret};
+use avert::domain::{
+    Alert, AlertId, AttemptState, CaCertificates, EndpointAuth, EventKind, NewEndpoint, Resolution, Secret,
+};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::http::{GatewayCredential, HttpOptions};
 use avert::providers::{Capabilities, HttpProvider};
@@ -100,7 +102,8 @@ impl Desk {
                 Alert { id, ..open_alert(&format!("P-{index}")) }
             })
             .collect();
-        let mut desk = Self { seed, chance, home, clocks, capabilities, gateway, nodes: Vec::new(), alerts, told: Vec::new() };
+        let mut desk =
+            Self { seed, chance, home, clocks, capabilities, gateway, nodes: Vec::new(), alerts, told: Vec::new() };
         desk.nodes = vec![desk.node().await, desk.node().await];
         let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
         let hook = NewEndpoint::new("https://merchant.example/hook".parse().unwrap(), auth);
@@ -120,7 +123,8 @@ impl Desk {
             wait_for_winner: Duration::ZERO,
             ..EngineSettings::default()
         };
-        let engine = engine_with(self.home.path(), &self.clocks.date, Arc::new(HttpProvider::new(options).unwrap()), settings);
+        let engine =
+            engine_with(self.home.path(), &self.clocks.date, Arc::new(HttpProvider::new(options).unwrap()), settings);
         engine.recall_clock().await.unwrap();
         let acting = acting(&engine).await;
         (engine, acting)
@@ -216,19 +220,36 @@ impl Desk {
         for &alert in &self.alerts {
             let applied = self.gateway.world().applied(alert);
             let stored = acting.get(alert).await.unwrap();
-            let why = format!("desk {}, alert {alert}: the network holds {applied:?}, stored is {:?}", self.seed, stored.outcome);
+            let why = format!(
+                "desk {}, alert {alert}: the network holds {applied:?}, stored is {:?}",
+                self.seed, stored.outcome
+            );
             assert!(applied.len() <= 1, "two decisions at the network: {why}");
             let outcome = stored.outcome.as_ref().map(|outcome| outcome.id.0);
-            assert_eq!(outcome, applied.first().map(|attempt| attempt.0), "what is stored is what the network holds: {why}");
-            let kinds = deliveries_of(acting, alert).await.into_iter().filter(|delivery| delivery.kind == EventKind::AlertResolved);
+            assert_eq!(
+                outcome,
+                applied.first().map(|attempt| attempt.0),
+                "what is stored is what the network holds: {why}"
+            );
+            let kinds = deliveries_of(acting, alert)
+                .await
+                .into_iter()
+                .filter(|delivery| delivery.kind == EventKind::AlertResolved);
             assert_eq!(kinds.count(), applied.len(), "each outcome is told as one event: {why}");
             assert!(stored.expired_at.is_none_or(|at| at <= engine.clock().now()), "expired in the future: {why}");
             for told in self.told.iter().filter(|told| told.alert == alert) {
                 let attempt = self.gateway.world().attempt_of(&told.comments);
                 match &told.answer {
-                    Ok(_) => assert_eq!(stored.outcome.as_ref().map(|outcome| outcome.comments.as_str()), Some(&*told.comments), "{why}"),
+                    Ok(_) => assert_eq!(
+                        stored.outcome.as_ref().map(|outcome| outcome.comments.as_str()),
+                        Some(&*told.comments),
+                        "{why}"
+                    ),
                     Err(ServiceError::ProviderFailed(words)) => {
-                        assert!(attempt.is_none_or(|attempt| !applied.contains(&attempt)), "called refused ({words}): {why}");
+                        assert!(
+                            attempt.is_none_or(|attempt| !applied.contains(&attempt)),
+                            "called refused ({words}): {why}"
+                        );
                     }
                     Err(_) => {}
                 }

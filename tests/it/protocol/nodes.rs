@@ -1,5 +1,5 @@
-//! Two processes on one data directory, and networks outside of both: one winner for each alert, one call to its network, and what a
-//! dead one leaves is taken up by the other.
+//! Two processes on one data directory, and networks outside of both: one winner for each alert, one call to its
+//! network, and what a dead one leaves is taken up by the other.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -35,8 +35,16 @@ impl Cluster {
         let outside = Outside::start(1, false).await;
         let settings = directory.path().join("nodes.toml");
         std::fs::write(&settings, format!("[log]\nlevel = \"error\"\n{}", outside.settings())).unwrap();
-        let (key, operator_key) = block_in_place(|| (key(directory.path(), "alerts"), key(directory.path(), "operator")));
-        let start = |_| Server::start_at(directory.path(), "127.0.0.1:0", &["--config", &settings.to_string_lossy()], Stdio::inherit());
+        let (key, operator_key) =
+            block_in_place(|| (key(directory.path(), "alerts"), key(directory.path(), "operator")));
+        let start = |_| {
+            Server::start_at(
+                directory.path(),
+                "127.0.0.1:0",
+                &["--config", &settings.to_string_lossy()],
+                Stdio::inherit(),
+            )
+        };
         let nodes = block_in_place(|| (0..2).map(start).collect());
         let client = Client::builder().timeout(PATIENCE).no_proxy().build().unwrap();
         Self { outside, nodes, client, key, operator_key, _directory: directory }
@@ -46,7 +54,8 @@ impl Cluster {
     async fn alert(&self, provider: &str) -> AlertId {
         let id = AlertId::generate();
         let alert = json!({
-            "id": id.to_string(), "providerId": format!("P-{id}"), "provider": provider, "type": "VERIFI_DISPUTE", "amount": "1.00",
+            "id": id.to_string(), "providerId": format!("P-{id}"), "provider": provider, "type": "VERIFI_DISPUTE",
+                "amount": "1.00",
             "currency": "EUR"
         });
         let url = format!("{}/operator/v1/alerts", self.nodes[0].url);
@@ -68,13 +77,17 @@ impl Cluster {
                 seen.changed().await.unwrap();
             }
         };
-        tokio::time::timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("{} of {calls} calls", self.outside.calls()));
+        tokio::time::timeout(PATIENCE, wait)
+            .await
+            .unwrap_or_else(|_| panic!("{} of {calls} calls", self.outside.calls()));
     }
 
     /// The id of the one decision that the network holds.
     fn held(&self, alert: AlertId) -> (String, String) {
         let applied = self.outside.applied();
-        let [one] = applied.get(&alert).map_or(&[][..], Vec::as_slice) else { panic!("not one decision on {alert}: {applied:?}") };
+        let [one] = applied.get(&alert).map_or(&[][..], Vec::as_slice) else {
+            panic!("not one decision on {alert}: {applied:?}")
+        };
         (one.attempt.to_string(), one.refunded.clone())
     }
 }
@@ -153,8 +166,13 @@ async fn a_repeat_with_its_key_gets_the_first_answer_from_the_other_process_too(
     let keyed = |node, alert, refunded: &str| send(cluster.put(node, alert, refunded).header("Idempotency-Key", "k-1"));
 
     let (first, twin) = (keyed(0, alert, "REFUNDED"), keyed(1, alert, "REFUNDED"));
-    let answers = [first.await.unwrap().unwrap(), twin.await.unwrap().unwrap(), keyed(1, alert, "REFUNDED").await.unwrap().unwrap()];
-    let misused = [keyed(1, alert, "NOT REFUNDED").await.unwrap().unwrap(), keyed(1, other, "REFUNDED").await.unwrap().unwrap()];
+    let answers = [
+        first.await.unwrap().unwrap(),
+        twin.await.unwrap().unwrap(),
+        keyed(1, alert, "REFUNDED").await.unwrap().unwrap(),
+    ];
+    let misused =
+        [keyed(1, alert, "NOT REFUNDED").await.unwrap().unwrap(), keyed(1, other, "REFUNDED").await.unwrap().unwrap()];
 
     assert_eq!(answers, [(); 3].map(|()| (200, cluster.held(alert).0)));
     assert_eq!(misused, [(); 2].map(|()| (422, "idempotency_key_reused".to_owned())));
@@ -169,8 +187,9 @@ async fn when_a_process_is_killed_in_the_middle_of_its_calls_the_other_one_takes
         alerts.push(cluster.alert(provider).await);
     }
     cluster.outside.hold(true);
-    let keyed =
-        |node: usize, alert: AlertId, cluster: &Cluster| send(cluster.put(node, alert, "REFUNDED").header("Idempotency-Key", "k-1"));
+    let keyed = |node: usize, alert: AlertId, cluster: &Cluster| {
+        send(cluster.put(node, alert, "REFUNDED").header("Idempotency-Key", "k-1"))
+    };
     let mut lost: Vec<_> = alerts[..3].iter().map(|alert| send(cluster.put(0, *alert, "REFUNDED"))).collect();
     lost.push(keyed(0, alerts[3], &cluster));
     cluster.calls(4).await;

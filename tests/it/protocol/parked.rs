@@ -54,7 +54,11 @@ impl Desk {
     }
 
     async fn events(&self) -> Vec<String> {
-        deliveries_of(&self.acting, self.alert).await.into_iter().map(|delivery| delivery.kind.as_str().to_owned()).collect()
+        deliveries_of(&self.acting, self.alert)
+            .await
+            .into_iter()
+            .map(|delivery| delivery.kind.as_str().to_owned())
+            .collect()
     }
 
     /// What the audit log says of the parked attempt.
@@ -72,7 +76,10 @@ async fn what_waits_for_a_person_is_listed_with_what_it_is_about() {
     let table = run_ok(desk.home(), &["attempts", "list"]);
     let listed: Value = serde_json::from_str(&run_ok(desk.home(), &["attempts", "list", "--output", "json"])).unwrap();
 
-    assert!(table.contains("PARKED") && table.contains("UNKNOWN") && table.contains("avert attempts settle ID"), "{table}");
+    assert!(
+        table.contains("PARKED") && table.contains("UNKNOWN") && table.contains("avert attempts settle ID"),
+        "{table}"
+    );
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert_eq!(
         [&listed[0]["id"], &listed[0]["alertId"], &listed[0]["state"], &listed[0]["decision"]]
@@ -85,10 +92,16 @@ async fn what_waits_for_a_person_is_listed_with_what_it_is_about() {
 async fn a_person_says_that_it_was_applied_and_it_is_the_outcome_told_and_written_down() {
     let desk = Desk::new().await;
 
-    let settled = run_ok(desk.home(), &["attempts", "settle", &desk.parked.to_string(), "--applied", "--yes", "--output", "json"]);
+    let settled = run_ok(
+        desk.home(),
+        &["attempts", "settle", &desk.parked.to_string(), "--applied", "--yes", "--output", "json"],
+    );
 
     let settled: Value = serde_json::from_str(&settled).unwrap();
-    assert_eq!((settled["status"].as_str(), settled["outcome"]["id"].as_str()), (Some("RESOLVED"), Some(desk.parked.to_string().as_str())));
+    assert_eq!(
+        (settled["status"].as_str(), settled["outcome"]["id"].as_str()),
+        (Some("RESOLVED"), Some(desk.parked.to_string().as_str()))
+    );
     assert_eq!(desk.acting.get(desk.alert).await.unwrap().outcome.unwrap().refunded, "refunded");
     assert_eq!(desk.events().await, ["alert.resolved"]);
     let word = ("local".to_owned(), "attempt.settled".to_owned(), format!("alert {}: applied", desk.alert));

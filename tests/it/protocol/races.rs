@@ -78,7 +78,8 @@ impl Ways {
 
     async fn by_http(self, alert: AlertId, decision: Decision, key: Option<String>) -> Heard {
         let url = format!("http://{}/api/v1/alerts/{alert}/resolution", self.address);
-        let request = self.client.put(url).header("X-API-KEY", self.key).json(&json!({"refunded": decision.refunded()}));
+        let request =
+            self.client.put(url).header("X-API-KEY", self.key).json(&json!({"refunded": decision.refunded()}));
         let request = key.iter().fold(request, |request, key| request.header("Idempotency-Key", key));
         let answer = request.send().await.unwrap();
         let status = answer.status().as_u16();
@@ -102,7 +103,10 @@ async fn of_several_resolvers_of_an_alert_exactly_one_is_heard_thousands_of_time
     let acting = acting(&engine).await;
     for path in ["one", "two"] {
         let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
-        acting.add_endpoint(NewEndpoint::new(format!("https://shop.example/{path}").parse().unwrap(), auth)).await.unwrap();
+        acting
+            .add_endpoint(NewEndpoint::new(format!("https://shop.example/{path}").parse().unwrap(), auth))
+            .await
+            .unwrap();
     }
     let alerts: Vec<Alert> = (0..races).map(|index| open_alert(&format!("P-{index}"))).collect();
     for batch in alerts.chunks(1_000) {
@@ -118,7 +122,12 @@ async fn of_several_resolvers_of_an_alert_exactly_one_is_heard_thousands_of_time
     let heard: HashMap<String, Vec<Heard>> = stream::iter(&alerts)
         .map(|alert| {
             let race = resolvers().map(|resolver| tokio::spawn(ways.clone().resolve(alert.id, resolver)));
-            async { (alert.provider_id.clone(), futures::future::join_all(race).await.into_iter().map(Result::unwrap).collect()) }
+            async {
+                (
+                    alert.provider_id.clone(),
+                    futures::future::join_all(race).await.into_iter().map(Result::unwrap).collect(),
+                )
+            }
         })
         .buffer_unordered(AT_ONCE)
         .collect()
@@ -135,18 +144,31 @@ async fn of_several_resolvers_of_an_alert_exactly_one_is_heard_thousands_of_time
         assert!(one || repeated, "{alert}: {heard:?}");
         winners.iter().for_each(|&winner| won[winner] += 1);
     }
-    assert_eq!((heard.len(), network.submissions(), network.accepted().len()), (races, races as u64, races), "one call for each alert");
+    assert_eq!(
+        (heard.len(), network.submissions(), network.accepted().len()),
+        (races, races as u64, races),
+        "one call for each alert"
+    );
     for accepted in network.accepted() {
         let winner = heard[&accepted.alert].iter().position(Result::is_ok).unwrap();
-        assert_eq!(heard[&accepted.alert][winner], Ok(accepted.attempt.unwrap().to_string()), "the network holds the winner's decision");
+        assert_eq!(
+            heard[&accepted.alert][winner],
+            Ok(accepted.attempt.unwrap().to_string()),
+            "the network holds the winner's decision"
+        );
         assert_eq!(accepted.decision, says(resolvers()[winner].decision).resolution.canonical());
     }
     let count = |query: &str| {
-        let found: i64 = rusqlite::Connection::open(file(directory.path())).unwrap().query_row(query, [], |row| row.get(0)).unwrap();
+        let found: i64 =
+            rusqlite::Connection::open(file(directory.path())).unwrap().query_row(query, [], |row| row.get(0)).unwrap();
         usize::try_from(found).unwrap()
     };
     assert_eq!(count("SELECT count(*) FROM outcome"), races);
     assert_eq!(count("SELECT count(*) FROM event WHERE kind = 'alert.resolved'"), races);
-    assert_eq!(count("SELECT count(*) FROM delivery WHERE kind = 'alert.resolved'"), 2 * races, "one for each endpoint");
+    assert_eq!(
+        count("SELECT count(*) FROM delivery WHERE kind = 'alert.resolved'"),
+        2 * races,
+        "one for each endpoint"
+    );
     println!("{races} races, won by each of the resolvers: {won:?}");
 }

@@ -1,4 +1,5 @@
-//! Taking over what another process left: at once where somebody waits for it, and never before the network has settled.
+//! Taking over what another process left: at once where somebody waits for it, and never before the network has
+//! settled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -133,7 +134,8 @@ async fn a_repeat_whose_answer_was_lost_has_to_settle_too_before_a_refusal_count
         rounds.push(engine.reconcile_once().await.unwrap());
     }
 
-    let (waiting, released) = (Reconciled { waiting: 1, ..Reconciled::default() }, Reconciled { released: 1, ..Reconciled::default() });
+    let (waiting, released) =
+        (Reconciled { waiting: 1, ..Reconciled::default() }, Reconciled { released: 1, ..Reconciled::default() });
     assert_eq!(rounds, [waiting, waiting, released], "the lost repeat, a refusal 10 s after it, one 40 s after it");
     assert_eq!(acting.get(alert.id).await.unwrap().outcome, None);
 }

@@ -50,10 +50,15 @@ async fn a_look_up_asks_by_the_attempt_with_the_credential() {
 
 #[rstest]
 #[case(GatewayCredential::None, "authorization", "")]
-#[case(GatewayCredential::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") }, "authorization", "Basic ZGVzazpodW50ZXIyMg==")]
+#[case(GatewayCredential::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") }, "authorization",
+    "Basic ZGVzazpodW50ZXIyMg==")]
 #[case(GatewayCredential::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k-77") }, "x-api-key", "k-77")]
 #[tokio::test]
-async fn a_gateway_knows_avert_by_what_is_set(#[case] credential: GatewayCredential, #[case] header: &str, #[case] value: &str) {
+async fn a_gateway_knows_avert_by_what_is_set(
+    #[case] credential: GatewayCredential,
+    #[case] header: &str,
+    #[case] value: &str,
+) {
     let gateway = gateway("applied").await;
     let provider = HttpProvider::new(HttpOptions { credential, ..options(gateway.url()) }).unwrap();
 
@@ -68,7 +73,10 @@ async fn where_nobody_listens_nothing_was_sent() {
 
     let (answer, found) = (provider.submit(&refunded()).await, provider.look_up(&refunded()).await);
 
-    assert!(matches!(&answer, SubmitResult::Declined(Declined::NotSent(why)) if why.starts_with("no connection: ")), "{answer:?}");
+    assert!(
+        matches!(&answer, SubmitResult::Declined(Declined::NotSent(why)) if why.starts_with("no connection: ")),
+        "{answer:?}"
+    );
     assert!(matches!(&found, LookUp::Failed(_)), "{found:?}");
 }
 
@@ -105,13 +113,20 @@ async fn a_gateway_whose_certificate_is_named_is_trusted_and_one_with_another_is
 #[case(Answer::HalfBody(200), "the network gave no answer within 2 s")]
 #[case(Answer::Hang, "the network gave no answer within 2 s")]
 #[tokio::test]
-async fn what_breaks_or_never_comes_after_sending_is_a_doubt_and_each_is_told_for_what_it_is(#[case] answer: Answer, #[case] words: &str) {
+async fn what_breaks_or_never_comes_after_sending_is_a_doubt_and_each_is_told_for_what_it_is(
+    #[case] answer: Answer,
+    #[case] words: &str,
+) {
     let gateway = Receiver::answering(answer).await;
-    let provider = HttpProvider::new(HttpOptions { timeout: Duration::from_secs(2), ..options(gateway.url()) }).unwrap();
+    let provider =
+        HttpProvider::new(HttpOptions { timeout: Duration::from_secs(2), ..options(gateway.url()) }).unwrap();
 
     let (answer, found) = (provider.submit(&refunded()).await, provider.look_up(&refunded()).await);
 
-    assert!(matches!(&answer, SubmitResult::Indeterminate(cause) if cause.to_string().starts_with(words)), "{answer:?}");
+    assert!(
+        matches!(&answer, SubmitResult::Indeterminate(cause) if cause.to_string().starts_with(words)),
+        "{answer:?}"
+    );
     assert!(matches!(&found, LookUp::Failed(why) if why.starts_with(words)), "{found:?}");
     assert_eq!(gateway.count(), 2, "each call is made once");
 }
@@ -189,7 +204,11 @@ async fn a_credential_that_a_gateway_echoes_is_not_repeated() {
 #[case("http://gateway.example", TOKEN, "plain http beyond this machine")]
 #[case("https://gateway.example", "tok\n5up3r-s3cr3t", "the credential cannot be sent: value must be printable ASCII")]
 #[case("https://gateway.example", "", "the credential cannot be sent: value is empty")]
-fn what_cannot_be_a_line_is_refused_without_the_credential(#[case] url: &str, #[case] token: &str, #[case] words: &str) {
+fn what_cannot_be_a_line_is_refused_without_the_credential(
+    #[case] url: &str,
+    #[case] token: &str,
+    #[case] words: &str,
+) {
     let line = url.parse().map_err(|error: UrlError| error.to_string()).and_then(|url| {
         HttpProvider::new(HttpOptions {
             url,

@@ -1,11 +1,14 @@
-//! A provider behind its guard: when it is left alone, how it proves itself again, and how many calls are with it at the same time.
+//! A provider behind its guard: when it is left alone, how it proves itself again, and how many calls are with it at
+//! the same time.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use avert::outbound::circuit::CircuitLimits;
 use avert::providers::simulator::{Fault, FaultRates};
-use avert::providers::{AlertProvider, Capabilities, Cause, Declined, GuardLimits, Guarded, LookUp, Simulator, SubmitResult};
+use avert::providers::{
+    AlertProvider, Capabilities, Cause, Declined, GuardLimits, Guarded, LookUp, Simulator, SubmitResult,
+};
 use chrono::TimeDelta;
 use rstest::rstest;
 
@@ -134,7 +137,10 @@ async fn after_the_pause_one_call_is_let_through_and_others_are_not() {
     let second = guarded.submit(&refunded()).await;
     gate.let_through(SubmitResult::Accepted);
 
-    assert_eq!(second, not_sent("it failed 3 times in a row, and one call is on its way to see whether it answers again"));
+    assert_eq!(
+        second,
+        not_sent("it failed 3 times in a row, and one call is on its way to see whether it answers again")
+    );
     assert_eq!(first.await.unwrap(), SubmitResult::Accepted);
     gate.let_through(SubmitResult::Accepted);
     assert_eq!(guarded.submit(&refunded()).await, SubmitResult::Accepted);
@@ -175,7 +181,10 @@ async fn calls_that_were_on_their_way_when_it_opened_do_not_lengthen_the_pause()
         call.await.unwrap();
     }
 
-    assert_eq!(guarded.submit(&refunded()).await, not_sent("it failed 3 times in a row and is left alone until 12:00:10 UTC"));
+    assert_eq!(
+        guarded.submit(&refunded()).await,
+        not_sent("it failed 3 times in a row and is left alone until 12:00:10 UTC")
+    );
 }
 
 #[tokio::test]

@@ -69,7 +69,13 @@ fn page(rows: &[String], cursor: Option<&str>) -> PulledPage {
 
 fn from(source: Arc<dyn AlertSource>) -> PullFrom {
     let every = Duration::from_secs(60);
-    PullFrom { network: Provider::Ethoca, source, place: "https://gateway.example".to_owned(), organization: None, every }
+    PullFrom {
+        network: Provider::Ethoca,
+        source,
+        place: "https://gateway.example".to_owned(),
+        organization: None,
+        every,
+    }
 }
 
 fn created(created: u64) -> IngestReport {
@@ -237,7 +243,10 @@ async fn a_restart_goes_on_where_it_stopped_without_doubles() {
     gateway.answer_next([page(&["B", "C", "D"], "c3"), page(&[], "c3")]);
     let pulled = restarted.pull_once(&from()).await.unwrap();
 
-    assert_eq!(pulled, Pulled::Pages { pages: 2, report: IngestReport { created: 1, unchanged: 2, ..IngestReport::default() } });
+    assert_eq!(
+        pulled,
+        Pulled::Pages { pages: 2, report: IngestReport { created: 1, unchanged: 2, ..IngestReport::default() } }
+    );
     assert_eq!(count(&restarted).await, 4);
     let requests = gateway.requests();
     let paths: Vec<_> = requests.iter().map(|request| request.path.as_str()).collect();

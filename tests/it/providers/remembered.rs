@@ -1,4 +1,5 @@
-//! A network that has a gateway keeps it: a process that is started without those settings does not decide in its place.
+//! A network that has a gateway keeps it: a process that is started without those settings does not decide in its
+//! place.
 
 use std::path::Path;
 
@@ -70,13 +71,17 @@ async fn a_command_without_the_settings_sends_nothing_and_the_simulator_answers_
 
         let words = String::from_utf8(refused.stderr).unwrap();
         let expected = format!(
-            "not sent: decisions to ETHOCA go through a gateway here ({}); these settings name none: give --config FILE",
+            "not sent: decisions to ETHOCA go through a gateway here ({}); these settings name none: give --config \
+                FILE",
             gateway.url().trim_end_matches('/')
         );
         assert_eq!(refused.status.code(), Some(1), "{words}");
         assert!(words.contains(&expected), "{words}");
         assert_eq!(status_then, "OPEN");
-        assert!(doctor_then.0 == "wrong" && doctor_then.1.starts_with("decisions to ETHOCA are refused"), "{doctor_then:?}");
+        assert!(
+            doctor_then.0 == "wrong" && doctor_then.1.starts_with("decisions to ETHOCA are refused"),
+            "{doctor_then:?}"
+        );
         assert_eq!(doctor_after.0, "ok", "{doctor_after:?}");
         assert_eq!(status(directory, alert), "RESOLVED");
     });
@@ -123,8 +128,10 @@ async fn a_decision_of_the_gateway_is_not_looked_up_at_the_simulator() {
 async fn an_engine_that_runs_already_hears_of_the_gateway_of_another_and_other_networks_are_as_before() {
     let directory = tempfile::tempdir().unwrap();
     let clock = ManualClock::at(NOON);
-    let (engine, other) =
-        (engine_on(directory.path(), &clock, &network(true, true)), engine_on(directory.path(), &clock, &network(true, true)));
+    let (engine, other) = (
+        engine_on(directory.path(), &clock, &network(true, true)),
+        engine_on(directory.path(), &clock, &network(true, true)),
+    );
     let acting = acting(&engine).await;
     let alert = open_alert("P-1");
     let of_another = avert::domain::Alert { provider: Provider::Cdrn, ..open_alert("P-2") };

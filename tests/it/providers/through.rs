@@ -1,4 +1,5 @@
-//! A decision on its way from a request to a network behind a gateway: the answers of the interface, and what follows a doubt.
+//! A decision on its way from a request to a network behind a gateway: the answers of the interface, and what follows a
+//! doubt.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -72,11 +73,16 @@ impl Desk {
         Server::start_logging(self.path(), &["--config", &self.settings.to_string_lossy()], log.into())
     }
 
-    /// The same with a network that may take so long until it knows of a decision, and with another date than the machine's.
+    /// The same with a network that may take so long until it knows of a decision, and with another date than the
+    /// machine's.
     #[cfg(target_os = "linux")]
     fn serve_at(&self, date: &ProcessDate, settle_seconds: u32) -> Server {
         let text = std::fs::read_to_string(&self.settings).unwrap();
-        std::fs::write(&self.settings, text.replace("settle_seconds = 0", &format!("settle_seconds = {settle_seconds}"))).unwrap();
+        std::fs::write(
+            &self.settings,
+            text.replace("settle_seconds = 0", &format!("settle_seconds = {settle_seconds}")),
+        )
+        .unwrap();
         let mut command = avert(self.path(), &["serve", "--listen", "127.0.0.1:0", "--config"]);
         date.show(&mut command).arg(&self.settings);
         Server::spawn(command, std::process::Stdio::inherit())
@@ -172,7 +178,10 @@ async fn a_machine_whose_date_jumps_two_days_ahead_turns_no_doubt_into_a_no_and_
 
     assert_eq!((status, &problem["code"]), (StatusCode::BAD_REQUEST, &json!("provider_outcome_unknown")), "{problem}");
     for (alert, attempt) in [jumped, restarted] {
-        assert_eq!((&alert["status"], &alert["expiredAt"], &attempt), (&json!("OPEN"), &Value::Null, &json!("UNKNOWN")));
+        assert_eq!(
+            (&alert["status"], &alert["expiredAt"], &attempt),
+            (&json!("OPEN"), &Value::Null, &json!("UNKNOWN"))
+        );
         assert_eq!(alert["hoursLeft"], 23);
     }
     assert_eq!((&right["status"], &right["hoursLeft"]), (&json!("OPEN"), &json!(23)));
@@ -247,13 +256,15 @@ async fn a_lost_answer_is_cleared_up_by_a_repeat_under_the_same_key_after_a_rest
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_served_engine_pulls_alerts_and_tells_of_each_once_over_a_kill_and_a_restart() {
     let row = |id: &str| {
-        json!({"provider": "ETHOCA", "providerId": id, "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "10.00", "currency": "EUR",
+        json!({"provider": "ETHOCA", "providerId": id, "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "10.00",
+            "currency": "EUR",
                "alertTimeStamp": to_iso(Utc::now())})
     };
     let page = json!({"data": [row("A"), row("B"), {"provider": "ETHOCA"}], "cursor": "c2"}).to_string();
     let gateway = Receiver::answering(Answer::Body(200, page.into_bytes())).await;
     let desk = Desk::new(&gateway, "pull = true\npull_seconds = 1").await;
-    let created = block_in_place(|| run_ok(desk.path(), &["keys", "create", "--scope", "operator", "--output", "json"]));
+    let created =
+        block_in_place(|| run_ok(desk.path(), &["keys", "create", "--scope", "operator", "--output", "json"]));
     let operator = serde_json::from_str::<Value>(&created).unwrap()["key"].as_str().unwrap().to_owned();
     let server = block_in_place(|| desk.serve());
 
@@ -262,8 +273,16 @@ async fn a_served_engine_pulls_alerts_and_tells_of_each_once_over_a_kill_and_a_r
     let asked = gateway.count();
     let server = block_in_place(|| desk.serve());
     gateway.wait_for(asked + 3).await;
-    let metrics =
-        desk.client.get(format!("{}/metrics", server.url)).header("X-API-KEY", &operator).send().await.unwrap().text().await.unwrap();
+    let metrics = desk
+        .client
+        .get(format!("{}/metrics", server.url))
+        .header("X-API-KEY", &operator)
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
     let settings = desk.settings.to_string_lossy().into_owned();
     let doctor = block_in_place(|| run(desk.path(), &["doctor", "--output", "json", "--config", &settings]));
 
@@ -271,11 +290,14 @@ async fn a_served_engine_pulls_alerts_and_tells_of_each_once_over_a_kill_and_a_r
     ids.sort_by_key(Value::to_string);
     assert_eq!(ids, ["A", "B"]);
     // What had arrived and was not noted before the kill comes again, under its id.
-    let events: BTreeSet<String> = desk.merchant.requests().iter().map(|event| event.header("webhook-id").to_owned()).collect();
+    let events: BTreeSet<String> =
+        desk.merchant.requests().iter().map(|event| event.header("webhook-id").to_owned()).collect();
     assert_eq!(events.len(), 2, "an alert is new once");
-    for figure in
-        ["avert_pulls_total{provider=\"ETHOCA\",result=\"done\"}", "result=\"unchanged\"", "avert_pull_newest_page{provider=\"ETHOCA\"}"]
-    {
+    for figure in [
+        "avert_pulls_total{provider=\"ETHOCA\",result=\"done\"}",
+        "result=\"unchanged\"",
+        "avert_pull_newest_page{provider=\"ETHOCA\"}",
+    ] {
         assert!(metrics.contains(figure), "{figure} is not in:\n{metrics}");
     }
     assert!(!metrics.contains("result=\"created\"} 1"), "after the restart nothing is new:\n{metrics}");
@@ -298,7 +320,9 @@ fn without_its_credential_no_network_is_spoken_to_and_the_way_out_is_named() {
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(
-        errors.contains("providers.cdrn: a credential is needed: name a file with credential_file, set AVERT_CDRN_CREDENTIAL"),
+        errors.contains(
+            "providers.cdrn: a credential is needed: name a file with credential_file, set AVERT_CDRN_CREDENTIAL"
+        ),
         "{errors}"
     );
 }

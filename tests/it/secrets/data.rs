@@ -1,4 +1,5 @@
-//! `avert secrets rotate data`: what is sealed is sealed anew while `avert serve` works, and a kill anywhere leaves one usable state.
+//! `avert secrets rotate data`: what is sealed is sealed anew while `avert serve` works, and a kill anywhere leaves one
+//! usable state.
 
 use std::fs;
 use std::path::Path;
@@ -66,7 +67,10 @@ async fn password(store: &SharedStore) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rotation_killed_behind_any_step_leaves_one_usable_state() {
     let (home, states) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    run_ok(home.path(), &["webhooks", "add", "https://shop.example/hook?token=a", "--basic", "shop:hunter22", "--sign"]);
+    run_ok(
+        home.path(),
+        &["webhooks", "add", "https://shop.example/hook?token=a", "--basic", "shop:hunter22", "--sign"],
+    );
     let store = open(home.path());
     let mut steps = Vec::new();
 
@@ -79,7 +83,12 @@ async fn a_rotation_killed_behind_any_step_leaves_one_usable_state() {
 
     assert_eq!(
         steps,
-        ["the new key is beside the old one", "everything is sealed anew", "the old key is kept", "the new key is in its place"]
+        [
+            "the new key is beside the old one",
+            "everything is sealed anew",
+            "the old key is kept",
+            "the new key is in its place"
+        ]
     );
     for (at, step) in steps.iter().enumerate() {
         let home = states.path().join(at.to_string());
@@ -87,7 +96,11 @@ async fn a_rotation_killed_behind_any_step_leaves_one_usable_state() {
         let (backup, elsewhere) = (home.join("backup"), tempfile::tempdir().unwrap());
         run_ok(&home, &["backup", backup.to_str().unwrap()]);
         run_ok(elsewhere.path(), &["restore", backup.to_str().unwrap()]);
-        assert_eq!(password(&open(elsewhere.path())).await, "hunter22", "a backup goes with its key behind step {step}");
+        assert_eq!(
+            password(&open(elsewhere.path())).await,
+            "hunter22",
+            "a backup goes with its key behind step {step}"
+        );
         let store = open(&home);
         assert_eq!(password(&store).await, "hunter22", "{step}");
         store.close();
@@ -108,7 +121,10 @@ async fn the_binary_killed_while_it_rotates_leaves_one_usable_state() {
     let mut killed = 0;
     for changes in (1..=13).step_by(2) {
         let home = tempfile::tempdir().unwrap();
-        run_ok(home.path(), &["webhooks", "add", "https://shop.example/hook?token=a", "--basic", "shop:hunter22", "--sign"]);
+        run_ok(
+            home.path(),
+            &["webhooks", "add", "https://shop.example/hook?token=a", "--basic", "shop:hunter22", "--sign"],
+        );
 
         killed += usize::from(kill_behind(home.path(), home.path(), changes, &["secrets", "rotate", "data"]));
 
@@ -135,7 +151,8 @@ async fn webhooks_and_tokens_go_on_over_a_rotation_on_a_file() {
     run_ok(home.path(), &["backup", kept.to_str().unwrap()]);
     let before = fs::read_to_string(home.path().join("secret.key")).unwrap();
 
-    let told: Value = serde_json::from_str(&run_ok(home.path(), &["secrets", "rotate", "data", "--output", "json"])).unwrap();
+    let told: Value =
+        serde_json::from_str(&run_ok(home.path(), &["secrets", "rotate", "data", "--output", "json"])).unwrap();
     run_ok(home.path(), &["import", file.to_str().unwrap()]);
     let heard = receiver.wait_for(2).await;
 
@@ -194,7 +211,9 @@ async fn nodes_go_on_over_a_rotation_and_one_without_the_new_key_says_so() {
     assert!(said.contains("backups that were made before need it") && said.contains("new.key"), "{said}");
     assert_eq!(with.0, 200, "{with:?}");
     assert!(without.0 == 503 && without.1.contains("the data key was rotated"), "{without:?}");
-    assert!(String::from_utf8_lossy(&doctor.stdout).contains("does not hold the key that the database was sealed with"));
+    assert!(
+        String::from_utf8_lossy(&doctor.stdout).contains("does not hold the key that the database was sealed with")
+    );
     assert_eq!(then.0, 200, "{then:?}");
     assert!(heard[0].header("authorization").starts_with("Basic "));
     assert_eq!(fs::read_to_string(cluster.key_file()).unwrap(), fs::read_to_string(&new_key).unwrap());
@@ -212,7 +231,8 @@ async fn a_node_that_idles_puts_a_new_key_in_its_place_and_has_room_for_the_next
         command.env("AVERT_SECRET_KEY_FILE", &key);
         command
     };
-    let nodes = [(); 2].map(|()| Server::spawn(on_b(&["serve", "--listen", "127.0.0.1:0"]), std::process::Stdio::inherit()));
+    let nodes =
+        [(); 2].map(|()| Server::spawn(on_b(&["serve", "--listen", "127.0.0.1:0"]), std::process::Stdio::inherit()));
     let text = |file: &Path| fs::read_to_string(file).unwrap();
 
     for round in 0..2 {

@@ -13,7 +13,9 @@ async fn token(server: &Server, client: &Value) -> String {
         client["client_id"].as_str().unwrap(),
         client["client_secret"].as_str().unwrap()
     );
-    let request = Client::new().post(format!("{}/auth/token", server.url)).header("Content-Type", "application/x-www-form-urlencoded");
+    let request = Client::new()
+        .post(format!("{}/auth/token", server.url))
+        .header("Content-Type", "application/x-www-form-urlencoded");
     let answer: Value = request.body(form).send().await.unwrap().json().await.unwrap();
     answer["access_token"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
@@ -23,7 +25,8 @@ async fn status(server: &Server, token: &str) -> StatusCode {
 }
 
 async fn published(server: &Server) -> Vec<Value> {
-    let keys: Value = reqwest::get(format!("{}/.well-known/jwks.json", server.url)).await.unwrap().json().await.unwrap();
+    let keys: Value =
+        reqwest::get(format!("{}/.well-known/jwks.json", server.url)).await.unwrap().json().await.unwrap();
     keys["keys"].as_array().unwrap().iter().map(|key| key["kid"].clone()).collect()
 }
 

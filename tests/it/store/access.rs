@@ -58,7 +58,12 @@ async fn a_key_is_revoked_once_and_only_by_its_organization(fixture: Fixture) {
     let stranger = fixture.store.revoke_credential(OrganizationId::generate(), "first", noon()).await.unwrap();
     let unknown = fixture.store.revoke_credential(fixture.organization, "second", noon()).await.unwrap();
     let revoked = fixture.store.revoke_credential(fixture.organization, "first", noon()).await.unwrap().unwrap();
-    let again = fixture.store.revoke_credential(fixture.organization, "first", noon() + Duration::hours(1)).await.unwrap().unwrap();
+    let again = fixture
+        .store
+        .revoke_credential(fixture.organization, "first", noon() + Duration::hours(1))
+        .await
+        .unwrap()
+        .unwrap();
 
     assert_eq!((stranger, unknown), (None, None));
     assert_eq!((revoked.credential.revoked_at, again.credential.revoked_at), (Some(noon()), Some(noon())));
@@ -98,7 +103,10 @@ async fn the_environment_of_an_old_key_is_learned_when_it_is_used_and_never_chan
     assert_eq!(placed().await, of(Some(Environment::Production)));
     fixture.store.touch_credential("old", Environment::Sandbox, noon()).await.unwrap();
     assert_eq!(placed().await, of(Some(Environment::Production)));
-    assert_eq!(fixture.store.credential("old").await.unwrap().unwrap().credential.environment, Some(Environment::Production));
+    assert_eq!(
+        fixture.store.credential("old").await.unwrap().unwrap().credential.environment,
+        Some(Environment::Production)
+    );
 }
 
 async fn a_key_id_is_taken_once(fixture: Fixture) {

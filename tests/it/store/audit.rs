@@ -37,7 +37,8 @@ async fn a_change_and_its_entry_are_one_commit(fixture: Fixture) {
     store.revoke_credential(fixture.organization, "nothing", noon()).await.unwrap();
 
     let entries = store.audit(fixture.organization, None, 100).await.unwrap();
-    let told: Vec<_> = entries.iter().map(|entry| (entry.action.as_str(), entry.subject.as_str(), entry.actor.as_str())).collect();
+    let told: Vec<_> =
+        entries.iter().map(|entry| (entry.action.as_str(), entry.subject.as_str(), entry.actor.as_str())).collect();
     assert!(matches!(refused, Err(StoreError::Conflict(_))) && revoked.is_some());
     assert_eq!(told, [("key.revoked", "first", "key abc"), ("key.created", "first", "key abc")]);
     assert_eq!(entries[0].previous, entries[1].hash);
@@ -97,7 +98,8 @@ async fn whatever_was_altered_put_in_moved_or_taken_out_is_found_at_its_place() 
         ("DELETE FROM audit WHERE number = 3; UPDATE audit SET number = 3 WHERE number = 4", Some(3)),
         // A beginning taken away as if by age, of which no entry tells.
         (
-            "UPDATE audit_start SET (number, hash) = (SELECT number, hash FROM audit WHERE number = 2); DELETE FROM audit WHERE number < 3",
+            "UPDATE audit_start SET (number, hash) = (SELECT number, hash FROM audit WHERE number = 2); DELETE FROM \
+                audit WHERE number < 3",
             Some(2),
         ),
         // Moved: two change places.
@@ -108,11 +110,13 @@ async fn whatever_was_altered_put_in_moved_or_taken_out_is_found_at_its_place() 
         ),
         // Put in: a copy of the newest, and one made up.
         (
-            "INSERT INTO audit SELECT 5, at, organization, actor, origin, action, subject, detail, hash, hash, person FROM audit WHERE number = 4",
+            "INSERT INTO audit SELECT 5, at, organization, actor, origin, action, subject, detail, hash, hash, person \
+                FROM audit WHERE number = 4",
             Some(5),
         ),
         (
-            "INSERT INTO audit SELECT 5, at, organization, actor, origin, action, subject, detail, previous, hash, person FROM audit WHERE number = 4",
+            "INSERT INTO audit SELECT 5, at, organization, actor, origin, action, subject, detail, previous, hash, \
+                person FROM audit WHERE number = 4",
             Some(5),
         ),
     ] {
@@ -137,7 +141,8 @@ async fn the_database_itself_refuses_to_alter_replace_or_take_away_an_entry() {
         "UPDATE audit SET subject = 'x' WHERE number = 1",
         "DELETE FROM audit WHERE number = 1",
         "DELETE FROM audit WHERE number = 4",
-        "INSERT OR REPLACE INTO audit SELECT 2, at, organization, actor, origin, action, 'x', detail, previous, hash FROM audit WHERE number = 2",
+        "INSERT OR REPLACE INTO audit SELECT 2, at, organization, actor, origin, action, 'x', detail, previous, hash \
+            FROM audit WHERE number = 2",
         "UPDATE audit_start SET number = 99",
         "UPDATE audit_start SET number = 4",
         "DELETE FROM audit_start",

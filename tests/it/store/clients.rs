@@ -20,7 +20,14 @@ contract!(
 fn client(fixture: &Fixture, id: &str) -> CredentialRecord {
     let kind = CredentialKind::Client;
     // It stands in the id, which here says nothing.
-    let credential = Credential { kind, id: id.to_owned(), environment: None, created_at: noon(), last_used_at: None, revoked_at: None };
+    let credential = Credential {
+        kind,
+        id: id.to_owned(),
+        environment: None,
+        created_at: noon(),
+        last_used_at: None,
+        revoked_at: None,
+    };
     CredentialRecord { organization: fixture.organization, credential, hash: [id.len().try_into().unwrap(); 32] }
 }
 
@@ -42,7 +49,12 @@ async fn a_client_is_revoked_once_and_only_by_its_organization(fixture: Fixture)
     let untouched = fixture.store.credential("first").await.unwrap().unwrap().credential.revoked_at;
     let unknown = fixture.store.revoke_credential(fixture.organization, "second", noon()).await.unwrap();
     let revoked = fixture.store.revoke_credential(fixture.organization, "first", noon()).await.unwrap().unwrap();
-    let again = fixture.store.revoke_credential(fixture.organization, "first", noon() + Duration::hours(1)).await.unwrap().unwrap();
+    let again = fixture
+        .store
+        .revoke_credential(fixture.organization, "first", noon() + Duration::hours(1))
+        .await
+        .unwrap()
+        .unwrap();
 
     assert_eq!((stranger, untouched, unknown), (None, None, None));
     assert_eq!((revoked.credential.revoked_at, again.credential.revoked_at), (Some(noon()), Some(noon())));
@@ -71,7 +83,11 @@ async fn a_client_id_is_taken_once(fixture: Fixture) {
 
 /// A signing key that was made so many seconds after noon.
 fn signing_key(id: &str, seconds: i64) -> SigningKeyRecord {
-    SigningKeyRecord { id: id.to_owned(), private_key: id.repeat(9).into_bytes(), created_at: noon() + Duration::seconds(seconds) }
+    SigningKeyRecord {
+        id: id.to_owned(),
+        private_key: id.repeat(9).into_bytes(),
+        created_at: noon() + Duration::seconds(seconds),
+    }
 }
 
 /// The same when it signs no more.
@@ -87,7 +103,10 @@ async fn the_first_signing_key_is_kept_for_all(fixture: Fixture) {
 
     assert_eq!(before, None);
     assert_eq!((&first, &second), (&signing_key("first", 0), &signing_key("first", 0)));
-    assert_eq!(fixture.store.signing_keys().await.unwrap(), Some(SigningKeyRecords { current: first.clone(), retired: Vec::new() }));
+    assert_eq!(
+        fixture.store.signing_keys().await.unwrap(),
+        Some(SigningKeyRecords { current: first.clone(), retired: Vec::new() })
+    );
     assert!(!format!("{first:?}").contains("102"), "{first:?}");
 }
 
@@ -103,13 +122,17 @@ async fn a_rotated_signing_key_leaves_its_public_half_until_it_ends(fixture: Fix
     assert!(store.rotate_signing_key(signing_key("fourth", 610), retired("third", 1210)).await.unwrap());
     let after_three = store.signing_keys().await.unwrap().unwrap();
 
-    assert_eq!(after_one, SigningKeyRecords { current: signing_key("second", 10), retired: vec![retired("first", 610)] });
+    assert_eq!(
+        after_one,
+        SigningKeyRecords { current: signing_key("second", 10), retired: vec![retired("first", 610)] }
+    );
     assert_eq!(after_two.retired, [retired("second", 1209), retired("first", 610)]);
     assert_eq!(after_three.retired, [retired("third", 1210), retired("second", 1209)]);
     assert_eq!(after_three.current, signing_key("fourth", 610));
     assert!(*store.changes().borrow() > told);
     let entries = store.audit(fixture.organization, None, 10).await.unwrap();
-    let told: Vec<_> = entries.iter().map(|entry| (entry.action.as_str(), entry.subject.as_str(), entry.detail.as_str())).collect();
+    let told: Vec<_> =
+        entries.iter().map(|entry| (entry.action.as_str(), entry.subject.as_str(), entry.detail.as_str())).collect();
     assert_eq!(told.len(), 3);
     assert_eq!(told[2], ("signing_key.rotated", "second", "tokens of first are taken until 2026-03-10T12:10:10.000Z"));
 }

@@ -28,7 +28,12 @@ async fn an_open_alert_past_its_deadline_becomes_expired_at_its_deadline(fixture
 
     let expired = fixture.store.expire_due(noon(), 100).await.unwrap();
 
-    let lapsed = Alert { status: AlertStatus::Expired, expired_at: past.deadline.moment(), updated_at: Some(noon()), ..past.clone() };
+    let lapsed = Alert {
+        status: AlertStatus::Expired,
+        expired_at: past.deadline.moment(),
+        updated_at: Some(noon()),
+        ..past.clone()
+    };
     assert_eq!(expired, 2);
     assert_eq!(next_before, past.deadline.moment());
     assert_eq!(fixture.get(&past).await, lapsed);
@@ -47,7 +52,8 @@ async fn what_waits_for_the_provider_does_not_lapse_until_it_is_released(fixture
     let generation = claimed(&fixture, request.clone()).await;
     let late = noon() + Duration::minutes(1);
 
-    let while_running = (fixture.store.expire_due(late, 100).await.unwrap(), fixture.store.next_deadline().await.unwrap());
+    let while_running =
+        (fixture.store.expire_due(late, 100).await.unwrap(), fixture.store.next_deadline().await.unwrap());
     fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "refused", late.into()).await.unwrap();
     let next = fixture.store.next_deadline().await.unwrap();
     let released = fixture.store.expire_due(late, 100).await.unwrap();

@@ -53,7 +53,8 @@ prop_compose! {
         card in any::<bool>(),
         arn in proptest::option::of("[0-3]{6}"),
         code in proptest::option::of("[0-2a-b]{3}"),
-        comment in proptest::option::of(select(vec!["refunded by hand", "Ärger, 100%", "50_off \\ \"x\"", "l’été à ½"])),
+        comment in proptest::option::of(select(vec!["refunded by hand", "Ärger, 100%", "50_off \\ \"x\"",
+            "l’été à ½"])),
     ) -> Alert {
         let mut alert = Alert { merchant_order_id: order, acquirer_reference_number: arn, auth_code: code, ..alert };
         if let Some(name) = name {
@@ -78,10 +79,25 @@ enum Word {
 }
 
 fn words() -> impl Strategy<Value = Vec<Word>> {
-    let part = any::<(Index, Index, Index, Index)>().prop_map(|(alert, field, from, to)| Word::Part(alert, field, from, to));
+    let part =
+        any::<(Index, Index, Index, Index)>().prop_map(|(alert, field, from, to)| Word::Part(alert, field, from, to));
     let all = any::<(Index, Index)>().prop_map(|(alert, field)| Word::All(alert, field));
     let own = select(vec!["acme", "a", "1", "00", "c-", "ä", "100%", "_", "\\", "\"", "nobody", "…", "10.00"]);
-    let written = select(vec!["cafe", "mul", "müller", "o'b", "O’Br", "ss", "ß", "fi", "10usd", "EUR10", "4111111234", "e", "l'e"]);
+    let written = select(vec![
+        "cafe",
+        "mul",
+        "müller",
+        "o'b",
+        "O’Br",
+        "ss",
+        "ß",
+        "fi",
+        "10usd",
+        "EUR10",
+        "4111111234",
+        "e",
+        "l'e",
+    ]);
     let own = prop_oneof![own, written].prop_map(Word::Own);
     proptest::collection::vec(prop_oneof![3 => part, 1 => all, 1 => own], 1..3)
 }
@@ -101,7 +117,8 @@ fn typed(words: &[Word], alerts: &[Alert]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn a_search_finds_what_the_domain_says_in_its_order(
@@ -121,7 +138,8 @@ proptest! {
                 for (words, size) in &searches {
                     let text = typed(words, &alerts);
                     let Ok(query) = FindQuery::parse(&text) else { continue };
-                    let expected: Vec<AlertId> = among(&query, &alerts, *size as usize).into_iter().map(|alert| alert.id).collect();
+                    let expected: Vec<AlertId> = among(&query, &alerts,
+                        *size as usize).into_iter().map(|alert| alert.id).collect();
                     let found = fixture.store.find(fixture.organization, &query, *size).await.unwrap();
                     assert_eq!(found.into_iter().map(|alert| alert.id).collect::<Vec<_>>(), expected, "{text:?}");
                 }
@@ -139,7 +157,16 @@ async fn an_alert_is_found_by_every_field_and_by_words_of_several(fixture: Fixtu
     let other = Alert { merchant_order_id: Some("B-1".to_owned()), amount: None, ..open_alert("ETH-2") };
     fixture.bring(&[wanted.clone(), other]).await;
 
-    for text in ["eth-1", "A-10293", "74537604221234567890123", "tx_9q", "129.90", "129.9 EUR", "10293 acme", &wanted.id.to_string()] {
+    for text in [
+        "eth-1",
+        "A-10293",
+        "74537604221234567890123",
+        "tx_9q",
+        "129.90",
+        "129.9 EUR",
+        "10293 acme",
+        &wanted.id.to_string(),
+    ] {
         assert_eq!(found(&fixture, text).await, [wanted.id], "{text}");
     }
     assert_eq!(found(&fixture, "hsbc 411111…1234").await.len(), 2);
@@ -151,7 +178,11 @@ async fn what_changes_is_found_by_what_it_is_now(fixture: Fixture) {
     fixture.bring(std::slice::from_ref(&alert)).await;
     let changed = Alert { merchant_order_id: Some("NEW-7".to_owned()), ..alert.clone() };
 
-    fixture.store.ingest(fixture.organization, vec![row(&changed, false)], noon() + Duration::seconds(1)).await.unwrap();
+    fixture
+        .store
+        .ingest(fixture.organization, vec![row(&changed, false)], noon() + Duration::seconds(1))
+        .await
+        .unwrap();
 
     assert_eq!((found(&fixture, "new-7").await, found(&fixture, "a-10293").await), (vec![alert.id], vec![]));
 }
@@ -183,12 +214,20 @@ async fn accents_and_other_forms_of_writing_are_ignored(fixture: Fixture) {
     // Ids have no letters beyond `f`: none has such a word by chance.
     let named = |id: &str, name: &str| Alert { merchant_name: name.to_owned(), ..open_alert(id) };
     let alerts = [named("1", "Kafé Müller"), named("2", "KAFE\u{301} MULLER"), named("3", "kafe mu\u{308}ller")];
-    let others = [named("4", "O’Brien"), named("5", "o`brien"), named("6", "Straße Ｎｏ４２"), named("7", "STRASSE NO42")];
+    let others =
+        [named("4", "O’Brien"), named("5", "o`brien"), named("6", "Straße Ｎｏ４２"), named("7", "STRASSE NO42")];
     fixture.bring(&[&alerts[..], &others].concat()).await;
 
-    for (text, count) in
-        [("kafé", 3), ("KAFE", 3), ("muller", 3), ("ull", 3), ("kafe müller", 3), ("o'brien", 2), ("O’BRIEN", 2), ("o'b", 2)]
-    {
+    for (text, count) in [
+        ("kafé", 3),
+        ("KAFE", 3),
+        ("muller", 3),
+        ("ull", 3),
+        ("kafe müller", 3),
+        ("o'brien", 2),
+        ("O’BRIEN", 2),
+        ("o'b", 2),
+    ] {
         assert_eq!(found(&fixture, text).await.len(), count, "{text}");
     }
     for text in ["strasse no42", "straße", "aß", "ｎｏ４２"] {
@@ -206,12 +245,18 @@ async fn what_is_written_together_is_found_as_two_values_and_as_one(fixture: Fix
         card_last_four: amount.replace('.', ""),
         ..open_alert(id)
     };
-    let alerts =
-        [priced("N1", "20.00", "USD"), priced("N2", "20.00", "EUR"), priced("S-20USD", "7", "EUR"), priced("4111112000x", "1", "EUR")];
+    let alerts = [
+        priced("N1", "20.00", "USD"),
+        priced("N2", "20.00", "EUR"),
+        priced("S-20USD", "7", "EUR"),
+        priced("4111112000x", "1", "EUR"),
+    ];
     fixture.bring(&alerts).await;
     let ids = |places: &[usize]| places.iter().map(|place| alerts[*place].id).collect::<Vec<_>>();
 
-    for (text, places) in [("20usd", &[0, 2][..]), ("usd20", &[0]), ("20gbp", &[]), ("20usd 2000", &[0]), ("20usd n1", &[0])] {
+    for (text, places) in
+        [("20usd", &[0, 2][..]), ("usd20", &[0]), ("20gbp", &[]), ("20usd 2000", &[0]), ("20usd n1", &[0])]
+    {
         assert_eq!(found(&fixture, text).await, ids(places), "{text}");
     }
     let by_card = found(&fixture, "4111112000").await;
@@ -244,7 +289,12 @@ async fn a_whole_value_of_several_words_comes_before_newer_alerts_with_these_wor
     let shop = |id: &str, descriptor: &str, age: i64| {
         let plain = open_alert(id);
         let alert_time = plain.alert_time.map(|at| at - Duration::minutes(age));
-        Alert { merchant_descriptor: descriptor.to_owned(), merchant_order_id: Some(format!("42{id}")), alert_time, ..plain }
+        Alert {
+            merchant_descriptor: descriptor.to_owned(),
+            merchant_order_id: Some(format!("42{id}")),
+            alert_time,
+            ..plain
+        }
     };
     let wanted = shop("N1", "ACME*SHOP 42", 90);
     let newer: Vec<Alert> = (2..400).map(|number| shop(&format!("N{number}"), "ACME*SHOP 17", number % 60)).collect();
@@ -276,7 +326,8 @@ async fn of_very_many_that_match_the_best_come_first_all_the_same(fixture: Fixtu
     for text in ["77", "x77", "acme", "acme 77", "77 n1", "agreed", "acme*shop berlin"] {
         let query = FindQuery::parse(text).unwrap();
         for size in [7, 60, 100] {
-            let expected: Vec<AlertId> = among(&query, &alerts, size as usize).into_iter().map(|alert| alert.id).collect();
+            let expected: Vec<AlertId> =
+                among(&query, &alerts, size as usize).into_iter().map(|alert| alert.id).collect();
             let found = fixture.store.find(fixture.organization, &query, size).await.unwrap();
             assert_eq!(found.into_iter().map(|alert| alert.id).collect::<Vec<_>>(), expected, "{text}, {size}");
         }

@@ -120,7 +120,8 @@ impl Ground for Postgres {
     }
 
     async fn open_by(&self, key_file: &Path) -> StoreResult<SharedStore> {
-        let store = PostgresStore::open(&PostgresOptions { secret_key_file: key_file.to_owned(), ..self.options() }).await?;
+        let store =
+            PostgresStore::open(&PostgresOptions { secret_key_file: key_file.to_owned(), ..self.options() }).await?;
         Ok(store)
     }
 }

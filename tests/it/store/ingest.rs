@@ -1,7 +1,8 @@
 //! Alerts coming in: identity, what a known one takes over, and what follows.
 
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, CompanyId, Currency, Deadline, IngestReport, Provider,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, CompanyId, Currency, Deadline,
+    IngestReport, Provider,
 };
 use chrono::Duration;
 
@@ -113,7 +114,8 @@ async fn a_resolved_alert_keeps_every_time(fixture: Fixture) {
 
     ingest(&fixture, vec![row(&news, false)]).await;
 
-    let expected = Alert { issuer: "Another Bank".to_owned(), updated_at: Some(noon() + Duration::hours(1)), ..alert.clone() };
+    let expected =
+        Alert { issuer: "Another Bank".to_owned(), updated_at: Some(noon() + Duration::hours(1)), ..alert.clone() };
     assert_eq!(fixture.get(&alert).await, expected);
 }
 
@@ -125,7 +127,10 @@ async fn an_open_alert_takes_over_times_that_are_given(fixture: Fixture) {
     ingest(&fixture, vec![row(&news, false)]).await;
 
     let stored = fixture.get(&alert).await;
-    assert_eq!((stored.alert_time, stored.transaction_time, stored.deadline), (news.alert_time, news.transaction_time, alert.deadline));
+    assert_eq!(
+        (stored.alert_time, stored.transaction_time, stored.deadline),
+        (news.alert_time, news.transaction_time, alert.deadline)
+    );
 }
 
 async fn an_alert_is_known_by_provider_and_provider_id(fixture: Fixture) {
@@ -156,7 +161,11 @@ async fn two_rows_of_one_alert_in_one_batch_are_one_alert(fixture: Fixture) {
     let news = Alert { merchant_descriptor: "ACME*TRAVEL".to_owned(), ..alert.clone() };
     let more = Alert { merchant_descriptor: "ACME*HOTELS".to_owned(), ..alert.clone() };
 
-    let told = ingest(&fixture, vec![by_provider_id(&alert), by_provider_id(&news), by_provider_id(&more), by_provider_id(&more)]).await;
+    let told = ingest(
+        &fixture,
+        vec![by_provider_id(&alert), by_provider_id(&news), by_provider_id(&more), by_provider_id(&more)],
+    )
+    .await;
 
     let (found, total) = fixture.list(&AlertQuery::default()).await;
     assert_eq!((told, total), (report(1, 2, 1), 1));
@@ -192,7 +201,10 @@ async fn searches_and_totals_follow_a_change(fixture: Fixture) {
     ingest(&fixture, vec![row(&moved, false)]).await;
 
     assert_eq!(before, (0, 0));
-    assert_eq!((search(&fixture, "ne").await, search(&fixture, "newname").await, search(&fixture, "acme").await), (1, 1, 1));
+    assert_eq!(
+        (search(&fixture, "ne").await, search(&fixture, "newname").await, search(&fixture, "acme").await),
+        (1, 1, 1)
+    );
     assert_eq!((total(of(Provider::Cdrn)).await, total(of(Provider::Ethoca)).await), (1, 1));
     let old = AlertFilter { end_date: Some((noon() - Duration::days(9)).date_naive()), ..AlertFilter::default() };
     assert_eq!(total(old).await, 1);

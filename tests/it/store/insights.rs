@@ -1,7 +1,9 @@
 //! Insights against the meaning that the domain gives them: the same counts and sums on every kind of store.
 
 use avert::domain::insights::{self, scope};
-use avert::domain::{Alert, AlertFilter, AlertStatus, AlertType, Calendar, CurrencySum, Deadline, Insights, OrganizationId};
+use avert::domain::{
+    Alert, AlertFilter, AlertStatus, AlertType, Calendar, CurrencySum, Deadline, Insights, OrganizationId,
+};
 use chrono::Duration;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -36,7 +38,8 @@ prop_compose! {
     fn answered_alerts()(
         alert in alerts(),
         card in select(vec!["411111", "510510", "222100", "371234", ""]),
-        status in proptest::option::of(select(vec![AlertStatus::Chargeback, AlertStatus::Expired, AlertStatus::Open, AlertStatus::Invalid])),
+        status in proptest::option::of(select(vec![AlertStatus::Chargeback, AlertStatus::Expired, AlertStatus::Open,
+            AlertStatus::Invalid])),
         alert_type in proptest::option::of(select(vec![AlertType::VerifiFraudNotice, AlertType::EthocaConfirmedFraud])),
         refunded in select(vec!["refunded", "Refunded", "not refunded", ""]),
         answered_hours_ago in proptest::option::of(0i64..900),
@@ -58,7 +61,8 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn the_insights_and_sums_of_every_filter_are_what_the_domain_says(
@@ -72,10 +76,13 @@ proptest! {
         block_on(async {
             for fixture in Fixture::on_each().await {
                 fixture.bring(&alerts).await;
-                for filter in filters.iter().flat_map(|filter| [filter.clone(), scope(filter)]).chain([AlertFilter::default()]) {
-                    assert_eq!(told_by(&fixture, &filter, calendar).await, naive(&alerts, &filter, calendar), "{filter:?}");
+                for filter in filters.iter().flat_map(|filter| [filter.clone(),
+                    scope(filter)]).chain([AlertFilter::default()]) {
+                    assert_eq!(told_by(&fixture, &filter, calendar).await, naive(&alerts, &filter, calendar),
+                        "{filter:?}");
                     let sums = fixture.store.sums(fixture.organization, &filter, noon()).await.unwrap();
-                    assert_eq!(sums, CurrencySum::of(alerts.iter().filter(|alert| filter.matches(alert, noon()))), "{filter:?}");
+                    assert_eq!(sums, CurrencySum::of(alerts.iter().filter(|alert| filter.matches(alert, noon()))),
+                        "{filter:?}");
                 }
             }
         });
@@ -85,7 +92,11 @@ proptest! {
 async fn another_organizations_alerts_are_in_no_count(fixture: Fixture) {
     fixture.bring(&[open_alert("P1")]).await;
 
-    let strangers = fixture.store.insights(OrganizationId::generate(), &AlertFilter::default(), Calendar::UTC, noon()).await.unwrap();
+    let strangers = fixture
+        .store
+        .insights(OrganizationId::generate(), &AlertFilter::default(), Calendar::UTC, noon())
+        .await
+        .unwrap();
     let sums = fixture.store.sums(OrganizationId::generate(), &AlertFilter::default(), noon()).await.unwrap();
 
     assert_eq!((strangers, sums), (Insights::default(), Vec::new()));
@@ -94,7 +105,8 @@ async fn another_organizations_alerts_are_in_no_count(fixture: Fixture) {
 
 async fn what_is_answered_moves_from_what_waits_to_its_day(fixture: Fixture) {
     let waits = Alert { deadline: Deadline::At(noon() + Duration::hours(1)), ..open_alert("P1") };
-    let answered = Alert { alert_time: Some(noon() - Duration::minutes(95)), status: AlertStatus::Resolved, ..open_alert("P2") };
+    let answered =
+        Alert { alert_time: Some(noon() - Duration::minutes(95)), status: AlertStatus::Resolved, ..open_alert("P2") };
     let answered = Alert { outcome: Some(outcome(&answered, "resolved")), ..answered };
 
     fixture.bring(&[waits, answered]).await;
@@ -107,7 +119,8 @@ async fn what_is_answered_moves_from_what_waits_to_its_day(fixture: Fixture) {
 }
 
 async fn what_is_answered_before_midnight_here_is_of_the_day_before(fixture: Fixture) {
-    let answered = Alert { alert_time: Some(noon() - Duration::hours(11)), status: AlertStatus::Resolved, ..open_alert("P1") };
+    let answered =
+        Alert { alert_time: Some(noon() - Duration::hours(11)), status: AlertStatus::Resolved, ..open_alert("P1") };
     let mut answer = outcome(&answered, "resolved");
     answer.action_time = Some(noon() - Duration::hours(9));
     fixture.bring(&[Alert { outcome: Some(answer), ..answered }]).await;
@@ -117,8 +130,9 @@ async fn what_is_answered_before_midnight_here_is_of_the_day_before(fixture: Fix
     let days = [Calendar::UTC, west].map(|calendar| calendar.day_of(noon()));
     let told = [told(&fixture, &AlertFilter::default()).await, told_by(&fixture, &AlertFilter::default(), west).await];
 
-    let on =
-        |insights: &Insights, day| insights.days.iter().filter(|count| count.day == day).map(|count| (count.raised, count.refunded)).next();
+    let on = |insights: &Insights, day| {
+        insights.days.iter().filter(|count| count.day == day).map(|count| (count.raised, count.refunded)).next()
+    };
     assert_eq!((on(&told[0], days[0]), on(&told[1], days[1])), (Some((1, 1)), None));
     assert_eq!(on(&told[1], days[1] - 1), Some((1, 1)));
 }

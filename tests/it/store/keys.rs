@@ -65,7 +65,11 @@ async fn everything_is_sealed_anew_and_the_old_key_opens_nothing(fixture: Fixtur
     let rotated = rotate(&fixture).await;
 
     let kept = rotated.kept.unwrap();
-    assert_eq!((rotated.sealed, rotated.not_in_place), (4, None), "credential, address and secret of one endpoint, and the signing key");
+    assert_eq!(
+        (rotated.sealed, rotated.not_in_place),
+        (4, None),
+        "credential, address and secret of one endpoint, and the signing key"
+    );
     assert!(opens(&fixture, store, id).await.unwrap());
     assert_eq!(store.signing_keys().await.unwrap().unwrap().current, signing);
     assert!(opens(&fixture, &fixture.another().await.store, id).await.unwrap());
@@ -187,7 +191,9 @@ async fn a_new_key_in_a_named_file_is_the_one_that_is_taken(fixture: Fixture) {
     let (made, prepared) = (elsewhere.path().join("made"), elsewhere.path().join("prepared"));
     let key = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n";
     fs::write(&prepared, key).unwrap();
-    let rotate = async |new: &Path| rotate_data_key(&fixture.store, &fixture.key_file(), Some(new), noon(), |_| {}).await.unwrap();
+    let rotate = async |new: &Path| {
+        rotate_data_key(&fixture.store, &fixture.key_file(), Some(new), noon(), |_| {}).await.unwrap()
+    };
 
     rotate(&made).await;
     let after_made = text(&fixture.key_file());

@@ -4,8 +4,8 @@ use avert::domain::filter::{MAX_PAGE_SIZE, PageRequest};
 use avert::domain::query::{Vocabulary, parse};
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CalendarHour, CompanyId, Comparison,
-    Currency, Deadline, LocalConditions, Provider, Sort, SortField, SortOrder,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CalendarHour,
+    CompanyId, Comparison, Currency, Deadline, LocalConditions, Provider, Sort, SortField, SortOrder,
 };
 use chrono::{Duration, NaiveDate};
 use proptest::prelude::*;
@@ -23,14 +23,16 @@ fn companies() -> Vec<CompanyId> {
 
 /// Few values, so that many alerts are equal in them; a fair share of nulls.
 fn moments() -> impl Strategy<Value = Option<Timestamp>> {
-    let near = (-4i64..=4, prop_oneof![Just(0i64), Just(1), Just(43_200_000_000), Just(86_399_999_999)])
-        .prop_map(|(days, micros)| Some(noon() - Duration::hours(12) + Duration::days(days) + Duration::microseconds(micros)));
+    let near = (-4i64..=4, prop_oneof![Just(0i64), Just(1), Just(43_200_000_000), Just(86_399_999_999)]).prop_map(
+        |(days, micros)| Some(noon() - Duration::hours(12) + Duration::days(days) + Duration::microseconds(micros)),
+    );
     prop_oneof![8 => near, 1 => Just(None)]
 }
 
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
-        4 => select(vec!["ACME*Shop", "acme*shop", "Acme", "ÄPFEL GmbH", "äpfel", "İstanbul", "ΣΟΦΟΣ", "", "100%_", "a\"b'c", "🦀 crab", "ZZ\u{10ffff}"])
+        4 => select(vec!["ACME*Shop", "acme*shop", "Acme", "ÄPFEL GmbH", "äpfel", "İstanbul", "ΣΟΦΟΣ", "", "100%_",
+            "a\"b'c", "🦀 crab", "ZZ\u{10ffff}"])
             .prop_map(str::to_owned),
         1 => "[a-cA-C0-1 *ß]{0,6}",
         1 => "\\PC{0,5}",
@@ -129,12 +131,13 @@ fn some<T: Clone + std::fmt::Debug + 'static>(one: impl Strategy<Value = T> + 's
 
 /// Conditions that few or many alerts fulfil, and some that none can.
 fn conditions() -> impl Strategy<Value = LocalConditions> {
-    let amount =
-        select(vec!["10", "9.50", "0", "0.0000015", "-1", "123456789.99", "99999999999999"]).prop_map(|text| text.parse().unwrap());
+    let amount = select(vec!["10", "9.50", "0", "0.0000015", "-1", "123456789.99", "99999999999999"])
+        .prop_map(|text| text.parse().unwrap());
     let amounts = some((select(&Comparison::ALL[..]), amount));
     let currencies = some(select(vec!["EUR", "USD", "usd", "JPY"]).prop_map(Currency::new));
     let issuers = some(prop_oneof![
-        4 => select(vec!["acme", "ACME*", "ä", "İs", "σο", "100%", "a\"B", "\u{1f980}", "zz\u{10ffff}", "ß", "nobody"]).prop_map(str::to_owned),
+        4 => select(vec!["acme", "ACME*", "ä", "İs", "σο", "100%", "a\"B", "\u{1f980}", "zz\u{10ffff}", "ß",
+            "nobody"]).prop_map(str::to_owned),
         1 => "[a-cA-C0-1*]{1,3}",
     ]);
     let mccs = some(select(vec!["5941", "5732", "ab", "594", "a\0"]).prop_map(str::to_owned));
@@ -145,12 +148,21 @@ fn conditions() -> impl Strategy<Value = LocalConditions> {
         calendar: Calendar::of_minutes(minutes).unwrap(),
     });
     let refunded = prop_oneof![3 => Just(None), 1 => day.prop_map(Some)];
-    let hour = (-100i64..=100, select(vec![0, 345, -210]))
-        .prop_map(|(hours, minutes)| CalendarHour::of(noon() + Duration::hours(hours), Calendar::of_minutes(minutes).unwrap()));
+    let hour = (-100i64..=100, select(vec![0, 345, -210])).prop_map(|(hours, minutes)| {
+        CalendarHour::of(noon() + Duration::hours(hours), Calendar::of_minutes(minutes).unwrap())
+    });
     let lapses = prop_oneof![3 => Just(None), 1 => hour.prop_map(Some)];
-    (amounts, currencies, issuers, mccs, (notices, refunded, lapses)).prop_map(|(amounts, currencies, issuers, mccs, rest)| {
-        LocalConditions { amounts, currencies, issuers, mccs, notices: rest.0, refunded: rest.1, lapses: rest.2 }
-    })
+    (amounts, currencies, issuers, mccs, (notices, refunded, lapses)).prop_map(
+        |(amounts, currencies, issuers, mccs, rest)| LocalConditions {
+            amounts,
+            currencies,
+            issuers,
+            mccs,
+            notices: rest.0,
+            refunded: rest.1,
+            lapses: rest.2,
+        },
+    )
 }
 
 prop_compose! {
@@ -160,11 +172,13 @@ prop_compose! {
         providers in some(providers()),
         types in some(types()),
         statuses in some(statuses()),
-        outcomes in prop_oneof![4 => Just(Vec::new()), 1 => some(select(vec!["resolved", "NOT_FOUND", "ünknown", "nothing"]).prop_map(str::to_owned))],
+        outcomes in prop_oneof![4 => Just(Vec::new()), 1 => some(select(vec!["resolved", "NOT_FOUND", "ünknown",
+            "nothing"]).prop_map(str::to_owned))],
         descriptor in prop_oneof![4 => Just(None), 2 => texts().prop_map(Some)],
         expired in prop_oneof![4 => Just(None), 1 => any::<bool>().prop_map(Some)],
         expires_in in prop_oneof![4 => Just(None), 1 => select(vec![Some(0), Some(12), Some(48), Some(u32::MAX)])],
-        companies in prop_oneof![4 => Just(Vec::new()), 1 => some(select(companies())), 1 => Just(vec![CompanyId(Uuid::from_u128(99))])],
+        companies in prop_oneof![4 => Just(Vec::new()), 1 => some(select(companies())),
+            1 => Just(vec![CompanyId(Uuid::from_u128(99))])],
         q in prop_oneof![4 => Just(None), 4 => texts().prop_map(Some), 2 => "[a-c0-1*]{1,3}".prop_map(Some)],
         conditions in prop_oneof![3 => Just(LocalConditions::default()), 2 => conditions()],
         // With all the rest hardly anything is left that could be wrong.
@@ -227,14 +241,21 @@ contract!(
 );
 
 async fn what_lapses_in_an_hour_is_listed_without_notices_and_what_was_answered(fixture: Fixture) {
-    let at = |id: &str, seconds: i64| Alert { deadline: Deadline::At(noon() + Duration::seconds(seconds)), ..open_alert(id) };
+    let at = |id: &str, seconds: i64| Alert {
+        deadline: Deadline::At(noon() + Duration::seconds(seconds)),
+        ..open_alert(id)
+    };
     let notice = Alert { provider: Provider::Verifi, alert_type: AlertType::VerifiFraudNotice, ..at("notice", 5_400) };
     let answered = at("answered", 5_400);
     let answered = Alert { outcome: Some(outcome(&answered, "resolved")), status: AlertStatus::Resolved, ..answered };
-    fixture.bring(&[at("before", 3_599), at("first", 3_600), at("last", 7_199), at("behind", 7_200), notice, answered]).await;
+    fixture
+        .bring(&[at("before", 3_599), at("first", 3_600), at("last", 7_199), at("behind", 7_200), notice, answered])
+        .await;
     let listed = async |expires_in| {
-        let conditions =
-            LocalConditions { lapses: Some(CalendarHour::of(noon() + Duration::hours(1), Calendar::UTC)), ..LocalConditions::default() };
+        let conditions = LocalConditions {
+            lapses: Some(CalendarHour::of(noon() + Duration::hours(1), Calendar::UTC)),
+            ..LocalConditions::default()
+        };
         let filter = AlertFilter { expires_in, conditions, ..AlertFilter::default() };
         let sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
         let (alerts, total) = fixture.list(&AlertQuery { filter, sort, ..AlertQuery::default() }).await;
@@ -265,13 +286,15 @@ pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn every_filter_sort_and_page_gives_what_the_domain_says(
         mut alerts in proptest::collection::vec(alerts(), 0..160),
         filters in proptest::collection::vec(filters(), 24),
-        sizes in proptest::collection::vec((0u64..6, prop_oneof![Just(1u32), Just(7), Just(10), Just(MAX_PAGE_SIZE)]), 24),
+        sizes in proptest::collection::vec((0u64..6, prop_oneof![Just(1u32), Just(7), Just(10),
+            Just(MAX_PAGE_SIZE)]), 24),
     ) {
         alerts.sort_by_key(|alert| alert.id);
         alerts.dedup_by_key(|alert| alert.id);
@@ -416,7 +439,8 @@ async fn every_condition_is_answered_as_the_domain_says(fixture: Fixture) {
     fixture.bring(&alerts).await;
     let other = organization("other");
     fixture.store.add_organization(other.clone(), noon()).await.unwrap();
-    let strangers = alerts.iter().map(|alert| row(&Alert { id: AlertId::generate(), ..alert.clone() }, false)).collect();
+    let strangers =
+        alerts.iter().map(|alert| row(&Alert { id: AlertId::generate(), ..alert.clone() }, false)).collect();
     fixture.store.ingest(other.organization.id, strangers, noon()).await.unwrap();
 
     for text in [
@@ -457,7 +481,9 @@ async fn a_text_is_looked_for_among_the_alerts_of_one_organization_alone(fixture
     fixture.store.add_organization(other.clone(), noon()).await.unwrap();
     let name = |number: usize| if number.is_multiple_of(3) { "Meadow" } else { "Harbor" };
     let alerts = |whose: &str| {
-        (0..40).map(|number| Alert { merchant_descriptor: name(number).into(), ..open_alert(&format!("{whose}{number}")) }).collect()
+        (0..40)
+            .map(|number| Alert { merchant_descriptor: name(number).into(), ..open_alert(&format!("{whose}{number}")) })
+            .collect()
     };
     let (own, strangers): (Vec<Alert>, Vec<Alert>) = (alerts("own"), alerts("other"));
     let rows = strangers.iter().map(|alert| row(alert, false)).collect();
@@ -486,8 +512,12 @@ async fn a_page_deep_in_the_list_is_the_one_that_follows_from_the_pages_before(f
         for order in [SortOrder::Ascending, SortOrder::Descending] {
             for page in [100, 105, 107, 115, 116, 118, 119, 129, 130] {
                 let page = PageRequest { page, size: 10 };
-                assert_lists(&fixture, &alerts, &AlertQuery { filter: filter.clone(), sort: Sort { order, ..Sort::default() }, page })
-                    .await;
+                assert_lists(
+                    &fixture,
+                    &alerts,
+                    &AlertQuery { filter: filter.clone(), sort: Sort { order, ..Sort::default() }, page },
+                )
+                .await;
             }
         }
     }

@@ -80,5 +80,8 @@ async fn the_same_alert_id_in_two_organizations_is_two_alerts(fixture: Fixture) 
 
     assert_eq!((report.created, report.updated), (1, 0));
     assert_eq!(fixture.get(&ours).await.issuer, "HSBC");
-    assert_eq!(fixture.store.get_alert(another.organization.id, ours.id).await.unwrap().unwrap().issuer, "Another Bank");
+    assert_eq!(
+        fixture.store.get_alert(another.organization.id, ours.id).await.unwrap().unwrap().issuer,
+        "Another Bank"
+    );
 }

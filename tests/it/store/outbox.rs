@@ -1,8 +1,8 @@
 //! The outbox: what is owed to whom, in which order, and who may send it now.
 
 use avert::domain::{
-    Alert, CaCertificates, Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointAuth, EndpointId, NewEndpoint, NextStep,
-    OrganizationId, Secret, Timestamp,
+    Alert, CaCertificates, Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointAuth, EndpointId, NewEndpoint,
+    NextStep, OrganizationId, Secret, Timestamp,
 };
 use avert::store::{AttemptRecord, DueDelivery, PullEnd};
 use chrono::Duration;
@@ -83,7 +83,8 @@ async fn a_new_alert_is_announced_to_every_endpoint_with_its_credential(fixture:
     let basic = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("pass:word ü") };
     let ca_certificate: CaCertificates = Authority::new().pem().parse().unwrap();
     let named = ca_certificate.to_string();
-    let new = NewEndpoint { ca_certificate, ..NewEndpoint::new("https://a.example/hook".parse().unwrap(), basic.clone()) };
+    let new =
+        NewEndpoint { ca_certificate, ..NewEndpoint::new("https://a.example/hook".parse().unwrap(), basic.clone()) };
     let first = fixture.store.add_endpoint(fixture.organization, new, 32, noon()).await.unwrap().unwrap();
     let second = endpoint(&fixture, "https://b.example/hook").await;
     let alert = open_alert("P1");
@@ -97,7 +98,10 @@ async fn a_new_alert_is_announced_to_every_endpoint_with_its_credential(fixture:
     assert_eq!(due[1].endpoint, second.id);
     assert_eq!([&*due[0].ca_certificate, &*due[1].ca_certificate], [named.as_str(), ""]);
     let [kept, none] = [first.id, second.id].map(|id| fixture.store.target(fixture.organization, id, noon()));
-    assert_eq!([kept.await, none.await].map(|target| target.unwrap().unwrap().ca_certificate.to_string()), [named, String::new()]);
+    assert_eq!(
+        [kept.await, none.await].map(|target| target.unwrap().unwrap().ca_certificate.to_string()),
+        [named, String::new()]
+    );
     assert!(due.iter().all(|due| *due.body == body && due.attempt == 1));
     assert_eq!(due[0].event, due[1].event);
     assert_eq!((first.auth.as_str(), second.auth.as_str()), ("Basic", "X-Token"));
@@ -124,7 +128,10 @@ async fn a_delivery_is_leased_to_one_at_a_time_and_again_after_its_lease(fixture
     let again = due_at(&fixture, noon() + Duration::seconds(45)).await;
 
     assert_eq!((first.len(), meanwhile.len(), again.len()), (1, 0, 1));
-    assert_eq!((again[0].delivery, again[0].event, &again[0].body), (first[0].delivery, first[0].event, &first[0].body));
+    assert_eq!(
+        (again[0].delivery, again[0].event, &again[0].body),
+        (first[0].delivery, first[0].event, &first[0].body)
+    );
     assert!(again[0].generation > first[0].generation);
     assert_eq!(again[0].attempt, 1, "a try that nobody recorded is not counted");
 }
@@ -194,7 +201,11 @@ async fn a_resolution_is_told_after_the_creation_has_arrived(fixture: Fixture) {
 
     assert_eq!((first.len(), while_leased.len(), while_pending.len(), retried.len(), then.len()), (1, 0, 0, 1, 1));
     assert!(first[0].body.starts_with("alert.created") && retried[0].body.starts_with("alert.created"));
-    assert!(then[0].body.starts_with("alert.resolved") && then[0].body.contains("RESOLVED resolved"), "{}", then[0].body);
+    assert!(
+        then[0].body.starts_with("alert.resolved") && then[0].body.contains("RESOLVED resolved"),
+        "{}",
+        then[0].body
+    );
 }
 
 async fn a_resolution_waits_two_minutes_at_most(fixture: Fixture) {
@@ -259,7 +270,8 @@ async fn what_is_held_back_hides_nothing_that_is_due_before_it_is_let_go(fixture
     let third = open_alert("P3");
     fixture.announce(&third).await;
     for due in due_at(&fixture, noon()).await {
-        let gap = if due.url.reveal().starts_with("https://b.") { Duration::seconds(50) } else { Duration::seconds(55) };
+        let gap =
+            if due.url.reveal().starts_with("https://b.") { Duration::seconds(50) } else { Duration::seconds(55) };
         finish(&fixture, &due, NextStep::RetryAt(noon() + gap)).await;
     }
     assert_eq!(next().await.unwrap(), Some(noon() + Duration::seconds(50)));
@@ -284,7 +296,8 @@ async fn a_slow_endpoint_gets_no_more_than_its_share_and_holds_up_nobody(fixture
     }
     let quick = endpoint(&fixture, "https://quick.example").await;
     fixture.announce(&open_alert("P9")).await;
-    let take = async || fixture.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 100, 2, &[]).await.unwrap();
+    let take =
+        async || fixture.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 100, 2, &[]).await.unwrap();
 
     let first = take().await;
     let second = take().await;
@@ -312,7 +325,8 @@ async fn what_is_due_longest_goes_first_and_never_more_than_asked_for(fixture: F
     let now = noon() + Duration::minutes(5);
     let mut order = Vec::new();
     for limit in [2, 3, 5] {
-        let taken = fixture.store.claim_due_deliveries(now, now + Duration::seconds(45), limit, 100, &[]).await.unwrap();
+        let taken =
+            fixture.store.claim_due_deliveries(now, now + Duration::seconds(45), limit, 100, &[]).await.unwrap();
         assert!(taken.len() <= limit as usize);
         order.extend(taken.into_iter().map(|due| due.delivery));
     }
@@ -339,7 +353,8 @@ async fn an_organization_with_much_that_is_due_takes_no_turn_of_another(fixture:
     fixture.store.ingest(other, rows, later).await.unwrap();
 
     let claim = async |limit| {
-        let due = fixture.store.claim_due_deliveries(later, later + Duration::seconds(45), limit, 100, &[]).await.unwrap();
+        let due =
+            fixture.store.claim_due_deliveries(later, later + Duration::seconds(45), limit, 100, &[]).await.unwrap();
         due.iter().filter(|due| due.organization == other).count()
     };
 
@@ -367,7 +382,8 @@ async fn a_skipped_endpoint_gets_nothing(fixture: Fixture) {
     let healthy = endpoint(&fixture, "https://healthy.example").await;
     fixture.announce(&open_alert("P1")).await;
 
-    let due = fixture.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 10, 10, &[broken.id]).await.unwrap();
+    let due =
+        fixture.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 10, 10, &[broken.id]).await.unwrap();
 
     assert_eq!(due.iter().map(|due| due.endpoint).collect::<Vec<EndpointId>>(), [healthy.id]);
 }
@@ -415,8 +431,14 @@ async fn every_try_shows_in_the_deliveries_of_the_alert(fixture: Fixture) {
     finish(&fixture, &second, NextStep::Delivered).await;
     let delivered = deliveries_of(&fixture, fixture.organization, &alert).await.remove(0);
 
-    assert_eq!((waiting.id, waiting.event, waiting.alert, waiting.endpoint), (first.delivery, first.event, alert.id, endpoint.id));
-    assert_eq!((waiting.state, waiting.attempts, waiting.due), (DeliveryState::Pending, 1, Some(noon() + Duration::seconds(5))));
+    assert_eq!(
+        (waiting.id, waiting.event, waiting.alert, waiting.endpoint),
+        (first.delivery, first.event, alert.id, endpoint.id)
+    );
+    assert_eq!(
+        (waiting.state, waiting.attempts, waiting.due),
+        (DeliveryState::Pending, 1, Some(noon() + Duration::seconds(5)))
+    );
     assert_eq!(waiting.last_result.as_deref(), Some("connection refused"));
     assert_eq!((delivered.state, delivered.attempts, delivered.due), (DeliveryState::Delivered, 2, None));
     assert_eq!((delivered.last_result.as_deref(), delivered.delivered_at), (Some("204"), Some(noon())));
@@ -431,8 +453,12 @@ async fn what_may_not_be_sent_from_here_was_no_attempt_and_stays_due(fixture: Fi
     for _ in 0..3 {
         let due = due_at(&fixture, noon()).await.remove(0);
         assert_eq!(due.attempt, 1);
-        let refused =
-            AttemptRecord { status: None, error: Some("not sent".to_owned()), refused: true, ..record(&due, NextStep::RetryAt(noon())) };
+        let refused = AttemptRecord {
+            status: None,
+            error: Some("not sent".to_owned()),
+            refused: true,
+            ..record(&due, NextStep::RetryAt(noon()))
+        };
         fixture.store.record_attempts([refused].into(), noon()).await.unwrap();
     }
 
@@ -441,7 +467,11 @@ async fn what_may_not_be_sent_from_here_was_no_attempt_and_stays_due(fixture: Fi
     assert_eq!(waiting.last_result.as_deref(), Some("not sent"));
     let log = fixture.store.delivery(fixture.organization, waiting.id).await.unwrap().unwrap();
     assert_eq!(log.attempts, []);
-    assert_eq!(fixture.store.endpoints(fixture.organization).await.unwrap(), [endpoint], "it is not held against the endpoint");
+    assert_eq!(
+        fixture.store.endpoints(fixture.organization).await.unwrap(),
+        [endpoint],
+        "it is not held against the endpoint"
+    );
 }
 
 async fn beside_a_service_others_lease_nothing_until_it_has_ended(fixture: Fixture) {

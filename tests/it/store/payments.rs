@@ -27,7 +27,12 @@ async fn found(fixture: &Fixture, alerts: &[Alert]) -> Vec<String> {
 
 async fn an_alert_on_the_payment_is_found_by_its_references(fixture: Fixture) {
     let arn = "74320456118200319945216";
-    let alerts = [bare("P1", arn, "093112"), bare("BY-ARN", arn, "1"), bare("BY-CODE", "7", "093112"), bare("NEITHER", "8", "2")];
+    let alerts = [
+        bare("P1", arn, "093112"),
+        bare("BY-ARN", arn, "1"),
+        bare("BY-CODE", "7", "093112"),
+        bare("NEITHER", "8", "2"),
+    ];
 
     assert_eq!(found(&fixture, &alerts).await, ["BY-ARN", "BY-CODE"]);
 }

@@ -1,4 +1,5 @@
-//! What only PostgreSQL has: a schema that is applied on purpose, a key that every process has, connections that are lost, counts in parts.
+//! What only PostgreSQL has: a schema that is applied on purpose, a key that every process has, connections that are
+//! lost, counts in parts.
 
 use std::fs;
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use avert::domain::database::{DatabaseTls, PostgresAddress};
 use avert::domain::{Alert, AuditState, CutOffs, EndpointAuth, NewEndpoint, Secret};
 use avert::store::postgres::migrate;
 use avert::store::{
-    AlertStore as _, AuditStore as _, EndpointStore as _, OrganizationStore as _, PostgresOptions, PostgresStore, RefusalCause,
-    SchemaState, StoreError, UpkeepStore as _,
+    AlertStore as _, AuditStore as _, EndpointStore as _, OrganizationStore as _, PostgresOptions, PostgresStore,
+    RefusalCause, SchemaState, StoreError, UpkeepStore as _,
 };
 use rstest::rstest;
 
@@ -42,7 +43,10 @@ async fn a_closed_store_refuses_work_and_says_so() {
     store.close();
 
     let refused = [store.ping().await.unwrap_err(), store.probe(noon()).await.unwrap_err()];
-    assert!(refused.iter().all(|error| matches!(error, StoreError::Unavailable(words) if words.contains("closed"))), "{refused:?}");
+    assert!(
+        refused.iter().all(|error| matches!(error, StoreError::Unavailable(words) if words.contains("closed"))),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]
@@ -64,8 +68,13 @@ async fn a_server_that_is_not_there_is_told_and_its_password_is_not() {
 async fn a_schema_that_waits_is_told_and_applied_once_by_whoever_comes_first() {
     let Some(ground) = on_an_empty_database().await else { return };
     let (server, hands) = (ground.database.server(), ground.database.client().await);
-    let tables =
-        async || hands.query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[]).await.unwrap().get::<_, i64>(0);
+    let tables = async || {
+        hands
+            .query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[])
+            .await
+            .unwrap()
+            .get::<_, i64>(0)
+    };
 
     let waiting = migrate::inspect(&server).await.unwrap();
     let refused = refusal(&ground.options()).await;
@@ -90,14 +99,18 @@ async fn steps_of_the_schema_and_the_index_of_searches_may_take_their_time() {
         CREATE TABLE watch.seen (made text, most text);
         CREATE FUNCTION watch.note() RETURNS event_trigger LANGUAGE plpgsql AS $$
             BEGIN INSERT INTO watch.seen VALUES (tg_tag, current_setting('statement_timeout')); END $$;
-        CREATE EVENT TRIGGER watch ON ddl_command_end WHEN TAG IN ('CREATE EXTENSION', 'CREATE INDEX') EXECUTE FUNCTION watch.note()";
+        CREATE EVENT TRIGGER watch ON ddl_command_end WHEN TAG IN ('CREATE EXTENSION', 'CREATE INDEX') EXECUTE \
+        FUNCTION watch.note()";
     hands.batch_execute(watch).await.unwrap();
 
     migrate::migrate(&ground.database.server()).await.unwrap();
 
     let seen = hands.query("SELECT DISTINCT made, most FROM watch.seen ORDER BY made", &[]).await.unwrap();
     let seen: Vec<(String, String)> = seen.iter().map(|row| (row.get(0), row.get(1))).collect();
-    assert_eq!(seen, [("CREATE EXTENSION", "0"), ("CREATE INDEX", "0")].map(|(made, most)| (made.to_owned(), most.to_owned())));
+    assert_eq!(
+        seen,
+        [("CREATE EXTENSION", "0"), ("CREATE INDEX", "0")].map(|(made, most)| (made.to_owned(), most.to_owned()))
+    );
 }
 
 #[tokio::test]
@@ -108,9 +121,11 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
     let (open, answered) = (open_alert("P1"), open_alert("P2"));
     fixture.bring(&[open.clone(), answered.clone()]).await;
     resolve(&fixture, claim(&fixture, &answered)).await;
-    let before = "ALTER TABLE alert DROP COLUMN find_text; DROP INDEX outcome_by_action_time; ALTER TABLE audit DROP COLUMN person;
+    let before = "ALTER TABLE alert DROP COLUMN find_text; DROP INDEX outcome_by_action_time; ALTER TABLE audit DROP \
+        COLUMN person;
          ALTER TABLE resolution_attempt DROP COLUMN person; DROP TABLE alert_total; DROP INDEX alert_waiting_by_time;
-         DROP INDEX alert_by_company; DROP INDEX alert_by_time; CREATE INDEX alert_by_time ON alert (organization, alert_time, id);
+         DROP INDEX alert_by_company; DROP INDEX alert_by_time; CREATE INDEX alert_by_time ON alert (organization, \
+         alert_time, id);
          DROP TABLE audit_pending; ALTER TABLE endpoint DROP COLUMN ca_certificate;
          DELETE FROM schema_migration WHERE number >= 4";
     hands.batch_execute(before).await.unwrap();
@@ -131,10 +146,19 @@ async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
     let accented = Alert { merchant_name: "Kafé O’Brien".to_owned(), ..open_alert("P1") };
     fixture.bring(&[accented.clone(), open_alert("P2")]).await;
     let before =
-        "UPDATE alert SET find_text = replace(find_text, 'kafe o''brien', 'kafé o’brien'); ALTER TABLE endpoint DROP COLUMN ca_certificate;
+        "UPDATE alert SET find_text = replace(find_text, 'kafe o''brien', 'kafé o’brien'); ALTER TABLE endpoint DROP \
+            COLUMN ca_certificate;
          DELETE FROM schema_migration WHERE number >= 9";
     hands.batch_execute(before).await.unwrap();
-    let rows = async || hands.query("SELECT xmin::text FROM alert ORDER BY key", &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    let rows = async || {
+        hands
+            .query("SELECT xmin::text FROM alert ORDER BY key", &[])
+            .await
+            .unwrap()
+            .iter()
+            .map(|row| row.get(0))
+            .collect()
+    };
     let (unaware, versions): (_, Vec<String>) = (found(&fixture, "kafe").await, rows().await);
 
     let applied = migrate::migrate(&server).await.unwrap();
@@ -199,7 +223,8 @@ async fn processes_that_open_fresh_data_at_once_have_one_key_one_id_and_one_orga
     let stores = futures::future::join_all((0..4).map(|_| PostgresStore::open(&options))).await;
 
     let stores: Vec<_> = stores.into_iter().map(Result::unwrap).collect();
-    let ids: std::collections::BTreeSet<_> = stores.iter().map(|store| avert::store::Store::database(&**store)).collect();
+    let ids: std::collections::BTreeSet<_> =
+        stores.iter().map(|store| avert::store::Store::database(&**store)).collect();
     assert_eq!((ids.len(), stores[0].organizations().await.unwrap().len()), (1, 1));
 }
 
@@ -210,11 +235,12 @@ async fn a_store_goes_on_after_its_connections_were_lost() {
     let of = store.organizations().await.unwrap()[0].organization.id;
 
     let hands = ground.database.client().await;
-    let end =
-        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND \
+        pid <> pg_backend_pid()";
     let ended: i64 = hands.query_one(end, &[]).await.unwrap().get(0);
 
-    let answers = [store.ping().await, store.probe(noon()).await, store.count_alerts(of).await.map(drop), store.ping().await];
+    let answers =
+        [store.ping().await, store.probe(noon()).await, store.count_alerts(of).await.map(drop), store.ping().await];
 
     assert!(ended > 0 && answers.iter().all(Result::is_ok), "{answers:?}");
 }
@@ -227,14 +253,16 @@ async fn a_database_that_may_be_written_again_is_written_at_once_whatever_its_co
     let (hands, name) = (ground.database.client().await, ground.database.server().name);
     let set = async |change: &str| hands.batch_execute(&format!("ALTER DATABASE {name} {change}")).await.unwrap();
     set("SET default_transaction_read_only = on").await;
-    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> \
+        pg_backend_pid()";
     hands.query(end, &[]).await.unwrap();
     futures::future::join_all((0..4).map(|_| store.count_alerts(of))).await;
 
     let meanwhile = store.add_organization(organization("a"), noon()).await;
     futures::future::join_all((0..4).map(|_| store.count_alerts(of))).await;
     set("RESET default_transaction_read_only").await;
-    let added = futures::future::join_all(["b", "c", "d"].map(|name| store.add_organization(organization(name), noon()))).await;
+    let added =
+        futures::future::join_all(["b", "c", "d"].map(|name| store.add_organization(organization(name), noon()))).await;
 
     assert!(matches!(meanwhile, Err(StoreError::Refused(RefusalCause::ReadOnly, _))), "{meanwhile:?}");
     assert!(added.iter().all(Result::is_ok), "{added:?}");
@@ -248,7 +276,8 @@ async fn what_fails_behind_a_commit_is_not_a_failure_of_what_was_committed() {
         store.add_organization(organization(name), noon()).await.unwrap();
     }
     let hands = ground.database.client().await;
-    let used_up = "DO $$ BEGIN EXECUTE format('ALTER SEQUENCE change_number MAXVALUE %s', (SELECT last_value FROM change_number)); END $$";
+    let used_up = "DO $$ BEGIN EXECUTE format('ALTER SEQUENCE change_number MAXVALUE %s', (SELECT last_value FROM \
+        change_number)); END $$";
     hands.batch_execute(used_up).await.unwrap();
 
     let added = store.add_organization(organization("c"), noon()).await;
@@ -294,7 +323,8 @@ async fn the_database_itself_refuses_to_alter_replace_or_take_away_an_entry_of_t
         "UPDATE audit SET subject = 'x' WHERE number = 1",
         "DELETE FROM audit WHERE number = 4",
         "TRUNCATE audit",
-        "INSERT INTO audit SELECT 2, at, organization, actor, origin, action, 'x', detail, previous, hash FROM audit WHERE number = 3
+        "INSERT INTO audit SELECT 2, at, organization, actor, origin, action, 'x', detail, previous, hash FROM audit \
+            WHERE number = 3
             ON CONFLICT (number) DO UPDATE SET subject = 'x'",
         "UPDATE audit_start SET number = 99",
         "UPDATE audit_start SET number = 4",
@@ -303,8 +333,12 @@ async fn the_database_itself_refuses_to_alter_replace_or_take_away_an_entry_of_t
         assert!(hands.execute(refused, &[]).await.is_err(), "{refused}");
     }
     assert!(matches!(store.verify_audit().await.unwrap(), AuditState::Whole { entries: 4, newest: 4, .. }));
-    for (forged, found) in [("UPDATE audit SET actor = 'x' WHERE number = 3", 3), ("DELETE FROM audit WHERE number = 4", 4)] {
-        let by_force = format!("BEGIN; ALTER TABLE audit DISABLE TRIGGER ALL; {forged}; ALTER TABLE audit ENABLE TRIGGER ALL; COMMIT");
+    for (forged, found) in
+        [("UPDATE audit SET actor = 'x' WHERE number = 3", 3), ("DELETE FROM audit WHERE number = 4", 4)]
+    {
+        let by_force = format!(
+            "BEGIN; ALTER TABLE audit DISABLE TRIGGER ALL; {forged}; ALTER TABLE audit ENABLE TRIGGER ALL; COMMIT"
+        );
         hands.batch_execute(&by_force).await.unwrap();
         let state = store.verify_audit().await.unwrap();
         assert!(matches!(state, AuditState::Broken { number, .. } if number <= found), "{forged}: {state:?}");
@@ -353,7 +387,8 @@ async fn entries_that_a_killed_process_put_down_are_linked_by_whoever_reads_the_
     let of = store.organizations().await.unwrap()[0].organization.id;
     let hands = ground.database.client().await;
     let put_down = "INSERT INTO audit_pending (at, organization, actor, origin, action, subject, detail, person)
-        SELECT i, o.key, 'local', '', 'key.revoked', i::text, '', '' FROM organization o, generate_series(1, 2100) AS s(i) ORDER BY s.i";
+        SELECT i, o.key, 'local', '', 'key.revoked', i::text, '', '' FROM organization o, generate_series(1, 2100) AS \
+        s(i) ORDER BY s.i";
     hands.batch_execute(put_down).await.unwrap();
     let altered = hands.batch_execute("UPDATE audit_pending SET actor = 'x'").await;
 
@@ -377,7 +412,12 @@ async fn no_table_holds_a_credential_in_plain_text() {
     let added = store.add_endpoint(of, NewEndpoint::new(url, auth.clone()), 32, noon()).await.unwrap().unwrap();
 
     let hands = ground.database.client().await;
-    let row = hands.query_one("SELECT e::text || encode(credential, 'escape') || encode(sealed_url, 'escape') FROM endpoint e", &[]).await;
+    let row = hands
+        .query_one(
+            "SELECT e::text || encode(credential, 'escape') || encode(sealed_url, 'escape') FROM endpoint e",
+            &[],
+        )
+        .await;
     let text: String = row.unwrap().get(0);
     assert!(text.contains("https://a.example/hook"), "the search itself works: {text}");
     assert!(!text.contains("horse") && !text.contains("stapler"), "{text}");

@@ -23,11 +23,17 @@ contract!(
 async fn the_work_of_a_dead_process_goes_on_at_once_and_that_of_a_living_one_is_left_alone(dying: Fixture) {
     let living = dying.another().await;
     let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
-    dying.store.add_endpoint(dying.organization, NewEndpoint::new("https://a.example".parse().unwrap(), auth), 32, noon()).await.unwrap();
+    dying
+        .store
+        .add_endpoint(dying.organization, NewEndpoint::new("https://a.example".parse().unwrap(), auth), 32, noon())
+        .await
+        .unwrap();
     let alert = open_alert("P1");
     dying.announce(&alert).await;
     let request = claim(&dying, &alert);
-    let Claim::Claimed { generation, .. } = dying.store.claim_resolution(request.clone()).await.unwrap() else { panic!("not claimed") };
+    let Claim::Claimed { generation, .. } = dying.store.claim_resolution(request.clone()).await.unwrap() else {
+        panic!("not claimed")
+    };
     let lease = noon() + Duration::seconds(45);
     let leased = dying.store.claim_due_deliveries(noon(), lease, 10, 10, &[]).await.unwrap();
 
@@ -56,7 +62,8 @@ async fn a_lease_that_was_taken_from_a_dead_process_is_respected(dying: Fixture)
     let lease = noon() + Duration::minutes(1);
 
     let taken = living.store.claim_due_attempts(noon().into(), lease, 10).await.unwrap();
-    let past_deadline = third.store.claim_due_attempts((noon() + Duration::seconds(30)).into(), lease, 10).await.unwrap();
+    let past_deadline =
+        third.store.claim_due_attempts((noon() + Duration::seconds(30)).into(), lease, 10).await.unwrap();
     let past_lease = third.store.claim_due_attempts(lease.into(), lease + Duration::minutes(1), 10).await.unwrap();
 
     assert_eq!((taken.len(), past_deadline.len(), past_lease.len()), (1, 0, 1));

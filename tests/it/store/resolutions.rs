@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
-use avert::domain::{Alert, AlertStatus, AttemptId, CutOffs, Holder, MonotonicTime, Outcome, OutcomeId, Resolution, Timestamp};
+use avert::domain::{
+    Alert, AlertStatus, AttemptId, CutOffs, Holder, MonotonicTime, Outcome, OutcomeId, Resolution, Timestamp,
+};
 use avert::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest};
 use chrono::Duration;
 use sha2::{Digest as _, Sha256};
@@ -36,7 +38,13 @@ fn refunded() -> Resolution {
     Resolution::Current { decision: Decision::Refunded, comments: "Refunded on 10 March".to_owned() }
 }
 
-fn request(fixture: &Fixture, alert: &Alert, resolution: Resolution, key: Option<&str>, now: Timestamp) -> ClaimRequest {
+fn request(
+    fixture: &Fixture,
+    alert: &Alert,
+    resolution: Resolution,
+    key: Option<&str>,
+    now: Timestamp,
+) -> ClaimRequest {
     ClaimRequest {
         attempt: AttemptId::generate(),
         organization: fixture.organization,
@@ -106,7 +114,8 @@ async fn a_commit_stores_outcome_and_status_and_ends_the_wait(fixture: Fixture) 
         action_time: Some(commit.now),
         amount_stopped: None,
     };
-    let expected = Alert { status: AlertStatus::Resolved, outcome: Some(outcome), updated_at: Some(commit.now), ..alert.clone() };
+    let expected =
+        Alert { status: AlertStatus::Resolved, outcome: Some(outcome), updated_at: Some(commit.now), ..alert.clone() };
     assert_eq!(before, alert);
     assert_eq!(told, expected);
     assert_eq!(fixture.get(&alert).await, expected);
@@ -174,7 +183,11 @@ async fn a_released_alert_can_be_claimed_anew(fixture: Fixture) {
     let first = claim(&fixture, &alert);
     let generation = claimed(&fixture, first.clone()).await;
 
-    let ended = fixture.store.end_attempt(first.attempt, generation, AttemptEnd::Released, "refused", noon().into()).await.unwrap();
+    let ended = fixture
+        .store
+        .end_attempt(first.attempt, generation, AttemptEnd::Released, "refused", noon().into())
+        .await
+        .unwrap();
     let told = resolve(&fixture, claim(&fixture, &alert)).await;
 
     assert!(ended);
@@ -209,10 +222,15 @@ async fn a_finish_with_a_lost_fence_changes_nothing(fixture: Fixture) {
     let generation = claimed(&fixture, request.clone()).await;
 
     let wrong = fixture.store.commit_resolution(yes(&request, generation + 1)).await.unwrap();
-    let wrong_end = fixture.store.end_attempt(request.attempt, generation + 1, AttemptEnd::Released, "", noon().into()).await.unwrap();
+    let wrong_end = fixture
+        .store
+        .end_attempt(request.attempt, generation + 1, AttemptEnd::Released, "", noon().into())
+        .await
+        .unwrap();
     let told = committed(&fixture, yes(&request, generation)).await;
     let again = fixture.store.commit_resolution(yes(&request, generation)).await.unwrap();
-    let end_after = fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "", noon().into()).await.unwrap();
+    let end_after =
+        fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "", noon().into()).await.unwrap();
 
     assert_eq!(wrong, Commit::Fenced(Box::new(alert.clone())));
     assert!(!wrong_end);
@@ -237,9 +255,12 @@ async fn a_key_used_for_something_else_is_refused(fixture: Fixture) {
     resolve(&fixture, request(&fixture, &alert, refunded(), Some("key-1"), noon())).await;
     let not_refunded = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
 
-    let other_body = fixture.store.claim_resolution(request(&fixture, &alert, not_refunded, Some("key-1"), noon())).await.unwrap();
-    let other_alert = fixture.store.claim_resolution(request(&fixture, &other, refunded(), Some("key-1"), noon())).await.unwrap();
-    let other_key = fixture.store.claim_resolution(request(&fixture, &alert, refunded(), Some("key-2"), noon())).await.unwrap();
+    let other_body =
+        fixture.store.claim_resolution(request(&fixture, &alert, not_refunded, Some("key-1"), noon())).await.unwrap();
+    let other_alert =
+        fixture.store.claim_resolution(request(&fixture, &other, refunded(), Some("key-1"), noon())).await.unwrap();
+    let other_key =
+        fixture.store.claim_resolution(request(&fixture, &alert, refunded(), Some("key-2"), noon())).await.unwrap();
 
     assert_eq!((other_body, other_alert), (Claim::KeyReused, Claim::KeyReused));
     assert!(matches!(other_key, Claim::AlreadyResolved(_)));
@@ -265,8 +286,10 @@ async fn a_key_is_forgotten_after_a_day(fixture: Fixture) {
     resolve(&fixture, request(&fixture, &alert, refunded(), Some("key-1"), noon())).await;
     let next_day = noon() + Duration::hours(24);
 
-    let same = fixture.store.claim_resolution(request(&fixture, &alert, refunded(), Some("key-1"), next_day)).await.unwrap();
-    let elsewhere = fixture.store.claim_resolution(request(&fixture, &other, refunded(), Some("key-1"), next_day)).await.unwrap();
+    let same =
+        fixture.store.claim_resolution(request(&fixture, &alert, refunded(), Some("key-1"), next_day)).await.unwrap();
+    let elsewhere =
+        fixture.store.claim_resolution(request(&fixture, &other, refunded(), Some("key-1"), next_day)).await.unwrap();
 
     assert!(matches!(same, Claim::AlreadyResolved(_)));
     assert!(matches!(elsewhere, Claim::Claimed { .. }));
@@ -276,7 +299,9 @@ async fn attempts_past_their_deadline_are_taken_over_once(fixture: Fixture) {
     let alert = stored(&fixture).await;
     let request = claim(&fixture, &alert);
     let generation = claimed(&fixture, request.clone()).await;
-    let take = async |now: Timestamp| fixture.store.claim_due_attempts(now.into(), now + Duration::seconds(30), 10).await.unwrap();
+    let take = async |now: Timestamp| {
+        fixture.store.claim_due_attempts(now.into(), now + Duration::seconds(30), 10).await.unwrap()
+    };
 
     let before_deadline = take(noon() + Duration::seconds(9)).await;
     let taken = take(noon() + Duration::seconds(10)).await;
@@ -288,7 +313,10 @@ async fn attempts_past_their_deadline_are_taken_over_once(fixture: Fixture) {
     assert!(before_deadline.is_empty() && while_leased.is_empty());
     assert_eq!((taken.len(), after_lease.len()), (1, 1));
     let unfinished = &taken[0];
-    assert_eq!((unfinished.attempt, unfinished.organization, &unfinished.alert), (request.attempt, fixture.organization, &alert));
+    assert_eq!(
+        (unfinished.attempt, unfinished.organization, &unfinished.alert),
+        (request.attempt, fixture.organization, &alert)
+    );
     assert_eq!((&unfinished.resolution, unfinished.started_at), (&request.resolution, request.now.date));
     assert_eq!(unfinished.calls_over, MonotonicTime::by_date(request.deadline));
     assert_eq!((unfinished.checks, after_lease[0].checks), (0, 1));
@@ -329,21 +357,38 @@ async fn an_unknown_attempt_is_taken_over_when_its_check_is_due(fixture: Fixture
         .await
         .unwrap();
 
-    let early = fixture.store.claim_due_attempts((next_check - Duration::seconds(1)).into(), next_check, 10).await.unwrap();
-    let due = fixture.store.claim_due_attempts(next_check.into(), next_check + Duration::seconds(30), 10).await.unwrap();
-    fixture.store.end_attempt(request.attempt, due[0].generation, AttemptEnd::Parked, "nobody knows", next_check.into()).await.unwrap();
-    let parked =
-        fixture.store.claim_due_attempts((next_check + Duration::days(9)).into(), next_check + Duration::days(9), 10).await.unwrap();
+    let early =
+        fixture.store.claim_due_attempts((next_check - Duration::seconds(1)).into(), next_check, 10).await.unwrap();
+    let due =
+        fixture.store.claim_due_attempts(next_check.into(), next_check + Duration::seconds(30), 10).await.unwrap();
+    fixture
+        .store
+        .end_attempt(request.attempt, due[0].generation, AttemptEnd::Parked, "nobody knows", next_check.into())
+        .await
+        .unwrap();
+    let parked = fixture
+        .store
+        .claim_due_attempts((next_check + Duration::days(9)).into(), next_check + Duration::days(9), 10)
+        .await
+        .unwrap();
 
     assert_eq!((early.len(), due.len(), parked.len()), (0, 1, 0));
-    assert_eq!(due[0].calls_over, MonotonicTime::by_date(noon() + Duration::seconds(3)), "no call was running any more from then on");
+    assert_eq!(
+        due[0].calls_over,
+        MonotonicTime::by_date(noon() + Duration::seconds(3)),
+        "no call was running any more from then on"
+    );
 }
 
 async fn a_late_yes_is_committed_where_there_is_no_outcome(fixture: Fixture) {
     let alert = stored(&fixture).await;
     let request = claim(&fixture, &alert);
     let generation = claimed(&fixture, request.clone()).await;
-    fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "not known there", noon().into()).await.unwrap();
+    fixture
+        .store
+        .end_attempt(request.attempt, generation, AttemptEnd::Released, "not known there", noon().into())
+        .await
+        .unwrap();
 
     let fenced = fixture.store.commit_resolution(yes(&request, generation)).await.unwrap();
     let late = fixture.store.commit_late(yes(&request, generation)).await.unwrap();
@@ -357,11 +402,19 @@ async fn a_late_yes_after_another_outcome_is_parked(fixture: Fixture) {
     let alert = stored(&fixture).await;
     let lost = claim(&fixture, &alert);
     let generation = claimed(&fixture, lost.clone()).await;
-    fixture.store.end_attempt(lost.attempt, generation, AttemptEnd::Released, "not known there", noon().into()).await.unwrap();
+    fixture
+        .store
+        .end_attempt(lost.attempt, generation, AttemptEnd::Released, "not known there", noon().into())
+        .await
+        .unwrap();
     let told = resolve(&fixture, claim(&fixture, &alert)).await;
 
     let late = fixture.store.commit_late(yes(&lost, generation)).await.unwrap();
-    let unfinished = fixture.store.claim_due_attempts((noon() + Duration::days(1)).into(), noon() + Duration::days(2), 10).await.unwrap();
+    let unfinished = fixture
+        .store
+        .claim_due_attempts((noon() + Duration::days(1)).into(), noon() + Duration::days(2), 10)
+        .await
+        .unwrap();
     let again = fixture.store.commit_late(yes(&lost, generation)).await.unwrap();
 
     assert_eq!(late, Commit::Fenced(Box::new(told.clone())));
@@ -376,7 +429,11 @@ async fn a_second_late_yes_ends_and_is_forgotten_in_its_time(fixture: Fixture) {
     for _ in 0..2 {
         let request = claim(&fixture, &alert);
         let generation = claimed(&fixture, request.clone()).await;
-        fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "not known there", noon().into()).await.unwrap();
+        fixture
+            .store
+            .end_attempt(request.attempt, generation, AttemptEnd::Released, "not known there", noon().into())
+            .await
+            .unwrap();
         lost.push((request, generation));
     }
     resolve(&fixture, claim(&fixture, &alert)).await;

@@ -60,12 +60,19 @@ async fn that_every_page_is_looked_at_after_an_unclean_end_is_told_before_and_wi
     }
     let told = Arc::new(Mutex::new(Vec::new()));
     let tell = Arc::clone(&told);
-    let options = SqliteOptions { before: Arc::new(move |step, bytes| tell.lock().unwrap().push((step, bytes))), ..options(killed.path()) };
+    let options = SqliteOptions {
+        before: Arc::new(move |step, bytes| tell.lock().unwrap().push((step, bytes))),
+        ..options(killed.path())
+    };
 
     let size = fs::metadata(killed.path().join("avert.db")).unwrap().len();
     let opened = [(); 2].map(|()| SqliteStore::open(&options).map(|store| store.close()));
 
-    assert_eq!((opened, told.lock().unwrap().as_slice()), ([Ok(()), Ok(())], &[(LongStep::Check, size)][..]), "not after a clean end");
+    assert_eq!(
+        (opened, told.lock().unwrap().as_slice()),
+        ([Ok(()), Ok(())], &[(LongStep::Check, size)][..]),
+        "not after a clean end"
+    );
 }
 
 #[tokio::test]
@@ -73,13 +80,19 @@ async fn that_the_schema_is_migrated_is_told_before_and_with_the_size_and_not_of
     let directory = tempfile::tempdir().unwrap();
     let told = Arc::new(Mutex::new(Vec::new()));
     let tell = Arc::clone(&told);
-    let options =
-        SqliteOptions { before: Arc::new(move |step, bytes| tell.lock().unwrap().push((step, bytes))), ..options(directory.path()) };
+    let options = SqliteOptions {
+        before: Arc::new(move |step, bytes| tell.lock().unwrap().push((step, bytes))),
+        ..options(directory.path())
+    };
     let database = directory.path().join("avert.db");
     SqliteStore::open(&options).unwrap().close();
     let new = told.lock().unwrap().clone();
     let older = rusqlite::Connection::open(&database).unwrap();
-    older.execute_batch("ALTER TABLE endpoint DROP COLUMN ca_certificate; DELETE FROM schema_migration WHERE number >= 22").unwrap();
+    older
+        .execute_batch(
+            "ALTER TABLE endpoint DROP COLUMN ca_certificate; DELETE FROM schema_migration WHERE number >= 22",
+        )
+        .unwrap();
     drop(older);
     let size = fs::metadata(&database).unwrap().len();
 
@@ -93,7 +106,11 @@ async fn the_schema_is_not_migrated_under_another_process_that_works_with_it() {
     let directory = tempfile::tempdir().unwrap();
     let at_work = over(directory.path()).await;
     let older = rusqlite::Connection::open(directory.path().join("avert.db")).unwrap();
-    older.execute_batch("ALTER TABLE endpoint DROP COLUMN ca_certificate; DELETE FROM schema_migration WHERE number >= 22").unwrap();
+    older
+        .execute_batch(
+            "ALTER TABLE endpoint DROP COLUMN ca_certificate; DELETE FROM schema_migration WHERE number >= 22",
+        )
+        .unwrap();
     drop(older);
 
     let refused = SqliteStore::open(&options(directory.path())).err().unwrap();
@@ -136,9 +153,14 @@ async fn a_closed_store_refuses_work_and_says_so() {
 
     store.close();
 
-    let refused =
-        [store.ping().await.unwrap_err(), store.touch_credential("any", avert::domain::Environment::Sandbox, noon()).await.unwrap_err()];
-    assert!(refused.iter().all(|error| matches!(error, StoreError::Unavailable(words) if words.contains("closed"))), "{refused:?}");
+    let refused = [
+        store.ping().await.unwrap_err(),
+        store.touch_credential("any", avert::domain::Environment::Sandbox, noon()).await.unwrap_err(),
+    ];
+    assert!(
+        refused.iter().all(|error| matches!(error, StoreError::Unavailable(words) if words.contains("closed"))),
+        "{refused:?}"
+    );
 }
 
 #[test]
@@ -226,7 +248,10 @@ async fn no_file_holds_a_credential_in_plain_text() {
     let directory = tempfile::tempdir().unwrap();
     let fixture = over(directory.path()).await;
     let signing = Secret::for_signing();
-    let endpoint = |auth| NewEndpoint { signing: Some(signing.clone()), ..NewEndpoint::new("https://a.example".parse().unwrap(), auth) };
+    let endpoint = |auth| NewEndpoint {
+        signing: Some(signing.clone()),
+        ..NewEndpoint::new("https://a.example".parse().unwrap(), auth)
+    };
     let basic = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("correct horse battery") };
     let header = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("staple stapler staple") };
 
@@ -235,7 +260,8 @@ async fn no_file_holds_a_credential_in_plain_text() {
     fixture.announce(&open_alert("P1")).await;
 
     let contains = |needle: &str| {
-        let holds = |path: &PathBuf| fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle.as_bytes());
+        let holds =
+            |path: &PathBuf| fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle.as_bytes());
         files_of(directory.path()).iter().any(holds)
     };
     assert!(contains("https://a.example"), "the search itself works");
@@ -251,8 +277,10 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
     first.bring(&[open.clone(), answered.clone()]).await;
     resolve(&first, claim(&first, &answered)).await;
     drop(first);
-    let before = "DROP TABLE alert_unindexed; DROP TABLE alert_head; DROP TABLE alert_trigram_term; DROP TABLE alert_find_term; DROP TABLE alert_find; DROP INDEX alert_waiting_by_time;
-         DROP INDEX outcome_by_action_time; ALTER TABLE audit DROP COLUMN person; ALTER TABLE resolution_attempt DROP COLUMN person;
+    let before = "DROP TABLE alert_unindexed; DROP TABLE alert_head; DROP TABLE alert_trigram_term; DROP TABLE \
+        alert_find_term; DROP TABLE alert_find; DROP INDEX alert_waiting_by_time;
+         DROP INDEX outcome_by_action_time; ALTER TABLE audit DROP COLUMN person; ALTER TABLE resolution_attempt DROP \
+         COLUMN person;
          ALTER TABLE endpoint DROP COLUMN ca_certificate; DELETE FROM schema_migration WHERE number >= 12";
     rusqlite::Connection::open(directory.path().join("avert.db")).unwrap().execute_batch(before).unwrap();
 
@@ -272,7 +300,8 @@ async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
     resolve(&first, claim(&first, &answered)).await;
     drop(first);
     let file = directory.path().join("avert.db");
-    let before = "INSERT INTO alert_find (alert_find) VALUES ('delete-all'); INSERT INTO alert_head (alert_head) VALUES ('delete-all');
+    let before = "INSERT INTO alert_find (alert_find) VALUES ('delete-all'); INSERT INTO alert_head (alert_head) \
+        VALUES ('delete-all');
          INSERT INTO alert_find (rowid, text) SELECT key, char(31, 31) || 'kafé o’brien' || char(31, 31) FROM alert;
          INSERT INTO alert_head (rowid, text) SELECT key, 'kafé' || char(57607) FROM alert;
          ALTER TABLE endpoint DROP COLUMN ca_certificate; DELETE FROM schema_migration WHERE number >= 20";

@@ -1,5 +1,5 @@
-//! Surroundings of a PostgreSQL database: what server, role and pooler bring along, causes of refusals, and a schema that is not as its steps
-//! made it.
+//! Surroundings of a PostgreSQL database: what server, role and pooler bring along, causes of refusals, and a schema
+//! that is not as its steps made it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use avert::domain::database::PostgresAddress;
 use avert::store::postgres::examine::examine;
 use avert::store::postgres::migrate;
 use avert::store::{
-    AccessStore as _, AlertStore as _, Grade, OrganizationStore as _, PostgresOptions, PostgresStore, RefusalCause, SchemaState,
-    StoreError, UpkeepStore as _,
+    AccessStore as _, AlertStore as _, Grade, OrganizationStore as _, PostgresOptions, PostgresStore, RefusalCause,
+    SchemaState, StoreError, UpkeepStore as _,
 };
 use rstest::rstest;
 use sha2::{Digest as _, Sha256};
@@ -51,7 +51,10 @@ async fn each_step_makes_the_schema_that_is_known_of_it() {
     for (index, (name, sql)) in steps.iter().enumerate() {
         hands.batch_execute(sql).await.unwrap();
         let (number, checksum) = (index as i64 + 1, Sha256::digest(sql.as_bytes()).to_vec());
-        hands.execute("INSERT INTO schema_migration VALUES ($1, $2, $3, 0)", &[&number, name, &checksum]).await.unwrap();
+        hands
+            .execute("INSERT INTO schema_migration VALUES ($1, $2, $3, 0)", &[&number, name, &checksum])
+            .await
+            .unwrap();
 
         let state = migrate::inspect(&server).await.unwrap_or_else(|error| panic!("{name}: {error}"));
 
@@ -73,7 +76,10 @@ async fn each_step_makes_the_schema_that_is_known_of_it() {
 #[case("ALTER TABLE outcome SET UNLOGGED", "table outcome (altered)")]
 #[case("ALTER TABLE alert DROP COLUMN issuer", "column alert.issuer")]
 #[case("DROP SEQUENCE change_number", "sequence change_number")]
-#[case("DROP INDEX alert_by_id; CREATE INDEX alert_by_id ON alert (organization, id)", "unique index alert_by_id on alert")]
+#[case(
+    "DROP INDEX alert_by_id; CREATE INDEX alert_by_id ON alert (organization, id)",
+    "unique index alert_by_id on alert"
+)]
 #[tokio::test]
 async fn what_is_missing_in_a_schema_is_named_and_nothing_works_on_it(#[case] sql: &str, #[case] name: &str) {
     let Some(ground) = Postgres::fresh().await else { return };
@@ -86,30 +92,43 @@ async fn what_is_missing_in_a_schema_is_named_and_nothing_works_on_it(#[case] sq
     let examined = examine(&server, None, noon()).await.findings;
 
     for error in [&opened, &inspected, &migrated] {
-        assert!(matches!(error, StoreError::Refused(RefusalCause::Damaged, words) if words.contains(name)), "{error:?}");
+        assert!(
+            matches!(error, StoreError::Refused(RefusalCause::Damaged, words) if words.contains(name)),
+            "{error:?}"
+        );
     }
     let told = examined.iter().any(|finding| finding.grade == Grade::Wrong && finding.found.contains(name));
     assert!(told, "{examined:?}");
 }
 
 #[rstest]
-#[case("CREATE TRIGGER meddler AFTER INSERT ON outcome FOR EACH ROW EXECUTE FUNCTION audit_refuses('no')", "trigger meddler on outcome")]
+#[case(
+    "CREATE TRIGGER meddler AFTER INSERT ON outcome FOR EACH ROW EXECUTE FUNCTION audit_refuses('no')",
+    "trigger meddler on outcome"
+)]
 #[case("CREATE RULE meddler AS ON INSERT TO outcome DO INSTEAD NOTHING", "rule meddler on outcome")]
 #[case("CREATE UNIQUE INDEX meddler ON alert (organization, provider_id)", "unique index meddler on alert")]
 #[tokio::test]
-async fn a_foreign_object_that_meddles_is_named_and_refused_without_a_word_of_a_restore(#[case] sql: &str, #[case] name: &str) {
+async fn a_foreign_object_that_meddles_is_named_and_refused_without_a_word_of_a_restore(
+    #[case] sql: &str,
+    #[case] name: &str,
+) {
     let Some(ground) = Postgres::fresh().await else { return };
     ground.database.client().await.batch_execute(sql).await.unwrap();
 
     let error = refused(&ground.options()).await;
 
-    assert!(matches!(&error, StoreError::Unusable(words) if words.contains(name) && !words.contains("restore")), "{error:?}");
+    assert!(
+        matches!(&error, StoreError::Unusable(words) if words.contains(name) && !words.contains("restore")),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
 async fn what_an_administrator_adds_for_himself_is_told_by_the_doctor_alone() {
     let Some(ground) = Postgres::fresh().await else { return };
-    let added = "CREATE INDEX reports ON alert (issuer, amount_micros); CREATE TABLE reports_done (day date PRIMARY KEY)";
+    let added =
+        "CREATE INDEX reports ON alert (issuer, amount_micros); CREATE TABLE reports_done (day date PRIMARY KEY)";
     ground.database.client().await.batch_execute(added).await.unwrap();
 
     let opened = PostgresStore::open(&ground.options()).await;
@@ -129,7 +148,8 @@ async fn a_database_in_another_encoding_is_refused_by_whoever_looks_at_it(#[case
     let Some(ground) = Postgres::fresh().await else { return };
     let hands = ground.database.client().await;
     let name = format!("{}_{}", ground.database.server().name, encoding.to_lowercase());
-    let made = format!("CREATE DATABASE {name} ENCODING '{encoding}' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0");
+    let made =
+        format!("CREATE DATABASE {name} ENCODING '{encoding}' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0");
     hands.batch_execute(&made).await.unwrap();
     let server = PostgresAddress { name, ..ground.database.server() };
 
@@ -139,7 +159,10 @@ async fn a_database_in_another_encoding_is_refused_by_whoever_looks_at_it(#[case
     let examined = examine(&server, None, noon()).await.findings;
 
     for error in [inspected, migrated, opened] {
-        assert!(matches!(&error, StoreError::Refused(RefusalCause::Encoding, words) if words.contains(encoding)), "{error:?}");
+        assert!(
+            matches!(&error, StoreError::Refused(RefusalCause::Encoding, words) if words.contains(encoding)),
+            "{error:?}"
+        );
     }
     assert!(examined[0].grade == Grade::Wrong && examined[0].advice == RefusalCause::Encoding.advice(), "{examined:?}");
 }
@@ -148,7 +171,8 @@ async fn a_database_in_another_encoding_is_refused_by_whoever_looks_at_it(#[case
 async fn a_pooler_that_gives_a_session_to_somebody_else_with_the_next_transaction_is_refused() {
     let Some(ground) = Postgres::fresh().await else { return };
     let pooler = Pooler::before(ground.database.server().port).await;
-    let server = PostgresAddress { host: "127.0.0.1".to_owned(), port: pooler.address.port(), ..ground.database.server() };
+    let server =
+        PostgresAddress { host: "127.0.0.1".to_owned(), port: pooler.address.port(), ..ground.database.server() };
 
     let opened = refused(&PostgresOptions { server: server.clone(), ..ground.options() }).await;
     let inspected = migrate::inspect(&server).await.unwrap_err();
@@ -162,9 +186,12 @@ async fn what_server_database_and_role_bring_along_counts_for_nothing() {
     let Some(ground) = Postgres::fresh().await else { return };
     let (hands, name) = (ground.database.client().await, ground.database.server().name);
     // A schema with the role's name comes before the one with the tables.
-    let before = "CREATE SCHEMA avert; CREATE TABLE avert.alert AS SELECT * FROM alert; CREATE TABLE avert.seen (settings text)";
+    let before =
+        "CREATE SCHEMA avert; CREATE TABLE avert.alert AS SELECT * FROM alert; CREATE TABLE avert.seen (settings text)";
     hands.batch_execute(before).await.unwrap();
-    for setting in ["synchronous_commit = off", "statement_timeout = '9s'", "lock_timeout = '5s'", "DateStyle = 'SQL, DMY'"] {
+    for setting in
+        ["synchronous_commit = off", "statement_timeout = '9s'", "lock_timeout = '5s'", "DateStyle = 'SQL, DMY'"]
+    {
         hands.batch_execute(&format!("ALTER DATABASE {name} SET {setting}")).await.unwrap();
     }
     let fixture = Fixture::start(Arc::new(ground)).await;
@@ -211,7 +238,8 @@ async fn what_the_server_refuses_is_told_by_its_cause_and_only_damage_speaks_of_
     let Some(ground) = Postgres::fresh().await else { return };
     let store = PostgresStore::open(&ground.options()).await.unwrap();
     let raised = format!(
-        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'so it is' USING ERRCODE = '{state}'; END $$;
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'so it is' USING \
+            ERRCODE = '{state}'; END $$;
          CREATE TRIGGER refuse BEFORE INSERT ON organization FOR EACH ROW EXECUTE FUNCTION refuse()"
     );
     ground.database.client().await.batch_execute(&raised).await.unwrap();

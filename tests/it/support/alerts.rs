@@ -14,7 +14,8 @@ pub fn noon() -> Timestamp {
     from_iso(NOON).unwrap()
 }
 
-/// An open Ethoca alert raised an hour before [`NOON`], so with 23 hours left, with the sample values of the field notes.
+/// An open Ethoca alert raised an hour before [`NOON`], so with 23 hours left, with the sample values of the field
+/// notes.
 pub fn open_alert(provider_id: &str) -> Alert {
     let raised = noon() - Duration::hours(1);
     Alert {
@@ -65,7 +66,10 @@ fn fill<R>(record: &mut R, fields: &[Field<R>], number: u8) {
             Kind::Id(id) | Kind::Reference(id) => (id.set)(record, Uuid::from_u128(u128::from(number) << 64 | place)),
             Kind::Word(access) | Kind::Text(access) => (access.set)(record, text().into()),
             Kind::Moment(moment) => {
-                (moment.set)(record, noon() + Duration::minutes(i64::from(number) * 100 + i64::try_from(place).unwrap()));
+                (moment.set)(
+                    record,
+                    noon() + Duration::minutes(i64::from(number) * 100 + i64::try_from(place).unwrap()),
+                );
             }
             Kind::Amount(amount) => (amount.set)(record, format!("{place}.{number:02}").parse().unwrap()),
             Kind::Flag(flag) => (flag.set)(record, true),

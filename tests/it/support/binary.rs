@@ -13,11 +13,16 @@ pub fn binary() -> PathBuf {
 pub fn surroundings(home: &Path) -> [(&'static str, PathBuf); 4] {
     let bus = format!("unix:path={}", home.join("no-bus").display());
     let config = home.join(".config");
-    [("HOME", home.to_owned()), ("XDG_CONFIG_HOME", config), ("XDG_RUNTIME_DIR", home.to_owned()), ("DBUS_SESSION_BUS_ADDRESS", bus.into())]
+    [
+        ("HOME", home.to_owned()),
+        ("XDG_CONFIG_HOME", config),
+        ("XDG_RUNTIME_DIR", home.to_owned()),
+        ("DBUS_SESSION_BUS_ADDRESS", bus.into()),
+    ]
 }
 
-/// A command of the binary on this data directory, with nothing of the caller's own surroundings; its webhooks reach this machine and a
-/// private address.
+/// A command of the binary on this data directory, with nothing of the caller's own surroundings; its webhooks reach
+/// this machine and a private address.
 pub fn avert(data_dir: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(binary());
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AVERT_")) {
@@ -80,7 +85,11 @@ impl Server {
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("a first line");
-        let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("unexpected first line: {line:?}")).to_owned();
+        let url = line
+            .trim()
+            .strip_prefix("listening on ")
+            .unwrap_or_else(|| panic!("unexpected first line: {line:?}"))
+            .to_owned();
         Self { child, stdout, url }
     }
 

@@ -1,4 +1,5 @@
-//! A desk in a PostgreSQL database of the tests' own server, worked on by the real binary: a home for each node, one key for all.
+//! A desk in a PostgreSQL database of the tests' own server, worked on by the real binary: a home for each node, one
+//! key for all.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

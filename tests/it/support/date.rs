@@ -1,4 +1,5 @@
-//! A date that a test sets for real processes, while the clocks that only count go on: a small library in front of the system's own.
+//! A date that a test sets for real processes, while the clocks that only count go on: a small library in front of the
+//! system's own.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt as _;
@@ -19,8 +20,12 @@ impl ProcessDate {
         let directory = tempfile::tempdir().unwrap();
         let source = directory.path().join("set_date.c");
         std::fs::write(&source, include_str!("set_date.c")).unwrap();
-        let compiled =
-            Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(directory.path().join("set_date.so")).arg(&source).arg("-ldl").status();
+        let compiled = Command::new("cc")
+            .args(["-shared", "-fPIC", "-o"])
+            .arg(directory.path().join("set_date.so"))
+            .arg(&source)
+            .arg("-ldl")
+            .status();
         assert!(compiled.expect("a C compiler").success(), "{}", source.display());
         let offset = OpenOptions::new().create_new(true).write(true).open(directory.path().join("offset")).unwrap();
         let date = Self { directory, offset };

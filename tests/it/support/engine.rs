@@ -7,7 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use avert::domain::resolution::Decision;
 use avert::domain::{
-    Alert, AlertId, AlertPatch, CredentialKind, Delivery, DeliveryFilter, IngestOptions, IngestReport, KeyScope, Resolution,
+    Alert, AlertId, AlertPatch, CredentialKind, Delivery, DeliveryFilter, IngestOptions, IngestReport, KeyScope,
+    Resolution,
 };
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::FaultRates;
@@ -35,7 +36,8 @@ pub fn network(lookup: bool, idempotent: bool) -> Arc<Simulator> {
 /// A key for the interface's routes.
 pub const KEY: CredentialKind = CredentialKind::Key(KeyScope::Alerts);
 
-/// Settings with which nothing waits: a call that does not answer at once has timed out, and nobody waits for another's resolution.
+/// Settings with which nothing waits: a call that does not answer at once has timed out, and nobody waits for another's
+/// resolution.
 pub fn impatient() -> EngineSettings {
     EngineSettings {
         provider_timeout: Duration::ZERO,
@@ -51,7 +53,12 @@ pub fn engine_on(directory: &Path, clock: &Arc<ManualClock>, network: &Arc<Simul
 }
 
 /// An engine over this directory with any provider and settings.
-pub fn engine_with(directory: &Path, clock: &Arc<ManualClock>, provider: Arc<dyn AlertProvider>, settings: EngineSettings) -> Engine {
+pub fn engine_with(
+    directory: &Path,
+    clock: &Arc<ManualClock>,
+    provider: Arc<dyn AlertProvider>,
+    settings: EngineSettings,
+) -> Engine {
     Engine::new(super::store::open(directory), Providers::all(provider), clock.clone(), settings)
 }
 
@@ -117,8 +124,14 @@ pub struct Gate {
 impl Gate {
     /// A closed gate before a network that can do this about lost answers.
     pub fn new(lookup: bool, idempotent: bool) -> Arc<Self> {
-        let capabilities = Capabilities { lookup, idempotent, consistency_lag: CONSISTENCY_LAG, ..Capabilities::default() };
-        Arc::new(Self { capabilities, inside: Semaphore::new(0), through: Semaphore::new(0), answers: Mutex::default() })
+        let capabilities =
+            Capabilities { lookup, idempotent, consistency_lag: CONSISTENCY_LAG, ..Capabilities::default() };
+        Arc::new(Self {
+            capabilities,
+            inside: Semaphore::new(0),
+            through: Semaphore::new(0),
+            answers: Mutex::default(),
+        })
     }
 
     /// Waits until one more call stands at the gate.

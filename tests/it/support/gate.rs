@@ -1,4 +1,5 @@
-//! A gate on the way to a server: open, shut (connections break and are refused) or silent (nothing passes, and nobody says so).
+//! A gate on the way to a server: open, shut (connections break and are refused) or silent (nothing passes, and nobody
+//! says so).
 
 use std::net::SocketAddr;
 use std::sync::Arc;

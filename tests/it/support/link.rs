@@ -1,5 +1,5 @@
-//! A faulty way to a real avert: a proxy in front of it, which passes everything on and loses the decisions it is told to. The faulty server
-//! that stands in the place of one is `raw_server`.
+//! A faulty way to a real avert: a proxy in front of it, which passes everything on and loses the decisions it is told
+//! to. The faulty server that stands in the place of one is `raw_server`.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -48,8 +48,17 @@ impl Link {
         let runtime = Runtime::new().expect("a runtime");
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
-        let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
-        let shared = Arc::new(Shared { service: service.to_owned(), client, next: Mutex::default(), decisions: Mutex::default() });
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .expect("a client");
+        let shared = Arc::new(Shared {
+            service: service.to_owned(),
+            client,
+            next: Mutex::default(),
+            decisions: Mutex::default(),
+        });
         let routes = Router::new().fallback(pass).with_state(Arc::clone(&shared));
         runtime.spawn(async move { axum::serve(listener, routes).await.expect("the way is open") });
         Self { url, shared, _runtime: runtime }
@@ -86,7 +95,13 @@ async fn pass(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     }
     let mut headers = head.headers;
     headers.remove("host");
-    let sent = shared.client.request(head.method, format!("{}{path}", shared.service)).headers(headers).body(body).send().await;
+    let sent = shared
+        .client
+        .request(head.method, format!("{}{path}", shared.service))
+        .headers(headers)
+        .body(body)
+        .send()
+        .await;
     // A service that is not there is one whose connection breaks.
     let Ok(answer) = sent else { break_off() };
     let (status, headers) = (answer.status(), answer.headers().clone());

@@ -29,7 +29,8 @@ pub fn alerts(numbers: impl IntoIterator<Item = u32>) -> String {
 
 /// Brings alerts in with the real binary.
 pub fn import(home: &Path, lines: &str) {
-    let mut child = avert(home, &["import", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("the binary starts");
+    let mut child =
+        avert(home, &["import", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("the binary starts");
     child.stdin.take().expect("a pipe").write_all(lines.as_bytes()).expect("alerts are read");
     assert!(child.wait().expect("it ends").success(), "alerts are taken in");
 }

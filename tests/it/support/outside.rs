@@ -1,8 +1,8 @@
-//! The world outside of the process under test: three networks behind gateways that speak the provider contract, and a merchant's
-//! receiver. It remembers everything, outlives every death of the process, and fails in every way by chance.
+//! The world outside of the process under test: three networks behind gateways that speak the provider contract, and a
+//! merchant's receiver. It remembers everything, outlives every death of the process, and fails in every way by chance.
 //!
-//! Nothing in here protects anybody: a network that does not promise to count a repeat once applies it twice, and one alert may be
-//! answered twice. Whoever relies on more than was promised is seen.
+//! Nothing in here protects anybody: a network that does not promise to count a repeat once applies it twice, and one
+//! alert may be answered twice. Whoever relies on more than was promised is seen.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::SocketAddr;
@@ -96,7 +96,8 @@ impl Shared {
     }
 }
 
-/// How long a network takes at most before a late decision takes effect. Far below the settle time of [`Outside::settings`].
+/// How long a network takes at most before a late decision takes effect. Far below the settle time of
+/// [`Outside::settings`].
 pub const LATEST: Duration = Duration::from_millis(300);
 
 impl Outside {
@@ -122,7 +123,8 @@ impl Outside {
             .route("/{network}/decisions/{attempt}", get(look_up))
             .route("/hook", post(hear))
             .with_state(shared.clone());
-        let serving = tokio::spawn(async move { axum::serve(listener, routes).await.expect("the world outside serves") });
+        let serving =
+            tokio::spawn(async move { axum::serve(listener, routes).await.expect("the world outside serves") });
         Self { address, shared, serving }
     }
 
@@ -131,11 +133,13 @@ impl Outside {
         format!("http://{}/hook", self.address)
     }
 
-    /// Settings of an engine that reaches the networks: each promises another thing about lost answers, and `cdrn` nothing.
+    /// Settings of an engine that reaches the networks: each promises another thing about lost answers, and `cdrn`
+    /// nothing.
     pub fn settings(&self) -> String {
         let network = |name: &str, promise: &str| {
             format!(
-                "[providers.{name}]\nurl = \"http://{}/{name}\"\nauth = \"none\"\n{promise}\ntimeout_seconds = 5\nsettle_seconds = 3\n",
+                "[providers.{name}]\nurl = \"http://{}/{name}\"\nauth = \"none\"\n{promise}\ntimeout_seconds = \
+                    5\nsettle_seconds = 3\n",
                 self.address
             )
         };

@@ -1,4 +1,5 @@
-//! A pooler in transaction mode, as PgBouncer has it: one connection to the server, which each transaction of any client gets in turn.
+//! A pooler in transaction mode, as PgBouncer has it: one connection to the server, which each transaction of any
+//! client gets in turn.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! A PostgreSQL server of the tests' own: one for all, started by the first that needs it, ended and removed however the tests end.
+//! A PostgreSQL server of the tests' own: one for all, started by the first that needs it, ended and removed however
+//! the tests end.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -25,12 +26,15 @@ pub const GUARDED: (&str, &str) = ("guarded", "correct:horse/bat tery");
 /// The database with avert's tables that those of tests are copies of.
 const TEMPLATE: &str = "made";
 
-/// Makes a server and starts it, tells so, waits until nobody holds the other end of its input, and takes everything away. By preference the
-/// server orders as people do, so that what is ordered otherwise has to say so itself.
+/// Makes a server and starts it, tells so, waits until nobody holds the other end of its input, and takes everything
+/// away. By preference the server orders as people do, so that what is ordered otherwise has to say so itself.
 const KEEP: &str = r#"
     trap "" PIPE
     make() { "$1/initdb" -D "$2/data" -U avert -A trust -E UTF8 --no-sync --locale=C $4 >"$2/log" 2>&1; }
-    guard() { printf 'host all guarded all scram-sha-256\n' | cat - "$1/pg_hba.conf" >"$1/guarded" && mv "$1/guarded" "$1/pg_hba.conf"; }
+    guard() {
+        printf 'host all guarded all scram-sha-256\n' | cat - "$1/pg_hba.conf" >"$1/guarded" &&
+            mv "$1/guarded" "$1/pg_hba.conf"
+    }
     { make "$1" "$2" "$3" "--locale-provider=icu --icu-locale=en" || make "$1" "$2" "$3" ""; } && guard "$2/data" &&
         "$1/pg_ctl" -w -s -D "$2/data" -l "$2/log" -o "$3" start && echo started || cat "$2/log"
     cat >/dev/null
@@ -46,7 +50,8 @@ pub struct Database {
 }
 
 impl Database {
-    /// A copy of an empty database with avert's tables; `None` where PostgreSQL is not installed. With CI set that is wrong.
+    /// A copy of an empty database with avert's tables; `None` where PostgreSQL is not installed. With CI set that is
+    /// wrong.
     pub async fn fresh() -> Option<Self> {
         Self::made_from(TEMPLATE).await
     }
@@ -128,8 +133,10 @@ fn at(directory: &Path, port: u16, database: &str) -> PostgresAddress {
 
 /// Where the server's programs are: on Debian in a directory of their version, elsewhere on the path.
 fn programs() -> Option<PathBuf> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path().join("bin"));
-    let paths = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    let versions =
+        std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path().join("bin"));
+    let paths =
+        std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
     versions.chain(paths).find(|directory| directory.join("initdb").is_file() && directory.join("pg_ctl").is_file())
 }
 
@@ -150,7 +157,8 @@ fn other_user() -> Option<(u32, u32)> {
     }
     let users = std::fs::read_to_string("/etc/passwd").unwrap();
     let ids = |name: &str| {
-        let fields: Vec<&str> = users.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
+        let fields: Vec<&str> =
+            users.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
         Some((fields[2].parse().ok()?, fields[3].parse().ok()?))
     };
     Some(ids("postgres").or_else(|| ids("nobody")).expect("a user that is not root"))
@@ -173,7 +181,8 @@ fn start(programs: &Path) -> Server {
     }
     let port = free_port();
     let options = format!(
-        "-k {} -h 127.0.0.1 -p {port} -c ssl=on -c ssl_cert_file={} -c ssl_key_file={} -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300 -c autovacuum=off",
+        "-k {} -h 127.0.0.1 -p {port} -c ssl=on -c ssl_cert_file={} -c ssl_key_file={} -c fsync=off -c \
+            synchronous_commit=off -c full_page_writes=off -c max_connections=300 -c autovacuum=off",
         directory.display(),
         certificate.display(),
         key.display(),
@@ -203,7 +212,9 @@ fn start(programs: &Path) -> Server {
                         server.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.unwrap();
                         let _ = made.send(name);
                     }
-                    Order::Drop(name) => server.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap(),
+                    Order::Drop(name) => {
+                        server.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap()
+                    }
                 }
             }
         });

@@ -1,5 +1,5 @@
-//! A faulty server in the place of a real one: for each request the raw bytes that a test says, also what no server of HTTP would send. The
-//! faulty way to a real avert is `link`.
+//! A faulty server in the place of a real one: for each request the raw bytes that a test says, also what no server of
+//! HTTP would send. The faulty way to a real avert is `link`.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -37,7 +37,9 @@ impl Asked {
     /// A parameter of the query.
     pub fn parameter(&self, name: &str) -> Option<String> {
         let (_, query) = self.target.split_once('?')?;
-        url::form_urlencoded::parse(query.as_bytes()).find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+        url::form_urlencoded::parse(query.as_bytes())
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.into_owned())
     }
 }
 
@@ -96,7 +98,10 @@ impl RawServer {
     }
 
     /// The same with TLS.
-    pub async fn start_tls(tls: Arc<ServerConfig>, plan: impl Fn(&Asked, &[Asked]) -> Play + Send + Sync + 'static) -> Self {
+    pub async fn start_tls(
+        tls: Arc<ServerConfig>,
+        plan: impl Fn(&Asked, &[Asked]) -> Play + Send + Sync + 'static,
+    ) -> Self {
         Self::serve(Some(TlsAcceptor::from(tls)), Arc::new(plan)).await
     }
 
@@ -185,7 +190,11 @@ fn reset(stream: &TcpStream) {
 }
 
 /// Reads a request, keeps it and does what the plan says; what that was, where there was a request.
-async fn attend(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), plan: &Plan, asked: &Mutex<Vec<Asked>>) -> Option<Play> {
+async fn attend(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    plan: &Plan,
+    asked: &Mutex<Vec<Asked>>,
+) -> Option<Play> {
     let request = read(stream).await?;
     let play = {
         let mut before = asked.lock().unwrap();
@@ -244,9 +253,12 @@ async fn read(stream: &mut (impl AsyncRead + Unpin)) -> Option<Asked> {
     let mut lines = head.split("\r\n");
     let mut first = lines.next()?.split(' ');
     let (method, target) = (first.next()?.to_owned(), first.next()?.to_owned());
-    let headers: Vec<(String, String)> =
-        lines.filter_map(|line| line.split_once(':')).map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect();
-    let length = headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, value)| value.parse().unwrap_or(0));
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let length =
+        headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, value)| value.parse().unwrap_or(0));
     while bytes.len() < end + 4 + length {
         stream.read_buf(&mut bytes).await.ok().filter(|read| *read > 0)?;
     }

@@ -84,8 +84,11 @@ impl Receiver {
     pub async fn answering(answer: Answer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("its address");
-        let shared =
-            Arc::new(Shared { answers: Mutex::new((Vec::new(), answer)), requests: Mutex::default(), count: watch::Sender::new(0) });
+        let shared = Arc::new(Shared {
+            answers: Mutex::new((Vec::new(), answer)),
+            requests: Mutex::default(),
+            count: watch::Sender::new(0),
+        });
         let routes = Router::new().fallback(receive).with_state(shared.clone());
         let serving = tokio::spawn(async move { axum::serve(listener, routes).await.expect("the receiver serves") });
         Self { address, shared, serving }
@@ -138,7 +141,13 @@ impl Drop for Receiver {
     }
 }
 
-async fn receive(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn receive(
+    State(shared): State<Arc<Shared>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let answer = {
         let mut answers = shared.answers.lock().unwrap();
         answers.0.pop().unwrap_or_else(|| answers.1.clone())

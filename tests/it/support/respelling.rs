@@ -1,4 +1,5 @@
-//! A deployment that means what our engine means and spells it in its own way: every answer of an engine, written anew on its way out.
+//! A deployment that means what our engine means and spells it in its own way: every answer of an engine, written anew
+//! on its way out.
 
 use std::net::SocketAddr;
 
@@ -14,11 +15,12 @@ use tokio::task::JoinHandle;
 /// Which of its own ways it has; together they spell everything in every way that the decisions page names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spelling {
-    /// Fields in capitals, words in small letters, the decimals of the other dialect, the other spelling of the merchant at Ethoca, numbers as
-    /// text, times with an offset, a byte order mark, refusals as other frameworks write them.
+    /// Fields in capitals, words in small letters, the decimals of the other dialect, the other spelling of the
+    /// merchant at Ethoca, numbers as text, times with an offset, a byte order mark, refusals as other frameworks write
+    /// them.
     Loud,
-    /// Fields and words as they should be, and what is null left out, what nobody knows added, times with a blank, refusals as plain JSON of
-    /// the old kind.
+    /// Fields and words as they should be, and what is null left out, what nobody knows added, times with a blank,
+    /// refusals as plain JSON of the old kind.
     Sparse,
 }
 
@@ -93,7 +95,9 @@ impl Spelling {
         let (code, detail, errors) = (&problem["code"], &problem["detail"], &problem["errors"]);
         match self {
             Self::Loud => json!({"error": {"code": code, "message": detail}, "errors": errors}),
-            Self::Sparse => json!({"code": code, "statusCode": problem["status"], "message": [detail], "errors": errors}),
+            Self::Sparse => {
+                json!({"code": code, "statusCode": problem["status"], "message": [detail], "errors": errors})
+            }
         }
     }
 
@@ -144,7 +148,9 @@ impl Spelling {
             (_, "amount" | "chargebackAmount" | "amountStopped", Value::Number(digits)) => json!(digits.to_string()),
             (Self::Loud, "hoursLeft", Value::Number(hours)) => json!(hours.to_string()),
             (Self::Loud, name, Value::String(time)) if is_time(name) => json!(time.replace('Z', "+00:00")),
-            (Self::Sparse, name, Value::String(time)) if is_time(name) => json!(time.replace('T', " ").replace('Z', "")),
+            (Self::Sparse, name, Value::String(time)) if is_time(name) => {
+                json!(time.replace('T', " ").replace('Z', ""))
+            }
             (_, _, value) => value,
         }
     }

@@ -23,7 +23,12 @@ pub struct Stop {
 impl Stop {
     /// A stop at a place such as `after claim_resolution`.
     pub fn at(place: &str) -> Arc<Self> {
-        Arc::new(Self { place: place.to_owned(), free: AtomicBool::new(true), reached: Semaphore::new(0), go_on: Semaphore::new(0) })
+        Arc::new(Self {
+            place: place.to_owned(),
+            free: AtomicBool::new(true),
+            reached: Semaphore::new(0),
+            go_on: Semaphore::new(0),
+        })
     }
 
     /// No stop at all.

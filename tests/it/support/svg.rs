@@ -55,14 +55,22 @@ pub fn film(frames: &[Frame]) -> String {
             write!(shown, "<use href=\"#l{name}\" y=\"{}\"/>", short(top + f32::from(row) * HEIGHT)).unwrap();
         }
         let foot = top + height - 6.0;
-        writeln!(shown, "<text class=\"t\" x=\"{}\" y=\"{}\">{}</text>", short(2.0 * WIDTH), short(foot), escaped(caption)).unwrap();
+        writeln!(
+            shown,
+            "<text class=\"t\" x=\"{}\" y=\"{}\">{}</text>",
+            short(2.0 * WIDTH),
+            short(foot),
+            escaped(caption)
+        )
+        .unwrap();
         let part = f64::from(since) * 100.0 / f64::from(whole);
         writeln!(times, "{part:.3}%{{transform:translateY(-{}px)}}", short(top)).unwrap();
         since += stands;
     }
     let seconds = f64::from(whole) / 1_000.0;
     let styles = format!(
-        ".t{{fill:#f0f6fc;font-weight:bold}}.film{{animation:film {seconds:.2}s step-end infinite}}\n@keyframes film{{\n{times}}}\n\
+        ".t{{fill:#f0f6fc;font-weight:bold}}.film{{animation:film {seconds:.2}s step-end infinite}}\n@keyframes \
+            film{{\n{times}}}\n\
          @media (prefers-reduced-motion:reduce){{.film{{animation:none}}}}"
     );
     let body = format!("<defs>\n{lines}</defs>\n<g class=\"film\">\n{shown}</g>\n");
@@ -71,11 +79,16 @@ pub fn film(frames: &[Frame]) -> String {
 
 fn document(columns: u16, height: f32, styles: &str, body: &str) -> String {
     let (width, whole) = (short(f32::from(columns) * WIDTH + 2.0 * MARGIN), short(height + 2.0 * MARGIN));
-    let clip =
-        format!("<clipPath id=\"c\"><rect width=\"{}\" height=\"{}\"/></clipPath>", short(f32::from(columns) * WIDTH), short(height));
+    let clip = format!(
+        "<clipPath id=\"c\"><rect width=\"{}\" height=\"{}\"/></clipPath>",
+        short(f32::from(columns) * WIDTH),
+        short(height)
+    );
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {whole}\" width=\"{width}\" height=\"{whole}\">\n\
-         <style>text{{font:14px {FONT};fill:{TEXT};white-space:pre}}rect{{shape-rendering:crispEdges}}\n{styles}</style>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {whole}\" width=\"{width}\" \
+            height=\"{whole}\">\n\
+         <style>text{{font:14px {FONT};fill:{TEXT};white-space:pre}}rect{{shape-rendering:crispEdges}}\n\
+         {styles}</style>\n\
          {clip}<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{PAGE}\"/>\n\
          <g transform=\"translate({MARGIN} {MARGIN})\"><g clip-path=\"url(#c)\">\n{body}</g></g>\n</svg>\n"
     )
@@ -108,9 +121,11 @@ impl Pen {
 
     fn class(&mut self, look: &Look) -> String {
         let mut rule = format!("fill:{}", look.fill);
-        for (is_so, word) in
-            [(look.bold, ";font-weight:bold"), (look.italic, ";font-style:italic"), (look.underlined, ";text-decoration:underline")]
-        {
+        for (is_so, word) in [
+            (look.bold, ";font-weight:bold"),
+            (look.italic, ";font-style:italic"),
+            (look.underlined, ";text-decoration:underline"),
+        ] {
             if is_so {
                 rule.push_str(word);
             }
@@ -141,14 +156,21 @@ impl Pen {
             let look = look(cells[begin]);
             let mut end = begin + 1;
             if is_plain(cells[begin]) {
-                while end < cells.len() && is_plain(cells[end]) && self::look(cells[end]) == look && !is_gap(&cells[end - 1..]) {
+                while end < cells.len()
+                    && is_plain(cells[end])
+                    && self::look(cells[end]) == look
+                    && !is_gap(&cells[end - 1..])
+                {
                     end += 1;
                 }
             } else if cells[begin].is_wide() {
                 end += 1;
             } else {
                 // Blocks of a bar are one.
-                while end < cells.len() && cells[end].contents() == cells[begin].contents() && self::look(cells[end]) == look {
+                while end < cells.len()
+                    && cells[end].contents() == cells[begin].contents()
+                    && self::look(cells[end]) == look
+                {
                     end += 1;
                 }
             }
@@ -160,7 +182,8 @@ impl Pen {
 
     /// Cells of one look.
     fn run(&mut self, texts: &mut String, cells: &[&Cell], look: &Look, at: (f32, f32)) {
-        let text: String = cells.iter().map(|cell| if cell.contents().is_empty() { " " } else { cell.contents() }).collect();
+        let text: String =
+            cells.iter().map(|cell| if cell.contents().is_empty() { " " } else { cell.contents() }).collect();
         let sign = text.chars().next().unwrap_or(' ');
         if let Some(parts) = drawn(sign) {
             let joins = parts.iter().all(|(_, _, width, _)| *width == 1.0);
@@ -184,13 +207,15 @@ impl Pen {
         let text = escaped(behind.trim_start());
         write!(
             texts,
-            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\">{text}</text>"
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" textLength=\"{length}\" \
+                lengthAdjust=\"spacingAndGlyphs\">{text}</text>"
         )
         .unwrap();
     }
 }
 
-/// Parts of a cell that a sign fills, each as left, top, width and height: lines and blocks would have gaps between them as letters.
+/// Parts of a cell that a sign fills, each as left, top, width and height: lines and blocks would have gaps between
+/// them as letters.
 fn drawn(sign: char) -> Option<Vec<(f32, f32, f32, f32)>> {
     let line = 1.0 / WIDTH;
     let thin = 1.0 / HEIGHT;
@@ -250,7 +275,8 @@ fn size(screen: &Screen) -> (u16, u16) {
     (rows.get(), columns.get())
 }
 
-/// Whether two blanks come next: what stands behind them is a run of its own, because blanks in a row are shown as one here and there.
+/// Whether two blanks come next: what stands behind them is a run of its own, because blanks in a row are shown as one
+/// here and there.
 fn is_gap(cells: &[&Cell]) -> bool {
     let is_blank = |cell: &&&Cell| cell.contents().trim().is_empty();
     cells.iter().take(2).filter(is_blank).count() == 2

@@ -96,12 +96,25 @@ impl Terminal {
     }
 
     /// The same with variables of its own; an empty value takes one away.
-    pub fn start_with(data_dir: &Path, arguments: &[&str], variables: &[(&str, &str)], columns: u16, rows: u16) -> Self {
+    pub fn start_with(
+        data_dir: &Path,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+        columns: u16,
+        rows: u16,
+    ) -> Self {
         Self::start_program(&binary(), data_dir, arguments, variables, columns, rows)
     }
 
     /// The same with another program.
-    pub fn start_program(program: &Path, data_dir: &Path, arguments: &[&str], variables: &[(&str, &str)], columns: u16, rows: u16) -> Self {
+    pub fn start_program(
+        program: &Path,
+        data_dir: &Path,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+        columns: u16,
+        rows: u16,
+    ) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
         let mut command = CommandBuilder::new(program);
@@ -217,7 +230,9 @@ impl Terminal {
                 return;
             }
             match PATIENCE.checked_sub(begin.elapsed()) {
-                _ if shown.closed => break format!("the program ended before {what}; the screen:\n{}", shown.last_frame()),
+                _ if shown.closed => {
+                    break format!("the program ended before {what}; the screen:\n{}", shown.last_frame());
+                }
                 None => break format!("no {what} after {PATIENCE:?}; the screen:\n{}", shown.last_frame()),
                 Some(left) => shown = changed.wait_timeout(shown, left).unwrap().0,
             }
@@ -240,7 +255,8 @@ impl Terminal {
         self.wait_until(&format!("{text:?} on the screen"), |screen| screen.contains(text));
     }
 
-    /// Waits until a text has been on the screen since the last key, and is no longer: one that has not come yet is not gone.
+    /// Waits until a text has been on the screen since the last key, and is no longer: one that has not come yet is not
+    /// gone.
     pub fn wait_gone(&self, text: &str) {
         self.wait_for_frames(&format!("{text:?} shown and gone from the screen"), |frames| {
             frames.iter().any(|frame| frame.contains(text)) && frames.last().is_some_and(|frame| !frame.contains(text))

@@ -68,9 +68,12 @@ impl Authority {
         let mut trusted = RootCertStore::empty();
         trusted.add(self.issuer.der().clone()).unwrap();
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(trusted), provider.clone()).build().unwrap();
+        let verifier =
+            WebPkiClientVerifier::builder_with_provider(Arc::new(trusted), provider.clone()).build().unwrap();
         let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-        Arc::new(builder.with_client_cert_verifier(verifier).with_single_cert(certified.chain(), certified.key()).unwrap())
+        Arc::new(
+            builder.with_client_cert_verifier(verifier).with_single_cert(certified.chain(), certified.key()).unwrap(),
+        )
     }
 }
 

@@ -21,8 +21,10 @@ pub struct TwoMachines {
 /// An alert of a network and a type: the one with the lowest number is the first to lapse.
 pub fn far_alert(number: u32, provider: &str, alert_type: &str) -> Value {
     json!({
-        "provider": provider, "type": alert_type, "providerId": format!("FAR-{number}"), "amount": format!("{number}9.90"),
-        "currency": "EUR", "merchantDescriptor": format!("SHOP {number}"), "cardBin": "411111", "cardLastFour": format!("{number:04}"),
+        "provider": provider, "type": alert_type, "providerId": format!("FAR-{number}"),
+            "amount": format!("{number}9.90"),
+        "currency": "EUR", "merchantDescriptor": format!("SHOP {number}"), "cardBin": "411111",
+            "cardLastFour": format!("{number:04}"),
         "hoursLeft": number * 3,
     })
 }

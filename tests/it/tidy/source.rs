@@ -65,7 +65,9 @@ impl Sources {
     /// The crate's own sources.
     pub fn of_the_crate() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let files = files_below("src", "rs").into_iter().filter(|path| !path.ends_with("src/main.rs") && !path.ends_with("tests.rs"));
+        let files = files_below("src", "rs")
+            .into_iter()
+            .filter(|path| !path.ends_with("src/main.rs") && !path.ends_with("tests.rs"));
         Self::of(files.map(|path| {
             let relative = path.strip_prefix(root).unwrap().display().to_string();
             (relative, fs::read_to_string(path).unwrap())
@@ -110,7 +112,8 @@ impl Sources {
         rooms.filter(|room| room != Self::room(source) && self.0.contains_key(std::slice::from_ref(room))).collect()
     }
 
-    /// The files whose items a source uses, with the names; its own re-exports of what its children define do not count.
+    /// The files whose items a source uses, with the names; its own re-exports of what its children define do not
+    /// count.
     pub fn files_used(&self, source: &Source) -> BTreeMap<&str, BTreeSet<String>> {
         let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let is_own_child = |module: &[String]| module.len() > source.module.len() && module.starts_with(&source.module);
@@ -172,13 +175,16 @@ impl Sources {
                 if self.0.contains_key(&child) {
                     return self.walk(child, rest, depth);
                 }
-                let import = self.0.get(module).and_then(|source| source.imports.iter().find(|import| import.name == *first));
+                let import =
+                    self.0.get(module).and_then(|source| source.imports.iter().find(|import| import.name == *first));
                 match import {
                     // An import that names itself (`use url::Url` beside a path `url::Url`) leads outside.
-                    Some(import) if import.path.first() != Some(first) => match self.resolve(module, &import.path, depth + 1) {
-                        Target::Module(target) => self.walk(target, rest, depth + 1),
-                        target => target,
-                    },
+                    Some(import) if import.path.first() != Some(first) => {
+                        match self.resolve(module, &import.path, depth + 1) {
+                            Target::Module(target) => self.walk(target, rest, depth + 1),
+                            target => target,
+                        }
+                    }
                     _ => Target::Outside,
                 }
             }
@@ -232,9 +238,13 @@ struct Found {
 impl Found {
     fn import(&mut self, before: &[String], tree: &syn::UseTree, is_public: bool) {
         match tree {
-            syn::UseTree::Path(path) => self.import(&[before, &[path.ident.to_string()]].concat(), &path.tree, is_public),
+            syn::UseTree::Path(path) => {
+                self.import(&[before, &[path.ident.to_string()]].concat(), &path.tree, is_public)
+            }
             syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(before, tree, is_public)),
-            syn::UseTree::Glob(_) => self.imports.push(Import { path: before.to_vec(), name: "*".to_owned(), is_public }),
+            syn::UseTree::Glob(_) => {
+                self.imports.push(Import { path: before.to_vec(), name: "*".to_owned(), is_public })
+            }
             syn::UseTree::Name(name) if name.ident == "self" => {
                 let name = before.last().cloned().unwrap_or_default();
                 self.imports.push(Import { path: before.to_vec(), name, is_public });
@@ -244,7 +254,11 @@ impl Found {
                 self.imports.push(Import { path: [before, std::slice::from_ref(&name)].concat(), name, is_public });
             }
             syn::UseTree::Rename(rename) => {
-                let path = if rename.ident == "self" { before.to_vec() } else { [before, &[rename.ident.to_string()]].concat() };
+                let path = if rename.ident == "self" {
+                    before.to_vec()
+                } else {
+                    [before, &[rename.ident.to_string()]].concat()
+                };
                 self.imports.push(Import { path, name: rename.rename.to_string(), is_public });
             }
         }
@@ -289,7 +303,8 @@ impl Found {
 pub fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
-            && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string().split([' ', '(', ')', ',']).any(|word| word == "test"))
+            && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string().split([' ', '(', ')',
+                ',']).any(|word| word == "test"))
     })
 }
 

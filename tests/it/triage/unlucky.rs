@@ -1,4 +1,5 @@
-//! Ten alerts triaged in a remote session in which everything goes wrong once: what the screen says of each, and what the database holds.
+//! Ten alerts triaged in a remote session in which everything goes wrong once: what the screen says of each, and what
+//! the database holds.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -87,8 +88,9 @@ fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: 
     terminal.wait_for("Sent, and its answer never came");
     terminal.press("\r");
     terminal.wait_for(&format!("ETHOCA {} is answered as decided,", money(10)));
-    terminal
-        .wait_until("the lost one, still looked for", |screen| screen.lines().any(|line| line.contains("SHOP 5 ") && line.contains('?')));
+    terminal.wait_until("the lost one, still looked for", |screen| {
+        screen.lines().any(|line| line.contains("SHOP 5 ") && line.contains('?'))
+    });
     leave(terminal);
 
     assert!(told_apart[0].contains('!') && told_apart[1].contains('?'), "{told_apart:?}");

@@ -22,7 +22,8 @@ fn holding_the_token(directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
         let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
-        let holds = path.is_file() && std::fs::read(&path).unwrap().windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes());
+        let holds = path.is_file()
+            && std::fs::read(&path).unwrap().windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes());
         if holds && !name.ends_with(".backup") {
             found.push(name);
         }
@@ -32,7 +33,8 @@ fn holding_the_token(directory: &Path) -> Vec<String> {
 
 /// All that an operator can see of it.
 async fn seen(house: &House) -> String {
-    let mut seen = format!("{:?} {:?}", house.engine.endpoints().await.unwrap(), house.engine.audit(None, 100).await.unwrap());
+    let mut seen =
+        format!("{:?} {:?}", house.engine.endpoints().await.unwrap(), house.engine.audit(None, 100).await.unwrap());
     for delivery in house.engine.deliveries(DeliveryFilter::default()).await.unwrap().data {
         seen.push_str(&format!(" {:?}", house.engine.delivery(delivery.id).await.unwrap()));
     }
@@ -43,7 +45,8 @@ async fn seen(house: &House) -> String {
 async fn a_query_is_sent_and_neither_shown_nor_stored_openly() {
     let house = House::new().await;
     house.sends_tests();
-    let receiver = Receiver::answering(Answer::Body(500, format!("no: /hook?token={TOKEN} of {TOKEN}").into_bytes())).await;
+    let receiver =
+        Receiver::answering(Answer::Body(500, format!("no: /hook?token={TOKEN} of {TOKEN}").into_bytes())).await;
     let url = format!("{}?token={TOKEN}&x=1", receiver.url());
 
     let added = house.engine.add_endpoint(new(&url)).await.unwrap();

@@ -55,7 +55,8 @@ async fn an_endpoint_at_a_local_address_is_refused_with_the_settings_name(#[case
     let public = house.engine.add_endpoint(endpoint("https://shop.example/")).await.unwrap();
 
     let added = house.engine.add_endpoint(endpoint(url)).await;
-    let change = EndpointChange { url: Some(url.parse().unwrap_or_else(|_| endpoint(url).url)), ..EndpointChange::default() };
+    let change =
+        EndpointChange { url: Some(url.parse().unwrap_or_else(|_| endpoint(url).url)), ..EndpointChange::default() };
     let changed = house.engine.change_endpoint(public.id, change).await;
 
     for said in [refused(added), refused(changed)] {
@@ -116,7 +117,8 @@ async fn an_endpoint_added_before_stays_and_what_it_gets_stays_due_unspent_and_s
     assert_eq!(house.engine.endpoints().await.unwrap(), [endpoint], "neither disabled nor failing");
     let page = house.engine.deliveries(DeliveryFilter { size: 100, ..DeliveryFilter::default() }).await.unwrap();
     assert_eq!((page.data.len(), receiver.count()), (16, 0));
-    let (waiting, tests): (Vec<_>, Vec<_>) = page.data.iter().partition(|delivery| delivery.state == DeliveryState::Pending);
+    let (waiting, tests): (Vec<_>, Vec<_>) =
+        page.data.iter().partition(|delivery| delivery.state == DeliveryState::Pending);
     assert_eq!((waiting.len(), tests.len()), (15, 1));
     assert!(waiting.iter().all(|delivery| delivery.attempts == 0), "{waiting:#?}");
     let tried: Vec<String> = page.data.into_iter().filter_map(|delivery| delivery.last_result).collect();
@@ -146,10 +148,17 @@ async fn an_engine_at_loopback_lets_nobody_read_this_machines_services() {
     let key = run_ok(home.path(), &["keys", "create", "--scope", "operator"]).trim().to_owned();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let routes = format!("{}/operator/v1/endpoints", server.url);
-    let ask = |method: reqwest::Method, path: &str| client.request(method, format!("{routes}{path}")).header("X-API-KEY", &key);
+    let ask = |method: reqwest::Method, path: &str| {
+        client.request(method, format!("{routes}{path}")).header("X-API-KEY", &key)
+    };
 
     let body = json!({"url": inside.url(), "auth": {"basic": {"username": "desk", "password": "hunter22"}}});
-    let added = ask(reqwest::Method::POST, "").header("Content-Type", "application/json").body(body.to_string()).send().await.unwrap();
+    let added = ask(reqwest::Method::POST, "")
+        .header("Content-Type", "application/json")
+        .body(body.to_string())
+        .send()
+        .await
+        .unwrap();
     let (status, refusal): (u16, serde_json::Value) =
         (added.status().as_u16(), serde_json::from_str(&added.text().await.unwrap()).unwrap());
     let listed: serde_json::Value =
@@ -161,7 +170,12 @@ async fn an_engine_at_loopback_lets_nobody_read_this_machines_services() {
 
     assert_eq!((status, refusal["errors"][0]["field"].as_str()), (400, Some("url")), "{refusal}");
     assert_eq!((by_command.status.code(), by_hand.status.code()), (Some(1), Some(2)));
-    let said = [refusal.to_string(), tested, String::from_utf8(by_command.stdout).unwrap(), String::from_utf8(by_hand.stderr).unwrap()];
+    let said = [
+        refusal.to_string(),
+        tested,
+        String::from_utf8(by_command.stdout).unwrap(),
+        String::from_utf8(by_hand.stderr).unwrap(),
+    ];
     for said in said {
         assert!(said.contains(SETTING), "{said}");
     }

@@ -1,4 +1,5 @@
-//! Retries and clocks: a date that jumps sends nothing early, and one that is set back keeps nothing waiting longer than its gap.
+//! Retries and clocks: a date that jumps sends nothing early, and one that is set back keeps nothing waiting longer
+//! than its gap.
 
 use avert::domain::{Alert, DeliveryState};
 use chrono::Duration;

@@ -46,7 +46,10 @@ async fn an_endpoint_is_added_signed_tried_rotated_disabled_and_removed() {
     let (old, new) = (text(&added, "secret"), text(&rotated, "secret"));
     assert!(convinces(&requests[0], old) && !convinces(&requests[0], new));
     assert!(convinces(&requests[1], old) && convinces(&requests[1], new));
-    assert_eq!((&tested["test"], text(&tested, "state"), &tested["tries"][0]["status"]), (&true.into(), "delivered", &200.into()));
+    assert_eq!(
+        (&tested["test"], text(&tested, "state"), &tested["tries"][0]["status"]),
+        (&true.into(), "delivered", &200.into())
+    );
     assert_eq!(failed.status.code(), Some(1));
     let said = String::from_utf8(failed.stdout).unwrap();
     assert!(said.contains("503") && said.contains("out of order") && said.contains("exhausted"), "{said}");
@@ -67,7 +70,8 @@ async fn deliveries_are_listed_by_what_they_are_looked_into_and_sent_again() {
     run_ok(home, &["webhooks", "update", id, "--enable"]);
 
     let all = json(home, &["webhooks", "deliveries"]);
-    let first = json(home, &["webhooks", "deliveries", "--size", "2", "--endpoint", id, "--state", "cancelled,exhausted"]);
+    let first =
+        json(home, &["webhooks", "deliveries", "--size", "2", "--endpoint", id, "--state", "cancelled,exhausted"]);
     let next = json(home, &["webhooks", "deliveries", "--after", text(&first, "next"), "--event", "alert.created"]);
     let none = json(home, &["webhooks", "deliveries", "--event", "alert.resolved"]);
     let one = text(&all["data"][0], "id");
@@ -156,9 +160,15 @@ fn an_address_that_gets_every_event_twice_is_told() {
 #[case::wrong_state(&["deliveries", "--state", "lost"], 2, "pending, leased, delivered, exhausted, cancelled")]
 #[case::wrong_event(&["deliveries", "--event", "alert.lost"], 2, "alert.created, alert.resolved")]
 #[case::both_ways(&["update", "0198c5a0-0000-7000-8000-000000000001", "--enable", "--disable"], 2, "--disable")]
-#[case::two_secrets(&["update", "0198c5a0-0000-7000-8000-000000000001", "--rotate-secret", "--no-secret"], 2, "--no-secret")]
-#[case::too_long_an_overlap(&["update", "0198c5a0-0000-7000-8000-000000000001", "--rotate-secret", "--overlap", "721"], 2, "0 to 720")]
-fn a_wrong_command_has_its_exit_code_and_says_what_is_allowed(#[case] arguments: &[&str], #[case] code: i32, #[case] words: &str) {
+#[case::two_secrets(&["update", "0198c5a0-0000-7000-8000-000000000001", "--rotate-secret", "--no-secret"], 2,
+    "--no-secret")]
+#[case::too_long_an_overlap(&["update", "0198c5a0-0000-7000-8000-000000000001", "--rotate-secret", "--overlap",
+    "721"], 2, "0 to 720")]
+fn a_wrong_command_has_its_exit_code_and_says_what_is_allowed(
+    #[case] arguments: &[&str],
+    #[case] code: i32,
+    #[case] words: &str,
+) {
     let directory = tempfile::tempdir().unwrap();
     run_ok(directory.path(), &["webhooks", "add", "http://127.0.0.1:9/", "--basic", "a:b"]);
 

@@ -40,7 +40,11 @@ async fn given_up(house: &House) -> Vec<Delivery> {
 }
 
 async fn enable(house: &House, endpoint: &Endpoint, enabled: bool) -> Endpoint {
-    house.engine.change_endpoint(endpoint.id, EndpointChange { enabled: Some(enabled), ..EndpointChange::default() }).await.unwrap()
+    house
+        .engine
+        .change_endpoint(endpoint.id, EndpointChange { enabled: Some(enabled), ..EndpointChange::default() })
+        .await
+        .unwrap()
 }
 
 #[tokio::test]

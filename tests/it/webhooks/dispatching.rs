@@ -17,16 +17,23 @@ use crate::support::alerts::{noon, open_alert};
 use crate::support::receiver::{Answer, Receiver, Request};
 
 /// The body of `alert.created`, byte for byte but for line breaks.
-const CREATED: &str = r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z","payload":{"id":"<alert>","providerId":"A1",
-"provider":"ETHOCA","type":"ETHOCA_CONFIRMED_FRAUD","alertTimeStamp":"2026-03-10T11:00:00.000Z","enrollmentId":"<enrollment>",
-"companyId":"<company>","issuer":"HSBC","cardBin":"411111","cardLastFour":"1234","cardExpirationDate":"12/27","acquirerBin":null,
+const CREATED: &str = r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z","payload":{"id":"<alert>",
+"providerId":"A1",
+"provider":"ETHOCA","type":"ETHOCA_CONFIRMED_FRAUD","alertTimeStamp":"2026-03-10T11:00:00.000Z",
+"enrollmentId":"<enrollment>",
+"companyId":"<company>","issuer":"HSBC","cardBin":"411111","cardLastFour":"1234","cardExpirationDate":"12/27",
+"acquirerBin":null,
 "status":"OPEN","statusCode":null,"ruleType":null,"ruleName":null,"installmentNumber":null,"pricingTier":null,
 "transactionTimeStamp":"2026-03-08T11:00:00.000Z","merchantDescriptor":"ACME*SHOP BERLIN","descriptorContact":null,
-"ethocaMerchantId":"E-7","ethocaMergantId":"E-7","merchantId":"M-100","merchantOrderId":"A-10293","merchantName":"ACME Shop GmbH",
+"ethocaMerchantId":"E-7","ethocaMergantId":"E-7","merchantId":"M-100","merchantOrderId":"A-10293",
+"merchantName":"ACME Shop GmbH",
 "partnerId":null,"partnerName":null,"clientName":null,"caid":null,"mcc":"5732","amount":"129.90","currency":"EUR",
-"transactionType":"eCommerce","initiatedBy":"issuer","liability":null,"authCode":"093112","source":null,"reasonCode":"10.4",
-"acquirerReferenceNumber":null,"transactionId":null,"chargebackAmount":null,"chargebackCurrency":null,"paymentType":null,
-"createdAt":"2026-03-10T11:00:00.000Z","updatedAt":"2026-03-10T11:00:00.000Z","expiredAt":null,"hasExternalTransaction":false,
+"transactionType":"eCommerce","initiatedBy":"issuer","liability":null,"authCode":"093112","source":null,
+"reasonCode":"10.4",
+"acquirerReferenceNumber":null,"transactionId":null,"chargebackAmount":null,"chargebackCurrency":null,
+"paymentType":null,
+"createdAt":"2026-03-10T11:00:00.000Z","updatedAt":"2026-03-10T11:00:00.000Z","expiredAt":null,
+"hasExternalTransaction":false,
 "outcome":null,"hoursLeft":23}}"#;
 
 /// The outcome in `alert.resolved`.
@@ -42,7 +49,9 @@ async fn a_new_alert_and_its_resolution_reach_a_basic_and_a_header_endpoint_in_t
     let house = House::new().await;
     let (by_basic, by_header) = (Receiver::start().await, Receiver::start().await);
     house.endpoint(&by_basic).await;
-    house.endpoint_with(&by_header, EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("s3cret") }).await;
+    house
+        .endpoint_with(&by_header, EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("s3cret") })
+        .await;
     let alert = Alert { ethoca_merchant_id: Some("E-7".to_owned()), ..open_alert("A1") };
     let mut dispatcher = house.dispatcher();
 
@@ -60,7 +69,8 @@ async fn a_new_alert_and_its_resolution_reach_a_basic_and_a_header_endpoint_in_t
         assert_eq!((header.header("authorization"), header.header("x-api-key")), ("", "s3cret"));
         assert_eq!((basic.method.as_str(), basic.header("content-type")), ("POST", "application/json"));
     }
-    let stored = house.store.get_alert(house.engine.caller().organization.organization.id, alert.id).await.unwrap().unwrap();
+    let stored =
+        house.store.get_alert(house.engine.caller().organization.organization.id, alert.id).await.unwrap().unwrap();
     let body = |request: &Request| String::from_utf8(request.body.clone()).unwrap();
     let created = CREATED
         .replace('\n', "")
@@ -69,8 +79,10 @@ async fn a_new_alert_and_its_resolution_reach_a_basic_and_a_header_endpoint_in_t
         .replace("<enrollment>", &stored.enrollment_id.unwrap().to_string());
     assert_eq!(body(&basic[0]), created);
 
-    let outcome =
-        OUTCOME.replace('\n', "").replace("<alert>", &alert.id.to_string()).replace("<outcome>", &resolved.outcome.unwrap().id.to_string());
+    let outcome = OUTCOME
+        .replace('\n', "")
+        .replace("<alert>", &alert.id.to_string())
+        .replace("<outcome>", &resolved.outcome.unwrap().id.to_string());
     let expected = created
         .replace(
             r#""event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z""#,
@@ -104,8 +116,10 @@ async fn a_retry_sends_the_same_bytes_under_the_same_id_at_a_later_time() {
     assert_eq!(requests.len(), 3);
     assert!(requests.iter().all(|request| request.body == requests[0].body));
     assert!(requests.iter().all(|request| request.header("webhook-id") == requests[0].header("webhook-id")));
-    let times: Vec<i64> =
-        requests.iter().map(|request| request.header("webhook-timestamp").parse::<i64>().unwrap() - noon().timestamp()).collect();
+    let times: Vec<i64> = requests
+        .iter()
+        .map(|request| request.header("webhook-timestamp").parse::<i64>().unwrap() - noon().timestamp())
+        .collect();
     assert_eq!(times, [0, 6, 42]);
     let [delivery] = &house.deliveries(alert.id).await[..] else { panic!("one delivery") };
     assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Delivered, 3));
@@ -175,7 +189,8 @@ async fn gone_disables_the_endpoint_and_gives_its_deliveries_up() {
     let (since, why) = endpoints.iter().find(|known| known.id == endpoint.id).unwrap().disabled.clone().unwrap();
     assert_eq!(since, noon());
     assert!(why.contains("410"), "{why}");
-    let to_gone = house.deliveries(alerts[0].id).await.into_iter().find(|delivery| delivery.endpoint == endpoint.id).unwrap();
+    let to_gone =
+        house.deliveries(alerts[0].id).await.into_iter().find(|delivery| delivery.endpoint == endpoint.id).unwrap();
     assert_eq!(to_gone.state, DeliveryState::Cancelled);
 }
 
@@ -373,7 +388,8 @@ async fn an_endpoint_never_has_more_than_its_places_in_flight() {
     for alert in &alerts {
         house.wait_until(alert.id, "all are delivered", |known| known[0].state == DeliveryState::Delivered).await;
     }
-    let ids: HashSet<String> = receiver.requests().iter().map(|request| request.header("webhook-id").to_owned()).collect();
+    let ids: HashSet<String> =
+        receiver.requests().iter().map(|request| request.header("webhook-id").to_owned()).collect();
     assert_eq!((ids.len(), receiver.count()), (40, 40));
     cancel.cancel();
     running.await.unwrap();
@@ -388,7 +404,10 @@ async fn an_endpoint_that_keeps_failing_is_left_alone_for_a_while_and_then_tried
     let mut dispatcher = house.dispatcher();
 
     let first = dispatcher.run_once().await.unwrap();
-    assert!((5..=6).contains(&first.attempted), "the breaker opens at the fifth failure, one more may be in flight: {first:?}");
+    assert!(
+        (5..=6).contains(&first.attempted),
+        "the breaker opens at the fifth failure, one more may be in flight: {first:?}"
+    );
     assert_eq!(dispatcher.run_once().await.unwrap(), NOTHING);
     house.clock.advance(Duration::seconds(10));
     assert_eq!(dispatcher.run_once().await.unwrap(), ONE_FAILED);

@@ -1,5 +1,6 @@
-//! Addresses that somebody might type to make avert talk to the machine it runs on, or to the network behind it. Each goes through the real
-//! sender; a listener on every address of this machine counts the connections. No address beyond this machine is ever dialled.
+//! Addresses that somebody might type to make avert talk to the machine it runs on, or to the network behind it. Each
+//! goes through the real sender; a listener on every address of this machine counts the connections. No address beyond
+//! this machine is ever dialled.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -452,7 +453,8 @@ async fn networks_that_need_leave_are_not_opened_by_leave_for_this_machine() {
     let listener = Listener::start().await;
     let sender = sender(AddressPolicy::loopback(), Names::of_the_list());
 
-    // What wraps this machine's address for a network to unwrap is this machine's, and allowed with it; nothing listens there.
+    // What wraps this machine's address for a network to unwrap is this machine's, and allowed with it; nothing listens
+    // there.
     let wraps_loopback = |url: &str| url.contains("64:ff9b::127") || url.contains("64:ff9b::7f");
     for url in on_port(ELSEWHERE, listener.port).iter().filter(|url| !wraps_loopback(url)) {
         let error = send(&sender, url).await.error.unwrap_or_else(|| panic!("{url} was answered"));
@@ -466,21 +468,29 @@ async fn networks_that_need_leave_are_not_opened_by_leave_for_this_machine() {
 async fn a_name_that_was_public_when_it_was_looked_at_is_refused_when_it_is_this_machine_at_the_connection() {
     let listener = Listener::start().await;
     let (public, loopback): (IpAddr, IpAddr) = ("93.184.215.14".parse().unwrap(), "127.0.0.1".parse().unwrap());
-    let turns =
-        [("rebind.example", loopback), ("rebind6.example", "::1".parse().unwrap()), ("inside.example", "10.0.0.1".parse().unwrap())];
+    let turns = [
+        ("rebind.example", loopback),
+        ("rebind6.example", "::1".parse().unwrap()),
+        ("inside.example", "10.0.0.1".parse().unwrap()),
+    ];
     let names = Names::new(turns.map(|(name, second)| (name.to_owned(), vec![vec![public], vec![second]])));
     let sender = sender(AddressPolicy::default(), Arc::clone(&names));
 
     for (name, _) in turns {
         // Somebody checks the name first, and finds nothing wrong with it.
-        let checked = GuardedResolver::new(AddressPolicy::default(), None, names.clone()).resolve(name.parse().unwrap()).await;
+        let checked =
+            GuardedResolver::new(AddressPolicy::default(), None, names.clone()).resolve(name.parse().unwrap()).await;
         assert_eq!(checked.ok().unwrap().map(|address| address.ip()).collect::<Vec<_>>(), [public]);
         let asked = names.asked.load(Ordering::SeqCst);
 
         let error = send(&sender, &format!("http://{name}:{}/", listener.port)).await.error.unwrap();
 
         assert!(error.starts_with("not sent: "), "{name}: {error}");
-        assert_eq!(names.asked.load(Ordering::SeqCst), asked + 1, "what is checked is what is connected to: one look-up");
+        assert_eq!(
+            names.asked.load(Ordering::SeqCst),
+            asked + 1,
+            "what is checked is what is connected to: one look-up"
+        );
     }
     assert_eq!(listener.count(), 0);
 }
@@ -489,7 +499,13 @@ async fn a_name_that_was_public_when_it_was_looked_at_is_refused_when_it_is_this
 async fn an_allowed_receiver_cannot_send_us_elsewhere() {
     let listener = Listener::start().await;
     let sender = sender(AddressPolicy::loopback(), Names::of_the_list());
-    let targets = ["http://127.0.0.1:{p}/", "http://[::1]:{p}/", "http://0.0.0.0:{p}/", "//127.0.0.1:{p}/", "http://lvh.example:{p}/"];
+    let targets = [
+        "http://127.0.0.1:{p}/",
+        "http://[::1]:{p}/",
+        "http://0.0.0.0:{p}/",
+        "//127.0.0.1:{p}/",
+        "http://lvh.example:{p}/",
+    ];
     let receiver = Receiver::start().await;
 
     for status in [300, 301, 302, 303, 307, 308] {

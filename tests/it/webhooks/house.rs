@@ -1,4 +1,5 @@
-//! A whole service without its HTTP side: a store in a directory of its own, an engine on a manual clock, and dispatchers for it.
+//! A whole service without its HTTP side: a store in a directory of its own, an engine on a manual clock, and
+//! dispatchers for it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +9,8 @@ use avert::domain::resolution::{Decision, Resolution};
 use avert::domain::time::Clock as _;
 use avert::domain::webhook::address::AddressPolicy;
 use avert::domain::{
-    Alert, AlertId, AlertPatch, Deadline, Delivery, Endpoint, EndpointAuth, IngestOptions, IngestReport, NewEndpoint, Secret,
+    Alert, AlertId, AlertPatch, Deadline, Delivery, Endpoint, EndpointAuth, IngestOptions, IngestReport, NewEndpoint,
+    Secret,
 };
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
@@ -47,7 +49,8 @@ impl House {
     pub async fn on_machine(clocks: &MachineClocks) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let addresses = AddressPolicy::loopback();
-        let settings = EngineSettings { addresses, monotonic_clock: Some(clocks.counting.clone()), ..EngineSettings::default() };
+        let settings =
+            EngineSettings { addresses, monotonic_clock: Some(clocks.counting.clone()), ..EngineSettings::default() };
         let mut house = Self::with(directory.path(), clocks.date.clone(), settings).await;
         house.directory = Some(directory);
         house
@@ -70,8 +73,12 @@ impl House {
         let engine = Engine::new(store.clone(), providers, clock.clone(), settings);
         let organization = store.organizations().await.unwrap().remove(0);
         let whole = engine.clone();
-        let engine =
-            engine.acting_for(Caller { organization, actor: "test".to_owned(), origin: "this machine".to_owned(), person: String::new() });
+        let engine = engine.acting_for(Caller {
+            organization,
+            actor: "test".to_owned(),
+            origin: "this machine".to_owned(),
+            person: String::new(),
+        });
         Self { clock, store, engine, whole, addresses, directory: None }
     }
 
@@ -83,7 +90,8 @@ impl House {
     /// The service of one more organization, on the same engine and data.
     pub async fn neighbour(&self, name: &str) -> Self {
         let organization = self.whole.create_organization(name).await.unwrap();
-        let caller = Caller { organization, actor: "test".to_owned(), origin: "this machine".to_owned(), person: String::new() };
+        let caller =
+            Caller { organization, actor: "test".to_owned(), origin: "this machine".to_owned(), person: String::new() };
         let engine = self.whole.acting_for(caller);
         let (clock, store, whole) = (self.clock.clone(), self.store.clone(), self.whole.clone());
         Self { clock, store, engine, whole, addresses: self.addresses.clone(), directory: None }
@@ -163,7 +171,11 @@ impl House {
                 changes.changed().await.unwrap();
             }
         };
-        assert!(tokio::time::timeout(Duration::from_secs(30), reached).await.is_ok(), "{what}: {:?}", self.deliveries(alert).await);
+        assert!(
+            tokio::time::timeout(Duration::from_secs(30), reached).await.is_ok(),
+            "{what}: {:?}",
+            self.deliveries(alert).await
+        );
     }
 }
 

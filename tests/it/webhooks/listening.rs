@@ -1,4 +1,5 @@
-//! `avert webhooks listen` and `replay`, run as the real binary: what is taken, printed, recorded, sent on and sent again.
+//! `avert webhooks listen` and `replay`, run as the real binary: what is taken, printed, recorded, sent on and sent
+//! again.
 
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,11 @@ impl Listener {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut first = String::new();
         stdout.read_line(&mut first).unwrap();
-        let url = first.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("unexpected first line: {first:?}")).to_owned();
+        let url = first
+            .trim()
+            .strip_prefix("listening on ")
+            .unwrap_or_else(|| panic!("unexpected first line: {first:?}"))
+            .to_owned();
         Self { child, stdout, url }
     }
 
@@ -72,7 +77,8 @@ fn now() -> String {
 
 /// A delivery of Basic `desk:hunter22`.
 fn delivery(url: &str, id: &str, body: impl Into<reqwest::Body>) -> reqwest::RequestBuilder {
-    let request = Client::new().post(url).basic_auth("desk", Some("hunter22")).header("content-type", "application/json");
+    let request =
+        Client::new().post(url).basic_auth("desk", Some("hunter22")).header("content-type", "application/json");
     request.header("webhook-id", id.to_owned()).header("webhook-timestamp", now()).body(body)
 }
 
@@ -125,8 +131,10 @@ async fn a_header_of_the_receivers_own_is_checked_and_the_flag_names_its_file_fo
     let home = tempfile::tempdir().unwrap();
     let mut listener = Listener::start(home.path(), &["--header", "X-API-Key: hunter22"]);
 
-    let wrong = status(Client::new().post(&listener.url).header("x-api-key", "hunter2").body(body("alert.created"))).await;
-    let right = status(Client::new().post(&listener.url).header("x-api-key", "hunter22").body(body("alert.resolved"))).await;
+    let wrong =
+        status(Client::new().post(&listener.url).header("x-api-key", "hunter2").body(body("alert.created"))).await;
+    let right =
+        status(Client::new().post(&listener.url).header("x-api-key", "hunter22").body(body("alert.resolved"))).await;
 
     assert_eq!((wrong, right, listener.line()["event"].as_str()), (401, 200, Some("alert.resolved")));
     let (_, _, said) = listener.end();
@@ -139,10 +147,21 @@ async fn with_a_secret_only_what_is_signed_with_it_is_taken_and_the_line_says_so
     let secret = Secret::for_signing();
     let secret_file = file(home.path(), "secret", &format!("{}\n", secret.reveal()));
     let recording = home.path().join("recording.ndjson");
-    let arguments = ["--basic-file", &credential(home.path()), "--secret-file", &secret_file, "--record", recording.to_str().unwrap()];
+    let arguments = [
+        "--basic-file",
+        &credential(home.path()),
+        "--secret-file",
+        &secret_file,
+        "--record",
+        recording.to_str().unwrap(),
+    ];
     let mut listener = Listener::start(home.path(), &arguments);
-    let signature = |secret: &Secret, id: &str| sign(std::slice::from_ref(secret), id, &now(), body("alert.created").as_bytes()).unwrap();
-    let signed = |id: &str, by: &Secret| delivery(&listener.url, id, body("alert.created")).header("webhook-signature", signature(by, id));
+    let signature = |secret: &Secret, id: &str| {
+        sign(std::slice::from_ref(secret), id, &now(), body("alert.created").as_bytes()).unwrap()
+    };
+    let signed = |id: &str, by: &Secret| {
+        delivery(&listener.url, id, body("alert.created")).header("webhook-signature", signature(by, id))
+    };
 
     let statuses = [
         status(signed("e-1", &secret)).await,
@@ -170,14 +189,19 @@ async fn a_secret_alone_is_enough_and_a_wrong_signature_and_a_wrong_time_are_tol
         (answer.status().as_u16(), answer.text().await.unwrap())
     };
 
-    let answers =
-        [signed(&secret, 0).await, signed(&secret, -400).await, signed(&secret, 400).await, signed(&Secret::for_signing(), -400).await];
+    let answers = [
+        signed(&secret, 0).await,
+        signed(&secret, -400).await,
+        signed(&secret, 400).await,
+        signed(&Secret::for_signing(), -400).await,
+    ];
     let unsigned = status(Client::new().post(&listener.url).body("{}")).await;
 
     assert_eq!((answers.each_ref().map(|(status, _)| *status), unsigned), ([200, 401, 401, 401], 401));
     let refused = [(); 5].map(|()| listener.line()["refused"].as_str().unwrap_or_default().to_owned());
-    for (words, told) in
-        ["", "timestamp is over 5 minutes old", "timestamp is over 5 minutes ahead", "wrong signature"].iter().zip(&refused)
+    for (words, told) in ["", "timestamp is over 5 minutes old", "timestamp is over 5 minutes ahead", "wrong signature"]
+        .iter()
+        .zip(&refused)
     {
         assert!(told.contains(words), "{told}");
     }
@@ -192,18 +216,23 @@ async fn a_packed_body_is_sent_on_recorded_and_replayed_with_its_encoding() {
     let home = tempfile::tempdir().unwrap();
     let target = Receiver::start().await;
     let path = home.path().join("recording.ndjson");
-    let arguments = ["--basic-file", &credential(home.path()), "--record", path.to_str().unwrap(), "--forward", &target.url()];
+    let arguments =
+        ["--basic-file", &credential(home.path()), "--record", path.to_str().unwrap(), "--forward", &target.url()];
     let mut listener = Listener::start(home.path(), &arguments);
 
-    let taken = status(delivery(&listener.url, "e-1", b"\x1f\x8b packed".to_vec()).header("content-encoding", "gzip")).await;
+    let taken =
+        status(delivery(&listener.url, "e-1", b"\x1f\x8b packed".to_vec()).header("content-encoding", "gzip")).await;
     let line = listener.line();
     let replayed = run(home.path(), &["webhooks", "replay", path.to_str().unwrap(), "--to", &target.url()]);
 
     assert_eq!((taken, line["forwarded"].as_u64(), replayed.status.code()), (200, Some(200), Some(0)));
     let recorded: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(recorded["contentEncoding"], "gzip");
-    let sent: Vec<_> =
-        target.requests().iter().map(|request| (request.header("content-encoding").to_owned(), request.body.clone())).collect();
+    let sent: Vec<_> = target
+        .requests()
+        .iter()
+        .map(|request| (request.header("content-encoding").to_owned(), request.body.clone()))
+        .collect();
     assert_eq!(sent, [const { "gzip" }; 2].map(|encoding| (encoding.to_owned(), b"\x1f\x8b packed".to_vec())));
 }
 
@@ -213,11 +242,13 @@ async fn what_is_taken_is_sent_on_three_times_at_most_and_each_attempt_is_logged
     let target = Receiver::start().await;
     target.answer_next([500, 503, 200].map(Answer::Status));
     let header = file(home.path(), "header", "X-Key: s3cret\n");
-    let arguments = ["--basic-file", &credential(home.path()), "--forward", &target.url(), "--forward-header-file", &header];
+    let arguments =
+        ["--basic-file", &credential(home.path()), "--forward", &target.url(), "--forward-header-file", &header];
     let mut listener = Listener::start(home.path(), &arguments);
 
-    let request =
-        delivery(&listener.url, "e-1", body("alert.created")).header("webhook-signature", "v1,abc").header("x-other", "kept here");
+    let request = delivery(&listener.url, "e-1", body("alert.created"))
+        .header("webhook-signature", "v1,abc")
+        .header("x-other", "kept here");
     let first = status(request).await;
     let landed = listener.line();
     target.answer(Answer::Status(500));
@@ -230,7 +261,8 @@ async fn what_is_taken_is_sent_on_three_times_at_most_and_each_attempt_is_logged
     assert_eq!(requests.len(), 6);
     let sent = &requests[2];
     assert_eq!(sent.body, body("alert.created").into_bytes());
-    let headers = ["content-type", "webhook-id", "webhook-signature", "x-key", "authorization", "x-other"].map(|name| sent.header(name));
+    let headers = ["content-type", "webhook-id", "webhook-signature", "x-key", "authorization", "x-other"]
+        .map(|name| sent.header(name));
     assert_eq!(headers, ["application/json", "e-1", "v1,abc", "s3cret", "", ""]);
     assert!(!sent.header("webhook-timestamp").is_empty());
     let (_, _, said) = listener.end();
@@ -241,7 +273,10 @@ async fn what_is_taken_is_sent_on_three_times_at_most_and_each_attempt_is_logged
 #[tokio::test(flavor = "multi_thread")]
 async fn where_nobody_answers_the_line_says_why_and_ending_does_not_lose_the_line() {
     let home = tempfile::tempdir().unwrap();
-    let mut listener = Listener::start(home.path(), &["--basic-file", &credential(home.path()), "--forward", &format!("http://{NOBODY}/")]);
+    let mut listener = Listener::start(
+        home.path(),
+        &["--basic-file", &credential(home.path()), "--forward", &format!("http://{NOBODY}/")],
+    );
     status(delivery(&listener.url, "e-1", body("alert.created"))).await;
     let line = listener.line();
     status(delivery(&listener.url, "e-2", body("alert.created"))).await;
@@ -291,7 +326,9 @@ async fn what_was_answered_is_in_the_recording_though_the_listener_was_killed_an
 async fn a_recording_is_sent_again_byte_for_byte_with_a_line_each() {
     let home = tempfile::tempdir().unwrap();
     let target = Receiver::start().await;
-    let path = recorded(home.path(), &[body("alert.created").as_bytes(), b"\xff\x00", body("alert.resolved").as_bytes()]).await;
+    let path =
+        recorded(home.path(), &[body("alert.created").as_bytes(), b"\xff\x00", body("alert.resolved").as_bytes()])
+            .await;
     let replay = ["webhooks", "replay", path.to_str().unwrap(), "--to", &target.url()];
 
     let taken = run(home.path(), &[&replay[..], &["--basic-file", &credential(home.path())]].concat());
@@ -303,12 +340,20 @@ async fn a_recording_is_sent_again_byte_for_byte_with_a_line_each() {
     let bodies: Vec<_> = requests[..3].iter().map(|request| request.body.clone()).collect();
     assert_eq!(bodies, [body("alert.created").into_bytes(), b"\xff\x00".to_vec(), body("alert.resolved").into_bytes()]);
     assert_eq!((requests[0].header("webhook-id"), requests[0].header("content-type")), ("e-0", "application/json"));
-    assert_eq!((requests[0].header("authorization"), requests[3].header("authorization")), ("Basic ZGVzazpodW50ZXIyMg==", ""));
+    assert_eq!(
+        (requests[0].header("authorization"), requests[3].header("authorization")),
+        ("Basic ZGVzazpodW50ZXIyMg==", "")
+    );
     let lines = lines_of(&in_part);
-    let seen: Vec<_> = lines.iter().map(|line| (line["line"].as_u64(), line["status"].as_u64(), line["event"].as_str())).collect();
+    let seen: Vec<_> =
+        lines.iter().map(|line| (line["line"].as_u64(), line["status"].as_u64(), line["event"].as_str())).collect();
     assert_eq!(
         seen,
-        [(Some(1), Some(200), Some("alert.created")), (Some(2), Some(500), None), (Some(3), Some(200), Some("alert.resolved"))]
+        [
+            (Some(1), Some(200), Some("alert.created")),
+            (Some(2), Some(500), None),
+            (Some(3), Some(200), Some("alert.resolved"))
+        ]
     );
     let said = String::from_utf8(in_part.stderr).unwrap();
     assert!(said.contains("2 of 3 deliveries were taken"), "{said}");
@@ -329,7 +374,12 @@ async fn a_recording_that_nobody_watched_is_replayed_into_a_listener_signed_anew
     let signed = run(home.path(), &[&replay[..], &["--secret-file", &secret_file]].concat());
     let unsigned = run(home.path(), &replay);
 
-    assert_eq!((signed.status.code(), unsigned.status.code()), (Some(0), Some(1)), "{}", String::from_utf8_lossy(&signed.stderr));
+    assert_eq!(
+        (signed.status.code(), unsigned.status.code()),
+        (Some(0), Some(1)),
+        "{}",
+        String::from_utf8_lossy(&signed.stderr)
+    );
     let lines: Vec<_> = (0..4).map(|_| listener.line()).collect();
     let verified: Vec<_> = lines.iter().map(|line| line["verified"].as_bool()).collect();
     assert_eq!(verified.iter().filter(|verified| **verified == Some(true)).count(), 2, "{lines:?}");
@@ -364,7 +414,8 @@ async fn a_wrong_line_of_a_recording_is_told_and_the_others_are_sent() {
 #[case::no_secret(&["listen", "--basic", "a:b", "--secret-file", "FILE"], "whsec_")]
 #[case::no_recording(&["listen", "--basic", "a:b", "--record", "FILE"], "something else")]
 #[case::a_directory(&["listen", "--basic", "a:b", "--record", "."], "cannot be written")]
-#[case::no_address(&["listen", "--basic", "a:b", "--forward", "shop.example"], "the address to forward to is not an address")]
+#[case::no_address(&["listen", "--basic", "a:b", "--forward", "shop.example"], "the address to forward to is not an \
+    address")]
 #[case::in_clear(&["listen", "--basic", "a:b", "--forward", "http://shop.example/"], "--insecure-http")]
 #[case::header_of_nothing(&["listen", "--basic", "a:b", "--forward-header-file", "FILE"], "--forward")]
 #[case::replay_in_clear(&["replay", "FILE", "--to", "http://shop.example/"], "--insecure-http")]
@@ -372,7 +423,8 @@ async fn a_wrong_line_of_a_recording_is_told_and_the_others_are_sent() {
 fn a_wrong_listener_is_refused_and_says_what_is_allowed(#[case] arguments: &[&str], #[case] words: &str) {
     let home = tempfile::tempdir().unwrap();
     let notes = file(home.path(), "notes.txt", "s3cret notes");
-    let arguments: Vec<_> = arguments.iter().map(|argument| if *argument == "FILE" { notes.as_str() } else { *argument }).collect();
+    let arguments: Vec<_> =
+        arguments.iter().map(|argument| if *argument == "FILE" { notes.as_str() } else { *argument }).collect();
 
     let output = run(home.path(), &[&["webhooks"], &arguments[..]].concat());
 
@@ -385,7 +437,8 @@ fn a_wrong_listener_is_refused_and_says_what_is_allowed(#[case] arguments: &[&st
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_forwarded_and_replayed_goes_to_a_server_whose_certificate_the_flag_names_and_to_no_other() {
     let home = tempfile::tempdir().unwrap();
-    let (own, credential, recording) = (Certified::by_itself("app.localhost"), credential(home.path()), file(home.path(), "recording", ""));
+    let (own, credential, recording) =
+        (Certified::by_itself("app.localhost"), credential(home.path()), file(home.path(), "recording", ""));
     let server = RawServer::start_tls(own.serving(), |_, _| Play::answer(200, &[], "")).await;
     let (url, ca) = (server.url().replace("127.0.0.1", "app.localhost"), file(home.path(), "ca.pem", &own.pem()));
     let arguments = ["--basic-file", &credential, "--record", &recording, "--forward", &url];
@@ -400,5 +453,8 @@ async fn what_is_forwarded_and_replayed_goes_to_a_server_whose_certificate_the_f
     assert_eq!(forwarded["forwarded"], 200);
     assert_eq!((replayed.status.code(), &lines_of(&replayed)[0]["status"]), (Some(0), &200.into()));
     let why = lines_of(&refused)[0]["error"].to_string();
-    assert!(refused.status.code() == Some(1) && why.contains("an authority's own") && why.contains("--ca-file"), "{why}");
+    assert!(
+        refused.status.code() == Some(1) && why.contains("an authority's own") && why.contains("--ca-file"),
+        "{why}"
+    );
 }

@@ -29,7 +29,11 @@ async fn a_try_tells_every_header_that_the_receiver_got_save_the_credential() {
     let secret = Secret::for_signing();
     let auth = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
 
-    let log = log(&house, NewEndpoint { signing: Some(secret.clone()), ..NewEndpoint::new(receiver.url().parse().unwrap(), auth) }).await;
+    let log = log(
+        &house,
+        NewEndpoint { signing: Some(secret.clone()), ..NewEndpoint::new(receiver.url().parse().unwrap(), auth) },
+    )
+    .await;
 
     let [request] = &receiver.requests()[..] else { panic!("one request") };
     let told = headers(&log, 0);
@@ -38,7 +42,8 @@ async fn a_try_tells_every_header_that_the_receiver_got_save_the_credential() {
         assert_eq!(*value, expected, "{name}");
     }
     let names: Vec<&str> = told.iter().map(|(name, _)| *name).collect();
-    for name in ["authorization", "user-agent", "content-type", "webhook-id", "webhook-timestamp", "webhook-signature"] {
+    for name in ["authorization", "user-agent", "content-type", "webhook-id", "webhook-timestamp", "webhook-signature"]
+    {
         assert!(names.contains(&name), "{name} is missing in {names:?}");
     }
     assert_eq!(log.attempts[0].sent.as_ref().unwrap().url, receiver.url());
@@ -73,9 +78,16 @@ async fn each_try_tells_what_it_sent_itself_and_what_came_of_it() {
     house.dispatcher().run_once().await.unwrap();
     let log = house.engine.delivery(first.delivery.id).await.unwrap();
 
-    assert_eq!((log.attempts[0].status, log.attempts[0].answer.as_str(), &log.attempts[0].error), (Some(503), "try later", &None));
+    assert_eq!(
+        (log.attempts[0].status, log.attempts[0].answer.as_str(), &log.attempts[0].error),
+        (Some(503), "try later", &None)
+    );
     assert_eq!((log.attempts[1].status, log.attempts[1].answer.as_str()), (None, ""));
     assert!(log.attempts[1].error.is_some());
-    let sent = |number| headers(&log, number).into_iter().find(|(name, _)| *name == "webhook-timestamp").unwrap().1.to_owned();
-    assert_eq!([sent(0), sent(1)], [noon(), noon() + Duration::seconds(6)].map(|moment| moment.timestamp().to_string()));
+    let sent =
+        |number| headers(&log, number).into_iter().find(|(name, _)| *name == "webhook-timestamp").unwrap().1.to_owned();
+    assert_eq!(
+        [sent(0), sent(1)],
+        [noon(), noon() + Duration::seconds(6)].map(|moment| moment.timestamp().to_string())
+    );
 }

@@ -18,8 +18,10 @@ use crate::support::clock::ManualClock;
 /// The longest a test waits for what has to come.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const BODY: &str =
-    r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z","payload":{"id":"0198c5a0-0000-7000-8000-000000000001"}}"#;
+const BODY: &str = concat!(
+    r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z","#,
+    r#""payload":{"id":"0198c5a0-0000-7000-8000-000000000001"}}"#,
+);
 
 /// A receiver and what it tells.
 struct Told {
@@ -31,7 +33,10 @@ impl Told {
     async fn with(auth: EndpointAuth, adapt: impl FnOnce(ReceiverSettings) -> ReceiverSettings) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (told, events) = mpsc::channel(16);
-        let settings = ReceiverSettings { events: Some(told), ..ReceiverSettings::new(auth, ManualClock::at("2026-03-10T12:00:00Z")) };
+        let settings = ReceiverSettings {
+            events: Some(told),
+            ..ReceiverSettings::new(auth, ManualClock::at("2026-03-10T12:00:00Z"))
+        };
         Self { receiver: Receiver::start(listener, adapt(settings)).unwrap(), events }
     }
 
@@ -62,12 +67,19 @@ fn basic() -> EndpointAuth {
 async fn an_event_with_the_right_credential_is_answered_200_and_told() {
     let mut told = Told::of(basic()).await;
 
-    let request = Client::new().post(told.receiver.url()).basic_auth("desk", Some("hunter22")).header("webhook-id", "e-1").body(BODY);
+    let request = Client::new()
+        .post(told.receiver.url())
+        .basic_auth("desk", Some("hunter22"))
+        .header("webhook-id", "e-1")
+        .body(BODY);
     let answer = request.send().await.unwrap();
 
     assert_eq!(answer.status(), 200);
     let [event] = &told.so_far()[..] else { panic!("one event") };
-    assert_eq!((event.number, &event.receipt, &event.forwarding, event.verified), (1, &Receipt::Accepted, &Forwarding::Nowhere, None));
+    assert_eq!(
+        (event.number, &event.receipt, &event.forwarding, event.verified),
+        (1, &Receipt::Accepted, &Forwarding::Nowhere, None)
+    );
     assert_eq!(event.subject.event.as_deref(), Some("alert.created"));
     assert_eq!(event.subject.alert.as_deref(), Some("0198c5a0-0000-7000-8000-000000000001"));
     assert_eq!(event.webhook_id.as_deref(), Some("e-1"));
@@ -121,7 +133,9 @@ async fn a_receiver_that_knows_the_secret_takes_only_what_is_signed_with_it_and_
         };
         request.send().await.unwrap().status().as_u16()
     };
-    let signed = |secret: &Secret, sent: i64| Some(sign(std::slice::from_ref(secret), "e-1", &sent.to_string(), BODY.as_bytes()).unwrap());
+    let signed = |secret: &Secret, sent: i64| {
+        Some(sign(std::slice::from_ref(secret), "e-1", &sent.to_string(), BODY.as_bytes()).unwrap())
+    };
 
     let answers = [
         post(noon, signed(&secret, noon)).await,
@@ -136,7 +150,13 @@ async fn a_receiver_that_knows_the_secret_takes_only_what_is_signed_with_it_and_
     assert_eq!(answers, [200, 200, 401, 401, 401, 401, 401]);
     let seen: Vec<_> = told.so_far().into_iter().map(|event| (event.verified, event.receipt)).collect();
     assert_eq!(seen[..2], [(Some(true), Receipt::Accepted), (Some(true), Receipt::Accepted)]);
-    let faults = [SignatureFault::Old, SignatureFault::Ahead, SignatureFault::Wrong, SignatureFault::Wrong, SignatureFault::Wrong];
+    let faults = [
+        SignatureFault::Old,
+        SignatureFault::Ahead,
+        SignatureFault::Wrong,
+        SignatureFault::Wrong,
+        SignatureFault::Wrong,
+    ];
     assert_eq!(seen[2..], faults.map(|fault| (Some(false), Receipt::NotVerified(fault))));
 }
 
@@ -160,7 +180,8 @@ async fn a_body_over_the_bound_is_413_whether_its_length_is_told_or_not() {
         let request = Client::new().post(told.receiver.url()).basic_auth("desk", Some("hunter22")).body(body);
         request.send().await.unwrap().status().as_u16()
     };
-    let chunks = |count: usize| futures::stream::iter((0..count).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 64 * 1024])));
+    let chunks =
+        |count: usize| futures::stream::iter((0..count).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 64 * 1024])));
 
     let statuses = [
         send(vec![b'x'; 1024 * 1024].into()).await,
@@ -178,8 +199,11 @@ async fn slow_senders_are_cut_and_who_has_no_credential_is_answered_before_the_b
     let mut told = Told::with(basic(), |settings| ReceiverSettings { patience, ..settings }).await;
     let right = "authorization: Basic ZGVzazpodW50ZXIyMg==\r\n";
 
-    let half_a_body = told.answer_to(format!("POST / HTTP/1.1\r\nhost: a\r\n{right}content-length: 100\r\n\r\n{{").as_bytes()).await;
-    let too_large = told.answer_to(format!("POST / HTTP/1.1\r\nhost: a\r\n{right}content-length: 1048577\r\n\r\n").as_bytes()).await;
+    let half_a_body =
+        told.answer_to(format!("POST / HTTP/1.1\r\nhost: a\r\n{right}content-length: 100\r\n\r\n{{").as_bytes()).await;
+    let too_large = told
+        .answer_to(format!("POST / HTTP/1.1\r\nhost: a\r\n{right}content-length: 1048577\r\n\r\n").as_bytes())
+        .await;
     let half_a_head = told.answer_to(b"POST / HTTP/1.1\r\nhost: a\r\n").await;
     let stranger = told.answer_to(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n").await;
 

@@ -66,7 +66,8 @@ async fn a_lease_that_has_run_out_is_anybodys_and_its_late_result_changes_nothin
     let receiver = Receiver::start().await;
     let (house, alert) = one_due(&receiver).await;
     let slow = House::on(house.directory(), house.clock.clone()).await;
-    let claimed = slow.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 1, 8, &[]).await.unwrap().remove(0);
+    let claimed =
+        slow.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 1, 8, &[]).await.unwrap().remove(0);
 
     house.clock.advance(Duration::seconds(46));
     assert_eq!(house.dispatcher().run_once().await.unwrap(), ONE_DELIVERED);
@@ -111,7 +112,8 @@ async fn two_processes_on_one_data_directory_deliver_each_event_once() {
     for running in running {
         running.await.unwrap();
     }
-    let ids: HashSet<String> = receiver.requests().iter().map(|request| request.header("webhook-id").to_owned()).collect();
+    let ids: HashSet<String> =
+        receiver.requests().iter().map(|request| request.header("webhook-id").to_owned()).collect();
     assert_eq!((ids.len(), receiver.count()), (100, 100));
 }
 
@@ -119,10 +121,12 @@ async fn two_processes_on_one_data_directory_deliver_each_event_once() {
 async fn a_result_that_the_store_cannot_take_is_kept_until_it_can() {
     let receiver = Receiver::start().await;
     let (house, alert) = one_due(&receiver).await;
-    let troubled = TroubledStore::new(house.store.clone(), "record_attempts", [Trouble::Fails, Trouble::Panics, Trouble::Fails]);
+    let troubled =
+        TroubledStore::new(house.store.clone(), "record_attempts", [Trouble::Fails, Trouble::Panics, Trouble::Fails]);
 
     let cancel = CancellationToken::new();
-    let running = Dispatcher::new(Arc::new(troubled), sender(), house.clock.clone(), DispatcherSettings::default()).start(cancel.clone());
+    let running = Dispatcher::new(Arc::new(troubled), sender(), house.clock.clone(), DispatcherSettings::default())
+        .start(cancel.clone());
     house.wait_until(alert.id, "delivered", |known| known[0].state == DeliveryState::Delivered).await;
 
     cancel.cancel();
@@ -158,7 +162,8 @@ async fn a_claim_that_fails_is_made_again() {
     let troubled = TroubledStore::new(house.store.clone(), "claim_due_deliveries", [Trouble::Fails, Trouble::Panics]);
 
     let cancel = CancellationToken::new();
-    let running = Dispatcher::new(Arc::new(troubled), sender(), house.clock.clone(), DispatcherSettings::default()).start(cancel.clone());
+    let running = Dispatcher::new(Arc::new(troubled), sender(), house.clock.clone(), DispatcherSettings::default())
+        .start(cancel.clone());
     house.wait_until(alert.id, "delivered", |known| known[0].state == DeliveryState::Delivered).await;
 
     cancel.cancel();
@@ -174,7 +179,8 @@ async fn a_retry_goes_out_when_it_is_due_and_not_only_at_the_next_poll() {
     let house = House::on(directory.path(), ManualClock::at(&to_iso(SystemClock.now()))).await;
     house.endpoint(&receiver).await;
     house.ingest_fresh("A1").await;
-    let settings = DispatcherSettings { poll: std::time::Duration::from_secs(365 * 24 * 3_600), ..DispatcherSettings::default() };
+    let settings =
+        DispatcherSettings { poll: std::time::Duration::from_secs(365 * 24 * 3_600), ..DispatcherSettings::default() };
     let cancel = CancellationToken::new();
 
     let running = Dispatcher::new(house.store.clone(), sender(), Arc::new(SystemClock), settings).start(cancel.clone());
@@ -195,7 +201,10 @@ async fn a_dispatcher_with_nothing_in_flight_ends_at_once() {
 
     cancel.cancel();
 
-    tokio::time::timeout(std::time::Duration::from_secs(60), running).await.expect("it does not wait for its drain").unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(60), running)
+        .await
+        .expect("it does not wait for its drain")
+        .unwrap();
 }
 
 #[tokio::test]
@@ -216,7 +225,10 @@ async fn a_dispatcher_moves_while_it_has_nothing_to_do_and_not_while_the_store_d
 
     assert!(while_it_waits.is_err(), "it waits for the store");
     for _ in 0..3 {
-        tokio::time::timeout(std::time::Duration::from_secs(30), heartbeat.changed()).await.expect("it moves again").unwrap();
+        tokio::time::timeout(std::time::Duration::from_secs(30), heartbeat.changed())
+            .await
+            .expect("it moves again")
+            .unwrap();
     }
     cancel.cancel();
     running.await.unwrap();

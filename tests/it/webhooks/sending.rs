@@ -92,7 +92,10 @@ async fn a_redirect_is_an_answer_and_is_not_followed() {
 async fn retry_after_is_read_in_seconds_and_as_a_date() {
     for value in ["90", "Tue, 10 Mar 2026 12:01:30 GMT"] {
         let tried = answered_with(Answer::With(503, "retry-after", value.to_owned())).await;
-        assert_eq!(tried.result, AttemptResult::Answered { status: 503, retry_after: Some(chrono::Duration::seconds(90)) });
+        assert_eq!(
+            tried.result,
+            AttemptResult::Answered { status: 503, retry_after: Some(chrono::Duration::seconds(90)) }
+        );
     }
 }
 
@@ -112,7 +115,9 @@ async fn a_credential_that_the_receiver_echoes_is_not_kept() {
 #[tokio::test]
 async fn a_receiver_that_hangs_is_given_up_at_the_time_limit() {
     let receiver = Receiver::answering(Answer::Hang).await;
-    let hasty = Sender::new(SenderSettings { addresses: AddressPolicy::loopback(), timeout: Duration::from_millis(50) }).unwrap();
+    let hasty =
+        Sender::new(SenderSettings { addresses: AddressPolicy::loopback(), timeout: Duration::from_millis(50) })
+            .unwrap();
     let tried = hasty.send(&due(receiver.url(), basic()), noon()).await;
     assert_eq!((tried.result, tried.error.as_deref()), (AttemptResult::Failed, Some("no answer within 0.05 s")));
 }
@@ -120,11 +125,14 @@ async fn a_receiver_that_hangs_is_given_up_at_the_time_limit() {
 #[tokio::test]
 async fn an_answer_counts_even_if_its_body_never_ends() {
     // Nothing but the sender itself ends these sends: their time would be an hour.
-    let patient = Sender::new(SenderSettings { addresses: AddressPolicy::loopback(), timeout: Duration::from_secs(3_600) }).unwrap();
+    let patient =
+        Sender::new(SenderSettings { addresses: AddressPolicy::loopback(), timeout: Duration::from_secs(3_600) })
+            .unwrap();
     for (status, kept) in [(200, ""), (202, ""), (500, "half"), (307, "half")] {
         let receiver = Receiver::answering(Answer::HalfBody(status)).await;
 
-        let tried = tokio::time::timeout(Duration::from_secs(30), patient.send(&due(receiver.url(), basic()), noon())).await;
+        let tried =
+            tokio::time::timeout(Duration::from_secs(30), patient.send(&due(receiver.url(), basic()), noon())).await;
 
         let tried = tried.unwrap_or_else(|_| panic!("{status} waits for the end of its body"));
         assert_eq!((tried.status(), tried.answer.as_str()), (Some(status), kept));
@@ -159,7 +167,10 @@ async fn without_leave_this_machine_is_not_reached_by_address_or_by_name() {
     for host in ["127.0.0.1", "127.1", "0x7f000001", "[::1]", "[::ffff:127.0.0.1]", "localhost"] {
         let tried = sender(AddressPolicy::default()).send(&due(receiver.url_by(host), basic()), noon()).await;
         let error = tried.error.unwrap();
-        assert!(error.starts_with("not sent: ") && error.contains("is not an allowed address (loopback)"), "{host}: {error}");
+        assert!(
+            error.starts_with("not sent: ") && error.contains("is not an allowed address (loopback)"),
+            "{host}: {error}"
+        );
         assert_eq!(tried.result, AttemptResult::Refused);
     }
     assert_eq!(receiver.count(), 0);

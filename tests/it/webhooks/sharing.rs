@@ -1,4 +1,5 @@
-//! One organization's endpoints do not stop another one's deliveries, and one that is merely flaky is not stopped itself.
+//! One organization's endpoints do not stop another one's deliveries, and one that is merely flaky is not stopped
+//! itself.
 
 use std::time::Duration as StdDuration;
 
@@ -39,7 +40,9 @@ async fn endpoints_that_answer_and_then_drip_hold_nobody_up() {
     house.ingest((0..10).map(|number| open_alert(&format!("A{number}")))).await;
     neighbour.ingest((0..40).map(|number| open_alert(&format!("B{number}")))).await;
     let cancel = CancellationToken::new();
-    let running = house.dispatcher_with(DispatcherSettings { sockets: 16, ..DispatcherSettings::default() }).start(cancel.clone());
+    let running = house
+        .dispatcher_with(DispatcherSettings { sockets: 16, ..DispatcherSettings::default() })
+        .start(cancel.clone());
 
     healthy.wait_for(40).await;
     let dripped = tokio::time::timeout(StdDuration::from_secs(30), async {
@@ -72,7 +75,10 @@ async fn an_organization_whose_endpoints_hang_leaves_sockets_for_the_others() {
             tokio::task::yield_now().await;
         }
     };
-    assert!(tokio::time::timeout(StdDuration::from_secs(30), reached()).await.is_ok(), "the hanging ones have their share");
+    assert!(
+        tokio::time::timeout(StdDuration::from_secs(30), reached()).await.is_ok(),
+        "the hanging ones have their share"
+    );
 
     neighbour.ingest((0..20).map(|number| open_alert(&format!("B{number}")))).await;
     healthy.wait_for(20).await;

@@ -17,7 +17,10 @@ async fn signed(house: &House, receiver: &Receiver, secret: &Secret) -> Endpoint
     let auth = EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("k3y") };
     house
         .engine
-        .add_endpoint(NewEndpoint { signing: Some(secret.clone()), ..NewEndpoint::new(receiver.url().parse().unwrap(), auth) })
+        .add_endpoint(NewEndpoint {
+            signing: Some(secret.clone()),
+            ..NewEndpoint::new(receiver.url().parse().unwrap(), auth)
+        })
         .await
         .unwrap()
 }
@@ -27,7 +30,11 @@ async fn rotate(house: &House, endpoint: &Endpoint, secret: &Secret, overlap: Du
 }
 
 async fn change(house: &House, endpoint: &Endpoint, signing: SigningChange) -> Endpoint {
-    house.engine.change_endpoint(endpoint.id, EndpointChange { signing: Some(signing), ..EndpointChange::default() }).await.unwrap()
+    house
+        .engine
+        .change_endpoint(endpoint.id, EndpointChange { signing: Some(signing), ..EndpointChange::default() })
+        .await
+        .unwrap()
 }
 
 /// Sends one more event, and returns the request that told of it.
@@ -191,7 +198,10 @@ async fn a_secret_that_is_none_is_refused_before_anything_is_stored() {
     let house = House::new().await;
     let receiver = Receiver::start().await;
     let auth = EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("k3y") };
-    let new = NewEndpoint { signing: Some(Secret::new("whsec_c2hvcnQ=")), ..NewEndpoint::new(receiver.url().parse().unwrap(), auth) };
+    let new = NewEndpoint {
+        signing: Some(Secret::new("whsec_c2hvcnQ=")),
+        ..NewEndpoint::new(receiver.url().parse().unwrap(), auth)
+    };
 
     let refused = house.engine.add_endpoint(new).await.unwrap_err().to_string();
 

@@ -31,7 +31,10 @@ async fn a_test_is_an_alert_created_of_a_made_up_alert_signed_and_logged_as_a_te
     let [request] = &receiver.requests()[..] else { panic!("one request") };
     let body = request.json();
     assert_eq!((body["event"].as_str(), body["payload"]["id"].as_str()), (Some("alert.created"), Some(NIL)));
-    assert_eq!((body["payload"]["companyId"].as_str(), body["payload"]["enrollmentId"].as_str()), (Some(NIL), Some(NIL)));
+    assert_eq!(
+        (body["payload"]["companyId"].as_str(), body["payload"]["enrollmentId"].as_str()),
+        (Some(NIL), Some(NIL))
+    );
     assert!(body["payload"]["providerId"].as_str().unwrap().starts_with("TEST-"), "{body}");
     assert!(body["payload"]["outcome"].is_null() && body["payload"]["hoursLeft"] == 24);
     let (id, timestamp) = (request.header("webhook-id"), request.header("webhook-timestamp"));
@@ -46,7 +49,10 @@ async fn a_test_is_an_alert_created_of_a_made_up_alert_signed_and_logged_as_a_te
     assert_eq!(house.engine.delivery(delivery.id).await.unwrap(), log);
     assert_eq!(house.engine.count_all().await.unwrap(), 0, "no alert is stored");
     let audit = house.engine.audit(None, 1).await.unwrap();
-    assert_eq!((audit[0].action.as_str(), audit[0].actor.as_str(), audit[0].detail.as_str()), ("endpoint.tested", "test", "200"));
+    assert_eq!(
+        (audit[0].action.as_str(), audit[0].actor.as_str(), audit[0].detail.as_str()),
+        ("endpoint.tested", "test", "200")
+    );
 }
 
 #[tokio::test]

@@ -7,17 +7,19 @@ use async_trait::async_trait;
 use avert::domain::clock::ClockMemory;
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar, Company, Count,
-    Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange,
-    EndpointId, Environment, FindQuery, IngestReport, Insights, InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present,
-    Provider, Pruned, ResolutionAttempt, Revoked, SharedAlert,
+    Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar,
+    Company, Count, Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog,
+    DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery, IngestReport, Insights, InstanceId,
+    NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned, ResolutionAttempt, Revoked,
+    SharedAlert,
 };
 use avert::store::seal::Seal;
 use avert::store::{
-    AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClaimedAttempt, Commit,
-    CommitRequest, CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget, NetworkStore, OrganizationRecord,
-    OrganizationStore, OutboxStore, PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord, SentTestEvent, Settled, SharedStore,
-    SigningKeyRecord, SigningKeyRecords, Store, StoreError, StoreResult, UpkeepStore,
+    AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClaimedAttempt,
+    Commit, CommitRequest, CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget, NetworkStore,
+    OrganizationRecord, OrganizationStore, OutboxStore, PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord,
+    SentTestEvent, Settled, SharedStore, SigningKeyRecord, SigningKeyRecords, Store, StoreError, StoreResult,
+    UpkeepStore,
 };
 use tokio::sync::watch;
 
@@ -46,7 +48,8 @@ impl TroubledStore {
         Self { inner, script, stop: Stop::nowhere() }
     }
 
-    /// A store at one of whose methods the world stops: `before METHOD`, or `after METHOD` when its work is done and nobody knows yet.
+    /// A store at one of whose methods the world stops: `before METHOD`, or `after METHOD` when its work is done and
+    /// nobody knows yet.
     pub fn stopping(inner: SharedStore, stop: Arc<Stop>) -> Self {
         Self { inner, script: Arc::default(), stop }
     }
@@ -140,10 +143,12 @@ with_troubles! {
         verify_audit() -> AuditState;
     }
     EndpointStore {
-        add_endpoint(organization: OrganizationId, endpoint: NewEndpoint, most: u32, now: Timestamp) -> Option<Endpoint>;
+        add_endpoint(organization: OrganizationId, endpoint: NewEndpoint, most: u32,
+            now: Timestamp) -> Option<Endpoint>;
         endpoints(organization: OrganizationId) -> Vec<Endpoint>;
         endpoint(organization: OrganizationId, id: EndpointId) -> Option<Endpoint>;
-        change_endpoint(organization: OrganizationId, id: EndpointId, change: EndpointChange, now: Timestamp) -> Option<Endpoint>;
+        change_endpoint(organization: OrganizationId, id: EndpointId, change: EndpointChange,
+            now: Timestamp) -> Option<Endpoint>;
         remove_endpoint(organization: OrganizationId, id: EndpointId, now: Timestamp) -> bool;
         target(organization: OrganizationId, id: EndpointId, now: Timestamp) -> Option<EndpointTarget>;
     }
@@ -151,7 +156,8 @@ with_troubles! {
         gateways() -> Vec<(Provider, String)>;
         keep_gateways(known: Vec<(Provider, Option<String>)>) -> ();
         claim_pull(source: &str, now: Timestamp, lease_until: Timestamp) -> Option<PullLease>;
-        advance_pull(source: &str, generation: i64, cursor: Option<String>, now: Timestamp, lease_until: Timestamp) -> bool;
+        advance_pull(source: &str, generation: i64, cursor: Option<String>, now: Timestamp,
+            lease_until: Timestamp) -> bool;
         end_pull(source: &str, generation: i64, end: PullEnd) -> bool;
         pull_state(source: &str) -> Option<PullState>;
     }
@@ -161,10 +167,12 @@ with_troubles! {
         companies(organization: OrganizationId) -> Vec<Company>;
     }
     OutboxStore {
-        claim_due_deliveries(now: Timestamp, lease_until: Timestamp, limit: u32, per_endpoint: u32, skip: &[EndpointId]) -> Vec<DueDelivery>;
+        claim_due_deliveries(now: Timestamp, lease_until: Timestamp, limit: u32, per_endpoint: u32,
+            skip: &[EndpointId]) -> Vec<DueDelivery>;
         record_attempts(records: Arc<[AttemptRecord]>, now: Timestamp) -> ();
         next_due_delivery() -> Option<Timestamp>;
-        record_test_event(organization: OrganizationId, endpoint: EndpointId, test: SentTestEvent, now: Timestamp) -> Option<DeliveryLog>;
+        record_test_event(organization: OrganizationId, endpoint: EndpointId, test: SentTestEvent,
+            now: Timestamp) -> Option<DeliveryLog>;
         deliveries(organization: OrganizationId, filter: DeliveryFilter) -> DeliveryPage;
         delivery(organization: OrganizationId, id: DeliveryId) -> Option<DeliveryLog>;
         redeliver(organization: OrganizationId, id: DeliveryId, now: Timestamp) -> Redelivery;

@@ -43,7 +43,9 @@ async fn the_certificates_of_a_file_are_kept_with_the_endpoint_and_can_be_taken_
     let home = directory.path();
     let (file, key) = own.files(home);
     let file = file.to_str().unwrap();
-    let json = |arguments: &[&str]| -> Value { serde_json::from_str(&run_ok(home, &[arguments, &["--output", "json"]].concat())).unwrap() };
+    let json = |arguments: &[&str]| -> Value {
+        serde_json::from_str(&run_ok(home, &[arguments, &["--output", "json"]].concat())).unwrap()
+    };
     let add = |file: &str| run(home, &["webhooks", "add", &url, "--basic", "shop:s3cret", "--ca-file", file]);
 
     let wrong = add(key.to_str().unwrap());
@@ -56,7 +58,10 @@ async fn the_certificates_of_a_file_are_kept_with_the_endpoint_and_can_be_taken_
     let refused = run(home, &["webhooks", "test", id]);
 
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains("key.pem: holds a private key and no certificate"), "{wrong:?}");
+    assert!(
+        String::from_utf8_lossy(&wrong.stderr).contains("key.pem: holds a private key and no certificate"),
+        "{wrong:?}"
+    );
     assert!(taken.status.success(), "{taken:?}");
     assert_eq!([&added, &listed[0], &changed].map(|shown| &shown["hasCaCertificate"]), [true, true, false]);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");

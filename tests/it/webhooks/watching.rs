@@ -1,4 +1,5 @@
-//! The receiver of a console, in a pseudo-terminal at another avert: it is started, what comes is checked and recorded, and the queue follows.
+//! The receiver of a console, in a pseudo-terminal at another avert: it is started, what comes is checked and recorded,
+//! and the queue follows.
 
 use std::path::Path;
 
@@ -11,7 +12,11 @@ use crate::support::terminal::Terminal;
 
 /// The first word on the screen that begins like this.
 fn word(screen: &str, beginning: &str) -> String {
-    screen.split_whitespace().find(|word| word.starts_with(beginning)).unwrap_or_else(|| panic!("no {beginning}:\n{screen}")).to_owned()
+    screen
+        .split_whitespace()
+        .find(|word| word.starts_with(beginning))
+        .unwrap_or_else(|| panic!("no {beginning}:\n{screen}"))
+        .to_owned()
 }
 
 fn file(home: &Path, name: &str, text: &str) -> String {

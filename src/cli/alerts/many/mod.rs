@@ -48,10 +48,18 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
     }
     // Whichever line names it now: an alert that was decided, or may have been, by any line is not decided by another.
     let decided = |entry: &&ResultEntry| entry.result.is_done() || entry.result == RowResult::Unknown;
-    let seen = earlier.values().filter(decided).filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line))).collect();
+    let seen = earlier
+        .values()
+        .filter(decided)
+        .filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line)))
+        .collect();
     // What may have been a refund counts as one.
     let unknown = |entry: &&ResultEntry| entry.result == RowResult::Unknown;
-    let refunds = earlier.values().filter(unknown).filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line))).collect();
+    let refunds = earlier
+        .values()
+        .filter(unknown)
+        .filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line)))
+        .collect();
     let kept = results.map(|results| KeptRun { results, journal: CommandJournal::open(&source), together: None });
     let from_file = (rows.len() > 1).then(|| from.file_name().unwrap_or_default().to_string_lossy());
     let from_file = from_file.map(|name| format!("the file {}", printable(&name)));
@@ -78,14 +86,20 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
 
 /// Refuses to go on with a file whose rows are other ones than those that entries are about.
 fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>) -> Result<(), Misused> {
-    let digest = |line: u64| rows.iter().find(|row| row.line == line).and_then(|row| row.said.as_ref().ok()).map(SaidRow::digest);
-    let mut changed: Vec<u64> =
-        earlier.values().filter(|entry| digest(entry.line).as_ref() != Some(&entry.row)).map(|entry| entry.line).collect();
+    let digest = |line: u64| {
+        rows.iter().find(|row| row.line == line).and_then(|row| row.said.as_ref().ok()).map(SaidRow::digest)
+    };
+    let mut changed: Vec<u64> = earlier
+        .values()
+        .filter(|entry| digest(entry.line).as_ref() != Some(&entry.row))
+        .map(|entry| entry.line)
+        .collect();
     changed.sort_unstable();
     match changed.first() {
         None => Ok(()),
         Some(line) => Err(Misused(format!(
-            "{}: line {line} is another one than when it was tried: put it back, or give new decisions in a file of their own",
+            "{}: line {line} is another one than when it was tried: put it back, or give new decisions in a file of \
+                their own",
             from.display()
         ))),
     }
@@ -93,7 +107,9 @@ fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, Res
 
 /// What is about to be sent, in one question.
 fn question(rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>, source: &AlertAccess) -> String {
-    let settled = |line: &u64| earlier.get(line).is_some_and(|entry| entry.result.is_done() || entry.result == RowResult::Unknown);
+    let settled = |line: &u64| {
+        earlier.get(line).is_some_and(|entry| entry.result.is_done() || entry.result == RowResult::Unknown)
+    };
     let mut counts: Vec<(String, usize)> = Vec::new();
     for row in rows.iter().filter(|row| !settled(&row.line)).filter_map(|row| row.said.as_ref().ok()) {
         let word = printable(&parts(&row.refunded, None, None, None).refunded.unwrap_or_default()).into_owned();
@@ -153,7 +169,15 @@ type Left = (Timestamp, Option<String>);
 impl KeptRun {
     fn put(&mut self, line: u64, said: &SaidRow, became: &Became, (at, decision): Left) -> anyhow::Result<()> {
         let Became { id, result, reason, .. } = became;
-        self.results.put(&ResultEntry { line, id: id.clone(), result: *result, reason: reason.clone(), row: said.digest(), at, decision })
+        self.results.put(&ResultEntry {
+            line,
+            id: id.clone(),
+            result: *result,
+            reason: reason.clone(),
+            row: said.digest(),
+            at,
+            decision,
+        })
     }
 }
 
@@ -185,7 +209,8 @@ impl Run<'_> {
                     became = self.look_up(&entry, said) => became,
                     signal = signals.next() => {
                         self.stopped = Some(Stop::Signal(Signalled(signal)));
-                        Became::new(RowResult::Unknown, left_unanswered(signal, entry.id.as_deref())).about_that_of(&entry)
+                        Became::new(RowResult::Unknown, left_unanswered(signal,
+                            entry.id.as_deref())).about_that_of(&entry)
                     }
                 };
                 // It left when it left, however late it is found out.
@@ -252,7 +277,8 @@ impl Run<'_> {
         }
     }
 
-    /// Looks for what speaks against a row's decision; what became of the row where something does, or nothing is to be sent.
+    /// Looks for what speaks against a row's decision; what became of the row where something does, or nothing is to be
+    /// sent.
     async fn prepare(&mut self, line: u64, said: &SaidRow) -> Result<Ready, Became> {
         let alert = match named::find(self.source, &said.name, said.provider.as_deref()).await {
             Ok(alert) => alert,
@@ -285,7 +311,10 @@ impl Run<'_> {
             Err(error) => return Err(Became::new(RowResult::Refused, format!("the desk's journal: {error}")).about(id)),
         };
         if let Some(here) = weightiest(&coming, id) {
-            let why = format!("{}: decide it by itself, where you can say that it is to be answered all the same", coming_here(here));
+            let why = format!(
+                "{}: decide it by itself, where you can say that it is to be answered all the same",
+                coming_here(here)
+            );
             return Err(Became::new(RowResult::Skipped, why).about(id));
         }
         let unsearched = if resolution.gives_money_back() { not_compared(self.source, &alert) } else { None };
@@ -308,12 +337,19 @@ impl Run<'_> {
         let Some(kept) = &mut self.kept else { return Ok(Became::would_be_sent().noting(unsearched).about(id)) };
         let mut decision = CommandDecision::new(&alert, resolution);
         if let Some(from) = &self.from_file {
-            let run = kept.together.get_or_insert_with(|| JournalRun { first: decision.key.clone(), from: Some(from.clone()) });
+            let run = kept
+                .together
+                .get_or_insert_with(|| JournalRun { first: decision.key.clone(), from: Some(from.clone()) });
             decision.together = Some(run.clone());
         }
         // From here on until its answer is written, nobody who reads the file may take it for one that did not leave.
         let left = (self.source.now(), Some(decision.key.clone()));
-        kept.put(line, said, &Became::new(RowResult::Unknown, "it left, and its answer was not written").about(id), left.clone())?;
+        kept.put(
+            line,
+            said,
+            &Became::new(RowResult::Unknown, "it left, and its answer was not written").about(id),
+            left.clone(),
+        )?;
         let key = decision.key.clone();
         let became = tokio::select! {
             biased;
@@ -323,7 +359,8 @@ impl Run<'_> {
                 Err(error) => self.refused(error),
             },
             signal = signals.next() => {
-                kept.journal.became(key, DecisionFate::Unknown(format!("{signal} ended the command before its answer came")));
+                kept.journal.became(key, DecisionFate::Unknown(format!("{signal} ended the command before its answer \
+                    came")));
                 self.stopped = Some(Stop::Signal(Signalled(signal)));
                 Became::new(RowResult::Unknown, left_unanswered(signal, Some(&id.to_string())))
             }
@@ -342,7 +379,9 @@ impl Run<'_> {
     /// Why a refund would be a second one on its payment, as far as can be looked for: nobody is there to be asked.
     async fn refunded_double(&mut self, alert: &Alert, coming: &[ComingDecision]) -> Option<String> {
         if let Some(rule) = rule_in_words(alert) {
-            return Some(format!("{rule}: decide it by itself, where you can say that it is to be refunded all the same"));
+            return Some(format!(
+                "{rule}: decide it by itself, where you can say that it is to be refunded all the same"
+            ));
         }
         let others = match self.source.same_payment(alert).await {
             Ok(others) => others,
@@ -353,10 +392,14 @@ impl Run<'_> {
             return Some(format!("{order}: decide it by itself, where you can say that it is to be refunded again"));
         }
         let unfinished = self.source.unfinished().await;
-        let mut doubles = others.iter().filter_map(|other| Some((other, double_of(alert, other, &unfinished, coming)?)));
-        let (other, (_, words)) = doubles.find(|(other, (found, _))| found.is_refunded() || self.refunds.contains_key(&other.id))?;
+        let mut doubles =
+            others.iter().filter_map(|other| Some((other, double_of(alert, other, &unfinished, coming)?)));
+        let (other, (_, words)) =
+            doubles.find(|(other, (found, _))| found.is_refunded() || self.refunds.contains_key(&other.id))?;
         let earlier = self.refunds.get(&other.id).map(|line| format!(", refunded by line {line}")).unwrap_or_default();
-        Some(format!("on the same payment, {words}{earlier}: decide it by itself, where you can say that both are to be refunded"))
+        Some(format!(
+            "on the same payment, {words}{earlier}: decide it by itself, where you can say that both are to be refunded"
+        ))
     }
 
     /// What an error means for its row, and for the rows after it.
@@ -393,7 +436,8 @@ impl Run<'_> {
         Became::new(result, words)
     }
 
-    /// Counts a row that got no answer. A few in a row are an outage, which would make an unknown one of every row that is left.
+    /// Counts a row that got no answer. A few in a row are an outage, which would make an unknown one of every row that
+    /// is left.
     fn had_no_answer(&mut self, error: ServiceError) {
         self.in_vain += 1;
         if self.in_vain == MOST_IN_VAIN {
@@ -421,13 +465,20 @@ fn not_tried() -> Became {
 
 /// That a signal ended the run while an answer was waited for, and what tells what became of it.
 fn left_unanswered(signal: &str, id: Option<&str>) -> String {
-    let show = id.map_or_else(String::new, |id| format!("`avert alerts show {}` tells what became of it, and so does ", printable(id)));
-    format!("{signal} ended the run before its answer came: it may have arrived; {show}`--resume`, which never sends it again")
+    let show = id.map_or_else(String::new, |id| {
+        format!("`avert alerts show {}` tells what became of it, and so does ", printable(id))
+    });
+    format!(
+        "{signal} ended the run before its answer came: it may have arrived; {show}`--resume`, which never sends it \
+            again"
+    )
 }
 
 fn already(alert: &Alert) -> String {
     match &alert.outcome {
-        Some(outcome) => format!("it has an outcome already: {}, {}", printable(&outcome.refunded), printable(&outcome.outcome)),
+        Some(outcome) => {
+            format!("it has an outcome already: {}, {}", printable(&outcome.refunded), printable(&outcome.outcome))
+        }
         None => "it has an outcome already".to_owned(),
     }
 }

@@ -1,4 +1,5 @@
-//! What became of each row, kept in a file beside the rows: written to the disk before a decision leaves and when its answer is there.
+//! What became of each row, kept in a file beside the rows: written to the disk before a decision leaves and when its
+//! answer is there.
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
@@ -88,8 +89,8 @@ impl ResultsFile {
         path.into()
     }
 
-    /// Opens the file of these rows at this place, with the newest entry of each line. One of an earlier run is gone on with only where that
-    /// is meant, and at the place that it was at.
+    /// Opens the file of these rows at this place, with the newest entry of each line. One of an earlier run is gone on
+    /// with only where that is meant, and at the place that it was at.
     pub(super) fn open(rows: &Path, resume: bool, place: &str) -> anyhow::Result<(Self, HashMap<u64, ResultEntry>)> {
         let path = Self::path_of(rows);
         let wrong = |what: &str| Misused(format!("{}: {what}", path.display()));
@@ -102,15 +103,18 @@ impl ResultsFile {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
-        // The end of a run that was killed while it wrote: the decision had not left, or its entry of before it left stands above.
+        // The end of a run that was killed while it wrote: the decision had not left, or its entry of before it left
+        // stands above.
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(|error| wrong(&format!("cannot be written: {error}")))?;
         }
         let mut lines = (1_u64..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n'));
         let unreadable = |number: u64, error: serde_json::Error| wrong(&format!("line {number}: {error}"));
-        let head: Option<Head> =
-            lines.next().map(|(number, line)| serde_json::from_slice(line).map_err(|error| unreadable(number, error))).transpose()?;
+        let head: Option<Head> = lines
+            .next()
+            .map(|(number, line)| serde_json::from_slice(line).map_err(|error| unreadable(number, error)))
+            .transpose()?;
         let mut entries = HashMap::new();
         for (number, line) in lines {
             let entry: ResultEntry = serde_json::from_slice(line).map_err(|error| unreadable(number, error))?;
@@ -122,9 +126,10 @@ impl ResultsFile {
             return Ok((opened, entries));
         }
         match head {
-            _ if !resume => {
-                Err(wrong("is there from an earlier run: --resume goes on with it, and whoever wants to begin anew removes it").into())
-            }
+            _ if !resume => Err(wrong(
+                "is there from an earlier run: --resume goes on with it, and whoever wants to begin anew removes it",
+            )
+            .into()),
             Some(Head { decisions }) if decisions != place => {
                 Err(wrong(&format!("is about alerts elsewhere, {decisions}: nothing of it holds for {place}")).into())
             }
@@ -160,7 +165,15 @@ mod tests {
     const PLACE: &str = "https://shop.example";
 
     fn entry(line: u64, result: RowResult) -> ResultEntry {
-        ResultEntry { line, id: None, result, reason: None, row: "d".to_owned(), at: Timestamp::UNIX_EPOCH, decision: None }
+        ResultEntry {
+            line,
+            id: None,
+            result,
+            reason: None,
+            row: "d".to_owned(),
+            at: Timestamp::UNIX_EPOCH,
+            decision: None,
+        }
     }
 
     #[test]

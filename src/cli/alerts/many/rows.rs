@@ -46,7 +46,8 @@ impl SaidRow {
         Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Takes the fields of a row; those that a row does not have are refused, because an answer is final and never read in part.
+    /// Takes the fields of a row; those that a row does not have are refused, because an answer is final and never read
+    /// in part.
     fn of(mut field: impl FnMut(AnswerField) -> Result<Option<String>, String>) -> Result<Self, String> {
         let [id, provider, provider_id, refunded, resolution, comments, amount_stopped] = {
             let read: Result<Vec<_>, String> = AnswerField::ALL.into_iter().map(&mut field).collect();
@@ -92,8 +93,9 @@ fn rows_of(bytes: &[u8], said: Conventions) -> Result<Vec<DecisionRow>, String> 
 
 fn lines_of_json(text: &[u8]) -> Vec<DecisionRow> {
     let numbered = (1..).zip(text.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
-    let said =
-        |text: &[u8]| object(std::str::from_utf8(text).map_err(|error| format!("is not UTF-8 at byte {}", error.valid_up_to() + 1))?);
+    let said = |text: &[u8]| {
+        object(std::str::from_utf8(text).map_err(|error| format!("is not UTF-8 at byte {}", error.valid_up_to() + 1))?)
+    };
     numbered.map(|(line, text)| DecisionRow { line, said: said(text) }).collect()
 }
 
@@ -150,10 +152,13 @@ fn table(text: &[u8], said: Conventions) -> Result<Vec<DecisionRow>, String> {
     table.decide(layout, said, false).map_err(|open| rows_in_words(&open))?;
     let mut rows = Vec::new();
     while let Some((line, row)) = table.next_row() {
-        let said = row.map_err(|row| format!("{} {}", row.error.field, row.error.message).trim_start().to_owned()).and_then(|cells| {
-            let cell = |field| cells.iter().find(|(column, _)| *column == field).map(|(_, cell)| cell.trim().to_owned());
-            SaidRow::of(|field| Ok(cell(field)))
-        });
+        let said = row
+            .map_err(|row| format!("{} {}", row.error.field, row.error.message).trim_start().to_owned())
+            .and_then(|cells| {
+                let cell =
+                    |field| cells.iter().find(|(column, _)| *column == field).map(|(_, cell)| cell.trim().to_owned());
+                SaidRow::of(|field| Ok(cell(field)))
+            });
         rows.push(DecisionRow { line, said });
     }
     Ok(rows)
@@ -161,9 +166,15 @@ fn table(text: &[u8], said: Conventions) -> Result<Vec<DecisionRow>, String> {
 
 fn not_known(name: &str) -> String {
     let known = AnswerField::ALL.map(AnswerField::as_str);
-    let nearest = known.iter().min_by_key(|known| strsim::damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase()));
+    let nearest =
+        known.iter().min_by_key(|known| strsim::damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase()));
     let shown: String = name.chars().take(60).collect();
-    format!("{:?} is not known, {} is the nearest: {} are allowed", printable(&shown), nearest.unwrap_or(&""), known.join(", "))
+    format!(
+        "{:?} is not known, {} is the nearest: {} are allowed",
+        printable(&shown),
+        nearest.unwrap_or(&""),
+        known.join(", ")
+    )
 }
 
 #[cfg(test)]
@@ -182,7 +193,11 @@ mod tests {
 
     #[test]
     fn rows_of_json_are_known_by_their_lines_and_blank_ones_count() {
-        let rows = read_rows("{\"id\":\"a\",\"refunded\":\"REFUNDED\",\"resolution\":null}\n\n{\"provider\":\"ETHOCA\",\"providerId\":\"7\",\"refunded\":\"REFUNDED\",\"comments\":\"x\"}\n").unwrap();
+        let rows = read_rows(
+            "{\"id\":\"a\",\"refunded\":\"REFUNDED\",\"resolution\":null}\n\n\
+            {\"provider\":\"ETHOCA\",\"providerId\":\"7\",\"refunded\":\"REFUNDED\",\"comments\":\"x\"}\n",
+        )
+        .unwrap();
 
         let network = SaidRow { provider: Some("ETHOCA".to_owned()), comments: Some("x".to_owned()), ..said("7") };
         assert_eq!(rows, [DecisionRow { line: 1, said: Ok(said("a")) }, DecisionRow { line: 3, said: Ok(network) }]);
@@ -196,7 +211,8 @@ mod tests {
         let rows = read_rows(text).unwrap();
 
         let two = SaidRow { comments: Some("two\nlines".to_owned()), ..said("b") };
-        let expected = [(2, said("a")), (3, two), (5, said("c"))].map(|(line, said)| DecisionRow { line, said: Ok(said) });
+        let expected =
+            [(2, said("a")), (3, two), (5, said("c"))].map(|(line, said)| DecisionRow { line, said: Ok(said) });
         assert_eq!(rows, expected);
     }
 

@@ -90,15 +90,24 @@ impl Counts {
         if dry {
             return format!("dry run: {} of {} would be sent; nothing was", self.good, self.rows);
         }
-        let others = [RowResult::Conflict, RowResult::Refused, RowResult::Failed, RowResult::Unknown, RowResult::Skipped];
+        let others =
+            [RowResult::Conflict, RowResult::Refused, RowResult::Failed, RowResult::Unknown, RowResult::Skipped];
         let found = match self.of(RowResult::AsDecided) {
             0 => String::new(),
             found => format!(", {found} {}", as_decided()),
         };
-        let others: String =
-            others.into_iter().filter(|of| self.of(*of) > 0).map(|of| format!(", {} {}", self.of(of), of.as_str())).collect();
+        let others: String = others
+            .into_iter()
+            .filter(|of| self.of(*of) > 0)
+            .map(|of| format!(", {} {}", self.of(of), of.as_str()))
+            .collect();
         let kept = ResultsFile::path_of(from);
-        format!("{} of {} recorded{found}{others}; what was sent is kept in {}", self.of(RowResult::Recorded), self.rows, kept.display())
+        format!(
+            "{} of {} recorded{found}{others}; what was sent is kept in {}",
+            self.of(RowResult::Recorded),
+            self.rows,
+            kept.display()
+        )
     }
 }
 

@@ -56,9 +56,11 @@ fn a_history_is_of_its_span_and_a_twentieth_of_it_waits() {
     let (mut feed, span) = (DemoFeed::new(1), Duration::days(730));
     let companies = [1, 2, 3].map(|number| CompanyId(uuid::Uuid::from_u128(number)));
 
-    let alerts: Vec<Alert> = (0..4_000).map(|index| feed.history(index, 4_000, span, &companies, now()).alert).collect();
+    let alerts: Vec<Alert> =
+        (0..4_000).map(|index| feed.history(index, 4_000, span, &companies, now()).alert).collect();
 
-    let share = |wanted: &dyn Fn(&Alert) -> bool| alerts.iter().filter(|alert| wanted(alert)).count() * 100 / alerts.len();
+    let share =
+        |wanted: &dyn Fn(&Alert) -> bool| alerts.iter().filter(|alert| wanted(alert)).count() * 100 / alerts.len();
     assert_eq!(share(&waits), 5);
     assert!((70..80).contains(&share(&|alert| alert.outcome.is_some())), "{}", share(&|alert| alert.outcome.is_some()));
     assert!((45..55).contains(&share(&|alert| alert.company_id == Some(companies[0]))));
@@ -72,10 +74,14 @@ fn doubles_stand_across_networks_beside_refunded_and_waiting_ones() {
     let alerts = backlog();
     let same = |a: &Alert, b: &Alert| {
         a.provider != b.provider
-            && (&a.card_bin, &a.card_last_four, a.amount, &a.currency) == (&b.card_bin, &b.card_last_four, b.amount, &b.currency)
+            && (&a.card_bin, &a.card_last_four, a.amount, &a.currency)
+                == (&b.card_bin, &b.card_last_four, b.amount, &b.currency)
     };
     let duplicates = |wanted: fn(&Alert) -> bool| {
-        alerts.iter().filter(|alert| waits(alert) && alerts.iter().any(|other| same(alert, other) && wanted(other))).count()
+        alerts
+            .iter()
+            .filter(|alert| waits(alert) && alerts.iter().any(|other| same(alert, other) && wanted(other)))
+            .count()
     };
 
     assert!(duplicates(|other| other.status == AlertStatus::Resolved) >= 3);
@@ -106,19 +112,26 @@ fn what_lapses_first_is_an_ordinary_alert_that_nothing_speaks_for_or_against() {
         waiting.sort_by_key(|alert| left(alert));
 
         for alert in &waiting[..PLAIN] {
-            assert_eq!((&alert.status, alert.alert_type.is_notice(), alert.network_rule_applied()), (&AlertStatus::Open, false, false));
+            assert_eq!(
+                (&alert.status, alert.alert_type.is_notice(), alert.network_rule_applied()),
+                (&AlertStatus::Open, false, false)
+            );
             assert!(alerts.iter().all(|other| evidence(alert, other).is_none()), "{seed}");
             assert_eq!(suggestion(&rules, alert, now()).map(|rule| &rule.name), None);
             let found = matches(alert, orders.clone()).into_iter().next();
             assert_eq!(found.and_then(|found| found.advice(alert)), None, "{seed}");
         }
-        assert!(waiting.iter().all(|alert| alert.transaction_time < alert.alert_time && alert.alert_time <= Some(now())));
+        assert!(
+            waiting.iter().all(|alert| alert.transaction_time < alert.alert_time && alert.alert_time <= Some(now()))
+        );
     }
 }
 
 #[test]
 fn rules_of_the_network_and_orders_of_the_shop_fit_their_alerts() {
-    let limit = |name: &str| name.strip_prefix("Below ")?.split_once(' ').map(|(limit, code)| (limit.to_owned(), code.to_owned()));
+    let limit = |name: &str| {
+        name.strip_prefix("Below ")?.split_once(' ').map(|(limit, code)| (limit.to_owned(), code.to_owned()))
+    };
     let mut ruled = 0;
     for seed in 0..60 {
         let mut feed = DemoFeed::new(seed);
@@ -131,16 +144,24 @@ fn rules_of_the_network_and_orders_of_the_shop_fit_their_alerts() {
                 match limit(name) {
                     Some((limit, code)) => {
                         assert_eq!(code, alert.currency.as_str());
-                        assert!(alert.amount.unwrap().decimal() < limit.parse().unwrap(), "{name} on {:?}", alert.amount);
+                        assert!(
+                            alert.amount.unwrap().decimal() < limit.parse().unwrap(),
+                            "{name} on {:?}",
+                            alert.amount
+                        );
                     }
                     None => assert_eq!(name.strip_prefix("Reason code "), alert.reason_code.as_deref()),
                 }
             }
             let Some(order) = order_of(&alert) else { continue };
             assert!(
-                order.currency.as_ref() == Some(&alert.currency) && order.amount.map(Amount::decimal) >= alert.amount.map(Amount::decimal)
+                order.currency.as_ref() == Some(&alert.currency)
+                    && order.amount.map(Amount::decimal) >= alert.amount.map(Amount::decimal)
             );
-            assert!(order.paid_at < alert.alert_time && order.state_at >= order.paid_at && order.state_at < Some(now()), "{order:?}");
+            assert!(
+                order.paid_at < alert.alert_time && order.state_at >= order.paid_at && order.state_at < Some(now()),
+                "{order:?}"
+            );
             let before = order.state == Some(OrderState::Refunded) && order.state_at < alert.alert_time;
             assert!(before || !alert.says_refunded_before(), "{order:?}");
         }

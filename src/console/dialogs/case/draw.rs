@@ -1,4 +1,5 @@
-//! Draws the case: what it is about, its alerts, what speaks against a plain answer, and below that facts and timeline in columns.
+//! Draws the case: what it is about, its alerts, what speaks against a plain answer, and below that facts and timeline
+//! in columns.
 
 use std::borrow::Cow;
 
@@ -151,11 +152,16 @@ impl CaseDialog {
             pen.put(&format!("not all could be looked for: {error}  "), theme.warning);
         }
         let closes = self.first_to_close(now).map(|(first, at)| {
-            let words = ["first closes in ".to_owned(), times::spell_until(at, now), format!("  {}", cx.times().clock(at, now))];
+            let words = [
+                "first closes in ".to_owned(),
+                times::spell_until(at, now),
+                format!("  {}", cx.times().clock(at, now)),
+            ];
             (words, cx.draw_context().urgency(times::left(first, now).urgency))
         });
         let needed = closes.as_ref().map_or(0, |(words, _)| words.iter().map(|words| columns(words)).sum::<u16>());
-        // Why they belong together is said on every screen, and how long there is on a line of its own where not both have room.
+        // Why they belong together is said on every screen, and how long there is on a line of its own where not both
+        // have room.
         if let Some(words) = shared_words(&self.alerts) {
             // What only some share is not worth half a word.
             let words = if columns(&words) > pen.room() { words.split("; ").next().unwrap_or(&words) } else { &words };
@@ -181,7 +187,8 @@ impl CaseDialog {
     /// The alert whose window closes first, and when.
     fn first_to_close(&self, now: Timestamp) -> Option<(&Alert, Timestamp)> {
         let open = self.alerts.iter().filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none());
-        open.filter_map(|alert| Some((alert, alert.deadline.moment().filter(|at| *at > now)?))).min_by_key(|(_, at)| *at)
+        open.filter_map(|alert| Some((alert, alert.deadline.moment().filter(|at| *at > now)?)))
+            .min_by_key(|(_, at)| *at)
     }
 
     fn draw_alerts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> u16 {
@@ -202,7 +209,8 @@ impl CaseDialog {
                 let (told, brief) = state_here(alert, cx);
                 let over = alert.outcome.is_some();
                 let (sign, (what, brief), style) = match (&alert.outcome, cx.decisions.of(alert.id)) {
-                    // What is recorded has one sign, whatever was answered; that money went back for it is seen by its colour.
+                    // What is recorded has one sign, whatever was answered; that money went back for it is seen by its
+                    // colour.
                     (Some(_), _) => {
                         let style = if is_answered_refunded(alert) { theme.ok } else { theme.quiet };
                         (("✓", style), (told, brief), style)
@@ -215,7 +223,9 @@ impl CaseDialog {
                         let (sign, words, style) = alert_rows::progress_at_engine(attempt, theme);
                         (sign, (format!("{}: {words}", brief_word(&attempt.resolution)), words.to_owned()), style)
                     }
-                    (None, None) if Standing::of(alert, cx) == Standing::Lapsed => (("–", theme.quiet), (told, brief), theme.quiet),
+                    (None, None) if Standing::of(alert, cx) == Standing::Lapsed => {
+                        (("–", theme.quiet), (told, brief), theme.quiet)
+                    }
                     (None, None) => (("·", theme.accent), (told, brief), theme.plain),
                 };
                 let gets = foreseen.map_or_else(String::new, |foreseen| foreseen.gets(alert.id).to_owned());
@@ -227,12 +237,25 @@ impl CaseDialog {
         let height = u16::try_from(room + 1).unwrap_or(u16::MAX);
         let list = Rect { height, ..area };
         let top = alert_rows::scrolled(0, self.position(), rows.len(), room);
-        let table =
-            AlertTable { rows: &rows, columns: of_one_payment(&self.alerts), title: "STATE", what: alert_rows::WHAT, beside: &titles };
+        let table = AlertTable {
+            rows: &rows,
+            columns: of_one_payment(&self.alerts),
+            title: "STATE",
+            what: alert_rows::WHAT,
+            beside: &titles,
+        };
         // From the first decision on all stays where the eye has found it.
         let keeps = self.is_decided || self.alerts.iter().any(|alert| cx.decisions.of(alert.id).is_some());
         let columns = (&self.columns, keeps);
-        alert_rows::draw(table, columns, (top, Some(self.position())), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        alert_rows::draw(
+            table,
+            columns,
+            (top, Some(self.position())),
+            &draw,
+            frame.buffer_mut(),
+            list,
+            (&self.targets, Target::Row),
+        );
         list.bottom()
     }
 
@@ -272,10 +295,17 @@ impl CaseDialog {
             }
         };
         // The alert that is named here is one of the rows: a click goes to it.
-        let named = refunded.as_ref().or(coming.as_ref()).and_then(|other| self.alerts.iter().position(|alert| alert.id == other.id));
+        let named = refunded
+            .as_ref()
+            .or(coming.as_ref())
+            .and_then(|other| self.alerts.iter().position(|alert| alert.id == other.id));
         let (title, text) = match (refunded, coming) {
             (Some(other), _) => {
-                let what = if other.says_refunded_before() { "Refunded before, by the answer to" } else { "Already refunded:" };
+                let what = if other.says_refunded_before() {
+                    "Refunded before, by the answer to"
+                } else {
+                    "Already refunded:"
+                };
                 let title = format!("⚠ {what} {} {}", other.provider, other.provider_id);
                 let told = paid_twice(true);
                 (title, Told { before: format!("{} {}", self.refund_told(&other, cx), told.before), ..told })
@@ -308,7 +338,8 @@ impl CaseDialog {
         let strong = theme.warning.add_modifier(Modifier::BOLD);
         let styles = [strong, theme.plain, theme.key, theme.plain];
         let blank = if title.ends_with('.') { " " } else { "" };
-        let parts = [format!("{title}{blank}"), text.before, text.key, text.after].map(|part| sanitize(&part).into_owned());
+        let parts =
+            [format!("{title}{blank}"), text.before, text.key, text.after].map(|part| sanitize(&part).into_owned());
         let parts: Vec<_> = parts.iter().map(String::as_str).zip(styles).collect();
         let wrapped = |parts: &[(&str, Style)]| wrap_styled(parts.iter().copied(), area.width);
         let (in_one, apart) = (wrapped(&parts), [wrapped(&parts[..2]), wrapped(&parts[2..])].concat());
@@ -329,7 +360,8 @@ impl CaseDialog {
         y
     }
 
-    /// What is known of a refund behind the name of its alert: `, by maria 3 h ago, "reference 88213"; the shop's order too.`
+    /// What is known of a refund behind the name of its alert: `, by maria 3 h ago, "reference 88213"; the shop's order
+    /// too.`
     fn refund_told(&self, refunded: &Alert, cx: &AppContext) -> String {
         let by = who_answered(refunded.id, self.audit.entries(), cx.journal.history(), cx.journal.place());
         let outcome = refunded.outcome.as_ref();
@@ -338,7 +370,10 @@ impl CaseDialog {
         let comment = outcome.map_or("", |outcome| &outcome.comments).replace('\n', " / ");
         let comment = cut(comment.trim_end_matches('.'), COMMENT);
         let comment = if comment.is_empty() { String::new() } else { format!("\"{comment}\"") };
-        let told = [who_and_when.join(" "), comment].into_iter().filter(|part| !part.is_empty()).map(|part| format!(", {part}"));
+        let told = [who_and_when.join(" "), comment]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .map(|part| format!(", {part}"));
         let order = if self.order_says_refunded() { "; the shop's order too" } else { "" };
         format!("{}{order}.", told.collect::<String>())
     }
@@ -362,7 +397,8 @@ impl CaseDialog {
         if self.raw {
             let json = (cx.alert_json)(alert, cx.now);
             let lines = wrap_indented(&lines(&indented_json(&json)), area.width.min(WIDEST));
-            let parts: Vec<Part> = lines.into_iter().map(|line| Part::of(Line::from(Span::styled(line, cx.theme.plain)))).collect();
+            let parts: Vec<Part> =
+                lines.into_iter().map(|line| Part::of(Line::from(Span::styled(line, cx.theme.plain)))).collect();
             self.most.set(put(&parts, self.scroll, &draw, frame.buffer_mut(), area, note));
             return;
         }
@@ -411,7 +447,8 @@ impl CaseDialog {
         self.most.set(most);
     }
 
-    /// How much of so much room the facts in the first of two columns need, whichever alert they are of: sentences beside them have the rest.
+    /// How much of so much room the facts in the first of two columns need, whichever alert they are of: sentences
+    /// beside them have the rest.
     fn room_of_facts(&self, most: u16, draw: &DrawContext<'_>) -> u16 {
         let alone = self.alerts.len() == 1;
         let second = if alone { Facet::Own { alone } } else { Facet::Payment };
@@ -443,8 +480,10 @@ impl CaseDialog {
         let clock = events.iter().filter_map(beside).map(|clock| columns(&clock) + BEHIND_CLOCK).max().unwrap_or(0);
         let moments = MOMENT + clock;
         let heading = if both { cx.times().headings(cx.now) } else { cx.times().heading().to_owned() };
-        let mut parts =
-            vec![Part::of(Line::default()), Part::of(Line::from(Span::styled(format!("WHAT HAPPENED, {heading}"), theme.quiet)))];
+        let mut parts = vec![
+            Part::of(Line::default()),
+            Part::of(Line::from(Span::styled(format!("WHAT HAPPENED, {heading}"), theme.quiet))),
+        ];
         for event in events {
             let style: Style = match event.weight {
                 Weight::Plain => theme.plain,
@@ -464,15 +503,18 @@ impl CaseDialog {
         parts
     }
 
-    /// What comes first in the footer: the way back, the answers, and what leads to the other alerts and to the rest of the page.
+    /// What comes first in the footer: the way back, the answers, and what leads to the other alerts and to the rest of
+    /// the page.
     fn offered_first(&self, room: KeyRoom, cx: &AppContext) -> Vec<(String, Cow<'static, str>, Action)> {
         let several = self.alerts.len() > 1;
-        let mut offered: Vec<(String, Cow<'static, str>, Action)> = vec![(cx.key(Action::Back), "back".into(), Action::Back)];
+        let mut offered: Vec<(String, Cow<'static, str>, Action)> =
+            vec![(cx.key(Action::Back), "back".into(), Action::Back)];
         let waits = self.alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).count();
         if !cx.place.read_only {
             let refunded = self.alerts.iter().any(Alert::was_refunded) || self.refunded_elsewhere(cx).is_some();
             let words = key_words(waits > 1, room, refunded, cx.place.dialect);
-            let mut answers = [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(words).collect::<Vec<_>>();
+            let mut answers =
+                [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(words).collect::<Vec<_>>();
             // What fits where money has gone back already comes first.
             if refunded {
                 answers.rotate_right(1);
@@ -480,14 +522,20 @@ impl CaseDialog {
             // What lapsed or asks for no answer can be ticked in the form, which alone is no reason to offer it.
             let alone = self.alerts.len() == 1;
             let is_here = Standing::of(self.current(), cx) == Standing::Waits;
-            answers.retain(|(action, _)| self.takes(*action, cx) && (alone || if *action == Action::Refund { is_here } else { waits > 0 }));
+            answers.retain(|(action, _)| {
+                self.takes(*action, cx) && (alone || if *action == Action::Refund { is_here } else { waits > 0 })
+            });
             offered.extend(answers.into_iter().map(|(action, words)| (cx.key(action), words, action)));
         }
         if self.parked(cx).is_some() {
             offered.push((cx.key(Action::Settle), "parked".into(), Action::Settle));
         }
         if several {
-            offered.push(("tab".to_owned(), if room == KeyRoom::Least { "next" } else { "next alert" }.into(), Action::NextPane));
+            offered.push((
+                "tab".to_owned(),
+                if room == KeyRoom::Least { "next" } else { "next alert" }.into(),
+                Action::NextPane,
+            ));
         }
         if self.most.get() > 0 {
             offered.push((cx.key(Action::DetailDown), "scroll".into(), Action::DetailDown));
@@ -500,8 +548,11 @@ impl CaseDialog {
         let help: (String, Cow<'static, str>, Action) = (cx.key(Action::Help), "help".into(), Action::Help);
         // The help stays, however narrow it gets: from there every key is found.
         let reserved = columns(&help.0) + 1 + columns(&help.1);
-        let ways =
-            if line.width >= TWO { &[KeyRoom::Wide, KeyRoom::Narrow, KeyRoom::Least][..] } else { &[KeyRoom::Narrow, KeyRoom::Least] };
+        let ways = if line.width >= TWO {
+            &[KeyRoom::Wide, KeyRoom::Narrow, KeyRoom::Least][..]
+        } else {
+            &[KeyRoom::Narrow, KeyRoom::Least]
+        };
         let needs = |first: &[(String, Cow<'static, str>, Action)]| {
             first.iter().map(|(key, words, _)| columns(key) + 1 + columns(words) + 3).sum::<u16>() + reserved
         };

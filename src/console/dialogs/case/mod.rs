@@ -1,4 +1,5 @@
-//! The case: all alerts of one payment on one page, why they belong together, what happened, and one decision for all of them.
+//! The case: all alerts of one payment on one page, why they belong together, what happened, and one decision for all
+//! of them.
 
 mod draw;
 mod shared;
@@ -30,7 +31,9 @@ use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::orders::change_match;
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::{Suggestion, order_advice};
-use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders, Reply, Tone, dialog};
+use crate::console::{
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders, Reply, Tone, dialog,
+};
 use crate::domain::advice::{Advice, AdviceBasis};
 use crate::domain::duplicate;
 use crate::domain::resolution::Decision;
@@ -254,10 +257,12 @@ impl CaseDialog {
             action if leads_elsewhere(action) => return lead_elsewhere(action),
             Action::Unmatch => return run(change_match(self.current(), self.facts_here(), cx)),
             Action::Suggested => return self.take_suggestion(cx),
-            Action::GoToWarned => match cx.known_decisions().weightiest(self.current(), &self.alerts).map(|warned| warned.id) {
-                Some(id) => self.go_to(self.alerts.iter().position(|alert| alert.id == id).unwrap_or(0)),
-                None => self.hint_idle(action, cx),
-            },
+            Action::GoToWarned => {
+                match cx.known_decisions().weightiest(self.current(), &self.alerts).map(|warned| warned.id) {
+                    Some(id) => self.go_to(self.alerts.iter().position(|alert| alert.id == id).unwrap_or(0)),
+                    None => self.hint_idle(action, cx),
+                }
+            }
             Action::Refresh => {
                 // Whoever let decisions wait wants to be asked once more.
                 cx.decisions.ask_again();
@@ -282,13 +287,15 @@ impl CaseDialog {
         self.facts.get(&self.cursor).unwrap_or(&NOTHING)
     }
 
-    /// The alert whose decision a person is asked about: the one under the cursor, else the first of the case that has a parked one.
+    /// The alert whose decision a person is asked about: the one under the cursor, else the first of the case that has
+    /// a parked one.
     fn parked(&self, cx: &AppContext) -> Option<AlertId> {
         let mut ids = std::iter::once(self.cursor).chain(self.alerts.iter().map(|alert| alert.id));
         ids.find(|id| cx.unfinished.parked_on(*id).is_some())
     }
 
-    /// Opens the form as it is suggested for the alert under the cursor; where the case has others, each gets what follows from it.
+    /// Opens the form as it is suggested for the alert under the cursor; where the case has others, each gets what
+    /// follows from it.
     fn take_suggestion(&self, cx: &mut AppContext) -> Orders {
         let alert = self.current();
         if self.alerts.len() == 1 && self.in_queue == Some(alert.id) {
@@ -303,23 +310,27 @@ impl CaseDialog {
         }
     }
 
-    /// What is suggested for the alert under the cursor. Which of several that wait is a duplicate of another is not known before one is
-    /// answered.
+    /// What is suggested for the alert under the cursor. Which of several that wait is a duplicate of another is not
+    /// known before one is answered.
     fn suggested(&self, cx: &AppContext) -> Option<Decision> {
         let suggestion = Suggestion::of(self.current(), self.facts_here(), &cx.draw_context())?;
-        let waits = matches!(&suggestion, Suggestion::Advice(advice) if advice.basis == AdviceBasis::Duplicates && !advice.after_refund);
+        let waits = matches!(&suggestion,
+            Suggestion::Advice(advice) if advice.basis == AdviceBasis::Duplicates && !advice.after_refund);
         (!waits).then(|| suggestion.decision())
     }
 
-    /// What says of an alert that waits that money has gone back already, though no alert of the case was refunded: in words.
+    /// What says of an alert that waits that money has gone back already, though no alert of the case was refunded: in
+    /// words.
     fn refunded_elsewhere(&self, cx: &AppContext) -> Option<String> {
         let draw = cx.draw_context();
         let says = |alert: &Alert| {
             let facts = self.facts.get(&alert.id)?;
             match Suggestion::of(alert, facts, &draw)? {
-                Suggestion::Advice(Advice { basis: AdviceBasis::Order, after_refund: true, decision: Decision::Invalid(_) }) => {
-                    order_advice(alert, facts).map(|(id, _)| format!("Already refunded: the shop's order {id}."))
-                }
+                Suggestion::Advice(Advice {
+                    basis: AdviceBasis::Order,
+                    after_refund: true,
+                    decision: Decision::Invalid(_),
+                }) => order_advice(alert, facts).map(|(id, _)| format!("Already refunded: the shop's order {id}.")),
                 Suggestion::Advice(Advice { basis: AdviceBasis::NetworkRule, .. }) => {
                     Some(format!("Probably refunded already: by {}'s own rule.", alert.provider))
                 }
@@ -341,8 +352,12 @@ impl CaseDialog {
             return None;
         }
         match (Standing::of(self.current(), cx), choice) {
-            _ if !self.takes(Action::NotRefunded, cx) => Some("Every alert of this case is answered or has its decision."),
-            (Standing::Answered, Choice::Refunded) => Some("This alert is answered already: tab goes to one that waits."),
+            _ if !self.takes(Action::NotRefunded, cx) => {
+                Some("Every alert of this case is answered or has its decision.")
+            }
+            (Standing::Answered, Choice::Refunded) => {
+                Some("This alert is answered already: tab goes to one that waits.")
+            }
             (Standing::Decided, Choice::Refunded) => Some("This alert has its decision: tab goes to one that waits."),
             _ => None,
         }
@@ -370,9 +385,19 @@ impl CaseDialog {
     /// The case as the form is opened on it: what is known around each alert.
     fn known(&self) -> KnownCase {
         let around = |alert: &Alert| self.facts.get(&alert.id).map(|facts| (alert.id, facts));
-        let orders = self.alerts.iter().filter_map(|alert| Some((alert.id, order_advice(alert, self.facts.get(&alert.id)?)?.1)));
-        let others = self.alerts.iter().filter_map(around).filter_map(|(id, facts)| Some((id, facts.duplicates.loaded()?.clone())));
-        KnownCase { alerts: self.alerts.clone(), orders: orders.collect(), others: others.collect(), first: self.current().id }
+        let orders =
+            self.alerts.iter().filter_map(|alert| Some((alert.id, order_advice(alert, self.facts.get(&alert.id)?)?.1)));
+        let others = self
+            .alerts
+            .iter()
+            .filter_map(around)
+            .filter_map(|(id, facts)| Some((id, facts.duplicates.loaded()?.clone())));
+        KnownCase {
+            alerts: self.alerts.clone(),
+            orders: orders.collect(),
+            others: others.collect(),
+            first: self.current().id,
+        }
     }
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
@@ -460,10 +485,11 @@ impl Dialog for CaseDialog {
         Vec::new()
     }
 
-    /// What each alert would get takes a whole form to say: it is worked out where something that it depends on has changed.
+    /// What each alert would get takes a whole form to say: it is worked out where something that it depends on has
+    /// changed.
     fn settle(&mut self, cx: &AppContext) {
-        let refunded =
-            self.alerts.iter().any(|alert| cx.known_decisions().foreseen(alert).was_refunded()) || self.refunded_elsewhere(cx).is_some();
+        let refunded = self.alerts.iter().any(|alert| cx.known_decisions().foreseen(alert).was_refunded())
+            || self.refunded_elsewhere(cx).is_some();
         let from = ForeseenFrom::of(self.known(), refunded, cx);
         if self.foreseen_from.as_ref() != Some(&from) {
             self.foreseen = Foreseen::of(&from, cx);
@@ -484,7 +510,9 @@ impl Dialog for CaseDialog {
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        use Action::{Back, CopyId, CopyJson, DetailDown, DetailUp, Find, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw};
+        use Action::{
+            Back, CopyId, CopyJson, DetailDown, DetailUp, Find, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw,
+        };
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Refund | Action::NotRefunded | Action::Invalid => {
@@ -499,10 +527,15 @@ impl Dialog for CaseDialog {
             Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_LEAVES),
             Action::Refresh => None,
             Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
-            Back | CopyId | CopyJson | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => None,
-            Action::Snooze => unless(self.alerts.iter().any(|alert| alert.outcome.is_none()), "every alert of the case is answered"),
+            Back | CopyId | CopyJson | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown
+            | PageUp | Raw => None,
+            Action::Snooze => {
+                unless(self.alerts.iter().any(|alert| alert.outcome.is_none()), "every alert of the case is answered")
+            }
             Action::Suggested => writes().or_else(|| unless(self.suggested(cx).is_some(), "nothing is suggested")),
-            Action::Unmatch => unless(self.facts_here().orders.as_ref().is_some_and(Result::is_ok), "no order is known"),
+            Action::Unmatch => {
+                unless(self.facts_here().orders.as_ref().is_some_and(Result::is_ok), "no order is known")
+            }
             Action::GoToWarned => {
                 let warned = cx.known_decisions().weightiest(self.current(), &self.alerts);
                 unless(warned.is_some(), "no warning names another alert")

@@ -6,7 +6,8 @@ use std::hash::Hash;
 use crate::domain::duplicate::SharedFact;
 use crate::domain::{Alert, duplicate};
 
-/// What the alerts share: `they share card, amount and day; two share the ARN`. Nothing where all have nothing in common.
+/// What the alerts share: `they share card, amount and day; two share the ARN`. Nothing where all have nothing in
+/// common.
 pub(super) fn shared_words(alerts: &[Alert]) -> Option<String> {
     if alerts.len() < 2 {
         return None;
@@ -14,7 +15,8 @@ pub(super) fn shared_words(alerts: &[Alert]) -> Option<String> {
     let shared = shared_by_all(alerts);
     let (last, before) = shared.split_last()?;
     let listed = if before.is_empty() { (*last).to_owned() } else { format!("{} and {last}", before.join(", ")) };
-    let some = [("ARN", most_alike(alerts, Alert::known_arn)), ("auth code", most_alike(alerts, Alert::known_auth_code))];
+    let some =
+        [("ARN", most_alike(alerts, Alert::known_arn)), ("auth code", most_alike(alerts, Alert::known_auth_code))];
     // Fewer than all, and more than one.
     let some = some.into_iter().filter(|(_, count)| (2..alerts.len()).contains(count));
     let some: String = some.map(|(words, count)| format!("; {} share the {words}", in_letters(count))).collect();
@@ -37,13 +39,15 @@ fn shared_by_all(alerts: &[Alert]) -> Vec<&'static str> {
     all.into_iter().filter(|(_, shared)| *shared).map(|(words, _)| words).collect()
 }
 
-/// What an alert shares with the other one of the case that it shares most with, in one order, beyond what the sentence says of all:
-/// `+ ARN`, or `card, amount` where not even those are shared by all.
+/// What an alert shares with the other one of the case that it shares most with, in one order, beyond what the sentence
+/// says of all: `+ ARN`, or `card, amount` where not even those are shared by all.
 pub(super) fn shares(alert: &Alert, alerts: &[Alert]) -> String {
     let others = alerts.iter().filter(|other| duplicate::evidence(alert, other).is_some());
     let shared = others.map(|other| duplicate::shared_facts(alert, other));
     // Stronger facts before weaker ones, and more before fewer.
-    let rank = |facts: &Vec<SharedFact>| facts.iter().map(|fact| (false, Some(*fact))).chain([(true, None)]).collect::<Vec<_>>();
+    let rank = |facts: &Vec<SharedFact>| {
+        facts.iter().map(|fact| (false, Some(*fact))).chain([(true, None)]).collect::<Vec<_>>()
+    };
     let facts = shared.min_by_key(rank).unwrap_or_default();
     let by_all = shared_by_all(alerts);
     let told = IN_ORDER.into_iter().filter(|fact| facts.contains(fact) && !by_all.contains(&fact.words()));
@@ -52,8 +56,14 @@ pub(super) fn shares(alert: &Alert, alerts: &[Alert]) -> String {
 }
 
 /// The facts in the order of the sentence.
-const IN_ORDER: [SharedFact; 6] =
-    [SharedFact::Card, SharedFact::Amount, SharedFact::Day, SharedFact::Arn, SharedFact::AuthCode, SharedFact::TransactionId];
+const IN_ORDER: [SharedFact; 6] = [
+    SharedFact::Card,
+    SharedFact::Amount,
+    SharedFact::Day,
+    SharedFact::Arn,
+    SharedFact::AuthCode,
+    SharedFact::TransactionId,
+];
 
 /// Whether all have a thing, and the same.
 fn is_shared<'a, T: Eq + Hash>(alerts: &'a [Alert], of: impl Fn(&'a Alert) -> Option<T>) -> bool {
@@ -95,7 +105,8 @@ mod tests {
 
     #[test]
     fn what_all_share_stands_before_what_some_do() {
-        let alerts = [alert("74320456118200319940007", "1234"), alert("74320456118200319940007", "1234"), alert("", "1234")];
+        let alerts =
+            [alert("74320456118200319940007", "1234"), alert("74320456118200319940007", "1234"), alert("", "1234")];
 
         assert_eq!(shared_words(&alerts).as_deref(), Some("they share card and amount; two share the ARN"));
     }
@@ -121,7 +132,8 @@ mod tests {
         assert_eq!(told(with("", code, None), vec![with("", code, None)]), "");
         assert_eq!(told(with("", code, id), vec![with("", code, None), with("", None, id)]), "+ transaction id");
         assert_eq!(told(with(arn, code, None), vec![with(arn, code, None), with("", None, None)]), "+ ARN, auth code");
-        let other = Alert { card_bin: String::new(), card_last_four: String::new(), amount: None, ..with(arn, code, id) };
+        let other =
+            Alert { card_bin: String::new(), card_last_four: String::new(), amount: None, ..with(arn, code, id) };
         assert_eq!(told(with("", None, None), vec![with("", None, None), other]), "card, amount");
     }
 

@@ -1,4 +1,5 @@
-//! How the alerts of a case stand to a decision for it: which ones wait for one, and what each would get, in the words of the dialect.
+//! How the alerts of a case stand to a decision for it: which ones wait for one, and what each would get, in the words
+//! of the dialect.
 
 use std::borrow::Cow;
 
@@ -78,11 +79,17 @@ impl ForeseenFrom {
     pub(super) fn of(case: KnownCase, refunded: bool, cx: &AppContext) -> Self {
         let stands = |alert: &Alert| (Standing::of(alert, cx), cx.known_decisions().foreseen(alert).refund_is_likely());
         let ids: Vec<AlertId> = case.alerts.iter().map(|alert| alert.id).collect();
-        Self { refunded, alerts: case.alerts.iter().map(stands).collect(), draft: cx.group_drafts.find(true, &ids).cloned(), case }
+        Self {
+            refunded,
+            alerts: case.alerts.iter().map(stands).collect(),
+            draft: cx.group_drafts.find(true, &ids).cloned(),
+            case,
+        }
     }
 }
 
-/// What each alert of a case that waits would get by the key that fits: a refund and what follows it, or an answer as invalid.
+/// What each alert of a case that waits would get by the key that fits: a refund and what follows it, or an answer as
+/// invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Foreseen {
     /// Whether it is the refund of the alert under the cursor; else money has gone back already, or is about to.
@@ -112,8 +119,11 @@ impl Foreseen {
             };
             (alert.id, words)
         };
-        // Of what does not wait the state says why it is not sent; where it is what the others follow, it has to be ticked.
-        let is_told = |alert: &Alert| waits(alert) || !refunded && alert.id == case.first && Standing::of(alert, cx).can_be_answered();
+        // Of what does not wait the state says why it is not sent; where it is what the others follow, it has to be
+        // ticked.
+        let is_told = |alert: &Alert| {
+            waits(alert) || !refunded && alert.id == case.first && Standing::of(alert, cx).can_be_answered()
+        };
         let sent = gets.iter().flatten().filter(|gets| matches!(gets, Gets::Sent(_))).count();
         let gets = case.alerts.iter().enumerate().filter(|(_, alert)| is_told(alert)).map(words).collect();
         Some(Self { refunds: !refunded, gets, sent })
@@ -147,7 +157,8 @@ pub(super) fn duplicate_words(dialect: Dialect) -> String {
 }
 
 fn made_of(parts: ResolutionParts) -> String {
-    Resolution::from_parts(parts, Dialect::Older, None).map_or_else(|_| String::new(), |resolution| in_words(&resolution))
+    Resolution::from_parts(parts, Dialect::Older, None)
+        .map_or_else(|_| String::new(), |resolution| in_words(&resolution))
 }
 
 /// How much room the keys of a case have in the footer.
@@ -159,8 +170,8 @@ pub(super) enum KeyRoom {
     Least,
 }
 
-/// What the keys of a decision do in a case, in the words of its dialect: refund, not refunded, invalid. `several` wait; `wide` where there is
-/// room for more words.
+/// What the keys of a decision do in a case, in the words of its dialect: refund, not refunded, invalid. `several`
+/// wait; `wide` where there is room for more words.
 pub(super) fn key_words(several: bool, room: KeyRoom, refunded: bool, dialect: Dialect) -> [Cow<'static, str>; 3] {
     let follows = match dialect {
         Dialect::Current => "duplicate".to_owned(),

@@ -56,7 +56,10 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
     let mut events: Vec<Happened> = Vec::new();
     // The payment is one, whatever its alerts say of its time: the earliest stands for it.
     if let Some(paid) = alerts.iter().filter_map(Alert::given_transaction_time).min() {
-        let code = alerts.iter().find_map(Alert::known_auth_code).map_or_else(String::new, |code| format!(", approved {code}"));
+        let code = alerts
+            .iter()
+            .find_map(Alert::known_auth_code)
+            .map_or_else(String::new, |code| format!(", approved {code}"));
         events.push(Happened { at: paid, what: format!("paid{code}"), weight: Weight::Quiet });
     }
     for alert in alerts {
@@ -102,8 +105,8 @@ fn called(alert: &Alert, alerts: &[Alert]) -> String {
     if is_told { format!("{provider} …{end}") } else { format!("{provider} {id}") }
 }
 
-/// The decisions of this desk on an alert, step by step. That one was recorded is told by the alert's outcome, and that one left by what came
-/// of it at once.
+/// The decisions of this desk on an alert, step by step. That one was recorded is told by the alert's outcome, and that
+/// one left by what came of it at once.
 fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
     for record in known.history.on(alert.id).filter(|record| record.place == known.place) {
         let mut steps = record.happened().peekable();
@@ -112,14 +115,16 @@ fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Ve
             let at_once = next.is_some_and(|next| next - *at < AT_ONCE);
             let (what, weight) = match fate {
                 DecisionFate::Staged => {
-                    let said = record.said.resolution().map_or_else(|| record.said.refunded.clone(), |said| in_words(&said));
+                    let said =
+                        record.said.resolution().map_or_else(|| record.said.refunded.clone(), |said| in_words(&said));
                     (format!("staged {}: {said}", maker(record).unwrap_or_else(|| "here".to_owned())), Weight::Quiet)
                 }
                 DecisionFate::Recorded(_) | DecisionFate::AsDecided(_) if alert.outcome.is_some() => continue,
                 DecisionFate::Sent if at_once => continue,
                 fate => {
                     let (words, tone) = step_words(fate);
-                    let weight = if matches!(tone, RowTone::Wrong | RowTone::Unsure) { Weight::Bad } else { Weight::Quiet };
+                    let weight =
+                        if matches!(tone, RowTone::Wrong | RowTone::Unsure) { Weight::Bad } else { Weight::Quiet };
                     (words, weight)
                 }
             };
@@ -157,7 +162,11 @@ fn of_alert(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut V
     let at_once = alert.alert_time.zip(alert.created_at).is_some_and(|(at, seen)| seen >= at && seen - at < AT_ONCE);
     if let Some(at) = alert.alert_time {
         let seen = if at_once { ", seen" } else { "" };
-        events.push(Happened { at, what: format!("{} alerts {}{seen}", alert.provider, alert.provider_id), weight: Weight::Plain });
+        events.push(Happened {
+            at,
+            what: format!("{} alerts {}{seen}", alert.provider, alert.provider_id),
+            weight: Weight::Plain,
+        });
     }
     if let Some(at) = alert.created_at.filter(|_| !at_once) {
         events.push(Happened { at, what: format!("{called}: taken in"), weight: Weight::Quiet });
@@ -165,7 +174,8 @@ fn of_alert(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut V
     if let Some(at) = alert.expired_at {
         events.push(Happened { at, what: format!("{called}: the window closed"), weight: Weight::Bad });
     }
-    if let Some((at, outcome)) = alert.outcome.as_ref().and_then(|outcome| outcome.action_time.map(|at| (at, outcome))) {
+    if let Some((at, outcome)) = alert.outcome.as_ref().and_then(|outcome| outcome.action_time.map(|at| (at, outcome)))
+    {
         let word = answer_words(alert, outcome);
         let weight = if is_answered_refunded(alert) { Weight::Good } else { Weight::Plain };
         let by = who_answered(alert.id, known.audit, known.history, known.place);
@@ -182,7 +192,9 @@ mod tests {
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
     use crate::domain::time::to_iso;
-    use crate::domain::{AttemptId, DeliveryId, EndpointId, EventId, EventKind, Outcome, Provider, Resolution, ResolutionAttempt};
+    use crate::domain::{
+        AttemptId, DeliveryId, EndpointId, EventId, EventKind, Outcome, Provider, Resolution, ResolutionAttempt,
+    };
 
     /// What is known, for one test.
     #[derive(Default)]
@@ -220,7 +232,8 @@ mod tests {
     }
 
     fn staged(key: &str, alert: &Alert) -> JournalStep {
-        let said = JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
+        let said =
+            JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
         JournalStep::Staged { decision: key.to_owned(), said, rule: None, together: None }
     }
 
@@ -262,7 +275,10 @@ mod tests {
         let history = journal(vec![
             ("2026-03-02T12:00:00Z", staged("a", &alert)),
             ("2026-03-02T12:00:05Z", JournalStep::Sent { decision: decision("a") }),
-            ("2026-03-02T12:00:06Z", JournalStep::Refused { decision: decision("a"), why: "closed by the issuer".to_owned() }),
+            (
+                "2026-03-02T12:00:06Z",
+                JournalStep::Refused { decision: decision("a"), why: "closed by the issuer".to_owned() },
+            ),
             ("2026-03-02T13:00:00Z", staged("b", &alert)),
             ("2026-03-02T13:00:05Z", JournalStep::Sent { decision: decision("b") }),
             ("2026-03-02T13:02:00Z", JournalStep::Unknown { decision: decision("b"), why: "time-out".to_owned() }),
@@ -312,7 +328,11 @@ mod tests {
     #[test]
     fn an_outcome_says_who_gave_it_where_that_is_known() {
         let alert = plain();
-        let outcome = Outcome { action_time: Some(at("2026-03-02T12:00:06Z")), comments: String::new(), ..Outcome::sample(alert.id) };
+        let outcome = Outcome {
+            action_time: Some(at("2026-03-02T12:00:06Z")),
+            comments: String::new(),
+            ..Outcome::sample(alert.id)
+        };
         let alert = Alert { outcome: Some(outcome), ..alert };
         let recorded = JournalStep::Recorded { decision: "a".to_owned(), status: "RESOLVED".to_owned() };
         let history = journal(vec![("2026-03-02T12:00:00Z", staged("a", &alert)), ("2026-03-02T12:00:06Z", recorded)]);
@@ -330,7 +350,11 @@ mod tests {
     #[test]
     fn an_outcome_that_a_rule_staged_is_the_rules_and_not_that_of_whoever_sat_there() {
         let alert = plain();
-        let outcome = Outcome { action_time: Some(at("2026-03-02T12:00:06Z")), comments: String::new(), ..Outcome::sample(alert.id) };
+        let outcome = Outcome {
+            action_time: Some(at("2026-03-02T12:00:06Z")),
+            comments: String::new(),
+            ..Outcome::sample(alert.id)
+        };
         let alert = Alert { outcome: Some(outcome), ..alert };
         let mut step = staged("a", &alert);
         if let JournalStep::Staged { rule, .. } = &mut step {
@@ -390,7 +414,11 @@ mod tests {
             provider_id: "B".to_owned(),
             ..Alert::sample()
         };
-        let refunded = Outcome { action_time: at("2026-03-02T12:00:00Z"), comments: "88213".to_owned(), ..Outcome::sample(second.id) };
+        let refunded = Outcome {
+            action_time: at("2026-03-02T12:00:00Z"),
+            comments: "88213".to_owned(),
+            ..Outcome::sample(second.id)
+        };
         second.outcome = Some(refunded);
 
         let events = told(&[first, second], &Around::default());
@@ -424,7 +452,12 @@ mod tests {
             delivered("2026-03-02T12:00:01Z"),
             delivered("2026-03-02T12:00:59Z"),
             delivered("2026-03-02T12:01:00Z"),
-            Delivery { delivered_at: None, state: DeliveryState::Exhausted, at: at("2026-03-02T12:00:01Z"), ..sent.clone() },
+            Delivery {
+                delivered_at: None,
+                state: DeliveryState::Exhausted,
+                at: at("2026-03-02T12:00:01Z"),
+                ..sent.clone()
+            },
         ];
         let facts = HashMap::from([(alert.id, Facts { deliveries: Loadable::Loaded(deliveries), ..Facts::default() })]);
 

@@ -21,8 +21,8 @@ fn buttons() -> [Button<'static, Place>; 3] {
     })
 }
 
-/// Lines of the form with its edge, without those of the buttons and further ones of the states: title, fields, a word; and the blank ones
-/// between them.
+/// Lines of the form with its edge, without those of the buttons and further ones of the states: title, fields, a word;
+/// and the blank ones between them.
 const LINES: u16 = 8;
 const GAPS: u16 = 5;
 
@@ -60,7 +60,14 @@ impl DeliveryFilterForm {
         }
     }
 
-    fn label<'f>(&self, place: Place, text: &str, draw: &DrawContext<'_>, frame: &'f mut Frame<'_>, line: Rect) -> Pen<'f> {
+    fn label<'f>(
+        &self,
+        place: Place,
+        text: &str,
+        draw: &DrawContext<'_>,
+        frame: &'f mut Frame<'_>,
+        line: Rect,
+    ) -> Pen<'f> {
         let mut pen = Pen::new(frame.buffer_mut(), line);
         pen.put(&format!("{text:<11}"), if self.focus == place { draw.theme.key } else { draw.theme.quiet });
         pen
@@ -69,7 +76,8 @@ impl DeliveryFilterForm {
     /// The states by their places, line by line, with their texts: on two lines where one is too short.
     fn state_lines(&self, draw: &DrawContext<'_>, room: u16) -> Vec<Vec<(usize, String)>> {
         let text = |(state, on)| format!("{} {}", if on { "[x]" } else { "[ ]" }, draw.delivery_state(state).1);
-        let mut states: Vec<(usize, String)> = DeliveryState::ALL.into_iter().zip(self.states).map(text).enumerate().collect();
+        let mut states: Vec<(usize, String)> =
+            DeliveryState::ALL.into_iter().zip(self.states).map(text).enumerate().collect();
         if states.iter().map(|(_, text)| columns(text) + 1).sum::<u16>() <= room + 1 {
             return vec![states];
         }

@@ -28,7 +28,8 @@ enum Place {
 }
 
 impl Place {
-    const ORDER: [Self; 7] = [Self::States, Self::Endpoint, Self::From, Self::Until, Self::Cancel, Self::Reset, Self::Apply];
+    const ORDER: [Self; 7] =
+        [Self::States, Self::Endpoint, Self::From, Self::Until, Self::Cancel, Self::Reset, Self::Apply];
 }
 
 /// The buttons: the words of each, and the key that presses it.
@@ -73,11 +74,14 @@ impl DeliveryFilterForm {
     /// Opens the form on what is shown now.
     pub fn of(screen: &WebhooksScreen) -> Self {
         let filter = &screen.filter;
-        let mut endpoints: Vec<_> = screen.endpoint_rows().iter().map(|endpoint| (endpoint.id, endpoint.url.to_string())).collect();
+        let mut endpoints: Vec<_> =
+            screen.endpoint_rows().iter().map(|endpoint| (endpoint.id, endpoint.url.to_string())).collect();
         if let Some(stranger) = filter.endpoint.filter(|id| screen.known(*id).is_none()) {
             endpoints.push((stranger, "a removed endpoint".to_owned()));
         }
-        let moment = |at: Option<Timestamp>| TextInput::one_line(&at.map_or(String::new(), |at| at.format("%Y-%m-%d %H:%M").to_string()));
+        let moment = |at: Option<Timestamp>| {
+            TextInput::one_line(&at.map_or(String::new(), |at| at.format("%Y-%m-%d %H:%M").to_string()))
+        };
         Self {
             states: DeliveryState::ALL.map(|state| filter.states.contains(&state)),
             endpoint: filter.endpoint.and_then(|id| endpoints.iter().position(|(known, _)| *known == id)),
@@ -101,12 +105,14 @@ impl DeliveryFilterForm {
 
     /// What is asked for, or what is wrong and where.
     fn filter(&self, now: Timestamp) -> Result<DeliveryFilter, (Place, String)> {
-        let read = |place, input: &TextInput, end| moment(input.text().trim(), now, end).map_err(|wrong| (place, wrong));
+        let read =
+            |place, input: &TextInput, end| moment(input.text().trim(), now, end).map_err(|wrong| (place, wrong));
         let (from, until) = (read(Place::From, &self.from, false)?, read(Place::Until, &self.until, true)?);
         if from.zip(until).is_some_and(|(from, until)| from >= until) {
             return Err((Place::Until, "The end has to come after the beginning.".to_owned()));
         }
-        let states = DeliveryState::ALL.into_iter().zip(self.states).filter_map(|(state, on)| on.then_some(state)).collect();
+        let states =
+            DeliveryState::ALL.into_iter().zip(self.states).filter_map(|(state, on)| on.then_some(state)).collect();
         let endpoint = self.endpoint.and_then(|at| self.endpoints.get(at)).map(|(id, _)| *id);
         Ok(DeliveryFilter { states, endpoint, from, until, ..DeliveryFilter::default() })
     }
@@ -196,7 +202,9 @@ fn moment(text: &str, now: Timestamp, end: bool) -> Result<Option<Timestamp>, St
     }
     let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
     let day = day.and_then(|day| if end { day.checked_add_days(Days::new(1)) } else { Some(day) });
-    let at = day.map(|day| day.and_time(NaiveTime::MIN)).or_else(|| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").ok());
+    let at = day
+        .map(|day| day.and_time(NaiveTime::MIN))
+        .or_else(|| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").ok());
     let ago = || {
         let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let count: i64 = digits.trim().parse().ok().filter(|count| *count >= 0)?;
@@ -209,7 +217,9 @@ fn moment(text: &str, now: Timestamp, end: bool) -> Result<Option<Timestamp>, St
         now.checked_sub_signed(ago?)
     };
     let found = at.map(|at| at.and_utc()).or_else(ago);
-    found.map(Some).ok_or_else(|| format!("{text} is no moment: 2026-11-20, 2026-11-20 08:30, or 90min, 6h, 2d for so long ago."))
+    found
+        .map(Some)
+        .ok_or_else(|| format!("{text} is no moment: 2026-11-20, 2026-11-20 08:30, or 90min, 6h, 2d for so long ago."))
 }
 
 impl Dialog for DeliveryFilterForm {

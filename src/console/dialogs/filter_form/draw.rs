@@ -101,13 +101,19 @@ impl FilterForm {
             let day = |field| input(field, 13, "YYYY-MM-DD");
             vec![Cell::Words("from"), day(from), Cell::Words("to"), day(to), Cell::Words("whole UTC days")]
         };
-        let expired = ["any", "yes", "no"].iter().enumerate().map(|(index, text)| self.choice(Field::Expired, index, text)).collect();
+        let expired = ["any", "yes", "no"]
+            .iter()
+            .enumerate()
+            .map(|(index, text)| self.choice(Field::Expired, index, text))
+            .collect();
         let mut sort = vec![
             Cell::Choice { field: Field::SortBy, index: 0, text: "‹".to_owned(), on: false },
             Cell::Value(format!("{:^11}", field_word(self.sort.field))),
             Cell::Choice { field: Field::SortBy, index: 1, text: "›".to_owned(), on: false },
         ];
-        sort.extend(order_words(self.sort.field).iter().enumerate().map(|(index, text)| self.choice(Field::Order, index, text)));
+        sort.extend(
+            order_words(self.sort.field).iter().enumerate().map(|(index, text)| self.choice(Field::Order, index, text)),
+        );
         let company = input(Field::Company, width, "company ids");
 
         let line = |label, cells| std::iter::once(Row::of(label, cells));
@@ -173,9 +179,13 @@ impl FilterForm {
 
     fn choice(&self, field: Field, index: usize, text: &str) -> Cell {
         let (text, on) = match field {
-            Field::Provider => self.providers.items.get(index).map(|(value, on)| (sanitize(value.as_str()).into_owned(), *on)),
+            Field::Provider => {
+                self.providers.items.get(index).map(|(value, on)| (sanitize(value.as_str()).into_owned(), *on))
+            }
             Field::Type => self.types.items.get(index).map(|(value, on)| (sanitize(value.words()).to_lowercase(), *on)),
-            Field::Status => self.statuses.items.get(index).map(|(value, on)| (sanitize(value.as_str()).into_owned(), *on)),
+            Field::Status => {
+                self.statuses.items.get(index).map(|(value, on)| (sanitize(value.as_str()).into_owned(), *on))
+            }
             Field::Expired => Some((text.to_owned(), self.expired == [None, Some(true), Some(false)][index.min(2)])),
             _ => Some((text.to_owned(), (self.sort.order == SortOrder::Descending) == (index == 1))),
         }
@@ -194,9 +204,12 @@ impl FilterForm {
 const fn order_words(field: SortField) -> [&'static str; 2] {
     use SortField as By;
     match field {
-        By::AlertTimeStamp | By::TransactionTimeStamp | By::CreatedAt | By::UpdatedAt | By::ExpiredAt | By::HoursLeft => {
-            ["earliest first", "latest first"]
-        }
+        By::AlertTimeStamp
+        | By::TransactionTimeStamp
+        | By::CreatedAt
+        | By::UpdatedAt
+        | By::ExpiredAt
+        | By::HoursLeft => ["earliest first", "latest first"],
         By::Amount => ["smallest first", "largest first"],
         _ => ["a to z", "z to a"],
     }
@@ -215,7 +228,11 @@ impl Pen<'_, '_> {
         let theme = self.theme;
         let Rect { x, y, width, height } = self.inner;
         let query = self.form.query();
-        let said = if query.is_empty() { "everything, what lapses next first".to_owned() } else { sanitize(&query).into_owned() };
+        let said = if query.is_empty() {
+            "everything, what lapses next first".to_owned()
+        } else {
+            sanitize(&query).into_owned()
+        };
         let said = cut(&said, width.saturating_sub(self.label));
         self.put(x, y, "Filter", theme.strong, width);
         self.put(x + self.label, y, &said, theme.accent, width.saturating_sub(self.label));
@@ -284,10 +301,16 @@ impl Pen<'_, '_> {
             match cell {
                 Cell::Words(text) => self.put(x, y, text, theme.quiet, room),
                 Cell::Value(text) => {
-                    let style = if self.form.focus == Field::SortBy { theme.strong.patch(theme.selection) } else { theme.plain };
+                    let style = if self.form.focus == Field::SortBy {
+                        theme.strong.patch(theme.selection)
+                    } else {
+                        theme.plain
+                    };
                     self.put(x, y, text, style, room);
                 }
-                Cell::Input { field, width, hint } => self.input(*field, Rect { x, y, width: (*width).min(room), height: 1 }, hint),
+                Cell::Input { field, width, hint } => {
+                    self.input(*field, Rect { x, y, width: (*width).min(room), height: 1 }, hint)
+                }
                 Cell::Choice { field, index, text, on } => self.choice(*field, *index, text, *on, x, y, room),
             }
             x += cell.width() + GAP;
@@ -317,7 +340,11 @@ impl Pen<'_, '_> {
             (true, _) => theme.accent,
             (false, _) => theme.plain,
         };
-        let style = if focused && self.form.at == index && field != Field::SortBy { style.patch(theme.selection) } else { style };
+        let style = if focused && self.form.at == index && field != Field::SortBy {
+            style.patch(theme.selection)
+        } else {
+            style
+        };
         self.put(x, y, text, style, room);
         let area = Rect { x, y, width: columns(text).min(room), height: 1 };
         self.form.targets.push(area, Target::Choice(field, index));

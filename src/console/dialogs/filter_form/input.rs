@@ -91,7 +91,8 @@ impl FilterForm {
 
     /// To the field on the row above or below; the ends of the form stay where they are.
     fn move_row(&mut self, down: bool) {
-        let second = |field: &Field| matches!(field, Field::To | Field::TxTo | Field::Order | Field::Reset | Field::Apply);
+        let second =
+            |field: &Field| matches!(field, Field::To | Field::TxTo | Field::Order | Field::Reset | Field::Apply);
         let rows: Vec<Field> = Field::ALL.into_iter().filter(|field| !second(field)).collect();
         let at = rows.iter().rposition(|row| *row <= self.focus).unwrap_or(0);
         let next = if down { Some(at + 1) } else { at.checked_sub(1) };
@@ -168,7 +169,9 @@ impl FilterForm {
                 }
             }
             MouseEventKind::Up(MouseButton::Left) => {
-                if let Some(Target::Field(field @ (Field::Apply | Field::Reset | Field::Cancel))) = self.targets.release(at) {
+                if let Some(Target::Field(field @ (Field::Apply | Field::Reset | Field::Cancel))) =
+                    self.targets.release(at)
+                {
                     return self.press(field);
                 }
             }

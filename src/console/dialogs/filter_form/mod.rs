@@ -1,6 +1,7 @@
 //! The filter form: every parameter of the list operation, each with its error at its field.
 //!
-//! Nothing here is final, so Enter applies from anywhere. The same filter can be typed: the form shows the query that says it.
+//! Nothing here is final, so Enter applies from anywhere. The same filter can be typed: the form shows the query that
+//! says it.
 
 mod dialog;
 mod draw;
@@ -19,7 +20,8 @@ use chrono::NaiveDate;
 pub enum FilterStep {
     /// The form has taken it; draw again.
     Stay,
-    /// Not for the form. Keys may mean something to the application; a mouse event still means nothing to what is behind.
+    /// Not for the form. Keys may mean something to the application; a mouse event still means nothing to what is
+    /// behind.
     Ignored,
     /// Close the form; everything stays as it was.
     Cancel,
@@ -78,8 +80,17 @@ impl Field {
     }
 
     /// The fields to type in, in the order of [`FilterForm::texts`].
-    const TYPED: [Self; 9] =
-        [Self::Search, Self::Descriptor, Self::Hours, Self::From, Self::To, Self::TxFrom, Self::TxTo, Self::Outcome, Self::Company];
+    const TYPED: [Self; 9] = [
+        Self::Search,
+        Self::Descriptor,
+        Self::Hours,
+        Self::From,
+        Self::To,
+        Self::TxFrom,
+        Self::TxTo,
+        Self::Outcome,
+        Self::Company,
+    ];
 }
 
 /// What a click can meet.
@@ -144,7 +155,9 @@ pub struct FilterForm {
 impl FilterForm {
     /// Opens the form on what is shown now.
     pub fn new(filter: &AlertFilter, sort: Sort, vocabulary: Vocabulary) -> Self {
-        let day = |day: Option<NaiveDate>| TextInput::one_line(&day.map_or(String::new(), |day| day.format("%Y-%m-%d").to_string()));
+        let day = |day: Option<NaiveDate>| {
+            TextInput::one_line(&day.map_or(String::new(), |day| day.format("%Y-%m-%d").to_string()))
+        };
         let text = |text: Option<&str>| TextInput::one_line(text.unwrap_or_default());
         let companies: Vec<String> = filter.companies.iter().map(ToString::to_string).collect();
         Self {
@@ -234,10 +247,14 @@ impl FilterForm {
             Field::To => self.day_error(field).or_else(|| self.range_error(Field::From, field)),
             Field::TxTo => self.day_error(field).or_else(|| self.range_error(Field::TxFrom, field)),
             Field::Outcome => self.outcome_error(),
-            Field::Company => parts(&self.text(field))
-                .into_iter()
-                .find(|id| id.parse::<CompanyId>().is_err())
-                .map(|id| format!("{} is no company id: UUIDs, with commas between them", id.chars().take(40).collect::<String>())),
+            Field::Company => {
+                parts(&self.text(field)).into_iter().find(|id| id.parse::<CompanyId>().is_err()).map(|id| {
+                    format!(
+                        "{} is no company id: UUIDs, with commas between them",
+                        id.chars().take(40).collect::<String>()
+                    )
+                })
+            }
             _ => None,
         }
     }
@@ -246,7 +263,8 @@ impl FilterForm {
         let outcomes = parts(&self.text(Field::Outcome));
         let wrong = outcomes.iter().find(|outcome| !self.vocabulary.knows_outcome(outcome))?;
         let takes = Key::Outcome.takes(self.vocabulary);
-        (self.tried || self.focus != Field::Outcome).then(|| format!("{} is not among {takes}", wrong.chars().take(40).collect::<String>()))
+        (self.tried || self.focus != Field::Outcome)
+            .then(|| format!("{} is not among {takes}", wrong.chars().take(40).collect::<String>()))
     }
 
     fn day_error(&self, field: Field) -> Option<String> {
@@ -256,8 +274,8 @@ impl FilterForm {
             return None;
         }
         // While it is being typed, the beginning of a day is not an error yet.
-        let beginning =
-            text.len() < 10 && text.bytes().enumerate().all(|(at, b)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
+        let beginning = text.len() < 10
+            && text.bytes().enumerate().all(|(at, b)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
         (self.tried || self.focus != field || !beginning).then(|| format!("{text} is no day: YYYY-MM-DD"))
     }
 
@@ -299,7 +317,9 @@ impl FilterForm {
     fn set_focus(&mut self, field: Field) {
         self.focus = field;
         self.at = match field {
-            Field::Expired => [None, Some(true), Some(false)].iter().position(|expired| *expired == self.expired).unwrap_or(0),
+            Field::Expired => {
+                [None, Some(true), Some(false)].iter().position(|expired| *expired == self.expired).unwrap_or(0)
+            }
             Field::Order => usize::from(self.sort.order == crate::domain::SortOrder::Descending),
             _ => 0,
         };

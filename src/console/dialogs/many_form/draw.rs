@@ -77,7 +77,8 @@ impl ManyForm {
         // Beside the counts the number that is typed would be no field of the form: it stands below the comments.
         let number = u16::from(wide && self.asked_number().is_some());
         let most = (area.bottom().saturating_sub(y)).saturating_sub(below + number + LIST + 1);
-        let answer = Rect { y, width: answer_width, height: self.answer.answer_rows(answer_width, room).min(most), ..inside };
+        let answer =
+            Rect { y, width: answer_width, height: self.answer.answer_rows(answer_width, room).min(most), ..inside };
         self.answer.draw_answer(frame, answer, room, draw.theme);
         let told_area = match wide {
             true => Rect { x: answer.right() + 4, y, width: told_width, height: told_rows },
@@ -130,7 +131,8 @@ impl ManyForm {
         pen.put_whole(&self.from, theme.quiet);
     }
 
-    /// How many get what, and what is still to come, each with its style; each has a line of so much room, where there is such.
+    /// How many get what, and what is still to come, each with its style; each has a line of so much room, where there
+    /// is such.
     fn count_lines(&self, room: Option<u16>, cx: &AppContext) -> Vec<(String, Style)> {
         let theme = &cx.theme;
         let mut lines = match self.gets {
@@ -141,7 +143,11 @@ impl ManyForm {
                     (false, 0) => theme.strong,
                     (false, _) => theme.plain,
                 };
-                self.counts_in_words(room).into_iter().enumerate().map(|(index, (words, care))| (words, style(index, care))).collect()
+                self.counts_in_words(room)
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, (words, care))| (words, style(index, care)))
+                    .collect()
             }
         };
         if self.is_searching() {
@@ -150,7 +156,8 @@ impl ManyForm {
         lines
     }
 
-    /// What is told of the whole: the counts, each on a line where they stand beside the answer; the number that is typed; that it is final.
+    /// What is told of the whole: the counts, each on a line where they stand beside the answer; the number that is
+    /// typed; that it is final.
     fn told(&self, wide: bool, width: u16, cx: &AppContext) -> Vec<Told> {
         let counts = self.count_lines(wide.then_some(width), cx);
         // The payments of a case are one: its money stands in the title.
@@ -163,11 +170,13 @@ impl ManyForm {
         // Where not even the largest sum has room beside its count, the sums have the line below.
         let beside = sum(width.saturating_sub(taken));
         let below = if beside.is_none() { sum(width.saturating_sub(INDENT)) } else { None };
-        let below = below.map(|sum| Told::Words(vec![(format!("{:1$}{sum}", "", usize::from(INDENT)), cx.theme.plain)]));
+        let below =
+            below.map(|sum| Told::Words(vec![(format!("{:1$}{sum}", "", usize::from(INDENT)), cx.theme.plain)]));
         let mut told: Vec<Told> = match wide {
             true => {
-                let lines =
-                    |(text, style): (String, Style)| wrap(&text, width).into_iter().map(move |line| Told::Words(vec![(line, style)]));
+                let lines = |(text, style): (String, Style)| {
+                    wrap(&text, width).into_iter().map(move |line| Told::Words(vec![(line, style)]))
+                };
                 let mut lines: Vec<Told> = counts.into_iter().flat_map(lines).collect();
                 if let Some(Told::Words(first)) = lines.first_mut() {
                     first.extend(beside.map(|sum| (sum, cx.theme.plain)));
@@ -189,13 +198,15 @@ impl ManyForm {
         let ways: Vec<_> = self.ways_on(cx.place.dialect).iter().map(way).collect();
         let between = [("   ".to_owned(), cx.theme.warning)];
         // Each has a line of its own where they stand beside the answer.
-        let sentences = if wide { ways.iter().map(|way| way.to_vec()).collect() } else { vec![ways.join(&between[..])] };
+        let sentences =
+            if wide { ways.iter().map(|way| way.to_vec()).collect() } else { vec![ways.join(&between[..])] };
         for sentence in sentences {
             let parts = sentence.iter().map(|(text, style)| (text.as_str(), *style));
             told.extend(wrap_styled(parts, width).into_iter().filter(|line| !line.is_empty()).map(Told::Sentence));
         }
         told.extend(self.asked_number().filter(|_| !wide).map(|_| Told::Number));
-        let wrong = self.number_wrong().filter(|_| !wide).map_or_else(Vec::new, |wrong| wrap(&format!("✗ {wrong}"), width));
+        let wrong =
+            self.number_wrong().filter(|_| !wide).map_or_else(Vec::new, |wrong| wrap(&format!("✗ {wrong}"), width));
         told.extend(wrong.into_iter().map(|line| Told::Words(vec![(line, cx.theme.danger)])));
         let follows = self.follows_refund().then_some("the refund leaves first, the others once it is recorded");
         let finality = (self.gets.is_err() || self.counts().sent > 0).then(|| self.finality(cx));
@@ -281,7 +292,11 @@ impl ManyForm {
             rows.push(AlertRow { sign, alert: &row.alert, what, brief: None, style, quiet, beside: Vec::new() });
         }
         let has_focus = self.part == Part::List;
-        let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { of_one_payment(self.rows.iter().map(|row| &row.alert)) };
+        let columns = if self.purpose == AnswerScope::Bulk {
+            OF_MANY
+        } else {
+            of_one_payment(self.rows.iter().map(|row| &row.alert))
+        };
         // In a narrow list the descriptor gives way: why an alert is left out decides.
         let what = if self.purpose == AnswerScope::Bulk { (0, most_of_reasons(list.width)) } else { WHAT };
         let table = AlertTable { rows: &rows, columns, title: "GETS", what, beside: &[] };
@@ -306,7 +321,9 @@ impl ManyForm {
         self.targets.push(pen.put_key("esc", back, theme), Target::Back);
         let rest: &[(&str, &str)] = match self.part {
             Part::List => &[("space", self.space_words()), ("tab", "fields"), ("j k", "move")],
-            _ if cx.place.dialect == Dialect::Older => &[("tab", self.space_in_list()), ("alt-r alt-n alt-s", "refund")],
+            _ if cx.place.dialect == Dialect::Older => {
+                &[("tab", self.space_in_list()), ("alt-r alt-n alt-s", "refund")]
+            }
             _ => &[("tab", self.space_in_list()), ("alt-r alt-n alt-i", "decide")],
         };
         for (key, words) in rest {

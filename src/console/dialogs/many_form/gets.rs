@@ -82,7 +82,8 @@ impl FormItem {
         }
     }
 
-    /// Takes the alert as it is now. What changed of the facts that a decision rests on, where anything did: nothing is known around it then.
+    /// Takes the alert as it is now. What changed of the facts that a decision rests on, where anything did: nothing is
+    /// known around it then.
     pub(super) fn take_alert(&mut self, alert: &Alert) -> Option<String> {
         let changed = alert.changed_since(&self.alert).filter(|_| alert.outcome.is_none());
         if changed.is_some() {
@@ -137,8 +138,8 @@ impl FormItem {
         (self.alert.clone(), self.others().to_vec())
     }
 
-    /// Takes in which others are on its payment. Where the shop's orders were asked without all of them, those are asked again: what they
-    /// said so far is not all that was looked for.
+    /// Takes in which others are on its payment. Where the shop's orders were asked without all of them, those are
+    /// asked again: what they said so far is not all that was looked for.
     pub(super) fn take_others(&mut self, found: Reply<Vec<Alert>>) -> Option<(Alert, Vec<Alert>)> {
         self.not_again = found.is_err() && self.others.loaded().is_some();
         self.others.answer(found);
@@ -166,7 +167,8 @@ impl FormItem {
     }
 }
 
-/// What the shop's orders say of each alert: that the payment's money went back counts for all its alerts, whichever the order was found by.
+/// What the shop's orders say of each alert: that the payment's money went back counts for all its alerts, whichever
+/// the order was found by.
 pub(super) fn orders(rows: &[FormItem], twins: &[BTreeSet<usize>]) -> Vec<Option<OrderAdvice>> {
     let of = |(row, twins): (&FormItem, &BTreeSet<usize>)| {
         let own = row.order().copied();
@@ -211,7 +213,9 @@ pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Resul
         let taken = match takes_part(row, cx.known_decisions()) {
             Some(out) => out,
             None => match resolution((position, row), rows, orders[position].as_ref(), said, &alone, cx) {
-                Ok(resolution) => held_to_the_guards((position, row), orders[position].as_ref(), resolution, rows, &all, said, cx),
+                Ok(resolution) => {
+                    held_to_the_guards((position, row), orders[position].as_ref(), resolution, rows, &all, said, cx)
+                }
                 Err(wrong) => return Err(wrong),
             },
         };
@@ -219,7 +223,9 @@ pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Resul
     }
     if said.refunds_in_case().is_some_and(|first| is_left_out(first, rows, &all)) {
         // What follows from a refund does not leave without it.
-        all.iter_mut().filter(|gets| matches!(gets, Gets::Sent(_))).for_each(|gets| *gets = Gets::out("follows the refund"));
+        all.iter_mut()
+            .filter(|gets| matches!(gets, Gets::Sent(_)))
+            .for_each(|gets| *gets = Gets::out("follows the refund"));
     }
     Ok(all)
 }
@@ -247,13 +253,15 @@ fn resolution(
     cx: &AppContext,
 ) -> Result<Resolution, Vec<FieldError>> {
     let AnswerScope::Case(first) = said.purpose else { return alone.clone() };
-    let of = |reason| Resolution::from_parts(invalid(reason, said.dialect, said.parts.comments.clone()), said.dialect, None);
+    let of =
+        |reason| Resolution::from_parts(invalid(reason, said.dialect, said.parts.comments.clone()), said.dialect, None);
     if alone.as_ref().is_ok_and(Resolution::gives_money_back) && row.alert.id != first {
         // Money goes back by the same decision.
         return of(InvalidReason::Duplicate);
     }
     // A refund of the older dialect that was chosen by hand asks for its word.
-    let is_open = said.parts.resolution.is_none() && (said.dialect == Dialect::Current || said.parts.refunded.is_none());
+    let is_open =
+        said.parts.resolution.is_none() && (said.dialect == Dialect::Current || said.parts.refunded.is_none());
     if said.choice == Choice::Invalid && alone.is_err() && is_open {
         let twins = cx.known_decisions().duplicates(&row.alert, said.twins[position].iter().map(|at| &rows[*at].alert));
         // Which of several is a duplicate is not said by those that wait.
@@ -297,13 +305,18 @@ fn held_to_the_guards(
         return Gets::care("not shown to be on the refund's own payment");
     }
     if said.purpose == AnswerScope::Bulk {
-        let first = earlier.iter().zip(rows).find(|(gets, _)| matches!(gets, Gets::Sent(_))).map(|(_, row)| &row.alert.currency);
+        let first = earlier
+            .iter()
+            .zip(rows)
+            .find(|(gets, _)| matches!(gets, Gets::Sent(_)))
+            .map(|(_, row)| &row.alert.currency);
         if let (Resolution::Older { amount_stopped: Some(_), .. }, Some(currency)) = (&resolution, first)
             && !currency.is_same(&alert.currency)
         {
             return Gets::care(format!("the stopped amount is in {}", sanitize(currency.as_str())));
         }
-        let is_refunded = |at: &&usize| matches!(earlier.get(**at), Some(Gets::Sent(other)) if other.gives_money_back());
+        let is_refunded =
+            |at: &&usize| matches!(earlier.get(**at), Some(Gets::Sent(other)) if other.gives_money_back());
         let twin = said.twins[position].iter().find(is_refunded);
         if let Some(twin) = twin {
             return Gets::care(format!("on one payment with {}, above", subject(&rows[*twin].alert)));

@@ -1,4 +1,5 @@
-//! The form for several alerts: one decision for what is marked, or for a case; a list of what each alert gets; one send for all of them.
+//! The form for several alerts: one decision for what is marked, or for a case; a list of what each alert gets; one
+//! send for all of them.
 
 mod draw;
 mod gets;
@@ -28,7 +29,9 @@ use crate::console::message::AdvisedAlert;
 use crate::console::resolving::{stage_together, subject};
 use crate::console::runs::LeftOut;
 use crate::console::text::{counted, sanitize};
-use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput};
+use crate::console::{
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput,
+};
 use crate::desk::{Draft, GroupDraft};
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, duplicate};
@@ -127,7 +130,14 @@ impl ManyForm {
         // Of a draft that is for others too, what was typed for them stays.
         let own = cx.group_drafts.find(case, &ids).filter(|draft| case || draft.alerts.len() == ids.len());
         let id = own.map_or_else(Uuid::now_v7, |draft| draft.id);
-        let typed = TypedAnswer::begun(GroupDraft { id, case, alerts: ids, left_out: Vec::new(), answer: answer.answer(), told: false });
+        let typed = TypedAnswer::begun(GroupDraft {
+            id,
+            case,
+            alerts: ids,
+            left_out: Vec::new(),
+            answer: answer.answer(),
+            told: false,
+        });
         let rows = alerts.into_iter().map(FormItem::of).collect();
         let mut form = Self {
             answer,
@@ -207,7 +217,9 @@ impl ManyForm {
     /// Works out what each alert gets by what is said now.
     fn work_out(&mut self, cx: &AppContext) {
         let orders = gets::orders(&self.rows, &self.twins);
-        for (row, order) in self.rows.iter_mut().zip(orders).filter(|(row, _)| !row.confirmed.is_empty() || row.known.is_some()) {
+        for (row, order) in
+            self.rows.iter_mut().zip(orders).filter(|(row, _)| !row.confirmed.is_empty() || row.known.is_some())
+        {
             row.hold_to_known(row.refunds_known(order, cx));
         }
         let parts = self.answer.answer();
@@ -245,7 +257,10 @@ impl ManyForm {
 
     /// How many alerts' payments were not looked up, because that failed.
     fn not_looked_up(&self) -> usize {
-        self.rows.iter().filter(|row| matches!(row.others, Loadable::Failed(_)) || matches!(row.order, Loadable::Failed(_))).count()
+        self.rows
+            .iter()
+            .filter(|row| matches!(row.others, Loadable::Failed(_)) || matches!(row.order, Loadable::Failed(_)))
+            .count()
     }
 
     fn is_searching(&self) -> bool {
@@ -253,7 +268,8 @@ impl ManyForm {
         self.needs_search() && !self.rows.iter().all(is_known)
     }
 
-    /// Whether it matters which other alerts are on the payments: always where it costs one search, else once it is known what is answered.
+    /// Whether it matters which other alerts are on the payments: always where it costs one search, else once it is
+    /// known what is answered.
     fn needs_search(&self) -> bool {
         self.by_one_search || self.gets.is_ok()
     }
@@ -361,9 +377,12 @@ impl ManyForm {
         outcome
     }
 
-    /// The refunds that were known of what is made: those that were confirmed by hand, and those that an answer rests on.
+    /// The refunds that were known of what is made: those that were confirmed by hand, and those that an answer rests
+    /// on.
     fn known_refunds(&self, made: &[(Alert, Resolution)], cx: &AppContext) -> Vec<(AlertId, KnownRefunds)> {
-        let rests = |row: &FormItem| made.iter().any(|(alert, resolution)| alert.id == row.alert.id && resolution.rests_on_another());
+        let rests = |row: &FormItem| {
+            made.iter().any(|(alert, resolution)| alert.id == row.alert.id && resolution.rests_on_another())
+        };
         let of = |(row, order): (&FormItem, Option<OrderAdvice>)| {
             let rested_on = || rests(row).then(|| row.refunds_known(order, cx));
             Some((row.alert.id, row.known.clone().or_else(rested_on)?))
@@ -394,8 +413,8 @@ impl ManyForm {
         outcome
     }
 
-    /// Takes an alert as it is now; whether that is news. Where the facts that a decision rests on changed, all is looked for anew, and what
-    /// was ticked or typed to confirm has to be again.
+    /// Takes an alert as it is now; whether that is news. Where the facts that a decision rests on changed, all is
+    /// looked for anew, and what was ticked or typed to confirm has to be again.
     fn take_alert(&mut self, alert: &Alert) -> bool {
         let (mut is_news, mut changed) = (false, None);
         for row in &mut self.rows {
@@ -403,7 +422,8 @@ impl ManyForm {
                 is_news = true;
                 changed = row.take_alert(alert);
             }
-            let looked_up = if let Loadable::Loaded(others) = &mut row.others { others.iter_mut() } else { [].iter_mut() };
+            let looked_up =
+                if let Loadable::Loaded(others) = &mut row.others { others.iter_mut() } else { [].iter_mut() };
             let others = looked_up.chain(&mut row.known_others);
             for other in others.filter(|other| other.id == alert.id && **other != *alert) {
                 other.clone_from(alert);
@@ -415,8 +435,11 @@ impl ManyForm {
             (self.twins, self.asked) = (twins(&alerts), 0);
             self.number = TextInput::one_line("");
             let unsent = if self.kept_send.take().is_some() { "Nothing was sent. " } else { "" };
-            self.word =
-                Some(format!("{unsent}{} {} has changed: {words}.", sanitize(alert.provider.as_str()), sanitize(&alert.provider_id)));
+            self.word = Some(format!(
+                "{unsent}{} {} has changed: {words}.",
+                sanitize(alert.provider.as_str()),
+                sanitize(&alert.provider_id)
+            ));
         }
         is_news
     }
@@ -486,7 +509,8 @@ impl ManyForm {
             Message::AuditOf(asked, answer) => self.audit.take(asked, answer, self.rows.iter().map(|row| &row.alert)),
             Message::JournalRead(_) => {}
             Message::AdvisedByOrders(advised) => self.take_orders(advised),
-            // The list stands still under the form; its alerts must not. Another one on a payment may have been refunded meanwhile.
+            // The list stands still under the form; its alerts must not. Another one on a payment may have been
+            // refunded meanwhile.
             Message::Changed(Ok(_)) => {
                 self.reading.changed();
                 if self.by_one_search {

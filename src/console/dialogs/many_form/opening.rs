@@ -1,4 +1,5 @@
-//! Opens the form for several alerts: on what is marked, on a case, on what failed; as it was filled in before, where it was begun and not sent.
+//! Opens the form for several alerts: on what is marked, on a case, on what failed; as it was filled in before, where
+//! it was begun and not sent.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,8 @@ const READ_ONLY: &str = "This place is read-only: nothing is sent from here.";
 
 const RESTORED: &str = "Your earlier draft is back.";
 
-/// Opens the form on what is marked, as it was left. Where it was not begun yet, what it is answered with is chosen there.
+/// Opens the form on what is marked, as it was left. Where it was not begun yet, what it is answered with is chosen
+/// there.
 pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
     let ids: Vec<AlertId> = queue.marked.alerts().iter().map(|alert| alert.id).collect();
     let Some(draft) = cx.group_drafts.find(false, &ids).cloned() else {
@@ -33,18 +35,22 @@ pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
 }
 
 fn restored(draft: &GroupDraft, alerts: usize) -> String {
-    let part = if alerts < draft.alerts.len() { format!(", for {} of them", count(alerts as u64)) } else { String::new() };
+    let part =
+        if alerts < draft.alerts.len() { format!(", for {} of them", count(alerts as u64)) } else { String::new() };
     format!("Your earlier draft for {} is back{part}.", GroupDraftList::for_whom(draft))
 }
 
-/// Goes on with what was begun for what was marked before, as far as it still waits for an answer: `opens` its form, else tells of it. Nothing
-/// is marked for it.
+/// Goes on with what was begun for what was marked before, as far as it still waits for an answer: `opens` its form,
+/// else tells of it. Nothing is marked for it.
 pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Orders {
     let key = cx.key(Action::Bulk);
     let read = match read {
         Ok(read) => read,
         Err(error) => {
-            cx.notify(Tone::Bad, format!("What an answer was begun for cannot be read: {error}. {key} reads it again."));
+            cx.notify(
+                Tone::Bad,
+                format!("What an answer was begun for cannot be read: {error}. {key} reads it again."),
+            );
             return Vec::new();
         }
     };
@@ -77,8 +83,8 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
     form.open(Some(note), cx)
 }
 
-/// Makes a decision again, with its comment, on what is marked. Where something has to be looked at or typed, and where a form is wanted,
-/// that opens with it.
+/// Makes a decision again, with its comment, on what is marked. Where something has to be looked at or typed, and where
+/// a form is wanted, that opens with it.
 pub fn repeat(last: &Resolution, in_form: bool, queue: &Queue, cx: &mut AppContext) -> Orders {
     let Some(mut form) = begin(queue, Some(Choice::of(last)), Some(last.to_parts()), cx) else { return Vec::new() };
     form.fill_in(&last.to_parts(), cx);
@@ -103,7 +109,8 @@ pub struct KnownCase {
     pub first: AlertId,
 }
 
-/// Opens the form on the alerts of one payment, with a decision already made; what was written for that decision before is in it.
+/// Opens the form on the alerts of one payment, with a decision already made; what was written for that decision before
+/// is in it.
 pub fn answer_case(case: &KnownCase, choice: Choice, cx: &mut AppContext) -> Orders {
     if cx.place.read_only {
         cx.notify(Tone::Note, READ_ONLY);
@@ -117,8 +124,8 @@ pub fn answer_case(case: &KnownCase, choice: Choice, cx: &mut AppContext) -> Ord
     form.open(note, cx)
 }
 
-/// What each alert of a case would get if the form that [`answer_case`] opens were sent as it stands; nothing where it would be refused, because
-/// a reason is asked for. It is the form itself that says it.
+/// What each alert of a case would get if the form that [`answer_case`] opens were sent as it stands; nothing where it
+/// would be refused, because a reason is asked for. It is the form itself that says it.
 pub fn foresee(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<Vec<Gets>> {
     filled_in(case, choice, cx)?.0.gets.ok()
 }
@@ -127,7 +134,9 @@ pub fn foresee(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<Vec<
 fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(ManyForm, Option<String>)> {
     let ids: Vec<AlertId> = case.alerts.iter().map(|alert| alert.id).collect();
     let draft = cx.group_drafts.find(true, &ids).cloned();
-    let anew = |answer| ManyForm::new(case.alerts.clone(), Some(choice), answer, AnswerScope::Case(case.first), String::new(), cx);
+    let anew = |answer| {
+        ManyForm::new(case.alerts.clone(), Some(choice), answer, AnswerScope::Case(case.first), String::new(), cx)
+    };
     let mut form = anew(draft.as_ref().map(|draft| draft.answer.clone()))?;
     let mut note = None;
     if let Some(draft) = draft {
@@ -141,7 +150,8 @@ fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(ManyF
         }
     }
     for row in &mut form.rows {
-        // The page may have been open for long: what it knows does not count as looked up, and a send waits for what is found now.
+        // The page may have been open for long: what it knows does not count as looked up, and a send waits for what is
+        // found now.
         row.known_order = case.orders.get(&row.alert.id).copied();
         row.known_others = case.others.get(&row.alert.id).cloned().unwrap_or_default();
     }
@@ -186,8 +196,8 @@ fn begin(queue: &Queue, choice: Option<Choice>, draft: Option<Draft>, cx: &mut A
 }
 
 impl ManyForm {
-    /// Opens it, and begins to look the payments up, and who answered what is answered. What was said of other alerts would be read as of these;
-    /// `note` is of them.
+    /// Opens it, and begins to look the payments up, and who answered what is answered. What was said of other alerts
+    /// would be read as of these; `note` is of them.
     fn open(mut self, note: Option<String>, cx: &mut AppContext) -> Orders {
         cx.toasts.drop_notes();
         if let Some(note) = note {

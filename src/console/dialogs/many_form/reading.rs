@@ -1,4 +1,5 @@
-//! Reads the alerts of the form for several again after something changed at the service: some at a time, all of them in their turn.
+//! Reads the alerts of the form for several again after something changed at the service: some at a time, all of them
+//! in their turn.
 
 use std::collections::VecDeque;
 

@@ -41,11 +41,13 @@ impl ManyForm {
         matches!(self.purpose, AnswerScope::Case(_)) && self.answer.says_refund() && self.counts().sent > 1
     }
 
-    /// Whether what speaks against an answer can be confirmed here: in a case all of it. Of many alerts each has to be looked at by itself,
-    /// but for what another answer of this form fits, and for what has changed, which the list tells.
+    /// Whether what speaks against an answer can be confirmed here: in a case all of it. Of many alerts each has to be
+    /// looked at by itself, but for what another answer of this form fits, and for what has changed, which the list
+    /// tells.
     pub(super) fn can_be_confirmed(&self, cautions: &[Caution]) -> bool {
         let is_case = self.purpose != AnswerScope::Bulk;
-        !cautions.is_empty() && (is_case || cautions.iter().all(|caution| matches!(caution, Caution::RefundDenied | Caution::Changed)))
+        !cautions.is_empty()
+            && (is_case || cautions.iter().all(|caution| matches!(caution, Caution::RefundDenied | Caution::Changed)))
     }
 
     /// What space does to the alert under the list's cursor.
@@ -70,10 +72,12 @@ impl ManyForm {
     pub(super) fn ways_on(&self, dialect: Dialect) -> Vec<[String; 2]> {
         let Some(row) = self.refund_left_out() else { return Vec::new() };
         let is_taken_in = self.rows[row].left_out;
-        let can_be = matches!(self.gets_of(row), Some(Gets::Out { cautions, .. }) if is_taken_in || self.can_be_confirmed(cautions));
+        let can_be = matches!(self.gets_of(row), Some(Gets::Out { cautions,
+            .. }) if is_taken_in || self.can_be_confirmed(cautions));
         let keys = if self.part == Part::List { "space" } else { "tab, then space" };
         let does = if is_taken_in { "take the refund in" } else { "refund all the same" };
-        let here = can_be.then(|| [keys.to_owned(), format!(" on {}: {does}", sanitize(self.rows[row].alert.provider.as_str()))]);
+        let here = can_be
+            .then(|| [keys.to_owned(), format!(" on {}: {does}", sanitize(self.rows[row].alert.provider.as_str()))]);
         let invalid = (dialect == Dialect::Current).then(|| ["alt-i".to_owned(), ": all invalid".to_owned()]);
         here.into_iter().chain(invalid).collect()
     }
@@ -92,8 +96,9 @@ impl ManyForm {
         }
     }
 
-    /// The words of the counts, each with whether somebody should see to it: `35 will be sent`, `2 left out: answered already`. Reasons are
-    /// given as far as they have room, and numbers stand below each other where each count has a line.
+    /// The words of the counts, each with whether somebody should see to it: `35 will be sent`, `2 left out: answered
+    /// already`. Reasons are given as far as they have room, and numbers stand below each other where each count has a
+    /// line.
     pub(super) fn counts_in_words(&self, room: Option<u16>) -> Vec<(String, bool)> {
         let FormCounts { sent, left_out, care } = self.counts();
         let why = if self.refund_left_out().is_some() { " without the refund" } else { "" };
@@ -106,13 +111,16 @@ impl ManyForm {
             (self.not_looked_up(), "not checked for doubles".to_owned(), true),
             (not_again, "not checked again for doubles".to_owned(), true),
         ];
-        let counts: Vec<_> = counts.into_iter().enumerate().filter(|(index, (many, ..))| *index == 0 || *many > 0).collect();
+        let counts: Vec<_> =
+            counts.into_iter().enumerate().filter(|(index, (many, ..))| *index == 0 || *many > 0).collect();
         let number = |many: &usize| count(*many as u64);
-        let widest = counts.iter().map(|(_, (many, ..))| number(many).len()).max().filter(|_| room.is_some()).unwrap_or(0);
+        let widest =
+            counts.iter().map(|(_, (many, ..))| number(many).len()).max().filter(|_| room.is_some()).unwrap_or(0);
         counts.iter().map(|(_, (many, words, care))| (format!("{:>widest$} {words}", number(many)), *care)).collect()
     }
 
-    /// Why some are left out, each reason once and in its first words, where all of them have room behind the count's own words.
+    /// Why some are left out, each reason once and in its first words, where all of them have room behind the count's
+    /// own words.
     fn reasons(&self, careful: bool, words: &str, room: Option<u16>) -> String {
         let Some(room) = room else { return String::new() };
         let mut reasons: Vec<&str> = Vec::new();
@@ -164,7 +172,8 @@ mod tests {
             currency: Currency::new(currency),
             ..Alert::sample()
         };
-        let alerts = [of("1000", "USD"), of("12.50", "EUR"), of("0.10", "EUR"), Alert { amount: None, ..Alert::sample() }];
+        let alerts =
+            [of("1000", "USD"), of("12.50", "EUR"), of("0.10", "EUR"), Alert { amount: None, ..Alert::sample() }];
 
         assert_eq!(sums(alerts.iter()), ["12.60 EUR", "1,000.00 USD"]);
     }

@@ -37,8 +37,8 @@ impl TypedAnswer {
         self.due
     }
 
-    /// Whether what stands in the form is to be kept now; with `at_once` whatever was typed since is. What was not touched leaves the draft
-    /// that is there as it is.
+    /// Whether what stands in the form is to be kept now; with `at_once` whatever was typed since is. What was not
+    /// touched leaves the draft that is there as it is.
     pub(super) fn take_due(&mut self, stands: &GroupDraft, at_once: bool, now: Timestamp) -> bool {
         if self.ended || *stands == self.known {
             self.due = None;
@@ -49,7 +49,13 @@ impl TypedAnswer {
     }
 
     /// Keeps what stands in the form; nothing where that is blank. The first time the journal says so, by an alert.
-    pub(super) fn keep(&mut self, stands: GroupDraft, is_blank: bool, first: Option<JournalAlert>, cx: &mut AppContext) -> Vec<Effect> {
+    pub(super) fn keep(
+        &mut self,
+        stands: GroupDraft,
+        is_blank: bool,
+        first: Option<JournalAlert>,
+        cx: &mut AppContext,
+    ) -> Vec<Effect> {
         self.known = stands.clone();
         if is_blank {
             return cx.group_drafts.drop(stands.id).into_iter().collect();

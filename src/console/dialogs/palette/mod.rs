@@ -14,7 +14,9 @@ use crate::console::text::{columns, cut, sanitize};
 use crate::console::widgets::menu::{Selection, is_roomy};
 use crate::console::widgets::panel::PanelWidth;
 use crate::console::widgets::text_input::Typed;
-use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Theme, Tone};
+use crate::console::{
+    Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Theme, Tone,
+};
 use crate::domain::{Alert, AlertId, Timestamp};
 
 use offers::{PaletteGoal, PaletteOffer};
@@ -85,7 +87,8 @@ impl Palette {
     fn headings<'r>(&self, rows: &[PaletteRow<'r>], cx: &AppContext) -> Vec<(usize, &'r str)> {
         let typed = self.input.text();
         let first_alert = rows.iter().position(|row| matches!(row, PaletteRow::Alert(_))).map(|at| (at, "Alerts"));
-        let first_idle = rows.iter().position(|row| matches!(row, PaletteRow::Offer(offer) if is_behind(offer, &typed)));
+        let first_idle =
+            rows.iter().position(|row| matches!(row, PaletteRow::Offer(offer) if is_behind(offer, &typed)));
         let idle = first_idle.map(|at| (at, "Nothing to do here now"));
         if !self.input.is_empty() {
             return first_alert.into_iter().chain(idle).collect();
@@ -93,7 +96,10 @@ impl Palette {
         let rows = &rows[..first_idle.unwrap_or(rows.len())];
         let used = rows
             .iter()
-            .take_while(|row| matches!(row, PaletteRow::Offer(offer) if cx.recent.iter().take(RECENT).any(|id| *id == offer.goal.id())))
+            .take_while(|row| {
+                matches!(row,
+                PaletteRow::Offer(offer) if cx.recent.iter().take(RECENT).any(|id| *id == offer.goal.id()))
+            })
             .count();
         let mut headings: Vec<(usize, &str)> = if used > 0 { vec![(0, "Used last")] } else { Vec::new() };
         for (at, row) in rows.iter().enumerate().skip(used) {
@@ -117,19 +123,22 @@ impl Palette {
         self.search.typed(cx);
     }
 
-    /// What is chosen, where it is held as itself. An offer that does something stands above all alerts and keeps its row; of one that does
-    /// nothing now the first row says only that nothing else was found yet.
+    /// What is chosen, where it is held as itself. An offer that does something stands above all alerts and keeps its
+    /// row; of one that does nothing now the first row says only that nothing else was found yet.
     fn held(&self, cx: &AppContext) -> Option<HeldChoice> {
         let rows = self.rows(cx);
         let at = self.menu.chosen.index(rows.len())?;
         match rows[at] {
             PaletteRow::Alert(alert) => Some(HeldChoice::Alert(alert.id)),
-            PaletteRow::Offer(offer) if at > 0 && is_behind(offer, &self.input.text()) => Some(HeldChoice::Idle(offer.goal.clone())),
+            PaletteRow::Offer(offer) if at > 0 && is_behind(offer, &self.input.text()) => {
+                Some(HeldChoice::Idle(offer.goal.clone()))
+            }
             PaletteRow::Offer(_) => None,
         }
     }
 
-    /// Whether an alert is gone to once it is found: nothing else goes by what is typed, or the alerts are of what was typed before.
+    /// Whether an alert is gone to once it is found: nothing else goes by what is typed, or the alerts are of what was
+    /// typed before.
     fn waits_for_alert(&self, cx: &AppContext) -> bool {
         let rows = self.rows(cx);
         match self.menu.chosen.index(rows.len()) {
@@ -186,11 +195,14 @@ impl Palette {
             PaletteGoal::Act(action) => orders.push(Order::Choose(action)),
             PaletteGoal::InList(list, action) => orders.extend([Order::Choose(list), Order::Choose(action)]),
             PaletteGoal::Setting(setting) => {
-                orders.extend(leave.into_iter().chain([Order::Act(Action::ShowSettings), Message::GoToSetting(setting).into()]));
+                orders.extend(
+                    leave.into_iter().chain([Order::Act(Action::ShowSettings), Message::GoToSetting(setting).into()]),
+                );
             }
             PaletteGoal::Open(next) => orders.extend(leave.into_iter().chain([Message::OpenConsole(next).into()])),
             PaletteGoal::View(name) => match cx.views.named(&name, cx.now, cx.calendar()) {
-                Some(Ok(view)) => orders.extend(leave.into_iter().chain([Order::Act(Action::ShowQueue), Message::ShowView(view).into()])),
+                Some(Ok(view)) => orders
+                    .extend(leave.into_iter().chain([Order::Act(Action::ShowQueue), Message::ShowView(view).into()])),
                 Some(Err(error)) => cx.notify(Tone::Bad, format!("The view {name} cannot be read: {error}")),
                 None => {}
             },
@@ -227,7 +239,8 @@ impl Palette {
     }
 }
 
-/// Whether an offer stands behind all that can be done or gone to: it does nothing now, and what is typed is not its very name.
+/// Whether an offer stands behind all that can be done or gone to: it does nothing now, and what is typed is not its
+/// very name.
 fn is_behind(offer: &PaletteOffer, typed: &str) -> bool {
     offer.idle.is_some() && !offers::is_named(offer, typed)
 }
@@ -259,7 +272,8 @@ fn about_room(offer: &PaletteOffer, names: u16, room: u16) -> u16 {
     room.saturating_sub(names + 2 + columns(&cut(&offer.keys, KEYS)) + 2)
 }
 
-/// An offer in so many columns: its name, what it does, and its keys at the end; all of it quiet where it does nothing now.
+/// An offer in so many columns: its name, what it does, and its keys at the end; all of it quiet where it does nothing
+/// now.
 fn offer_line<'l>(offer: &PaletteOffer, names: u16, room: u16, theme: &Theme) -> Line<'l> {
     let keys = cut(&offer.keys, KEYS).into_owned();
     let name = cut(&sanitize(&offer.name), names).into_owned();
@@ -268,7 +282,8 @@ fn offer_line<'l>(offer: &PaletteOffer, names: u16, room: u16, theme: &Theme) ->
     let about = if room < NARROW { String::new() } else { cut(&sanitize(said_of(offer)), about_room).into_owned() };
     let gap = (about_room + 2).saturating_sub(columns(&about));
     let blanks = |count: u16| " ".repeat(usize::from(count));
-    let (name_style, key_style) = if offer.idle.is_some() { (theme.quiet, theme.quiet) } else { (theme.strong, theme.key) };
+    let (name_style, key_style) =
+        if offer.idle.is_some() { (theme.quiet, theme.quiet) } else { (theme.strong, theme.key) };
     Line::from(vec![
         Span::styled(name, name_style),
         Span::raw(blanks(pad)),
@@ -336,14 +351,18 @@ impl Dialog for Palette {
             (true, _) => "",
         };
         let below = match self.menu.chosen.index(rows.len()).map(|at| &rows[at]) {
-            Some(PaletteRow::Offer(offer)) if is_narrow || columns(&sanitize(said_of(offer))) > about_room(offer, names, room) => {
+            Some(PaletteRow::Offer(offer))
+                if is_narrow || columns(&sanitize(said_of(offer))) > about_room(offer, names, room) =>
+            {
                 said_of(offer).to_owned()
             }
             _ => String::new(),
         };
         let pick = match self.menu.chosen.index(rows.len()).map(|at| &rows[at]) {
             Some(PaletteRow::Offer(PaletteOffer { idle: Some(_), .. })) => Some("say why"),
-            Some(PaletteRow::Offer(PaletteOffer { goal: PaletteGoal::Act(_) | PaletteGoal::InList(..), .. })) => Some("run"),
+            Some(PaletteRow::Offer(PaletteOffer { goal: PaletteGoal::Act(_) | PaletteGoal::InList(..), .. })) => {
+                Some("run")
+            }
             _ => None,
         };
         let groups = self.headings(&rows, cx);

@@ -1,5 +1,5 @@
-//! What the palette offers: what can be done in a place, the lists it can be done in, views and other consoles; and how what is typed ranks
-//! it.
+//! What the palette offers: what can be done in a place, the lists it can be done in, views and other consoles; and how
+//! what is typed ranks it.
 
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -57,9 +57,13 @@ pub struct PaletteOffer {
 /// What stands over the screens.
 const SCREENS: &str = "Screens";
 
-/// The actions of these contexts, each with why it means nothing now where that is so; those of the innermost context first, each once, as
-/// the help groups them.
-pub fn actions(keymap: &Keymap, contexts: &[KeyContext], why_idle: impl Fn(Action) -> Option<&'static str>) -> Vec<PaletteOffer> {
+/// The actions of these contexts, each with why it means nothing now where that is so; those of the innermost context
+/// first, each once, as the help groups them.
+pub fn actions(
+    keymap: &Keymap,
+    contexts: &[KeyContext],
+    why_idle: impl Fn(Action) -> Option<&'static str>,
+) -> Vec<PaletteOffer> {
     let mut shown: Vec<&Binding> = Vec::new();
     for context in contexts {
         let new = keymap.bindings(*context).filter(|binding| binding.action != Action::Palette);
@@ -155,12 +159,13 @@ pub fn consoles(place: &SessionInfo) -> Vec<PaletteOffer> {
         idle: None,
     };
     let profiles = place.profiles.iter().map(|name| offer("Profiles", NextConsole::Profile(name.clone()), name));
-    let organizations = place.organizations.iter().map(|name| offer("Organizations", NextConsole::Organization(name.clone()), name));
+    let organizations =
+        place.organizations.iter().map(|name| offer("Organizations", NextConsole::Organization(name.clone()), name));
     profiles.chain(organizations).collect()
 }
 
-/// The offers that fit what is typed, by their places, best first: what goes by that very name, then what does something now; of equal ones
-/// what was used last. Nothing typed: what was used comes first, then all in their order.
+/// The offers that fit what is typed, by their places, best first: what goes by that very name, then what does
+/// something now; of equal ones what was used last. Nothing typed: what was used comes first, then all in their order.
 pub fn ranked(offers: &[PaletteOffer], typed: &str, recent: &[String]) -> Vec<usize> {
     let age = |offer: &PaletteOffer| recent.iter().position(|id| *id == offer.goal.id()).unwrap_or(usize::MAX);
     let words: Vec<Word> = words_of(typed).map(Word::of).collect();
@@ -230,7 +235,12 @@ impl Word {
     fn of(text: &str) -> Self {
         let atom = |kind| Atom::new(text, CaseMatching::Ignore, Normalization::Smart, kind, false);
         let length = text.chars().count();
-        Self { length, apart: atom(AtomKind::Fuzzy), together: atom(AtomKind::Substring), begins: atom(AtomKind::Prefix) }
+        Self {
+            length,
+            apart: atom(AtomKind::Fuzzy),
+            together: atom(AtomKind::Substring),
+            begins: atom(AtomKind::Prefix),
+        }
     }
 
     /// How well it fits a name; `None` where it is not in it.

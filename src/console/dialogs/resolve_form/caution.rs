@@ -9,15 +9,15 @@ pub enum Caution {
     ListBehind,
     /// An earlier decision on the alert may have arrived.
     MayHaveArrived,
-    /// The payment was refunded by another alert or by the shop, or probably by the network's own rule, and this answer says that money goes
-    /// back.
+    /// The payment was refunded by another alert or by the shop, or probably by the network's own rule, and this answer
+    /// says that money goes back.
     PaidTwice,
     /// The network's own rule has probably refunded, and the answer says nothing of it.
     NetworkRule,
     /// Money has gone back already, and the answer says otherwise.
     RefundDenied,
-    /// The shop's order was cancelled, nothing tells whether its money went back, and the answer says that it goes back. The form of one alert
-    /// shows it and asks for no tick.
+    /// The shop's order was cancelled, nothing tells whether its money went back, and the answer says that it goes
+    /// back. The form of one alert shows it and asks for no tick.
     RefundOpen,
     /// The facts of the alert changed while its form was open.
     Changed,

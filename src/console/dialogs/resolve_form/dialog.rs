@@ -1,4 +1,5 @@
-//! The resolve form as a dialog: opened where the alert can be answered, told what becomes known meanwhile, closed with a decision.
+//! The resolve form as a dialog: opened where the alert can be answered, told what becomes known meanwhile, closed with
+//! a decision.
 
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -32,7 +33,8 @@ struct ResolveDialog {
     typed: Typed,
     /// What else there is on the desk for the alert.
     other: Option<OtherDraft>,
-    /// What was written for another decision on it, which stays until something is written here, and beside it from then on.
+    /// What was written for another decision on it, which stays until something is written here, and beside it from
+    /// then on.
     before: Option<Draft>,
     /// What the service's audit log says of the alert, once it is answered.
     audit: KnownAudit,
@@ -75,13 +77,17 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
     let effects = queue.ask_facts_now(cx.now);
     let facts = queue.facts.clone();
     // What was written for one decision never slips into another one.
-    let goes_on = |draft: &Draft| Some(begin(&alert, choice, Some(draft.clone()), &facts, cx)).filter(|form| form.draft() == *draft);
-    let (form, restored) = match cx.drafts.get(&alert.id).and_then(goes_on).or_else(|| begin_anew(&alert, choice, &facts, cx)) {
-        Some(form) => (form, true),
-        None => (begin(&alert, choice, preset, &facts, cx), false),
+    let goes_on = |draft: &Draft| {
+        Some(begin(&alert, choice, Some(draft.clone()), &facts, cx)).filter(|form| form.draft() == *draft)
     };
+    let (form, restored) =
+        match cx.drafts.get(&alert.id).and_then(goes_on).or_else(|| begin_anew(&alert, choice, &facts, cx)) {
+            Some(form) => (form, true),
+            None => (begin(&alert, choice, preset, &facts, cx), false),
+        };
     if !queue.marked.is_empty() {
-        let (marked, together) = (counted(queue.marked.alerts().len() as u64, "marked alert", "marked alerts"), cx.key(Action::Bulk));
+        let (marked, together) =
+            (counted(queue.marked.alerts().len() as u64, "marked alert", "marked alerts"), cx.key(Action::Bulk));
         cx.notify(Tone::Note, format!("This answers one alert. {together} answers the {marked}."));
     }
     if restored {
@@ -98,7 +104,8 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
     outcome
 }
 
-/// The form as the same decision was filled in before, where that one is not known to have arrived and nothing else was written.
+/// The form as the same decision was filled in before, where that one is not known to have arrived and nothing else was
+/// written.
 fn begin_anew(alert: &Alert, choice: Choice, facts: &Facts, cx: &AppContext) -> Option<ResolveForm> {
     let before = cx.decisions.of(alert.id).filter(|decision| matches!(decision.state, State::Checking(_)))?;
     let said = before.resolution.to_parts();
@@ -124,13 +131,14 @@ fn other_text(alert: AlertId, comments: &str, cx: &AppContext) -> Option<Draft> 
 /// The order that opens a form, and has it read what the desk has for its alert by now.
 fn opened(form: ResolveForm, facts: Facts, before: Option<Draft>) -> Orders {
     let (id, typed) = (form.alert_id(), Typed { kept: form.draft(), due: None, recorded: false });
-    let mut outcome = dialog::open(ResolveDialog { form, facts, typed, other: None, before, audit: KnownAudit::default() });
+    let mut outcome =
+        dialog::open(ResolveDialog { form, facts, typed, other: None, before, audit: KnownAudit::default() });
     outcome.push(Effect::ReadDrafts(id).into());
     outcome
 }
 
-/// Opens the form as a decision that failed was filled in. Another text that was written for the alert stays as it is until something is
-/// written here.
+/// Opens the form as a decision that failed was filled in. Another text that was written for the alert stays as it is
+/// until something is written here.
 pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = answerable(queue, cx) else { return Vec::new() };
     let effects = queue.ask_facts_now(cx.now);
@@ -146,8 +154,8 @@ pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut
     outcome
 }
 
-/// Makes a decision again, with its comment, on the alert under the cursor. Where something has to be confirmed, where another
-/// answer fits, where its stopped amount was another payment's, and where a form is wanted, that opens with it.
+/// Makes a decision again, with its comment, on the alert under the cursor. Where something has to be confirmed, where
+/// another answer fits, where its stopped amount was another payment's, and where a form is wanted, that opens with it.
 pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = answerable(queue, cx) else { return Vec::new() };
     let effects = queue.ask_facts_now(cx.now);
@@ -227,7 +235,9 @@ fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
     Some(match Stage::of(unfinished) {
         Stage::Sending => format!("{word} is with the network right now."),
         Stage::Unknown => format!("Whether {word} arrived is being found out: no other answer is taken until then."),
-        Stage::Parked => format!("{word} waits for a person's word: {} says what became of it.", cx.key(Action::Settle)),
+        Stage::Parked => {
+            format!("{word} waits for a person's word: {} says what became of it.", cx.key(Action::Settle))
+        }
     })
 }
 
@@ -246,12 +256,15 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     warnings.extend(elsewhere.map(|coming| FormWarning::Elsewhere(elsewhere_in_words(coming))));
     match &facts.duplicates {
         Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Searching),
-        Loadable::Failed(error) => warnings.push(FormWarning::NotSearched(format!("doubles were not looked for: {error}"))),
+        Loadable::Failed(error) => {
+            warnings.push(FormWarning::NotSearched(format!("doubles were not looked for: {error}")))
+        }
         Loadable::Loaded(_) => {
             let unknown = duplicate::not_compared(alert).filter(|_| !cx.compares_all);
             warnings.extend(unknown.map(FormWarning::NotCompared));
             let as_of = facts.searched_at.map_or_else(String::new, |at| format!(" as of {}", cx.times().second(at)));
-            let again = facts.not_again.as_ref().map(|error| format!("doubles{as_of}; could not be looked for again: {error}"));
+            let again =
+                facts.not_again.as_ref().map(|error| format!("doubles{as_of}; could not be looked for again: {error}"));
             warnings.extend(again.map(FormWarning::NotSearched));
         }
     }
@@ -259,8 +272,12 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     let found = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
     warnings.extend(cx.known_decisions().duplicates(alert, found).into_iter().map(FormWarning::Duplicate));
     let waiting = found.iter().filter(|other| other.outcome.is_none());
-    let elsewhere = waiting.filter_map(|other| Some((called(other), cx.unfinished.elsewhere(other.id).filter(is_others)?)));
-    warnings.extend(elsewhere.map(|(other, coming)| FormWarning::ElsewhereOnPayment(format!("{other}: {}", elsewhere_in_words(coming)))));
+    let elsewhere =
+        waiting.filter_map(|other| Some((called(other), cx.unfinished.elsewhere(other.id).filter(is_others)?)));
+    warnings
+        .extend(elsewhere.map(|(other, coming)| {
+            FormWarning::ElsewhereOnPayment(format!("{other}: {}", elsewhere_in_words(coming)))
+        }));
     if !facts.orders_known && !warnings.contains(&FormWarning::Searching) {
         warnings.push(FormWarning::Searching);
     }
@@ -268,7 +285,8 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     let by_rule = matches!(Suggestion::of(alert, facts, &cx.draw_context()), Some(Suggestion::Rule(_)));
     let order = order_advice(alert, facts).filter(|(_, advice)| !by_rule || advice.was_refunded_before());
     warnings.extend(order.map(|(id, advice)| FormWarning::Order(id.to_owned(), advice)));
-    let matched = facts.orders.as_ref().filter(|_| facts.alert == Some(alert.id)).and_then(|orders| orders.as_ref().ok());
+    let matched =
+        facts.orders.as_ref().filter(|_| facts.alert == Some(alert.id)).and_then(|orders| orders.as_ref().ok());
     let best = matched.and_then(|matched| matched.matches.first());
     let leaves_open = |order: &&OrderMatch| order.advice(alert).is_some_and(|advice| advice.leaves_refund_open);
     warnings.extend(best.filter(leaves_open).map(|order| FormWarning::Cancelled(order.order.order_id.clone())));
@@ -316,7 +334,8 @@ impl ResolveDialog {
     /// Keeps what stands in a form that nobody has closed; the first time the journal says so.
     fn keep_open(&mut self, draft: Draft, cx: &mut AppContext) -> Vec<Effect> {
         let is_first = !draft.is_bare() && !std::mem::replace(&mut self.typed.recorded, true);
-        let typing = is_first.then(|| Effect::Keep(Keep::Journal(JournalStep::Typing { alert: self.form.alert().into() })));
+        let typing =
+            is_first.then(|| Effect::Keep(Keep::Journal(JournalStep::Typing { alert: self.form.alert().into() })));
         typing.into_iter().chain(self.keep_here(draft, cx)).collect()
     }
 
@@ -329,7 +348,9 @@ impl ResolveDialog {
     fn keep_here(&mut self, draft: Draft, cx: &mut AppContext) -> Vec<Effect> {
         let id = self.form.alert_id();
         let mut effects = Vec::new();
-        if let Some(before) = self.before.take_if(|before| !draft.is_bare() && masked(draft.clone()).comments != before.comments) {
+        if let Some(before) =
+            self.before.take_if(|before| !draft.is_bare() && masked(draft.clone()).comments != before.comments)
+        {
             effects.push(Effect::Keep(Keep::AsideDraft(id, before.clone())));
             self.other.get_or_insert(OtherDraft { draft: before, is_aside: true });
         }
@@ -354,7 +375,8 @@ impl ResolveDialog {
         self.other = theirs.or(aside).map(|draft| OtherDraft { draft: draft.clone(), is_aside: theirs.is_none() });
     }
 
-    /// Puts into the form what another console has begun; what stands there is kept beside it, and can be had back the same way.
+    /// Puts into the form what another console has begun; what stands there is kept beside it, and can be had back the
+    /// same way.
     fn take_other(&mut self, cx: &mut AppContext) -> Orders {
         let Some(OtherDraft { draft: theirs, .. }) = self.other.take() else { return Vec::new() };
         let (ours, id) = (masked(self.form.draft()), self.form.alert_id());
@@ -376,8 +398,9 @@ impl ResolveDialog {
         let found = self.facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
         let others = found.iter().chain(cx.decisions.not_left().map(|decision| &decision.alert));
         let named = self.form.warned_of(cx.now);
-        let is_named =
-            |other: &&Alert| named.is_some_and(|named| named.provider == other.provider && named.provider_id == other.provider_id);
+        let is_named = |other: &&Alert| {
+            named.is_some_and(|named| named.provider == other.provider && named.provider_id == other.provider_id)
+        };
         let Some(named) = others.into_iter().find(is_named).cloned() else {
             cx.hint("No other alert is warned of here.");
             return Vec::new();
@@ -486,11 +509,16 @@ impl Dialog for ResolveDialog {
                 });
                 self.facts.take_duplicates(all, cx.now);
                 let matching = self.facts.others_to_match();
-                orders.extend(matching.map(|others| Effect::MatchOrders(Box::new(self.form.alert().clone()), others, None).into()));
+                orders.extend(
+                    matching
+                        .map(|others| Effect::MatchOrders(Box::new(self.form.alert().clone()), others, None).into()),
+                );
             }
             Message::AuditOf(asked, answer) => self.audit.take(asked, answer, std::slice::from_ref(self.form.alert())),
             Message::DraftsRead(id, drafts) if *id == self.form.alert_id() => self.take_drafts(drafts, cx),
-            Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => self.facts.take_orders(matched.clone()),
+            Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => {
+                self.facts.take_orders(matched.clone())
+            }
             _ => return Vec::new(),
         }
         self.form.set_now(cx.now);

@@ -35,8 +35,10 @@ impl ResolveForm {
         let tallest = self.tallest(form.content, area.height, moment);
         let place = form.panel.place(sheet.height.saturating_sub(2), tallest.saturating_sub(2));
         let inner = form.panel.open_at(place, theme, frame.buffer_mut());
-        // The head above, the buttons and a line of words below stay; what is between them scrolls where it has no room.
-        let window = Rect { y: inner.y + inner.height.min(HEAD), height: inner.height.saturating_sub(HEAD + 2), ..inner };
+        // The head above, the buttons and a line of words below stay; what is between them scrolls where it has no
+        // room.
+        let window =
+            Rect { y: inner.y + inner.height.min(HEAD), height: inner.height.saturating_sub(HEAD + 2), ..inner };
         let hidden = Rect { height: 0, ..inner };
         let mut pen = FormPen { frame, theme, form: self, inner, window: hidden, label, wide, y: 0, focus: None };
         pen.body(&sheet);
@@ -60,10 +62,21 @@ impl ResolveForm {
     pub fn draw_answer(&self, frame: &mut Frame<'_>, area: Rect, room: AnswerRoom, theme: &Theme) {
         self.targets.clear();
         let (plan, errors) = (Plan::of_answer(area.width.saturating_sub(self.label()), room), self.shown_errors());
-        let rows = self.rows_of_answer(&plan, &errors, area.width.saturating_sub(self.label()), false) + plan.comments + 1;
+        let rows =
+            self.rows_of_answer(&plan, &errors, area.width.saturating_sub(self.label()), false) + plan.comments + 1;
         let hidden = Rect { height: 0, ..area };
         let wide = area.width >= ROOM_FOR_HINTS;
-        let mut pen = FormPen { frame, theme, form: self, inner: area, window: hidden, label: self.label(), wide, y: 0, focus: None };
+        let mut pen = FormPen {
+            frame,
+            theme,
+            form: self,
+            inner: area,
+            window: hidden,
+            label: self.label(),
+            wide,
+            y: 0,
+            focus: None,
+        };
         pen.answer(&plan, &errors);
         let top = self.scrolled(pen.focus.unwrap_or_default(), rows, area.height);
         pen.window = area;
@@ -85,8 +98,8 @@ impl ResolveForm {
         if self.older.is_some() { 11 } else { 10 }
     }
 
-    /// How many rows of the body are scrolled away: as few as bring what has the focus into sight; all that can be where one is about to
-    /// send, so that what speaks against it is seen.
+    /// How many rows of the body are scrolled away: as few as bring what has the focus into sight; all that can be
+    /// where one is about to send, so that what speaks against it is seen.
     fn scrolled(&self, focus: FocusRows, body: u16, page: u16) -> u16 {
         let most = body.saturating_sub(page);
         let follow = match self.focus {
@@ -156,7 +169,11 @@ impl FormPen<'_, '_> {
                 if self.form.choice == Choice::Invalid {
                     match (self.form.shows_chosen_alone(plan, errors), self.form.reason) {
                         (true, Some(reason)) => {
-                            self.chosen("Reason", InvalidReason::ALL.iter().position(|known| *known == reason), reason.words());
+                            self.chosen(
+                                "Reason",
+                                InvalidReason::ALL.iter().position(|known| *known == reason),
+                                reason.words(),
+                            );
                         }
                         (true, None) => self.chosen("Reason", None, EACH_ITS_OWN),
                         (false, _) => self.reasons(self.form.each_has_its_own(plan)),
@@ -264,7 +281,10 @@ impl FormPen<'_, '_> {
         let gap = if self.wide { "   " } else { "  " };
         let mut spans = vec![
             Span::styled("Resolve", theme.strong),
-            Span::styled(format!("  {} {}", sanitize(alert.provider.as_str()), sanitize(alert.alert_type.words())), theme.plain),
+            Span::styled(
+                format!("  {} {}", sanitize(alert.provider.as_str()), sanitize(alert.alert_type.words())),
+                theme.plain,
+            ),
         ];
         if let Some(money) = alert.money() {
             spans.push(Span::styled(format!("{gap}{}", sanitize(&money.to_string())), theme.strong));
@@ -328,7 +348,15 @@ impl FormPen<'_, '_> {
     }
 
     /// `alt-i (•) INVALID`: the key stands out where it alone chooses.
-    pub(super) fn option(&mut self, x: u16, key: &str, works: bool, chosen: bool, words: &'static str, chosen_style: Style) -> Rect {
+    pub(super) fn option(
+        &mut self,
+        x: u16,
+        key: &str,
+        works: bool,
+        chosen: bool,
+        words: &'static str,
+        chosen_style: Style,
+    ) -> Rect {
         let theme = self.theme;
         let mark = if chosen { "(•)" } else { "( )" };
         self.put(
@@ -422,8 +450,11 @@ impl FormPen<'_, '_> {
             notes.push(Span::styled(format!("✗ {error}"), theme.danger));
         }
         if masked {
-            let note =
-                if notes.is_empty() { "a card number: only its BIN and last four digits are sent" } else { "; card numbers are masked" };
+            let note = if notes.is_empty() {
+                "a card number: only its BIN and last four digits are sent"
+            } else {
+                "; card numbers are masked"
+            };
             notes.push(Span::styled(note, theme.warning));
         }
         if notes.is_empty() && focused {
@@ -482,7 +513,9 @@ impl FormPen<'_, '_> {
         let leaves = |long: String, short: String, style: Style| Some((if narrow { short } else { long }, style));
         let (key, note) = match self.form.place.grace_seconds {
             _ if !can_send => ("", None),
-            _ if moment.held_back_by.is_some() => ("ctrl-s", leaves("waits here".to_owned(), "waits".to_owned(), theme.warning)),
+            _ if moment.held_back_by.is_some() => {
+                ("ctrl-s", leaves("waits here".to_owned(), "waits".to_owned(), theme.warning))
+            }
             0 => ("ctrl-s", None),
             _ if self.form.leaves_at_once(moment.now) => {
                 ("ctrl-s", leaves("leaves at once".to_owned(), "at once".to_owned(), theme.warning))
@@ -497,9 +530,15 @@ impl FormPen<'_, '_> {
         let send = Button { note, ..Button::new(kind, Focus::Send, "Send", key) };
         let line = self.rows(self.inner.x, self.inner.width, 1);
         let targets = &self.form.targets;
-        draw_buttons(&[cancel, send], self.form.focus, self.label, (theme, self.frame.buffer_mut(), line), |area, focus| {
-            targets.push(area, Target::Field(focus));
-        });
+        draw_buttons(
+            &[cancel, send],
+            self.form.focus,
+            self.label,
+            (theme, self.frame.buffer_mut(), line),
+            |area, focus| {
+                targets.push(area, Target::Field(focus));
+            },
+        );
         self.y += 1;
     }
 

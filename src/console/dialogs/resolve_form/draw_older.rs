@@ -79,7 +79,14 @@ impl FormPen<'_, '_> {
         let focused = self.form.focus == Focus::Word;
         let chosen = older.index() == Some(index);
         let key = format!("{:>2}", index + 1);
-        self.option(area.x, &key, self.form.digits_choose(), chosen, OlderWord::KNOWN[index].as_str(), self.theme.strong);
+        self.option(
+            area.x,
+            &key,
+            self.form.digits_choose(),
+            chosen,
+            OlderWord::KNOWN[index].as_str(),
+            self.theme.strong,
+        );
         if focused && (chosen || older.index().is_none() && index == 0) {
             self.highlight(area);
         }
@@ -97,7 +104,8 @@ impl FormPen<'_, '_> {
         self.label("Refund", focused);
         let refunds = refunds();
         let chosen = |index: usize| older.refund_index() == Some(index);
-        let all: Vec<_> = refunds.into_iter().enumerate().map(|(index, (key, words))| (key, words, chosen(index))).collect();
+        let all: Vec<_> =
+            refunds.into_iter().enumerate().map(|(index, (key, words))| (key, words, chosen(index))).collect();
         for (index, area) in self.options(REFUND_GAP, &all).into_iter().enumerate() {
             if focused && (chosen(index) || older.refund_index().is_none() && index == 0) {
                 self.highlight(area);

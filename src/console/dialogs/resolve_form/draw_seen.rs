@@ -1,4 +1,5 @@
-//! Draws what is to be seen before a decision: what was found, the answer that fits instead, and the tick that confirms it all the same.
+//! Draws what is to be seen before a decision: what was found, the answer that fits instead, and the tick that confirms
+//! it all the same.
 
 use ratatui::layout::Rect;
 use ratatui::text::Span;
@@ -22,7 +23,8 @@ impl FormPen<'_, '_> {
                 Attention::Note => ("·", theme.quiet, theme.quiet),
             };
             let sign = if *first { sign } else { " " };
-            let area = self.put(x, vec![Span::styled(sign, sign_style), Span::raw(" "), Span::styled(text.as_str(), style)]);
+            let area =
+                self.put(x, vec![Span::styled(sign, sign_style), Span::raw(" "), Span::styled(text.as_str(), style)]);
             if text.ends_with(WARNED_KEY) {
                 self.target(area, Target::Warned);
             }
@@ -67,7 +69,9 @@ impl FormPen<'_, '_> {
             // A blank that is typed in Comments stays there: the way is shown before it is needed.
             let order = self.form.order();
             let at = |field: Focus| order.iter().position(|known| *known == field);
-            let tabs = at(Focus::Confirmation).zip(at(self.form.focus)).map_or(1, |(there, here)| there.saturating_sub(here).max(1));
+            let tabs = at(Focus::Confirmation)
+                .zip(at(self.form.focus))
+                .map_or(1, |(there, here)| there.saturating_sub(here).max(1));
             let narrow = self.content_width() < ROOM_FOR_HINTS;
             spans.push(Span::styled(format!("  {}", " tab".repeat(tabs)), theme.key));
             spans.push(Span::styled(if narrow { ", " } else { " goes here, " }, theme.quiet));

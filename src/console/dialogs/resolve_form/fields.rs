@@ -1,4 +1,5 @@
-//! The fields of the resolve form: their order, which one has the focus, and what changes when something is chosen in one.
+//! The fields of the resolve form: their order, which one has the focus, and what changes when something is chosen in
+//! one.
 
 use super::older::Older;
 use super::{Choice, Focus, ResolveForm};

@@ -13,7 +13,9 @@ use crate::domain::resolution::{InvalidReason, OlderWord};
 const NO_LONGER_KEPT: &str = "No longer waiting, and nothing was sent: ctrl-s sends.";
 
 fn is_send(key: KeyEvent) -> bool {
-    key.code == KeyCode::Char('s') && key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT)
+    key.code == KeyCode::Char('s')
+        && key.modifiers.contains(KeyModifiers::CONTROL)
+        && !key.modifiers.contains(KeyModifiers::ALT)
 }
 
 impl ResolveForm {
@@ -116,8 +118,12 @@ impl ResolveForm {
             (' ', Focus::Cancel) => return FormStep::Cancel(self.draft()),
             (' ', Focus::Confirmation) => self.toggle_confirmation(),
             // What is typed beside a text field is neither text nor a command, and is not lost without a word.
-            (_, Focus::Word) => self.word = Some("A number chooses the resolution; tab goes on to the comments.".to_owned()),
-            (_, Focus::Reason) => self.word = Some("A digit chooses the reason; tab goes on to the comments.".to_owned()),
+            (_, Focus::Word) => {
+                self.word = Some("A number chooses the resolution; tab goes on to the comments.".to_owned())
+            }
+            (_, Focus::Reason) => {
+                self.word = Some("A digit chooses the reason; tab goes on to the comments.".to_owned())
+            }
             _ if self.older.is_some() => {
                 self.word = Some("Text goes into the comments; alt-r, alt-n and alt-s choose the refund.".to_owned());
             }
@@ -126,8 +132,8 @@ impl ResolveForm {
         FormStep::Stay
     }
 
-    /// Decides by a printed letter and goes on to what is to be filled in next; whether it is one. In the older dialect it gives the refund,
-    /// and `i` goes back to the resolution.
+    /// Decides by a printed letter and goes on to what is to be filled in next; whether it is one. In the older dialect
+    /// it gives the refund, and `i` goes back to the resolution.
     fn decide_by(&mut self, c: char) -> bool {
         let c = c.to_ascii_lowercase();
         if self.older.is_some() {
@@ -159,8 +165,8 @@ impl ResolveForm {
         FormStep::Stay
     }
 
-    /// A digit gives the reason and goes on to the comments. In the older dialect a number belongs to the resolution. Only where that has
-    /// the focus: a number meant for another field must not change what was chosen.
+    /// A digit gives the reason and goes on to the comments. In the older dialect a number belongs to the resolution.
+    /// Only where that has the focus: a number meant for another field must not change what was chosen.
     fn number(&mut self, c: char) {
         let digit = c.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
         if let Some(older) = &mut self.older {
@@ -169,7 +175,8 @@ impl ResolveForm {
                 return;
             }
             if self.focus != Focus::Word {
-                self.word = Some("Numbers choose the resolution, with the focus on it: shift-tab goes back there.".to_owned());
+                self.word =
+                    Some("Numbers choose the resolution, with the focus on it: shift-tab goes back there.".to_owned());
                 return;
             }
             match older.number(digit) {
@@ -186,7 +193,9 @@ impl ResolveForm {
         }
         match digit.checked_sub(1).and_then(|index| InvalidReason::ALL.get(index)) {
             _ if self.choice != Choice::Invalid => self.word = Some("A reason goes only with INVALID.".to_owned()),
-            _ if !self.digits_choose() => self.word = Some("Digits choose the reason, with the focus on it: alt-i goes there.".to_owned()),
+            _ if !self.digits_choose() => {
+                self.word = Some("Digits choose the reason, with the focus on it: alt-i goes there.".to_owned())
+            }
             Some(reason) => {
                 self.choose_reason(*reason);
                 self.focus = Focus::Comments;
@@ -197,7 +206,9 @@ impl ResolveForm {
 
     fn up_or_down(&mut self, down: bool) {
         let at = match (self.focus, &self.older) {
-            (Focus::Reason, _) => self.reason.and_then(|reason| InvalidReason::ALL.iter().position(|known| *known == reason)),
+            (Focus::Reason, _) => {
+                self.reason.and_then(|reason| InvalidReason::ALL.iter().position(|known| *known == reason))
+            }
             (Focus::Word, Some(older)) => older.index(),
             _ => None,
         };
@@ -266,7 +277,9 @@ impl ResolveForm {
                 Some(Target::Warned) => FormStep::GoToWarned,
                 _ => FormStep::Stay,
             },
-            MouseEventKind::ScrollUp | MouseEventKind::ScrollDown if self.targets.at(at) == Some(Target::Field(Focus::Comments)) => {
+            MouseEventKind::ScrollUp | MouseEventKind::ScrollDown
+                if self.targets.at(at) == Some(Target::Field(Focus::Comments)) =>
+            {
                 let code = if mouse.kind == MouseEventKind::ScrollUp { KeyCode::Up } else { KeyCode::Down };
                 self.comments.key(KeyEvent::from(code));
                 FormStep::Stay

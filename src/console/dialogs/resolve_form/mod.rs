@@ -1,7 +1,8 @@
 //! The resolve form: one decision on one alert, sent once, and only when every rule of the interface holds.
 //!
-//! In a session of the older dialect it has the older fields, in `older`. The form holds the alert's own facts and never a row number. It sends nothing itself: a valid [`FormSubmission`] goes to the caller.
-//! Enter moves on and never sends; `ctrl-s`, space on the button or a click on it do.
+//! In a session of the older dialect it has the older fields, in `older`. The form holds the alert's own facts and
+//! never a row number. It sends nothing itself: a valid [`FormSubmission`] goes to the caller. Enter moves on and never
+//! sends; `ctrl-s`, space on the button or a click on it do.
 
 mod caution;
 mod choice;
@@ -89,7 +90,8 @@ pub struct FormSubmission {
 pub enum FormStep {
     /// The form has taken it; draw again.
     Stay,
-    /// Not for the form. Keys may mean something to the application; a mouse event still means nothing to what is behind.
+    /// Not for the form. Keys may mean something to the application; a mouse event still means nothing to what is
+    /// behind.
     Ignored,
     /// Close the form; the draft is to be kept for the alert.
     Cancel(Draft),
@@ -165,7 +167,8 @@ impl Errors {
             (&self.comments, "Comments"),
             (&self.confirmation, "Confirm"),
         ];
-        let wrong: Vec<&str> = fields.into_iter().filter(|(error, _)| error.is_some()).map(|(_, label)| label).collect();
+        let wrong: Vec<&str> =
+            fields.into_iter().filter(|(error, _)| error.is_some()).map(|(_, label)| label).collect();
         format!("Nothing was sent: see {}.", wrong.join(" and "))
     }
 }
@@ -173,7 +176,8 @@ impl Errors {
 /// What is said to one who sends before the search for duplicates is over.
 const STILL_SEARCHING: &str = "Still looking for doubles, then it is sent. ctrl-s again: sent now.";
 
-/// What is in the window of a form that is taller than its room, as the last frame found: rows scrolled away, most that can be, rows there.
+/// What is in the window of a form that is taller than its room, as the last frame found: rows scrolled away, most that
+/// can be, rows there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct View {
     top: u16,
@@ -200,7 +204,8 @@ pub struct ResolveForm {
     changed: Option<String>,
     /// Who gave the alert its outcome, where it has one and that is known.
     answered_by: Option<String>,
-    /// It was sent while duplicates were still being looked for: it leaves when the search ends with nothing to confirm.
+    /// It was sent while duplicates were still being looked for: it leaves when the search ends with nothing to
+    /// confirm.
     kept_send: bool,
     focus: Focus,
     /// A decision is made again, and nothing was pressed in the form yet: nobody has tried to send in it.
@@ -219,8 +224,8 @@ pub struct ResolveForm {
 }
 
 impl ResolveForm {
-    /// Opens the form on an alert with a decision already made. The draft gives the comments and the reason back, not the decision; in the
-    /// older dialect the resolution too, where it says what the decision says.
+    /// Opens the form on an alert with a decision already made. The draft gives the comments and the reason back, not
+    /// the decision; in the older dialect the resolution too, where it says what the decision says.
     pub fn new(
         alert: &Alert,
         choice: Choice,
@@ -296,8 +301,8 @@ impl ResolveForm {
         }
     }
 
-    /// Takes the alert as it is now, if it is the form's own. Whether the facts that a decision rests on changed: all is looked for anew then,
-    /// and what was confirmed has to be confirmed anew, that change too.
+    /// Takes the alert as it is now, if it is the form's own. Whether the facts that a decision rests on changed: all
+    /// is looked for anew then, and what was confirmed has to be confirmed anew, that change too.
     pub fn update_alert(&mut self, alert: &Alert) -> bool {
         if alert.id != self.alert.id {
             return false;
@@ -320,11 +325,16 @@ impl ResolveForm {
         self.answered_by = by;
     }
 
-    /// Takes what has been found out about the alert meanwhile. While the search runs again, what it found before still stands, and a
-    /// refund once seen does for as long as the form is open: refunds are final. One not seen before has to be confirmed anew.
+    /// Takes what has been found out about the alert meanwhile. While the search runs again, what it found before still
+    /// stands, and a refund once seen does for as long as the form is open: refunds are final. One not seen before has
+    /// to be confirmed anew.
     pub fn set_warnings(&mut self, warnings: Vec<FormWarning>) {
         let known = std::mem::replace(&mut self.warnings, warnings);
-        if self.warnings.iter().any(|warning| warning.is_refunded() && !known.iter().any(|old| old.is_same_refund(warning))) {
+        if self
+            .warnings
+            .iter()
+            .any(|warning| warning.is_refunded() && !known.iter().any(|old| old.is_same_refund(warning)))
+        {
             self.confirmed.clear();
         }
         let looking = self.is_searching();
@@ -360,7 +370,8 @@ impl ResolveForm {
     fn check(&self) -> Result<Resolution, Box<Errors>> {
         let mut errors = Box::<Errors>::default();
         if self.alert.outcome.is_some() {
-            errors.form = Some(format!("This alert is answered already, {}: nothing can be sent.", answered_as(&self.alert)));
+            errors.form =
+                Some(format!("This alert is answered already, {}: nothing can be sent.", answered_as(&self.alert)));
         } else if self.place.read_only {
             errors.form = Some("This profile is read-only: nothing can be sent from it.".to_owned());
         }
@@ -382,9 +393,13 @@ impl ResolveForm {
     /// Puts an error of the interface's rules to its field, in the words of the form.
     fn place_error(&self, errors: &mut Errors, error: &FieldError) {
         match (error.field.as_str(), self.comment_chars().checked_sub(MAX_COMMENT_CHARS)) {
-            ("resolution", _) if self.older.is_some() => errors.reason = Some("choose what became of it, 1 to 13".to_owned()),
+            ("resolution", _) if self.older.is_some() => {
+                errors.reason = Some("choose what became of it, 1 to 13".to_owned())
+            }
             ("resolution", _) => errors.reason = Some("choose a reason, 1 to 4: an invalid alert needs one".to_owned()),
-            ("refunded", _) if self.older.is_some() => errors.refund = Some("choose whether money went back: r, n or s".to_owned()),
+            ("refunded", _) if self.older.is_some() => {
+                errors.refund = Some("choose whether money went back: r, n or s".to_owned())
+            }
             ("refunded", _) if self.undecided => {
                 errors.form = Some("Nothing was sent: choose the decision, alt-r, alt-n or alt-i.".to_owned());
             }
@@ -399,14 +414,16 @@ impl ResolveForm {
                     }
                 });
             }
-            ("comments", Some(over @ 1..)) => errors.comments = Some(format!("{over} too many: at most {MAX_COMMENT_CHARS}")),
+            ("comments", Some(over @ 1..)) => {
+                errors.comments = Some(format!("{over} too many: at most {MAX_COMMENT_CHARS}"))
+            }
             ("comments", _) => errors.comments = Some(format!("the text {}", error.message)),
             (field, _) => errors.form = Some(format!("{field} {}", error.message)),
         }
     }
 
-    /// What is wrong as far as it should be shown now: an overlong text at once, an amount once it is typed, what is missing once sending
-    /// was tried.
+    /// What is wrong as far as it should be shown now: an overlong text at once, an amount once it is typed, what is
+    /// missing once sending was tried.
     fn shown_errors(&self) -> Errors {
         let errors = self.check().err().map(|errors| *errors).unwrap_or_default();
         if self.tried {
@@ -438,7 +455,8 @@ impl ResolveForm {
         self.older.as_ref().map_or(self.choice == Choice::NotRefunded, Older::denies_refund)
     }
 
-    /// Whether the answer says that money goes back, and nothing tells whether that of the cancelled order went back already.
+    /// Whether the answer says that money goes back, and nothing tells whether that of the cancelled order went back
+    /// already.
     fn leaves_refund_open(&self) -> bool {
         self.refunds() && self.warnings.iter().any(|warning| matches!(warning, FormWarning::Cancelled(_)))
     }
@@ -477,8 +495,8 @@ impl ResolveForm {
         if self.cautions().contains(&Caution::PaidTwice) { "refund all the same" } else { "answer all the same" }
     }
 
-    /// The reason of an INVALID answer that fits instead, where money has gone back already and this answer says that it goes back again or
-    /// that it has not.
+    /// The reason of an INVALID answer that fits instead, where money has gone back already and this answer says that
+    /// it goes back again or that it has not.
     fn fitting_reason(&self) -> Option<InvalidReason> {
         let reason = self.advice().filter(|advice| advice.after_refund)?.decision.reason()?;
         // The key leads to a reason that was chosen before, where one was.
@@ -523,14 +541,16 @@ impl ResolveForm {
         }
     }
 
-    /// The sending that was kept while duplicates were looked for: it leaves once the search has ended with nothing to confirm. A search
-    /// that failed has not ended so.
+    /// The sending that was kept while duplicates were looked for: it leaves once the search has ended with nothing to
+    /// confirm. A search that failed has not ended so.
     pub fn send_kept(&mut self) -> FormStep {
         if !self.kept_send || self.is_searching() && self.alert.outcome.is_none() {
             return FormStep::Stay;
         }
         self.kept_send = false;
-        if self.alert.outcome.is_none() && self.warnings.iter().any(|warning| matches!(warning, FormWarning::NotSearched(_))) {
+        if self.alert.outcome.is_none()
+            && self.warnings.iter().any(|warning| matches!(warning, FormWarning::NotSearched(_)))
+        {
             self.word = Some("Nothing was sent: doubles could not be looked for. ctrl-s sends.".to_owned());
             return FormStep::Stay;
         }
@@ -546,8 +566,8 @@ impl ResolveForm {
         std::mem::take(&mut self.kept_send)
     }
 
-    /// Makes a decision again before anything was pressed in the form; where it has to be looked at first, that is said calmly. `of_one`: a
-    /// stopped amount was taken out of it.
+    /// Makes a decision again before anything was pressed in the form; where it has to be looked at first, that is said
+    /// calmly. `of_one`: a stopped amount was taken out of it.
     fn repeat(&mut self, of_one: bool) -> FormStep {
         self.repeats = true;
         let why = match of_one {
@@ -567,7 +587,9 @@ impl ResolveForm {
                 self.word = Some(STILL_SEARCHING.to_owned());
                 FormStep::Stay
             }
-            Ok(resolution) => FormStep::Submit(Box::new(FormSubmission { alert_id: self.alert.id, resolution, draft: self.draft() })),
+            Ok(resolution) => {
+                FormStep::Submit(Box::new(FormSubmission { alert_id: self.alert.id, resolution, draft: self.draft() }))
+            }
             Err(errors) => {
                 self.tried = !self.repeats;
                 if let Some(field) = errors.first_field(self.older.is_some()) {

@@ -1,4 +1,5 @@
-//! What is said of an alert in the words of the older dialect: its resolution, its refund, the stopped amount; and what the keys begin with.
+//! What is said of an alert in the words of the older dialect: its resolution, its refund, the stopped amount; and what
+//! the keys begin with.
 
 use super::choice::Choice;
 use crate::console::TextInput;
@@ -79,11 +80,14 @@ impl Older {
         self.refunded.as_ref().and_then(|refunded| REFUNDS.iter().position(|(known, ..)| known == refunded))
     }
 
-    /// Chooses a word. The refund follows where the word says it, until it was chosen by hand. What the word only makes likely is left to
-    /// be chosen.
+    /// Chooses a word. The refund follows where the word says it, until it was chosen by hand. What the word only makes
+    /// likely is left to be chosen.
     pub(super) fn choose_word(&mut self, word: OlderWord) {
         if !self.refunded_by_hand {
-            let begun = || usual_refund(self.begun).filter(|refunded| fitting_refund(&word).is_none_or(|fitting| fitting == *refunded));
+            let begun = || {
+                usual_refund(self.begun)
+                    .filter(|refunded| fitting_refund(&word).is_none_or(|fitting| fitting == *refunded))
+            };
             self.refunded = said_refund(&word).or_else(begun);
         }
         self.word = Some(word);
@@ -135,7 +139,12 @@ impl Older {
     pub(super) fn next_status(&self) -> Option<AlertStatus> {
         let word = self.word.clone()?;
         // The status is the word's alone.
-        let said = Resolution::Older { word, refunded: OlderRefunded::NotRefunded, amount_stopped: None, comments: String::new() };
+        let said = Resolution::Older {
+            word,
+            refunded: OlderRefunded::NotRefunded,
+            amount_stopped: None,
+            comments: String::new(),
+        };
         Some(decide(&said).status)
     }
 
@@ -152,7 +161,8 @@ impl Older {
 
     /// What would be missed if it were lost: what differs from what the key begins with.
     pub(super) fn draft(&self, comments: String) -> Draft {
-        let is_usual = |word: &OlderWord| !self.refunded_by_hand && usual_word(self.begun, self.fraud).as_ref() == Some(word);
+        let is_usual =
+            |word: &OlderWord| !self.refunded_by_hand && usual_word(self.begun, self.fraud).as_ref() == Some(word);
         let parts = self.parts(comments);
         Draft {
             resolution: parts.resolution.filter(|_| !self.word.as_ref().is_some_and(is_usual)),
@@ -173,8 +183,8 @@ pub fn usual_answer(decision: Decision, alert: &Alert, dialect: Dialect, comment
     }
 }
 
-/// The word that a key begins with. Confirmed fraud has words of its own at the network (field notes, Outcome vocabulary); what an
-/// alert is invalid for has to be chosen.
+/// The word that a key begins with. Confirmed fraud has words of its own at the network (field notes, Outcome
+/// vocabulary); what an alert is invalid for has to be chosen.
 fn usual_word(begun: Choice, fraud: bool) -> Option<OlderWord> {
     match (begun, fraud) {
         (Choice::Refunded, true) => Some(OlderWord::Stopped),
@@ -215,9 +225,12 @@ fn says(word: &OlderWord) -> Choice {
     use OlderWord as Word;
     match word {
         Word::Missed | Word::UnresolvedDispute => Choice::NotRefunded,
-        Word::PreviouslyCancelled | Word::PreviouslyRefunded | Word::Notfound | Word::NotFound | Word::OtherWord | Word::Other(_) => {
-            Choice::Invalid
-        }
+        Word::PreviouslyCancelled
+        | Word::PreviouslyRefunded
+        | Word::Notfound
+        | Word::NotFound
+        | Word::OtherWord
+        | Word::Other(_) => Choice::Invalid,
         Word::Stopped | Word::PartiallyStopped | Word::AccountSuspended => Choice::Refunded,
         Word::InProgress | Word::ShipperContacted | Word::Resolved => Choice::Refunded,
     }
@@ -275,7 +288,10 @@ mod tests {
     ) {
         let older = begun(choice, kind);
 
-        assert_eq!((older.word().map(OlderWord::as_str), older.refunded().map(OlderRefunded::as_str)), (word, refunded));
+        assert_eq!(
+            (older.word().map(OlderWord::as_str), older.refunded().map(OlderRefunded::as_str)),
+            (word, refunded)
+        );
     }
 
     #[test]
@@ -335,8 +351,14 @@ mod tests {
         let same = Older::new(&alert(AlertType::VerifiDispute), Choice::Refunded, &draft);
         let other = Older::new(&alert(AlertType::VerifiDispute), Choice::NotRefunded, &draft);
 
-        assert_eq!((same.word(), same.refunded()), (Some(&OlderWord::PartiallyStopped), Some(&OlderRefunded::NotSettled)));
+        assert_eq!(
+            (same.word(), same.refunded()),
+            (Some(&OlderWord::PartiallyStopped), Some(&OlderRefunded::NotSettled))
+        );
         assert_eq!(same.amount.text(), "7.50");
-        assert_eq!((other.word(), other.refunded()), (Some(&OlderWord::UnresolvedDispute), Some(&OlderRefunded::NotRefunded)));
+        assert_eq!(
+            (other.word(), other.refunded()),
+            (Some(&OlderWord::UnresolvedDispute), Some(&OlderRefunded::NotRefunded))
+        );
     }
 }

@@ -126,8 +126,8 @@ const MEANINGS: u16 = 64;
 const GRID: u16 = 53;
 
 impl ResolveForm {
-    /// Chooses the first plan that fits into a height and knows how high it comes out. `tallest` counts what could be asked for too, so
-    /// that the form stays where it is when the answer changes.
+    /// Chooses the first plan that fits into a height and knows how high it comes out. `tallest` counts what could be
+    /// asked for too, so that the form stays where it is when the answer changes.
     pub(super) fn sheet(&self, content: u16, height: u16, moment: FormMoment, tallest: bool) -> Sheet {
         let errors = self.shown_errors();
         let seen = wrapped(&self.seen(moment), content.saturating_sub(2));
@@ -155,20 +155,23 @@ impl ResolveForm {
         if self.must_tell_meanings(content, height, &errors) {
             tightest.words = Words::List;
         }
-        let plan =
-            plans.find(|plan| FRAME + body(plan) <= height && self.tells_meanings(plan, content, height, &errors)).unwrap_or(tightest);
+        let plan = plans
+            .find(|plan| FRAME + body(plan) <= height && self.tells_meanings(plan, content, height, &errors))
+            .unwrap_or(tightest);
         let body = body(&plan);
         Sheet { errors, seen, plan, body, height: FRAME + body }
     }
 
-    /// How many rows the form takes at most, whatever is chosen: what speaks against one answer may say nothing of another.
+    /// How many rows the form takes at most, whatever is chosen: what speaks against one answer may say nothing of
+    /// another.
     pub(super) fn tallest(&self, content: u16, height: u16, moment: FormMoment) -> u16 {
         let own = self.sheet(content, height, moment, true).height;
         if self.older.is_some() {
             return own;
         }
         let others = Choice::ALL.into_iter().filter(|choice| *choice != self.choice);
-        let of_others = others.map(|choice| Self { choice, ..self.clone() }.sheet(content, height, moment, true).height);
+        let of_others =
+            others.map(|choice| Self { choice, ..self.clone() }.sheet(content, height, moment, true).height);
         of_others.chain([own]).max().unwrap_or(own)
     }
 
@@ -181,13 +184,18 @@ impl ResolveForm {
         plan.chosen_alone && is_chosen && self.focus != focus && errors.reason.is_none()
     }
 
-    /// Whether a line says that no reason is chosen, and each of several alerts gets its own: where there is room for one more.
+    /// Whether a line says that no reason is chosen, and each of several alerts gets its own: where there is room for
+    /// one more.
     pub(super) fn each_has_its_own(&self, plan: &Plan) -> bool {
-        plan.each_its_own && plan.comments > 1 && self.older.is_none() && self.choice == Choice::Invalid && self.reason.is_none()
+        plan.each_its_own
+            && plan.comments > 1
+            && self.older.is_none()
+            && self.choice == Choice::Invalid
+            && self.reason.is_none()
     }
 
-    /// Whether a resolution of the older dialect is being chosen where all have room with their meanings beside the other fields: what comes below is
-    /// scrolled meanwhile.
+    /// Whether a resolution of the older dialect is being chosen where all have room with their meanings beside the
+    /// other fields: what comes below is scrolled meanwhile.
     fn must_tell_meanings(&self, content: u16, height: u16, errors: &Errors) -> bool {
         let tightest = plan([0; 7], 1, true, Words::List);
         let answer = self.rows_of_answer(&tightest, errors, content, false) + tightest.comments + 1;

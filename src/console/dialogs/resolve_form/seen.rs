@@ -53,9 +53,14 @@ impl ResolveForm {
         let mut lines = Vec::new();
         lines.extend(self.standing());
         let changed = self.changed.as_ref().filter(|_| self.sends_nothing().is_none());
-        lines.extend(changed.map(|words| Seen::new(Attention::Stop, format!("changed while this form was open: {}", sanitize(words)))));
+        lines.extend(
+            changed.map(|words| {
+                Seen::new(Attention::Stop, format!("changed while this form was open: {}", sanitize(words)))
+            }),
+        );
         if let Some(why) = held_back_by.filter(|_| self.sends_nothing().is_none()) {
-            lines.push(Seen::new(Attention::Care, format!("{why}: what is sent waits here, and asks before it leaves")));
+            lines
+                .push(Seen::new(Attention::Care, format!("{why}: what is sent waits here, and asks before it leaves")));
         }
         let named = self.warned_of(now);
         lines.extend(self.warnings.iter().filter_map(|warning| {
@@ -95,7 +100,8 @@ impl ResolveForm {
 
     /// Whether the decision would leave without a grace: the window closes before it is over.
     pub(super) fn leaves_at_once(&self, now: Timestamp) -> bool {
-        let grace = Duration::try_seconds(self.place.grace_seconds.try_into().unwrap_or(i64::MAX)).unwrap_or(Duration::MAX);
+        let grace =
+            Duration::try_seconds(self.place.grace_seconds.try_into().unwrap_or(i64::MAX)).unwrap_or(Duration::MAX);
         leaves_at_once(&self.alert, grace, now)
     }
 
@@ -116,13 +122,18 @@ impl ResolveForm {
                 let text = format!("{} was sent before and may have arrived: its answer never came", sanitize(word));
                 return Some(Seen::new(Attention::Stop, text));
             }
-            FormWarning::ListBehind(text) | FormWarning::Elsewhere(text) => return Some(Seen::new(Attention::Stop, sanitize(text))),
+            FormWarning::ListBehind(text) | FormWarning::Elsewhere(text) => {
+                return Some(Seen::new(Attention::Stop, sanitize(text)));
+            }
             FormWarning::ElsewhereOnPayment(text) | FormWarning::NotSearched(text) | FormWarning::Other(text) => {
                 return Some(Seen::new(Attention::Care, sanitize(text)));
             }
             FormWarning::NotCompared(text) => return Some(Seen::new(Attention::Note, sanitize(text))),
             FormWarning::Cancelled(id) => {
-                let text = format!("order {} was cancelled; whether its money went back is not told: look first", sanitize(id));
+                let text = format!(
+                    "order {} was cancelled; whether its money went back is not told: look first",
+                    sanitize(id)
+                );
                 return self.refunds().then(|| Seen::new(Attention::Care, text));
             }
             FormWarning::Order(id, order) => return self.shop_order(id, order),
@@ -138,31 +149,44 @@ impl ResolveForm {
         let grave = if self.refunds() && duplicate.evidence.is_sure() { Attention::Stop } else { Attention::Care };
         let what = if self.older.is_some() { "answer" } else { "reason" };
         let (tone, text) = match &duplicate.state {
-            DuplicateState::Refunded { at } if fits => (Attention::Fits, format!("{who} was refunded {}; this {what} fits", when(at))),
+            DuplicateState::Refunded { at } if fits => {
+                (Attention::Fits, format!("{who} was refunded {}; this {what} fits", when(at)))
+            }
             DuplicateState::Refunded { at } => (grave, format!("refunded {}: {who}, {same}", when(at))),
             DuplicateState::RefundedByRule if fits => {
                 (Attention::Fits, format!("{who} was probably refunded by its network's rule; this {what} fits"))
             }
-            DuplicateState::RefundedByRule => (grave, format!("probably refunded by the network's rule: {who}, {same}")),
+            DuplicateState::RefundedByRule => {
+                (grave, format!("probably refunded by the network's rule: {who}, {same}"))
+            }
             DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) => {
                 let is_unknown = matches!(duplicate.state, DuplicateState::MayHaveArrived(_));
                 let how_far = if is_unknown { "may have arrived" } else { "is on its way" };
                 match DecisionSays::of(resolution) {
                     DecisionSays::Refunds if fits => {
-                        let text = format!("a refund of {who} {how_far}; this {what} fits, and leaves once that is recorded");
+                        let text =
+                            format!("a refund of {who} {how_far}; this {what} fits, and leaves once that is recorded");
                         (Attention::Fits, text)
                     }
                     DecisionSays::RefundedBefore => {
                         let tone = if fits { Attention::Fits } else { grave };
-                        let said = if is_unknown { "sent as refunded before the alert, may have arrived" } else { BEING_ANSWERED };
+                        let said = if is_unknown {
+                            "sent as refunded before the alert, may have arrived"
+                        } else {
+                            BEING_ANSWERED
+                        };
                         (tone, format!("{said}: {who}, {same}"))
                     }
                     DecisionSays::Refunds => (grave, format!("a refund {how_far}: {who}, {same}")),
-                    DecisionSays::NotRefunded => (careful, format!("{} {how_far}: {who}, {same}", in_words(resolution))),
+                    DecisionSays::NotRefunded => {
+                        (careful, format!("{} {how_far}: {who}, {same}", in_words(resolution)))
+                    }
                 }
             }
             DuplicateState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
-            DuplicateState::Answered { outcome, at } => (careful, format!("answered {} {}: {who}, {same}", sanitize(outcome), when(at))),
+            DuplicateState::Answered { outcome, at } => {
+                (careful, format!("answered {} {}: {who}, {same}", sanitize(outcome), when(at)))
+            }
         };
         Some(Seen::new(tone, text))
     }
@@ -186,7 +210,8 @@ impl ResolveForm {
         } else {
             let tone = if self.refunds() && advice.after_refund { Attention::Stop } else { Attention::Care };
             // An answer that says why is said once.
-            let says = if answer.contains(order.why) { format!("order {}", sanitize(id)) } else { format!("{says}; it") };
+            let says =
+                if answer.contains(order.why) { format!("order {}", sanitize(id)) } else { format!("{says}; it") };
             Seen::new(tone, format!("{says} suggests {answer}"))
         })
     }
@@ -238,7 +263,9 @@ impl ResolveForm {
                 format!("the window closes in {}, at {}", times::spell_until(end, now), self.place.times.one_clock(end))
             }
             (None, _) if self.alert.status == AlertStatus::Expired => format!("the window has closed: {closed}"),
-            (None, Deadline::HoursLeft(..0)) => "the window may have closed: no time is left by the service's count".to_owned(),
+            (None, Deadline::HoursLeft(..0)) => {
+                "the window may have closed: no time is left by the service's count".to_owned()
+            }
             (None, Deadline::HoursLeft(0)) => "the window closes in less than an hour, or has closed".to_owned(),
             _ => return None,
         };
@@ -247,6 +274,10 @@ impl ResolveForm {
 
     /// Whether digits choose a reason, or the resolution of the older dialect, right now.
     pub(super) fn digits_choose(&self) -> bool {
-        if self.older.is_some() { self.focus == Focus::Word } else { matches!(self.focus, Focus::Reason | Focus::Decision) }
+        if self.older.is_some() {
+            self.focus == Focus::Word
+        } else {
+            matches!(self.focus, Focus::Reason | Focus::Decision)
+        }
     }
 }

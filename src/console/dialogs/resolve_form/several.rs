@@ -6,9 +6,15 @@ use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, ResolutionParts, Timestamp};
 
 impl ResolveForm {
-    /// The fields for several alerts, one of which stands for them: the older dialect's usual words depend on the kind of alert. Where no
-    /// decision is made yet none is marked, and the reasons stand there to be chosen from.
-    pub fn for_several(one: &Alert, choice: Option<Choice>, place: FormContext, draft: Option<Draft>, now: Timestamp) -> Self {
+    /// The fields for several alerts, one of which stands for them: the older dialect's usual words depend on the kind
+    /// of alert. Where no decision is made yet none is marked, and the reasons stand there to be chosen from.
+    pub fn for_several(
+        one: &Alert,
+        choice: Option<Choice>,
+        place: FormContext,
+        draft: Option<Draft>,
+        now: Timestamp,
+    ) -> Self {
         let kind = Alert::new(one.id, one.provider.clone(), one.alert_type.clone());
         let mut form = Self::new(&kind, choice.unwrap_or(Choice::Invalid), place, draft, Vec::new(), now);
         form.undecided = choice.is_none() && form.older.is_none();
@@ -16,7 +22,8 @@ impl ResolveForm {
         form
     }
 
-    /// Chooses what a decision says in the older dialect, word and refund as they were chosen: no key's usual words come before them.
+    /// Chooses what a decision says in the older dialect, word and refund as they were chosen: no key's usual words
+    /// come before them.
     pub fn fill_in(&mut self, said: &ResolutionParts) {
         if let Some(older) = &mut self.older {
             older.fill_in(said);

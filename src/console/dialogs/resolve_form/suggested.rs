@@ -10,7 +10,8 @@ use crate::desk::Draft;
 pub fn open(queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = queue.current() else { return Vec::new() };
     let suggested = Suggestion::of(alert, &queue.facts, &cx.draw_context());
-    let Some((decision, comments)) = suggested.map(|suggested| (suggested.decision(), suggested.comments().to_owned())) else {
+    let Some((decision, comments)) = suggested.map(|suggested| (suggested.decision(), suggested.comments().to_owned()))
+    else {
         cx.hint("No desk rule, no order and no other alert suggests an answer to this one.");
         return Vec::new();
     };

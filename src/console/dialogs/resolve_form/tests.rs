@@ -27,7 +27,10 @@ fn alert() -> Alert {
 /// Another alert on the payment: it waits, or was refunded so many hours ago.
 fn other((provider, refunded, is_ruled): (Provider, Option<i64>, bool)) -> Alert {
     let id = AlertId::generate();
-    let outcome = refunded.map(|hours| Outcome { action_time: (hours < 9).then(|| now() - Duration::hours(hours)), ..Outcome::sample(id) });
+    let outcome = refunded.map(|hours| Outcome {
+        action_time: (hours < 9).then(|| now() - Duration::hours(hours)),
+        ..Outcome::sample(id)
+    });
     Alert { id, provider, outcome, rule_name: is_ruled.then(|| "Above 10 AED".to_owned()), ..alert() }
 }
 
@@ -36,25 +39,36 @@ fn order(refund: RefundTime) -> OrderAdvice {
         RefundTime::Since => Decision::Refunded,
         RefundTime::Before | RefundTime::Unknown => Decision::Invalid(InvalidReason::PreviouslyRefunded),
     };
-    OrderAdvice { decision, why: "refunded", refund: Some(refund), refunded_at: None, leaves_refund_open: false, only_warns: false }
+    OrderAdvice {
+        decision,
+        why: "refunded",
+        refund: Some(refund),
+        refunded_at: None,
+        leaves_refund_open: false,
+        only_warns: false,
+    }
 }
 
 proptest! {
     #[test]
     fn what_the_form_of_one_alert_has_another_answer_for_is_never_sent_with_others_unasked(
-        others in vec((select(vec![Provider::Ethoca, Provider::Verifi]), option::of(0..12_i64), any::<bool>()).prop_map(other), 0..4),
+        others in vec((select(vec![Provider::Ethoca, Provider::Verifi]), option::of(0..12_i64),
+            any::<bool>()).prop_map(other), 0..4),
         refund in option::of(select(vec![RefundTime::Before, RefundTime::Since, RefundTime::Unknown])),
         choice in select(vec![Choice::Refunded, Choice::NotRefunded, Choice::Invalid]),
         reason in select(InvalidReason::ALL.to_vec()),
         dialect in select(Dialect::ALL.to_vec()),
     ) {
-        let (alert, here, unfinished, history) = (alert(), Decisions::default(), Unfinished::default(), History::default());
+        let (alert, here, unfinished, history) = (alert(), Decisions::default(), Unfinished::default(),
+            History::default());
         let known = KnownDecisions { here: &here, unfinished: &unfinished, history: &history, now: now() };
         let order = refund.map(order);
-        let mut warnings: Vec<FormWarning> = known.duplicates(&alert, &others).into_iter().map(FormWarning::Duplicate).collect();
+        let mut warnings: Vec<FormWarning> = known.duplicates(&alert,
+            &others).into_iter().map(FormWarning::Duplicate).collect();
         warnings.extend(order.map(|order| FormWarning::Order("NW-1".to_owned(), order)));
         let place = FormContext { dialect, ..FormContext::default() };
-        let draft = (choice == Choice::Invalid).then(|| Draft { resolution: Some(reason.resolution(dialect)), ..Draft::default() });
+        let draft = (choice == Choice::Invalid).then(|| Draft { resolution: Some(reason.resolution(dialect)),
+            ..Draft::default() });
         let form = ResolveForm::new(&alert, choice, place, draft, warnings, now());
         let Ok(resolution) = form.validated() else { return Ok(()) };
 

@@ -73,7 +73,9 @@ impl FormWarning {
     /// Whether both tell of the same other alert, or of the same order.
     pub(super) fn is_same_duplicate(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Duplicate(one), Self::Duplicate(two)) => one.provider == two.provider && one.provider_id == two.provider_id,
+            (Self::Duplicate(one), Self::Duplicate(two)) => {
+                one.provider == two.provider && one.provider_id == two.provider_id
+            }
             (Self::Order(one, _), Self::Order(two, _)) => one == two,
             _ => false,
         }

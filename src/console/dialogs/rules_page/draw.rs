@@ -44,8 +44,8 @@ const fn right(title: &'static str, width: u16) -> Column {
     Column { title, width, right: true }
 }
 
-/// The columns that there is room for, where the longest name of a rule and the longest answer have so many columns; those of a rehearsal
-/// once there was one, as many as leave names and answers theirs.
+/// The columns that there is room for, where the longest name of a rule and the longest answer have so many columns;
+/// those of a rehearsal once there was one, as many as leave names and answers theirs.
 fn layout(width: u16, longest: [u16; 2], is_rehearsed: bool) -> Vec<Column> {
     let (name, suggests) = (longest[0].clamp(4, LONGEST_NAME), longest[1].clamp(8, WIDEST_ANSWER));
     let here = left("HERE", 8);
@@ -53,10 +53,15 @@ fn layout(width: u16, longest: [u16; 2], is_rehearsed: bool) -> Vec<Column> {
     let taken = |numbers: &[Column]| numbers.iter().map(|column| column.width + GAP).sum::<u16>() + 8 + 2 * GAP + 2;
     let rehearsed = || [right("MATCHED", 7), right("AGREED", 6), right("DISAGREED", 9), right("UNDECIDED", 9)];
     // What a rehearsal has found is worth more than what was staged today.
-    let ways =
-        [(true, 4), (true, 3), (false, 3), (true, 2), (true, 1), (true, 0)].into_iter().filter(|(_, found)| is_rehearsed || *found == 0);
+    let ways = [(true, 4), (true, 3), (false, 3), (true, 2), (true, 1), (true, 0)]
+        .into_iter()
+        .filter(|(_, found)| is_rehearsed || *found == 0);
     let mut ways = ways.map(|(staged, found)| {
-        [open()].into_iter().chain(staged.then(today)).chain(rehearsed().into_iter().take(found)).collect::<Vec<Column>>()
+        [open()]
+            .into_iter()
+            .chain(staged.then(today))
+            .chain(rehearsed().into_iter().take(found))
+            .collect::<Vec<Column>>()
     });
     let fits = |numbers: &Vec<Column>| taken(numbers) + name + suggests <= width;
     let numbers = ways.find(fits).unwrap_or_else(|| vec![open(), today()]);
@@ -115,7 +120,9 @@ impl RulesPage {
 
     fn draw_list(&self, buffer: &mut Buffer, area: Rect, room: usize, cx: &AppContext) -> u16 {
         let (theme, rules) = (&cx.theme, &cx.settings.rules);
-        let longest = |words: fn(&DecisionRule) -> String| rules.iter().map(|rule| columns(&sanitize(&words(rule)))).max().unwrap_or(0);
+        let longest = |words: fn(&DecisionRule) -> String| {
+            rules.iter().map(|rule| columns(&sanitize(&words(rule)))).max().unwrap_or(0)
+        };
         let longest = [longest(|rule| rule.name.clone()), longest(|rule| rule.decision.words())];
         let layout = layout(area.width, longest, matches!(self.rehearsed, Rehearsed::Done(..)));
         let put = |buffer: &mut Buffer, y: u16, cells: &[(String, Style)]| {
@@ -171,9 +178,12 @@ impl RulesPage {
         ];
         let quiet = |text: &str| (text.to_owned(), theme.quiet);
         cells.extend(match self.rehearsed(rule) {
-            Some(RehearsedRule { matched, agreed, disagreed, undecided }) => {
-                [number(matched, theme.plain), number(agreed, theme.ok), number(disagreed, theme.warning), number(undecided, theme.plain)]
-            }
+            Some(RehearsedRule { matched, agreed, disagreed, undecided }) => [
+                number(matched, theme.plain),
+                number(agreed, theme.ok),
+                number(disagreed, theme.warning),
+                number(undecided, theme.plain),
+            ],
             None => [quiet(""), quiet(""), quiet(""), quiet("")],
         });
         cells
@@ -188,8 +198,10 @@ impl RulesPage {
     /// The rule under the cursor in full, and what its numbers are.
     fn draw_rule(&self, buffer: &mut Buffer, area: Rect, cx: &AppContext) {
         let (theme, Some(rule)) = (&cx.theme, self.rule(cx)) else { return };
-        let mut facts: Vec<(&str, String, Style)> =
-            vec![("query", sanitize(&rule.text).into_owned(), theme.plain), ("answer", rule.decision.words(), theme.strong)];
+        let mut facts: Vec<(&str, String, Style)> = vec![
+            ("query", sanitize(&rule.text).into_owned(), theme.plain),
+            ("answer", rule.decision.words(), theme.strong),
+        ];
         if !rule.comments.is_empty() {
             facts.push(("comment", sanitize(&rule.comments).into_owned(), theme.plain));
         }
@@ -199,27 +211,37 @@ impl RulesPage {
         let words = match today.staged {
             0 => "it staged nothing today".to_owned(),
             staged => {
-                let fates = today.fates.iter().zip(FATES).enumerate().filter(|(at, (number, _))| *at < 2 || **number > 0);
-                let fates: Vec<String> = fates.map(|(_, (number, word))| format!("{} {word}", count(*number))).collect();
+                let fates =
+                    today.fates.iter().zip(FATES).enumerate().filter(|(at, (number, _))| *at < 2 || **number > 0);
+                let fates: Vec<String> =
+                    fates.map(|(_, (number, word))| format!("{} {word}", count(*number))).collect();
                 format!("{} staged by it: {}", count(staged), fates.join(", "))
             }
         };
         facts.push(("today", words, theme.plain));
         let key = cx.key(Action::Rehearse);
         let (words, style) = match &self.rehearsed {
-            Rehearsed::NotAsked => {
-                (format!("{key} tries the desk rules on the alerts of the last {REHEARSED_DAYS} days; nothing is sent"), theme.quiet)
-            }
+            Rehearsed::NotAsked => (
+                format!("{key} tries the desk rules on the alerts of the last {REHEARSED_DAYS} days; nothing is sent"),
+                theme.quiet,
+            ),
             Rehearsed::Running(read, total) => {
                 let of = total.map_or_else(String::new, |total| format!(" of {}", count(total)));
-                (format!("reading the last {REHEARSED_DAYS} days: {}{of} alerts; esc gives it up", count(*read)), theme.accent)
+                (
+                    format!("reading the last {REHEARSED_DAYS} days: {}{of} alerts; esc gives it up", count(*read)),
+                    theme.accent,
+                )
             }
             Rehearsed::Failed(why) => (format!("not rehearsed: {}", sanitize(why)), theme.warning),
             Rehearsed::Done(days, at) => {
                 let own = self.rehearsed(rule).unwrap_or_default();
-                let short = days.short.as_ref().map_or_else(String::new, |why| format!(" Not all could be read: {}", sanitize(why)));
+                let short = days
+                    .short
+                    .as_ref()
+                    .map_or_else(String::new, |why| format!(" Not all could be read: {}", sanitize(why)));
                 let words = format!(
-                    "{} matched in {} days: {} decided as it suggests, {} otherwise, {} without an outcome. Of {} no rule matches {}; read at {}.{short}",
+                    "{} matched in {} days: {} decided as it suggests, {} otherwise, {} without an outcome. Of {} no \
+                        rule matches {}; read at {}.{short}",
                     count(own.matched),
                     days.days,
                     count(own.agreed),
@@ -241,7 +263,8 @@ impl RulesPage {
                 }
                 let mut pen = Pen::new(buffer, Rect { y, height: 1, ..area });
                 pen.put(if index == 0 { label } else { "" }, theme.quiet);
-                Pen::new(buffer, Rect { x: area.x + LABEL, y, width: area.width.saturating_sub(LABEL), height: 1 }).put(&text, style);
+                Pen::new(buffer, Rect { x: area.x + LABEL, y, width: area.width.saturating_sub(LABEL), height: 1 })
+                    .put(&text, style);
                 y += 1;
             }
         }
@@ -282,11 +305,13 @@ impl RulesPage {
         let file = file.as_deref().unwrap_or("rules.txt beside the settings, or the file that AVERT_RULES names");
         let place = format!("A line each in {}, written with an editor:", sanitize(file));
         let key = cx.key(Action::Refresh);
-        let reads = format!("{key} reads the file again. avert rules rehearse says beforehand what rules would have done.");
+        let reads =
+            format!("{key} reads the file again. avert rules rehearse says beforehand what rules would have done.");
         let lines = [
             ("There is no desk rule.", theme.strong),
             (
-                "A desk rule is a query and an answer: it marks what it matches, and t opens the form with its answer. It stages by itself only where a profile names it.",
+                "A desk rule is a query and an answer: it marks what it matches, and t opens the form with its \
+                    answer. It stages by itself only where a profile names it.",
                 theme.plain,
             ),
             ("", theme.plain),
@@ -354,7 +379,14 @@ fn acting(cx: &AppContext) -> (Vec<String>, Style) {
         (_, _, true) => {
             let style = if cx.place.may_be_production() { theme.warning } else { theme.plain };
             let acts = format!("{names} {verb}");
-            (vec![format!("{acts}, {grace} s to take it back; {key} pauses"), format!("{acts}, {grace} s to take it back"), acts], style)
+            (
+                vec![
+                    format!("{acts}, {grace} s to take it back; {key} pauses"),
+                    format!("{acts}, {grace} s to take it back"),
+                    acts,
+                ],
+                style,
+            )
         }
     }
 }
@@ -368,7 +400,10 @@ mod tests {
         let spelled = |place, home| from_home(place, Some(Path::new(home)));
 
         assert_eq!(spelled("/home/omar/.config/avert/rules.txt", "/home/omar"), "~/.config/avert/rules.txt");
-        assert_eq!(spelled("there is none in /home/omar/.config/rules.txt", "/home/omar"), "there is none in ~/.config/rules.txt");
+        assert_eq!(
+            spelled("there is none in /home/omar/.config/rules.txt", "/home/omar"),
+            "there is none in ~/.config/rules.txt"
+        );
         assert_eq!(spelled("/etc/rules.txt", "/"), "/etc/rules.txt");
     }
 

@@ -1,4 +1,5 @@
-//! The rules on a page: what each one wants and answers, whether it acts here, what waits of it, what it did today, and how it would have done.
+//! The rules on a page: what each one wants and answers, whether it acts here, what waits of it, what it did today, and
+//! how it would have done.
 
 mod draw;
 
@@ -13,7 +14,8 @@ use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere};
 use crate::console::idle::{NO_RULE_ACTS, NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless};
 use crate::console::screens::ScreenName;
 use crate::console::{
-    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, Tone, dialog, times,
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, Tone,
+    dialog, times,
 };
 use crate::desk::closing::ClosingAlerts;
 use crate::desk::rehearsing::RehearsedDays;
@@ -76,7 +78,8 @@ struct Today {
 }
 
 /// What became of decisions, in words. The first two stand there whether there are any or not.
-const FATES: [&str; 7] = ["recorded", "taken back", "refused", "answered another way", "not known", "did not leave", "on their way"];
+const FATES: [&str; 7] =
+    ["recorded", "taken back", "refused", "answered another way", "not known", "did not leave", "on their way"];
 
 /// Which of the words a fate is.
 fn fate(of: &DecisionFate) -> usize {
@@ -137,9 +140,16 @@ impl RulesPage {
         for (name, answer) in self.asked.iter().zip(read) {
             let won = |page: &ClosingAlerts| {
                 let wins = |rule: Option<&DecisionRule>| rule.is_some_and(|rule| rule.name == *name);
-                let won = page.alerts.iter().filter(|alert| wins(suggestion(&cx.settings.rules, alert, cx.now))).count();
+                let won =
+                    page.alerts.iter().filter(|alert| wins(suggestion(&cx.settings.rules, alert, cx.now))).count();
                 let ClosingAlerts { alerts, total, first, open_end, .. } = page;
-                WaitingMatches { won: won as u64, read: alerts.len() as u64, total: *total, open_end: *open_end, first: *first }
+                WaitingMatches {
+                    won: won as u64,
+                    read: alerts.len() as u64,
+                    total: *total,
+                    open_end: *open_end,
+                    first: *first,
+                }
             };
             let known = self.waiting.entry(name.clone()).or_default();
             known.answer(answer.as_ref().map(won).map_err(Clone::clone));
@@ -193,7 +203,8 @@ impl RulesPage {
         vec![Effect::Rehearse(self.rehearsals, cx.settings.rules.clone(), REHEARSED_DAYS, cx.now).into()]
     }
 
-    /// Goes to the Queue with what waits of the rule, which is what its line counts; where it wants nothing that waits, with all it matches.
+    /// Goes to the Queue with what waits of the rule, which is what its line counts; where it wants nothing that waits,
+    /// with all it matches.
     fn list(&self, cx: &mut AppContext) -> Orders {
         let Some(rule) = self.rule(cx).cloned() else { return Vec::new() };
         match cx.views.read(&rule.text) {
@@ -290,7 +301,9 @@ impl Dialog for RulesPage {
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         use Action::{Back, Bottom, Down, Find, Open, PageDown, PageUp, Refresh, Rehearse, Top, Up};
         match action {
-            Down | Up | Top | Bottom | PageDown | PageUp => unless(cx.settings.rules.len() > 1, "there is no other rule"),
+            Down | Up | Top | Bottom | PageDown | PageUp => {
+                unless(cx.settings.rules.len() > 1, "there is no other rule")
+            }
             Open | Rehearse => unless(!cx.settings.rules.is_empty(), "there is no rule"),
             Action::Undo => unless(!cx.decisions.staged().is_empty(), NONE_STAGED),
             Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),

@@ -1,5 +1,5 @@
-//! What can be done with a row of the journal, on the screen and in the pane: go to its alert, unfold a run, decide again what failed, say
-//! that it is seen to.
+//! What can be done with a row of the journal, on the screen and in the pane: go to its alert, unfold a run, decide
+//! again what failed, say that it is seen to.
 
 use super::proof::{can_be_made_again, live};
 use super::state::ChosenRow;
@@ -13,7 +13,8 @@ use crate::desk::{DecisionFate, DecisionRecord, JournalStep};
 
 /// Why an action means nothing for a row.
 pub fn why_idle(chosen: &ChosenRow, action: Action, cx: &AppContext) -> Option<&'static str> {
-    let is = |what: fn(&DecisionRecord, &AppContext) -> bool| chosen.record.as_ref().is_some_and(|record| what(record, cx));
+    let is =
+        |what: fn(&DecisionRecord, &AppContext) -> bool| chosen.record.as_ref().is_some_and(|record| what(record, cx));
     match action {
         Action::GoToAlert => unless(chosen.alert.is_some() || chosen.run.is_some(), ABOUT_NONE),
         Action::CopyId | Action::CopyJson => unless(chosen.alert.is_some(), ABOUT_NONE),
@@ -84,8 +85,10 @@ fn reopen(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
             fate if fate.status().is_some() => "The alert is answered",
             DecisionFate::Unknown(_) | DecisionFate::Sent => {
                 let goes = cx.settings.keymap.key_in(KeyContext::Activity, Action::GoToAlert);
-                let words =
-                    format!("It may have arrived, and is looked up by itself: {goes} goes to its alert, where a new answer is given.");
+                let words = format!(
+                    "It may have arrived, and is looked up by itself: {goes} goes to its alert, where a new answer is \
+                        given."
+                );
                 cx.hint(words);
                 return Vec::new();
             }
@@ -101,7 +104,9 @@ fn reopen(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
 fn not_over(decision: &DecisionRecord, cx: &AppContext) -> String {
     let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
     match live(decision, cx).map(|pending| (&pending.state, pending.follows())) {
-        Some((State::Waiting, _)) => format!("It waits here, not sent: {ask} asks whether it leaves, {undo} takes it back"),
+        Some((State::Waiting, _)) => {
+            format!("It waits here, not sent: {ask} asks whether it leaves, {undo} takes it back")
+        }
         Some((State::Staged(_), true)) => format!("It waits here for the refund, not sent: {undo} takes it back"),
         Some((State::Staged(_), false)) => format!("It has not been sent yet: {undo} takes it back"),
         Some(_) => "It is on its way".to_owned(),
@@ -128,6 +133,7 @@ fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
     }
     let dismissed = JournalStep::Dismissed { decision: decision.key.clone(), taken_back: decision.dismissed };
     // It may be known here alone that it did not leave.
-    let read = (*decision.fate() == DecisionFate::NeverLeft).then(|| JournalStep::Read { decision: decision.key.clone() });
+    let read =
+        (*decision.fate() == DecisionFate::NeverLeft).then(|| JournalStep::Read { decision: decision.key.clone() });
     read.into_iter().chain([dismissed]).map(record).collect()
 }

@@ -63,7 +63,12 @@ pub fn draw(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, bu
     if beside {
         let mut blank = vec![Line::default(); top];
         blank.append(&mut right.lines);
-        put_beside(&blank, at, buffer, Rect { x: area.x + width + 3, width: area.width.saturating_sub(width + 3), ..area });
+        put_beside(
+            &blank,
+            at,
+            buffer,
+            Rect { x: area.x + width + 3, width: area.width.saturating_sub(width + 3), ..area },
+        );
     }
     scrollbar::draw(&cx.theme, buffer, bar, u64::from(at), lines as u64);
 }
@@ -131,11 +136,15 @@ impl Page<'_> {
             return;
         }
         let row = row_of(happening, self.cx);
-        let mut spans = vec![Span::styled(row.what, theme.strong), Span::raw("   "), Span::styled(row.named, theme.plain)];
+        let mut spans =
+            vec![Span::styled(row.what, theme.strong), Span::raw("   "), Span::styled(row.named, theme.plain)];
         if let Some(record) = happening.record()
             && record.said.alert.order.is_some()
         {
-            spans.extend([Span::raw("   "), Span::styled(sanitize(&record.said.alert.provider_id).into_owned(), theme.quiet)]);
+            spans.extend([
+                Span::raw("   "),
+                Span::styled(sanitize(&record.said.alert.provider_id).into_owned(), theme.quiet),
+            ]);
         }
         self.lines.push(Line::from(spans));
         self.gap();
@@ -183,7 +192,10 @@ impl Page<'_> {
     fn run(&mut self, together: &DecidedTogether<'_>) {
         let (cx, theme) = (self.cx, self.cx.theme);
         let first = together.decisions.first();
-        let by = first.and_then(|record| record.user.as_deref()).map(|user| format!(" by {}", sanitize(user))).unwrap_or_default();
+        let by = first
+            .and_then(|record| record.user.as_deref())
+            .map(|user| format!(" by {}", sanitize(user)))
+            .unwrap_or_default();
         self.step(together.made_at(), &format!("staged together{by}"), theme.plain);
         for (words, tone) in together.fates(cx) {
             self.fact("", LABEL, &words, tone.of(&theme));
@@ -260,7 +272,12 @@ impl Page<'_> {
         match pending.map(|decision| (decision, &decision.state)) {
             Some((_, State::Checking(_))) if self.cx.unfinished.parked_on(record.said.alert.id).is_some() => {
                 let key = self.cx.key(Action::Settle);
-                self.fact("", LABEL, &format!("waits for a person's word: {key} says what became of it"), theme.warning);
+                self.fact(
+                    "",
+                    LABEL,
+                    &format!("waits for a person's word: {key} says what became of it"),
+                    theme.warning,
+                );
             }
             Some((decision, State::Checking(polling))) => {
                 let outcome = if polling.polls == 0 { "" } else { ": no outcome yet" };
@@ -330,22 +347,28 @@ impl Page<'_> {
         self.title("THE ALERT NOW");
         match screen.alert_now(id) {
             Some((at, Loadable::Loaded(alert))) => {
-                let (stands, read) = (alert_now(alert, now), format!("read at {}", self.cx.times().moment_with_clock(at, now)));
+                let (stands, read) =
+                    (alert_now(alert, now), format!("read at {}", self.cx.times().moment_with_clock(at, now)));
                 let in_one = columns(&stands) + 3 + columns(&read) <= self.width;
                 let read = Span::styled(read, theme.quiet);
                 if in_one {
                     self.lines.push(Line::from(vec![Span::styled(stands, theme.strong), Span::raw("   "), read]));
                 } else {
-                    self.lines.extend(wrap(&stands, self.width).into_iter().map(|line| Line::styled(line, theme.strong)));
+                    self.lines
+                        .extend(wrap(&stands, self.width).into_iter().map(|line| Line::styled(line, theme.strong)));
                     self.lines.push(read.into());
                 }
                 self.facts_of(alert);
             }
             Some((_, Loadable::Failed(error))) => {
                 let words = format!("It cannot be read: {}", sanitize(&error.to_string()));
-                self.lines.extend(wrap(&words, self.width).into_iter().map(|line| Line::styled(line, RowTone::Unsure.of(&theme))));
+                self.lines.extend(
+                    wrap(&words, self.width).into_iter().map(|line| Line::styled(line, RowTone::Unsure.of(&theme))),
+                );
             }
-            Some((_, Loadable::Loading | Loadable::NotAsked)) | None => self.lines.push(Line::styled("Reading…", theme.quiet)),
+            Some((_, Loadable::Loading | Loadable::NotAsked)) | None => {
+                self.lines.push(Line::styled("Reading…", theme.quiet))
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Draws the Activity screen: the views with their counts, the rows of one, and below them all that is known of the one under the cursor.
+//! Draws the Activity screen: the views with their counts, the rows of one, and below them all that is known of the one
+//! under the cursor.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -23,7 +24,8 @@ const WIDE: u16 = 100;
 /// Below so many columns what was decided has less than it needs.
 const NARROW: u16 = 72;
 
-/// From so many rows on there is room for blank lines, and for one at each side of the line between the list and the steps.
+/// From so many rows on there is room for blank lines, and for one at each side of the line between the list and the
+/// steps.
 const ROOMY: u16 = 17;
 const AIRY: u16 = 24;
 
@@ -69,7 +71,12 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
         let line = Rect { y: list.bottom() + air, height: 1, x: area.x + 1, width: area.width.saturating_sub(2) };
         Pen::new(buffer, line).put(&"─".repeat(usize::from(line.width)), cx.theme.line);
         let y = line.bottom() + air;
-        let inside = Rect { x: area.x + GUTTER, y, width: area.width.saturating_sub(GUTTER + 1), height: below.bottom().saturating_sub(y) };
+        let inside = Rect {
+            x: area.x + GUTTER,
+            y,
+            width: area.width.saturating_sub(GUTTER + 1),
+            height: below.bottom().saturating_sub(y),
+        };
         detail::draw(screen, &rows, cx, buffer, inside);
     }
 }
@@ -118,7 +125,11 @@ fn held(view: ActivityView, screen: &ActivityScreen, cx: &AppContext) -> String 
     };
     let more = if has_more { "+" } else { "" };
     let all = format!("{}{more}", count(count_of(view, cx, screen.entries()) as u64));
-    if view == screen.view && screen.filter().is_some() { format!("{} of {all}", count(screen.each(cx).len() as u64)) } else { all }
+    if view == screen.view && screen.filter().is_some() {
+        format!("{} of {all}", count(screen.each(cx).len() as u64))
+    } else {
+        all
+    }
 }
 
 /// What the view is narrowed by, and the keys that change it and take it away.
@@ -146,7 +157,10 @@ fn draw_trouble(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, a
         },
         (_, _, Some((since, why))) => {
             let why = sanitize(why);
-            format!("▲ Since {} the journal cannot be read: {why}. What this console did is here.", cx.times().hour(*since))
+            format!(
+                "▲ Since {} the journal cannot be read: {why}. What this console did is here.",
+                cx.times().hour(*since)
+            )
         }
     };
     let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
@@ -175,21 +189,41 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
         _ if cx.journal.is_loading() => ("Reading the journal…", String::new()),
         _ if screen.filter().is_some() => {
             let [change, clear] = [Action::ActivityFilter, Action::Back].map(|action| cx.key(action));
-            ("Nothing here has these words.", format!("{change} changes the filter, {clear} clears it and shows all again."))
+            (
+                "Nothing here has these words.",
+                format!(
+                    "{change} changes the filter, {clear} clears it and shows all \
+                again."
+                ),
+            )
         }
         ActivityView::NeedsYou => {
             let (nothing, more) = sections::nothing_needs_you(screen, cx);
             (nothing, more.to_owned())
         }
-        ActivityView::Today => {
-            ("Nothing was decided here today.", format!("{queue} goes to the Queue: the alert that lapses next is under the cursor."))
-        }
-        ActivityView::Mine => {
-            ("Nothing was decided here in the last 90 days.", format!("{queue} goes to the Queue: each decision is written down here."))
-        }
+        ActivityView::Today => (
+            "Nothing was decided here today.",
+            format!(
+                "{queue} goes to the Queue: the alert that lapses next is \
+                under the cursor."
+            ),
+        ),
+        ActivityView::Mine => (
+            "Nothing was decided here in the last 90 days.",
+            format!(
+                "{queue} goes to the Queue: each decision is \
+                written down here."
+            ),
+        ),
         ActivityView::ByRules => {
             let rules = cx.key(Action::RulesShow);
-            ("No desk rule has decided anything here in the last 90 days.", format!("{rules} shows the desk rules, and which of them stage by themselves."))
+            (
+                "No desk rule has decided anything here in the last 90 days.",
+                format!(
+                    "{rules} shows the desk rules, \
+                and which of them stage by themselves."
+                ),
+            )
         }
         ActivityView::All => (
             "Nothing was decided or told here in the last 90 days.",
@@ -197,37 +231,48 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
         ),
         ActivityView::Service => (
             "This deployment's audit log cannot be seen from here.",
-            "The interface has none. Where the deployment is an avert engine, an operator's key opens it: `avert login --operator` keeps one \
+            "The interface has none. Where the deployment is an avert engine, an operator's key opens it: `avert \
+                login --operator` keeps one \
              with the profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once."
                 .to_owned(),
         ),
         ActivityView::Notices => ("Nothing was told yet.", "Every message above the footer is kept here.".to_owned()),
         ActivityView::Notes => {
             let note = cx.key(Action::Note);
-            ("Nothing was noted yet.", format!("In the Queue, {note} notes something on the alert; notes stay on this machine."))
+            (
+                "Nothing was noted yet.",
+                format!(
+                    "In the Queue, {note} notes something on the alert; notes stay on this \
+                machine."
+                ),
+            )
         }
     };
     let lines = wrap(title, inside.width).into_iter().map(|line| (line, theme.strong));
-    let lines = lines.chain([(String::new(), theme.plain)]).chain(wrap(&more, inside.width).into_iter().map(|line| (line, theme.plain)));
+    let lines = lines
+        .chain([(String::new(), theme.plain)])
+        .chain(wrap(&more, inside.width).into_iter().map(|line| (line, theme.plain)));
     for ((line, style), y) in lines.zip(inside.y..inside.bottom()) {
         Pen::new(buffer, Rect { y, height: 1, ..inside }).put(&line, style);
     }
     false
 }
 
-/// The title of the moments; whose clock they are by stands behind it. Beside them the other clock, where there is room for it.
+/// The title of the moments; whose clock they are by stands behind it. Beside them the other clock, where there is room
+/// for it.
 const WHEN: &str = "WHEN";
 const LOCAL: &str = "LOCAL";
 
 /// From so many columns on both clocks have room.
 const BOTH: u16 = 116;
 
-/// Columns that who did it, what, and of which alert are given at least where rows need them, and what their proof keeps.
+/// Columns that who did it, what, and of which alert are given at least where rows need them, and what their proof
+/// keeps.
 const LEAST: [u16; 3] = [3, 16, 13];
 const PROOF: u16 = 14;
 
-/// So much of what was decided is never cut for its proof, and so much of which alert it was not for what was decided, where there is room
-/// for both: `36 NOT REFUNDED 1.1M EUR +8`, `ETHOCA ··1234 A-1029384`.
+/// So much of what was decided is never cut for its proof, and so much of which alert it was not for what was decided,
+/// where there is room for both: `36 NOT REFUNDED 1.1M EUR +8`, `ETHOCA ··1234 A-1029384`.
 const DECIDED: u16 = 28;
 const ALERT: u16 = 24;
 
@@ -237,7 +282,8 @@ const MOST: [u16; 3] = [18, 56, 40];
 /// What and which alert have at most so many where a row does not say who did it: the proof is why one looks.
 const MOST_NARROW: [u16; 2] = [28, 13];
 
-/// Columns of the moments of rows: with the day where one is of another day than today; and of those of the other clock, zero for none.
+/// Columns of the moments of rows: with the day where one is of another day than today; and of those of the other
+/// clock, zero for none.
 fn moments(rows: &[Happening<'_>], width: u16, cx: &AppContext) -> [u16; 2] {
     let (times, now) = (cx.times(), cx.now);
     let title = columns(WHEN) + 1 + columns(times.heading());
@@ -246,7 +292,8 @@ fn moments(rows: &[Happening<'_>], width: u16, cx: &AppContext) -> [u16; 2] {
     [when, beside.filter(|_| width >= BOTH).unwrap_or(0)]
 }
 
-/// The columns of a view, in so much room, where its rows need so many for the moments, and for who, what, which alert and the proof.
+/// The columns of a view, in so much room, where its rows need so many for the moments, and for who, what, which alert
+/// and the proof.
 fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 4]) -> Vec<Head> {
     let room = width.saturating_sub(GUTTER + 2 + 2);
     let when: Head = (WHEN, when, |_| "");
@@ -276,11 +323,13 @@ fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 
         }
         return heads;
     }
-    // The proof is why one looks: it has its room first, then which alert it was, then what was decided. Below stands all of it.
+    // The proof is why one looks: it has its room first, then which alert it was, then what was decided. Below stands
+    // all of it.
     let most = if wide || view == ActivityView::Service { [u16::MAX; 2] } else { MOST_NARROW };
     let (what, named) = (what.min(most[0]), named.min(most[1]));
     let has_proof = needed[3] > 0;
-    let proof = needed[3].min(rest.saturating_sub(what.min(DECIDED) + LEAST[2] + 4)).max(if has_proof { PROOF } else { 0 });
+    let proof =
+        needed[3].min(rest.saturating_sub(what.min(DECIDED) + LEAST[2] + 4)).max(if has_proof { PROOF } else { 0 });
     // Where the proof has no more than its least, which alert it was goes before what was decided.
     let decided = if proof > PROOF { what.min(DECIDED) } else { 0 };
     let what = what.min(rest.saturating_sub(named.min(ALERT) + proof + 4).max(decided)).max(LEAST[1]);
@@ -294,7 +343,13 @@ fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 
     heads
 }
 
-fn draw_rows(screen: &ActivityScreen, (rows, lines): (&[Happening<'_>], &[ListLine]), cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+fn draw_rows(
+    screen: &ActivityScreen,
+    (rows, lines): (&[Happening<'_>], &[ListLine]),
+    cx: &AppContext,
+    buffer: &mut Buffer,
+    area: Rect,
+) {
     let theme = &cx.theme;
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let (height, cursor) = (usize::from(body.height).max(1), screen.cursor.row(rows));
@@ -308,11 +363,18 @@ fn draw_rows(screen: &ActivityScreen, (rows, lines): (&[Happening<'_>], &[ListLi
         })
         .collect();
     // What a run would unfold has its room beforehand: no column moves then.
-    let folded = in_sight.iter().filter_map(|(_, line, _)| if let ListLine::Row(index) = line { rows.get(*index) } else { None });
+    let folded = in_sight
+        .iter()
+        .filter_map(|(_, line, _)| if let ListLine::Row(index) = line { rows.get(*index) } else { None });
     let folded: Vec<ActivityRow> =
         folded.flat_map(|happening| folded_rows(screen, happening, usize::from(buffer.area.height), cx)).collect();
     let measured = in_sight.iter().filter_map(|(.., row)| row.as_ref()).chain(&folded);
-    let heads = heads(screen.view, area.width, moments(rows, area.width, cx), screen.widths.with(screen.view, measured, area.width));
+    let heads = heads(
+        screen.view,
+        area.width,
+        moments(rows, area.width, cx),
+        screen.widths.with(screen.view, measured, area.width),
+    );
     let text = Rect { x: area.x + GUTTER + 2, width: area.width.saturating_sub(GUTTER + 2), height: 1, ..area };
     let mut pen = Pen::new(buffer, text);
     for (title, width, _) in &heads {
@@ -328,7 +390,8 @@ fn draw_rows(screen: &ActivityScreen, (rows, lines): (&[Happening<'_>], &[ListLi
     for (y, listed, row) in in_sight {
         let line = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
         let (ListLine::Row(index), Some(row)) = (listed, row) else {
-            let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 2), ..line });
+            let mut pen =
+                Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 2), ..line });
             let [(words, style), (more, quiet)] = sections::words(listed, theme);
             pen.put(words, style);
             pen.skip(2);
@@ -358,7 +421,14 @@ fn folded_rows(screen: &ActivityScreen, happening: &Happening<'_>, most: usize, 
     }
 }
 
-fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[Head], cx: &AppContext, buffer: &mut Buffer, line: Rect) {
+fn draw_row(
+    (view, at): (ActivityView, Timestamp),
+    row: &ActivityRow,
+    heads: &[Head],
+    cx: &AppContext,
+    buffer: &mut Buffer,
+    line: Rect,
+) {
     let theme = &cx.theme;
     let tone = row.tone.of(theme);
     Pen::new(buffer, Rect { x: line.x + GUTTER, width: 1, ..line }).put(row.sign, tone);
@@ -386,7 +456,8 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
             "WHAT" if row.is_part => {
                 // In a narrow place it begins where its run says when: an amount is worth more than blanks.
                 let from = if line.width < NARROW { line.x + GUTTER + 2 } else { x };
-                let indented = Rect { x: from + PART_INDENT, width: (x + width).saturating_sub(from + PART_INDENT), ..cell };
+                let indented =
+                    Rect { x: from + PART_INDENT, width: (x + width).saturating_sub(from + PART_INDENT), ..cell };
                 Pen::new(buffer, indented).put(part(row), cx.draw_context().digits());
                 x += width + 2;
                 continue;
@@ -430,7 +501,8 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
     }
 }
 
-/// Writes what was told among decisions, quieter than they are; behind or below it the alert that it is about, where there is room.
+/// Writes what was told among decisions, quieter than they are; behind or below it the alert that it is about, where
+/// there is room.
 pub fn put_told(row: &ActivityRow, theme: &Theme, buffer: &mut Buffer, area: Rect) {
     let lines = wrap_to(&row.what, area.width, usize::from(area.height));
     let mut behind = area;
@@ -455,7 +527,11 @@ mod tests {
     #[case::all_have_room(200, 0, [21, 28, 40])]
     #[case::the_order_gives_way_to_the_proof(120, 9, [21, 21, 40])]
     #[case::and_what_was_decided_is_not_cut_for_it(100, 0, [21, 13, 39])]
-    fn the_proof_has_its_room_before_which_alert_it_was(#[case] width: u16, #[case] local: u16, #[case] least: [u16; 3]) {
+    fn the_proof_has_its_room_before_which_alert_it_was(
+        #[case] width: u16,
+        #[case] local: u16,
+        #[case] least: [u16; 3],
+    ) {
         let heads = heads(ActivityView::All, width, [8, local], [5, 21, 28, 40]);
 
         let width_of = |title: &str| heads.iter().find(|(head, ..)| *head == title).map_or(0, |(_, width, _)| *width);

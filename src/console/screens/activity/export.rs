@@ -1,4 +1,5 @@
-//! Exports a view of what happened: its rows as they are shown, each with the moment in UTC and the alert's ids, as CSV into a new file.
+//! Exports a view of what happened: its rows as they are shown, each with the moment in UTC and the alert's ids, as CSV
+//! into a new file.
 
 use std::path::PathBuf;
 

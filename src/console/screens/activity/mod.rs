@@ -1,5 +1,5 @@
-//! The Activity screen: what happened, who did it and what became of it: this desk's decisions, what needs somebody, the service's audit log,
-//! what the console told, and notes on alerts.
+//! The Activity screen: what happened, who did it and what became of it: this desk's decisions, what needs somebody,
+//! the service's audit log, what the console told, and notes on alerts.
 
 pub mod acts;
 pub mod detail;
@@ -63,10 +63,12 @@ impl Screen for ActivityScreen {
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
-            Action::CopyId | Action::CopyJson | Action::GoToAlert | Action::Reopen | Action::Dismiss => match self.chosen(cx) {
-                Some(chosen) => acts::why_idle(&chosen, action, cx),
-                None => Some(NOTHING_LISTED),
-            },
+            Action::CopyId | Action::CopyJson | Action::GoToAlert | Action::Reopen | Action::Dismiss => {
+                match self.chosen(cx) {
+                    Some(chosen) => acts::why_idle(&chosen, action, cx),
+                    None => Some(NOTHING_LISTED),
+                }
+            }
             Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
             Action::ActivityFilter => unless(self.filter().is_some() || !self.rows(cx).is_empty(), NOTHING_LISTED),
             Action::ActivityExport => unless(!self.each(cx).is_empty(), NOTHING_LISTED),
@@ -147,7 +149,9 @@ fn export_rows(screen: &ActivityScreen, cx: &mut AppContext) -> Orders {
     let asked = export::open(screen.view, &screen.each(cx), cx);
     asked.unwrap_or_else(|| {
         cx.hint(match screen.view {
-            ActivityView::NeedsYou => "Nothing that needs you is there to export: the view Today exports the day's decisions.",
+            ActivityView::NeedsYou => {
+                "Nothing that needs you is there to export: the view Today exports the day's decisions."
+            }
             _ => "There is nothing to export in this view.",
         });
         Vec::new()

@@ -49,7 +49,8 @@ pub fn live<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a Pendi
 
 /// What the engine has not finished on a decision's alert, where it may be that decision.
 fn unfinished<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a ResolutionAttempt> {
-    let may_be = matches!(record.fate(), DecisionFate::Sent | DecisionFate::Unknown(_)) && !cx.journal.history().is_superseded(record);
+    let may_be = matches!(record.fate(), DecisionFate::Sent | DecisionFate::Unknown(_))
+        && !cx.journal.history().is_superseded(record);
     cx.unfinished.of(record.said.alert.id).filter(|_| may_be)
 }
 
@@ -58,13 +59,23 @@ pub fn standing_of(attempt: &ResolutionAttempt, cx: &AppContext) -> (&'static st
     match Stage::of(attempt) {
         Stage::Sending => ("→", RowTone::Under, "with the network right now".to_owned()),
         Stage::Unknown => {
-            let next =
-                attempt.next_check.map(|at| format!("; the engine looks next at {}", cx.times().moment(at, cx.now))).unwrap_or_default();
-            ("?", RowTone::Unsure, format!("not known: looked {}, nothing yet{next}", times_words(attempt.checks as usize)))
+            let next = attempt
+                .next_check
+                .map(|at| format!("; the engine looks next at {}", cx.times().moment(at, cx.now)))
+                .unwrap_or_default();
+            (
+                "?",
+                RowTone::Unsure,
+                format!("not known: looked {}, nothing yet{next}", times_words(attempt.checks as usize)),
+            )
         }
         Stage::Parked => {
             let key = cx.key(Action::Settle);
-            ("P", RowTone::Wrong, format!("nobody can tell whether it arrived: ask the network, then {key} says what it holds"))
+            (
+                "P",
+                RowTone::Wrong,
+                format!("nobody can tell whether it arrived: ask the network, then {key} says what it holds"),
+            )
         }
     }
 }
@@ -83,7 +94,8 @@ pub fn looked_words(decision: &PendingDecision, polls: usize) -> String {
     if polls == 0 { "being looked up".to_owned() } else { format!("looked {}{since}", times_words(polls)) }
 }
 
-/// The sign, the tone and the words of what is known of a decision: what this console knows goes before what the journal says.
+/// The sign, the tone and the words of what is known of a decision: what this console knows goes before what the
+/// journal says.
 pub fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, String) {
     if let Some(attempt) = unfinished(record, cx).filter(|attempt| Stage::of(attempt) == Stage::Parked) {
         return standing_of(attempt, cx);
@@ -93,24 +105,32 @@ pub fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone
     let sign = pending.map_or("", |decision| ListSign::of(&decision.state).drawn(&cx.theme).0);
     match pending.map(|decision| &decision.state) {
         Some(State::Staged(due)) => {
-            let words = format!("leaves at {}; {} takes it back", cx.times().moment(*due, cx.now), cx.key(Action::Undo));
+            let words =
+                format!("leaves at {}; {} takes it back", cx.times().moment(*due, cx.now), cx.key(Action::Undo));
             (sign, RowTone::Under, words)
         }
         Some(State::Waiting) => {
             let why = match pending {
                 Some(decision) if decision.follows() => "the refund that it follows is not recorded",
-                Some(decision) if decision.together.is_some_and(|number| cx.decisions.is_paused(number)) => "it is paused",
+                Some(decision) if decision.together.is_some_and(|number| cx.decisions.is_paused(number)) => {
+                    "it is paused"
+                }
                 _ => cx.held_back_by().unwrap_or("nothing could be sent when its time came"),
             };
             let [undo, ask] = [Action::Undo, Action::Refresh].map(|action| cx.key(action));
             (sign, RowTone::Unsure, format!("not sent: {why}. It waits here; {undo} takes it back, {ask} asks again"))
         }
         Some(State::Sending) => (sign, RowTone::Under, "with the service, no answer yet".to_owned()),
-        Some(State::Checking(_)) if cx.unfinished.parked_on(record.said.alert.id).is_some() => {
-            (sign, RowTone::Unsure, format!("not known: waits for a person's word, {} says what became of it", cx.key(Action::Settle)))
-        }
+        Some(State::Checking(_)) if cx.unfinished.parked_on(record.said.alert.id).is_some() => (
+            sign,
+            RowTone::Unsure,
+            format!("not known: waits for a person's word, {} says what became of it", cx.key(Action::Settle)),
+        ),
         Some(State::Checking(polling)) => {
-            let next = polling.next_wake().map(|at| format!("; next look {}", cx.times().moment(at, cx.now))).unwrap_or_default();
+            let next = polling
+                .next_wake()
+                .map(|at| format!("; next look {}", cx.times().moment(at, cx.now)))
+                .unwrap_or_default();
             let looked = pending.map_or_else(String::new, |decision| looked_words(decision, polling.polls));
             (sign, RowTone::Unsure, format!("not known: {looked}, nothing yet{next}"))
         }
@@ -126,7 +146,8 @@ fn not_recorded(why: &str) -> String {
     if let Some(why) = why.strip_prefix("The network did not take it: ") {
         return format!("network refused: {}", why.strip_prefix("it refused: ").unwrap_or(why));
     }
-    let says_who = ["network ", "not taken: ", "the service refused: ", "not sent: "].iter().any(|lead| why.starts_with(lead));
+    let says_who =
+        ["network ", "not taken: ", "the service refused: ", "not sent: "].iter().any(|lead| why.starts_with(lead));
     if says_who { why.to_owned() } else { format!("not recorded: {why}") }
 }
 
@@ -134,9 +155,10 @@ fn not_recorded(why: &str) -> String {
 pub fn decided_again<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a str> {
     let later = cx.journal.history().later_than(record)?;
     match (record.fate(), later.fate()) {
-        (DecisionFate::Refused(_) | DecisionFate::NeverLeft, DecisionFate::Recorded(status) | DecisionFate::AsDecided(status)) => {
-            Some(status)
-        }
+        (
+            DecisionFate::Refused(_) | DecisionFate::NeverLeft,
+            DecisionFate::Recorded(status) | DecisionFate::AsDecided(status),
+        ) => Some(status),
         _ => None,
     }
 }
@@ -152,7 +174,9 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
     let word = record.on_whose_word().map(|word| format!(" {}", sanitize(&word))).unwrap_or_default();
     match fate {
         DecisionFate::Staged => ("·", RowTone::Quiet, "staged; nothing else is known of it".to_owned()),
-        DecisionFate::TakenBack => ("↶", RowTone::Quiet, format!("taken back after {} s", (at - record.made_at).num_seconds().max(0))),
+        DecisionFate::TakenBack => {
+            ("↶", RowTone::Quiet, format!("taken back after {} s", (at - record.made_at).num_seconds().max(0)))
+        }
         DecisionFate::Sent => ("→", RowTone::Unsure, format!("sent {when}, its answer is not here")),
         DecisionFate::NotSent(why) => ("!", RowTone::Unsure, format!("not sent: {why}")),
         DecisionFate::Recorded(status) if record.unlooked.is_some() => {
@@ -161,7 +185,9 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
         DecisionFate::Recorded(status) => ("✓", RowTone::Quiet, format!("{status}, recorded {when}{word}")),
         DecisionFate::AsDecided(status) => ("✓", RowTone::Quiet, format!("{status}, found {when}; {BY_WHOM}")),
         DecisionFate::Overtaken(status) => ("×", RowTone::Unsure, format!("another was first: {status}")),
-        DecisionFate::Answered(status) => ("×", RowTone::Quiet, format!("not recorded; answered another way since: {status}")),
+        DecisionFate::Answered(status) => {
+            ("×", RowTone::Quiet, format!("not recorded; answered another way since: {status}"))
+        }
         DecisionFate::Refused(why) => ("!", failed, format!("{seen_to}{}", not_recorded(why))),
         DecisionFate::Unknown(why) => ("?", RowTone::Unsure, format!("not known: {}", why.trim_end_matches('.'))),
         DecisionFate::NeverLeft => ("!", failed, format!("{seen_to}did not leave: the console ended first")),
@@ -180,8 +206,12 @@ pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
         DecisionFate::AsDecided(status) => {
             (format!("found answered as decided: the alert is {}; {BY_WHOM}", clean(status)), RowTone::Plain)
         }
-        DecisionFate::Overtaken(status) => (format!("not recorded: another was first, the alert is {}", clean(status)), RowTone::Unsure),
-        DecisionFate::Answered(status) => (format!("found answered another way: the alert is {}", clean(status)), RowTone::Plain),
+        DecisionFate::Overtaken(status) => {
+            (format!("not recorded: another was first, the alert is {}", clean(status)), RowTone::Unsure)
+        }
+        DecisionFate::Answered(status) => {
+            (format!("found answered another way: the alert is {}", clean(status)), RowTone::Plain)
+        }
         DecisionFate::Refused(why) => (sanitize(&not_recorded(why)).into_owned(), RowTone::Wrong),
         DecisionFate::Unknown(why) => (format!("not known whether it arrived: {}", clean(why)), RowTone::Unsure),
         DecisionFate::NeverLeft => ("did not leave: its console ended first".to_owned(), RowTone::Wrong),
@@ -206,7 +236,12 @@ mod tests {
         let alert = |status, outcome: &str, refunded: &str, reason: Option<&str>| {
             let alert = Alert { status, ..Alert::sample() };
             let (outcome, refunded) = (outcome.to_owned(), refunded.to_owned());
-            let outcome = Outcome { outcome, refunded, dispute_reason_code: reason.map(str::to_owned), ..Outcome::sample(alert.id) };
+            let outcome = Outcome {
+                outcome,
+                refunded,
+                dispute_reason_code: reason.map(str::to_owned),
+                ..Outcome::sample(alert.id)
+            };
             Alert { outcome: Some(outcome), ..alert }
         };
         let now = crate::domain::time::from_iso("2026-03-10T12:00:00Z").unwrap();

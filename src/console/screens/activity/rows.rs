@@ -146,7 +146,8 @@ impl ActivityRow {
         forms.find(|form| columns(form) <= room).or(self.what_briefly.last()).unwrap_or(&self.what)
     }
 
-    /// What a sentence says of the alert it begins with, where it begins with the one that the row is about: `ETHOCA ··4242`.
+    /// What a sentence says of the alert it begins with, where it begins with the one that the row is about: `ETHOCA
+    /// ··4242`.
     pub fn said_of_named(&self) -> Option<&str> {
         let name = self.named.match_indices(' ').nth(1).map_or(self.named.as_str(), |(at, _)| &self.named[..at]);
         self.what.strip_prefix(name)?.strip_prefix(' ').filter(|_| self.is_told && !name.is_empty())
@@ -169,8 +170,8 @@ pub fn proof_briefly(proof: &str) -> &str {
     proof.split_once("; ").map(|(head, _)| head).filter(|head| columns(head) >= ENOUGH).unwrap_or(proof)
 }
 
-/// A proof in so much room: where it is too long, what it adds goes first and the exchange, which stand with the steps, and then the time, which
-/// is near that of the row.
+/// A proof in so much room: where it is too long, what it adds goes first and the exchange, which stand with the steps,
+/// and then the time, which is near that of the row.
 pub fn proof_in(proof: &str, room: u16) -> Cow<'_, str> {
     if columns(proof) <= room {
         return Cow::Borrowed(proof);
@@ -220,7 +221,8 @@ fn of_run(together: &DecidedTogether<'_>, cx: &AppContext) -> ActivityRow {
 
 fn of_note(note: &Note, cx: &AppContext) -> ActivityRow {
     // What older versions kept of a note does not name its alert.
-    let named = note.about.as_ref().or_else(|| cx.alert_named(note.alert)).map_or_else(|| note.alert.to_string(), name_of);
+    let named =
+        note.about.as_ref().or_else(|| cx.alert_named(note.alert)).map_or_else(|| note.alert.to_string(), name_of);
     ActivityRow {
         sign: "n",
         who: who(cx.journal.is_user(note.user.as_deref()), note.user.as_deref()),
@@ -236,7 +238,12 @@ fn of_audit(entry: &AuditEntry, cx: &AppContext) -> ActivityRow {
     let detail = sanitize(&entry.detail).into_owned();
     let alert = Happening::Audit(entry).alert().and_then(|id| cx.alert_named(id)).map(name_of);
     // One that was added or removed is told with the address that it had then.
-    let address = || detail.split_once("://").filter(|_| entry.action.starts_with("endpoint.")).map(|(_, address)| address.to_owned());
+    let address = || {
+        detail
+            .split_once("://")
+            .filter(|_| entry.action.starts_with("endpoint."))
+            .map(|(_, address)| address.to_owned())
+    };
     let endpoint = || cx.endpoints.address(&entry.subject).map(str::to_owned);
     let settled = || {
         let (id, fate) = detail.strip_prefix("alert ")?.split_once(": ")?;
@@ -244,7 +251,9 @@ fn of_audit(entry: &AuditEntry, cx: &AppContext) -> ActivityRow {
     };
     let (named, proof) = match (alert, entry.action.as_str()) {
         (Some(name), _) => (name, detail),
-        (None, "endpoint.added" | "endpoint.removed") => (address().unwrap_or_else(|| entry.subject.clone()), String::new()),
+        (None, "endpoint.added" | "endpoint.removed") => {
+            (address().unwrap_or_else(|| entry.subject.clone()), String::new())
+        }
         (None, "attempt.settled") => settled().unwrap_or_else(|| (entry.subject.clone(), detail.clone())),
         (None, _) => (endpoint().unwrap_or_else(|| entry.subject.clone()), detail),
     };
@@ -321,12 +330,21 @@ mod tests {
 
     #[test]
     fn what_a_proof_adds_goes_first_but_where_its_head_says_nothing() {
-        let found = [48, 47, 25, 15].map(|room| proof_in("CHARGEBACK, found 05:22:37; by whom is not known", room).into_owned());
+        let found = [48, 47, 25, 15]
+            .map(|room| proof_in("CHARGEBACK, found 05:22:37; by whom is not known", room).into_owned());
 
         assert_eq!(
             found,
-            ["CHARGEBACK, found 05:22:37; by whom is not known", "CHARGEBACK, found 05:22:37", "CHARGEBACK, found", "CHARGEBACK"]
+            [
+                "CHARGEBACK, found 05:22:37; by whom is not known",
+                "CHARGEBACK, found 05:22:37",
+                "CHARGEBACK, found",
+                "CHARGEBACK"
+            ]
         );
-        assert_eq!(proof_in("seen to; did not leave: the console ended first", 40), "seen to; did not leave: the console ended first");
+        assert_eq!(
+            proof_in("seen to; did not leave: the console ended first", 40),
+            "seen to; did not leave: the console ended first"
+        );
     }
 }

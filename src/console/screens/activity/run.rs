@@ -46,14 +46,16 @@ impl DecidedTogether<'_> {
     /// By whom they were made, and how: `maria, case`.
     pub fn who(&self, cx: &AppContext) -> String {
         let way = way_of(self.run);
-        let made_by =
-            self.decisions.first().map(|record| who(cx.journal.is_own(record.session, record.user.as_deref()), record.user.as_deref()));
+        let made_by = self
+            .decisions
+            .first()
+            .map(|record| who(cx.journal.is_own(record.session, record.user.as_deref()), record.user.as_deref()));
         made_by.map_or_else(|| way.to_owned(), |name| format!("{name}, {way}"))
     }
 
-    /// What one row says of the answers and their money, the longest form first: `3 refunded 148.40 EUR +2 more`, and in the end how many
-    /// currencies there are. Of several answers no sum would say whose it is; but the alerts of a case are on one payment: `1 refunded;
-    /// 2 invalid (duplicate alert) · 49.90 EUR`.
+    /// What one row says of the answers and their money, the longest form first: `3 refunded 148.40 EUR +2 more`, and
+    /// in the end how many currencies there are. Of several answers no sum would say whose it is; but the alerts of a
+    /// case are on one payment: `1 refunded; 2 invalid (duplicate alert) · 49.90 EUR`.
     pub fn what(&self) -> Vec<String> {
         let decided = self.decided();
         let briefly = counted_words(decided.iter().map(|(word, number)| (without_reason(word), *number)));
@@ -61,14 +63,18 @@ impl DecidedTogether<'_> {
         let of_payment = || alert_of(&self.decisions.first()?.said.alert).money();
         let sums = self.sums();
         let summed = match (&self.run.from, sums.split_first()) {
-            (None, _) => of_payment().map_or_else(Vec::new, |money| vec![format!(" · {}", sanitize(&money.to_string()))]),
+            (None, _) => {
+                of_payment().map_or_else(Vec::new, |money| vec![format!(" · {}", sanitize(&money.to_string()))])
+            }
             (Some(_), Some((first, others))) if decided.len() == 1 => {
                 let [whole, short] = [first.to_string(), first.short()].map(|sum| sanitize(&sum).into_owned());
                 match others.len() {
                     0 => vec![format!(" {whole}"), format!(" {short}")],
                     others => {
-                        let mut forms: Vec<String> =
-                            [whole, short].iter().flat_map(|sum| [format!(" {sum} +{others} more"), format!(" {sum} +{others}")]).collect();
+                        let mut forms: Vec<String> = [whole, short]
+                            .iter()
+                            .flat_map(|sum| [format!(" {sum} +{others} more"), format!(" {sum} +{others}")])
+                            .collect();
                         forms.push(format!(", {} currencies", others + 1));
                         forms
                     }
@@ -76,7 +82,8 @@ impl DecidedTogether<'_> {
             }
             _ => Vec::new(),
         };
-        let with_sums = [&answers, &briefly].into_iter().flat_map(|said| summed.iter().map(move |sum| format!("{said}{sum}")));
+        let with_sums =
+            [&answers, &briefly].into_iter().flat_map(|said| summed.iter().map(move |sum| format!("{said}{sum}")));
         let mut all: Vec<String> = with_sums.collect();
         all.extend([answers.clone(), briefly]);
         all.dedup();
@@ -97,7 +104,9 @@ impl DecidedTogether<'_> {
 
     /// The sum of their money in each currency.
     pub fn sums(&self) -> Vec<Money> {
-        sums_by_currency(self.decisions.iter().filter_map(|record| alert_of(&record.said.alert).money()).map(|money| (1, money)))
+        sums_by_currency(
+            self.decisions.iter().filter_map(|record| alert_of(&record.said.alert).money()).map(|money| (1, money)),
+        )
     }
 
     /// From where their alerts were chosen; of a case, the alert that it was opened for.
@@ -109,7 +118,8 @@ impl DecidedTogether<'_> {
         }
     }
 
-    /// The sign and the tone of the one that calls most for its reader, and how many became what: `34 recorded, 1 failed`.
+    /// The sign and the tone of the one that calls most for its reader, and how many became what: `34 recorded, 1
+    /// failed`.
     pub fn proof(&self, cx: &AppContext) -> (&'static str, RowTone, String) {
         let standings = self.decisions.iter().map(|record| proof(record, cx));
         // Of those that call alike, one that is recorded says how it ended.
@@ -123,7 +133,8 @@ impl DecidedTogether<'_> {
     pub fn fates(&self, cx: &AppContext) -> Vec<(String, RowTone)> {
         let fates: Vec<&str> = self.decisions.iter().map(|record| fate(record, cx)).collect();
         let number = |fate: &str| fates.iter().filter(|of_one| **of_one == fate).count() as u64;
-        let counted = FATES.into_iter().map(|(fate, tone)| (number(fate), fate, tone)).filter(|(number, ..)| *number > 0);
+        let counted =
+            FATES.into_iter().map(|(fate, tone)| (number(fate), fate, tone)).filter(|(number, ..)| *number > 0);
         counted.map(|(number, fate, tone)| (format!("{} {fate}", count(number)), tone)).collect()
     }
 

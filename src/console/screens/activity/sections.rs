@@ -1,4 +1,5 @@
-//! The lines of the list: the rows of a view, and in the view of what needs somebody the decisions of the day below them, under their title.
+//! The lines of the list: the rows of a view, and in the view of what needs somebody the decisions of the day below
+//! them, under their title.
 
 use super::state::ActivityScreen;
 use super::views::ActivityView;
@@ -19,8 +20,8 @@ pub(super) enum ListLine {
     Nothing(&'static str, &'static str),
 }
 
-/// The lines of a view of so many rows. In the view of what needs somebody the first `needing` of them do; those behind are the day's, which
-/// has decided something or not.
+/// The lines of a view of so many rows. In the view of what needs somebody the first `needing` of them do; those behind
+/// are the day's, which has decided something or not.
 pub(super) fn lines(
     rows: usize,
     (needing, decided): (usize, bool),
@@ -42,8 +43,8 @@ pub(super) fn lines(
     lines
 }
 
-/// How many lines are scrolled away where `top` were: the row under the cursor is in sight, and with it what stands above it up to the row
-/// before, where there is room.
+/// How many lines are scrolled away where `top` were: the row under the cursor is in sight, and with it what stands
+/// above it up to the row before, where there is room.
 pub(super) fn scrolled(lines: &[ListLine], cursor: usize, top: usize, height: usize) -> usize {
     let at = lines.iter().position(|line| *line == ListLine::Row(cursor)).unwrap_or(0);
     let before = lines[..at].iter().rposition(|line| matches!(line, ListLine::Row(_))).map_or(0, |row| row + 1);
@@ -67,7 +68,10 @@ pub(super) fn nothing_needs_you(screen: &ActivityScreen, cx: &AppContext) -> (&'
     if is_read_in_part(cx) {
         return ("Nothing that could be read needs you.", "What could not be read may: it is not here.");
     }
-    ("Nothing needs you.", "What fails, is not known or waits for a person's word stands here until somebody has seen to it.")
+    (
+        "Nothing needs you.",
+        "What fails, is not known or waits for a person's word stands here until somebody has seen to it.",
+    )
 }
 
 /// Whether the journal cannot be read, or some lines of it: what they tell may need somebody.
@@ -80,7 +84,9 @@ pub(super) fn words(line: &ListLine, theme: &Theme) -> [(&'static str, Style); 2
     match line {
         ListLine::Row(_) | ListLine::Blank => [("", theme.plain); 2],
         ListLine::Today { decided: true } => [("TODAY", theme.quiet), ("", theme.quiet)],
-        ListLine::Today { decided: false } => [("TODAY", theme.quiet), ("nothing was decided here yet; this was told", theme.quiet)],
+        ListLine::Today { decided: false } => {
+            [("TODAY", theme.quiet), ("nothing was decided here yet; this was told", theme.quiet)]
+        }
         ListLine::Nothing(words, more) => [(words, theme.strong), (more, theme.quiet)],
     }
 }
@@ -98,7 +104,8 @@ mod tests {
 
     #[test]
     fn the_day_stands_below_what_needs_somebody_and_below_that_nothing_does() {
-        let told = [(3, 1, true), (2, 0, false), (2, 2, true)].map(|(rows, needing, roomy)| lines(rows, (needing, true), NOTHING, roomy));
+        let told = [(3, 1, true), (2, 0, false), (2, 2, true)]
+            .map(|(rows, needing, roomy)| lines(rows, (needing, true), NOTHING, roomy));
 
         assert_eq!(told[0], [Row(0), Blank, DECIDED, Row(1), Row(2)]);
         assert_eq!(told[1], [Nothing("nothing", ""), DECIDED, Row(0), Row(1)]);
@@ -111,7 +118,12 @@ mod tests {
     #[case::a_row_further_down(3, 0, 3, 3)]
     #[case::what_was_scrolled_away_stays_so(2, 3, 3, 3)]
     #[case::there_is_no_room_behind_the_last_row(3, 9, 4, 2)]
-    fn the_row_under_the_cursor_is_in_sight(#[case] cursor: usize, #[case] top: usize, #[case] height: usize, #[case] expected: usize) {
+    fn the_row_under_the_cursor_is_in_sight(
+        #[case] cursor: usize,
+        #[case] top: usize,
+        #[case] height: usize,
+        #[case] expected: usize,
+    ) {
         let lines = lines(4, (0, true), NOTHING, false);
 
         assert_eq!(scrolled(&lines, cursor, top, height), expected);

@@ -1,5 +1,5 @@
-//! The state of the Activity screen: which view and what of it is shown, where its cursor is, the service's audit log, and the alert of the
-//! chosen row as it is now.
+//! The state of the Activity screen: which view and what of it is shown, where its cursor is, the service's audit log,
+//! and the alert of the chosen row as it is now.
 
 use std::cell::Cell;
 
@@ -37,7 +37,8 @@ pub(super) enum ActivityTarget {
     Chip,
 }
 
-/// A cursor on a row of a journal's view: it stays on its thing, whatever comes above it, and on its line where that is gone.
+/// A cursor on a row of a journal's view: it stays on its thing, whatever comes above it, and on its line where that is
+/// gone.
 #[derive(Debug, Clone, Default)]
 pub struct RowCursor {
     id: Option<ActivityId>,
@@ -322,7 +323,8 @@ impl ActivityScreen {
         effects
     }
 
-    /// Reads an alert and its webhooks, where that was not done since they changed. What was known of them stands until then.
+    /// Reads an alert and its webhooks, where that was not done since they changed. What was known of them stands until
+    /// then.
     fn look(&mut self, id: AlertId, cx: &AppContext) -> Vec<Effect> {
         match &mut self.looked {
             Some(looked) if looked.id == id && !looked.is_old => return Vec::new(),

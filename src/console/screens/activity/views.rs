@@ -92,7 +92,8 @@ impl ShownRows {
 pub struct WordFilter {
     text: String,
     words: Vec<String>,
-    /// Of decisions that are settled: by how many steps, and whether they have the words. There may be many, and what they say stays.
+    /// Of decisions that are settled: by how many steps, and whether they have the words. There may be many, and what
+    /// they say stays.
     known: RefCell<HashMap<String, (usize, bool)>>,
 }
 
@@ -129,7 +130,10 @@ impl WordFilter {
 /// Whether nothing more becomes of a decision by itself.
 fn is_settled(record: &DecisionRecord) -> bool {
     use DecisionFate::{Answered, AsDecided, NeverLeft, Overtaken, Recorded, Refused, TakenBack};
-    matches!(record.fate(), Answered(_) | AsDecided(_) | NeverLeft | Overtaken(_) | Recorded(_) | Refused(_) | TakenBack)
+    matches!(
+        record.fate(),
+        Answered(_) | AsDecided(_) | NeverLeft | Overtaken(_) | Recorded(_) | Refused(_) | TakenBack
+    )
 }
 
 /// What a row says, and by what else its alert is known, in small letters.
@@ -142,18 +146,19 @@ fn text_of(happening: &Happening<'_>, cx: &AppContext) -> String {
     [&row.who, &row.what, &row.named, &row.proof, &id, provider_id, way, from].join("\n").to_lowercase()
 }
 
-/// From so many columns on a sentence about an alert has the columns of a decision, and so much of what it says counts for them where there
-/// are decisions beside it.
+/// From so many columns on a sentence about an alert has the columns of a decision, and so much of what it says counts
+/// for them where there are decisions beside it.
 const MUCH: u16 = 100;
 const WIDEST_SAID: u16 = 46;
 
-/// How wide who, what, which alert and the proof are in the rows of a view that were shown. They grow and never shrink, so that nothing moves to and
-/// fro while one scrolls.
+/// How wide who, what, which alert and the proof are in the rows of a view that were shown. They grow and never shrink,
+/// so that nothing moves to and fro while one scrolls.
 #[derive(Debug, Default)]
 pub struct RowWidths {
     /// Of the view, and how wide what is said about an alert is among them.
     widths: Cell<(ActivityView, [u16; 4], u16)>,
-    /// Folded runs whose rows are among them, by the keys of their first decisions: with how many steps, and as many of the rows as asked for.
+    /// Folded runs whose rows are among them, by the keys of their first decisions: with how many steps, and as many of
+    /// the rows as asked for.
     runs: RefCell<HashMap<String, (usize, usize)>>,
 }
 
@@ -181,8 +186,14 @@ impl RowWidths {
         [who, what.max(said), named, proof]
     }
 
-    /// The decisions of a run whose rows are to be measured, so many at most: none where they were before and nothing more becomes of them.
-    pub fn unmeasured<'d>(&self, view: ActivityView, together: &DecidedTogether<'d>, most: usize) -> Vec<&'d DecisionRecord> {
+    /// The decisions of a run whose rows are to be measured, so many at most: none where they were before and nothing
+    /// more becomes of them.
+    pub fn unmeasured<'d>(
+        &self,
+        view: ActivityView,
+        together: &DecidedTogether<'d>,
+        most: usize,
+    ) -> Vec<&'d DecisionRecord> {
         let mut runs = self.runs.borrow_mut();
         if self.widths.get().0 != view {
             runs.clear();
@@ -199,13 +210,19 @@ impl RowWidths {
     }
 }
 
-/// What is shown of a view, the newest first: decisions that were made together in one row. Below what needs somebody the other decisions of
-/// the day stand, or what was told that day where there is none.
-pub fn happenings<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
+/// What is shown of a view, the newest first: decisions that were made together in one row. Below what needs somebody
+/// the other decisions of the day stand, or what was told that day where there is none.
+pub fn happenings<'a>(
+    view: ActivityView,
+    shown: &ShownRows,
+    cx: &'a AppContext,
+    audit: &'a [AuditEntry],
+) -> Vec<Happening<'a>> {
     let mut each = each(view, shown, cx, audit);
     match view {
         ActivityView::NeedsYou => {
-            let needing: HashSet<&str> = each.iter().filter_map(Happening::record).map(|record| record.key.as_str()).collect();
+            let needing: HashSet<&str> =
+                each.iter().filter_map(Happening::record).map(|record| record.key.as_str()).collect();
             let mut today = happenings(ActivityView::Today, shown, cx, audit);
             if each.is_empty() && today.is_empty() {
                 // A desk that has decided nothing yet was told something.
@@ -222,14 +239,21 @@ pub fn happenings<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext,
 }
 
 /// The same with each decision by itself.
-pub fn each<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
+pub fn each<'a>(
+    view: ActivityView,
+    shown: &ShownRows,
+    cx: &'a AppContext,
+    audit: &'a [AuditEntry],
+) -> Vec<Happening<'a>> {
     let history = cx.journal.history();
     let told = || notices(cx).map(Happening::Told);
     // What became of a decision is told by its own row.
     let besides = || told().filter(|told| !repeats_decision(told, history));
     let mut all: Vec<Happening<'a>> = match view {
         ActivityView::NeedsYou => needs_you(cx),
-        ActivityView::Today | ActivityView::Mine | ActivityView::ByRules => decisions(view, cx).map(Happening::Decision).collect(),
+        ActivityView::Today | ActivityView::Mine | ActivityView::ByRules => {
+            decisions(view, cx).map(Happening::Decision).collect()
+        }
         ActivityView::All => decisions(view, cx).map(Happening::Decision).chain(besides()).collect(),
         ActivityView::Service => audit.iter().map(Happening::Audit).collect(),
         ActivityView::Notices => told().collect(),
@@ -250,7 +274,8 @@ fn repeats_decision(happening: &Happening<'_>, history: &History) -> bool {
     told.decision.as_ref().is_some_and(|key| history.record(key).is_some())
 }
 
-/// These with a row for each run; each of its decisions stands beneath it where it is unfolded. A run that is here in part is none.
+/// These with a row for each run; each of its decisions stands beneath it where it is unfolded. A run that is here in
+/// part is none.
 pub fn folded<'a>(each: Vec<Happening<'a>>, shown: &ShownRows, cx: &'a AppContext) -> Vec<Happening<'a>> {
     let run_of = |happening: &Happening<'a>| happening.record().and_then(|record| record.together.as_ref());
     let mut here: HashMap<&str, usize> = HashMap::new();
@@ -343,8 +368,12 @@ mod tests {
 
     #[test]
     fn columns_grow_with_what_is_shown_and_begin_anew_in_another_view() {
-        let row =
-            |what: &str| ActivityRow { who: "you".to_owned(), what: what.to_owned(), named: "ETHOCA".to_owned(), ..ActivityRow::default() };
+        let row = |what: &str| ActivityRow {
+            who: "you".to_owned(),
+            what: what.to_owned(),
+            named: "ETHOCA".to_owned(),
+            ..ActivityRow::default()
+        };
         let widths = RowWidths::default();
 
         let told = [
@@ -358,7 +387,10 @@ mod tests {
 
     #[test]
     fn what_a_proof_adds_takes_no_room_from_what_was_decided() {
-        let found = ActivityRow { proof: "CHARGEBACK, found 05:22:37; by whom is not known".to_owned(), ..ActivityRow::default() };
+        let found = ActivityRow {
+            proof: "CHARGEBACK, found 05:22:37; by whom is not known".to_owned(),
+            ..ActivityRow::default()
+        };
 
         assert_eq!(RowWidths::default().with(ActivityView::Today, &[found], 120), [0, 0, 0, 26]);
     }
@@ -368,7 +400,10 @@ mod tests {
         let run = JournalRun { first: "first".to_owned(), from: None };
         let mut record = DecisionRecord {
             key: "first".to_owned(),
-            said: JournalDecision::of(&Alert::sample(), &Resolution::Current { decision: Decision::Refunded, comments: String::new() }),
+            said: JournalDecision::of(
+                &Alert::sample(),
+                &Resolution::Current { decision: Decision::Refunded, comments: String::new() },
+            ),
             place: String::new(),
             session: Uuid::nil(),
             user: None,
@@ -390,7 +425,8 @@ mod tests {
 
         let under_way = [ActivityView::All; 2].map(|view| measured(&record, view, 1));
         record.steps.push((Timestamp::default(), DecisionFate::TakenBack));
-        let ended = [ActivityView::All, ActivityView::All, ActivityView::Today, ActivityView::Today].map(|view| measured(&record, view, 1));
+        let ended = [ActivityView::All, ActivityView::All, ActivityView::Today, ActivityView::Today]
+            .map(|view| measured(&record, view, 1));
         let in_a_higher_place = measured(&record, ActivityView::Today, 2);
         record.steps.push((Timestamp::default(), DecisionFate::TakenBack));
 
@@ -400,7 +436,12 @@ mod tests {
 
     #[test]
     fn a_sentence_among_decisions_has_room_for_who_told_it_and_makes_none_besides() {
-        let told = ActivityRow { who: "avert".to_owned(), what: "a long sentence".to_owned(), is_told: true, ..ActivityRow::default() };
+        let told = ActivityRow {
+            who: "avert".to_owned(),
+            what: "a long sentence".to_owned(),
+            is_told: true,
+            ..ActivityRow::default()
+        };
 
         assert_eq!(RowWidths::default().with(ActivityView::All, &[told], 200), [5, 0, 0, 0]);
     }
@@ -415,10 +456,12 @@ mod tests {
         };
         let long = ActivityRow { what: told.what.replace("the window", &"the window ".repeat(9)), ..told.clone() };
 
-        let decided = ActivityRow { what: "REFUNDED".to_owned(), proof: "recorded".to_owned(), ..ActivityRow::default() };
+        let decided =
+            ActivityRow { what: "REFUNDED".to_owned(), proof: "recorded".to_owned(), ..ActivityRow::default() };
 
         let of = |rows: &[&ActivityRow], room| RowWidths::default().with(ActivityView::All, rows.iter().copied(), room);
-        let widths = [of(&[&told], 80), of(&[&told], 120), of(&[&told], 200), of(&[&long], 120), of(&[&long, &decided], 120)];
+        let widths =
+            [of(&[&told], 80), of(&[&told], 120), of(&[&told], 200), of(&[&long], 120), of(&[&long, &decided], 120)];
 
         // Only beside a decision, whose columns it has, a long one is cut for them.
         assert_eq!(widths, [[0, 0, 0, 0], [0, 43, 28, 0], [0, 43, 28, 0], [0, 132, 28, 0], [0, 46, 28, 8]]);

@@ -1,14 +1,20 @@
-//! The webhooks that tell of an alert's outcome, in the words of the journal: to how many endpoints they were delivered, and what follows.
+//! The webhooks that tell of an alert's outcome, in the words of the journal: to how many endpoints they were
+//! delivered, and what follows.
 
 use crate::console::times::Moments;
 use crate::domain::{Delivery, DeliveryState, EventKind, Timestamp};
 
 use super::proof::RowTone;
 
-/// What is known of the deliveries of `alert.resolved`, and since when: `webhook delivered to 1 of 2, next try at 14:05:11`. Nothing where
-/// there are none: nobody asked to be told, or they are beyond the retention.
-pub(super) fn outcome_told(deliveries: &[Delivery], times: Moments, now: Timestamp) -> Option<(Option<Timestamp>, String, RowTone)> {
-    let told: Vec<&Delivery> = deliveries.iter().filter(|delivery| delivery.kind == EventKind::AlertResolved && !delivery.test).collect();
+/// What is known of the deliveries of `alert.resolved`, and since when: `webhook delivered to 1 of 2, next try at
+/// 14:05:11`. Nothing where there are none: nobody asked to be told, or they are beyond the retention.
+pub(super) fn outcome_told(
+    deliveries: &[Delivery],
+    times: Moments,
+    now: Timestamp,
+) -> Option<(Option<Timestamp>, String, RowTone)> {
+    let told: Vec<&Delivery> =
+        deliveries.iter().filter(|delivery| delivery.kind == EventKind::AlertResolved && !delivery.test).collect();
     if told.is_empty() {
         return None;
     }
@@ -21,13 +27,22 @@ pub(super) fn outcome_told(deliveries: &[Delivery], times: Moments, now: Timesta
         let when = if due > now { format!("at {}", times.moment(due, now)) } else { "due".to_owned() };
         words.push(format!("{which} try {when}"));
     }
-    let rest = [(DeliveryState::Leased, "being sent"), (DeliveryState::Exhausted, "given up"), (DeliveryState::Cancelled, "cancelled")];
+    let rest = [
+        (DeliveryState::Leased, "being sent"),
+        (DeliveryState::Exhausted, "given up"),
+        (DeliveryState::Cancelled, "cancelled"),
+    ];
     words.extend(
-        rest.into_iter().map(|(state, word)| (number(state), word)).filter(|(of, _)| *of > 0).map(|(of, word)| format!("{of} {word}")),
+        rest.into_iter()
+            .map(|(state, word)| (number(state), word))
+            .filter(|(of, _)| *of > 0)
+            .map(|(of, word)| format!("{of} {word}")),
     );
     let tone = match () {
         () if number(DeliveryState::Exhausted) > 0 => RowTone::Wrong,
-        () if told.iter().any(|delivery| delivery.state == DeliveryState::Pending && delivery.attempts > 0) => RowTone::Unsure,
+        () if told.iter().any(|delivery| delivery.state == DeliveryState::Pending && delivery.attempts > 0) => {
+            RowTone::Unsure
+        }
         () => RowTone::Quiet,
     };
     let at = told.iter().filter_map(|delivery| delivery.delivered_at).max();
@@ -80,7 +95,8 @@ mod tests {
         let all = told(&[taken(), taken()]);
         let tried = told(&[taken(), delivery(Pending, 2, soon)]);
         let new = told(&[delivery(Pending, 0, Some(now()))]);
-        let over = told(&[taken(), delivery(Exhausted, 13, None), delivery(Cancelled, 1, None), delivery(Leased, 1, None)]);
+        let over =
+            told(&[taken(), delivery(Exhausted, 13, None), delivery(Cancelled, 1, None), delivery(Leased, 1, None)]);
 
         let said = |words: &str, tone| Some((words.to_owned(), tone));
         assert_eq!(all, said("webhook delivered to 2 of 2", RowTone::Quiet));

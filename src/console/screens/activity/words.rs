@@ -14,7 +14,8 @@ pub fn maker(record: &DecisionRecord, cx: &AppContext) -> String {
     }
 }
 
-/// The name of whoever did something, as the audit log and the notes have it; `you` where this console knows no name of its own.
+/// The name of whoever did something, as the audit log and the notes have it; `you` where this console knows no name of
+/// its own.
 pub fn who(own: bool, user: Option<&str>) -> String {
     match user {
         Some(user) => sanitize(user).into_owned(),

@@ -39,14 +39,23 @@ pub fn sparkline(values: &[u64]) -> String {
     values.iter().map(|value| if *value == 0 { NOTHING } else { column_cell(*value, most, 0, 1) }).collect()
 }
 
-/// A column chart of so many rows, the top one first: each value as wide as `cells`, with a gap behind it, in a style of its own.
-pub fn column_chart(values: &[(u64, Style)], (cells, gap): (usize, usize), rows: u16, nothing: Style) -> Vec<Line<'static>> {
+/// A column chart of so many rows, the top one first: each value as wide as `cells`, with a gap behind it, in a style
+/// of its own.
+pub fn column_chart(
+    values: &[(u64, Style)],
+    (cells, gap): (usize, usize),
+    rows: u16,
+    nothing: Style,
+) -> Vec<Line<'static>> {
     let most = values.iter().map(|(value, _)| *value).max().unwrap_or(0);
     let cell = |value: u64, style: Style, row: u16| match (value, row) {
         (0, 0) => Span::styled(format!("{NOTHING:<width$}", width = cells + gap), nothing),
         _ => Span::styled(format!("{}{:gap$}", column_cell(value, most, row, rows).repeat(cells), ""), style),
     };
-    (0..rows).rev().map(|row| Line::from(values.iter().map(|(value, style)| cell(*value, *style, row)).collect::<Vec<_>>())).collect()
+    (0..rows)
+        .rev()
+        .map(|row| Line::from(values.iter().map(|(value, style)| cell(*value, *style, row)).collect::<Vec<_>>()))
+        .collect()
 }
 
 /// Items in lines of at most so many columns, two blanks between them. None is cut: one that is too long is broken.
@@ -69,7 +78,8 @@ pub fn pack(items: &[String], room: u16) -> Vec<String> {
     lines
 }
 
-/// As many items as have room in one line, two blanks between them, and how many more there are: `+3 more`, and where they stand.
+/// As many items as have room in one line, two blanks between them, and how many more there are: `+3 more`, and where
+/// they stand.
 pub fn first_of(items: &[String], room: u16, place: &str) -> String {
     let mut line = items.join("  ");
     if columns(&line) <= room {
@@ -174,7 +184,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn packing_cuts_nothing_and_stays_within_its_room(items in proptest::collection::vec("[0-9,.]{1,30} [A-Z]{3}", 0..8), room in 1u16..60) {
+        fn packing_cuts_nothing_and_stays_within_its_room(
+            items in proptest::collection::vec("[0-9,.]{1,30} [A-Z]{3}", 0..8),
+            room in 1u16..60,
+        ) {
             let lines = pack(&items, room);
 
             prop_assert!(lines.iter().all(|line| columns(line) <= room));

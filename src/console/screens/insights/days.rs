@@ -54,7 +54,13 @@ fn each_day(view: &InsightsView<'_>, pick: fn(&DayCount) -> u64) -> Vec<(i64, u6
 }
 
 /// A chart of days in so many rows: today in the first style, the days before in the other one.
-fn days_chart(view: &InsightsView<'_>, days: &[(i64, u64)], (today, before): (Style, Style), width: u16, rows: u16) -> Vec<Line<'static>> {
+fn days_chart(
+    view: &InsightsView<'_>,
+    days: &[(i64, u64)],
+    (today, before): (Style, Style),
+    width: u16,
+    rows: u16,
+) -> Vec<Line<'static>> {
     let styled = days.iter().map(|(day, number)| (*number, if *day == view.today() { today } else { before }));
     column_chart(&styled.collect::<Vec<_>>(), day_cells(days, width), rows, view.draw.theme.quiet)
 }
@@ -88,7 +94,12 @@ pub fn decisions(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<Li
         let told = format!("none{of_known} in {INSIGHT_DAYS} {}", day_words(view));
         return std::iter::once(heading(view, "DECISIONS A DAY", &told)).chain(limited(view, false, width)).collect();
     }
-    let told = format!("{} in {INSIGHT_DAYS} {}, {} today", count(all), day_words(view), count(numbers().next_back().unwrap_or(0)));
+    let told = format!(
+        "{} in {INSIGHT_DAYS} {}, {} today",
+        count(all),
+        day_words(view),
+        count(numbers().next_back().unwrap_or(0))
+    );
     let mut lines = vec![heading(view, "DECISIONS A DAY", &told)];
     let with_most = heading(view, "DECISIONS A DAY", &format!("{told}, most {}", count(most)));
     // A number that is cut is another one.
@@ -112,7 +123,12 @@ pub fn lapsed(view: &InsightsView<'_>, width: u16, rows: ChartRows, is_below: bo
     let missed = each_day(view, |count| count.missed);
     let numbers = || missed.iter().map(|(_, number)| *number);
     let (most, all) = (numbers().max().unwrap_or(0), numbers().sum::<u64>());
-    let told = format!("{} in {INSIGHT_DAYS} {}, {} today", count(all), day_words(view), count(numbers().next_back().unwrap_or(0)));
+    let told = format!(
+        "{} in {INSIGHT_DAYS} {}, {} today",
+        count(all),
+        day_words(view),
+        count(numbers().next_back().unwrap_or(0))
+    );
     let mut lines = vec![heading(view, "LAPSED A DAY", &told)];
     if view.plain {
         lines.extend(days_told(view, &missed, width));

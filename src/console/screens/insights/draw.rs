@@ -1,4 +1,5 @@
-//! Draws the Insights screen: its title, then the sentence that matters, then the parts in one column or two. What does not fit scrolls.
+//! Draws the Insights screen: its title, then the sentence that matters, then the parts in one column or two. What does
+//! not fit scrolls.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -58,7 +59,9 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let top = screen.scrolled.min(most);
     let top = cursor.map_or(top, |line| top.clamp((line + 1).saturating_sub(body.height), line));
     let mut put = |line: &Line<'static>, at: usize, x: u16, width: u16| {
-        let Some(y) = u16::try_from(at).ok().and_then(|at| at.checked_sub(top)).filter(|y| *y < body.height) else { return };
+        let Some(y) = u16::try_from(at).ok().and_then(|at| at.checked_sub(top)).filter(|y| *y < body.height) else {
+            return;
+        };
         buffer.set_line(x, body.y + y, line, width);
     };
     head.iter().enumerate().for_each(|(at, line)| put(line, at, body.x, body.width));
@@ -99,14 +102,19 @@ fn columns_of(view: &InsightsView<'_>, width: u16, rows: u16) -> Vec<PartsColumn
     });
     // Nothing is scrolled away where another way has room for it; then both end as near to each other as they can.
     let ends = |columns: &Vec<PartsColumn>| {
-        let [most, least] = [usize::max, usize::min].map(|of| columns.iter().map(|(_, lines)| lines.len()).reduce(of).unwrap_or(0));
+        let [most, least] =
+            [usize::max, usize::min].map(|of| columns.iter().map(|(_, lines)| lines.len()).reduce(of).unwrap_or(0));
         (most.saturating_sub(usize::from(rows)), most - least)
     };
     ways.into_iter().min_by_key(ends).unwrap_or_default()
 }
 
 /// The columns with charts as tall as so many rows leave, which are in the first one.
-fn with_tall_charts(rows: u16, charts: impl Fn(u16) -> ChartRows, drawn: impl Fn(ChartRows) -> Vec<PartsColumn>) -> Vec<PartsColumn> {
+fn with_tall_charts(
+    rows: u16,
+    charts: impl Fn(u16) -> ChartRows,
+    drawn: impl Fn(ChartRows) -> Vec<PartsColumn>,
+) -> Vec<PartsColumn> {
     let least = drawn(charts(0));
     let used = least.first().map_or(0, |(_, lines)| lines.len());
     match rows.saturating_sub(u16::try_from(used).unwrap_or(u16::MAX)) {
@@ -118,7 +126,8 @@ fn with_tall_charts(rows: u16, charts: impl Fn(u16) -> ChartRows, drawn: impl Fn
 fn one_column(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<PartsColumn> {
     let head = width;
     let width = width.min(WIDEST);
-    let Parts { lapses, today, response_times, networks, currencies, measured, unknown, .. } = Parts::of(view, head, width);
+    let Parts { lapses, today, response_times, networks, currencies, measured, unknown, .. } =
+        Parts::of(view, head, width);
     let (decisions, lapsed) = (days::decisions(view, width, rows), days::lapsed(view, width, rows, true));
     let parts = [lapses, today, response_times, networks, currencies, decisions, lapsed, measured, unknown];
     vec![(Rect { width, ..Rect::ZERO }, below_each_other(parts))]
@@ -177,8 +186,15 @@ impl Parts {
         let [measured_first, measured] = either(way.measured_first, &self.measured);
         let [unknown_first, unknown] = either(way.unknown_first, &self.unknown);
         let first = [self.lapses.clone(), decisions, below, measured_first, unknown_first];
-        let second =
-            [self.today.clone(), self.response_times.clone(), self.networks.clone(), self.currencies.clone(), beside, measured, unknown];
+        let second = [
+            self.today.clone(),
+            self.response_times.clone(),
+            self.networks.clone(),
+            self.currencies.clone(),
+            beside,
+            measured,
+            unknown,
+        ];
         let column = |x| Rect { x, width: self.width, ..Rect::ZERO };
         vec![(column(0), below_each_other(first)), (column(self.width + BETWEEN), below_each_other(second))]
     }
@@ -216,7 +232,11 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, are
         pen.skip(2);
     }
     let aside: Vec<String> = if scope(&cx.listed) == screen.scope {
-        set(&cx.listed).into_iter().filter(|chip| !within.contains(chip)).map(|chip| sanitize(&chip.text).into_owned()).collect()
+        set(&cx.listed)
+            .into_iter()
+            .filter(|chip| !within.contains(chip))
+            .map(|chip| sanitize(&chip.text).into_owned())
+            .collect()
     } else {
         Vec::new()
     };

@@ -12,7 +12,9 @@ use super::sums::sums_table;
 use crate::console::text::{columns, count};
 use crate::domain::insights::SOON_HOURS;
 use crate::domain::query::{DEFAULT_SORT, Vocabulary};
-use crate::domain::{AlertFilter, AlertStatus, Calendar, CalendarHour, Lapsing, LocalConditions, Sort, SortField, SortOrder, Timestamp};
+use crate::domain::{
+    AlertFilter, AlertStatus, Calendar, CalendarHour, Lapsing, LocalConditions, Sort, SortField, SortOrder, Timestamp,
+};
 
 /// Hours that are told one by one; what lapses later is one row.
 const HOURS: i64 = 16;
@@ -51,8 +53,11 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = vec![heading(view, "LAPSES BY HOUR", &zone_words(view))];
     let hours = hours(view);
     if hours.is_empty() {
-        let words =
-            if view.is_waiting_cut() { "Nothing that was read can lapse." } else { "Nothing waits for an answer: nothing can lapse." };
+        let words = if view.is_waiting_cut() {
+            "Nothing that was read can lapse."
+        } else {
+            "Nothing waits for an answer: nothing can lapse."
+        };
         lines.push(Line::from(view.plain(words)));
         return lines;
     }
@@ -64,8 +69,13 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         let label = format!("{:<6}", hour.label);
         let label = if is_chosen { Span::styled(label, view.draw.theme.strong) } else { view.quiet(label) };
         if view.plain {
-            let told = format!("  {:>5} {:<8}", count(hour.alerts()), if hour.alerts() == 1 { "alert" } else { "alerts" });
-            lines.push(Line::from(vec![label, view.plain(told), view.quiet(first_of(&money, width.saturating_sub(TOLD), ""))]));
+            let told =
+                format!("  {:>5} {:<8}", count(hour.alerts()), if hour.alerts() == 1 { "alert" } else { "alerts" });
+            lines.push(Line::from(vec![
+                label,
+                view.plain(told),
+                view.quiet(first_of(&money, width.saturating_sub(TOLD), "")),
+            ]));
             continue;
         }
         let drawn = if hour.hour.is_some() { bar(hour.alerts(), most, cells) } else { String::new() };
@@ -92,13 +102,17 @@ fn beside_each_other(money: &[Vec<String>], width: u16) -> (u16, Vec<String>) {
     (cells, sums_table(money, width.saturating_sub(around + cells)))
 }
 
-/// The sums of the hour under the cursor, in a line of so much room, where they have none beside its bar: `by 23   398.80 EUR  29.99 GBP`.
+/// The sums of the hour under the cursor, in a line of so much room, where they have none beside its bar: `by 23
+/// 398.80 EUR  29.99 GBP`.
 pub fn sums_of_chosen(view: &InsightsView<'_>, width: u16, room: u16) -> Option<Line<'static>> {
     let hours = hours(view);
     let at = hours.iter().position(|hour| hour.hour.is_some() && hour.hour == view.hour)?;
     let money: Vec<Vec<String>> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
-    let beside =
-        if view.plain { first_of(&money[at], width.saturating_sub(TOLD), "") } else { beside_each_other(&money, width).1.swap_remove(at) };
+    let beside = if view.plain {
+        first_of(&money[at], width.saturating_sub(TOLD), "")
+    } else {
+        beside_each_other(&money, width).1.swap_remove(at)
+    };
     let is_cut = beside.contains('+');
     let label = format!("{:<6}", hours[at].label);
     let all = first_of(&money[at], room.saturating_sub(columns(&label)), "");
@@ -153,9 +167,14 @@ fn zone_words(view: &InsightsView<'_>) -> String {
     }
 }
 
-/// The list of what lapses in an hour, within what is counted, and what has to be said of it: a list of the interface knows no single
-/// hour, and has all that lapses within whole hours from now.
-pub fn list_of(hour: CalendarHour, scope: &AlertFilter, vocabulary: Vocabulary, now: Timestamp) -> (AlertFilter, Sort, Option<String>) {
+/// The list of what lapses in an hour, within what is counted, and what has to be said of it: a list of the interface
+/// knows no single hour, and has all that lapses within whole hours from now.
+pub fn list_of(
+    hour: CalendarHour,
+    scope: &AlertFilter,
+    vocabulary: Vocabulary,
+    now: Timestamp,
+) -> (AlertFilter, Sort, Option<String>) {
     let filter = AlertFilter { statuses: vec![AlertStatus::Open], ..scope.clone() };
     if vocabulary == Vocabulary::Desk {
         let conditions = LocalConditions { lapses: Some(hour), ..scope.conditions.clone() };
@@ -164,11 +183,15 @@ pub fn list_of(hour: CalendarHour, scope: &AlertFilter, vocabulary: Vocabulary, 
     let left = (hour.range().1 - now).num_seconds().max(1);
     let within = u32::try_from((left - 1) / 3_600 + 1).unwrap_or(1);
     if let Some(most) = vocabulary.most_hours().filter(|most| within > *most) {
-        let said = format!("This deployment's list knows no hour beyond {most} h: here is all that is open, the latest first.");
+        let said = format!(
+            "This deployment's list knows no hour beyond {most} h: here is all that is open, the latest first."
+        );
         return (filter, Sort { field: SortField::HoursLeft, order: SortOrder::Descending }, Some(said));
     }
     let filter = AlertFilter { expires_in: Some(within), ..filter };
-    let said = format!("This deployment's list knows no single hour: here is all that lapses within {within} h, the latest first.");
+    let said = format!(
+        "This deployment's list knows no single hour: here is all that lapses within {within} h, the latest first."
+    );
     (filter, Sort { field: SortField::HoursLeft, order: SortOrder::Descending }, Some(said))
 }
 

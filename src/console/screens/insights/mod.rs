@@ -1,5 +1,5 @@
-//! The Insights screen: the pace and what lapses at it, what lapses when, the money at risk, how alerts were answered, what was missed, and how
-//! near a merchant is to the card schemes' monitoring programmes.
+//! The Insights screen: the pace and what lapses at it, what lapses when, the money at risk, how alerts were answered,
+//! what was missed, and how near a merchant is to the card schemes' monitoring programmes.
 
 pub mod chart;
 pub mod days;
@@ -40,7 +40,10 @@ impl Screen for InsightsScreen {
             Message::SalesEntered(entered) => {
                 self.enter(entered);
                 let month = entered.month.words();
-                cx.notify(Tone::Good, format!("Sales of {month} on {} cards: {} entered.", entered.scheme.name(), count(entered.count)));
+                cx.notify(
+                    Tone::Good,
+                    format!("Sales of {month} on {} cards: {} entered.", entered.scheme.name(), count(entered.count)),
+                );
                 return vec![Effect::Keep(Keep::Sales(entered)).into()];
             }
             _ => {}
@@ -86,7 +89,8 @@ impl Screen for InsightsScreen {
 
 /// The hours whose alerts can be listed.
 fn listed_hours(screen: &InsightsScreen, cx: &AppContext) -> Vec<CalendarHour> {
-    InsightsView::of(screen, cx).map_or_else(Vec::new, |view| lapses::hours(&view).iter().filter_map(Hour::listed).collect())
+    InsightsView::of(screen, cx)
+        .map_or_else(Vec::new, |view| lapses::hours(&view).iter().filter_map(Hour::listed).collect())
 }
 
 /// The hour under the cursor, while something lapses in it.

@@ -1,4 +1,5 @@
-//! The networks on the Insights screen: what waits of each, what was answered and missed of its types, and how many were raised of late.
+//! The networks on the Insights screen: what waits of each, what was answered and missed of its types, and how many
+//! were raised of late.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +38,9 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         lines.push(Line::from(view.plain("no alerts")));
         return lines;
     }
-    lines.push(Line::from(view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "", "OPEN", "ANSWERED", "LAPSED", "IN TIME"))));
+    lines.push(Line::from(
+        view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "", "OPEN", "ANSWERED", "LAPSED", "IN TIME")),
+    ));
     lines.extend(limited(view, false, width));
     for kinds in of_network.into_values() {
         let mut line = kind_row(&sanitize(kinds[0].provider.as_str()), &kinds, theme.plain);
@@ -54,7 +57,8 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// A share in thousandths, rounded; all is said of all alone, and none of none. Nothing where there is nothing to share.
+/// A share in thousandths, rounded; all is said of all alone, and none of none. Nothing where there is nothing to
+/// share.
 fn permille(part: u64, all: u64) -> Option<u64> {
     let rounded = (part * 1_000 + all / 2).checked_div(all)?;
     let (least, most) = (u64::from(part > 0), if part < all { 999 } else { 1_000 });
@@ -84,8 +88,13 @@ fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
 /// Alerts of a network that were raised on each of the last days.
 fn raised(view: &InsightsView<'_>, provider: &Provider) -> Vec<u64> {
     let today = view.today();
-    let on =
-        |day| view.insights().days.iter().filter(move |count| count.day == day && count.provider == *provider).map(|count| count.raised);
+    let on = |day| {
+        view.insights()
+            .days
+            .iter()
+            .filter(move |count| count.day == day && count.provider == *provider)
+            .map(|count| count.raised)
+    };
     (today - RECENT_DAYS + 1..=today).map(|day| on(day).sum()).collect()
 }
 
@@ -95,7 +104,8 @@ mod tests {
 
     #[test]
     fn a_share_is_rounded_and_all_or_none_is_said_of_all_or_none_alone() {
-        let told = [(29, 33), (1, 3), (2, 3), (9_999, 10_000), (1, 10_000), (4, 4), (0, 4), (0, 0)].map(|(part, all)| permille(part, all));
+        let told = [(29, 33), (1, 3), (2, 3), (9_999, 10_000), (1, 10_000), (4, 4), (0, 4), (0, 0)]
+            .map(|(part, all)| permille(part, all));
 
         assert_eq!(told, [Some(879), Some(333), Some(667), Some(999), Some(1), Some(1_000), Some(0), None]);
     }

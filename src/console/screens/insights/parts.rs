@@ -1,4 +1,5 @@
-//! The parts of the Insights screen as lines: the sentence that matters, today, response times, money, and what cannot be known.
+//! The parts of the Insights screen as lines: the sentence that matters, today, response times, money, and what cannot
+//! be known.
 
 use chrono::{Duration, NaiveDate};
 use ratatui::style::Style;
@@ -101,7 +102,9 @@ pub(super) fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> 
         InsightLimit::Waiting { total, .. } if of_waiting => {
             Some(format!("▲ not all of {} open alerts were read: more may lapse", count(*total)))
         }
-        InsightLimit::WholeHours if of_waiting && has_lapsing => Some("whole hours: each at the earliest that it can be".to_owned()),
+        InsightLimit::WholeHours if of_waiting && has_lapsing => {
+            Some("whole hours: each at the earliest that it can be".to_owned())
+        }
         InsightLimit::Past { read, total, in_order } if !of_waiting => {
             let which = if *in_order { "newest" } else { "first" };
             Some(format!("▲ of the {which} {} of {} alerts", count(*read), count(*total)))
@@ -109,26 +112,41 @@ pub(super) fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> 
         _ => None,
     });
     let style = |words: &str| if words.starts_with('▲') { view.draw.theme.warning } else { view.draw.theme.quiet };
-    words.flat_map(|words| wrap(&words, width).into_iter().map(|line| Line::styled(line, style(&words))).collect::<Vec<_>>()).collect()
+    words
+        .flat_map(|words| {
+            wrap(&words, width).into_iter().map(|line| Line::styled(line, style(&words))).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// What is limited, in a sentence.
 fn limit_words(limit: &InsightLimit) -> String {
     match limit {
         InsightLimit::Waiting { read, total, in_order } => {
-            let (which, missing) =
-                if *in_order { ("those that lapse first", "lapses later") } else { ("the first ones of its list", "lapses") };
+            let (which, missing) = if *in_order {
+                ("those that lapse first", "lapses later")
+            } else {
+                ("the first ones of its list", "lapses")
+            };
             let (read, total) = (count(*read), count(*total));
             format!("Of {total} open alerts {read}, {which}, were read: of what {missing} some may be missing.")
         }
         InsightLimit::Past { read, total, in_order } => {
             let which = if *in_order { "the newest" } else { "the first ones of its list" };
             let (read, total) = (count(*read), count(*total));
-            format!("Of {total} alerts {read}, {which}, were read: all but what lapses is told of them and of what waits alone.")
+            format!(
+                "Of {total} alerts {read}, {which}, were read: all but what lapses is told of them and of what waits \
+                    alone."
+            )
         }
-        InsightLimit::WholeHours => "Deadlines are told in whole hours here: each counts at the earliest that it can be.".to_owned(),
+        InsightLimit::WholeHours => {
+            "Deadlines are told in whole hours here: each counts at the earliest that it can be.".to_owned()
+        }
         InsightLimit::Month { total } => {
-            format!("This month has {} alerts, more than can be read here: what programmes count is not known.", count(*total))
+            format!(
+                "This month has {} alerts, more than can be read here: what programmes count is not known.",
+                count(*total)
+            )
         }
     }
 }
@@ -183,9 +201,9 @@ pub fn currencies(view: &InsightsView<'_>, head: u16, width: u16) -> Vec<Line<'s
     // As many beside each other as have room, read from the top down.
     let beside = (usize::from(width) + APART) / (wide + APART);
     if beside == 0 {
-        let below = told
-            .into_iter()
-            .flat_map(|(soon, all)| pack(&[soon, all].into_iter().filter(|sum| !sum.is_empty()).collect::<Vec<_>>(), width));
+        let below = told.into_iter().flat_map(|(soon, all)| {
+            pack(&[soon, all].into_iter().filter(|sum| !sum.is_empty()).collect::<Vec<_>>(), width)
+        });
         lines.extend(below.map(|line| Line::from(view.plain(line))));
         return lines;
     }
@@ -193,14 +211,15 @@ pub fn currencies(view: &InsightsView<'_>, head: u16, width: u16) -> Vec<Line<'s
     let apart = " ".repeat(APART);
     lines.push(Line::from(view.quiet(vec![row(&scopes[0].0, &scopes[1].0); blocks.len()].join(&apart))));
     for at in 0..blocks.first().map_or(0, |block| block.len()) {
-        let cells: Vec<String> = blocks.iter().filter_map(|block| block.get(at)).map(|(soon, all)| row(soon, all)).collect();
+        let cells: Vec<String> =
+            blocks.iter().filter_map(|block| block.get(at)).map(|(soon, all)| row(soon, all)).collect();
         lines.push(Line::from(view.plain(cells.join(&apart))));
     }
     lines
 }
 
-/// Rows of sums with each currency in a column of its own: those of the first row in its order, so that it has no gap, then those of the
-/// others; behind them what is no sum.
+/// Rows of sums with each currency in a column of its own: those of the first row in its order, so that it has no gap,
+/// then those of the others; behind them what is no sum.
 fn by_currency(rows: Vec<&[String]>) -> Vec<Vec<String>> {
     let currency = |sum: &str| sum.rsplit(' ').next().unwrap_or_default().to_owned();
     let mut all: Vec<String> = Vec::new();
@@ -211,7 +230,8 @@ fn by_currency(rows: Vec<&[String]>) -> Vec<Vec<String>> {
     }
     let untold = currency(WITHOUT_AMOUNT);
     all.sort_by_key(|currency| *currency == untold);
-    let of = |row: &[String], wanted: &String| row.iter().find(|sum| currency(sum) == *wanted).cloned().unwrap_or_default();
+    let of =
+        |row: &[String], wanted: &String| row.iter().find(|sum| currency(sum) == *wanted).cloned().unwrap_or_default();
     rows.into_iter().map(|row| all.iter().map(|wanted| of(row, wanted)).collect()).collect()
 }
 
@@ -244,8 +264,13 @@ pub(super) fn days_within(scope: &AlertFilter) -> Option<String> {
 
 /// Which alerts are counted, where it is not all of them: `of those raised from 2026-11-23 on`.
 fn among(scope: &AlertFilter) -> String {
-    let undated =
-        AlertFilter { start_date: None, end_date: None, transaction_start_date: None, transaction_end_date: None, ..scope.clone() };
+    let undated = AlertFilter {
+        start_date: None,
+        end_date: None,
+        transaction_start_date: None,
+        transaction_end_date: None,
+        ..scope.clone()
+    };
     match (undated == AlertFilter::default(), days_within(scope)) {
         (true, None) => String::new(),
         (false, None) => " of those in the filter".to_owned(),
@@ -275,7 +300,11 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
         spans.push(view.quiet("   no pace yet: answer for ten minutes and it stands here"));
         return spans;
     };
-    spans.extend([view.plain(if soon > 0 { "you do " } else { ", you do " }), view.strong(count(pace.per_hour())), view.plain(" an hour")]);
+    spans.extend([
+        view.plain(if soon > 0 { "you do " } else { ", you do " }),
+        view.strong(count(pace.per_hour())),
+        view.plain(" an hour"),
+    ]);
     if soon > 0 {
         spans.push(view.plain(": "));
         spans.push(match will_lapse(&due_soon(&rows), &pace, view.now()) {
@@ -325,7 +354,9 @@ pub(super) fn money_of(rows: &[&Lapsing]) -> Vec<String> {
 /// What came of alerts today.
 pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let (theme, today) = (view.draw.theme, view.today());
-    let of_today = |pick: fn(&DayCount) -> u64| view.insights().days.iter().filter(|count| count.day == today).map(pick).sum::<u64>();
+    let of_today = |pick: fn(&DayCount) -> u64| {
+        view.insights().days.iter().filter(|count| count.day == today).map(pick).sum::<u64>()
+    };
     // A notice waits for nobody.
     let asking = view.insights().kinds.iter().filter(|kind| !kind.alert_type.is_notice());
     let waiting: u64 = asking.map(|kind| kind.waiting).sum();
@@ -337,7 +368,8 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         ("LAPSED", of_today(|count| count.missed), theme.fill_now),
     ];
     // An answer of the older dialect alone: where there was none its row says nothing.
-    let rows = rows.into_iter().filter(|(label, number, _)| *number > 0 || *label != OlderRefunded::NotSettled.as_str());
+    let rows =
+        rows.into_iter().filter(|(label, number, _)| *number > 0 || *label != OlderRefunded::NotSettled.as_str());
     let rows: Vec<(&str, u64, Style)> = rows.collect();
     let most = rows.iter().map(|(_, number, _)| *number).max().unwrap_or(0);
     let cells = width.saturating_sub(26).min(width / 2);
@@ -345,7 +377,8 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = vec![heading(view, "TODAY", &format!("since 00:00 {whose}"))];
     lines.extend(limited(view, false, width));
     for (label, number, style) in rows {
-        let mut line = Line::from(vec![view.plain(format!("{label:<14}")), view.strong(format!("{:>7}", count(number)))]);
+        let mut line =
+            Line::from(vec![view.plain(format!("{label:<14}")), view.strong(format!("{:>7}", count(number)))]);
         if !view.plain {
             line.extend([Span::raw("   "), Span::styled(bar(number, most, cells), style)]);
         }
@@ -389,7 +422,11 @@ pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>>
     }
     // Where they have no room in one line each has its own.
     let widest = told.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
-    lines.extend(told.iter().map(|(label, value)| Line::from(vec![view.plain(format!("{label:<widest$}  ")), view.strong(value.clone())])));
+    lines.extend(
+        told.iter().map(|(label, value)| {
+            Line::from(vec![view.plain(format!("{label:<widest$}  ")), view.strong(value.clone())])
+        }),
+    );
     lines
 }
 
@@ -398,7 +435,10 @@ pub fn unknown(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut sentences: Vec<String> = view.found.limits.iter().map(limit_words).collect();
     let undated = view.insights().undated;
     if undated > 0 {
-        sentences.push(format!("{} no time: on no day, and in no response time.", counted(undated, "answer has", "answers have")));
+        sentences.push(format!(
+            "{} no time: on no day, and in no response time.",
+            counted(undated, "answer has", "answers have")
+        ));
     }
     sentences.push("Chargebacks in spite of an answer: the interface does not tell.".to_owned());
     sentences.push("The pace of other desks: it is reckoned from what this one recorded.".to_owned());

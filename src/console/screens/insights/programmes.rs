@@ -37,7 +37,8 @@ pub fn measured(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     for scheme in CardScheme::ALL {
         lines.extend(said(view, &sales_words(view, scheme, month), width));
     }
-    let counted = "Counted are alerts raised this month that were answered with a chargeback or lapsed, for Visa reports of fraud too. What became \
+    let counted = "Counted are alerts raised this month that were answered with a chargeback or lapsed, for Visa \
+        reports of fraud too. What became \
                    a chargeback without an alert is not among them.";
     lines.extend(said(view, counted, width));
     lines
@@ -64,7 +65,11 @@ impl<'r> Gauge<'r> {
         // Rounded up it may read as the bound, which it has not reached.
         let is_below = reading.ratio() >= programme.ratio && !reading.reaches_ratio();
         let ratio = if is_below { format!("<{}", percent(programme.ratio)) } else { percent(reading.ratio()) };
-        Self { reading, ratio: [ratio, percent(programme.ratio)], number: [count(reading.items), count(programme.number)] }
+        Self {
+            reading,
+            ratio: [ratio, percent(programme.ratio)],
+            number: [count(reading.items), count(programme.number)],
+        }
     }
 }
 
@@ -96,9 +101,15 @@ fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) ->
                 (false, false) => theme.quiet,
             };
             let (wide, wide_bound) = (usize::from(wide), usize::from(wide_bound));
-            [Span::styled(format!("{value:>wide$}"), value_style), Span::styled(format!(" of {bound:<wide_bound$}  "), theme.quiet)]
+            [
+                Span::styled(format!("{value:>wide$}"), value_style),
+                Span::styled(format!(" of {bound:<wide_bound$}  "), theme.quiet),
+            ]
         };
-        let mut spans = vec![Span::styled(format!("{:<width$}", reading.programme.name, width = usize::from(name + 2)), theme.plain)];
+        let mut spans = vec![Span::styled(
+            format!("{:<width$}", reading.programme.name, width = usize::from(name + 2)),
+            theme.plain,
+        )];
         spans.extend(part(&gauge.ratio, (ratio, ratio_bound), !by_number, reading.reaches_ratio()));
         spans.extend(part(&gauge.number, (number, number_bound), by_number, reading.reaches_number()));
         if cells > 0 {
@@ -117,12 +128,18 @@ fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) ->
 
 /// Which sales are measured by, or what to enter.
 fn sales_words(view: &InsightsView<'_>, scheme: CardScheme, month: SalesMonth) -> String {
-    let Some(programme) = PROGRAMMES.into_iter().find(|programme| programme.scheme == scheme) else { return String::new() };
+    let Some(programme) = PROGRAMMES.into_iter().find(|programme| programme.scheme == scheme) else {
+        return String::new();
+    };
     let (wanted, key) = (programme.sales_month(month).words(), view.draw.key(Action::SalesEnter));
     match sales_of(view, programme, month) {
         Some(sales) => {
             let entered = view.draw.times.day(sales.entered_at);
-            format!("{} sales of {wanted}: {}, entered {entered}; {key} enters a newer count.", scheme.name(), count(sales.count))
+            format!(
+                "{} sales of {wanted}: {}, entered {entered}; {key} enters a newer count.",
+                scheme.name(),
+                count(sales.count)
+            )
         }
         None => format!("{}: no sales entered for {wanted}, so no ratio is known; {key} enters them.", scheme.name()),
     }

@@ -1,4 +1,5 @@
-//! The state of the Insights screen: what was found of which alerts, what the desk knows besides, and how far it is scrolled.
+//! The state of the Insights screen: what was found of which alerts, what the desk knows besides, and how far it is
+//! scrolled.
 
 use std::cell::Cell;
 
@@ -122,7 +123,8 @@ mod tests {
         screen.run_due(&of(Provider::Ethoca), Calendar::UTC, now());
 
         let again = screen.run_due(&of(Provider::Ethoca), Calendar::UTC, now());
-        let by_status = screen.run_due(&AlertFilter { statuses: Vec::new(), ..of(Provider::Ethoca) }, Calendar::UTC, now());
+        let by_status =
+            screen.run_due(&AlertFilter { statuses: Vec::new(), ..of(Provider::Ethoca) }, Calendar::UTC, now());
         let other = screen.run_due(&of(Provider::Cdrn), Calendar::UTC, now());
 
         assert_eq!((again.len(), by_status.len()), (0, 0));

@@ -5,8 +5,9 @@ use crate::console::text::columns;
 
 /// The number and the currency of `1,480.00 AED`; none where it begins with no number that a currency follows.
 fn parts_of(sum: &str) -> Option<(&str, &str)> {
-    let is_sum =
-        |number: &str, behind: &str| number.starts_with(|first: char| first.is_ascii_digit() || first == '-') && !behind.contains(' ');
+    let is_sum = |number: &str, behind: &str| {
+        number.starts_with(|first: char| first.is_ascii_digit() || first == '-') && !behind.contains(' ')
+    };
     sum.split_once(' ').filter(|(number, behind)| is_sum(number, behind))
 }
 
@@ -39,20 +40,24 @@ impl Widths {
     }
 }
 
-/// The sums of each row in a line of at most so many columns, two blanks between them: what has no room in a row is counted at its end. An
-/// empty item leaves its column blank.
+/// The sums of each row in a line of at most so many columns, two blanks between them: what has no room in a row is
+/// counted at its end. An empty item leaves its column blank.
 pub fn sums_table(rows: &[Vec<String>], room: u16) -> Vec<String> {
     let most = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<Widths> = (0..most)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).fold(Widths::default(), |widths, item| widths.with(item)))
+        .map(|column| {
+            rows.iter().filter_map(|row| row.get(column)).fold(Widths::default(), |widths, item| widths.with(item))
+        })
         .collect();
     let line = |row: &Vec<String>, shown: usize| {
-        let mut items: Vec<String> = row.iter().zip(&widths).take(shown).map(|(item, widths)| widths.put(item)).collect();
+        let mut items: Vec<String> =
+            row.iter().zip(&widths).take(shown).map(|(item, widths)| widths.put(item)).collect();
         let left_out = row.iter().skip(shown).filter(|item| !item.is_empty()).count();
         items.extend((left_out > 0).then(|| format!("+{left_out} more")));
         items.join("  ").trim_end().to_owned()
     };
-    let longest = |row: &Vec<String>| (1..=row.len()).rev().map(|shown| line(row, shown)).find(|line| columns(line) <= room);
+    let longest =
+        |row: &Vec<String>| (1..=row.len()).rev().map(|shown| line(row, shown)).find(|line| columns(line) <= room);
     // Where not even the first one has room in its column, a row has what it has room for.
     rows.iter().map(|row| longest(row).unwrap_or_else(|| first_of(row, room, ""))).collect()
 }
@@ -67,7 +72,8 @@ mod tests {
 
     #[test]
     fn numbers_stand_at_their_currencies_and_those_below_each_other() {
-        let sums = rows(&[&["4,792.91 USD", "288.000 BHD"], &["9,800 JPY"], &[], &["99.85 EUR", "2 without an amount"]]);
+        let sums =
+            rows(&[&["4,792.91 USD", "288.000 BHD"], &["9,800 JPY"], &[], &["99.85 EUR", "2 without an amount"]]);
 
         let table = sums_table(&sums, 60);
 

@@ -64,7 +64,8 @@ impl Column {
     ];
 
     /// The columns one begins with.
-    pub const USUAL: [Self; 7] = [Self::Left, Self::Provider, Self::Type, Self::Amount, Self::Card, Self::Descriptor, Self::Order];
+    pub const USUAL: [Self; 7] =
+        [Self::Left, Self::Provider, Self::Type, Self::Amount, Self::Card, Self::Descriptor, Self::Order];
 
     fn spec(self) -> Spec {
         let spec = |name, title, about, sort, room, rank| Spec { name, title, about, sort, room, rank };
@@ -76,15 +77,29 @@ impl Column {
             Self::Status => spec("status", "STATUS", "state of the alert", Some(SortField::Status), (10, 10), 4),
             Self::Amount => spec("amount", "AMOUNT", "disputed money", Some(SortField::Amount), (14, 28), 1),
             Self::Card => spec("card", "CARD", "BIN and last four", Some(SortField::CardLastFour), (6, 16), 5),
-            Self::Descriptor => spec("descriptor", "DESCRIPTOR", "merchant descriptor", Some(SortField::MerchantDescriptor), (10, 30), 6),
+            Self::Descriptor => spec(
+                "descriptor",
+                "DESCRIPTOR",
+                "merchant descriptor",
+                Some(SortField::MerchantDescriptor),
+                (10, 30),
+                6,
+            ),
             Self::Order => spec("order", "ORDER", "merchant's order id", None, (8, 26), 8),
             Self::Outcome => spec("outcome", "OUTCOME", "what was answered", None, (12, 20), 7),
-            Self::Merchant => spec("merchant", "MERCHANT", "merchant's name", Some(SortField::MerchantName), (10, 24), 10),
+            Self::Merchant => {
+                spec("merchant", "MERCHANT", "merchant's name", Some(SortField::MerchantName), (10, 24), 10)
+            }
             Self::Issuer => spec("issuer", "ISSUER", "issuing bank", Some(SortField::Issuer), (8, 22), 9),
             Self::Reason => spec("reason", "REASON", "reason code", None, (6, 8), 11),
-            Self::Alerted => {
-                spec("alerted", "ALERTED", "when the alert was raised, UTC or local", Some(SortField::AlertTimeStamp), (16, 16), 12)
-            }
+            Self::Alerted => spec(
+                "alerted",
+                "ALERTED",
+                "when the alert was raised, UTC or local",
+                Some(SortField::AlertTimeStamp),
+                (16, 16),
+                12,
+            ),
             Self::Transaction => spec(
                 "transaction",
                 "TRANSACTION",
@@ -93,8 +108,17 @@ impl Column {
                 (16, 16),
                 13,
             ),
-            Self::Updated => spec("updated", "UPDATED", "when it last changed, UTC or local", Some(SortField::UpdatedAt), (16, 16), 14),
-            Self::ProviderId => spec("provider-id", "PROVIDER ID", "the network's own id", Some(SortField::ProviderId), (10, 26), 15),
+            Self::Updated => spec(
+                "updated",
+                "UPDATED",
+                "when it last changed, UTC or local",
+                Some(SortField::UpdatedAt),
+                (16, 16),
+                14,
+            ),
+            Self::ProviderId => {
+                spec("provider-id", "PROVIDER ID", "the network's own id", Some(SortField::ProviderId), (10, 26), 15)
+            }
         }
     }
 
@@ -126,7 +150,13 @@ impl Column {
     /// Whether its text may be cut: what is a word of a few, a figure or a moment is shown in full.
     fn may_be_cut(self) -> bool {
         match self {
-            Self::Card | Self::Descriptor | Self::Order | Self::Outcome | Self::Merchant | Self::Issuer | Self::ProviderId => true,
+            Self::Card
+            | Self::Descriptor
+            | Self::Order
+            | Self::Outcome
+            | Self::Merchant
+            | Self::Issuer
+            | Self::ProviderId => true,
             Self::Left | Self::When | Self::Provider | Self::Type | Self::Status | Self::Amount | Self::Reason => false,
             Self::Alerted | Self::Transaction | Self::Updated => false,
         }
@@ -137,7 +167,8 @@ impl Column {
         matches!(self, Self::Left | Self::When | Self::Amount)
     }
 
-    /// The plain text of the cell in so many columns; [`Column::Left`] and [`Column::Amount`] are drawn in parts by the list.
+    /// The plain text of the cell in so many columns; [`Column::Left`] and [`Column::Amount`] are drawn in parts by the
+    /// list.
     pub fn text(self, alert: &Alert, width: u16, told: Moments, now: Timestamp) -> Cow<'_, str> {
         let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| told.minute(at).into());
         match self {
@@ -150,7 +181,9 @@ impl Column {
             Self::Card => card(alert, width).into(),
             Self::Descriptor => or_dash(&alert.merchant_descriptor),
             Self::Order => or_dash(alert.merchant_order_id.as_deref().unwrap_or_default()),
-            Self::Outcome => alert.outcome.as_ref().map_or(Cow::Borrowed("–"), |outcome| answer_words(alert, outcome).into()),
+            Self::Outcome => {
+                alert.outcome.as_ref().map_or(Cow::Borrowed("–"), |outcome| answer_words(alert, outcome).into())
+            }
             Self::Merchant => or_dash(&alert.merchant_name),
             Self::Issuer => or_dash(&alert.issuer),
             Self::Reason => or_dash(alert.reason_code.as_deref().unwrap_or_default()),
@@ -226,8 +259,9 @@ fn is_of_answered(filter: &AlertFilter) -> bool {
     filter.conditions.refunded.is_some() || (!filter.statuses.is_empty() && filter.statuses.iter().all(is_over))
 }
 
-/// The columns that are shown: those chosen, and how alerts ended where not only open ones are listed. What all of them have alike has none.
-/// Where nothing waits, by the filter or by all of what it found (`waits`), no time is left: when it was over stands there.
+/// The columns that are shown: those chosen, and how alerts ended where not only open ones are listed. What all of them
+/// have alike has none. Where nothing waits, by the filter or by all of what it found (`waits`), no time is left: when
+/// it was over stands there.
 pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column> {
     let mut columns = chosen.to_vec();
     if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() && filter.conditions.lapses.is_none() {
@@ -239,7 +273,10 @@ pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column
         }
         // What was refunded has one status; how it ended says more.
         if !columns.contains(&Column::Status) && filter.statuses.len() != 1 && filter.conditions.refunded.is_none() {
-            let after = columns.iter().position(|column| *column == Column::Type).map_or(columns.len(), |position| position + 1);
+            let after = columns
+                .iter()
+                .position(|column| *column == Column::Type)
+                .map_or(columns.len(), |position| position + 1);
             columns.insert(after, Column::Status);
         }
         if !columns.contains(&Column::Outcome) && filter.statuses != [AlertStatus::Expired] {
@@ -252,17 +289,18 @@ pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column
 /// Blank columns between two columns.
 const GAP: u16 = 2;
 
-/// The marks stand right of LEFT or WHEN, where there is one: a blank, a cell each for duplicate, rule or note, and notice, order or
-/// suggestion, a blank.
+/// The marks stand right of LEFT or WHEN, where there is one: a blank, a cell each for duplicate, rule or note, and
+/// notice, order or suggestion, a blank.
 pub const MARKER: u16 = 5;
 
-/// The widths of what the columns of a list hold, in columns of the screen. They grow with what is listed and never shrink, so that nothing
-/// moves to and fro while one scrolls.
+/// The widths of what the columns of a list hold, in columns of the screen. They grow with what is listed and never
+/// shrink, so that nothing moves to and fro while one scrolls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ContentWidths([u16; Column::ALL.len()]);
 
 impl ContentWidths {
-    /// Those of a list that comes by pages: what is usual has its room from the start, and nothing moves aside for a later page.
+    /// Those of a list that comes by pages: what is usual has its room from the start, and nothing moves aside for a
+    /// later page.
     pub fn of_pages() -> Self {
         let mut widths = Self::default();
         // `Customer dispute`, `1,480.00 AED`
@@ -309,7 +347,8 @@ impl ContentWidths {
     }
 }
 
-/// How early a column gives way among these: the higher, the earlier. Beside the status the type says less than whose alert it is.
+/// How early a column gives way among these: the higher, the earlier. Beside the status the type says less than whose
+/// alert it is.
 fn rank(column: Column, among: &[Column]) -> u16 {
     match column {
         Column::Type if among.contains(&Column::Status) => 65,
@@ -317,8 +356,9 @@ fn rank(column: Column, among: &[Column]) -> u16 {
     }
 }
 
-/// Lays columns out in so much room. What does not fit gives way, the least important first; each is as wide as its content, and where
-/// there is less room than that, the descriptor has it first, then the order, then the others by what they matter.
+/// Lays columns out in so much room. What does not fit gives way, the least important first; each is as wide as its
+/// content, and where there is less room than that, the descriptor has it first, then the order, then the others by
+/// what they matter.
 pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Placed> {
     let mut kept: Vec<Column> = columns.to_vec();
     let needed = |kept: &[Column], narrowest: bool| -> u16 {
@@ -327,7 +367,10 @@ pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Pl
             (_, wide) if !narrowest && column == Column::Descriptor && kept.contains(&Column::Order) => wide,
             (narrow, _) => narrow,
         };
-        kept.iter().enumerate().map(|(index, column)| width(*column) + gap_after(*column, index + 1 == kept.len())).sum()
+        kept.iter()
+            .enumerate()
+            .map(|(index, column)| width(*column) + gap_after(*column, index + 1 == kept.len()))
+            .sum()
     };
     while kept.len() > 1 && needed(&kept, false) > room {
         let weakest = kept.iter().enumerate().max_by_key(|(_, column)| rank(**column, &kept)).map(|(index, _)| index);
@@ -342,12 +385,15 @@ pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Pl
         Column::Descriptor => (0, 0),
         Column::Order => (1, 0),
         // Figures have enough at their narrowest: texts, which may be longer, come first.
-        column => (if matches!(column, Column::Amount | Column::Left | Column::When) { 3 } else { 2 }, column.spec().rank),
+        column => {
+            (if matches!(column, Column::Amount | Column::Left | Column::When) { 3 } else { 2 }, column.spec().rank)
+        }
     });
     for index in by_need {
         let (narrow, wide) = content.room(kept[index]);
         // A card that cannot be shown in full, be it tightly, needs nothing more.
-        let more = if kept[index] == Column::Card && spare + TIGHTER < wide - narrow { 0 } else { (wide - narrow).min(spare) };
+        let more =
+            if kept[index] == Column::Card && spare + TIGHTER < wide - narrow { 0 } else { (wide - narrow).min(spare) };
         widths[index] += more;
         spare -= more;
     }

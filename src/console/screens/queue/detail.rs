@@ -1,4 +1,5 @@
-//! Draws the detail of one alert: what decides first, warnings with the keys that answer them, then the facts in sections.
+//! Draws the detail of one alert: what decides first, warnings with the keys that answer them, then the facts in
+//! sections.
 
 mod deliveries;
 mod noted;
@@ -68,8 +69,8 @@ impl Part {
 pub enum Facet {
     /// All that is known.
     Whole,
-    /// What decides: what becomes of it, its outcome, its order. Where it stands `alone` it is named; else it is in a list above.
-    /// `order_told`: what its order says of a refund stands there too.
+    /// What decides: what becomes of it, its outcome, its order. Where it stands `alone` it is named; else it is in a
+    /// list above. `order_told`: what its order says of a refund stands there too.
     Decides { alone: bool, order_told: bool },
     /// What it has in common with the others of its payment.
     Payment,
@@ -90,11 +91,20 @@ struct Parts<'l> {
 pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) -> u16 {
     let Some(alert) = queue.current() else { return 0 };
     let parts = facets(Facet::Whole, alert, queue.listing.is_gone(), &queue.facts, draw, area.width.min(WIDEST));
-    put(&parts, queue.detail_scroll, draw, buffer, area, |line, action| queue.targets.push(line, QueueTarget::Do(action)))
+    put(&parts, queue.detail_scroll, draw, buffer, area, |line, action| {
+        queue.targets.push(line, QueueTarget::Do(action))
+    })
 }
 
 /// Draws lines, so many of them scrolled away. Returns how many can be.
-pub fn put(parts: &[Part], scroll: u16, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect, note: impl Fn(Rect, Action)) -> u16 {
+pub fn put(
+    parts: &[Part],
+    scroll: u16,
+    draw: &DrawContext<'_>,
+    buffer: &mut Buffer,
+    area: Rect,
+    note: impl Fn(Rect, Action),
+) -> u16 {
     let most = put_lines(parts, scroll, draw, buffer, area, note);
     put_bar(parts.len(), scroll, draw, buffer, area);
     most
@@ -108,13 +118,21 @@ pub fn put_bar(lines: usize, scroll: u16, draw: &DrawContext<'_>, buffer: &mut B
 }
 
 /// The lines alone, without a scrollbar. Returns how many of them can be scrolled away.
-pub fn put_lines(parts: &[Part], scroll: u16, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect, note: impl Fn(Rect, Action)) -> u16 {
+pub fn put_lines(
+    parts: &[Part],
+    scroll: u16,
+    draw: &DrawContext<'_>,
+    buffer: &mut Buffer,
+    area: Rect,
+    note: impl Fn(Rect, Action),
+) -> u16 {
     let most = parts.len().saturating_sub(usize::from(area.height));
     let scroll = usize::from(scroll).min(most);
     for (part, y) in parts.iter().skip(scroll).zip(area.y..area.bottom()) {
         let line = Rect { y, height: 1, width: area.width.min(WIDEST), ..area };
         if let Some(bar) = part.boxed {
-            // The box is a column wider than its text on either side, as far as there is room; a bar says how grave it is.
+            // The box is a column wider than its text on either side, as far as there is room; a bar says how grave it
+            // is.
             let wide = Rect { x: line.x.saturating_sub(1), width: line.width + 2, ..line }.intersection(buffer.area);
             buffer.set_style(wide, draw.theme.panel);
             buffer.set_stringn(wide.x, y, "▎", 1, bar);
@@ -156,19 +174,25 @@ impl Parts<'_> {
         match (draw.decisions.of(alert.id), draw.unfinished.of(alert.id)) {
             (Some(decision), None) => self.decision(decision),
             // The engine knows more of a decision than whoever sent it and heard nothing.
-            (Some(decision), Some(unfinished)) if matches!(decision.state, State::Checking(_)) => self.unfinished(unfinished),
+            (Some(decision), Some(unfinished)) if matches!(decision.state, State::Checking(_)) => {
+                self.unfinished(unfinished)
+            }
             (Some(decision), Some(_)) => self.decision(decision),
             (None, Some(unfinished)) => self.unfinished(unfinished),
-            (None, None) => match (draw.list_behind(alert), draw.unfinished.elsewhere(alert.id).filter(|_| alert.outcome.is_none())) {
-                (Some(record), _) => self.list_behind(record),
-                (None, Some(coming)) => self.elsewhere(coming),
-                (None, None) => draw.failed_before(alert).into_iter().for_each(|record| self.failed_before(record)),
-            },
+            (None, None) => {
+                match (draw.list_behind(alert), draw.unfinished.elsewhere(alert.id).filter(|_| alert.outcome.is_none()))
+                {
+                    (Some(record), _) => self.list_behind(record),
+                    (None, Some(coming)) => self.elsewhere(coming),
+                    (None, None) => draw.failed_before(alert).into_iter().for_each(|record| self.failed_before(record)),
+                }
+            }
         }
         self.drafted(alert);
         let suggestion = Suggestion::of(alert, facts, draw);
         let duplicates = facts.duplicates.loaded().filter(|_| with_duplicates).map_or(&[][..], Vec::as_slice);
-        let duplicates: Vec<Alert> = duplicates.iter().map(|other| draw.known_decisions().foreseen(other).into_owned()).collect();
+        let duplicates: Vec<Alert> =
+            duplicates.iter().map(|other| draw.known_decisions().foreseen(other).into_owned()).collect();
         for warning in warnings(alert, &duplicates) {
             self.warning(&warning, alert, suggestion.as_ref());
         }
@@ -183,7 +207,12 @@ impl Parts<'_> {
         }
         self.outcome(alert);
         if let Some(orders) = &facts.orders {
-            self.order(alert, orders, suggestion.is_some_and(|suggestion| suggestion.rests_on(AdviceBasis::Order)), order_told);
+            self.order(
+                alert,
+                orders,
+                suggestion.is_some_and(|suggestion| suggestion.rests_on(AdviceBasis::Order)),
+                order_told,
+            );
         }
         self.notes(alert);
     }
@@ -268,7 +297,12 @@ impl Parts<'_> {
                 self.push(closing);
             } else {
                 self.push(left.clone());
-                self.push(moments.iter().map(|span| Span::styled(span.content.trim_start().to_owned(), span.style)).collect::<Vec<_>>());
+                self.push(
+                    moments
+                        .iter()
+                        .map(|span| Span::styled(span.content.trim_start().to_owned(), span.style))
+                        .collect::<Vec<_>>(),
+                );
             }
         }
         if gone {
@@ -288,18 +322,30 @@ impl Parts<'_> {
             return vec![quiet(format!("lapsed {}, {}", times::ago(at, now), self.draw.times.near(at, now)))];
         }
         if let (true, Deadline::At(at)) = (alert.alert_type.is_notice(), alert.deadline) {
-            return vec![quiet("no answer asked".to_owned()), quiet(format!("   ends {}", self.draw.times.clock(at, now)))];
+            return vec![
+                quiet("no answer asked".to_owned()),
+                quiet(format!("   ends {}", self.draw.times.clock(at, now))),
+            ];
         }
         let left = times::left(alert, now);
         let style = if left.urgency == Urgency::Today { theme.strong } else { self.draw.urgency(left.urgency) };
         match alert.deadline {
             Deadline::At(at) => {
-                let closes = if at <= now { "closes now".to_owned() } else { format!("closes in {}", times::spell_until(at, now)) };
+                let closes = if at <= now {
+                    "closes now".to_owned()
+                } else {
+                    format!("closes in {}", times::spell_until(at, now))
+                };
                 vec![Span::styled(closes, style), quiet(format!(" {}", self.draw.times.clock(at, now)))]
             }
-            Deadline::HoursLeft(..0) => vec![quiet("may have closed: no time is left by the service's count".to_owned())],
+            Deadline::HoursLeft(..0) => {
+                vec![quiet("may have closed: no time is left by the service's count".to_owned())]
+            }
             Deadline::HoursLeft(_) => {
-                vec![Span::styled(format!("closes in {}", left.text), style), quiet(" by the service's count".to_owned())]
+                vec![
+                    Span::styled(format!("closes in {}", left.text), style),
+                    quiet(" by the service's count".to_owned()),
+                ]
             }
             Deadline::Unknown => vec![quiet("closing time not told".to_owned())],
         }
@@ -329,11 +375,14 @@ impl Parts<'_> {
             State::Checking(checking) => {
                 let polls = counted(checking.polls as u64, "look", "looks");
                 let (title, more) = match (checking.has_given_up(), checking.polls) {
-                    (true, _) => {
-                        (format!("? {word}: nothing has landed so far"), format!(" {polls} found no outcome; it may still arrive."))
-                    }
+                    (true, _) => (
+                        format!("? {word}: nothing has landed so far"),
+                        format!(" {polls} found no outcome; it may still arrive."),
+                    ),
                     (false, 0) => (format!("? Not known whether {word} arrived"), String::new()),
-                    (false, _) => (format!("? Not known whether {word} arrived"), format!(" {polls} found no outcome.")),
+                    (false, _) => {
+                        (format!("? Not known whether {word} arrived"), format!(" {polls} found no outcome."))
+                    }
                 };
                 let why = checking.why.trim_end_matches('.');
                 let next = next_poll(Some(checking.next_poll), now);
@@ -346,10 +395,15 @@ impl Parts<'_> {
             self.say(&without_exchange(&why), theme.plain);
         }
         match &decision.state {
-            State::Staged(_) => self.offer(&format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo)),
+            State::Staged(_) => {
+                self.offer(&format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo))
+            }
             State::Waiting => {
                 let keys = [Action::Undo, Action::Refresh].map(|action| self.draw.key(action));
-                self.offer(&format!("{}  takes it back   {}  asks whether it leaves", keys[0], keys[1]), Some(Action::Undo));
+                self.offer(
+                    &format!("{}  takes it back   {}  asks whether it leaves", keys[0], keys[1]),
+                    Some(Action::Undo),
+                );
             }
             State::Refused(_) => self.again(),
             State::Sending | State::Checking(_) => {}
@@ -360,7 +414,8 @@ impl Parts<'_> {
     /// A decision of an earlier console that was not recorded, and why.
     fn failed_before(&mut self, record: &DecisionRecord) {
         let theme = self.draw.theme;
-        let word = record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
+        let word =
+            record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
         let (title, why) = match record.fate() {
             DecisionFate::NeverLeft => (format!("! {word} did not leave"), "the console ended first"),
             fate => (format!("! {word} was not recorded"), fate.reason().unwrap_or_default()),
@@ -411,7 +466,10 @@ impl Parts<'_> {
         };
         self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
         let at = unfinished.started_at;
-        self.say(&format!("sent {}, {}, by {}", self.draw.times.near(at, now), times::ago(at, now), unfinished.actor), theme.plain);
+        self.say(
+            &format!("sent {}, {}, by {}", self.draw.times.near(at, now), times::ago(at, now), unfinished.actor),
+            theme.plain,
+        );
         if !unfinished.detail.is_empty() {
             self.say(&unfinished.detail, theme.plain);
         }
@@ -478,7 +536,11 @@ impl Parts<'_> {
         let mut facts = self.facts_of(Section::Provider, alert);
         if let (true, None, None, Deadline::At(at)) = (with_window, &alert.outcome, alert.expired_at, alert.deadline) {
             let (value, _) = self.moment(Some(at));
-            let left = if at > self.draw.now { format!("in {}", times::spell_until(at, self.draw.now)) } else { String::new() };
+            let left = if at > self.draw.now {
+                format!("in {}", times::spell_until(at, self.draw.now))
+            } else {
+                String::new()
+            };
             let behind = facts.iter().position(|(label, ..)| *label == "alerted").map_or(facts.len(), |at| at + 1);
             facts.insert(behind, ("closes", value, left));
         }
@@ -492,7 +554,8 @@ impl Parts<'_> {
 
     /// The alert's fields of a section: the label of each, what it shows, and a note.
     fn facts_of(&self, section: Section, alert: &Alert) -> Vec<(&'static str, String, String)> {
-        let of_section = |field: &'static Field<Alert>| Some((field, field.shown.filter(|shown| shown.section == section)?));
+        let of_section =
+            |field: &'static Field<Alert>| Some((field, field.shown.filter(|shown| shown.section == section)?));
         let mut fields: Vec<_> = Alert::FIELDS.iter().filter_map(of_section).collect();
         fields.sort_by_key(|(_, shown)| shown.rank);
         let fact = |(field, shown): (&Field<Alert>, Shown)| {
@@ -532,16 +595,22 @@ impl Parts<'_> {
 
     /// A moment, and how long ago it was.
     fn moment(&self, at: Option<Timestamp>) -> (String, String) {
-        at.map(|at| (self.draw.times.full_within(at, self.width.saturating_sub(LABEL)), times::ago(at, self.draw.now))).unwrap_or_default()
+        at.map(|at| (self.draw.times.full_within(at, self.width.saturating_sub(LABEL)), times::ago(at, self.draw.now)))
+            .unwrap_or_default()
     }
 
     fn outcome(&mut self, alert: &Alert) {
         let Some(outcome) = &alert.outcome else { return };
         let (at, since) = self.moment(outcome.action_time);
-        let stopped = outcome.amount_stopped.map(|amount| Money { amount, currency: alert.currency.clone() }.to_string());
+        let stopped =
+            outcome.amount_stopped.map(|amount| Money { amount, currency: alert.currency.clone() }.to_string());
         let answer = answer_words(alert, outcome);
         // Of an answer in the older dialect's own words it is a fact of its own; the stored words stand in the JSON.
-        let refund = if answer.contains("REFUNDED") || answer.starts_with("INVALID") { String::new() } else { outcome.refunded.clone() };
+        let refund = if answer.contains("REFUNDED") || answer.starts_with("INVALID") {
+            String::new()
+        } else {
+            outcome.refunded.clone()
+        };
         let facts = vec![
             plain("answer", answer),
             plain("refund", refund),

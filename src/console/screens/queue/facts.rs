@@ -1,4 +1,5 @@
-//! What the detail knows beyond the alert itself: its webhooks, its order, other alerts on the same payment, and the warnings that follow.
+//! What the detail knows beyond the alert itself: its webhooks, its order, other alerts on the same payment, and the
+//! warnings that follow.
 
 use crate::console::{Effect, Loadable, Reply};
 use crate::desk::MatchedOrders;
@@ -18,7 +19,8 @@ pub struct Facts {
     pub searched_at: Option<Timestamp>,
     /// Why they could not be looked for again since.
     pub not_again: Option<ServiceError>,
-    /// The orders of the shop that it may be on, or why the desk cannot say it; none while it is not known, and where the desk has no orders.
+    /// The orders of the shop that it may be on, or why the desk cannot say it; none while it is not known, and where
+    /// the desk has no orders.
     pub orders: Option<Result<MatchedOrders, String>>,
     /// Whether those were looked for.
     pub orders_known: bool,
@@ -27,7 +29,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Takes in what a search for duplicates at this moment found; what was found before stands where it failed, as of then.
+    /// Takes in what a search for duplicates at this moment found; what was found before stands where it failed, as of
+    /// then.
     pub fn take_duplicates(&mut self, found: Reply<Vec<Alert>>, at: Timestamp) {
         match &found {
             Ok(_) => (self.searched_at, self.not_again) = (Some(at), None),

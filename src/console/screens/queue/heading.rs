@@ -1,5 +1,5 @@
-//! The line over the list: its name, how many alerts it has and their sums, what is marked and came in, and what lapses soon. Where there is
-//! little room words are shortened before anything goes; the sums go last.
+//! The line over the list: its name, how many alerts it has and their sums, what is marked and came in, and what lapses
+//! soon. Where there is little room words are shortened before anything goes; the sums go last.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -123,7 +123,8 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Pi
         Some(listed) => {
             pieces.push(Piece::new(3, count(listed), theme.strong));
             // Of what was found it would say nothing, and it was counted at another moment.
-            if let Some(all) = queue.all.loaded().filter(|all| **all != listed && brevity < 2 && !queue.is_set_aside()) {
+            if let Some(all) = queue.all.loaded().filter(|all| **all != listed && brevity < 2 && !queue.is_set_aside())
+            {
                 pieces.push(Piece::new(0, format!(" of {}", count(*all)), theme.quiet));
             }
         }
@@ -164,7 +165,9 @@ fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
         pieces.push(Piece::new(3, words, theme.accent).doing(Action::Arrived));
         pieces.push(Piece::new(0, draw.key(Action::Arrived), theme.key).doing(Action::Arrived));
     }
-    if let Some(new) = queue.new.zip(queue.listing.total()).and_then(|(now, before)| now.checked_sub(before)).filter(|new| *new > 0) {
+    if let Some(new) =
+        queue.new.zip(queue.listing.total()).and_then(|(now, before)| now.checked_sub(before)).filter(|new| *new > 0)
+    {
         pieces.push(Piece::new(2, format!("{} new", count(new)), theme.accent));
     }
     if brevity < SHORTEST {
@@ -266,7 +269,8 @@ fn put_list_sums(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>,
         }
     };
     let unpriced: u64 = known.iter().map(|sum| sum.unpriced).sum();
-    let untold = (unpriced > 0 && brevity < 2).then(|| Piece::new(2, format!("{} without an amount", count(unpriced)), quiet));
+    let untold =
+        (unpriced > 0 && brevity < 2).then(|| Piece::new(2, format!("{} without an amount", count(unpriced)), quiet));
     let room = room.less(untold.as_ref().map_or(0, |piece| piece.gap + columns(&piece.text)));
     let money: Vec<Money> = known.into_iter().filter(|sum| sum.unpriced < sum.alerts).map(|sum| sum.money).collect();
     let shown = sums(&money, room.less(1));
@@ -316,8 +320,9 @@ fn put_sums(sums: Option<(Vec<String>, String)>, draw: &DrawContext<'_>, pieces:
     }
 }
 
-/// As many of these sums as there is room for, each after two blanks, and how many more there are; none where not even the first one has
-/// room. They are shortened only where the first one has no room as it is; a sum in one currency never stands for all.
+/// As many of these sums as there is room for, each after two blanks, and how many more there are; none where not even
+/// the first one has room. They are shortened only where the first one has no room as it is; a sum in one currency
+/// never stands for all.
 fn sums(money: &[Money], room: SumRoom) -> Option<(Vec<String>, String)> {
     if money.is_empty() {
         return None;
@@ -387,7 +392,9 @@ fn name(queue: &Queue) -> String {
 fn short_title(queue: &Queue) -> String {
     let name = name(queue);
     let sort = queue.order();
-    if queue.is_set_aside() || queue.placed_columns().iter().any(|placed| placed.column.sort_field() == Some(sort.field)) {
+    if queue.is_set_aside()
+        || queue.placed_columns().iter().any(|placed| placed.column.sort_field() == Some(sort.field))
+    {
         return name;
     }
     match (sort.field, sort.order) {
@@ -416,7 +423,8 @@ mod tests {
     #[case::shortened(20, "1.2M EUR  +2 more")]
     #[case::no_room(9, "")]
     fn sums_are_shortened_and_counted_before_they_go(#[case] room: u16, #[case] words: &str) {
-        let of = |amount: &str, currency: &str| Money { amount: amount.parse().unwrap(), currency: Currency::new(currency) };
+        let of =
+            |amount: &str, currency: &str| Money { amount: amount.parse().unwrap(), currency: Currency::new(currency) };
         let money = [of("1234567.50", "EUR"), of("900", "USD"), of("12000", "JPY")];
 
         let shown = sums(&money, SumRoom { columns: room, most: usize::MAX })

@@ -30,11 +30,13 @@ pub struct Regions {
 pub const GUTTER: u16 = 2;
 
 impl Regions {
-    /// The areas in so much room. Above the footer one line is kept for notes; `more_notes` is how many lines more they need now.
+    /// The areas in so much room. Above the footer one line is kept for notes; `more_notes` is how many lines more they
+    /// need now.
     pub fn of(area: Rect, divider: u8, more_notes: u16) -> Self {
         let body = Areas::of(area).body;
         let body = Rect { height: body.height.saturating_sub(more_notes), ..body };
-        let line = |y: u16, from: Rect| Rect::new(from.x, (body.y + y).min(area.bottom().saturating_sub(1)), from.width, 1);
+        let line =
+            |y: u16, from: Rect| Rect::new(from.x, (body.y + y).min(area.bottom().saturating_sub(1)), from.width, 1);
         let beside = area.width >= WIDE;
         let list = if beside {
             let share = u16::try_from(u32::from(area.width) * u32::from(divider) / 100).unwrap_or(area.width);
@@ -70,13 +72,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_ever_leaves_the_screen(width in 0u16..400, height in 0u16..120, divider in 0u8..=100, notes in 0u16..3) {
+        fn nothing_ever_leaves_the_screen(width in 0u16..400, height in 0u16..120, divider in 0u8..=100,
+            notes in 0u16..3) {
             let area = Rect::new(0, 0, width, height);
             let (frame, regions) = (Areas::of(area), Regions::of(area, divider, notes));
-            let inside = |part: Rect| part.is_empty() || (part.right() <= area.right() && part.bottom() <= area.bottom());
+            let inside = |part: Rect| part.is_empty() || (part.right() <= area.right()
+                && part.bottom() <= area.bottom());
 
             prop_assume!(width >= SMALLEST.0 && height >= SMALLEST.1);
-            for part in [frame.header, frame.footer, frame.body, regions.title, regions.chips, regions.heads, regions.rows] {
+            for part in [frame.header, frame.footer, frame.body, regions.title, regions.chips, regions.heads,
+                regions.rows] {
                 prop_assert!(inside(part), "{part:?}");
             }
             prop_assert!(regions.detail.is_none_or(inside));

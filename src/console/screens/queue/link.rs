@@ -1,4 +1,5 @@
-//! The link to the service: when it was heard of last, since when it does not answer, and what of the screen could not be read.
+//! The link to the service: when it was heard of last, since when it does not answer, and what of the screen could not
+//! be read.
 
 use std::time::Duration as Wait;
 

@@ -54,7 +54,8 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
         if let Some(error) = &search.error {
             // Longer ones stand above the footer, which has the whole width.
             if !error_is_long(queue) {
-                Pen::new(frame.buffer_mut(), Rect { y: area.y + 1, ..area }).put(&sanitize(&error.in_one_line()), theme.warning);
+                Pen::new(frame.buffer_mut(), Rect { y: area.y + 1, ..area })
+                    .put(&sanitize(&error.in_one_line()), theme.warning);
             }
         }
         return;
@@ -96,7 +97,8 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
     draw.put_actions(&mut pen, &[Action::Search, Action::Filter, Action::Views], note);
 }
 
-/// Whether the words of what is wrong with the search need more room than the line below it has, or there is no such line.
+/// Whether the words of what is wrong with the search need more room than the line below it has, or there is no such
+/// line.
 pub fn error_is_long(queue: &Queue) -> bool {
     let regions = queue.regions();
     let error = queue.search.as_ref().and_then(|search| search.error.as_ref());
@@ -142,12 +144,14 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
         let rows = listing.window().into_iter().filter_map(|(_, index)| listing.row(index).alert());
         rows.filter(|alert| alert.outcome.is_none())
     };
-    let (refunded, answered): (Vec<_>, Vec<_>) = draw.known_decisions().here.landed().partition(|alert| alert.refund_is_likely());
+    let (refunded, answered): (Vec<_>, Vec<_>) =
+        draw.known_decisions().here.landed().partition(|alert| alert.refund_is_likely());
     let warned = duplicate::with_duplicate_in(in_sight(), coming.iter().map(|other| &**other).chain(refunded));
     let paired = duplicate::with_duplicate_in(in_sight(), answered);
     let known = |alert: &Alert| Known::of(alert, [&warned, &paired], queue);
     for (line, index) in listing.window() {
-        let row = Rect { y: regions.rows.y + line, height: 1, width: regions.rows.width.saturating_sub(2), ..regions.rows };
+        let row =
+            Rect { y: regions.rows.y + line, height: 1, width: regions.rows.width.saturating_sub(2), ..regions.rows };
         if index == listing.cursor() {
             draw.theme.mark_row(buffer, row);
         }
@@ -155,7 +159,8 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
         let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
         match listing.row(index) {
             ListRow::Alert(alert) => {
-                let is_aside = listing.chosen().is_none() && draw.snoozes.until(alert.id).is_some() && alert.outcome.is_none();
+                let is_aside =
+                    listing.chosen().is_none() && draw.snoozes.until(alert.id).is_some() && alert.outcome.is_none();
                 let stand = match (is_aside, index == listing.cursor()) {
                     (true, _) => Stand::Gone,
                     (false, true) => Stand::Cursor,
@@ -181,7 +186,9 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
 /// Says in the line over the first row why there is none: the cursor's row keeps its line while rows above it leave.
 fn draw_left_above(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, rows: Rect) {
     let listing = &queue.listing;
-    let Some(line) = listing.lead().checked_sub(1).and_then(|line| u16::try_from(line).ok()).filter(|line| *line < rows.height) else {
+    let Some(line) =
+        listing.lead().checked_sub(1).and_then(|line| u16::try_from(line).ok()).filter(|line| *line < rows.height)
+    else {
         return;
     };
     let area = Rect { x: rows.x + GUTTER, y: rows.y + line, width: rows.width.saturating_sub(GUTTER + 2), height: 1 };
@@ -189,8 +196,8 @@ fn draw_left_above(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, r
     Pen::new(buffer, area).put(&words, draw.theme.quiet);
 }
 
-/// Gives every blank of a row the colour and weight of the text before it. That cannot be seen, and saves a third of the bytes that a
-/// move of the cursor sends: the two rows it touches are written anew.
+/// Gives every blank of a row the colour and weight of the text before it. That cannot be seen, and saves a third of
+/// the bytes that a move of the cursor sends: the two rows it touches are written anew.
 fn carry_over_blanks(buffer: &mut Buffer, row: Rect) {
     const WEIGHT: Modifier = Modifier::BOLD.union(Modifier::DIM);
     // In reverse the colour of a text is what is behind a blank.
@@ -221,7 +228,8 @@ enum Stand {
     Gone,
 }
 
-/// What is known of an alert beyond itself: whether it is one of several on a payment, and whether its order was refunded.
+/// What is known of an alert beyond itself: whether it is one of several on a payment, and whether its order was
+/// refunded.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     duplicate: Option<bool>,
@@ -229,8 +237,8 @@ struct Known {
 }
 
 impl Known {
-    /// `warned`: the alerts on whose payment a refund is on its way or was recorded here, of which the detail warns as it does of one that is
-    /// listed; `paired`: those on whose payment another answer was.
+    /// `warned`: the alerts on whose payment a refund is on its way or was recorded here, of which the detail warns as
+    /// it does of one that is listed; `paired`: those on whose payment another answer was.
     fn of(alert: &Alert, [warned, paired]: [&HashSet<AlertId>; 2], queue: &Queue) -> Self {
         let listed = || queue.duplicate(alert.id).or(paired.contains(&alert.id).then_some(false));
         let duplicate = if warned.contains(&alert.id) { Some(true) } else { listed() };
@@ -243,7 +251,15 @@ impl Known {
     }
 }
 
-fn draw_alert(alert: &Alert, known: Known, stand: Stand, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect, placed: &[Placed]) {
+fn draw_alert(
+    alert: &Alert,
+    known: Known,
+    stand: Stand,
+    draw: &DrawContext<'_>,
+    buffer: &mut Buffer,
+    area: Rect,
+    placed: &[Placed],
+) {
     let theme = draw.theme;
     let left = times::left(alert, draw.now);
     // What has more than a day steps back, and what is over further still: how it ended is what is left to be read.
@@ -252,7 +268,9 @@ fn draw_alert(alert: &Alert, known: Known, stand: Stand, draw: &DrawContext<'_>,
         (Stand::Cursor, _) => (draw.digits(), draw.digits(), draw.digits(), draw.digits()),
         (Stand::Row, Urgency::Later) => (theme.quiet, theme.plain, theme.plain, theme.quiet),
         (Stand::Row, Urgency::Over) => (theme.quiet, theme.quiet, theme.quiet, theme.quiet),
-        (Stand::Row, Urgency::Now | Urgency::Soon | Urgency::Today) => (theme.plain, draw.digits(), theme.plain, theme.quiet),
+        (Stand::Row, Urgency::Now | Urgency::Soon | Urgency::Today) => {
+            (theme.plain, draw.digits(), theme.plain, theme.quiet)
+        }
     };
     let gone = stand == Stand::Gone;
     if let Some((sign, style)) = decision_sign(alert, draw).map(|sign| sign.drawn(theme)) {
@@ -322,8 +340,8 @@ fn marks(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> [Option<ListSig
     in_cells([duplicate, rule, notice, order, suggested, noted])
 }
 
-/// The sign at the left edge: where a decision on the alert is, this console's own, what the engine has not finished or another console's; else that one is
-/// begun, or that the alert is put aside.
+/// The sign at the left edge: where a decision on the alert is, this console's own, what the engine has not finished or
+/// another console's; else that one is begun, or that the alert is put aside.
 fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
     let own = draw.decisions.of(alert.id).map(|decision| ListSign::of(&decision.state));
     let engines = draw.unfinished.of(alert.id).map(ListSign::of_unfinished);
@@ -358,7 +376,8 @@ fn first_page(draw: &DrawContext<'_>) -> (Vec<(String, Style)>, &'static [FirstC
         ("avert profiles add NAME --url URL", "connects a deployment"),
         ("avert demo", "made-up ones, to try it"),
     ];
-    const ELSEWHERE: [FirstCommand; 2] = [("avert profiles test", "checks address and key"), ("avert doctor", "says what is wrong here")];
+    const ELSEWHERE: [FirstCommand; 2] =
+        [("avert profiles test", "checks address and key"), ("avert doctor", "says what is wrong here")];
     let (theme, place) = (draw.theme, draw.place);
     let mut lines = vec![("There are no alerts yet.".to_owned(), theme.strong)];
     let commands: &'static [FirstCommand] = match (place.demo, place.remote) {
@@ -409,22 +428,38 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
             let hour = draw.times.hour(*since);
             let why = if let ServiceError::Unreachable(why) = error { why.clone() } else { error.to_string() };
             let why = sanitize(&without_exchange(&why)).into_owned();
-            let next = queue.link.next_try().map_or_else(|| "by itself".to_owned(), |at| format!("at {}", draw.times.second(at)));
+            let next = queue
+                .link
+                .next_try()
+                .map_or_else(|| "by itself".to_owned(), |at| format!("at {}", draw.times.second(at)));
             lines.push(("This list was not read.".to_owned(), draw.theme.strong));
-            lines.push((format!("The service is not reached since {hour}: {}.", why.trim_end_matches('.')), draw.theme.plain));
-            lines.push((format!("It is tried again {next}; {} tries at once.", key(Action::Refresh)), draw.theme.quiet));
+            lines.push((
+                format!("The service is not reached since {hour}: {}.", why.trim_end_matches('.')),
+                draw.theme.plain,
+            ));
+            lines
+                .push((format!("It is tried again {next}; {} tries at once.", key(Action::Refresh)), draw.theme.quiet));
         }
         (Some((_, error)), _) => {
             lines.push(("The alerts cannot be shown right now.".to_owned(), draw.theme.strong));
             lines.push((sentence(error), draw.theme.plain));
-            lines.push((format!("It is tried again by itself; {} tries at once.", key(Action::Refresh)), draw.theme.quiet));
+            lines.push((
+                format!("It is tried again by itself; {} tries at once.", key(Action::Refresh)),
+                draw.theme.quiet,
+            ));
         }
         (None, None) => lines.push(("Loading…".to_owned(), draw.theme.quiet)),
         (None, Some(_)) if queue.all == Loadable::Loaded(0) => (lines, commands) = first_page(draw),
         (None, Some(1..)) => {
-            let back = draw.snoozes.next_wake().map_or_else(String::new, |at| format!(" until {}", draw.times.clock(at, draw.now)));
+            let back = draw
+                .snoozes
+                .next_wake()
+                .map_or_else(String::new, |at| format!(" until {}", draw.times.clock(at, draw.now)));
             lines.push(("All that is left here is snoozed.".to_owned(), draw.theme.strong));
-            lines.push((format!("Nothing comes back{back}; {} goes to the view Snoozed.", key(Action::Views)), draw.theme.quiet));
+            lines.push((
+                format!("Nothing comes back{back}; {} goes to the view Snoozed.", key(Action::Views)),
+                draw.theme.quiet,
+            ));
         }
         (None, Some(_)) if *queue.filter() == queue.view.filter => {
             let name = sanitize(&queue.view.name).into_owned();
@@ -437,7 +472,10 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
                 _ => "Nothing in this view.",
             };
             lines.push((said.to_owned(), draw.theme.strong));
-            let all = queue.all.loaded().map_or_else(String::new, |all| format!(" ({} in all)", counted(*all, "alert", "alerts")));
+            let all = queue
+                .all
+                .loaded()
+                .map_or_else(String::new, |all| format!(" ({} in all)", counted(*all, "alert", "alerts")));
             lines.push((format!("{} chooses another view{all}.", key(Action::Views)), draw.theme.quiet));
         }
         (None, Some(_)) => {
@@ -457,7 +495,9 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     }
     let shown: Vec<(String, Style)> = lines
         .into_iter()
-        .flat_map(|(line, style)| text::wrap_even(&line, area.width.saturating_sub(8).min(72)).into_iter().map(move |line| (line, style)))
+        .flat_map(|(line, style)| {
+            text::wrap_even(&line, area.width.saturating_sub(8).min(72)).into_iter().map(move |line| (line, style))
+        })
         .collect();
     // A blank line stands before the commands.
     let height = u16::try_from(shown.len() + commands.len() + usize::from(!commands.is_empty())).unwrap_or(u16::MAX);
@@ -466,5 +506,10 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
         put_middle(buffer, Rect { y, height: 1, ..area }, line, *style);
     }
     let below = top + u16::try_from(shown.len()).unwrap_or(0) + 1;
-    draw_commands(commands, draw, buffer, Rect { y: below.min(area.bottom()), height: area.bottom().saturating_sub(below), ..area });
+    draw_commands(
+        commands,
+        draw,
+        buffer,
+        Rect { y: below.min(area.bottom()), height: area.bottom().saturating_sub(below), ..area },
+    );
 }

@@ -1,8 +1,9 @@
 //! The windowed list: of a list of any length only the pages around the visible rows are asked for and kept.
 //!
-//! The cursor holds an alert's id. A refresh asks for the visible pages anew, takes them over at once when all are here, and looks for the
-//! cursor's alert among them: it stays under the cursor wherever it went, and where it has left the list it stays as a ghost until the
-//! cursor moves. Its row keeps its line on the screen while others come and go; what came in above it is counted, so that it can be told.
+//! The cursor holds an alert's id. A refresh asks for the visible pages anew, takes them over at once when all are
+//! here, and looks for the cursor's alert among them: it stays under the cursor wherever it went, and where it has left
+//! the list it stays as a ghost until the cursor moves. Its row keeps its line on the screen while others come and go;
+//! what came in above it is counted, so that it can be told.
 
 mod hidden;
 
@@ -14,7 +15,8 @@ use crate::desk::snoozed_page::ChosenAlerts;
 use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort};
 use crate::service::ServiceError;
 
-/// A request ticket: which request an answer belongs to. An answer to a list or a state of it that is no longer shown is dropped.
+/// A request ticket: which request an answer belongs to. An answer to a list or a state of it that is no longer shown
+/// is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ticket {
     pub listing: u64,
@@ -376,8 +378,8 @@ impl Listing {
         }
     }
 
-    /// Brings the first row to the first line, though the cursor's row moves: nobody saw where it stood. `with_next`: what is read next comes so
-    /// as well.
+    /// Brings the first row to the first line, though the cursor's row moves: nobody saw where it stood. `with_next`:
+    /// what is read next comes so as well.
     pub fn fill_head(&mut self, with_next: bool) {
         self.line_is_free = with_next;
         if self.lead > 0 {
@@ -386,7 +388,8 @@ impl Listing {
         }
     }
 
-    /// An alert was answered from here: once its row has left, the lines below the last row are filled though the cursor's row moves.
+    /// An alert was answered from here: once its row has left, the lines below the last row are filled though the
+    /// cursor's row moves.
     pub fn answered(&mut self, id: AlertId) {
         self.answered.insert(id);
     }
@@ -394,7 +397,8 @@ impl Listing {
     /// Whether rows that were answered from here have left; those that are no longer held are forgotten.
     fn take_answered(&mut self, known: &HashSet<AlertId>) -> bool {
         let before = std::mem::take(&mut self.answered);
-        let (held, left): (HashSet<_>, HashSet<_>) = before.into_iter().partition(|id| self.pages.position_of(*id).is_some());
+        let (held, left): (HashSet<_>, HashSet<_>) =
+            before.into_iter().partition(|id| self.pages.position_of(*id).is_some());
         self.answered = held;
         left.iter().any(|id| known.contains(id))
     }
@@ -427,7 +431,11 @@ impl Listing {
         Need {
             ticket: Ticket { listing: self.id, epoch, page },
             chosen: self.chosen.clone(),
-            query: AlertQuery { filter: self.filter.clone(), sort: self.order, page: PageRequest { page, size: self.pages.size() } },
+            query: AlertQuery {
+                filter: self.filter.clone(),
+                sort: self.order,
+                page: PageRequest { page, size: self.pages.size() },
+            },
         }
     }
 
@@ -463,7 +471,8 @@ impl Listing {
         needs
     }
 
-    /// Takes an answer in. Returns whether anything that is shown may have changed; an answer that nobody waits for changes nothing.
+    /// Takes an answer in. Returns whether anything that is shown may have changed; an answer that nobody waits for
+    /// changes nothing.
     ///
     /// # Errors
     /// The answer's own error, where the answer was waited for.
@@ -542,7 +551,8 @@ impl Listing {
         }
     }
 
-    /// Counts what came in above the cursor's row: alert by alert where all that stands above it is held, else by how far its row went down.
+    /// Counts what came in above the cursor's row: alert by alert where all that stands above it is held, else by how
+    /// far its row went down.
     fn note_arrived(&mut self, known: &HashSet<AlertId>, knew_all_above: bool, old_cursor: u64) {
         if knew_all_above && self.pages.hold_all_before(self.cursor) {
             let above = (0..self.cursor).filter_map(|row| self.pages.get(row)).filter(|alert| !self.passes_over(alert));
@@ -553,7 +563,8 @@ impl Listing {
         }
     }
 
-    /// Whether an alert of what is loaded is one of several on a payment; `Some(true)` where another of those was refunded.
+    /// Whether an alert of what is loaded is one of several on a payment; `Some(true)` where another of those was
+    /// refunded.
     pub fn duplicate(&self, id: AlertId) -> Option<bool> {
         self.pages.duplicate(id)
     }
@@ -563,7 +574,8 @@ impl Listing {
         self.cursor = self.cursor.min(self.rows().saturating_sub(1));
         if self.ghost.is_none() {
             let found = self.pages.get(self.cursor).map(|alert| alert.id);
-            // The page came with another alert in this row: the row is where the cursor was put, unless its alert is still held.
+            // The page came with another alert in this row: the row is where the cursor was put, unless its alert is
+            // still held.
             if let Some(id) = self.cursor_id.filter(|id| found != Some(*id)) {
                 match self.pages.position_of(id) {
                     Some(position) => self.cursor = position,
@@ -572,7 +584,8 @@ impl Listing {
             }
             if self.cursor_id.is_none() {
                 self.cursor = self.shown_row(self.cursor);
-                self.cursor_id = self.pages.get(self.cursor).filter(|alert| !self.passes_over(alert)).map(|alert| alert.id);
+                self.cursor_id =
+                    self.pages.get(self.cursor).filter(|alert| !self.passes_over(alert)).map(|alert| alert.id);
             }
         }
         self.show_cursor();

@@ -58,7 +58,11 @@ impl Screen for Queue {
                     cx.hint("The range has ended with the list it was of; nothing of it was marked.");
                 }
                 if self.take_unsorted() {
-                    let why = if self.link.is_unreachable() { "the service is not reached" } else { "the list cannot be read" };
+                    let why = if self.link.is_unreachable() {
+                        "the service is not reached"
+                    } else {
+                        "the list cannot be read"
+                    };
                     cx.hint(format!("Not sorted: {why}. The rows keep the order they were read in."));
                 }
                 let mut effects = self.follow_snoozes(&cx.snoozes, now);
@@ -107,7 +111,10 @@ impl Screen for Queue {
             Message::GoToAlert(id) => {
                 if !self.listing.move_to_alert(id) {
                     let views = cx.key(Action::Views);
-                    cx.notify(Tone::Note, format!("That alert is not in the list that is shown: {views} chooses one that has it."));
+                    cx.notify(
+                        Tone::Note,
+                        format!("That alert is not in the list that is shown: {views} chooses one that has it."),
+                    );
                 }
                 Vec::new()
             }
@@ -163,7 +170,9 @@ impl Screen for Queue {
         let is_offered = cx.group_drafts.offered().is_some() && !has_marks(self);
         match action {
             // What esc undoes before is no loss, and goes by its usual name.
-            Action::Back if is_offered && cx.toasts.is_empty() && !self.is_set_aside() && !self.is_searched() => Some("drop begun"),
+            Action::Back if is_offered && cx.toasts.is_empty() && !self.is_set_aside() && !self.is_searched() => {
+                Some("drop begun")
+            }
             // With nothing marked it answers nothing: it shows what became of the last ones, or what was begun.
             Action::Bulk if self.marked.is_empty() && cx.runs.newest().is_some() => Some("last run"),
             Action::Bulk if self.marked.is_empty() => Some("open begun"),
@@ -173,8 +182,11 @@ impl Screen for Queue {
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         let has_alert = || unless(self.current().is_some(), NO_ALERT);
-        let is_open =
-            || has_alert().or_else(|| unless(self.current().is_some_and(|alert| alert.outcome.is_none()), "the alert is answered"));
+        let is_open = || {
+            has_alert().or_else(|| {
+                unless(self.current().is_some_and(|alert| alert.outcome.is_none()), "the alert is answered")
+            })
+        };
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Back => unless(
@@ -186,7 +198,9 @@ impl Screen for Queue {
             Action::Repeat => unless(cx.last_made.is_some(), NONE_MADE),
             Action::Snooze => is_open(),
             Action::Refund | Action::NotRefunded | Action::Invalid => writes().or_else(is_open),
-            Action::Open | Action::OpenLink | Action::CopyId | Action::CopyJson | Action::Mark | Action::MarkRange => has_alert(),
+            Action::Open | Action::OpenLink | Action::CopyId | Action::CopyJson | Action::Mark | Action::MarkRange => {
+                has_alert()
+            }
             Action::Down
             | Action::Up
             | Action::PageDown
@@ -291,8 +305,8 @@ fn has_marks(queue: &Queue) -> bool {
     !queue.marked.is_empty() || queue.marked.range.is_some() || queue.marked.is_reading()
 }
 
-/// Undoes one thing: what did not go well, the range, the search, the marks, the answer that was begun before and is offered. What is said
-/// beside it goes along.
+/// Undoes one thing: what did not go well, the range, the search, the marks, the answer that was begun before and is
+/// offered. What is said beside it goes along.
 fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     let was_told = !cx.toasts.is_empty();
     // Bad news keeps nobody from ending a range, which the footer names.
@@ -318,7 +332,11 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
         return vec![dropped];
     }
     if queue.marked.is_empty() && !queue.marked.is_reading() && *queue.filter() != queue.view.filter {
-        cx.hint(format!("The filter stays: {} changes it, {} chooses a view.", cx.key(Action::Filter), cx.key(Action::Views)));
+        cx.hint(format!(
+            "The filter stays: {} changes it, {} chooses a view.",
+            cx.key(Action::Filter),
+            cx.key(Action::Views)
+        ));
     }
     queue.marked.clear();
     Vec::new()

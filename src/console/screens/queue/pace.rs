@@ -1,5 +1,5 @@
-//! The polling interval of a list where nobody tells of changes: shorter while a window closes in sight, longer while nobody is there or the
-//! service had trouble.
+//! The polling interval of a list where nobody tells of changes: shorter while a window closes in sight, longer while
+//! nobody is there or the service had trouble.
 
 use chrono::Duration;
 
@@ -72,7 +72,12 @@ mod tests {
     #[case::chosen(Some(40), 0, false, 40)]
     #[case::chosen_and_a_window_closes(Some(40), 0, true, 5)]
     #[case::chosen_shorter_than_any(Some(3), 0, true, 3)]
-    fn the_interval_follows_the_work(#[case] chosen: Option<i64>, #[case] minutes: i64, #[case] closing: bool, #[case] seconds: i64) {
+    fn the_interval_follows_the_work(
+        #[case] chosen: Option<i64>,
+        #[case] minutes: i64,
+        #[case] closing: bool,
+        #[case] seconds: i64,
+    ) {
         let start = from_iso("2026-03-10T12:00:00Z").unwrap();
         let pace = Pace::new(chosen.map(Duration::seconds), start);
 
@@ -86,7 +91,10 @@ mod tests {
 
         pace.touch(start + Duration::minutes(15));
 
-        assert_eq!([24, 25].map(|minutes| pace.every(false, start + Duration::minutes(minutes)).num_seconds()), [15, 60]);
+        assert_eq!(
+            [24, 25].map(|minutes| pace.every(false, start + Duration::minutes(minutes)).num_seconds()),
+            [15, 60]
+        );
     }
 
     #[test]
@@ -96,6 +104,9 @@ mod tests {
 
         pace.had_trouble(start);
 
-        assert_eq!([0, 4, 5].map(|minutes| pace.every(true, start + Duration::minutes(minutes)).num_seconds()), [30, 30, 5]);
+        assert_eq!(
+            [0, 4, 5].map(|minutes| pace.every(true, start + Duration::minutes(minutes)).num_seconds()),
+            [30, 30, 5]
+        );
     }
 }

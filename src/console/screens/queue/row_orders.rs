@@ -99,8 +99,10 @@ mod tests {
     fn an_alert_is_asked_about_once_a_minute_and_an_answered_one_never() {
         let mut orders = RowOrders::default();
         let open = Alert::sample();
-        let answered = Alert { outcome: Some(crate::domain::Outcome::sample(open.id)), id: AlertId::generate(), ..open.clone() };
-        let mut asked = |seconds| orders.to_ask([&open, &answered].into_iter(), now() + Duration::seconds(seconds)).len();
+        let answered =
+            Alert { outcome: Some(crate::domain::Outcome::sample(open.id)), id: AlertId::generate(), ..open.clone() };
+        let mut asked =
+            |seconds| orders.to_ask([&open, &answered].into_iter(), now() + Duration::seconds(seconds)).len();
 
         assert_eq!([asked(0), asked(59), asked(60)], [1, 0, 1]);
     }

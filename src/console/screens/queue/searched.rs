@@ -1,4 +1,5 @@
-//! A cache of searches for duplicates at a deployment that is searched by the interface: bounded, and each good for a while.
+//! A cache of searches for duplicates at a deployment that is searched by the interface: bounded, and each good for a
+//! while.
 
 use std::collections::HashMap;
 
@@ -63,9 +64,16 @@ mod tests {
         let ((alert, query), (_, other)) = (on_card(4242), on_card(1111));
         searched.keep(&query, vec![alert.clone()], now());
 
-        assert_eq!(searched.fresh(&query, Duration::seconds(30), now() + Duration::seconds(29)), Some(&(now(), vec![alert])));
+        assert_eq!(
+            searched.fresh(&query, Duration::seconds(30), now() + Duration::seconds(29)),
+            Some(&(now(), vec![alert]))
+        );
         assert_eq!(searched.fresh(&query, Duration::seconds(30), now() + Duration::seconds(30)), None);
-        assert_eq!(searched.fresh(&query, Duration::seconds(30), now() - Duration::seconds(1)), None, "the clock was set back");
+        assert_eq!(
+            searched.fresh(&query, Duration::seconds(30), now() - Duration::seconds(1)),
+            None,
+            "the clock was set back"
+        );
         assert_eq!(searched.fresh(&other, Duration::seconds(30), now()), None);
     }
 
@@ -76,8 +84,9 @@ mod tests {
             searched.keep(&on_card(number).1, Vec::new(), now() + Duration::seconds(number as i64));
         }
 
-        let kept =
-            (0..=MOST).filter(|number| searched.fresh(&on_card(*number).1, Duration::hours(1), now() + Duration::minutes(2)).is_some());
+        let kept = (0..=MOST).filter(|number| {
+            searched.fresh(&on_card(*number).1, Duration::hours(1), now() + Duration::minutes(2)).is_some()
+        });
 
         assert_eq!(kept.collect::<Vec<_>>(), (1..=MOST).collect::<Vec<_>>());
     }

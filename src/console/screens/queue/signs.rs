@@ -1,4 +1,5 @@
-//! The signs of the list: what each looks like and what it means. The list draws them and the help explains them from this one table.
+//! The signs of the list: what each looks like and what it means. The list draws them and the help explains them from
+//! this one table.
 
 use ratatui::style::Style;
 
@@ -53,8 +54,8 @@ pub enum ListSign {
 /// Cells for signs beside the time left.
 pub const MARKS: usize = 3;
 
-/// The signs in their cells: each in its own where that is free, else in the last free one. What weighs most comes first; where not all
-/// have room the last cell says so.
+/// The signs in their cells: each in its own where that is free, else in the last free one. What weighs most comes
+/// first; where not all have room the last cell says so.
 pub fn in_cells(signs: impl IntoIterator<Item = Option<ListSign>>) -> [Option<ListSign>; MARKS] {
     let mut cells = [None; MARKS];
     for sign in signs.into_iter().flatten() {

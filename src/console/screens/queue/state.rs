@@ -43,8 +43,8 @@ const CHANGES_REST: Duration = Duration::milliseconds(250);
 /// How often a list is loaded again where changes are told: what lapses and what is late show by themselves.
 const REREAD: Duration = Duration::seconds(60);
 
-/// A search for duplicates at a deployment that has to be asked by the interface lasts so long for whoever looks, and so long for whoever
-/// decides.
+/// A search for duplicates at a deployment that has to be asked by the interface lasts so long for whoever looks, and
+/// so long for whoever decides.
 const SEARCH_LASTS: [Duration; 2] = [Duration::minutes(5), Duration::seconds(30)];
 
 /// The list's share of the width beside the detail, in percent.
@@ -125,8 +125,8 @@ pub struct Queue {
     pace: Pace,
     /// Lines that the notes above the footer need beyond the one that is kept for them.
     pub more_notes: u16,
-    /// Which alerts are known to be one of several on a payment, as it was found when the cursor was on them; and whether another of
-    /// those was refunded.
+    /// Which alerts are known to be one of several on a payment, as it was found when the cursor was on them; and
+    /// whether another of those was refunded.
     known_duplicates: HashMap<AlertId, bool>,
     /// While the order is frozen: how many alerts the list has by now, where that is more.
     pub new: Option<u64>,
@@ -181,7 +181,14 @@ pub struct Queue {
 
 impl Queue {
     /// The screen as it was left, or on the alerts that wait for an answer.
-    pub fn new(kept: &Layout, views: &SavedViews, operator: bool, area: Rect, now: Timestamp, calendar: Calendar) -> Self {
+    pub fn new(
+        kept: &Layout,
+        views: &SavedViews,
+        operator: bool,
+        area: Rect,
+        now: Timestamp,
+        calendar: Calendar,
+    ) -> Self {
         let named = kept.view.as_deref().and_then(|name| views.named(name, now, calendar)).and_then(Result::ok);
         let view = named.unwrap_or_else(|| View::built_in(BuiltIn::Open, views.vocabulary, now, calendar));
         let (filter, sort) = match kept.query.as_deref().map(|text| views.read(text)) {
@@ -203,7 +210,8 @@ impl Queue {
         queue
     }
 
-    /// What has to be asked first; `chosen` is how often its user wants the list read again, `page_size` how many alerts at once.
+    /// What has to be asked first; `chosen` is how often its user wants the list read again, `page_size` how many
+    /// alerts at once.
     pub fn start(&mut self, chosen: Option<Duration>, page_size: u32, now: Timestamp) -> Vec<Effect> {
         self.pace = Pace::new(chosen, now);
         self.page_size = page_size;
@@ -251,7 +259,8 @@ impl Queue {
     /// What the screen looks like, to be kept.
     pub fn kept(&self) -> Layout {
         // What was searched for is of the moment: whoever comes in the morning is to see what waits.
-        let (listed, sort) = self.aside.as_ref().map_or((self.filter(), self.sort()), |aside| (&aside.filter, aside.sort));
+        let (listed, sort) =
+            self.aside.as_ref().map_or((self.filter(), self.sort()), |aside| (&aside.filter, aside.sort));
         let filter = AlertFilter { q: self.view.filter.q.clone(), ..listed.clone() };
         let changed = (&filter, sort) != (&self.view.filter, self.view.sort);
         Layout {
@@ -261,7 +270,10 @@ impl Queue {
             columns: if self.columns == Column::USUAL {
                 Vec::new()
             } else {
-                self.columns.iter().map(|column| desk::ColumnLayout { name: column.name().to_owned(), width: None }).collect()
+                self.columns
+                    .iter()
+                    .map(|column| desk::ColumnLayout { name: column.name().to_owned(), width: None })
+                    .collect()
             },
             ..Layout::default()
         }
@@ -272,8 +284,9 @@ impl Queue {
         Regions::of(self.area, self.divider, self.more_notes)
     }
 
-    /// Whether an alert is known to be one of several on a payment: `Some(true)` where another of those was refunded. Known is what is
-    /// loaded of the list and what was looked for when the cursor was on it; `None` is no proof that there are none.
+    /// Whether an alert is known to be one of several on a payment: `Some(true)` where another of those was refunded.
+    /// Known is what is loaded of the list and what was looked for when the cursor was on it; `None` is no proof that
+    /// there are none.
     pub fn duplicate(&self, id: AlertId) -> Option<bool> {
         match (self.listing.duplicate(id), self.known_duplicates.get(&id).copied()) {
             (None, None) => None,
@@ -384,7 +397,9 @@ impl Queue {
         // A range is one of rows of this list.
         self.range_ended |= self.marked.range.take().is_some();
         let mut effects = self.abandon_incoming();
-        let is_of = |listing: &Listing| (&filter, sort, snoozed) == (listing.filter(), listing.sort(), listing.chosen().is_some());
+        let is_of = |listing: &Listing| {
+            (&filter, sort, snoozed) == (listing.filter(), listing.sort(), listing.chosen().is_some())
+        };
         if let Some(listing) = self.read_last.take_if(|listing| is_of(listing)) {
             self.put_back(listing);
             effects.extend(self.listing.refresh().into_iter().map(Effect::Load));
@@ -403,7 +418,8 @@ impl Queue {
         effects
     }
 
-    /// Where nobody answers, the name of the list that is asked for would stand over the rows of another until the next try.
+    /// Where nobody answers, the name of the list that is asked for would stand over the rows of another until the next
+    /// try.
     fn clear_rows_offline(&mut self) {
         if self.link.is_unreachable()
             && let Some(incoming) = self.incoming.take()
@@ -429,8 +445,8 @@ impl Queue {
         self.ask_sorted(sorted_by(self.sort(), field))
     }
 
-    /// Asks for the same list in another order; the cursor stays on its alert, as far as that is among what is read first. The service sorts:
-    /// where it is not reached the rows stay as they are.
+    /// Asks for the same list in another order; the cursor stays on its alert, as far as that is among what is read
+    /// first. The service sorts: where it is not reached the rows stay as they are.
     pub fn ask_sorted(&mut self, sort: Sort) -> Vec<Effect> {
         if self.link.is_unreachable() && self.incoming.is_none() && self.listing.total().is_some() {
             self.unsorted |= sort != self.sort();
@@ -459,12 +475,15 @@ impl Queue {
         let fields: Vec<SortField> = shown.iter().filter_map(|placed| placed.column.sort_field()).collect();
         let at = fields.iter().position(|field| *field == self.sort().field);
         match fields.get(at.map_or(0, |at| (at + 1) % fields.len().max(1))) {
-            Some(field) if *field != self.sort().field => self.ask_sorted(Sort { field: *field, order: SortOrder::Ascending }),
+            Some(field) if *field != self.sort().field => {
+                self.ask_sorted(Sort { field: *field, order: SortOrder::Ascending })
+            }
             _ => Vec::new(),
         }
     }
 
-    /// Opens the search line on what is asked for now. The words that are searched for are selected: another search takes their place.
+    /// Opens the search line on what is asked for now. The words that are searched for are selected: another search
+    /// takes their place.
     pub fn open_search(&mut self) {
         let before = (self.filter().clone(), self.sort());
         let mut rest = query::render(&AlertFilter { q: None, ..before.0.clone() }, before.1);
@@ -550,7 +569,8 @@ impl Queue {
         self.frozen = frozen;
     }
 
-    /// Whether it is out of sight. Whoever comes back finds the first row on the first line, by what is asked for then too.
+    /// Whether it is out of sight. Whoever comes back finds the first row on the first line, by what is asked for then
+    /// too.
     pub fn set_unseen(&mut self, unseen: bool, now: Timestamp) {
         if std::mem::replace(&mut self.unseen, unseen) && !unseen {
             let is_due = self.refresh_due.is_some_and(|due| due <= now + CHANGES_REST);

@@ -1,5 +1,5 @@
-//! The sums of what is listed: asked for when another list has been shown for a moment and when it is read again. Of one list one question
-//! is on its way at a time; of another list it is given up.
+//! The sums of what is listed: asked for when another list has been shown for a moment and when it is read again. Of
+//! one list one question is on its way at a time; of another list it is given up.
 
 use std::ops::Not as _;
 
@@ -10,10 +10,12 @@ use crate::console::{Effect, Loadable, Reply};
 use crate::domain::{AlertFilter, CurrencySum, Timestamp};
 use crate::service::ServiceError;
 
-/// Adding up rests so many times as long as it took: it takes a small share of a service's time however much is added up.
+/// Adding up rests so many times as long as it took: it takes a small share of a service's time however much is added
+/// up.
 const REST: i32 = 20;
 
-/// Another list is added up when it has been shown so long: whoever types on wants its rows, and adding up would delay them.
+/// Another list is added up when it has been shown so long: whoever types on wants its rows, and adding up would delay
+/// them.
 const SETTLES: Duration = Duration::milliseconds(300);
 
 /// The sums of a list.
@@ -38,7 +40,13 @@ impl ListSums {
     pub fn run_due(&mut self, listed: &AlertFilter, now: Timestamp) -> Option<Effect> {
         if self.of.as_ref() != Some(listed) {
             let begins = self.of.as_ref().map(|_| now + SETTLES);
-            *self = Self { of: Some(listed.clone()), found: Loadable::Loading, wanted: true, asked_at: None, rests_until: begins };
+            *self = Self {
+                of: Some(listed.clone()),
+                found: Loadable::Loading,
+                wanted: true,
+                asked_at: None,
+                rests_until: begins,
+            };
         }
         if !self.wanted || self.asked_at.is_some() || self.rests_until.is_some_and(|until| until > now) {
             return None;
@@ -136,7 +144,8 @@ mod tests {
         sums.took(&of(Provider::Ethoca), Ok(Vec::new()), now() + Duration::seconds(1));
 
         sums.want();
-        let asked = [2, 20, 21].map(|seconds| sums.run_due(&of(Provider::Ethoca), now() + Duration::seconds(seconds)).is_some());
+        let asked = [2, 20, 21]
+            .map(|seconds| sums.run_due(&of(Provider::Ethoca), now() + Duration::seconds(seconds)).is_some());
 
         assert_eq!(asked, [false, false, true]);
     }

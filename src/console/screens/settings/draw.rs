@@ -73,7 +73,13 @@ pub fn draw(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, are
 }
 
 /// Draws a row of one of the parts, marked where the cursor is on it.
-fn draw_row(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, (part, index): (SettingsPart, usize), row: Rect) {
+fn draw_row(
+    settings: &SettingsScreen,
+    cx: &AppContext,
+    buffer: &mut Buffer,
+    (part, index): (SettingsPart, usize),
+    row: Rect,
+) {
     let whole = Rect { x: row.x - GUTTER, width: row.width + GUTTER, ..row };
     let is_chosen = settings.part() == part && settings.row() == index;
     if is_chosen {
@@ -111,7 +117,13 @@ fn draw_console_title(cx: &AppContext, buffer: &mut Buffer, row: Rect) {
 }
 
 /// Draws a setting: its name, its value, what that means, and what is stronger.
-fn draw_setting(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, (setting, is_chosen): (&UserSetting, bool), row: Rect) {
+fn draw_setting(
+    settings: &SettingsScreen,
+    cx: &AppContext,
+    buffer: &mut Buffer,
+    (setting, is_chosen): (&UserSetting, bool),
+    row: Rect,
+) {
     let theme = &cx.theme;
     let value = (setting.current)(&cx.settings);
     let mut pen = Pen::new(buffer, row);
@@ -126,7 +138,8 @@ fn draw_setting(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer,
     let words = setting.words(value);
     let beside = |columns: u16| if columns == 0 { 0 } else { columns + 3 };
     let (keys, sets) = (if is_chosen { columns(&key) + 1 + columns(CHANGES) } else { 0 }, columns(&set_by));
-    // What the value means stands in its column, whichever row the cursor is on; where there is no room for all it goes first.
+    // What the value means stands in its column, whichever row the cursor is on; where there is no room for all it goes
+    // first.
     if columns(words) + beside(keys) + beside(sets) <= pen.room() {
         pen.put(words, theme.quiet);
         pen.skip(3);
@@ -171,8 +184,10 @@ fn draw_actions(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer,
         pen.skip(4);
     }
     let note = |area, action| settings.targets.push(area, SettingsTarget::Do(action));
-    let offered = [Action::CredentialCreate, Action::CredentialRevoke].map(|action| (action, settings.offers(action, cx)));
-    let offered: Vec<Action> = offered.into_iter().filter(|(_, is_offered)| *is_offered).map(|(action, _)| action).collect();
+    let offered =
+        [Action::CredentialCreate, Action::CredentialRevoke].map(|action| (action, settings.offers(action, cx)));
+    let offered: Vec<Action> =
+        offered.into_iter().filter(|(_, is_offered)| *is_offered).map(|(action, _)| action).collect();
     draw.put_actions(&mut pen, &offered, note);
 }
 
@@ -196,7 +211,14 @@ fn key_columns(width: u16) -> [Column; 6] {
     let ids = if width >= 76 { 20 } else { 12 };
     let scope = if width >= 90 { 15 } else { 8 };
     let used = 6 + ids + scope + moment + 10 + if moment > 0 { 10 } else { 8 };
-    [("KIND", 6), ("ID", ids), ("SCOPE", scope), ("CREATED", moment), ("LAST USED", 10), ("STATE", width.saturating_sub(used))]
+    [
+        ("KIND", 6),
+        ("ID", ids),
+        ("SCOPE", scope),
+        ("CREATED", moment),
+        ("LAST USED", 10),
+        ("STATE", width.saturating_sub(used)),
+    ]
 }
 
 fn draw_credential(credential: &Credential, own: bool, draw: &DrawContext<'_>, buffer: &mut Buffer, row: Rect) {
@@ -245,7 +267,9 @@ pub fn described(credential: &Credential, now: Timestamp) -> String {
         CredentialKind::Key(scope) => format!("API key, scope {}", scope.as_str()),
         CredentialKind::Client => "client credentials".to_owned(),
     };
-    let used = credential.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", times::ago(at, now)));
+    let used = credential
+        .last_used_at
+        .map_or_else(|| "never used".to_owned(), |at| format!("last used {}", times::ago(at, now)));
     format!("{kind}, created {}, {used}", credential.created_at.format("%Y-%m-%d"))
 }
 

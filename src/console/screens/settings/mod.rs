@@ -13,7 +13,9 @@ use crate::console::dialog::run;
 use crate::console::dialogs::secret::ShownSecret;
 use crate::console::idle::{READ_ONLY, unless};
 use crate::console::text::sanitize;
-use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, NextConsole, Order, Orders, Reply, Screen, Tone};
+use crate::console::{
+    Action, AppContext, Effect, KeyContext, Keys, Message, NextConsole, Order, Orders, Reply, Screen, Tone,
+};
 use crate::domain::{CreatedCredential, CredentialKind, Revoked, Timestamp};
 
 use state::{SettingsPart, SettingsScreen, SettingsTarget};
@@ -58,7 +60,10 @@ impl Screen for SettingsScreen {
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        let managed = || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.is_offered(), "none can be managed from here"));
+        let managed = || {
+            unless(!cx.place.read_only, READ_ONLY)
+                .or_else(|| unless(self.is_offered(), "none can be managed from here"))
+        };
         let has_chosen = || unless(self.chosen().is_some(), "no key or client is here");
         match action {
             Action::CredentialCreate => managed(),
@@ -127,7 +132,9 @@ fn open_profile(screen: &SettingsScreen, cx: &mut AppContext) -> Orders {
     if profile.here {
         cx.hint(format!("This console is on {name} already."));
     } else if let Some(variable) = profile.barred_by {
-        cx.hint(format!("{name} cannot be opened from here: {variable} would go to it. Leave, and `avert open {name}` without it."));
+        cx.hint(format!(
+            "{name} cannot be opened from here: {variable} would go to it. Leave, and `avert open {name}` without it."
+        ));
     } else {
         return vec![Message::OpenConsole(NextConsole::Profile(name)).into()];
     }
@@ -139,7 +146,10 @@ fn created(screen: &mut SettingsScreen, answer: Reply<CreatedCredential>, cx: &m
         Ok(created) => {
             screen.created(&created.credential);
             if cx.covered {
-                cx.notify(Tone::Note, format!("The {} was created: its secret is shown next.", created.credential.kind.as_str()));
+                cx.notify(
+                    Tone::Note,
+                    format!("The {} was created: its secret is shown next.", created.credential.kind.as_str()),
+                );
             }
             vec![Order::OpenNext(Box::new(ShownSecret::new(created)))]
         }
@@ -160,7 +170,10 @@ fn revoked(screen: &mut SettingsScreen, kind: CredentialKind, id: &str, answer: 
             if already {
                 cx.notify(Tone::Note, draw::revoked_already(&credential, cx.times(), cx.now));
             } else {
-                cx.notify(Tone::Good, format!("Revoked {} {}: it no longer works.", kind.as_str(), sanitize(&credential.id)));
+                cx.notify(
+                    Tone::Good,
+                    format!("Revoked {} {}: it no longer works.", kind.as_str(), sanitize(&credential.id)),
+                );
             }
         }
         Err(error) => {

@@ -49,7 +49,12 @@ impl SettingsPage {
         page.lines.push(PageLine::Blank);
         for (label, text) in &cx.place.facts {
             let lines = wrap(&sanitize(text), width.min(WIDEST).saturating_sub(LABEL).max(10));
-            page.lines.extend(lines.into_iter().enumerate().map(|(index, line)| PageLine::Fact(if index == 0 { label } else { "" }, line)));
+            page.lines.extend(
+                lines
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, line)| PageLine::Fact(if index == 0 { label } else { "" }, line)),
+            );
         }
         page
     }
@@ -58,12 +63,17 @@ impl SettingsPage {
         let draw = &cx.draw_context();
         if !settings.is_offered() {
             self.say("Keys and clients cannot be managed from here.", draw.theme.strong, width);
-            let words = "Where the deployment is an avert engine, an operator's key opens them: `avert login --operator` keeps one with the \
-                         profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once. Other deployments have pages of their own for them.";
+            let words = "Where the deployment is an avert engine, an operator's key opens them: `avert login \
+                --operator` keeps one with the \
+                         profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once. Other deployments have \
+                         pages of their own for them.";
             return self.say(words, draw.theme.plain, width);
         }
         self.lines.push(PageLine::CredentialsTitle);
-        let empty = format!("There are none yet. {} creates an API key or client credentials.", draw.key(Action::CredentialCreate));
+        let empty = format!(
+            "There are none yet. {} creates an API key or client credentials.",
+            draw.key(Action::CredentialCreate)
+        );
         let words = ListWords { name: "Keys and clients", empty: &empty };
         match in_its_place(&settings.list, |list| list.credentials.is_empty(), &words, draw) {
             Some((text, style)) => self.say(&text, style, width),
@@ -99,13 +109,16 @@ impl SettingsPage {
         self.lines.extend(wrap(text, width.min(WIDEST)).into_iter().map(|line| PageLine::Said(line, style)));
     }
 
-    /// The line that is the first in a window of this height: the one under the cursor is seen, and with the first and the last row what
-    /// stands around the rows.
+    /// The line that is the first in a window of this height: the one under the cursor is seen, and with the first and
+    /// the last row what stands around the rows.
     pub(super) fn top(&self, settings: &SettingsScreen, height: usize) -> usize {
         let height = height.max(1);
         let end = self.lines.len().saturating_sub(height);
         let is_row = |line: &PageLine| matches!(line, PageLine::Row(..));
-        let under_cursor = |line: &PageLine| matches!(line, PageLine::Row(part, row) if *part == settings.part() && *row == settings.row());
+        let under_cursor = |line: &PageLine| {
+            matches!(line, PageLine::Row(part,
+            row) if *part == settings.part() && *row == settings.row())
+        };
         let Some(at) = self.lines.iter().position(under_cursor) else { return 0 };
         // The heads of a part belong to its first row, what comes after the last row of all to that.
         let from = self.lines[..at].iter().rposition(is_row).map_or(0, |row| row + 1);

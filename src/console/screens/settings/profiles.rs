@@ -1,4 +1,5 @@
-//! Draws the profiles of the Settings screen: which one this console is on, which world each is, where its credential is.
+//! Draws the profiles of the Settings screen: which one this console is on, which world each is, where its credential
+//! is.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -21,7 +22,13 @@ fn profile_columns(width: u16) -> [Column; 5] {
     let is = if width >= 90 { 26 } else { 12 };
     let used = name + 11 + is + 11 + 8;
     let address = width.saturating_sub(used);
-    [("NAME", name), ("ENVIRONMENT", 11), ("CREDENTIAL", 11), ("STATE", is), ("ADDRESS", if address < ADDRESS { 0 } else { address })]
+    [
+        ("NAME", name),
+        ("ENVIRONMENT", 11),
+        ("CREDENTIAL", 11),
+        ("STATE", is),
+        ("ADDRESS", if address < ADDRESS { 0 } else { address }),
+    ]
 }
 
 /// Draws the heading, and what the key does.

@@ -165,7 +165,8 @@ impl SettingsScreen {
 
     /// The rows: those that work, the newest first, then the revoked ones, the last revoked first.
     pub fn rows(&self) -> Vec<&Credential> {
-        let mut rows: Vec<&Credential> = self.list.loaded().map(|list| list.credentials.iter().collect()).unwrap_or_default();
+        let mut rows: Vec<&Credential> =
+            self.list.loaded().map(|list| list.credentials.iter().collect()).unwrap_or_default();
         rows.sort_by(|one, other| {
             let rank = |credential: &Credential| {
                 (credential.revoked_at.is_some(), Reverse(credential.revoked_at.unwrap_or(credential.created_at)))

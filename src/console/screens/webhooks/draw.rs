@@ -1,4 +1,5 @@
-//! Draws the Webhooks screen: the endpoints with their health above, the deliveries below, and beside them the attempts of one.
+//! Draws the Webhooks screen: the endpoints with their health above, the deliveries below, and beside them the attempts
+//! of one.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -37,8 +38,10 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
         let said = [
             ("This deployment's webhooks cannot be seen from here.", draw.theme.strong),
             (
-                "The interface tells nothing of its endpoints and deliveries. Where the deployment is an avert engine, an operator's key opens them: \
-                 `avert login --operator` keeps one with the profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once.",
+                "The interface tells nothing of its endpoints and deliveries. Where the deployment is an avert \
+                    engine, an operator's key opens them: \
+                 `avert login --operator` keeps one with the profile; AVERT_OPERATOR_KEY or --operator-key-file FILE \
+                 is for once.",
                 draw.theme.plain,
             ),
         ];
@@ -99,7 +102,9 @@ fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buff
     pen.skip(3);
     if let Some(endpoints) = screen.endpoints.loaded() {
         let disabled = endpoints.iter().filter(|endpoint| endpoint.disabled.is_some()).count() as u64;
-        let failing = endpoints.iter().filter(|endpoint| endpoint.disabled.is_none() && endpoint.failing_since.is_some()).count() as u64;
+        let failing =
+            endpoints.iter().filter(|endpoint| endpoint.disabled.is_none() && endpoint.failing_since.is_some()).count()
+                as u64;
         pen.put(&counted(endpoints.len() as u64, "endpoint", "endpoints"), theme.quiet);
         if failing > 0 {
             pen.skip(3);
@@ -126,7 +131,8 @@ fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buff
 
 /// The titles of columns, one blank cell apart from the cursor's bar.
 fn draw_heads(heads: &[(&str, u16, bool)], style: Style, buffer: &mut Buffer, area: Rect) {
-    let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
+    let mut pen =
+        Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
     for (title, width, right) in heads {
         let width = usize::from(*width);
         let title = cut(title, u16::try_from(width).unwrap_or(u16::MAX));
@@ -153,7 +159,8 @@ fn scroll(window: &RowWindow, cursor: usize, rows: usize, height: usize) -> usiz
     top
 }
 
-/// The columns of the endpoints, whose addresses have at most so many columns, and so many what is said of their health in so much room.
+/// The columns of the endpoints, whose addresses have at most so many columns, and so many what is said of their health
+/// in so much room.
 fn endpoint_heads(width: u16, widest: u16, health: impl Fn(u16) -> u16) -> Vec<Head> {
     let (known_by, signed, success) = (12, 6, 11);
     let others = known_by + signed + success + 2 * 4;
@@ -162,7 +169,11 @@ fn endpoint_heads(width: u16, widest: u16, health: impl Fn(u16) -> u16) -> Vec<H
         // What is wrong matters more than how it is known.
         let room = width.saturating_sub(GUTTER + 2 + success + 2 * 2);
         let state = health((room * 11 / 20).clamp(14, 40));
-        return vec![("ENDPOINT", room.saturating_sub(state), false), ("HEALTH", state, false), ("LAST TAKEN", success, false)];
+        return vec![
+            ("ENDPOINT", room.saturating_sub(state), false),
+            ("HEALTH", state, false),
+            ("LAST TAKEN", success, false),
+        ];
     }
     let endpoint = widest.clamp(8, room.saturating_sub((room / 2).clamp(20, 72)).max(8));
     // The health stands last: what is wrong has all the room, and where nothing is there is no gap behind it.
@@ -179,7 +190,10 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
     let theme = draw.theme;
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let place = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
-    let words = ListWords { name: "The endpoints", empty: "None yet: `avert webhooks add URL`, where the engine runs, adds one." };
+    let words = ListWords {
+        name: "The endpoints",
+        empty: "None yet: `avert webhooks add URL`, where the engine runs, adds one.",
+    };
     if !has_rows(&screen.endpoints, Vec::is_empty, &words, draw, buffer, place) {
         return;
     }
@@ -253,8 +267,8 @@ fn given_up_words(known: Option<(u64, bool)>) -> Option<String> {
     Some(format!("{}{} given up", count(given_up), if more { "+" } else { "" }))
 }
 
-/// `▲ failing for 2 h 10 min`, `– disabled 3 d ago: by the operator`, `● takes what comes`, `▲ 2 given up, S sends them again`: in as many
-/// words as have room.
+/// `▲ failing for 2 h 10 min`, `– disabled 3 d ago: by the operator`, `● takes what comes`, `▲ 2 given up, S sends them
+/// again`: in as many words as have room.
 fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>, room: u16) -> (String, Health) {
     let now = draw.now;
     if let Some((at, reason)) = &endpoint.disabled {
@@ -263,23 +277,36 @@ fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>, 
     let given_up = given_up_words(screen.given_up_to(Some(endpoint.id)));
     // The key is for the endpoint under the cursor, or of the delivery under it.
     let is_subject = !draw.place.read_only && screen.subject().is_some_and(|subject| subject.id == endpoint.id);
-    let them = if screen.given_up_to(Some(endpoint.id)).is_some_and(|(given_up, _)| given_up == 1) { "it" } else { "them" };
-    let again = if is_subject { format!(", {} sends {them} again", draw.key(Action::SendAllAgain)) } else { String::new() };
-    let fitting = |ways: &[String]| ways.iter().find(|words| columns(words) <= room).or(ways.last()).cloned().unwrap_or_default();
+    let them =
+        if screen.given_up_to(Some(endpoint.id)).is_some_and(|(given_up, _)| given_up == 1) { "it" } else { "them" };
+    let again =
+        if is_subject { format!(", {} sends {them} again", draw.key(Action::SendAllAgain)) } else { String::new() };
+    let fitting =
+        |ways: &[String]| ways.iter().find(|words| columns(words) <= room).or(ways.last()).cloned().unwrap_or_default();
     match (endpoint.failing_since, endpoint.last_success, given_up) {
         (Some(since), _, None) => {
             let since = times::spell(now - since);
-            (fitting(&[format!("▲ failing for {since}"), format!("▲ failing {since}"), "▲ failing".to_owned()]), Health::Bad)
+            (
+                fitting(&[format!("▲ failing for {since}"), format!("▲ failing {since}"), "▲ failing".to_owned()]),
+                Health::Bad,
+            )
         }
         (Some(since), _, Some(given_up)) => {
             let since = times::spell(now - since);
             let failing = format!("▲ failing for {since}, {given_up}");
-            let ways = [format!("{failing}{again}"), failing, format!("▲ failing {since}, {given_up}"), format!("▲ failing, {given_up}")];
+            let ways = [
+                format!("{failing}{again}"),
+                failing,
+                format!("▲ failing {since}, {given_up}"),
+                format!("▲ failing, {given_up}"),
+            ];
             (fitting(&ways), Health::Bad)
         }
         (None, _, Some(given_up)) => (fitting(&[format!("▲ {given_up}{again}"), format!("▲ {given_up}")]), Health::Bad),
         // Whether all of it was taken is not known before what was given up is.
-        (None, Some(_), None) if screen.given_up.loaded().is_none() => ("· took the last one".to_owned(), Health::Unknown),
+        (None, Some(_), None) if screen.given_up.loaded().is_none() => {
+            ("· took the last one".to_owned(), Health::Unknown)
+        }
         (None, Some(_), None) => ("● takes what comes".to_owned(), Health::Well),
         (None, None, None) => ("· nothing was sent yet".to_owned(), Health::Unknown),
     }
@@ -287,7 +314,12 @@ fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>, 
 
 fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let theme = draw.theme;
-    draw_filter(screen, draw, buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), height: 1, ..area });
+    draw_filter(
+        screen,
+        draw,
+        buffer,
+        Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), height: 1, ..area },
+    );
     let table = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let body = Rect { y: table.y + 1, height: table.height.saturating_sub(1), ..table };
     let place = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
@@ -306,13 +338,16 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
     // Whose clock it is stands over the moments, once.
     let when = format!("WHEN {}", draw.times.heading());
     let times = times.max(columns(&when));
-    let called =
-        AlertNames::ALL.map(|names| (names, rows.iter().map(|delivery| columns(&names.name(delivery, draw.known))).max().unwrap_or(0)));
+    let called = AlertNames::ALL.map(|names| {
+        (names, rows.iter().map(|delivery| columns(&names.name(delivery, draw.known))).max().unwrap_or(0))
+    });
     let results = rows.iter().map(|delivery| columns(&outlook(delivery, u16::MAX, draw.now))).max().unwrap_or(0);
     let (alerts, heads) = delivery_heads(area.width, times, widest, results, called);
     let endpoint = heads.iter().find(|(title, ..)| *title == "ENDPOINT").map_or(0, |(_, width, _)| *width);
     let is_told = names.tells_within(rows.iter().map(|delivery| delivery.url.as_str()), endpoint);
-    let titled = heads.iter().map(|(title, width, right)| (if *title == "WHEN" { when.as_str() } else { title }, *width, *right));
+    let titled = heads
+        .iter()
+        .map(|(title, width, right)| (if *title == "WHEN" { when.as_str() } else { title }, *width, *right));
     draw_heads(&titled.collect::<Vec<_>>(), theme.quiet, buffer, table);
     let (height, cursor) = (usize::from(body.height).max(1), screen.delivery_row());
     let top = scroll(&screen.delivery_window, cursor, rows.len(), height);
@@ -396,14 +431,22 @@ const TOGETHER: u16 = 17;
 /// Columns of an alert's id at least, cut to its end.
 const ALERT: u16 = 6;
 
-/// The columns of the deliveries, whose times and endpoints have at most so many columns: what tells one from the other comes first. And what
-/// alerts are called there: by the most that leaves endpoint and result their room, each way with how many columns it takes.
-fn delivery_heads(width: u16, times: u16, endpoints: u16, results: u16, called: [(AlertNames, u16); 3]) -> (AlertNames, Vec<Head>) {
+/// The columns of the deliveries, whose times and endpoints have at most so many columns: what tells one from the other
+/// comes first. And what alerts are called there: by the most that leaves endpoint and result their room, each way with
+/// how many columns it takes.
+fn delivery_heads(
+    width: u16,
+    times: u16,
+    endpoints: u16,
+    results: u16,
+    called: [(AlertNames, u16); 3],
+) -> (AlertNames, Vec<Head>) {
     let room = width.saturating_sub(GUTTER + 2);
     let is_separate = room >= SEPARATE;
     let mut behind: Vec<Head> = if is_separate { vec![("STATE", 12, false), ("TRIES", 5, true)] } else { Vec::new() };
     let least_together = if room < SMALL { 8 } else { 12 };
-    let (least, wanted) = if is_separate { (16, results.clamp(RESULT_TITLE, RESULT)) } else { (least_together, TOGETHER) };
+    let (least, wanted) =
+        if is_separate { (16, results.clamp(RESULT_TITLE, RESULT)) } else { (least_together, TOGETHER) };
     let others = times + 2 + 8 + 2 + 2 + behind.iter().map(|(_, width, _)| width + 2).sum::<u16>();
     // With a column of its own the result may be cut, and so may an address.
     let behind_it = if is_separate { least + 2 + LEAST_RESULT } else { endpoints.clamp(least, 44) + 2 + wanted };

@@ -81,7 +81,8 @@ impl Page<'_> {
         ]));
         self.fact(0, "to", &sanitize(&delivery.url), theme.plain);
         if !delivery.test {
-            let named = self.draw.known.get(delivery.alert).map(|alert| format!("{} {}", alert.provider, alert.provider_id));
+            let named =
+                self.draw.known.get(delivery.alert).map(|alert| format!("{} {}", alert.provider, alert.provider_id));
             match named {
                 Some(name) => {
                     self.fact(0, "network id", &sanitize(&name), theme.plain);
@@ -90,11 +91,19 @@ impl Page<'_> {
                 None => self.fact(0, "avert id", &delivery.alert.to_string(), theme.plain),
             }
         }
-        self.fact(0, "event", &format!("{}, {}", self.draw.times.full_within(delivery.at, 0), times::ago(delivery.at, now)), theme.plain);
+        self.fact(
+            0,
+            "event",
+            &format!("{}, {}", self.draw.times.full_within(delivery.at, 0), times::ago(delivery.at, now)),
+            theme.plain,
+        );
         self.fact(0, "event id", &delivery.event.to_string(), theme.quiet);
         if let Some(due) = delivery.due {
-            let when =
-                if due <= now { "now".to_owned() } else { format!("in {}, {}", times::spell(due - now), self.draw.times.near(due, now)) };
+            let when = if due <= now {
+                "now".to_owned()
+            } else {
+                format!("in {}, {}", times::spell(due - now), self.draw.times.near(due, now))
+            };
             self.fact(0, "next try", &when, theme.warning);
         }
         if let Some(at) = delivery.delivered_at {
@@ -106,7 +115,11 @@ impl Page<'_> {
     fn log(&mut self, log: &DeliveryLog, delivery: &Delivery) {
         let theme = self.draw.theme;
         if log.attempts.is_empty() {
-            let words = if delivery.attempts == 0 { "It was not tried yet." } else { "The log of its tries is no longer kept." };
+            let words = if delivery.attempts == 0 {
+                "It was not tried yet."
+            } else {
+                "The log of its tries is no longer kept."
+            };
             self.say(words, theme.quiet);
             self.gap();
         }
@@ -127,7 +140,8 @@ impl Page<'_> {
             (Some(status), None) => (status.to_string(), if taken { theme.ok } else { theme.danger }),
             (None, None) => ("nothing is known".to_owned(), theme.quiet),
         };
-        let when = format!("{}  {} ms", self.draw.times.moment_with_clock(attempt.started_at, now), attempt.duration_ms);
+        let when =
+            format!("{}  {} ms", self.draw.times.moment_with_clock(attempt.started_at, now), attempt.duration_ms);
         self.lines.push(Line::from(vec![
             Span::styled(format!("Try {}", attempt.number), theme.strong),
             Span::raw("   "),

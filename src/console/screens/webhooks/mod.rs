@@ -1,4 +1,5 @@
-//! The Webhooks screen: endpoints with their health, deliveries with their state, and every attempt of the one under the cursor.
+//! The Webhooks screen: endpoints with their health, deliveries with their state, and every attempt of the one under
+//! the cursor.
 
 pub mod draw;
 pub mod log;
@@ -104,20 +105,26 @@ impl Screen for WebhooksScreen {
                 WebhooksPane::Receiver => Some("what the receiver took has no page"),
             }),
             Action::CopyId => unless(copied_id(self).is_some(), "nothing with an id is here"),
-            Action::NextPane => on_list().or_else(|| unless(self.next_pane() != self.pane && !self.is_empty(), "there is one list")),
+            Action::NextPane => {
+                on_list().or_else(|| unless(self.next_pane() != self.pane && !self.is_empty(), "there is one list"))
+            }
             Action::DeliveryFilter => {
                 let has_rows = self.is_filtered() || !self.delivery_rows().is_empty();
                 unless(self.is_offered(), UNSEEN).or_else(on_list).or_else(|| unless(has_rows, "no delivery is listed"))
             }
-            Action::Listen | Action::Replay => unless(self.receiver.is_offered(), "no receiver can listen here").or_else(on_list),
+            Action::Listen | Action::Replay => {
+                unless(self.receiver.is_offered(), "no receiver can listen here").or_else(on_list)
+            }
             Action::GoToAlert => unless(self.alert().is_some(), NO_ALERT),
             Action::EndpointTest | Action::SendAllAgain => {
                 writes().or_else(on_list).or_else(|| unless(self.subject().is_some(), NO_ENDPOINT))
             }
-            Action::SendAgain => writes().or_else(|| match self.delivery().filter(|_| self.pane == WebhooksPane::Deliveries) {
-                None => Some(NO_DELIVERY),
-                Some(delivery) => unless(can_be_sent_again(delivery), "the delivery is being sent"),
-            }),
+            Action::SendAgain => {
+                writes().or_else(|| match self.delivery().filter(|_| self.pane == WebhooksPane::Deliveries) {
+                    None => Some(NO_DELIVERY),
+                    Some(delivery) => unless(can_be_sent_again(delivery), "the delivery is being sent"),
+                })
+            }
             _ => None,
         }
     }
@@ -253,7 +260,11 @@ fn go_to_alert(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
 }
 
 /// Where nothing could be started, the form comes back as it was filled in.
-fn listen_started(screen: &mut WebhooksScreen, answer: Result<SocketAddr, RequestFailure>, cx: &mut AppContext) -> Orders {
+fn listen_started(
+    screen: &mut WebhooksScreen,
+    answer: Result<SocketAddr, RequestFailure>,
+    cx: &mut AppContext,
+) -> Orders {
     screen.receiver.started(answer.as_ref().ok().copied(), cx.now);
     screen.show_receiver();
     match (answer, screen.receiver.last_request()) {
@@ -344,7 +355,14 @@ fn tested(screen: &mut WebhooksScreen, id: EndpointId, answer: Reply<DeliveryLog
             let result = log.delivery.last_result.unwrap_or_default();
             let taken = log.delivery.state == DeliveryState::Delivered;
             let (tone, word) = if taken { (Tone::Good, "was taken") } else { (Tone::Bad, "was not taken") };
-            cx.notify(tone, format!("The test {word} by {}: {} in {took} ms.", sanitize(&to), sanitize(result.trim_end_matches('.'))));
+            cx.notify(
+                tone,
+                format!(
+                    "The test {word} by {}: {} in {took} ms.",
+                    sanitize(&to),
+                    sanitize(result.trim_end_matches('.'))
+                ),
+            );
         }
         Err(error) => cx.notify(Tone::Bad, format!("Nothing is known of the test of {}: {error}", sanitize(&to))),
     }
@@ -378,7 +396,11 @@ fn sent_again(screen: &mut WebhooksScreen, answer: Reply<Delivery>, cx: &mut App
         }
         Err(error) => {
             cx.writes.suspect(&error, cx.now);
-            let undone = if is_indefinite(&error, cx) { "Whether it is sent again is not known" } else { "It was not sent again" };
+            let undone = if is_indefinite(&error, cx) {
+                "Whether it is sent again is not known"
+            } else {
+                "It was not sent again"
+            };
             cx.notify(Tone::Bad, format!("{undone}: {error}"));
         }
     }
@@ -392,7 +414,10 @@ fn send_all_again(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
     }
     match screen.subject() {
         Some(endpoint) if endpoint.disabled.is_some() => {
-            cx.notify(Tone::Note, format!("The endpoint is disabled: avert webhooks update {} --enable comes first.", endpoint.id));
+            cx.notify(
+                Tone::Note,
+                format!("The endpoint is disabled: avert webhooks update {} --enable comes first.", endpoint.id),
+            );
             Vec::new()
         }
         Some(endpoint) => vec![Effect::CountGivenUp(endpoint.id).into()],
@@ -421,7 +446,8 @@ fn all_sent_again(screen: &mut WebhooksScreen, id: EndpointId, answer: Reply<u64
         }
         Err(error) => {
             cx.writes.suspect(&error, cx.now);
-            let undone = if is_indefinite(&error, cx) { "What is sent again is not known" } else { "Nothing was sent again" };
+            let undone =
+                if is_indefinite(&error, cx) { "What is sent again is not known" } else { "Nothing was sent again" };
             cx.notify(Tone::Bad, format!("{undone}: {error}"));
         }
     }

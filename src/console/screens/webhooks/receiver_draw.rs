@@ -90,12 +90,19 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
 }
 
 /// `Sending again to http://127.0.0.1:9100/   12 sent, 1 not taken   p stops it`
-fn draw_replay(screen: &WebhooksScreen, replaying: &Replaying, draw: &DrawContext<'_>, buffer: &mut Buffer, line: Rect) {
+fn draw_replay(
+    screen: &WebhooksScreen,
+    replaying: &Replaying,
+    draw: &DrawContext<'_>,
+    buffer: &mut Buffer,
+    line: Rect,
+) {
     let theme = draw.theme;
     let Replaying { to, sent, taken, stopping } = replaying;
     let (sent, missed) = (format!("{} sent", count(*sent)), sent - taken);
     let missed = if missed > 0 { format!(", {} not taken", count(missed)) } else { String::new() };
-    let stops = if *stopping { "is being stopped".to_owned() } else { format!("{} stops it", draw.key(Action::Replay)) };
+    let stops =
+        if *stopping { "is being stopped".to_owned() } else { format!("{} stops it", draw.key(Action::Replay)) };
     let mut pen = Pen::new(buffer, line);
     pen.put("Sending again", theme.accent);
     pen.put(" to ", theme.quiet);
@@ -116,7 +123,8 @@ fn draw_events(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buf
     let (part, theme) = (&screen.receiver, draw.theme);
     let rows = part.rows().len();
     if rows == 0 {
-        let line = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area }.intersection(area);
+        let line =
+            Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area }.intersection(area);
         let words = if part.listening == Listening::Off { "Nothing was sent yet." } else { "Nothing came yet." };
         Pen::new(buffer, line).put(words, theme.plain);
         return;
@@ -158,8 +166,11 @@ fn cells(row: &ReceiverRow, draw: &DrawContext<'_>, width: u16) -> Vec<(String, 
             (event.at, ("→ sent again".to_owned(), theme.accent), "", answer)
         }
     };
-    let mut cells =
-        vec![(draw.times.moment(at, draw.now), draw.digits(), 12), (sanitize(kind).into_owned(), theme.plain, 8), (result.0, result.1, 18)];
+    let mut cells = vec![
+        (draw.times.moment(at, draw.now), draw.digits(), 12),
+        (sanitize(kind).into_owned(), theme.plain, 8),
+        (result.0, result.1, 18),
+    ];
     if width >= WIDE {
         cells.push((alert, theme.quiet, 36));
     }

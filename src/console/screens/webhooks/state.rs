@@ -1,4 +1,5 @@
-//! The state of the Webhooks screen: endpoints, deliveries and the attempts of one of them. Cursors hold ids, never rows.
+//! The state of the Webhooks screen: endpoints, deliveries and the attempts of one of them. Cursors hold ids, never
+//! rows.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -9,7 +10,8 @@ use super::receiver::ReceiverPart;
 use crate::console::known_alerts::KnownAlerts;
 use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{
-    AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointId, Timestamp,
+    AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointId,
+    Timestamp,
 };
 use crate::service::ServiceError;
 
@@ -148,10 +150,12 @@ impl WebhooksScreen {
         self.deliveries.loaded().is_some_and(|page| page.next.is_some())
     }
 
-    /// How many deliveries were given up, to an endpoint or to all, and whether there may be more; nothing where that is not known.
+    /// How many deliveries were given up, to an endpoint or to all, and whether there may be more; nothing where that
+    /// is not known.
     pub fn given_up_to(&self, endpoint: Option<EndpointId>) -> Option<(u64, bool)> {
         let page = self.given_up.loaded()?;
-        let counted = page.data.iter().filter(|delivery| endpoint.is_none_or(|endpoint| delivery.endpoint == endpoint)).count();
+        let counted =
+            page.data.iter().filter(|delivery| endpoint.is_none_or(|endpoint| delivery.endpoint == endpoint)).count();
         Some((counted as u64, page.next.is_some()))
     }
 
@@ -193,7 +197,9 @@ impl WebhooksScreen {
     /// The alert that the row under the cursor is about; the nil id where it is made up.
     pub fn alert(&self) -> Option<AlertId> {
         match self.pane {
-            WebhooksPane::Receiver => self.receiver.current().and_then(|row| row.subject().alert.as_ref()?.parse().ok()),
+            WebhooksPane::Receiver => {
+                self.receiver.current().and_then(|row| row.subject().alert.as_ref()?.parse().ok())
+            }
             WebhooksPane::Endpoints | WebhooksPane::Deliveries => self.delivery().map(|delivery| delivery.alert),
         }
     }
@@ -362,7 +368,8 @@ impl WebhooksScreen {
 
     fn note<T>(&mut self, part: usize, answer: &Reply<T>, now: Timestamp) {
         let before = self.troubles[part].take();
-        self.troubles[part] = answer.as_ref().err().map(|error| (before.map_or(now, |(since, _)| since), error.clone()));
+        self.troubles[part] =
+            answer.as_ref().err().map(|error| (before.map_or(now, |(since, _)| since), error.clone()));
     }
 
     /// Since when what is shown cannot be loaded again, and why.
@@ -374,7 +381,9 @@ impl WebhooksScreen {
     fn log_is_late(&self) -> bool {
         let Some(delivery) = self.delivery() else { return false };
         match self.log() {
-            Some(Loadable::Loaded(log)) => (log.delivery.state, log.delivery.attempts) != (delivery.state, delivery.attempts),
+            Some(Loadable::Loaded(log)) => {
+                (log.delivery.state, log.delivery.attempts) != (delivery.state, delivery.attempts)
+            }
             Some(Loadable::Loading) => false,
             Some(Loadable::NotAsked | Loadable::Failed(_)) | None => true,
         }
@@ -398,7 +407,11 @@ impl WebhooksScreen {
             let seen = self.delivery_row() + self.delivery_window.get().1.max(1) + NEAR;
             self.wanted = seen.div_ceil(CHUNK).max(1) * CHUNK;
             let size = u32::try_from(self.wanted).unwrap_or(u32::MAX);
-            let given_up = DeliveryFilter { states: vec![DeliveryState::Exhausted], size: MOST_GIVEN_UP, ..DeliveryFilter::default() };
+            let given_up = DeliveryFilter {
+                states: vec![DeliveryState::Exhausted],
+                size: MOST_GIVEN_UP,
+                ..DeliveryFilter::default()
+            };
             effects.extend([
                 Effect::LoadEndpoints,
                 Effect::ListDeliveries(self.asked - 1, given_up),
@@ -421,8 +434,11 @@ impl WebhooksScreen {
     /// The alerts of deliveries in sight that were never read here; each is told once.
     pub fn unnamed(&mut self, known: &KnownAlerts) -> Vec<AlertId> {
         let (top, height) = self.delivery_window.get();
-        let in_sight = self.deliveries.loaded().into_iter().flat_map(|page| page.data.iter().skip(top).take(height.max(NEAR)));
-        let unknown = in_sight.filter(|delivery| !delivery.test && known.get(delivery.alert).is_none()).map(|delivery| delivery.alert);
+        let in_sight =
+            self.deliveries.loaded().into_iter().flat_map(|page| page.data.iter().skip(top).take(height.max(NEAR)));
+        let unknown = in_sight
+            .filter(|delivery| !delivery.test && known.get(delivery.alert).is_none())
+            .map(|delivery| delivery.alert);
         unknown.filter(|id| self.asked_names.insert(*id)).collect()
     }
 

@@ -16,7 +16,11 @@ pub(super) fn short(url: &str) -> &str {
 
 /// `created`, `resolved`, `test`.
 pub(super) fn event(delivery: &Delivery) -> String {
-    if delivery.test { "test".to_owned() } else { sanitize(delivery.kind.as_str().trim_start_matches("alert.")).into_owned() }
+    if delivery.test {
+        "test".to_owned()
+    } else {
+        sanitize(delivery.kind.as_str().trim_start_matches("alert.")).into_owned()
+    }
 }
 
 /// Whether it was tried in vain, and will be again.
@@ -24,7 +28,8 @@ pub(super) fn is_tried_again(delivery: &Delivery) -> bool {
     delivery.state == DeliveryState::Pending && delivery.last_result.is_some()
 }
 
-/// What the last attempt came to, and when it is tried next: `503, next try in 2 min`; in fewer words where those have no room.
+/// What the last attempt came to, and when it is tried next: `503, next try in 2 min`; in fewer words where those have
+/// no room.
 pub(super) fn outlook(delivery: &Delivery, room: u16, now: Timestamp) -> String {
     let next = delivery.due.map(|due| match due - now {
         left if left <= TimeDelta::zero() => "now".to_owned(),
@@ -52,7 +57,8 @@ impl AlertNames {
     /// All of them, the one that says most first.
     pub(super) const ALL: [Self; 3] = [Self::Id, Self::Card, Self::End];
 
-    /// The name of a delivery's alert; nothing for a test, which is about none. One that was never read here has its own id alone.
+    /// The name of a delivery's alert; nothing for a test, which is about none. One that was never read here has its
+    /// own id alone.
     pub(super) fn name(self, delivery: &Delivery, known: &KnownAlerts) -> String {
         if delivery.test {
             return "–".to_owned();

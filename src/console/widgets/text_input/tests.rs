@@ -21,7 +21,8 @@ fn drawn(input: &TextInput, width: u16, height: u16) -> (Vec<String>, Position) 
     terminal.draw(|frame| input.draw(frame, frame.area(), Style::new(), true)).unwrap();
     let cursor = terminal.get_cursor_position().unwrap();
     let buffer = terminal.backend().buffer();
-    let rows = (0..height).map(|y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned());
+    let rows =
+        (0..height).map(|y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned());
     (rows.collect(), cursor)
 }
 
@@ -266,8 +267,10 @@ proptest! {
         width in 0u16..14,
         height in 0u16..4,
     ) {
-        let codes = [KeyCode::Left, KeyCode::Right, KeyCode::Up, KeyCode::Down, KeyCode::Home, KeyCode::End, KeyCode::Backspace,
-            KeyCode::Delete, KeyCode::Enter, KeyCode::Char('w'), KeyCode::Char('u'), KeyCode::Char('k'), KeyCode::Char('z'),
+        let codes = [KeyCode::Left, KeyCode::Right, KeyCode::Up, KeyCode::Down, KeyCode::Home, KeyCode::End,
+            KeyCode::Backspace,
+            KeyCode::Delete, KeyCode::Enter, KeyCode::Char('w'), KeyCode::Char('u'), KeyCode::Char('k'),
+                KeyCode::Char('z'),
             KeyCode::Char('y'), KeyCode::Char('é'), KeyCode::Char('東'), KeyCode::Char('j'), KeyCode::Char('d')];
         let mut input = TextInput::several_lines(&text);
         for (index, ctrl, alt) in keys {

@@ -65,7 +65,8 @@ fn a_decision_of_the_older_dialect_keeps_its_words_and_its_exact_amount() {
 
     let body: Value = serde_json::from_slice(&decision(&submission(resolution))).unwrap();
 
-    let told = ["dialect", "refunded", "resolution", "amountStopped", "comments"].map(|field| body[field].as_str().unwrap());
+    let told =
+        ["dialect", "refunded", "resolution", "amountStopped", "comments"].map(|field| body[field].as_str().unwrap());
     assert_eq!(told, ["older", "NOT SETTLED", "PARTIALLY_STOPPED", "100.00", ""]);
 }
 
@@ -76,7 +77,9 @@ fn a_look_up_names_the_attempt_and_the_alert() {
     let address = look_up_address(&"https://gateway.example/ethoca".parse().unwrap(), &submission);
 
     let (attempt, alert) = (submission.attempt, submission.alert);
-    let expected = format!("https://gateway.example/ethoca/decisions/{attempt}?provider=ETHOCA&providerId=5F2RE396+%26%3F&alertId={alert}");
+    let expected = format!(
+        "https://gateway.example/ethoca/decisions/{attempt}?provider=ETHOCA&providerId=5F2RE396+%26%3F&alertId={alert}"
+    );
     assert_eq!(address, expected);
 }
 
@@ -138,7 +141,10 @@ fn a_statement_about_another_attempt_or_of_wrong_types_or_twice_is_a_doubt_whate
         }
         for status in [200, 404] {
             let found = looked_up(answer(status, &body), attempt);
-            assert!(matches!(&found, LookUp::Failed(why) if why.starts_with("its answer could not be read")), "{status} {body}: {found:?}");
+            assert!(
+                matches!(&found, LookUp::Failed(why) if why.starts_with("its answer could not be read")),
+                "{status} {body}: {found:?}"
+            );
         }
     }
 }
@@ -183,7 +189,8 @@ fn any_other_4xx_turns_the_call_away(#[case] status: u16, #[case] body: &str, #[
 #[case(409, r#"{"state": "applied"}"#, Cause::AlreadyActioned)]
 #[case(500, r#"{"state": "refused"}"#, Cause::ServerError(500))]
 #[case(503, "", Cause::ServerError(503))]
-#[case(307, r#"{"state": "applied"}"#, Cause::Unreadable("a redirect (307), and redirects are not followed".to_owned()))]
+#[case(307, r#"{"state": "applied"}"#, Cause::Unreadable("a redirect (307), and redirects are not \
+    followed".to_owned()))]
 #[case(400, r#"{"state": "applied"}"#, Cause::Unreadable("it contradicts its own status, 400".to_owned()))]
 #[case(999, "", Cause::Unreadable("the status 999 has no meaning here".to_owned()))]
 fn what_is_neither_yes_nor_no_is_a_doubt(#[case] status: u16, #[case] body: &str, #[case] cause: Cause) {
@@ -191,8 +198,10 @@ fn what_is_neither_yes_nor_no_is_a_doubt(#[case] status: u16, #[case] body: &str
 }
 
 #[rstest]
-#[case(Unanswered::NotSent("no connection".to_owned()), SubmitResult::Declined(Declined::NotSent("no connection".to_owned())))]
-#[case(Unanswered::Lost(Cause::Broken("it broke".to_owned())), SubmitResult::Indeterminate(Cause::Broken("it broke".to_owned())))]
+#[case(Unanswered::NotSent("no connection".to_owned()),
+    SubmitResult::Declined(Declined::NotSent("no connection".to_owned())))]
+#[case(Unanswered::Lost(Cause::Broken("it broke".to_owned())),
+    SubmitResult::Indeterminate(Cause::Broken("it broke".to_owned())))]
 #[case(Unanswered::TooLarge(65_536), SubmitResult::Indeterminate(Cause::Unreadable("it is over 64 KiB".to_owned())))]
 fn only_what_was_not_sent_is_a_no(#[case] no: Unanswered, #[case] said: SubmitResult) {
     assert_eq!(submitted(Err(no), AttemptId::generate()), said);
@@ -230,7 +239,8 @@ fn nothing_else_says_that_a_decision_is_not_known(#[case] status: u16, #[case] b
 proptest! {
     #[test]
     fn whatever_a_gateway_says_its_words_are_one_short_harmless_line(status in 400_u16..500, body in any::<String>()) {
-        if let SubmitResult::Declined(Declined::TurnedAway(words) | Declined::Refused(words)) = submitted(answer(status, &body), AttemptId::generate()) {
+        let result = submitted(answer(status, &body), AttemptId::generate());
+        if let SubmitResult::Declined(Declined::TurnedAway(words) | Declined::Refused(words)) = result {
             prop_assert!(words.chars().count() <= 300 && crate::domain::sanitize::line(&words) == words, "{words:?}");
         }
     }

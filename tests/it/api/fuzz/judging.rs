@@ -33,10 +33,15 @@ impl Answer {
         let head = std::str::from_utf8(&bytes[..end]).expect("a head of text");
         let mut lines = head.split("\r\n");
         let first = lines.next()?;
-        let status = first.strip_prefix("HTTP/1.1 ").or_else(|| first.strip_prefix("HTTP/1.0 ")).expect("an answer")[..3].parse().unwrap();
-        let pair = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()));
+        let status = first.strip_prefix("HTTP/1.1 ").or_else(|| first.strip_prefix("HTTP/1.0 ")).expect("an answer")
+            [..3]
+            .parse()
+            .unwrap();
+        let pair =
+            |line: &str| line.split_once(": ").map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()));
         let headers: Vec<_> = lines.map(|line| pair(line).expect("a header")).collect();
-        let length = headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, length)| length.parse().unwrap());
+        let length =
+            headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, length)| length.parse().unwrap());
         let body = bytes[end + 4..].iter().copied().take(length).collect();
         Some(Self { status, headers, body })
     }
@@ -64,7 +69,9 @@ impl Judge {
     /// Whether an answer may be the one to a request.
     pub fn judge(&self, made: &Made, answer: &Answer, secrets: &[&str]) -> Result<(), String> {
         self.judge_any(answer, secrets)?;
-        let code = serde_json::from_slice::<Value>(&answer.body).ok().and_then(|body| Some(body.get("code")?.as_str()?.to_owned()));
+        let code = serde_json::from_slice::<Value>(&answer.body)
+            .ok()
+            .and_then(|body| Some(body.get("code")?.as_str()?.to_owned()));
         match (answer.status, code.as_deref()) {
             // An id that is spoilt may make another path of it.
             (404, Some("route_not_found")) if made.spoilt || made.target.starts_with("/metrics") => return Ok(()),
@@ -87,9 +94,11 @@ impl Judge {
         if essence != "application/json" && essence != "application/problem+json" {
             return Ok(());
         }
-        let body: Value = serde_json::from_slice(&answer.body).map_err(|error| format!("the body is not JSON: {error}"))?;
+        let body: Value =
+            serde_json::from_slice(&answer.body).map_err(|error| format!("the body is not JSON: {error}"))?;
         let validator = self.validator(document, &media["schema"]);
-        let faults: Vec<String> = validator.iter_errors(&body).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        let faults: Vec<String> =
+            validator.iter_errors(&body).map(|error| format!("{}: {error}", error.instance_path())).collect();
         if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
     }
 
@@ -107,7 +116,9 @@ impl Judge {
     pub fn judge_any(&self, answer: &Answer, secrets: &[&str]) -> Result<(), String> {
         let wrong = |what: &str| Err(what.to_owned());
         let id = answer.header("x-request-id").unwrap_or_default();
-        if !(1..=128).contains(&id.len()) || answer.headers.iter().filter(|(name, _)| name == "x-request-id").count() != 1 {
+        if !(1..=128).contains(&id.len())
+            || answer.headers.iter().filter(|(name, _)| name == "x-request-id").count() != 1
+        {
             return wrong("there is no X-Request-Id, or more than one");
         }
         let kept = if answer.header("etag").is_some() { "private, no-cache" } else { "no-store" };
@@ -118,7 +129,9 @@ impl Judge {
         if secrets.iter().any(|secret| text.contains(secret)) {
             return wrong("it tells a secret");
         }
-        if matches!(answer.status, 429 | 503) && answer.header("retry-after").is_none_or(|seconds| seconds.parse::<u64>().is_err()) {
+        if matches!(answer.status, 429 | 503)
+            && answer.header("retry-after").is_none_or(|seconds| seconds.parse::<u64>().is_err())
+        {
             return wrong("it does not say when to try again");
         }
         if answer.status == 405 && answer.header("allow").is_none() {
@@ -136,19 +149,27 @@ impl Judge {
         if answer.body.is_empty() && answer.header("content-type") == Some("application/problem+json") {
             return Ok(());
         }
-        let body: Value = serde_json::from_slice(&answer.body).map_err(|error| format!("the refusal is not JSON: {error}"))?;
+        let body: Value =
+            serde_json::from_slice(&answer.body).map_err(|error| format!("the refusal is not JSON: {error}"))?;
         if body.get("error").is_some() {
             let described = body["error_description"].as_str().is_some_and(|text| !text.is_empty());
             let challenged = answer.status != 401 || answer.header("www-authenticate").is_some();
             let fits = matches!(answer.status, 400 | 401) && answer.header("content-type") == Some("application/json");
-            return if described && challenged && fits { Ok(()) } else { Err("this is not as RFC 6749, 5.2 has it".to_owned()) };
+            return if described && challenged && fits {
+                Ok(())
+            } else {
+                Err("this is not as RFC 6749, 5.2 has it".to_owned())
+            };
         }
-        let text = |name: &str| body[name].as_str().filter(|text| !text.is_empty()).ok_or_else(|| format!("{name} is missing"));
+        let text = |name: &str| {
+            body[name].as_str().filter(|text| !text.is_empty()).ok_or_else(|| format!("{name} is missing"))
+        };
         for name in ["type", "title", "detail"] {
             text(name)?;
         }
         let code = text("code")?;
-        let row = Code::ALL.iter().find(|known| known.as_str() == code).ok_or_else(|| format!("{code} is no known code"))?;
+        let row =
+            Code::ALL.iter().find(|known| known.as_str() == code).ok_or_else(|| format!("{code} is no known code"))?;
         if answer.header("content-type") != Some("application/problem+json") {
             return Err("it is not said to be a problem document".to_owned());
         }

@@ -31,7 +31,11 @@ pub struct World {
 impl World {
     /// What must never be told again.
     pub fn secrets(&self) -> Vec<&str> {
-        [&self.client.1, &self.key, &self.operator_key, &self.token].into_iter().chain(&self.others).map(String::as_str).collect()
+        [&self.client.1, &self.key, &self.operator_key, &self.token]
+            .into_iter()
+            .chain(&self.others)
+            .map(String::as_str)
+            .collect()
     }
 
     fn ids_of(&self, path: &str) -> &[String] {
@@ -103,7 +107,9 @@ pub fn request(descriptions: &Descriptions, world: &World, random: &mut StdRng) 
     let operation = &document["paths"][path][method];
     let id = id(world, path, &mut made.spoilt, random);
     made.target = path.replace("{id}", &id) + &query(document, operation, world, random);
-    for parameter in operation["parameters"].as_array().into_iter().flatten().filter(|parameter| parameter["in"] == "header") {
+    for parameter in
+        operation["parameters"].as_array().into_iter().flatten().filter(|parameter| parameter["in"] == "header")
+    {
         if random.random_bool(0.3) {
             let sound = text_of(&sample(document, &parameter["schema"], world, random));
             let value = if random.random_bool(0.7) { sound } else { nasty(random) };
@@ -124,7 +130,11 @@ fn id(world: &World, path: &str, spoilt: &mut bool, random: &mut StdRng) -> Stri
             let text = nasty(random);
             match random.random_bool(0.5) {
                 true => percent(&text),
-                false => text.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.~!$&'()*+,;=:@/".contains(*c)).take(200).collect(),
+                false => text
+                    .chars()
+                    .filter(|c| c.is_ascii_alphanumeric() || "-_.~!$&'()*+,;=:@/".contains(*c))
+                    .take(200)
+                    .collect(),
             }
         }
         1 => {
@@ -144,7 +154,9 @@ fn percent(text: &str) -> String {
 
 fn query(document: &Value, operation: &Value, world: &World, random: &mut StdRng) -> String {
     let mut pairs: Vec<String> = Vec::new();
-    for parameter in operation["parameters"].as_array().into_iter().flatten().filter(|parameter| parameter["in"] == "query") {
+    for parameter in
+        operation["parameters"].as_array().into_iter().flatten().filter(|parameter| parameter["in"] == "query")
+    {
         if !random.random_bool(0.2) {
             continue;
         }
@@ -162,7 +174,8 @@ fn query(document: &Value, operation: &Value, world: &World, random: &mut StdRng
         pairs.push(format!("{}={}", percent(&nasty(random)), percent(&nasty(random))));
     }
     if random.random_bool(0.03) {
-        pairs.push((*["%", "%zz=%ff", "=", "&&&", "q", "q=%ff%fe", "size", "a=b=c"].choose(random).unwrap()).to_owned());
+        pairs
+            .push((*["%", "%zz=%ff", "=", "&&&", "q", "q=%ff%fe", "size", "a=b=c"].choose(random).unwrap()).to_owned());
     }
     if random.random_bool(0.01) {
         pairs.push(format!("x={}", "y".repeat(random.random_range(1..50_000))));
@@ -257,7 +270,9 @@ fn alerts(document: &Value, world: &World, random: &mut StdRng) -> Value {
         members.remove("outcome");
         members.retain(|_, _| random.random_bool(0.4));
         members.insert("providerId".to_owned(), format!("F-{}", random.random::<u32>()).into());
-        for (name, words) in [("provider", ["ETHOCA", "VERIFI", "CDRN"]), ("type", ["VERIFI_CANCEL", "ETHOCA_CONFIRMED_FRAUD", "X"])] {
+        for (name, words) in
+            [("provider", ["ETHOCA", "VERIFI", "CDRN"]), ("type", ["VERIFI_CANCEL", "ETHOCA_CONFIRMED_FRAUD", "X"])]
+        {
             members.insert(name.to_owned(), (*words.choose(random).unwrap()).into());
         }
         members.insert("amount".to_owned(), "12.50".into());
@@ -283,7 +298,8 @@ fn oddities(made: &mut Made, random: &mut StdRng) {
     }
     let mut header = |chance: f64, name: &str, values: &[&str], random: &mut StdRng| {
         if random.random_bool(chance) {
-            let value = if random.random_bool(0.5) { nasty(random) } else { (*values.choose(random).unwrap()).to_owned() };
+            let value =
+                if random.random_bool(0.5) { nasty(random) } else { (*values.choose(random).unwrap()).to_owned() };
             made.headers.push((name.to_owned(), value.into_bytes()));
         }
     };
@@ -299,7 +315,11 @@ fn oddities(made: &mut Made, random: &mut StdRng) {
         made.headers[0].1 = nasty(random).into_bytes();
     }
     // As hyper refuses it before any of ours sees it.
-    if made.headers.first().is_none_or(|(name, value)| name != "Host" || axum::http::HeaderValue::from_bytes(value).is_err()) {
+    if made
+        .headers
+        .first()
+        .is_none_or(|(name, value)| name != "Host" || axum::http::HeaderValue::from_bytes(value).is_err())
+    {
         made.spoilt = true;
     }
 }
@@ -318,7 +338,12 @@ fn text_of(value: &Value) -> String {
 /// A value that a schema allows, mostly.
 fn sample(document: &Value, schema: &Value, world: &World, random: &mut StdRng) -> Value {
     if let Some(reference) = schema["$ref"].as_str() {
-        return sample(document, &document["components"]["schemas"][reference.rsplit('/').next().unwrap()], world, random);
+        return sample(
+            document,
+            &document["components"]["schemas"][reference.rsplit('/').next().unwrap()],
+            world,
+            random,
+        );
     }
     if let Some(words) = schema["enum"].as_array() {
         return words.choose(random).unwrap().clone();
@@ -337,7 +362,9 @@ fn sample(document: &Value, schema: &Value, world: &World, random: &mut StdRng) 
     };
     let between = |random: &mut StdRng| {
         let (low, high) = (schema["minimum"].as_i64().unwrap_or(0), schema["maximum"].as_i64().unwrap_or(1_000_000));
-        *[low, high, random.random_range(low..=high.min(low + 50)), random.random_range(low..=high)].choose(random).unwrap()
+        *[low, high, random.random_range(low..=high.min(low + 50)), random.random_range(low..=high)]
+            .choose(random)
+            .unwrap()
     };
     match kind {
         "integer" => between(random).into(),
@@ -350,8 +377,15 @@ fn sample(document: &Value, schema: &Value, world: &World, random: &mut StdRng) 
     }
 }
 
-fn object(document: &Value, schema: &Value, properties: &Map<String, Value>, world: &World, random: &mut StdRng) -> Value {
-    let required = |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|known| known == name));
+fn object(
+    document: &Value,
+    schema: &Value,
+    properties: &Map<String, Value>,
+    world: &World,
+    random: &mut StdRng,
+) -> Value {
+    let required =
+        |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|known| known == name));
     let mut made = Map::new();
     for (name, schema) in properties {
         if required(name) || random.random_bool(0.5) {
@@ -365,9 +399,13 @@ fn text(schema: &Value, world: &World, random: &mut StdRng) -> String {
     match (schema["format"].as_str(), schema["pattern"].as_str()) {
         (Some("uuid"), _) => [&world.alerts, &world.endpoints].choose(random).unwrap().choose(random).unwrap().clone(),
         (Some("date"), _) => format!("2026-03-{:02}", random.random_range(1..=31)),
-        (Some("date-time"), _) => format!("2026-03-{:02}T{:02}:00:00.000Z", random.random_range(1..=28), random.random_range(0..24)),
+        (Some("date-time"), _) => {
+            format!("2026-03-{:02}T{:02}:00:00.000Z", random.random_range(1..=28), random.random_range(0..24))
+        }
         (Some("uri"), _) => format!("https://example.com/{}", random.random::<u16>()),
-        (_, Some(pattern)) if pattern.contains("whsec") => format!("whsec_{}", "MfKQ".repeat(random.random_range(8..=20))),
+        (_, Some(pattern)) if pattern.contains("whsec") => {
+            format!("whsec_{}", "MfKQ".repeat(random.random_range(8..=20)))
+        }
         (_, Some(pattern)) if pattern.contains("[0-9]") => random.random_range(0..10_000).to_string(),
         (_, Some("^[a-z_]+$")) => (*["resolved", "refunded", "other", "not_found"].choose(random).unwrap()).to_owned(),
         _ => {

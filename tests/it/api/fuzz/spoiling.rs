@@ -124,7 +124,8 @@ pub fn body_bytes(body: &mut Vec<u8>, random: &mut StdRng) {
         7 => body.extend_from_slice(b"\"\\ud800\""),
         _ => {
             // The same member twice, and every member of it.
-            let twice = String::from_utf8_lossy(body).replacen('{', "{\"refunded\":1,\"url\":2,\"scope\":\"alerts\",", 1);
+            let twice =
+                String::from_utf8_lossy(body).replacen('{', "{\"refunded\":1,\"url\":2,\"scope\":\"alerts\",", 1);
             *body = twice.into_bytes();
         }
     }
@@ -138,7 +139,9 @@ pub fn bytes(made: &Made, random: &mut StdRng) -> Vec<u8> {
     headers.push(("Connection".to_owned(), b"close".to_vec()));
     headers.push(("Content-Length".to_owned(), made.body.len().to_string().into_bytes()));
     let mut body = made.body.clone();
-    let set = |headers: &mut Vec<(String, Vec<u8>)>, name: &str, value: &str| headers.push((name.to_owned(), value.as_bytes().to_vec()));
+    let set = |headers: &mut Vec<(String, Vec<u8>)>, name: &str, value: &str| {
+        headers.push((name.to_owned(), value.as_bytes().to_vec()))
+    };
     let what = random.random_range(0..24);
     match what {
         0 => headers.extend((0..random.random_range(50..300)).map(|number| (format!("X-{number}"), b"x".to_vec()))),
@@ -146,22 +149,36 @@ pub fn bytes(made: &Made, random: &mut StdRng) -> Vec<u8> {
         2 => target = format!("{target}{}", "z".repeat(*[1_000, 65_000, 70_000, 200_000].choose(random).unwrap())),
         3 => set(&mut headers, "Transfer-Encoding", "chunked"),
         4 => set(&mut headers, "Content-Length", random.random_range(0..200_000).to_string().as_str()),
-        5 => set(&mut headers, "Content-Length", ["-1", "x", "99999999999999999999", "0x10", "+3", ""].choose(random).unwrap()),
+        5 => set(
+            &mut headers,
+            "Content-Length",
+            ["-1", "x", "99999999999999999999", "0x10", "+3", ""].choose(random).unwrap(),
+        ),
         6 => version = ["HTTP/1.0", "HTTP/2.0", "HTTP/9", "http/1.1", "", "HTTP/1.1 HTTP/1.1"].choose(random).unwrap(),
         7 => target = format!("http://{}{target}", ["localhost", "evil.example", "[::1", ""].choose(random).unwrap()),
-        8 => target = (*["*", "", "//", "/../", "/%", "\u{fffd}", "/ /", "/\t", "?"].choose(random).unwrap()).to_owned(),
+        8 => {
+            target = (*["*", "", "//", "/../", "/%", "\u{fffd}", "/ /", "/\t", "?"].choose(random).unwrap()).to_owned()
+        }
         9 => set(&mut headers, "Expect", ["100-continue", "200-ok", ""].choose(random).unwrap()),
         10 => headers.retain(|(name, _)| name != "Host"),
-        11 => headers.push((["", "a b", "X:Y", "\u{e9}", "X\t", " X"].choose(random).unwrap().to_string(), b"x".to_vec())),
-        12 => headers
-            .push(("X-Odd".to_owned(), (*[&b"\x00"[..], b"\x01\x7f", b"\xff\xfe", b"a\rb", b"a\nb: c"].choose(random).unwrap()).to_vec())),
+        11 => {
+            headers.push((["", "a b", "X:Y", "\u{e9}", "X\t", " X"].choose(random).unwrap().to_string(), b"x".to_vec()))
+        }
+        12 => headers.push((
+            "X-Odd".to_owned(),
+            (*[&b"\x00"[..], b"\x01\x7f", b"\xff\xfe", b"a\rb", b"a\nb: c"].choose(random).unwrap()).to_vec(),
+        )),
         13 => set(&mut headers, "Upgrade", ["h2c", "websocket"].choose(random).unwrap()),
         _ => {}
     }
     if what == 14 {
         // In chunks, of which one may be wrong.
         headers.retain(|(name, _)| name != "Content-Length");
-        set(&mut headers, "Transfer-Encoding", ["chunked", "gzip, chunked", "chunked, gzip", "Chunked"].choose(random).unwrap());
+        set(
+            &mut headers,
+            "Transfer-Encoding",
+            ["chunked", "gzip, chunked", "chunked, gzip", "Chunked"].choose(random).unwrap(),
+        );
         let size = ["{:x}", "zz", "-1", "fffffffffffffffff", "{:x};ext=\"", ""]
             .choose(random)
             .unwrap()

@@ -1,6 +1,6 @@
-//! A gateway that does everything a gateway can do wrong, and remembers what is true. Where it speaks so that it can be understood, it says
-//! the truth; everything else is nonsense, silence or a broken line. Nothing in here protects anybody: what was not promised is applied
-//! twice. Time in it is the test's.
+//! A gateway that does everything a gateway can do wrong, and remembers what is true. Where it speaks so that it can be
+//! understood, it says the truth; everything else is nonsense, silence or a broken line. Nothing in here protects
+//! anybody: what was not promised is applied twice. Time in it is the test's.
 
 use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
@@ -75,8 +75,17 @@ impl Gateway {
     pub async fn start(seed: u64, capabilities: Capabilities) -> Self {
         let waiting = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         waiting.set_nonblocking(true).unwrap();
-        let (address, listener) = (waiting.local_addr().unwrap(), TcpListener::from_std(waiting.try_clone().unwrap()).unwrap());
-        let world = World { seed, capabilities, now: 0, turn: 0, honest: false, cases: HashMap::new(), attempts: HashMap::new() };
+        let (address, listener) =
+            (waiting.local_addr().unwrap(), TcpListener::from_std(waiting.try_clone().unwrap()).unwrap());
+        let world = World {
+            seed,
+            capabilities,
+            now: 0,
+            turn: 0,
+            honest: false,
+            cases: HashMap::new(),
+            attempts: HashMap::new(),
+        };
         let world = Arc::new(Mutex::new(world));
         let shared = Arc::clone(&world);
         let serving = tokio::spawn(async move {
@@ -102,8 +111,8 @@ impl Gateway {
         self.world.lock().unwrap()
     }
 
-    /// So many seconds go by. A call that nobody has looked at so far was given up before, or has to be: it would come in later than any
-    /// network may take, and is lost on its way.
+    /// So many seconds go by. A call that nobody has looked at so far was given up before, or has to be: it would come
+    /// in later than any network may take, and is lost on its way.
     pub fn pass(&self, seconds: u32) {
         let mut world = self.world();
         while self.waiting.accept().is_ok() {}
@@ -123,8 +132,10 @@ async fn answer(mut stream: TcpStream, world: &Mutex<World>, turn: u64) -> std::
     let (head, length) = loop {
         if let Some(end) = request.windows(4).position(|window| window == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&request[..end]).into_owned();
-            let length =
-                head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
+            let length = head
+                .lines()
+                .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok())
+                .unwrap_or(0);
             break (head, end + 4 + length);
         }
         if stream.read_buf(&mut request).await? == 0 {
@@ -154,7 +165,8 @@ impl World {
     fn pass(&mut self, seconds: u32) {
         self.now += u64::from(seconds);
         for case in self.cases.values_mut() {
-            let (due, waiting): (Vec<Late>, Vec<Late>) = std::mem::take(&mut case.late).into_iter().partition(|late| late.at <= self.now);
+            let (due, waiting): (Vec<Late>, Vec<Late>) =
+                std::mem::take(&mut case.late).into_iter().partition(|late| late.at <= self.now);
             case.late = waiting;
             for Late { attempt, applied, .. } in due {
                 if applied && !case.answered_at_portal {
@@ -225,7 +237,9 @@ impl World {
             () if !again => None,
             () if capabilities.idempotent && ours => Some("applied"),
             () if capabilities.idempotent && at_work => Some("pending"),
-            () if (capabilities.idempotent || capabilities.final_error_only) && case.refused.contains(&attempt) => Some("refused"),
+            () if (capabilities.idempotent || capabilities.final_error_only) && case.refused.contains(&attempt) => {
+                Some("refused")
+            }
             () if capabilities.final_error_only && (ours || at_work) => Some("conflict"),
             () => None,
         };
@@ -287,7 +301,9 @@ impl World {
 }
 
 fn http(status: u16, body: &[u8]) -> Reply {
-    let mut bytes = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len()).into_bytes();
+    let mut bytes =
+        format!("HTTP/1.1 {status} Whatever\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len())
+            .into_bytes();
     bytes.extend_from_slice(body);
     Reply::Bytes(bytes)
 }
@@ -304,7 +320,10 @@ fn stated(chance: &mut StdRng, attempt: AttemptId, state: &str) -> Reply {
     let body = match chance.random_range(0..3) {
         0 => json!({"state": state}),
         1 => json!({"state": state, "attemptId": attempt.to_string().to_uppercase(), "detail": "case 4711"}),
-        _ => json!({"detail": null, "attemptId": attempt.to_string(), "state": state, "tries": [1, {"state": "refused"}]}),
+        _ => {
+            json!({"detail": null, "attemptId": attempt.to_string(), "state": state, "tries": [1,
+                {"state": "refused"}]})
+        }
     };
     http(*statuses.choose(chance).unwrap(), body.to_string().as_bytes())
 }
@@ -331,10 +350,22 @@ fn nonsense(chance: &mut StdRng, attempt: AttemptId, to_a_decision: bool) -> Rep
         format!(r#"{{"attemptId": "{attempt}", "state": "refused", "attemptId": "{attempt}"}}"#),
         r#"{"state": "refused", "detail": {"why": "no"}}"#.to_owned(),
     ];
-    let meaningless =
-        ["", "OK", "null", "[]", "{}", "{", "\u{FEFF}", r#"{"state": "APPLIED"}"#, r#"{"state": " refused"}"#, "<html></html>"];
+    let meaningless = [
+        "",
+        "OK",
+        "null",
+        "[]",
+        "{}",
+        "{",
+        "\u{FEFF}",
+        r#"{"state": "APPLIED"}"#,
+        r#"{"state": " refused"}"#,
+        "<html></html>",
+    ];
     match chance.random_range(0..16) {
-        0..4 => http(*[200, 201, 400, 404, 422].choose(chance).unwrap(), unbelievable.choose(chance).unwrap().as_bytes()),
+        0..4 => {
+            http(*[200, 201, 400, 404, 422].choose(chance).unwrap(), unbelievable.choose(chance).unwrap().as_bytes())
+        }
         4 | 5 => http(*[200, 201, 202, 204].choose(chance).unwrap(), meaningless.choose(chance).unwrap().as_bytes()),
         6 => http(*[500, 502, 503, 504, 599, 408].choose(chance).unwrap(), br#"{"state": "refused"}"#),
         7 => http(*[301, 302, 307, 308].choose(chance).unwrap(), br#"{"state": "applied"}"#),

@@ -13,14 +13,16 @@ use crate::domain::{AlertId, AlertType, FindQuery, Outcome, OutcomeId, Provider,
 /// Whether an alert is found by a text: by what it says, or by the list that the text means.
 fn is_found(text: &str, alert: &Alert) -> bool {
     let by_text = FindQuery::parse(text).is_ok_and(|query| query.grade(alert).is_some());
-    let by_list =
-        |filter: AlertFilter| [filter.by_transaction_day(), filter].iter().any(|filter| filter.matches(alert, Timestamp::UNIX_EPOCH));
+    let by_list = |filter: AlertFilter| {
+        [filter.by_transaction_day(), filter].iter().any(|filter| filter.matches(alert, Timestamp::UNIX_EPOCH))
+    };
     by_text || meant(text, Vocabulary::Desk).is_some_and(by_list)
 }
 
 #[rstest]
 #[case::refunded(AlertStatus::Resolved, Resolution::Current { decision: Decision::Refunded, comments: String::new() })]
-#[case::not_refunded(AlertStatus::Chargeback, Resolution::Current { decision: Decision::NotRefunded, comments: String::new() })]
+#[case::not_refunded(AlertStatus::Chargeback, Resolution::Current { decision: Decision::NotRefunded,
+    comments: String::new() })]
 #[case::duplicate(
     AlertStatus::Invalid,
     Resolution::Current { decision: Decision::Invalid(InvalidReason::Duplicate), comments: String::new() }
@@ -54,11 +56,17 @@ fn what_a_column_shows_is_found(#[case] status: AlertStatus, #[case] resolution:
 #[test]
 fn every_kind_that_a_column_shows_is_found_and_every_state_but_two_that_are_answers_as_well() {
     let of = |status: &AlertStatus| Alert { status: status.clone(), outcome: None, ..Alert::sample() };
-    let not_found: Vec<&str> =
-        AlertStatus::KNOWN.iter().filter(|status| !is_found(status.as_str(), &of(status))).map(AlertStatus::as_str).collect();
+    let not_found: Vec<&str> = AlertStatus::KNOWN
+        .iter()
+        .filter(|status| !is_found(status.as_str(), &of(status)))
+        .map(AlertStatus::as_str)
+        .collect();
     assert_eq!(not_found, ["NOT_FOUND", "OTHER"]);
     for alert_type in AlertType::KNOWN {
-        assert!(is_found(alert_type.words(), &Alert { alert_type: alert_type.clone(), ..Alert::sample() }), "{alert_type}");
+        assert!(
+            is_found(alert_type.words(), &Alert { alert_type: alert_type.clone(), ..Alert::sample() }),
+            "{alert_type}"
+        );
     }
 }
 
@@ -153,8 +161,10 @@ fn how_alerts_ended_is_shown_where_not_only_open_ones_are_listed() {
 
 #[rstest]
 #[case::what_lapsed(AlertFilter { statuses: vec![AlertStatus::Expired], ..AlertFilter::default() }, true, Column::When)]
-#[case::what_was_answered(AlertFilter { statuses: vec![AlertStatus::Refunded, AlertStatus::Invalid], ..AlertFilter::default() }, true, Column::When)]
-#[case::some_of_it_open(AlertFilter { statuses: vec![AlertStatus::Refunded, AlertStatus::Open], ..AlertFilter::default() }, true, Column::Left)]
+#[case::what_was_answered(AlertFilter { statuses: vec![AlertStatus::Refunded, AlertStatus::Invalid],
+    ..AlertFilter::default() }, true, Column::When)]
+#[case::some_of_it_open(AlertFilter { statuses: vec![AlertStatus::Refunded, AlertStatus::Open],
+    ..AlertFilter::default() }, true, Column::Left)]
 #[case::all(AlertFilter::default(), true, Column::Left)]
 #[case::all_of_it_over(AlertFilter::default(), false, Column::When)]
 #[case::open(AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() }, false, Column::Left)]
@@ -176,7 +186,8 @@ fn when_an_alert_was_over_is_told_by_the_hour_today_and_by_the_day_before() {
     let lapsed = Alert { expired_at: at("2026-03-09T23:00:00Z"), ..Alert::sample() };
     let years_ago = Alert { expired_at: at("2024-12-09T23:00:00Z"), ..Alert::sample() };
 
-    let told = [&answered, &lapsed, &years_ago, &Alert::sample()].map(|alert| Column::When.text(alert, 7, utc, now).into_owned());
+    let told = [&answered, &lapsed, &years_ago, &Alert::sample()]
+        .map(|alert| Column::When.text(alert, 7, utc, now).into_owned());
 
     assert_eq!(told, ["09:12", "09 Mar", "2024-12", "–"]);
 }
@@ -193,14 +204,18 @@ fn whose_alert_it_is_is_told_where_how_it_stands_is() {
 
 #[test]
 fn no_column_moves_aside_when_a_later_page_has_longer_words_and_figures() {
-    let alert =
-        |amount: &str, provider, alert_type| Alert { amount: amount.parse().ok(), ..Alert::new(AlertId::generate(), provider, alert_type) };
+    let alert = |amount: &str, provider, alert_type| Alert {
+        amount: amount.parse().ok(),
+        ..Alert::new(AlertId::generate(), provider, alert_type)
+    };
     let mut first = ContentWidths::of_pages();
     first.take_in(&alert("9.90", Provider::Cdrn, AlertType::VerifiCancel));
     let mut later = first;
     later.take_in(&alert("1480.00", Provider::Ethoca, AlertType::EthocaCustomerDispute));
 
-    let places = |content: &ContentWidths| lay_out(&Column::USUAL, content, 74).iter().map(|placed| placed.x).collect::<Vec<_>>();
+    let places = |content: &ContentWidths| {
+        lay_out(&Column::USUAL, content, 74).iter().map(|placed| placed.x).collect::<Vec<_>>()
+    };
 
     assert_eq!(places(&first), places(&later));
 }

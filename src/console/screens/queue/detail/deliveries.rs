@@ -1,5 +1,5 @@
-//! The deliveries of an alert's events in its detail: each in a line, with its host alone where there is little room; what has none even so
-//! has its address below.
+//! The deliveries of an alert's events in its detail: each in a line, with its host alone where there is little room;
+//! what has none even so has its address below.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -15,7 +15,8 @@ fn address(delivery: &Delivery) -> String {
 }
 
 impl Parts<'_> {
-    /// How a delivery stands, and what is known of its tries; `briefly`: but for what one that arrived at once says by that.
+    /// How a delivery stands, and what is known of its tries; `briefly`: but for what one that arrived at once says by
+    /// that.
     fn delivery_words(&self, delivery: &Delivery, briefly: bool) -> ((String, Style), String) {
         let now = self.draw.now;
         let (sign, words, style) = self.draw.delivery_state(delivery.state);
@@ -45,13 +46,15 @@ impl Parts<'_> {
             columns(&state) + 2 + columns(&note) + 3 + columns(&place(delivery, by_host)) <= room
         };
         let ways = [(false, false), (true, false), (true, true)];
-        let (briefly, by_host) = ways.into_iter().find(|way| deliveries.iter().all(|each| in_one(*way, each))).unwrap_or(ways[2]);
+        let (briefly, by_host) =
+            ways.into_iter().find(|way| deliveries.iter().all(|each| in_one(*way, each))).unwrap_or(ways[2]);
         // Two receivers of one host are told apart by what is behind it.
         let tells = |delivery: &Delivery| {
             let others = deliveries.iter().filter(|other| other.url != delivery.url);
             !by_host || others.into_iter().all(|other| place(other, true) != place(delivery, true))
         };
-        let one_line: Vec<bool> = deliveries.iter().map(|each| tells(each) && in_one((briefly, by_host), each)).collect();
+        let one_line: Vec<bool> =
+            deliveries.iter().map(|each| tells(each) && in_one((briefly, by_host), each)).collect();
         let indent = " ".repeat(usize::from(label_room));
         for (delivery, one_line) in deliveries.iter().zip(one_line) {
             let label = self.label(&sanitize(delivery.kind.as_str().trim_start_matches("alert.")));

@@ -1,4 +1,5 @@
-//! What this machine alone knows of an alert, in its detail: the answer that is begun, the notes on it, and until when it is put aside.
+//! What this machine alone knows of an alert, in its detail: the answer that is begun, the notes on it, and until when
+//! it is put aside.
 
 use ratatui::style::Modifier;
 use ratatui::text::Span;
@@ -31,8 +32,10 @@ impl Parts<'_> {
             }
             // What was written for one decision goes on with that one alone.
             let said = draft.refunded.as_deref();
-            let begun = [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(ANSWERS.map(Decision::refunded));
-            let begun = begun.into_iter().find(|(_, words)| said == Some(*words) && self.draw.dialect == Dialect::Current);
+            let begun =
+                [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(ANSWERS.map(Decision::refunded));
+            let begun =
+                begun.into_iter().find(|(_, words)| said == Some(*words) && self.draw.dialect == Dialect::Current);
             if let Some((action, words)) = begun.filter(|_| !self.draw.place.read_only) {
                 self.offer(&format!("{}  goes on with it: {words}", self.draw.key(action)), Some(action));
             }

@@ -14,14 +14,24 @@ const OTHERS: usize = 2;
 impl Parts<'_> {
     /// The order that matches best; `suggests`: its answer is the one that is suggested; `is_told`: that
     /// it is refunded stands elsewhere.
-    pub(super) fn order(&mut self, alert: &Alert, orders: &Result<MatchedOrders, String>, suggests: bool, is_told: bool) {
+    pub(super) fn order(
+        &mut self,
+        alert: &Alert,
+        orders: &Result<MatchedOrders, String>,
+        suggests: bool,
+        is_told: bool,
+    ) {
         let matched = match orders {
             Ok(matched) => matched,
             Err(why) => return self.quiet(&format!("The shop's orders cannot be read: {why}")),
         };
         let unmatch = self.draw.key(Action::Unmatch);
         let Some((first, others)) = matched.matches.split_first() else {
-            let none = if matched.unmatched.is_empty() { "no order of the shop fits" } else { "no other order of the shop fits" };
+            let none = if matched.unmatched.is_empty() {
+                "no order of the shop fits"
+            } else {
+                "no other order of the shop fits"
+            };
             self.section("ORDER", vec![plain("match", none.to_owned()), taken_off(matched)]);
             if !matched.unmatched.is_empty() {
                 self.offer(&format!("{unmatch}  matches it again"), Some(Action::Unmatch));
@@ -33,7 +43,11 @@ impl Parts<'_> {
         let before = before.filter(|_| suggests || !is_told);
         if let Some(advice) = before {
             let (sign, style) = ListSign::PaidTwice.drawn(self.draw.theme);
-            self.open_box(style, &format!("{sign} The shop's order is refunded already"), style.add_modifier(Modifier::BOLD));
+            self.open_box(
+                style,
+                &format!("{sign} The shop's order is refunded already"),
+                style.add_modifier(Modifier::BOLD),
+            );
             match suggests {
                 true => self.advice(advice),
                 false => self.say(advice.why, self.draw.theme.plain),
@@ -71,7 +85,9 @@ impl Parts<'_> {
             ("paid", paid.unwrap_or_default(), self.day(order.paid_at)),
             plain("refunded", order.refunded().map(|money| money.to_string()).unwrap_or_default()),
         ];
-        facts.extend(others.iter().take(OTHERS).map(|other| plain("or", format!("{}, {}", other.order.order_id, other.words()))));
+        facts.extend(
+            others.iter().take(OTHERS).map(|other| plain("or", format!("{}, {}", other.order.order_id, other.words()))),
+        );
         if others.len() > OTHERS {
             facts.push(plain("or", format!("{} more", others.len() - OTHERS)));
         }

@@ -11,7 +11,11 @@ impl Parts<'_> {
     pub(super) fn rule(&mut self, rule: &DecisionRule, suggests: bool) {
         let theme = self.draw.theme;
         if !suggests {
-            let words = format!("Your rule {} says {}: set aside, money has gone back already.", rule.name, rule.decision.words());
+            let words = format!(
+                "Your rule {} says {}: set aside, money has gone back already.",
+                rule.name,
+                rule.decision.words()
+            );
             return self.quiet(&words);
         }
         let title = format!("• Your rule {} suggests: {}", rule.name, rule.decision.words());

@@ -1,4 +1,5 @@
-//! What speaks against a plain answer, in the detail: other alerts on the payment, the network's own rule, and the keys that answer it.
+//! What speaks against a plain answer, in the detail: other alerts on the payment, the network's own rule, and the keys
+//! that answer it.
 
 use ratatui::style::Modifier;
 
@@ -61,7 +62,8 @@ impl Parts<'_> {
             }
             Warning::Notice => self.open_box(theme.quiet, "i A notice: the network asks for no answer", theme.plain),
         }
-        let rests_on_it = |suggestion: &&Suggestion<'_>| warning.basis().is_some_and(|basis| suggestion.rests_on(basis));
+        let rests_on_it =
+            |suggestion: &&Suggestion<'_>| warning.basis().is_some_and(|basis| suggestion.rests_on(basis));
         let fits = suggestion.filter(rests_on_it).map(Suggestion::decision);
         if self.draw.place.read_only {
             // No key answers where nothing is sent.
@@ -75,7 +77,8 @@ impl Parts<'_> {
         self.close_box();
     }
 
-    /// The alert that a warning names, and what both have in common. The key goes to the first one, and so does a click on it.
+    /// The alert that a warning names, and what both have in common. The key goes to the first one, and so does a click
+    /// on it.
     fn named(&mut self, index: usize, other: &Alert, alert: &Alert) {
         let before = self.parts.len();
         self.say(&duplicate_words(other, alert), self.draw.theme.plain);
@@ -113,7 +116,8 @@ fn unfinished_words(attempt: &ResolutionAttempt) -> String {
     }
 }
 
-/// What is pressed in the form for a reason, and what it says: `3  INVALID (duplicate alert)`, or the word of the older dialect.
+/// What is pressed in the form for a reason, and what it says: `3  INVALID (duplicate alert)`, or the word of the older
+/// dialect.
 fn answer_in_form(reason: InvalidReason, dialect: Dialect) -> String {
     let number = |at: Option<usize>| at.map_or(0, |at| at + 1);
     match dialect {
@@ -151,7 +155,8 @@ fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
         }
         Some(outcome) => answer_words(other, outcome),
         None => {
-            let left = if is_waiting(other) { format!(", {} left", times::left(other, now).text) } else { String::new() };
+            let left =
+                if is_waiting(other) { format!(", {} left", times::left(other, now).text) } else { String::new() };
             let rule = if other.network_rule_applied() { "; the network's rule has probably refunded" } else { "" };
             format!("{}{left}{rule}", other.status)
         }

@@ -1,7 +1,9 @@
-//! Rows that take no line: alerts that are put aside keep their row in the list, as the service counts it, and are passed over.
+//! Rows that take no line: alerts that are put aside keep their row in the list, as the service counts it, and are
+//! passed over.
 //!
-//! What is listed and how many it has is the service's to say, and it knows nothing of a snooze: rows keep their numbers, and only lines
-//! on the screen are counted without those that are hidden. The alert under the cursor is never hidden.
+//! What is listed and how many it has is the service's to say, and it knows nothing of a snooze: rows keep their
+//! numbers, and only lines on the screen are counted without those that are hidden. The alert under the cursor is never
+//! hidden.
 
 use std::collections::HashSet;
 
@@ -45,7 +47,8 @@ impl Listing {
         self.pages.placed().map(|(_, alert)| alert).filter(|alert| self.passes_over(alert))
     }
 
-    /// How many alerts are listed with a line of their own, where that is known: else as many as there are with the hidden ones.
+    /// How many alerts are listed with a line of their own, where that is known: else as many as there are with the
+    /// hidden ones.
     pub fn listed(&self) -> Option<u64> {
         let hidden = match self.hidden_alerts() {
             (hidden, true) => hidden,
@@ -78,7 +81,8 @@ impl Listing {
         row
     }
 
-    /// The row that stands so many lines above another one, and how many lines are missing where the list begins before that.
+    /// The row that stands so many lines above another one, and how many lines are missing where the list begins before
+    /// that.
     pub(super) fn row_above(&self, from: u64, lines: u64) -> (u64, u64) {
         let there = self.lines_between(0, from);
         if there < lines {
@@ -127,7 +131,8 @@ impl Listing {
         self.hidden.clone_from(hidden);
         if self.cursor_id.is_some() {
             // What is back above the cursor may be out of sight: it is told like what came in there.
-            let above = self.pages.placed().take_while(|(position, _)| *position < self.cursor).map(|(_, alert)| alert.id);
+            let above =
+                self.pages.placed().take_while(|(position, _)| *position < self.cursor).map(|(_, alert)| alert.id);
             let told: Vec<AlertId> = above.filter(|id| back.contains(id) || self.arrived.ids.contains(id)).collect();
             self.arrived.ids = told;
             (self.top, self.lead) = self.row_above(self.cursor, line);

@@ -209,7 +209,8 @@ fn what_came_in_above_far_down_a_long_list_is_counted_by_how_far_the_row_went() 
 
 #[test]
 fn a_list_whose_order_is_refused_is_read_in_the_interfaces_own() {
-    let mut listing = Listing::new(1, AlertFilter::default(), Sort { field: SortField::HoursLeft, order: SortOrder::Ascending }, 20);
+    let mut listing =
+        Listing::new(1, AlertFilter::default(), Sort { field: SortField::HoursLeft, order: SortOrder::Ascending }, 20);
     let refused = listing.needs().remove(0);
 
     let (fell_back, again) = (listing.fall_back(), listing.fall_back());
@@ -218,7 +219,11 @@ fn a_list_whose_order_is_refused_is_read_in_the_interfaces_own() {
     let need = listing.needs().remove(0);
     assert_eq!(need.query.sort, Sort::default());
     assert_eq!(listing.sort().field, SortField::HoursLeft);
-    assert_eq!(listing.accept(refused.ticket, Ok(page_of(&[], &refused))), Ok(false), "an answer to the old order is late");
+    assert_eq!(
+        listing.accept(refused.ticket, Ok(page_of(&[], &refused))),
+        Ok(false),
+        "an answer to the old order is late"
+    );
 }
 
 #[test]

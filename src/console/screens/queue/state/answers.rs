@@ -120,7 +120,8 @@ impl Queue {
                     self.answered(now);
                 }
             }
-            // It is asked for again in another order, and said; what else may be wrong with the question is told by the answer to that.
+            // It is asked for again in another order, and said; what else may be wrong with the question is told by the
+            // answer to that.
             Err(error) if may_refuse_order(&error) && listing.fall_back() => {}
             Err(error) => self.list_failed(error, now),
         }
@@ -155,7 +156,10 @@ impl Queue {
     fn is_resorted(&self, incoming: &Listing) -> bool {
         let shown = &self.listing;
         let is_same = incoming.filter() == shown.filter() && incoming.chosen().is_some() == shown.chosen().is_some();
-        is_same && shown.total().is_some() && self.search.is_none() && self.aside.as_ref().is_none_or(|aside| aside.listing.is_some())
+        is_same
+            && shown.total().is_some()
+            && self.search.is_none()
+            && self.aside.as_ref().is_none_or(|aside| aside.listing.is_some())
     }
 
     /// The service did not answer; it is asked again after a while. Returns how long.
@@ -193,7 +197,8 @@ impl Queue {
         }
     }
 
-    /// Takes in which alerts have duplicates. Where it could not be found out it is asked again when the list is read again.
+    /// Takes in which alerts have duplicates. Where it could not be found out it is asked again when the list is read
+    /// again.
     fn take_marks(&mut self, ids: &[AlertId], answer: Reply<Vec<(AlertId, Option<bool>)>>, now: Timestamp) {
         self.link.took_part(ReadPart::Duplicates, &answer, now);
         let Ok(found) = answer else { return };

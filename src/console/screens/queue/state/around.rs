@@ -22,8 +22,8 @@ impl Queue {
         }
     }
 
-    /// Asks what is known around the cursor's alert. A search for duplicates by the interface is made again where the last one is older than
-    /// it may be.
+    /// Asks what is known around the cursor's alert. A search for duplicates by the interface is made again where the
+    /// last one is older than it may be.
     pub(super) fn ask_facts(&mut self, lasts: Duration, now: Timestamp) -> Vec<Effect> {
         let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id)) else { return Vec::new() };
         let (id, query) = (alert.id, duplicate::query(alert));
@@ -32,7 +32,8 @@ impl Queue {
             self.facts.deliveries.ask();
             effects.push(Effect::Deliveries(id));
         }
-        let known = query.as_ref().filter(|_| !self.compares_all).and_then(|query| self.searched.fresh(query, lasts, now));
+        let known =
+            query.as_ref().filter(|_| !self.compares_all).and_then(|query| self.searched.fresh(query, lasts, now));
         if let Some((at, found)) = known.cloned() {
             self.show_same_card(id, Ok(found), at);
         } else {

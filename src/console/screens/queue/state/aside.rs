@@ -64,7 +64,8 @@ impl Queue {
         self.reach_sought();
     }
 
-    /// The list that was asked for and could not be read stands in the place of the one before, which is kept for whoever goes back to it.
+    /// The list that was asked for and could not be read stands in the place of the one before, which is kept for
+    /// whoever goes back to it.
     pub(super) fn take_unread(&mut self, incoming: Listing) {
         let before = std::mem::replace(&mut self.listing, incoming);
         if before.total().is_some() {

@@ -38,8 +38,10 @@ impl Queue {
         }
         if self.compares_all {
             let rows = self.listing.window().into_iter();
-            let visible =
-                rows.filter_map(|(_, row)| self.listing.row(row).alert()).filter(|alert| alert.outcome.is_none()).map(|alert| alert.id);
+            let visible = rows
+                .filter_map(|(_, row)| self.listing.row(row).alert())
+                .filter(|alert| alert.outcome.is_none())
+                .map(|alert| alert.id);
             let new: Vec<AlertId> = visible.filter(|id| !self.compared.contains(id)).collect();
             if !new.is_empty() {
                 self.compared.extend(&new);

@@ -9,7 +9,8 @@ use crate::desk::collect::Stretch;
 use crate::domain::{Alert, AlertId};
 
 impl Queue {
-    /// Marks the alert under the cursor, or takes its mark away, and goes on to the next one; ends a range that is being marked.
+    /// Marks the alert under the cursor, or takes its mark away, and goes on to the next one; ends a range that is
+    /// being marked.
     pub fn toggle_mark(&mut self, cx: &mut AppContext) -> Vec<Effect> {
         if self.marked.range.is_some() {
             return self.end_range(cx);
@@ -84,7 +85,10 @@ impl Queue {
 
     fn collect(&mut self, begins: Option<AlertId>, first: u64, rows: u64) -> Vec<Effect> {
         let (filter, sort) = (self.listing.filter().clone(), self.listing.order());
-        vec![Effect::Collect(self.marked.ask(begins, rows), Stretch { filter, sort, first, count: rows.min(MOST_MARKED as u64) })]
+        vec![Effect::Collect(
+            self.marked.ask(begins, rows),
+            Stretch { filter, sort, first, count: rows.min(MOST_MARKED as u64) },
+        )]
     }
 
     /// Takes in rows that were read to be marked.

@@ -17,7 +17,9 @@ impl Queue {
         // What a find goes to stands there whatever is put aside.
         let found = [self.aside.as_ref().is_some_and(|aside| aside.listing.is_some()), self.aside.is_some()];
         let listings = [Some(&mut self.listing), self.incoming.as_mut()];
-        for (listing, is_found) in listings.into_iter().zip(found).filter_map(|(listing, is_found)| Some((listing?, is_found))) {
+        for (listing, is_found) in
+            listings.into_iter().zip(found).filter_map(|(listing, is_found)| Some((listing?, is_found)))
+        {
             if listing.chosen().is_none() {
                 let hidden = if is_found { &HashSet::new() } else { &ids };
                 listing.set_hidden(hidden);
@@ -38,7 +40,8 @@ impl Queue {
         self.listing.chosen().is_none() && self.listing.cursor_id().is_some_and(|id| ids.contains(&id))
     }
 
-    /// How many alerts of what is listed are put aside, in words; nothing where that is the view of them, or there are none.
+    /// How many alerts of what is listed are put aside, in words; nothing where that is the view of them, or there are
+    /// none.
     pub fn snoozed_words(&self) -> Option<String> {
         if self.listing.chosen().is_some() || self.snoozed.ids.is_empty() || self.aside.is_some() {
             return None;

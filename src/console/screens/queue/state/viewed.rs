@@ -15,8 +15,8 @@ impl Queue {
         effects
     }
 
-    /// Takes the view that is listed as it is by now: one of today is another one after midnight. Of what is asked for only the day that was
-    /// the view's goes along; what was changed by hand stays.
+    /// Takes the view that is listed as it is by now: one of today is another one after midnight. Of what is asked for
+    /// only the day that was the view's goes along; what was changed by hand stays.
     pub fn renew_view(&mut self, now: Timestamp, calendar: Calendar) -> Vec<Effect> {
         if self.frozen || self.aside.is_some() || self.search.is_some() {
             return Vec::new();
@@ -43,11 +43,15 @@ impl Queue {
         effects
     }
 
-    /// What the list cannot show though the view's name says so: as long as that of the view's filter which is near it is asked for, however
-    /// the list is narrowed.
+    /// What the list cannot show though the view's name says so: as long as that of the view's filter which is near it
+    /// is asked for, however the list is narrowed.
     pub fn view_note(&self) -> Option<&'static str> {
         let (asked, of_view) = (self.filter(), &self.view.filter);
-        let stands = if of_view.types.is_empty() { asked.start_date == of_view.start_date } else { asked.types == of_view.types };
+        let stands = if of_view.types.is_empty() {
+            asked.start_date == of_view.start_date
+        } else {
+            asked.types == of_view.types
+        };
         self.view.note.filter(|_| stands)
     }
 }
