@@ -2,6 +2,7 @@
 
 mod items;
 pub mod source;
+mod weight;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -75,6 +76,63 @@ fn every_room_is_in_the_map_of_who_may_use_whom() {
     let strangers: BTreeSet<_> = sources.iter().map(Sources::room).filter(|room| !known(room)).collect();
 
     assert!(strangers.is_empty(), "{strangers:?}");
+}
+
+/// What a budget may be above the weight it is for, in thousands of characters.
+const SLACK: usize = 3;
+
+#[test]
+fn every_room_keeps_within_its_budget_which_follows_it_down() {
+    let budgets: BTreeMap<_, usize> = include_str!("tidy/budgets.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.rsplit_once(' ').map(|(room, k)| (room.trim().to_owned(), k.parse().unwrap())).unwrap())
+        .collect();
+
+    let files = source_files().into_iter().map(|path| {
+        let below = path.strip_prefix(concat!(env!("CARGO_MANIFEST_DIR"), "/src")).unwrap().display().to_string();
+        (below, fs::read_to_string(path).unwrap())
+    });
+    let weights: BTreeMap<_, _> =
+        weight::weights(files).into_iter().map(|(room, weight)| (room, weight.div_ceil(1000))).collect();
+
+    assert!(weights.keys().eq(budgets.keys()), "{weights:?} {budgets:?}");
+    let off: Vec<_> = weights
+        .iter()
+        .filter(|(room, weight)| **weight > budgets[*room] || budgets[*room] > **weight + SLACK)
+        .map(|(room, weight)| format!("{room}: weighs {weight} k, its budget is {} k", budgets[room]))
+        .collect();
+    assert!(off.is_empty(), "tests/it/tidy/budgets.txt: {off:#?}");
+}
+
+#[test]
+fn only_code_that_is_shipped_weighs() {
+    let shipped = "//! What.\nfn one() {}\n    // why\n    let two = 2;\n";
+    let tests = "#[cfg(test)]\nmod tests {\n fn three() {}\n}\n";
+    let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+
+    let weights = weight::weights([
+        file("ui/a.rs", &format!("{shipped}{tests}")),
+        file("console/b.rs", "fn b() {}"),
+        file("console/tests/c.rs", shipped),
+    ]);
+
+    let expected = "\nfn one() {}\n\nlet two = 2;\n".len() + "fn b() {}".len();
+    assert_eq!(weights, BTreeMap::from([("console + ui".to_owned(), expected)]));
+}
+
+#[test]
+fn no_line_is_longer_than_120_columns() {
+    let files = ["src", "tests", "benches"].into_iter().flat_map(|folder| files_below(folder, "rs"));
+    let long: Vec<_> = files
+        .flat_map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            let lines = text.lines().enumerate().filter(|(_, line)| line.chars().count() > 120);
+            lines.map(|(index, _)| format!("{}:{}", relative(&path), index + 1)).collect::<Vec<_>>()
+        })
+        .collect();
+
+    assert!(long.is_empty(), "{long:#?}");
 }
 
 #[test]
