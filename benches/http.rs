@@ -40,7 +40,7 @@ use tokio_util::sync::CancellationToken;
 const CONNECTIONS: usize = 32;
 /// Requests of each of them in a round.
 const REQUESTS: usize = 30;
-/// Interleaved rounds behind each ratio; one where nothing is measured (`cargo test --bench http`).
+/// Interleaved rounds behind each ratio; one where nothing is measured (`cargo test -p avert-benches`).
 const ROUNDS: usize = 12;
 
 const LISTS: [(&str, &str); 5] = [

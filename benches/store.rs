@@ -303,7 +303,7 @@ fn plain_sql(c: &mut Criterion, desk: &Desk) {
     let deep = format!("SELECT * FROM alert WHERE organization = 1 ORDER BY alert_time, id LIMIT 10 OFFSET {middle}");
     let mut group = c.benchmark_group("plain SQL");
     group.bench_function("count of everything", |b| {
-        b.iter(|| read("SELECT count(*) FROM alert WHERE organization = 1"))
+        b.iter(|| read("SELECT count(*) FROM alert WHERE organization = 1"));
     });
     group.bench_function("page of everything", |b| {
         b.iter(|| read("SELECT * FROM alert WHERE organization = 1 ORDER BY alert_time, id LIMIT 10"));

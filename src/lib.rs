@@ -14,9 +14,9 @@
 //! whose alerts these are.
 //!
 //! Below the seam is the engine's half. [`engine`] holds the use cases and is the only writer of alerts. It calls the
-//! networks through [`providers`], and keeps everything in a [`store`], each of whose methods is one whole unit of
-//! work: an outcome, the new status, the event and its deliveries are one commit. [`webhooks`] takes the deliveries
-//! from there and brings them to the merchant. All that goes out by HTTP is set up, bounded and explained by
+//! networks through [`engine::providers`], and keeps everything in a [`store`], each of whose methods is one whole unit
+//! of work: an outcome, the new status, the event and its deliveries are one commit. [`engine::webhooks`] takes the
+//! deliveries from there and brings them to the merchant. All that goes out by HTTP is set up, bounded and explained by
 //! [`outbound`], and all that comes in is bounded by [`inbound`]. [`wire`] is the JSON of the interface, and [`api`]
 //! answers it over HTTP.
 //!
@@ -35,9 +35,7 @@
 //! desk      → domain, service
 //! api       → domain, engine, inbound, service, wire
 //! client    → domain, outbound, service, wire
-//! engine    → domain, providers, service, store, webhooks, wire
-//! webhooks  → domain, inbound, outbound, store
-//! providers → domain, outbound
+//! engine    → domain, inbound, outbound, service, store, wire
 //! store     → domain, outbound
 //! wire      → domain
 //! service   → domain
@@ -46,9 +44,9 @@
 //! telemetry → domain
 //! ```
 //!
-//! [`cli`] uses all of them, [`config`] and [`telemetry`] too. An arrow that is not drawn does not exist, and one that
-//! is drawn does: `tests/it/tidy.rs` reads every path in the sources and holds both, and that no file leads back to
-//! itself.
+//! [`cli`] uses all of them, [`config`] and [`telemetry`] too. Each room but these three is a crate below `src`, whose
+//! manifest names what it may see; `tests/it/tidy.rs` reads manifests and sources and holds them to this picture, and
+//! that no file leads back to itself.
 //!
 //! # How state flows
 //!
@@ -56,19 +54,18 @@
 //! the queue is empty and something changed, one frame. Over HTTP: request, caller, service on the engine, `decide`,
 //! one commit, response. Apart from both, the dispatcher: claim with a lease, send, record, schedule.
 
-pub mod api;
 pub mod cli;
-pub mod client;
 pub mod config;
-pub mod console;
-pub mod desk;
-pub mod domain;
-pub mod engine;
-pub mod inbound;
-pub mod outbound;
-pub mod providers;
-pub mod service;
-pub mod store;
 pub mod telemetry;
-pub mod webhooks;
-pub mod wire;
+
+pub use avert_api as api;
+pub use avert_client as client;
+pub use avert_console as console;
+pub use avert_desk as desk;
+pub use avert_domain as domain;
+pub use avert_engine::{self as engine, providers, webhooks};
+pub use avert_inbound as inbound;
+pub use avert_outbound as outbound;
+pub use avert_service as service;
+pub use avert_store as store;
+pub use avert_wire as wire;

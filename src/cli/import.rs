@@ -69,7 +69,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
                 say(&format!(
                     "warning: nobody knows the field {name:?}; it is \
                 ignored"
-                ))
+                ));
             });
             let strangers = taken.unknown.providers.iter();
             let known = joined(Provider::KNOWN.iter().map(Provider::as_str));
@@ -77,7 +77,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
                 say(&format!(
                     "warning: nobody knows the provider {name:?}; its alerts are taken in \
                     (known: {known})"
-                ))
+                ));
             });
             let types = taken.unknown.types.iter();
             let known = joined(AlertType::KNOWN.iter().map(AlertType::as_str));
@@ -85,7 +85,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
                 say(&format!(
                     "warning: nobody knows the alert type {name:?}; its alerts are taken \
                 in (known: {known})"
-                ))
+                ));
             });
             for money in &taken.fractions {
                 let (code, number) = (&money.currency, money.number());

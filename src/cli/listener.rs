@@ -21,9 +21,9 @@ use crate::domain::time::SharedClock;
 use crate::domain::url::PlainHttp;
 use crate::domain::webhook::received::{ReplayedEvent, Subject};
 use crate::domain::{CaCertificates, FieldError};
-use crate::webhooks::Receiver;
-use crate::webhooks::recording::{self, RecordedDelivery};
-use crate::webhooks::reposting::{Replayer, Reposter};
+use crate::engine::webhooks::Receiver;
+use crate::engine::webhooks::recording::{self, RecordedDelivery};
+use crate::engine::webhooks::reposting::{Replayer, Reposter};
 
 /// How many events wait for the console before the senders wait.
 const UNHEARD: usize = 64;

@@ -23,10 +23,10 @@ use crate::desk::OrderOwner;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::domain::webhook::address::AddressPolicy;
 use crate::domain::{DEFAULT_ORGANIZATION, Organization, OrganizationId, Provider, ResponseWindows, RetentionPolicy};
+use crate::engine::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use crate::engine::{ActingEngine, Caller, Engine, EngineSettings, MonotonicClock, PullFrom};
 use crate::service::ServiceError;
 use crate::store::{SharedStore, StoreError};
-use crate::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
 
 /// A local engine: an engine on this machine's database. Nothing runs until [`Local::start`].
 pub(super) struct Local {
@@ -82,7 +82,7 @@ impl Local {
         engine.recall_clock().await?;
         match engine.keep_gateways(networks::said(settings)).await {
             Err(error @ StoreError::Refused(..)) => {
-                tracing::warn!(%error, "nothing can be recorded now; what is there is answered")
+                tracing::warn!(%error, "nothing can be recorded now; what is there is answered");
             }
             kept => kept?,
         }

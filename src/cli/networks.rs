@@ -12,11 +12,11 @@ use crate::config::{EnvironmentName, Network, NetworkAuth, NetworkSettings, Sett
 use crate::domain::time::SharedClock;
 use crate::domain::{CaCertificates, Provider, Secret};
 use crate::engine::PullFrom;
+use crate::engine::providers::http::{GatewayCredential, HttpOptions};
+use crate::engine::providers::simulator::FaultProfile;
+use crate::engine::providers::{Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator};
 use crate::outbound::circuit::CircuitLimits;
 use crate::outbound::tls::ca_file;
-use crate::providers::http::{GatewayCredential, HttpOptions};
-use crate::providers::simulator::FaultProfile;
-use crate::providers::{Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator};
 use crate::store::Finding;
 
 /// How long a call waits for a place.

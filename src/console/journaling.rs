@@ -66,7 +66,7 @@ impl App {
         match told.as_slice() {
             [] => {}
             [one] => {
-                cx.notify(Tone::Note, format!("From before, not dismissed: {one}. {key} shows what became of each."))
+                cx.notify(Tone::Note, format!("From before, not dismissed: {one}. {key} shows what became of each."));
             }
             many => {
                 let many = count(many.len() as u64);

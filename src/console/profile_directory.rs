@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::desk::SecretStorage;
 use crate::domain::Environment;
 
 /// A profile as it is listed: what a console can be opened on.
@@ -37,6 +38,15 @@ pub enum CredentialPlace {
     Unknown,
     /// None is needed.
     NotNeeded,
+}
+
+impl From<SecretStorage> for CredentialPlace {
+    fn from(storage: SecretStorage) -> Self {
+        match storage {
+            SecretStorage::Keyring => Self::Keyring,
+            SecretStorage::PlainFile => Self::PlainFile,
+        }
+    }
 }
 
 /// Where the profiles of a user are.

@@ -80,7 +80,7 @@ pub async fn closing(
     let passed_over = read - found.alerts.len() as u64;
     match notices {
         Some(notices) => {
-            found.total = found.alerts.len() as u64 + unread.saturating_sub(notices.saturating_sub(passed_over))
+            found.total = found.alerts.len() as u64 + unread.saturating_sub(notices.saturating_sub(passed_over));
         }
         // What is not known is not counted.
         None => (found.total, found.open_end) = (found.alerts.len() as u64, true),

@@ -67,16 +67,16 @@ impl ComingDecisions {
                 self.overtaken.remove(decision);
             }
             JournalStep::Recorded { decision, status } => {
-                self.answered(decision, &DecisionFate::Recorded(status.clone()), &entry.at)
+                self.answered(decision, &DecisionFate::Recorded(status.clone()), &entry.at);
             }
             JournalStep::AsDecided { decision, status } => {
-                self.answered(decision, &DecisionFate::AsDecided(status.clone()), &entry.at)
+                self.answered(decision, &DecisionFate::AsDecided(status.clone()), &entry.at);
             }
             JournalStep::Overtaken { decision, status } => {
-                self.answered(decision, &DecisionFate::Overtaken(status.clone()), &entry.at)
+                self.answered(decision, &DecisionFate::Overtaken(status.clone()), &entry.at);
             }
             JournalStep::Answered { decision, status } => {
-                self.answered(decision, &DecisionFate::Answered(status.clone()), &entry.at)
+                self.answered(decision, &DecisionFate::Answered(status.clone()), &entry.at);
             }
             JournalStep::Unlooked { .. }
             | JournalStep::Settled { .. }

@@ -518,7 +518,7 @@ mod tests {
         let mut orders = desk.make_orders().unwrap();
         let on = |day: i64, state| {
             order("A-1", |order| {
-                (order.state, order.state_at) = (Some(state), Some(Timestamp::UNIX_EPOCH + TimeDelta::days(day)))
+                (order.state, order.state_at) = (Some(state), Some(Timestamp::UNIX_EPOCH + TimeDelta::days(day)));
             })
         };
         orders.import(vec![on(2, OrderState::Refunded)]).unwrap();

@@ -70,10 +70,8 @@ mod tests {
     use super::*;
 
     fn line(minute: u32, place: &str, step: &str, decision: &str) -> String {
-        format!(
-            r#"{{"at":"2026-03-10T12:{minute:02}:00.000Z","session":"s","place":"{place}",
-            "step":"{step}","decision":"{decision}"}}"#
-        )
+        let place = format!(r#""at":"2026-03-10T12:{minute:02}:00.000Z","session":"s","place":"{place}""#);
+        format!(r#"{{{place},"step":"{step}","decision":"{decision}"}}"#)
     }
 
     fn moments(lines: &[String]) -> Vec<String> {

@@ -157,7 +157,7 @@ impl Secrets {
             (false, _) => {}
             (true, true) => file.remove()?,
             (true, false) => {
-                file.write("Credentials of profiles as plain text, as --plain-secrets asked for.", &secrets)?
+                file.write("Credentials of profiles as plain text, as --plain-secrets asked for.", &secrets)?;
             }
         }
         Ok(changed)

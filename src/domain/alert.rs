@@ -321,9 +321,10 @@ pub fn default_window(provider: &Provider) -> Duration {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "samples"))]
+#[allow(clippy::unwrap_used, reason = "fixed texts")]
 mod sample {
-    use super::*;
+    use super::{Alert, AlertId, AlertType, Currency, Provider};
     use crate::domain::time::from_iso;
 
     impl Alert {

@@ -2,11 +2,11 @@
 
 use chrono::TimeDelta;
 
-use super::closed_enum::closed_enum;
 use super::monotonic::{MonotonicTime, Present};
 use super::resolution::{Resolution, decide};
 use super::time::{Timestamp, later_by};
 use super::{Alert, AlertId, AttemptId, OutcomeId};
+use crate::closed_enum;
 
 /// How long an Idempotency-Key is remembered (decisions, Repeats).
 pub const KEY_MEMORY: TimeDelta = TimeDelta::hours(24);
@@ -475,10 +475,8 @@ mod tests {
     #[test]
     fn an_accepted_attempt_leaves_its_outcome_on_the_alert() {
         let (mut alert, attempt) = (Alert::sample(), AttemptId::generate());
-        let resolution = Resolution::Current {
-            decision: crate::domain::resolution::Decision::Refunded,
-            comments: "by Ann".to_owned(),
-        };
+        let resolution =
+            Resolution::Current { decision: domain::resolution::Decision::Refunded, comments: "by Ann".to_owned() };
 
         record_outcome(&mut alert, attempt, &resolution, at(5));
 

@@ -542,8 +542,7 @@ mod tests {
     fn endpoint(signed: bool) -> Endpoint {
         Endpoint {
             id: EndpointId::generate(),
-            url: crate::domain::url::EndpointUrl::parse("https://a.example/", crate::domain::url::PlainHttp::Allowed)
-                .unwrap(),
+            url: domain::url::EndpointUrl::parse("https://a.example/", domain::url::PlainHttp::Allowed).unwrap(),
             auth: "Basic".to_owned(),
             created_at: Timestamp::UNIX_EPOCH,
             disabled: None,
@@ -557,9 +556,8 @@ mod tests {
 
     #[test]
     fn a_change_of_an_endpoint_is_noted_in_what_it_says_and_not_where_that_is_nothing() {
-        let rotated = || {
-            Some(SigningChange::Rotate { secret: crate::domain::Secret::new("whsec_x"), overlap: TimeDelta::hours(24) })
-        };
+        let rotated =
+            || Some(SigningChange::Rotate { secret: domain::Secret::new("whsec_x"), overlap: TimeDelta::hours(24) });
         let noted = |signed, change| AuditNote::endpoint_changed(&endpoint(signed), &change).map(|note| note.detail);
 
         let change = EndpointChange { enabled: Some(false), signing: rotated(), ..EndpointChange::default() };

@@ -1,6 +1,7 @@
 //! `closed_enum!`: an enum of words that are all there are.
 
 /// Defines an enum each of whose values has one fixed spelling.
+#[macro_export]
 macro_rules! closed_enum {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
@@ -30,5 +31,3 @@ macro_rules! closed_enum {
         }
     };
 }
-
-pub(crate) use closed_enum;

@@ -1,9 +1,9 @@
 //! API keys and client credentials, as they can be shown.
 
-use super::closed_enum::closed_enum;
 use super::environment::Environment;
 use super::secret::Secret;
 use super::time::Timestamp;
+use crate::closed_enum;
 
 closed_enum! {
     /// Scope of an API key (decisions, Credentials).

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use url::Url;
 
 use super::Secret;
-use super::closed_enum::closed_enum;
+use crate::closed_enum;
 
 closed_enum! {
     /// TLS mode of connections to a database, by the words of libpq (`sslmode`).

@@ -1,6 +1,6 @@
 //! The environment of a deployment: sandbox or production (interface, Versioning).
 
-use super::closed_enum::closed_enum;
+use crate::closed_enum;
 
 closed_enum! {
     /// The environment of a deployment (interface, Versioning).

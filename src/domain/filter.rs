@@ -9,12 +9,12 @@ use chrono::{Duration, NaiveDate};
 
 use super::alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 use super::calendar::CalendarHour;
-use super::closed_enum::closed_enum;
 use super::condition::LocalConditions;
 use super::fold::fold;
 use super::ids::CompanyId;
 use super::money::Amount;
 use super::time::Timestamp;
+use crate::closed_enum;
 
 /// A filter of alerts: which are wanted. An empty list and `None` mean "any"; all conditions hold together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! A reading of what was typed into a search: words, each of which has to match a field, and how well.
 
-use super::closed_enum::closed_enum;
+use crate::closed_enum;
 
 closed_enum! {
     /// How well a word matches a field; the better one is the lesser one.

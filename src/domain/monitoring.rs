@@ -7,7 +7,7 @@ use std::str::FromStr;
 use chrono::{Datelike, Months, NaiveDate};
 
 use super::Timestamp;
-use super::closed_enum::closed_enum;
+use crate::closed_enum;
 
 closed_enum! {
     /// A card scheme that has a monitoring programme.

@@ -4,12 +4,12 @@ mod advice;
 mod cells;
 mod matching;
 
-use super::closed_enum::closed_enum;
 use super::duplicate::RefundTime;
 use super::identity::{CardDigits, Contradiction};
 use super::money::{Amount, Currency, Money};
 use super::resolution::Decision;
 use super::time::Timestamp;
+use crate::closed_enum;
 
 pub use matching::{matches, transaction_key};
 

@@ -46,7 +46,7 @@ impl Outcome {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "samples"))]
 impl Outcome {
     /// A plain refunded outcome for tests.
     pub fn sample(alert_id: AlertId) -> Self {

@@ -9,9 +9,9 @@ pub use verdict::{Verdict, decide};
 use std::fmt;
 
 use super::card::mask_card_numbers;
-use super::closed_enum::closed_enum;
 use super::money::Amount;
 use super::open_enum::open_enum;
+use crate::closed_enum;
 
 /// Longest comment, in Unicode scalar values (interface, Limits).
 pub const MAX_COMMENT_CHARS: usize = 250;

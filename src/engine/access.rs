@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use subtle::ConstantTimeEq;
 
 use super::credential_text::{hash, is_client_id, is_client_secret, made_for, public_id};
-use super::handle::{Caller, Engine, locked};
+use super::handle::{Caller, Engine, locked, service_error};
 use super::tokens::{AccessToken, Claims};
 use crate::domain::{Credential, CredentialKind, FieldError, KeyScope, OrganizationId, PlacedCredential, Timestamp};
 use crate::service::ServiceError;
@@ -44,7 +44,7 @@ impl Engine {
             return refused("the API key is mistyped or cut off");
         };
         self.check_environment("API key", key_text)?;
-        let record = self.store().credential(id).await?.filter(|record| fits(record, key_text));
+        let record = self.store().credential(id).await.map_err(service_error)?.filter(|record| fits(record, key_text));
         let Some(CredentialRecord { organization, credential, .. }) = record else {
             return refused("the API key is not known here");
         };
@@ -96,9 +96,10 @@ impl Engine {
     /// # Errors
     /// Where the store cannot answer.
     pub async fn warn_of_foreign_credentials(&self) -> Result<(), ServiceError> {
-        if let Some(refused) =
-            PlacedCredential::refused_in(self.settings().environment, &self.store().placed_credentials().await?)
-        {
+        if let Some(refused) = PlacedCredential::refused_in(
+            self.settings().environment,
+            &self.store().placed_credentials().await.map_err(service_error)?,
+        ) {
             tracing::warn!("keys and clients {refused}");
         }
         Ok(())
@@ -112,7 +113,7 @@ impl Engine {
         if !is_client_id(id) {
             return Ok(None);
         }
-        Ok(self.store().credential(id).await?.map(KnownClient))
+        Ok(self.store().credential(id).await.map_err(service_error)?.map(KnownClient))
     }
 
     /// An access token for a client that shows its secret.
@@ -145,7 +146,7 @@ impl Engine {
     pub async fn authenticate_token(&self, token: &str) -> Result<Caller, ServiceError> {
         let claims = self.token_keys_for(token).await?.verify(token, &self.audience(), self.now());
         let claims = claims.map_err(|why| ServiceError::NotAuthorized(why.to_string()))?;
-        let record = self.store().credential(&claims.sub).await?;
+        let record = self.store().credential(&claims.sub).await.map_err(service_error)?;
         let Some(record) = record.filter(|record| record.organization.to_string() == claims.org) else {
             return refused("the access token's client is not known here");
         };
@@ -170,7 +171,7 @@ impl Engine {
     /// # Errors
     /// Where there are several and none is named, or none has that name; the message lists the names.
     pub async fn local_caller(&self, organization: Option<&str>) -> Result<Caller, ServiceError> {
-        let all = self.store().organizations().await?;
+        let all = self.store().organizations().await.map_err(service_error)?;
         let names = || all.iter().map(|known| known.organization.name.as_str()).collect::<Vec<_>>().join(", ");
         let wrong = |message: String| ServiceError::InvalidRequest(vec![FieldError::new("organization", message)]);
         let found = match (organization, all.as_slice()) {
@@ -192,7 +193,7 @@ impl Engine {
         if let Some(known) = locked(&self.inner.organizations).get(&id) {
             return Ok(Some(known.clone()));
         }
-        let all = self.store().organizations().await?;
+        let all = self.store().organizations().await.map_err(service_error)?;
         let found = all.into_iter().find(|known| known.organization.id == id);
         locked(&self.inner.organizations).extend(found.clone().map(|found| (id, found)));
         Ok(found)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::TimeDelta;
 
-use super::handle::{Caller, Engine};
+use super::handle::{Caller, Engine, service_error};
 use crate::domain::duplicate;
 use crate::domain::query::Vocabulary;
 use crate::domain::time::later_by;
@@ -42,7 +42,7 @@ impl Engine {
 impl ActingEngine {
     /// These alerts, as far as they are there, each with the others on its payment, refunded ones first.
     pub async fn on_payments(&self, ids: Vec<AlertId>) -> Result<Vec<(Alert, Vec<Alert>)>, ServiceError> {
-        let candidates = self.engine.store().alike(self.organization(), ids).await?;
+        let candidates = self.engine.store().alike(self.organization(), ids).await.map_err(service_error)?;
         let told = |(alert, others): (Alert, Vec<Alert>)| {
             let others = duplicate::of(&alert, &others).into_iter().cloned().collect();
             (alert, others)
@@ -69,7 +69,7 @@ impl ActingEngine {
     /// # Errors
     /// Where the store cannot answer.
     pub async fn list_shared(&self, query: &AlertQuery) -> Result<Page<SharedAlert>, ServiceError> {
-        Ok(self.engine.store().list_alerts(self.organization(), query, self.engine.now()).await?)
+        self.engine.store().list_alerts(self.organization(), query, self.engine.now()).await.map_err(service_error)
     }
 
     /// As [`Alerts::get`], without a copy of what was read.
@@ -77,12 +77,17 @@ impl ActingEngine {
     /// # Errors
     /// [`ServiceError::AlertNotFound`], or where the store cannot answer.
     pub async fn get_shared(&self, id: AlertId) -> Result<SharedAlert, ServiceError> {
-        self.engine.store().get_alert(self.organization(), id).await?.ok_or(ServiceError::AlertNotFound(id))
+        self.engine
+            .store()
+            .get_alert(self.organization(), id)
+            .await
+            .map_err(service_error)?
+            .ok_or(ServiceError::AlertNotFound(id))
     }
 
     /// Checks every hash of the whole audit log, of all organizations.
     pub async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
-        Ok(self.store().verify_audit().await?)
+        self.store().verify_audit().await.map_err(service_error)
     }
 }
 
@@ -113,18 +118,23 @@ impl Intake for ActingEngine {
     }
 
     async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
-        Ok(self.engine.store().companies(self.organization()).await?)
+        Ok(self.engine.store().companies(self.organization()).await.map_err(service_error)?)
     }
 }
 
 #[async_trait]
 impl Attempts for ActingEngine {
     async fn unfinished(&self) -> Result<Vec<ResolutionAttempt>, ServiceError> {
-        Ok(self.store().unfinished(self.organization()).await?)
+        Ok(self.store().unfinished(self.organization()).await.map_err(service_error)?)
     }
 
     async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
-        match self.store().settle_parked(self.organization(), id, applied, self.engine.now()).await? {
+        match self
+            .store()
+            .settle_parked(self.organization(), id, applied, self.engine.now())
+            .await
+            .map_err(service_error)?
+        {
             Settled::Done(alert) => {
                 tracing::info!(actor = %self.caller.actor, attempt = %id, applied, "a parked decision was settled by \
                     a person");
@@ -141,14 +151,14 @@ impl Attempts for ActingEngine {
 #[async_trait]
 impl Audit for ActingEngine {
     async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
-        Ok(self.store().audit(self.organization(), before, size).await?)
+        Ok(self.store().audit(self.organization(), before, size).await.map_err(service_error)?)
     }
 }
 
 #[async_trait]
 impl Find for ActingEngine {
     async fn find(&self, query: &FindQuery, size: u32) -> Result<Vec<Alert>, ServiceError> {
-        Ok(self.engine.store().find(self.organization(), query, size).await?)
+        Ok(self.engine.store().find(self.organization(), query, size).await.map_err(service_error)?)
     }
 }
 
@@ -162,25 +172,30 @@ impl Duplicates for ActingEngine {
 #[async_trait]
 impl Stats for ActingEngine {
     async fn count_all(&self) -> Result<u64, ServiceError> {
-        Ok(self.engine.store().count_alerts(self.organization()).await?)
+        Ok(self.engine.store().count_alerts(self.organization()).await.map_err(service_error)?)
     }
 
     async fn counts(&self) -> Result<Vec<Count>, ServiceError> {
-        Ok(self.store().counts(self.organization()).await?)
+        Ok(self.store().counts(self.organization()).await.map_err(service_error)?)
     }
 
     async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError> {
         let now = self.engine.now();
         let until = later_by(now, TimeDelta::hours(within_hours.into()));
-        Ok(self.engine.store().at_risk(self.organization(), now, until).await?)
+        Ok(self.engine.store().at_risk(self.organization(), now, until).await.map_err(service_error)?)
     }
 
     async fn sums(&self, filter: &AlertFilter) -> Result<Vec<CurrencySum>, ServiceError> {
-        Ok(self.engine.store().sums(self.organization(), filter, self.engine.now()).await?)
+        Ok(self.engine.store().sums(self.organization(), filter, self.engine.now()).await.map_err(service_error)?)
     }
 
     async fn insights(&self, filter: &AlertFilter, calendar: Calendar) -> Result<Insights, ServiceError> {
-        Ok(self.engine.store().insights(self.organization(), filter, calendar, self.engine.now()).await?)
+        Ok(self
+            .engine
+            .store()
+            .insights(self.organization(), filter, calendar, self.engine.now())
+            .await
+            .map_err(service_error)?)
     }
 }
 
@@ -193,6 +208,6 @@ impl Changes for ActingEngine {
     }
 
     async fn try_writing(&self) -> Result<(), ServiceError> {
-        Ok(self.engine.store().probe(self.engine.now()).await?)
+        Ok(self.engine.store().probe(self.engine.now()).await.map_err(service_error)?)
     }
 }

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 
 use super::acting::ActingEngine;
 use super::credential_text::{hash, id_of_key, made, named};
+use super::handle::service_error;
 use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Revoked, Secret};
 use crate::service::{Credentials, ServiceError};
 use crate::store::CredentialRecord;
@@ -14,7 +15,7 @@ impl Credentials for ActingEngine {
         Ok(CredentialList {
             organization: self.caller.organization.organization.name.clone(),
             environment: self.engine.settings().environment,
-            credentials: self.engine.store().credentials(self.organization()).await?,
+            credentials: self.engine.store().credentials(self.organization()).await.map_err(service_error)?,
             // In this process nothing but the process itself lets one in.
             in_use: Vec::new(),
         })
@@ -27,7 +28,7 @@ impl Credentials for ActingEngine {
         let credential = Credential { kind, id, environment, created_at, last_used_at: None, revoked_at: None };
         let record =
             CredentialRecord { organization: self.organization(), credential: credential.clone(), hash: hash(&secret) };
-        self.store().add_credential(record).await?;
+        self.store().add_credential(record).await.map_err(service_error)?;
         tracing::info!(actor = %self.caller.actor, ?kind, id = %credential.id, "credential created");
         Ok(CreatedCredential { credential, secret: Secret::new(secret) })
     }
@@ -38,11 +39,16 @@ impl Credentials for ActingEngine {
         self.engine
             .store()
             .credential(id)
-            .await?
+            .await
+            .map_err(service_error)?
             .filter(|known| known.credential.kind.is_alike(kind))
             .ok_or_else(missing)?;
-        let revoked =
-            self.store().revoke_credential(self.organization(), id, self.engine.now()).await?.ok_or_else(missing)?;
+        let revoked = self
+            .store()
+            .revoke_credential(self.organization(), id, self.engine.now())
+            .await
+            .map_err(service_error)?
+            .ok_or_else(missing)?;
         tracing::info!(actor = %self.caller.actor, ?kind, id = %id, "credential revoked");
         Ok(revoked)
     }

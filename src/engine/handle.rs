@@ -16,10 +16,10 @@ use super::tokens::TokenKeys;
 use crate::domain::person::person_name;
 use crate::domain::time::{Clock, SharedClock, Timestamp, later_by};
 use crate::domain::{FieldError, MonotonicTime, OrganizationId, Present, Provider};
-use crate::providers::Providers;
+use crate::engine::providers::Providers;
+use crate::engine::webhooks::Sender;
 use crate::service::ServiceError;
 use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError};
-use crate::webhooks::Sender;
 
 /// An authenticated caller: the organization that everything is bound to, and a name for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,29 +194,27 @@ impl Told {
 static TOLD: Mutex<Told> = Mutex::new(Told(BTreeMap::new()));
 
 /// A store error as the caller's; the log has it as it was.
-impl From<StoreError> for ServiceError {
-    fn from(error: StoreError) -> Self {
-        let kind = match &error {
-            // How much is free is another number each time.
-            StoreError::Refused(cause, _) => cause.to_string(),
-            other => other.to_string(),
-        };
-        match locked(&TOLD).is_due(kind, Instant::now()) {
-            true => tracing::warn!(%error, "the store did not do its work; said once a minute"),
-            false => tracing::debug!(%error, "the store did not do its work"),
-        }
-        match error {
-            StoreError::Unusable(text) | StoreError::Newer(text) => Self::Unavailable(text),
-            StoreError::Unavailable(text) => {
-                Self::Unavailable(format!("the database cannot do this now ({text}); nothing was changed, try again"))
-            }
-            StoreError::Corrupt(text) => Self::Unavailable(format!(
-                "the database holds something that should not be there ({text}); `avert doctor` says more"
-            )),
-            refused @ StoreError::Refused(..) => Self::Unavailable(refused.to_string()),
-            StoreError::Conflict(what) => {
-                Self::InvalidRequest(vec![FieldError::new("", format!("{what} exists already"))])
-            }
+pub(crate) fn service_error(error: StoreError) -> ServiceError {
+    let kind = match &error {
+        // How much is free is another number each time.
+        StoreError::Refused(cause, _) => cause.to_string(),
+        other => other.to_string(),
+    };
+    match locked(&TOLD).is_due(kind, Instant::now()) {
+        true => tracing::warn!(%error, "the store did not do its work; said once a minute"),
+        false => tracing::debug!(%error, "the store did not do its work"),
+    }
+    match error {
+        StoreError::Unusable(text) | StoreError::Newer(text) => ServiceError::Unavailable(text),
+        StoreError::Unavailable(text) => ServiceError::Unavailable(format!(
+            "the database cannot do this now ({text}); nothing was changed, try again"
+        )),
+        StoreError::Corrupt(text) => ServiceError::Unavailable(format!(
+            "the database holds something that should not be there ({text}); `avert doctor` says more"
+        )),
+        refused @ StoreError::Refused(..) => ServiceError::Unavailable(refused.to_string()),
+        StoreError::Conflict(what) => {
+            ServiceError::InvalidRequest(vec![FieldError::new("", format!("{what} exists already"))])
         }
     }
 }

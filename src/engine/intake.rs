@@ -6,7 +6,7 @@ use std::io::BufRead;
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
-use super::handle::{Caller, Engine};
+use super::handle::{Caller, Engine, service_error};
 use crate::domain::intake::SourceRows;
 use crate::domain::{
     AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Money, Provider, RejectedRow, UnknownWords, batch,
@@ -44,7 +44,7 @@ impl Engine {
                 }
             }
             if !batch.is_empty() {
-                report.add(store.ingest(organization.organization.id, batch, terms.now).await?);
+                report.add(store.ingest(organization.organization.id, batch, terms.now).await.map_err(service_error)?);
             }
         }
         report.rejected.sort_by_key(|rejected| rejected.line);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::domain::{Alert, IngestReport, Provider, Timestamp};
-use crate::providers::{LookUp, SubmitResult};
+use crate::engine::providers::{LookUp, SubmitResult};
 use crate::service::ServiceError;
 use crate::store::AttemptEnd;
 

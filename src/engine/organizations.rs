@@ -1,6 +1,7 @@
 //! Organizations (tenants): created, found by name or id, never mixed.
 
 use super::handle::Engine;
+use super::handle::service_error;
 use crate::domain::naming::{is_same_name, new_name};
 use crate::domain::{CompanyId, EnrollmentId, FieldError, Organization, OrganizationId};
 use crate::service::ServiceError;
@@ -15,7 +16,7 @@ impl Engine {
     /// # Errors
     /// Where the store cannot answer.
     pub async fn organizations(&self) -> Result<Vec<OrganizationRecord>, ServiceError> {
-        Ok(self.store().organizations().await?)
+        self.store().organizations().await.map_err(service_error)
     }
 
     /// Creates an organization with a default company and enrollment of its own. Only who works at this machine can; so
@@ -37,7 +38,7 @@ impl Engine {
             default_enrollment: EnrollmentId::generate(),
         };
         let signed = self.store().signed(Actor::at_this_machine());
-        signed.add_organization(record.clone(), self.now()).await?;
+        signed.add_organization(record.clone(), self.now()).await.map_err(service_error)?;
         tracing::info!(organization = %record.organization.name, id = %record.organization.id, "organization created");
         Ok(record)
     }

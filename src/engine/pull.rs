@@ -13,7 +13,7 @@ use super::handle::{Caller, Engine, later, until};
 use super::metrics;
 use crate::domain::redact;
 use crate::domain::{AlertPatch, FieldError, IngestOptions, IngestReport, Provider, RejectedRow};
-use crate::providers::AlertSource;
+use crate::engine::providers::AlertSource;
 use crate::store::{PullEnd, StoreResult};
 use crate::wire::read::{self, UnknownNames};
 

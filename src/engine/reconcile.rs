@@ -14,7 +14,7 @@ use super::metrics;
 use super::resolve::{Landed, left_to_a_person};
 use crate::domain::time::later_by;
 use crate::domain::{MonotonicTime, Provider, batch, redact};
-use crate::providers::{Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
+use crate::engine::providers::{Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
 use crate::service::FoundOutBy;
 use crate::store::{AttemptEnd, ClaimedAttempt, CommitRequest, StoreResult};
 

@@ -11,13 +11,13 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::handle::{Caller, Engine, later, locked, span};
+use super::handle::{Caller, Engine, later, locked, service_error, span};
 use super::metrics;
 use crate::domain::attempt::outcome_id;
 use crate::domain::redact;
 use crate::domain::time::later_by;
 use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, MonotonicTime, OrganizationId, Resolution};
-use crate::providers::{Cause, LookUp, Submission, SubmitResult};
+use crate::engine::providers::{Cause, LookUp, Submission, SubmitResult};
 use crate::service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError};
 use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreError, StoreResult};
 
@@ -45,7 +45,7 @@ fn not_sent(error: StoreError) -> ServiceError {
     match error {
         StoreError::Unavailable(text) => ServiceError::NotReached(format!("the database cannot do this now ({text})")),
         refused @ StoreError::Refused(..) => ServiceError::NotReached(refused.to_string()),
-        error => error.into(),
+        error => service_error(error),
     }
 }
 
@@ -337,7 +337,7 @@ impl Sending {
         let ended = self.engine.store().end_attempt(attempt, self.generation, end, detail, self.engine.present()).await;
         ended.map_err(|error| {
             tracing::error!(%error, %attempt, "the end of an attempt was not stored; it is left to \
-            the reconciler")
+            the reconciler");
         })
     }
 }

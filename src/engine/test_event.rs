@@ -11,9 +11,9 @@ use crate::domain::{
     Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind,
     NextStep, OrganizationId, Provider, Timestamp,
 };
+use crate::engine::webhooks::Sender;
 use crate::service::ServiceError;
 use crate::store::{DueDelivery, EndpointTarget, SentTestEvent};
-use crate::webhooks::Sender;
 use crate::wire::EventBody;
 
 /// So many tests of an organization's endpoints at the same time: a test of one that hangs holds a socket, whether or

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use jsonwebtoken::jwk::JwkSet;
 
-use super::handle::{Engine, locked};
+use super::handle::{Engine, locked, service_error};
 use super::tokens::{SigningKey, TOKEN_LIFETIME, TokenKeys};
 use crate::domain::Timestamp;
 use crate::domain::time::later_by;
@@ -56,15 +56,15 @@ impl Engine {
             let now = self.now();
             let record = SigningKey::make(now)?;
             let key = record.id.clone();
-            let Some(known) = self.store().signing_keys().await? else {
-                if self.store().keep_signing_key(record).await?.id == key {
+            let Some(known) = self.store().signing_keys().await.map_err(service_error)? else {
+                if self.store().keep_signing_key(record).await.map_err(service_error)?.id == key {
                     return Ok(RotatedSigningKey { key, before: None });
                 }
                 continue;
             };
             let retired = SigningKey::of(&known.current)?.retire(later_by(now, TOKEN_LIFETIME + MARGIN));
             let before = Some((retired.id.clone(), retired.ends_at));
-            if signed.rotate_signing_key(record, retired).await? {
+            if signed.rotate_signing_key(record, retired).await.map_err(service_error)? {
                 tracing::info!(key, "access tokens are signed with another key");
                 return Ok(RotatedSigningKey { key, before });
             }
@@ -77,10 +77,11 @@ impl Engine {
     /// The keys as they are now; the first one is made when it is first needed.
     pub(super) async fn read_token_keys(&self) -> Result<Arc<TokenKeys>, ServiceError> {
         let read_at = self.counted();
-        let records = match self.store().signing_keys().await? {
+        let records = match self.store().signing_keys().await.map_err(service_error)? {
             Some(records) => records,
             None => {
-                let current = self.store().keep_signing_key(SigningKey::make(self.now())?).await?;
+                let current =
+                    self.store().keep_signing_key(SigningKey::make(self.now())?).await.map_err(service_error)?;
                 SigningKeyRecords { current, retired: Vec::new() }
             }
         };

@@ -15,7 +15,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const SHED: usize = 64;
 
 /// A listener with bounds.
-pub(crate) struct Acceptor<Trusts> {
+pub struct Acceptor<Trusts> {
     listener: TcpListener,
     open: Connections,
     /// Whether an address stands for many callers, as a proxy's does.
@@ -24,19 +24,20 @@ pub(crate) struct Acceptor<Trusts> {
 
 /// A connection that was let in.
 #[derive(Debug)]
-pub(crate) struct Newcomer {
-    pub(crate) stream: TcpStream,
-    pub(crate) peer: SocketAddr,
-    pub(crate) line: OpenLine,
+pub struct Newcomer {
+    pub stream: TcpStream,
+    pub peer: SocketAddr,
+    pub line: OpenLine,
 }
 
 impl<Trusts: Fn(IpAddr) -> bool> Acceptor<Trusts> {
-    pub(crate) fn new(listener: TcpListener, open: Connections, trusts: Trusts) -> Self {
+    /// Accepts at a listener, within the bounds of what is open.
+    pub fn new(listener: TcpListener, open: Connections, trusts: Trusts) -> Self {
         Self { listener, open, trusts }
     }
 
     /// The next newcomer that is let in. Where none can be accepted, idle connections give way, and it is tried again.
-    pub(crate) async fn next(&self) -> Newcomer {
+    pub async fn next(&self) -> Newcomer {
         loop {
             match self.accept().await {
                 Ok(accepted) => return accepted,

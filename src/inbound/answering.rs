@@ -10,13 +10,14 @@ use hyper::body::{Frame, SizeHint};
 use super::connections::{Activity, Line};
 
 /// The body of an answer: once it has ended, its connection is idle.
-pub(crate) struct AnswerBody {
+pub struct AnswerBody {
     body: Body,
     line: Arc<Line>,
 }
 
 impl AnswerBody {
-    pub(crate) fn of(body: Body, line: Arc<Line>) -> Self {
+    /// The body of an answer on a connection.
+    pub fn of(body: Body, line: Arc<Line>) -> Self {
         line.becomes(Activity::Answering);
         Self { body, line }
     }

@@ -13,13 +13,13 @@ use futures::StreamExt as _;
 const MAX_DISCARDED: usize = 1024 * 1024;
 
 /// The length that a request says its body has.
-pub(crate) fn announced(headers: &HeaderMap) -> Option<u64> {
+pub fn announced(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Reads some of a body that was refused and throws it away, beside the answer, so that a client that is still sending
 /// gets to hear it.
-pub(crate) fn discard(request: Request, timeout: Duration) {
+pub fn discard(request: Request, timeout: Duration) {
     // A client that waits to hear whether it may send would be told so by reading on.
     if !request.headers().contains_key(EXPECT) {
         tokio::spawn(tokio::time::timeout(timeout, read(request.into_body(), 0)));
@@ -27,7 +27,7 @@ pub(crate) fn discard(request: Request, timeout: Duration) {
 }
 
 /// The body, or nothing where it has more than so many bytes.
-pub(crate) async fn read(body: Body, most: usize) -> Result<Option<Vec<u8>>, axum::Error> {
+pub async fn read(body: Body, most: usize) -> Result<Option<Vec<u8>>, axum::Error> {
     let mut kept = Vec::new();
     let mut total = 0_usize;
     let mut chunks = body.into_data_stream();

@@ -19,24 +19,24 @@ use super::framing::StrictFraming;
 
 /// Limits of the heads of requests.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct HeadLimits {
+pub struct HeadLimits {
     /// How long one may take, and how long a connection may be idle.
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
     /// How many bytes of one are read.
-    pub(crate) most_bytes: usize,
+    pub most_bytes: usize,
 }
 
 /// How a connection is made to end.
 #[derive(Debug, Clone)]
-pub(crate) struct Ending {
+pub struct Ending {
     /// After the request that is on its way.
-    pub(crate) cancel: CancellationToken,
+    pub cancel: CancellationToken,
     /// At once.
-    pub(crate) cut: CancellationToken,
+    pub cut: CancellationToken,
 }
 
 /// Serves the requests of a connection until it ends, is made to, or has to give way to another.
-pub(crate) async fn serve<S, A>(stream: S, app: A, limits: HeadLimits, line: OpenLine, ending: Ending)
+pub async fn serve<S, A>(stream: S, app: A, limits: HeadLimits, line: OpenLine, ending: Ending)
 where
     S: AsyncRead + AsyncWrite + Unpin,
     A: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible> + Clone,

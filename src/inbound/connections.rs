@@ -15,7 +15,7 @@ use super::network::network;
 
 /// The activity of a connection. What stands first gives way first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Activity {
+pub enum Activity {
     /// No whole head of a request is here.
     Idle,
     /// A head is here, and no good credential or not all of the body.
@@ -30,7 +30,7 @@ pub(crate) enum Activity {
 
 /// One open connection.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub struct Line {
     number: u64,
     /// The peer's address, or its network.
     from: IpAddr,
@@ -42,7 +42,7 @@ pub(crate) struct Line {
 
 impl Line {
     /// Goes on to something else; `false` once it gave way.
-    pub(crate) fn becomes(&self, activity: Activity) -> bool {
+    pub fn becomes(&self, activity: Activity) -> bool {
         let mut now = locked(&self.activity);
         if now.0 == Activity::Gone {
             return false;
@@ -69,15 +69,16 @@ impl Line {
 
 /// A line that stands in the registry for as long as this lives.
 #[derive(Debug)]
-pub(crate) struct OpenLine(Arc<Line>);
+pub struct OpenLine(Arc<Line>);
 
 impl OpenLine {
-    pub(crate) fn line(&self) -> Arc<Line> {
+    /// The connection itself, for what reads and answers on it.
+    pub fn line(&self) -> Arc<Line> {
         Arc::clone(&self.0)
     }
 
     /// Ends once the connection has to give way.
-    pub(crate) async fn gives_way(&self) {
+    pub async fn gives_way(&self) {
         self.0.end.cancelled().await;
     }
 }
@@ -91,7 +92,7 @@ impl Drop for OpenLine {
 
 /// What becomes of a newcomer.
 #[derive(Debug)]
-pub(crate) enum Admitted {
+pub enum Admitted {
     Open(OpenLine),
     /// Its address has as many connections as it may, and all are at work.
     Refused,
@@ -101,7 +102,7 @@ pub(crate) enum Admitted {
 
 /// The registry of open connections.
 #[derive(Debug)]
-pub(crate) struct Connections {
+pub struct Connections {
     registry: Arc<Registry>,
     most: usize,
     most_of_one: usize,
@@ -165,14 +166,15 @@ impl Lines {
 }
 
 impl Connections {
-    pub(crate) fn new(most: usize, most_of_one: usize) -> Self {
+    /// No connection yet, at most so many, and so many of one address.
+    pub fn new(most: usize, most_of_one: usize) -> Self {
         Self { registry: Arc::default(), most: most.max(1), most_of_one: most_of_one.max(1) }
     }
 
     /// Takes a newcomer in, and has another one give way where a bound is reached. A trusted proxy stands for many
     /// callers: no bound of one address holds for it. An address of this machine may be a proxy's too, and is not
     /// refused for its bound.
-    pub(crate) fn admit(&self, peer: IpAddr, trusted: bool) -> Admitted {
+    pub fn admit(&self, peer: IpAddr, trusted: bool) -> Admitted {
         let from = network(peer);
         let mut lines = locked(&self.registry.lines);
         let own = lines.by_address.get(&from).copied().unwrap_or_default();
@@ -197,7 +199,7 @@ impl Connections {
     }
 
     /// Ends so many connections that do little, because the machine has no room for more.
-    pub(crate) fn shed(&self, count: usize) {
+    pub fn shed(&self, count: usize) {
         let mut lines = locked(&self.registry.lines);
         for _ in 0..count {
             if !lines.make_room(None) {
@@ -207,13 +209,13 @@ impl Connections {
     }
 
     /// Waits until one has ended, or does less.
-    pub(crate) async fn changed(&self) {
+    pub async fn changed(&self) {
         self.registry.changed.notified().await;
     }
 }
 
 /// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 /// A stream with a write timeout.
-pub(crate) struct WriteTimeout<S> {
+pub struct WriteTimeout<S> {
     stream: S,
     patience: Duration,
     /// Runs while a write waits.
@@ -18,7 +18,8 @@ pub(crate) struct WriteTimeout<S> {
 }
 
 impl<S> WriteTimeout<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Self {
+    /// A stream whose writes wait that long for the other end.
+    pub fn new(stream: S, patience: Duration) -> Self {
         Self { stream, patience, waiting: None }
     }
 

@@ -95,7 +95,7 @@ impl Seen {
             match entry.path() {
                 path if path.is_dir() => self.directory(&path),
                 path => {
-                    self.add(format!("file {}", path.file_name().unwrap().display()), std::fs::read(&path).unwrap())
+                    self.add(format!("file {}", path.file_name().unwrap().display()), std::fs::read(&path).unwrap());
                 }
             }
         }

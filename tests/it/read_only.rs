@@ -18,7 +18,7 @@ use crate::support::engine::{acting, bring_in, deliveries_of, engine_on, incomin
 
 /// The methods that the seam declares to be a `read` or a `write`.
 fn declared(access: &str) -> BTreeSet<&'static str> {
-    let lines = include_str!("../../src/service.rs").lines();
+    let lines = include_str!("../../src/service/lib.rs").lines();
     let methods =
         lines.filter_map(|line| line.trim_start().strip_prefix(access)?.strip_prefix(" fn ")?.split_once('('));
     methods.map(|(name, _)| name).collect()

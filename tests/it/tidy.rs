@@ -46,6 +46,20 @@ fn every_room_uses_only_the_rooms_below_it() {
 }
 
 #[test]
+fn every_manifest_names_the_rooms_of_the_front_page() {
+    for (room, used) in allowed_arrows().into_iter().filter(|(room, _)| !["config", "telemetry"].contains(&&**room)) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(&room).join("Cargo.toml");
+        let manifest: toml::Table = fs::read_to_string(path).unwrap().parse().unwrap();
+
+        let dependencies = manifest["dependencies"].as_table().unwrap();
+        let named: BTreeSet<_> =
+            dependencies.keys().filter_map(|name| name.strip_prefix("avert-")).map(str::to_owned).collect();
+
+        assert_eq!(named, used, "{room}");
+    }
+}
+
+#[test]
 fn every_arrow_of_the_front_page_is_one_that_is_used() {
     let sources = Sources::of_the_crate();
     let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();

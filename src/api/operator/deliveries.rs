@@ -29,7 +29,7 @@ pub(in crate::api) async fn list(
                 Some(kind) => filter.kind = Some(kind),
                 None => {
                     filter.event =
-                        uuid(text).map_err(|_| "alert.created, alert.resolved, or the UUID of an event".to_owned())?
+                        uuid(text).map_err(|_| "alert.created, alert.resolved, or the UUID of an event".to_owned())?;
                 }
             },
             "from" => filter.from = Some(moment(text)?),

@@ -118,7 +118,7 @@ impl ExportPart {
                     return Err(wrong(words).into());
                 }
                 PartLine { id: Some(AlertIdText(id)), .. } => {
-                    met.push(id.parse().map_err(|_| wrong("holds an alert without an id"))?)
+                    met.push(id.parse().map_err(|_| wrong("holds an alert without an id"))?);
                 }
                 PartLine { mark: Some(newest), .. } => mark = Some((newest, met.len())),
                 PartLine { .. } => {}

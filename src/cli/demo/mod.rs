@@ -43,9 +43,9 @@ use crate::domain::webhook::address::AllowedNetwork;
 use crate::domain::{
     CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret,
 };
+use crate::engine::webhooks::{DispatcherSettings, Receiver, ReceiverSettings};
 use crate::engine::{ActingEngine, Caller};
 use crate::service::{Credentials, Intake, Webhooks};
-use crate::webhooks::{DispatcherSettings, Receiver, ReceiverSettings};
 
 /// A demo's work on its way is not worth waiting for.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -137,15 +137,6 @@ fn record(name: &ProfileName, profile: &Profile, current: bool, credential: &str
     })
 }
 
-impl From<SecretStorage> for CredentialPlace {
-    fn from(storage: SecretStorage) -> Self {
-        match storage {
-            SecretStorage::Keyring => Self::Keyring,
-            SecretStorage::PlainFile => Self::PlainFile,
-        }
-    }
-}
-
 fn word(place: CredentialPlace) -> &'static str {
     match place {
         CredentialPlace::Keyring => "keyring",

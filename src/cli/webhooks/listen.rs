@@ -19,7 +19,7 @@ use crate::cli::target::variable;
 use crate::domain::time::{SystemClock, to_iso};
 use crate::domain::url::PlainHttp;
 use crate::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, what_has_to_be_reachable};
-use crate::webhooks::{Receiver, ReceiverSettings};
+use crate::engine::webhooks::{Receiver, ReceiverSettings};
 
 /// How many events wait to be printed before the senders wait.
 const UNPRINTED: usize = 64;

@@ -12,8 +12,8 @@ use crate::cli::output::{self, print_line};
 use crate::cli::target::variable;
 use crate::domain::time::{SystemClock, to_iso};
 use crate::domain::url::{EndpointUrl, PlainHttp};
-use crate::webhooks::recording::{self, RecordedDelivery};
-use crate::webhooks::reposting::{Replayer, Reposter, is_taken};
+use crate::engine::webhooks::recording::{self, RecordedDelivery};
+use crate::engine::webhooks::reposting::{Replayer, Reposter, is_taken};
 
 pub(super) async fn run(args: WebhookReplayArgs) -> anyhow::Result<()> {
     let url = EndpointUrl::parse(&args.to, PlainHttp::when(args.insecure_http, "say --insecure-http"));

@@ -11,9 +11,9 @@ use crate::domain::time::SharedClock;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::webhook::received::ReceivedEvent;
 use crate::domain::{CaCertificates, EndpointAuth, FieldError, Secret, signing};
-use crate::webhooks::ReceiverSettings;
-use crate::webhooks::recording::Recording;
-use crate::webhooks::reposting::{Forwarder, Reposter};
+use crate::engine::webhooks::ReceiverSettings;
+use crate::engine::webhooks::recording::Recording;
+use crate::engine::webhooks::reposting::{Forwarder, Reposter};
 
 /// How long a forwarded delivery waits between its attempts.
 const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];

@@ -368,7 +368,7 @@ impl EntryForm {
         let buttons =
             [Button::quiet(Spot::Leave, "Cancel", "esc"), Button::primary(Spot::Submit, self.submit, "enter")];
         draw_buttons(&buttons, self.focus, LABEL, (theme, frame.buffer_mut(), line), |area, spot| {
-            self.targets.push(area, spot)
+            self.targets.push(area, spot);
         });
     }
 }

@@ -104,7 +104,7 @@ pub fn ended(number: u64, path: &Path, result: Result<u64, ExportFailure>, cx: &
     cx.exports.ended(number);
     match result {
         Ok(written) => {
-            cx.notify(Tone::Good, format!("Exported {} to {}", progress_words(written, None), path.display()))
+            cx.notify(Tone::Good, format!("Exported {} to {}", progress_words(written, None), path.display()));
         }
         Err(ExportFailure { why, written, total }) => {
             let came = match (written, total) {

@@ -142,7 +142,7 @@ impl Dialog for Prompt {
             [Button::quiet(Target::Cancel, "Cancel", "esc"), Button::primary(Target::Submit, self.submit, "enter")];
         let row = line(6).intersection(inside);
         draw_buttons(&buttons, Target::Field, 0, (theme, frame.buffer_mut(), row), |area, target| {
-            self.targets.push(area, target)
+            self.targets.push(area, target);
         });
     }
 }

@@ -101,7 +101,7 @@ impl Settle {
             (KeyCode::Esc, _) | (KeyCode::Enter, Target::NotNow) => return vec![Order::Close],
             (KeyCode::Char(' '), target) => return self.press(target, cx),
             (KeyCode::Enter, Target::SayIt) => {
-                self.word = Some("Enter never says the last word. Press space here, or ctrl-s.".to_owned())
+                self.word = Some("Enter never says the last word. Press space here, or ctrl-s.".to_owned());
             }
             (KeyCode::Enter, _) => self.focus = Target::NotNow,
             (KeyCode::Char('a'), _) if !command => self.choose(true),
@@ -139,7 +139,7 @@ impl Settle {
     fn say(&mut self, cx: &mut AppContext) -> Orders {
         match self.applied {
             _ if self.gone => {
-                self.word = Some("It was settled meanwhile: there is nothing to say any more.".to_owned())
+                self.word = Some("It was settled meanwhile: there is nothing to say any more.".to_owned());
             }
             None => self.word = Some("Choose first what became of it: a or n.".to_owned()),
             Some(applied) => {

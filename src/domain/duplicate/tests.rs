@@ -88,11 +88,11 @@ fn an_authorization_code_names_the_payment_on_its_card_and_in_its_time_only() {
     Some(DuplicateEvidence::Arn))]
 #[case(|other: &mut Alert| other.auth_code = Some("093112".to_owned()), Some(DuplicateEvidence::AuthCodeAndAmount))]
 #[case(|other: &mut Alert| {
-    other.auth_code = Some("093112".to_owned()); other.amount = Some("50".parse().unwrap()) }, None)]
+    other.auth_code = Some("093112".to_owned()); other.amount = Some("50".parse().unwrap()); }, None)]
 #[case(|other: &mut Alert| { other.auth_code = Some("093112".to_owned()); other.currency = Currency::new("USD") },
     None)]
 #[case(|other: &mut Alert| {
-    other.auth_code = Some("093112".to_owned()); other.transaction_time = from_iso("2026-03-04T10:00:00Z") }, None)]
+    other.auth_code = Some("093112".to_owned()); other.transaction_time = from_iso("2026-03-04T10:00:00Z"); }, None)]
 fn where_one_side_has_no_card_digits_a_reference_needs_the_same_money(
     #[case] change: fn(&mut Alert),
     #[case] found: Option<DuplicateEvidence>,
@@ -353,8 +353,8 @@ proptest! {
             prop_assert_eq!(last_four(&one), last_four(&other));
             prop_assert!(last_four(&one).is_some(), "two alerts without a card have no card in common");
             prop_assert_eq!(&one.currency, &other.currency);
-            prop_assert_eq!(one.amount.map(crate::domain::Amount::decimal),
-                other.amount.map(crate::domain::Amount::decimal));
+            prop_assert_eq!(one.amount.map(domain::Amount::decimal),
+                other.amount.map(domain::Amount::decimal));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Webhook deliveries and their attempts, as they are kept and listed.
 
-use crate::domain::closed_enum::closed_enum;
+use crate::closed_enum;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertId, DeliveryId, EndpointId, EventId, EventKind};
 

@@ -163,7 +163,7 @@ impl PostgresStore {
             Mode::Read => unit.conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
             // What has not begun may be done again. A database that its operator has set read-only stays so.
             Mode::Write(_) => {
-                unit.conn.begin("ISOLATION LEVEL READ COMMITTED").await.map_err(WorkFault::before_anything)?
+                unit.conn.begin("ISOLATION LEVEL READ COMMITTED").await.map_err(WorkFault::before_anything)?;
             }
         }
         match self.end(mode, &unit, work).await {

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::files::unusable;
 use crate::domain::audit::hex;
-use crate::store::StoreResult;
+use crate::store::{StoreError, StoreResult};
 
 /// What the name of a backup's checksum ends in.
 pub(super) const SUFFIX: &str = ".sha256";
@@ -41,7 +41,7 @@ pub(super) fn line(sum: &str, file: &Path) -> String {
 /// Holds a backup to the checksum in `beside`, and gives it; nothing where there is no such file.
 ///
 /// # Errors
-/// [`crate::store::StoreError`] where the backup is another than the one that was written, or the checksum cannot be
+/// [`StoreError`] where the backup is another than the one that was written, or the checksum cannot be
 /// read.
 pub(super) fn check(backup: &Path, beside: &Path) -> StoreResult<Option<String>> {
     let unreadable =
@@ -70,7 +70,7 @@ pub(super) fn check(backup: &Path, beside: &Path) -> StoreResult<Option<String>>
     Err(unusable(backup, &altered))
 }
 
-fn no_checksum(beside: &Path) -> crate::store::StoreError {
+fn no_checksum(beside: &Path) -> StoreError {
     unusable(
         beside,
         "holds no SHA-256 checksum, as `avert backup` writes it (64 hexadecimal digits); nothing was replaced",

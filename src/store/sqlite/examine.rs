@@ -124,7 +124,7 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
             return findings;
         }
         Ok(schema) => {
-            findings.push(Finding::fine("database", format!("{}, schema {schema}, {size} bytes", database.display())))
+            findings.push(Finding::fine("database", format!("{}, schema {schema}, {size} bytes", database.display())));
         }
         Err(error) => {
             findings.push(Finding::wrong("database", error.to_string(), "use the avert that wrote it"));

@@ -58,7 +58,7 @@ pub(super) fn unfinished(database: &Path, instances: &Path) -> Vec<Finding> {
     match restoring.stage() {
         StagingState::Nothing => {}
         _ if restoring.is_busy() => {
-            findings.push(Finding::notice("restore", "a backup is being restored here", "wait until it is done"))
+            findings.push(Finding::notice("restore", "a backup is being restored here", "wait until it is done"));
         }
         StagingState::Part => findings.push(Finding::notice(
             "restore",

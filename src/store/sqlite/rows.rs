@@ -186,7 +186,7 @@ fn read_fields<R: 'static>(
             }
             Kind::Moment(access) => set(into, access, row.get::<_, Option<_>>(at)?.map(moment).transpose()?),
             Kind::Amount(access) => {
-                set(into, access, row.get::<_, Option<String>>(at)?.as_deref().map(amount).transpose()?)
+                set(into, access, row.get::<_, Option<String>>(at)?.as_deref().map(amount).transpose()?);
             }
             Kind::Flag(flag) => set(into, flag, row.get(at)?),
         }

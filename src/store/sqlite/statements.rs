@@ -1,15 +1,10 @@
 //! Statements in one call: prepared once for each connection, run with their values, their rows read. Ids are stored as
 //! their 16 bytes.
 
-use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Params, Row, ToSql};
-use uuid::Uuid;
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, Params, Row};
 
 use crate::domain::time::Timestamp;
-use crate::domain::{
-    AlertId, AttemptId, ClockEpoch, CompanyId, DatabaseId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId,
-    OrganizationId,
-};
 use crate::store::{StoreError, StoreResult};
 
 /// Prepared statements of a connection, kept by their text.
@@ -90,33 +85,3 @@ pub(super) fn moment(micros: i64) -> StoreResult<Timestamp> {
 pub(super) fn optional_moment(row: &Row<'_>, column: usize) -> StoreResult<Option<Timestamp>> {
     row.get::<_, Option<i64>>(column)?.map(moment).transpose()
 }
-
-macro_rules! stored_as_bytes {
-    ($($id:ident),+) => {$(
-        impl ToSql for $id {
-            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-                self.0.as_bytes().to_sql()
-            }
-        }
-
-        impl FromSql for $id {
-            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                FromSql::column_result(value).map(|bytes| Self(Uuid::from_bytes(bytes)))
-            }
-        }
-    )+};
-}
-
-stored_as_bytes!(
-    AlertId,
-    AttemptId,
-    ClockEpoch,
-    CompanyId,
-    DatabaseId,
-    DeliveryId,
-    EndpointId,
-    EnrollmentId,
-    EventId,
-    InstanceId,
-    OrganizationId
-);

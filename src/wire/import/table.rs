@@ -351,7 +351,7 @@ pub(super) fn add_own_names<C: ColumnField>(headers: &[String], layout: &mut Fie
         match layout.iter_mut().find(|(known, _)| *known == field) {
             None => layout.push((field, vec![place])),
             Some((_, places)) if places.iter().all(|first| letters(&headers[*first]) != letters(header)) => {
-                places.push(place)
+                places.push(place);
             }
             Some((_, places)) => {
                 return Err(format!(

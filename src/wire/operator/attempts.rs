@@ -11,7 +11,7 @@ use crate::domain::{AlertId, Amount, AttemptId, Dialect, FieldError, Resolution,
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Attempt")]
-pub(crate) struct AttemptJson {
+pub struct AttemptJson {
     id: Text<AttemptId>,
     alert_id: Text<AlertId>,
     #[schemars(extend("enum" = ["INFLIGHT", "UNKNOWN", "PARKED"]))]

@@ -11,9 +11,9 @@ use crate::domain::time::Timestamp;
 /// An entry of the audit log.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AuditEntry")]
-pub(crate) struct AuditEntryJson {
+pub struct AuditEntryJson {
     #[schemars(range(min = 1))]
-    pub(crate) number: u64,
+    pub number: u64,
     at: Text<Timestamp>,
     /// Who did it.
     actor: String,

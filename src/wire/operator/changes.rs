@@ -6,23 +6,23 @@ use serde::Serialize;
 /// An event of the change stream.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Change")]
-pub(crate) struct ChangeEvent {
+pub struct ChangeEvent {
     /// The change number.
     #[schemars(extend("pattern" = "^[0-9]+$"))]
-    pub(crate) id: String,
+    pub id: String,
     #[schemars(extend("enum" = ["change"]))]
-    pub(crate) event: &'static str,
+    pub event: &'static str,
     /// The number once more, as JSON.
-    pub(crate) data: String,
+    pub data: String,
 }
 
 impl ChangeEvent {
-    pub(crate) fn of(number: u64) -> Self {
+    pub fn of(number: u64) -> Self {
         Self { id: number.to_string(), event: "change", data: format!("{{\"number\":{number}}}") }
     }
 
     /// The change number that a line of the stream tells, where it tells one.
-    pub(crate) fn number_in(line: &str) -> Option<u64> {
+    pub fn number_in(line: &str) -> Option<u64> {
         line.strip_prefix("id:")?.trim().parse().ok()
     }
 }

@@ -10,7 +10,7 @@ use crate::domain::{CreatedCredential, Credential, CredentialKind, Environment, 
 /// An API key.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Key")]
-pub(crate) struct KeyJson {
+pub struct KeyJson {
     id: String,
     scope: Text<KeyScope>,
     #[serde(flatten)]
@@ -20,7 +20,7 @@ pub(crate) struct KeyJson {
 /// Client credentials.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Client")]
-pub(crate) struct ClientJson {
+pub struct ClientJson {
     id: String,
     #[serde(flatten)]
     life: LifeJson,
@@ -62,7 +62,7 @@ impl LifeJson {
 
 impl KeyJson {
     /// A credential, where it is a key.
-    pub(crate) fn of(credential: Credential) -> Option<Self> {
+    pub fn of(credential: Credential) -> Option<Self> {
         match credential.kind {
             CredentialKind::Key(scope) => {
                 Some(Self { scope: Text(scope), life: LifeJson::of(&credential), id: credential.id })
@@ -74,7 +74,7 @@ impl KeyJson {
 
 impl ClientJson {
     /// A credential, where it is a client's.
-    pub(crate) fn of(credential: Credential) -> Option<Self> {
+    pub fn of(credential: Credential) -> Option<Self> {
         (credential.kind == CredentialKind::Client).then(|| Self { life: LifeJson::of(&credential), id: credential.id })
     }
 }
@@ -94,7 +94,7 @@ impl From<ClientJson> for Credential {
 /// An API key with its own text, told this once.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CreatedKey")]
-pub(crate) struct CreatedKeyJson {
+pub struct CreatedKeyJson {
     #[serde(flatten)]
     key: KeyJson,
     #[serde(rename = "key")]
@@ -104,7 +104,7 @@ pub(crate) struct CreatedKeyJson {
 /// Client credentials with their secret, told this once.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CreatedClient")]
-pub(crate) struct CreatedClientJson {
+pub struct CreatedClientJson {
     #[serde(flatten)]
     client: ClientJson,
     secret: Text<Secret>,
@@ -112,14 +112,14 @@ pub(crate) struct CreatedClientJson {
 
 impl CreatedKeyJson {
     /// What was created, where it is a key.
-    pub(crate) fn of(created: CreatedCredential) -> Option<Self> {
+    pub fn of(created: CreatedCredential) -> Option<Self> {
         Some(Self { key: KeyJson::of(created.credential)?, secret: Text(created.secret) })
     }
 }
 
 impl CreatedClientJson {
     /// What was created, where it is a client's.
-    pub(crate) fn of(created: CreatedCredential) -> Option<Self> {
+    pub fn of(created: CreatedCredential) -> Option<Self> {
         Some(Self { client: ClientJson::of(created.credential)?, secret: Text(created.secret) })
     }
 }

@@ -17,7 +17,7 @@ use crate::domain::{
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Delivery")]
-pub(crate) struct DeliveryJson {
+pub struct DeliveryJson {
     id: Text<DeliveryId>,
     event_id: Text<EventId>,
     /// `alert.created` or `alert.resolved`.
@@ -46,14 +46,14 @@ stands_for!(
 );
 
 /// A page of deliveries; `next` is the last one's id.
-pub(crate) type DeliveryPageJson = PageJson<DeliveryJson, Text<DeliveryId>>;
+pub type DeliveryPageJson = PageJson<DeliveryJson, Text<DeliveryId>>;
 
 stands_for!(DeliveryPageJson, DeliveryPage, { data, next } {});
 
 /// A delivery with its body and its attempts.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DeliveryLog")]
-pub(crate) struct DeliveryLogJson {
+pub struct DeliveryLogJson {
     #[serde(flatten)]
     delivery: DeliveryJson,
     /// What is sent at each attempt, to the byte.
@@ -110,12 +110,12 @@ impl Member<(String, String)> for HeaderJson {
 /// How many deliveries are due again.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Redelivered")]
-pub(crate) struct RedeliveredJson {
-    pub(crate) redelivered: u64,
+pub struct RedeliveredJson {
+    pub redelivered: u64,
 }
 
 /// The query string of a list of deliveries.
-pub(crate) fn delivery_query(filter: &DeliveryFilter) -> String {
+pub fn delivery_query(filter: &DeliveryFilter) -> String {
     let DeliveryFilter { states, endpoint, alert, event, kind, from, until, after, size } = filter;
     let states = states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(",");
     let event = kind.as_ref().map(|kind| kind.as_str().to_owned()).or_else(|| event.map(|event| event.to_string()));

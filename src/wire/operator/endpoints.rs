@@ -13,8 +13,8 @@ use crate::domain::{Endpoint, EndpointId, Secret};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Endpoint")]
-pub(crate) struct EndpointJson {
-    pub(crate) id: Text<EndpointId>,
+pub struct EndpointJson {
+    pub id: Text<EndpointId>,
     url: Text<EndpointUrl>,
     /// `Basic`, or the name of the header that holds the credential.
     auth: String,
@@ -101,16 +101,16 @@ impl From<EndpointJson> for Endpoint {
 /// An endpoint, with its signing secret where that was made just now: it is told this once.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CreatedEndpoint")]
-pub(crate) struct CreatedEndpointJson {
+pub struct CreatedEndpointJson {
     #[serde(flatten)]
-    pub(crate) endpoint: EndpointJson,
+    pub endpoint: EndpointJson,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = SIGNING_SECRET))]
-    pub(crate) secret: Option<Text<Secret>>,
+    pub secret: Option<Text<Secret>>,
 }
 
 impl CreatedEndpointJson {
-    pub(crate) fn of(endpoint: Endpoint, made: Option<Secret>) -> Self {
+    pub fn of(endpoint: Endpoint, made: Option<Secret>) -> Self {
         Self { endpoint: endpoint.into(), secret: made.map(Text) }
     }
 }

@@ -6,19 +6,19 @@ use crate::domain::FieldError;
 
 /// A body that is read from the members of a JSON object. What is wrong with them is left in `fields`; the value counts
 /// where nothing is.
-pub(crate) trait Request: Sized {
+pub trait Request: Sized {
     fn read(fields: &mut Fields) -> Self;
 }
 
 /// Reads a body, or tells all that is wrong with it, field by field.
-pub(crate) fn read<T: Request>(body: &[u8]) -> Result<T, Vec<FieldError>> {
+pub fn read<T: Request>(body: &[u8]) -> Result<T, Vec<FieldError>> {
     let mut fields = Fields::of(body)?;
     let request = T::read(&mut fields);
     fields.finish().map(|()| request)
 }
 
 /// A reader of a JSON object's members, which gathers errors.
-pub(crate) struct Fields {
+pub struct Fields {
     /// What stands before the names of fields in errors, such as `auth.`.
     prefix: String,
     members: Map<String, Value>,
@@ -27,7 +27,7 @@ pub(crate) struct Fields {
 
 impl Fields {
     /// Reads a body.
-    pub(crate) fn of(body: &[u8]) -> Result<Self, Vec<FieldError>> {
+    pub fn of(body: &[u8]) -> Result<Self, Vec<FieldError>> {
         let wrong = |message: String| Err(vec![FieldError::new("body", message)]);
         match serde_json::from_slice(body) {
             Ok(Value::Object(members)) => Ok(Self { prefix: String::new(), members, errors: Vec::new() }),
@@ -37,7 +37,7 @@ impl Fields {
     }
 
     /// A text, where it is there.
-    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
+    pub fn text(&mut self, name: &str) -> Option<String> {
         match self.members.remove(name)? {
             Value::String(text) => Some(text),
             other => self.refuse(name, &other, "a text"),
@@ -45,7 +45,7 @@ impl Fields {
     }
 
     /// A text that has to be there; empty where it is not, and that is told.
-    pub(crate) fn required(&mut self, name: &str) -> String {
+    pub fn required(&mut self, name: &str) -> String {
         if !self.members.contains_key(name) {
             self.wrong(name, "is required: a text");
         }
@@ -53,7 +53,7 @@ impl Fields {
     }
 
     /// A flag, where it is there.
-    pub(crate) fn flag(&mut self, name: &str) -> Option<bool> {
+    pub fn flag(&mut self, name: &str) -> Option<bool> {
         match self.members.remove(name)? {
             Value::Bool(flag) => Some(flag),
             other => self.refuse(name, &other, "true or false"),
@@ -61,7 +61,7 @@ impl Fields {
     }
 
     /// A whole number, where it is there.
-    pub(crate) fn whole(&mut self, name: &str) -> Option<i64> {
+    pub fn whole(&mut self, name: &str) -> Option<i64> {
         match self.members.remove(name)? {
             Value::Number(number) if whole(&number.to_string()).is_some() => whole(&number.to_string()),
             other => self.refuse(name, &other, "a whole number"),
@@ -69,7 +69,7 @@ impl Fields {
     }
 
     /// An object, where it is there.
-    pub(crate) fn object(&mut self, name: &str) -> Option<Self> {
+    pub fn object(&mut self, name: &str) -> Option<Self> {
         match self.members.remove(name)? {
             Value::Object(members) => {
                 Some(Self { prefix: format!("{}{name}.", self.prefix), members, errors: Vec::new() })
@@ -79,18 +79,18 @@ impl Fields {
     }
 
     /// Something is wrong with a field.
-    pub(crate) fn wrong(&mut self, name: &str, message: impl Into<String>) {
+    pub fn wrong(&mut self, name: &str, message: impl Into<String>) {
         self.errors.push(FieldError::new(format!("{}{name}", self.prefix), message));
     }
 
     /// Takes over what is wrong with an object in this one, once it is read; fields that nobody asked for are wrong
     /// too.
-    pub(crate) fn close(&mut self, inner: Self) {
+    pub fn close(&mut self, inner: Self) {
         self.errors.extend(inner.into_errors());
     }
 
     /// The end: all that is wrong, where anything is.
-    pub(crate) fn finish(self) -> Result<(), Vec<FieldError>> {
+    pub fn finish(self) -> Result<(), Vec<FieldError>> {
         let errors = self.into_errors();
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }

@@ -9,12 +9,12 @@ use crate::domain::{Environment, Organization, OrganizationId};
 /// The service and its routes.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Index")]
-pub(crate) struct IndexJson {
+pub struct IndexJson {
     #[schemars(extend("enum" = [SERVICE]))]
     service: String,
     version: String,
-    pub(crate) environment: Text<Environment>,
-    pub(crate) organization: OrganizationJson,
+    pub environment: Text<Environment>,
+    pub organization: OrganizationJson,
     routes: Vec<RouteJson>,
 }
 
@@ -23,9 +23,9 @@ const SERVICE: &str = "avert";
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub(crate) struct OrganizationJson {
+pub struct OrganizationJson {
     id: Text<OrganizationId>,
-    pub(crate) name: String,
+    pub name: String,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -37,7 +37,7 @@ struct RouteJson {
 
 impl IndexJson {
     /// Of routes by method and path.
-    pub(crate) fn of(environment: Environment, organization: &Organization, routes: &[(&str, &str)]) -> Self {
+    pub fn of(environment: Environment, organization: &Organization, routes: &[(&str, &str)]) -> Self {
         let route =
             |(method, path): &(&str, &str)| RouteJson { method: method.to_uppercase(), path: (*path).to_owned() };
         Self {
@@ -50,7 +50,7 @@ impl IndexJson {
     }
 
     /// Whether it has a route, by method in upper case and path.
-    pub(crate) fn has(&self, method: &str, path: &str) -> bool {
+    pub fn has(&self, method: &str, path: &str) -> bool {
         self.routes.iter().any(|route| route.method == method && route.path == path)
     }
 }

@@ -15,7 +15,7 @@ use crate::domain::{
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Insights")]
-pub(crate) struct InsightsJson {
+pub struct InsightsJson {
     lapsing: Vec<LapsingJson>,
     kinds: Vec<KindJson>,
     /// How many minutes east of UTC the days are.

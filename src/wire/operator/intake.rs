@@ -13,10 +13,10 @@ use crate::domain::{
 use crate::wire::write;
 
 /// So many rejected rows of one request are told one by one; the others are counted.
-pub(crate) const MOST_TOLD: usize = 1_000;
+pub const MOST_TOLD: usize = 1_000;
 
 /// Rows on their way in, one a line, each with what was given of it.
-pub(crate) fn lines_of(rows: &[AlertPatch], now: Timestamp) -> Vec<u8> {
+pub fn lines_of(rows: &[AlertPatch], now: Timestamp) -> Vec<u8> {
     rows.iter().flat_map(|row| [row_json(row, now), "\n".to_owned()].concat().into_bytes()).collect()
 }
 
@@ -38,7 +38,7 @@ fn row_json(row: &AlertPatch, now: Timestamp) -> String {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "IngestReport")]
-pub(crate) struct IngestReportJson {
+pub struct IngestReportJson {
     created: u64,
     updated: u64,
     unchanged: u64,
@@ -66,7 +66,7 @@ struct RejectedRowJson {
 
 impl IngestReportJson {
     /// Of so many rejected rows the report holds the first.
-    pub(crate) fn of(report: IngestReport, rejected_count: u64, unknown: UnknownWords) -> Self {
+    pub fn of(report: IngestReport, rejected_count: u64, unknown: UnknownWords) -> Self {
         let IngestReport { created, updated, unchanged, rejected } = report;
         Self {
             created,
@@ -102,7 +102,7 @@ impl Member<RejectedRow> for RejectedRowJson {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Company")]
-pub(crate) struct CompanyJson {
+pub struct CompanyJson {
     id: Text<CompanyId>,
     enrollment_ids: Vec<Text<EnrollmentId>>,
 }

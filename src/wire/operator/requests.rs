@@ -41,7 +41,7 @@ fn safe_or_allowed() -> serde_json::Value {
     extend("allOf" = safe_or_allowed(), "not" = {"properties": {"sign": {"const": false}, "secret": {}},
         "required": ["sign", "secret"]})
 )]
-pub(crate) struct NewEndpointJson {
+pub struct NewEndpointJson {
     #[schemars(extend("format" = "uri", "pattern" = URL, "maxLength" = 2048))]
     url: String,
     /// Allows plain http beyond this machine.
@@ -91,7 +91,7 @@ impl Request for NewEndpointJson {
 
 impl NewEndpointJson {
     /// The endpoint, and the secret that was made for it.
-    pub(crate) fn into_domain(self) -> Result<(NewEndpoint, Option<Secret>), Vec<FieldError>> {
+    pub fn into_domain(self) -> Result<(NewEndpoint, Option<Secret>), Vec<FieldError>> {
         let given = self.secret.map(|secret| secret.0);
         let made = (self.sign == Some(true) && given.is_none()).then(Secret::for_signing);
         let signing = given.or_else(|| made.clone());
@@ -119,7 +119,7 @@ impl From<NewEndpoint> for NewEndpointJson {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "EndpointChange", extend("allOf" = safe_or_allowed()))]
-pub(crate) struct EndpointChangeJson {
+pub struct EndpointChangeJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "uri", "pattern" = URL, "maxLength" = 2048))]
     url: Option<String>,
@@ -146,7 +146,7 @@ impl Request for EndpointChangeJson {
 }
 
 impl EndpointChangeJson {
-    pub(crate) fn into_domain(self) -> Result<EndpointChange, Vec<FieldError>> {
+    pub fn into_domain(self) -> Result<EndpointChange, Vec<FieldError>> {
         let url = self.url.map(|url| EndpointUrl::parse(&url, plain_http(self.insecure_http))).transpose();
         let url = url.map_err(|error| vec![error.into()])?;
         let ca_certificate = bare(self.ca_certificate);
@@ -174,7 +174,7 @@ impl From<EndpointChange> for EndpointChangeJson {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "NewSecret")]
-pub(crate) struct NewSecretJson {
+pub struct NewSecretJson {
     /// One is made where none is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = SIGNING_SECRET))]
@@ -192,12 +192,12 @@ impl Request for NewSecretJson {
 }
 
 impl NewSecretJson {
-    pub(crate) fn of(secret: Secret, overlap: TimeDelta) -> Self {
+    pub fn of(secret: Secret, overlap: TimeDelta) -> Self {
         Self { secret: Some(Text(secret)), overlap_hours: Some(overlap.num_hours()) }
     }
 
     /// The change, and the secret that was made for it.
-    pub(crate) fn into_domain(self) -> (EndpointChange, Option<Secret>) {
+    pub fn into_domain(self) -> (EndpointChange, Option<Secret>) {
         // An overlap that is no length of time at all is refused as one that is too long.
         let overlap = self.overlap_hours.map_or(OVERLAP, |hours| TimeDelta::try_hours(hours).unwrap_or(TimeDelta::MAX));
         let (secret, made) = match self.secret {
@@ -297,10 +297,10 @@ impl From<EndpointAuth> for EndpointAuthJson {
 /// An API key that is to be.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "NewKey")]
-pub(crate) struct NewKeyJson {
+pub struct NewKeyJson {
     /// What it may do; `alerts` where nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) scope: Option<Text<KeyScope>>,
+    pub scope: Option<Text<KeyScope>>,
 }
 
 impl Request for NewKeyJson {
@@ -318,9 +318,9 @@ impl Request for NewKeyJson {
 /// A person's word on a parked decision.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AttemptDecision")]
-pub(crate) struct AttemptDecisionJson {
+pub struct AttemptDecisionJson {
     /// Whether the network applied it.
-    pub(crate) applied: bool,
+    pub applied: bool,
 }
 
 impl Request for AttemptDecisionJson {

@@ -12,26 +12,26 @@ use super::text::Text;
 use crate::domain::{AlertStatus, AlertType, Amount, AtRisk, Count, Currency, CurrencySum, Money, Provider};
 
 /// Most hours ahead that money at risk can be asked for: ten years.
-pub(crate) const MOST_HOURS: u32 = 87_600;
+pub const MOST_HOURS: u32 = 87_600;
 
 /// How many alerts there are, and the money that waits for an answer.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Counts")]
-pub(crate) struct CountsJson {
-    pub(crate) total: u64,
+pub struct CountsJson {
+    pub total: u64,
     #[schemars(with = "BTreeMap<String, u64>")]
     by_status: Map<String, Value>,
     #[schemars(with = "BTreeMap<String, u64>")]
     by_provider: Map<String, Value>,
-    pub(crate) days: Vec<CountJson>,
-    pub(crate) at_risk: Vec<AtRiskJson>,
+    pub days: Vec<CountJson>,
+    pub at_risk: Vec<AtRiskJson>,
 }
 
 /// How many alerts there are of one kind on one day.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Count")]
-pub(crate) struct CountJson {
+pub struct CountJson {
     /// The UTC day of the alerts; null for those without a time.
     day: Option<Text<NaiveDate>>,
     provider: Text<Provider>,
@@ -45,7 +45,7 @@ pub(crate) struct CountJson {
 /// Money that waits for an answer in one currency.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AtRisk")]
-pub(crate) struct AtRiskJson {
+pub struct AtRiskJson {
     currency: String,
     amount: Text<Amount>,
     alerts: u64,
@@ -54,7 +54,7 @@ pub(crate) struct AtRiskJson {
 /// The sum of alerts in one currency.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CurrencySum")]
-pub(crate) struct CurrencySumJson {
+pub struct CurrencySumJson {
     currency: String,
     /// The sum of those whose amount is known.
     amount: Text<Amount>,
@@ -64,7 +64,7 @@ pub(crate) struct CurrencySumJson {
 }
 
 impl CountsJson {
-    pub(crate) fn of(counts: Vec<Count>, at_risk: Vec<AtRisk>) -> Self {
+    pub fn of(counts: Vec<Count>, at_risk: Vec<AtRisk>) -> Self {
         Self {
             total: counts.iter().map(|count| count.alerts).sum(),
             by_status: sums(&counts, |count| count.status.as_str()),

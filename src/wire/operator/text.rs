@@ -18,10 +18,10 @@ use crate::domain::{
 
 /// A scalar of the domain as a JSON string.
 #[derive(Debug, Clone)]
-pub(crate) struct Text<T>(pub(crate) T);
+pub struct Text<T>(pub T);
 
 /// How a scalar is written, read and described.
-pub(crate) trait Scalar: Sized {
+pub trait Scalar: Sized {
     fn write(&self) -> Cow<'_, str>;
     fn read(text: String) -> Option<Self>;
     fn describe() -> Schema;

@@ -172,7 +172,7 @@ fn take(rig: &mut Rig, step: Step) {
             rig.mouse(MouseEventKind::Drag(MouseButton::Left), y, x);
         }
         Step::Wheel(down, x, y) => {
-            rig.mouse(if down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp }, x, y)
+            rig.mouse(if down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp }, x, y);
         }
         Step::Resize(width, height) => rig.resize(width, height),
         Step::Wait(milliseconds) => rig.advance(Duration::milliseconds(milliseconds)),

@@ -268,7 +268,7 @@ fn take(rig: &mut Rig, step: &Step) {
             rig.mouse(MouseEventKind::Up(MouseButton::Left), x, to);
         }
         Step::Wheel(down, x, y) => {
-            rig.mouse(if *down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp }, *x, *y)
+            rig.mouse(if *down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp }, *x, *y);
         }
         Step::Paste(text) => rig.update(Message::Input(Event::Paste(text.clone()))),
         Step::Resize(width, height) => rig.resize(*width, *height),

@@ -107,7 +107,7 @@ fn the_cursors_row_keeps_its_line_on_the_screen_while_others_come_and_go() {
     rig.change(|alerts| alerts.extend([come(5), come(6)]));
     let after_coming = line(&mut rig);
     rig.change(|alerts| {
-        alerts.retain(|alert| alert.id == id || alert.deadline.moment() > Some(now + Duration::hours(1)))
+        alerts.retain(|alert| alert.id == id || alert.deadline.moment() > Some(now + Duration::hours(1)));
     });
     let after_leaving = line(&mut rig);
 

@@ -114,7 +114,7 @@ async fn while_its_attempt_runs_a_repeat_waits_and_gets_its_answer() {
     gate.reached().await;
 
     let (again, ()) = tokio::join!(acting.resolve(id, keyed("k-1", Decision::Refunded)), async {
-        gate.let_through(SubmitResult::Accepted)
+        gate.let_through(SubmitResult::Accepted);
     });
 
     assert_eq!(again, first.await.unwrap());

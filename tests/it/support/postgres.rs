@@ -213,7 +213,7 @@ fn start(programs: &Path) -> Server {
                         let _ = made.send(name);
                     }
                     Order::Drop(name) => {
-                        server.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap()
+                        server.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap();
                     }
                 }
             }

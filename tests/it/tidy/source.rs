@@ -239,11 +239,11 @@ impl Found {
     fn import(&mut self, before: &[String], tree: &syn::UseTree, is_public: bool) {
         match tree {
             syn::UseTree::Path(path) => {
-                self.import(&[before, &[path.ident.to_string()]].concat(), &path.tree, is_public)
+                self.import(&[before, &[path.ident.to_string()]].concat(), &path.tree, is_public);
             }
             syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(before, tree, is_public)),
             syn::UseTree::Glob(_) => {
-                self.imports.push(Import { path: before.to_vec(), name: "*".to_owned(), is_public })
+                self.imports.push(Import { path: before.to_vec(), name: "*".to_owned(), is_public });
             }
             syn::UseTree::Name(name) if name.ident == "self" => {
                 let name = before.last().cloned().unwrap_or_default();

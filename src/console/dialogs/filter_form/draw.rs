@@ -309,7 +309,7 @@ impl Pen<'_, '_> {
                     self.put(x, y, text, style, room);
                 }
                 Cell::Input { field, width, hint } => {
-                    self.input(*field, Rect { x, y, width: (*width).min(room), height: 1 }, hint)
+                    self.input(*field, Rect { x, y, width: (*width).min(room), height: 1 }, hint);
                 }
                 Cell::Choice { field, index, text, on } => self.choice(*field, *index, text, *on, x, y, room),
             }

@@ -106,7 +106,7 @@ impl ManyForm {
             (_, Some(action)) if leads_elsewhere(action) => return Some(self.leave_for(action, cx)),
             (KeyCode::F(_), _) => cx.hint_unknown(key),
             (KeyCode::Char(_), _) => {
-                self.word = Some("Text goes into the comments: tab goes there. x leaves an alert out.".to_owned())
+                self.word = Some("Text goes into the comments: tab goes there. x leaves an alert out.".to_owned());
             }
             _ => {}
         }

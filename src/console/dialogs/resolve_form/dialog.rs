@@ -257,7 +257,7 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     match &facts.duplicates {
         Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Searching),
         Loadable::Failed(error) => {
-            warnings.push(FormWarning::NotSearched(format!("doubles were not looked for: {error}")))
+            warnings.push(FormWarning::NotSearched(format!("doubles were not looked for: {error}")));
         }
         Loadable::Loaded(_) => {
             let unknown = duplicate::not_compared(alert).filter(|_| !cx.compares_all);
@@ -517,7 +517,7 @@ impl Dialog for ResolveDialog {
             Message::AuditOf(asked, answer) => self.audit.take(asked, answer, std::slice::from_ref(self.form.alert())),
             Message::DraftsRead(id, drafts) if *id == self.form.alert_id() => self.take_drafts(drafts, cx),
             Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => {
-                self.facts.take_orders(matched.clone())
+                self.facts.take_orders(matched.clone());
             }
             _ => return Vec::new(),
         }

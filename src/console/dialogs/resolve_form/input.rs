@@ -119,10 +119,10 @@ impl ResolveForm {
             (' ', Focus::Confirmation) => self.toggle_confirmation(),
             // What is typed beside a text field is neither text nor a command, and is not lost without a word.
             (_, Focus::Word) => {
-                self.word = Some("A number chooses the resolution; tab goes on to the comments.".to_owned())
+                self.word = Some("A number chooses the resolution; tab goes on to the comments.".to_owned());
             }
             (_, Focus::Reason) => {
-                self.word = Some("A digit chooses the reason; tab goes on to the comments.".to_owned())
+                self.word = Some("A digit chooses the reason; tab goes on to the comments.".to_owned());
             }
             _ if self.older.is_some() => {
                 self.word = Some("Text goes into the comments; alt-r, alt-n and alt-s choose the refund.".to_owned());
@@ -194,7 +194,7 @@ impl ResolveForm {
         match digit.checked_sub(1).and_then(|index| InvalidReason::ALL.get(index)) {
             _ if self.choice != Choice::Invalid => self.word = Some("A reason goes only with INVALID.".to_owned()),
             _ if !self.digits_choose() => {
-                self.word = Some("Digits choose the reason, with the focus on it: alt-i goes there.".to_owned())
+                self.word = Some("Digits choose the reason, with the focus on it: alt-i goes there.".to_owned());
             }
             Some(reason) => {
                 self.choose_reason(*reason);

@@ -394,11 +394,11 @@ impl ResolveForm {
     fn place_error(&self, errors: &mut Errors, error: &FieldError) {
         match (error.field.as_str(), self.comment_chars().checked_sub(MAX_COMMENT_CHARS)) {
             ("resolution", _) if self.older.is_some() => {
-                errors.reason = Some("choose what became of it, 1 to 13".to_owned())
+                errors.reason = Some("choose what became of it, 1 to 13".to_owned());
             }
             ("resolution", _) => errors.reason = Some("choose a reason, 1 to 4: an invalid alert needs one".to_owned()),
             ("refunded", _) if self.older.is_some() => {
-                errors.refund = Some("choose whether money went back: r, n or s".to_owned())
+                errors.refund = Some("choose whether money went back: r, n or s".to_owned());
             }
             ("refunded", _) if self.undecided => {
                 errors.form = Some("Nothing was sent: choose the decision, alt-r, alt-n or alt-i.".to_owned());
@@ -415,7 +415,7 @@ impl ResolveForm {
                 });
             }
             ("comments", Some(over @ 1..)) => {
-                errors.comments = Some(format!("{over} too many: at most {MAX_COMMENT_CHARS}"))
+                errors.comments = Some(format!("{over} too many: at most {MAX_COMMENT_CHARS}"));
             }
             ("comments", _) => errors.comments = Some(format!("the text {}", error.message)),
             (field, _) => errors.form = Some(format!("{field} {}", error.message)),

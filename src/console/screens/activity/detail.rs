@@ -367,7 +367,7 @@ impl Page<'_> {
                 );
             }
             Some((_, Loadable::Loading | Loadable::NotAsked)) | None => {
-                self.lines.push(Line::styled("Reading…", theme.quiet))
+                self.lines.push(Line::styled("Reading…", theme.quiet));
             }
         }
     }

@@ -92,7 +92,7 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
     let Some(alert) = queue.current() else { return 0 };
     let parts = facets(Facet::Whole, alert, queue.listing.is_gone(), &queue.facts, draw, area.width.min(WIDEST));
     put(&parts, queue.detail_scroll, draw, buffer, area, |line, action| {
-        queue.targets.push(line, QueueTarget::Do(action))
+        queue.targets.push(line, QueueTarget::Do(action));
     })
 }
 
@@ -175,7 +175,7 @@ impl Parts<'_> {
             (Some(decision), None) => self.decision(decision),
             // The engine knows more of a decision than whoever sent it and heard nothing.
             (Some(decision), Some(unfinished)) if matches!(decision.state, State::Checking(_)) => {
-                self.unfinished(unfinished)
+                self.unfinished(unfinished);
             }
             (Some(decision), Some(_)) => self.decision(decision),
             (None, Some(unfinished)) => self.unfinished(unfinished),
@@ -396,7 +396,7 @@ impl Parts<'_> {
         }
         match &decision.state {
             State::Staged(_) => {
-                self.offer(&format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo))
+                self.offer(&format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo));
             }
             State::Waiting => {
                 let keys = [Action::Undo, Action::Refresh].map(|action| self.draw.key(action));

@@ -140,7 +140,7 @@ pub fn bytes(made: &Made, random: &mut StdRng) -> Vec<u8> {
     headers.push(("Content-Length".to_owned(), made.body.len().to_string().into_bytes()));
     let mut body = made.body.clone();
     let set = |headers: &mut Vec<(String, Vec<u8>)>, name: &str, value: &str| {
-        headers.push((name.to_owned(), value.as_bytes().to_vec()))
+        headers.push((name.to_owned(), value.as_bytes().to_vec()));
     };
     let what = random.random_range(0..24);
     match what {
@@ -157,12 +157,13 @@ pub fn bytes(made: &Made, random: &mut StdRng) -> Vec<u8> {
         6 => version = ["HTTP/1.0", "HTTP/2.0", "HTTP/9", "http/1.1", "", "HTTP/1.1 HTTP/1.1"].choose(random).unwrap(),
         7 => target = format!("http://{}{target}", ["localhost", "evil.example", "[::1", ""].choose(random).unwrap()),
         8 => {
-            target = (*["*", "", "//", "/../", "/%", "\u{fffd}", "/ /", "/\t", "?"].choose(random).unwrap()).to_owned()
+            target = (*["*", "", "//", "/../", "/%", "\u{fffd}", "/ /", "/\t", "?"].choose(random).unwrap()).to_owned();
         }
         9 => set(&mut headers, "Expect", ["100-continue", "200-ok", ""].choose(random).unwrap()),
         10 => headers.retain(|(name, _)| name != "Host"),
         11 => {
-            headers.push((["", "a b", "X:Y", "\u{e9}", "X\t", " X"].choose(random).unwrap().to_string(), b"x".to_vec()))
+            headers
+                .push((["", "a b", "X:Y", "\u{e9}", "X\t", " X"].choose(random).unwrap().to_string(), b"x".to_vec()));
         }
         12 => headers.push((
             "X-Odd".to_owned(),

@@ -5,6 +5,8 @@
 //! [`body`] reads what a request brings, [`network`] tells addresses apart, and [`write_timeout`] ends what nobody
 //! reads.
 
+extern crate self as inbound;
+
 pub mod accepting;
 pub mod answering;
 pub mod body;

@@ -4,6 +4,11 @@
 //! Methods take the present moment as an argument. Organizations are told apart here and nowhere else: whoever calls is
 //! bound to one. The rules of the field are functions of [`crate::domain`]; a store keeps, finds and locks.
 
+extern crate self as store;
+
+use avert_domain as domain;
+use avert_outbound as outbound;
+
 mod access;
 mod alerts;
 mod attempts;

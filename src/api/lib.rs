@@ -4,6 +4,14 @@
 //! 404 and 409. The body of a request is not read before its credentials are known. [`router`] is the whole surface,
 //! [`serve()`] runs it on a listener.
 
+extern crate self as api;
+
+use avert_domain as domain;
+use avert_engine as engine;
+use avert_inbound as inbound;
+use avert_service as service;
+use avert_wire as wire;
+
 mod access;
 mod alerts;
 mod client_address;

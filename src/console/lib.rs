@@ -7,6 +7,12 @@
 //! nothing waits and something changed. The console knows services, never an engine: what else it needs of one is
 //! handed to it in its [`Session`].
 
+extern crate self as console;
+
+use avert_desk as desk;
+use avert_domain as domain;
+use avert_service as service;
+
 pub mod answer_words;
 pub mod app;
 pub mod areas;

@@ -6,10 +6,14 @@
 //! What operators ask and are answered is in `operator`. Decimals never pass through a binary float on any of these
 //! ways.
 
+extern crate self as wire;
+
+use avert_domain as domain;
+
 pub mod body;
 pub mod import;
 mod json;
-pub(crate) mod operator;
+pub mod operator;
 pub mod query;
 pub mod read;
 pub mod refusal;

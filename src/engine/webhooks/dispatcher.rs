@@ -247,10 +247,12 @@ impl Dispatcher {
         match tokio::time::timeout(LAST_COMMIT, guarded(commit)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
-                tracing::warn!("the last webhook results were not recorded, those deliveries will be repeated: {error}")
+                tracing::warn!(
+                    "the last webhook results were not recorded, those deliveries will be repeated: {error}"
+                );
             }
             Err(_) => {
-                tracing::warn!("the last webhook results were not recorded in time, those deliveries may be repeated")
+                tracing::warn!("the last webhook results were not recorded in time, those deliveries may be repeated");
             }
         }
     }

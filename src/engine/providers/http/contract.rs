@@ -16,7 +16,7 @@ use super::transport::{GatewayAnswer, Unanswered};
 use crate::domain::redact;
 use crate::domain::url::BaseUrl;
 use crate::domain::{AttemptId, ResolutionParts};
-use crate::providers::{Cause, Declined, LookUp, PulledPage, Submission, SubmitResult};
+use crate::engine::providers::{Cause, Declined, LookUp, PulledPage, Submission, SubmitResult};
 
 /// Most bytes of an answer about a decision.
 pub(super) const MAX_ANSWER: usize = 64 * 1024;

@@ -248,7 +248,7 @@ proptest! {
 
 #[test]
 fn the_example_of_the_document_is_what_is_sent() {
-    let document = include_str!("../../../../assets/docs/provider-contract.md");
+    let document = include_str!("../../../../../assets/docs/provider-contract.md");
     let (_, example) = document.split_once("Content-Type: application/json\n\n").unwrap();
     let example: Value = serde_json::from_str(example.split_once("```").unwrap().0).unwrap();
 
@@ -264,7 +264,7 @@ fn the_example_of_the_document_is_what_is_sent() {
 
 #[test]
 fn the_example_of_a_page_is_one() {
-    let document = include_str!("../../../../assets/docs/provider-contract.md");
+    let document = include_str!("../../../../../assets/docs/provider-contract.md");
     let (_, example) = document.split_once("```json\n{\n  \"data\"").unwrap();
     let example = format!("{{\"data\"{}", example.split_once("```").unwrap().0);
 

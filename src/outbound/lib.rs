@@ -6,6 +6,10 @@
 //! why none came (by its [`causes`] and the [`handshake`]), [`retry_after`] how long to wait, and [`circuit`] leaves
 //! alone whoever does not answer.
 
+extern crate self as outbound;
+
+use avert_domain as domain;
+
 pub mod body;
 pub mod causes;
 pub mod circuit;

@@ -4,6 +4,10 @@
 //! always there; the others are what an avert offers beyond it. A handle is bound to one caller when it is made, so no
 //! method takes an organization. A [`Deployment`] holds what there is.
 
+extern crate self as service;
+
+use avert_domain as domain;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -437,11 +441,11 @@ impl Deployment {
 }
 
 /// A stub of [`Alerts`] for tests: it lists what a function says, and knows no alert by its id.
-#[cfg(test)]
-pub(crate) mod listing {
-    use super::*;
+#[cfg(any(test, feature = "samples"))]
+pub mod listing {
+    use super::{Alert, AlertId, AlertQuery, Alerts, Page, ResolveRequest, ServiceError, TimeDelta, async_trait};
 
-    pub(crate) struct Lists<F>(pub F);
+    pub struct Lists<F>(pub F);
 
     #[async_trait]
     impl<F: Fn(&AlertQuery) -> Result<Page<Alert>, ServiceError> + Send + Sync> Alerts for Lists<F> {

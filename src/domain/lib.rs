@@ -4,6 +4,8 @@
 //! [`filter`] is the meaning of every list parameter, [`query`] the language in which people type one, [`money`] keeps
 //! amounts exact.
 
+extern crate self as domain;
+
 pub mod advice;
 pub mod alert;
 pub mod attempt;
@@ -69,7 +71,6 @@ pub mod webhook;
 pub mod work_pace;
 
 pub use byte_order_mark::{BYTE_ORDER_MARK, without_mark};
-pub(crate) use closed_enum::closed_enum;
 
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 pub use attempt::{AttemptState, Holder, ResolutionAttempt};

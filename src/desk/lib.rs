@@ -6,6 +6,11 @@
 //! readable by its owner only, replaced in one step. A file that cannot be read is reported with its line and kept:
 //! nothing here ever overwrites what it could not read.
 
+extern crate self as desk;
+
+use avert_domain as domain;
+use avert_service as service;
+
 mod address;
 pub mod begun_decisions;
 pub mod closing;

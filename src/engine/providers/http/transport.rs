@@ -6,12 +6,12 @@ use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use crate::domain::{CaCertificates, EndpointAuth, redact};
+use crate::engine::providers::Cause;
 use crate::outbound::body::{self, Unread};
 use crate::outbound::causes::cause;
 use crate::outbound::client::HttpClient;
 use crate::outbound::credential;
 use crate::outbound::reason::Reason;
-use crate::providers::Cause;
 
 /// The longest that a connection may take to come about.
 const LONGEST_CONNECT: Duration = Duration::from_secs(5);

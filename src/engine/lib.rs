@@ -5,6 +5,15 @@
 //! [`Engine::start`] sets its loops going: alerts lapse at their deadline, decisions whose fate is unknown are
 //! reconciled with the provider, and what has served its time is pruned.
 
+extern crate self as engine;
+
+use avert_domain as domain;
+use avert_inbound as inbound;
+use avert_outbound as outbound;
+use avert_service as service;
+use avert_store as store;
+use avert_wire as wire;
+
 mod access;
 mod acting;
 mod background;
@@ -12,12 +21,14 @@ mod clock;
 mod credential_text;
 mod credentials;
 mod data_key;
+mod endpoints;
 mod expire;
 mod gateways;
 mod handle;
 pub mod intake;
 mod metrics;
 mod organizations;
+pub mod providers;
 mod pull;
 mod reconcile;
 mod resolve;
@@ -26,7 +37,7 @@ mod settings;
 mod test_event;
 mod token_keys;
 mod tokens;
-mod webhooks;
+pub mod webhooks;
 
 pub use access::KnownClient;
 pub use acting::ActingEngine;
