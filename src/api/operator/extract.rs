@@ -7,6 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::response::Response;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use url::form_urlencoded;
 
 use crate::api::access::{BodyFault, JsonContent, RequestCredential, whole_body};
@@ -16,7 +17,7 @@ use crate::api::state::Api;
 use crate::domain::{FieldError, KeyScope};
 use crate::engine::ActingEngine;
 use crate::wire;
-use crate::wire::operator::{MOST_ROWS, Request as ReadBody};
+use crate::wire::operator::MOST_ROWS;
 
 /// The services, bound to the caller behind an operator's key.
 pub(in crate::api) struct Operator {
@@ -95,7 +96,7 @@ pub(super) fn page_size(text: &str) -> Result<u32, String> {
 /// The body: a JSON object, read and without a fault.
 pub(in crate::api) struct JsonBody<T>(pub(super) T);
 
-impl<T: ReadBody> FromRequest<Api> for JsonBody<T> {
+impl<T: DeserializeOwned> FromRequest<Api> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
@@ -106,7 +107,7 @@ impl<T: ReadBody> FromRequest<Api> for JsonBody<T> {
                 BodyFault::Problem(problem) => problem,
                 BodyFault::Broken(words) => invalid(vec![FieldError::new("body", words)]),
             })?;
-        wire::operator::read(&body).map(Self).map_err(invalid)
+        wire::operator::read(&body).map(Self).map_err(|error| invalid(vec![error]))
     }
 }
 

@@ -1,170 +1,148 @@
-//! The members of a request's JSON body, taken one by one; what is wrong with them is gathered.
+//! Reads the JSON body of a request into its type; what is wrong is told with the path of its field.
 
-use serde_json::{Map, Value};
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Number, Value};
+use serde_path_to_error::{Deserializer as Traced, Path, Segment, Track};
 
 use crate::domain::FieldError;
 
-/// A body that is read from the members of a JSON object. What is wrong with them is left in `fields`; the value counts
-/// where nothing is.
-pub trait Request: Sized {
-    fn read(fields: &mut Fields) -> Self;
+/// Reads a body, or tells the first field that is wrong with it and what is allowed there.
+pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, FieldError> {
+    let json: Value =
+        serde_json::from_slice(body).map_err(|error| FieldError::new("body", format!("is not JSON: {error}")))?;
+    let mut track = Track::new();
+    let read = object(Traced::new(&json, &mut track));
+    read.map_err(|error| wrong(&json, &track.path(), &error.to_string()))
 }
 
-/// Reads a body, or tells all that is wrong with it, field by field.
-pub fn read<T: Request>(body: &[u8]) -> Result<T, Vec<FieldError>> {
-    let mut fields = Fields::of(body)?;
-    let request = T::read(&mut fields);
-    fields.finish().map(|()| request)
-}
-
-/// A reader of a JSON object's members, which gathers errors.
-pub struct Fields {
-    /// What stands before the names of fields in errors, such as `auth.`.
-    prefix: String,
-    members: Map<String, Value>,
-    errors: Vec<FieldError>,
-}
-
-impl Fields {
-    /// Reads a body.
-    pub fn of(body: &[u8]) -> Result<Self, Vec<FieldError>> {
-        let wrong = |message: String| Err(vec![FieldError::new("body", message)]);
-        match serde_json::from_slice(body) {
-            Ok(Value::Object(members)) => Ok(Self { prefix: String::new(), members, errors: Vec::new() }),
-            Ok(other) => wrong(format!("is {}: an object is needed", kind(&other))),
-            Err(error) => wrong(format!("is not JSON: {error}")),
+/// Makes the refusal of a field out of serde's words, which may repeat a secret: only what they allow is kept of them.
+fn wrong(json: &Value, path: &Path, message: &str) -> FieldError {
+    let (mut field, mut given) = (Vec::new(), json);
+    for segment in path {
+        if let Segment::Map { key: name } | Segment::Enum { variant: name } = segment
+            && let Some(inner) = given.get(name)
+        {
+            field.push(name.chars().take(60).collect());
+            given = inner;
         }
     }
-
-    /// A text, where it is there.
-    pub fn text(&mut self, name: &str) -> Option<String> {
-        match self.members.remove(name)? {
-            Value::String(text) => Some(text),
-            other => self.refuse(name, &other, "a text"),
-        }
-    }
-
-    /// A text that has to be there; empty where it is not, and that is told.
-    pub fn required(&mut self, name: &str) -> String {
-        if !self.members.contains_key(name) {
-            self.wrong(name, "is required: a text");
-        }
-        self.text(name).unwrap_or_default()
-    }
-
-    /// A flag, where it is there.
-    pub fn flag(&mut self, name: &str) -> Option<bool> {
-        match self.members.remove(name)? {
-            Value::Bool(flag) => Some(flag),
-            other => self.refuse(name, &other, "true or false"),
-        }
-    }
-
-    /// A whole number, where it is there.
-    pub fn whole(&mut self, name: &str) -> Option<i64> {
-        match self.members.remove(name)? {
-            Value::Number(number) if whole(&number.to_string()).is_some() => whole(&number.to_string()),
-            other => self.refuse(name, &other, "a whole number"),
-        }
-    }
-
-    /// An object, where it is there.
-    pub fn object(&mut self, name: &str) -> Option<Self> {
-        match self.members.remove(name)? {
-            Value::Object(members) => {
-                Some(Self { prefix: format!("{}{name}.", self.prefix), members, errors: Vec::new() })
-            }
-            other => self.refuse(name, &other, "an object"),
-        }
-    }
-
-    /// Something is wrong with a field.
-    pub fn wrong(&mut self, name: &str, message: impl Into<String>) {
-        self.errors.push(FieldError::new(format!("{}{name}", self.prefix), message));
-    }
-
-    /// Takes over what is wrong with an object in this one, once it is read; fields that nobody asked for are wrong
-    /// too.
-    pub fn close(&mut self, inner: Self) {
-        self.errors.extend(inner.into_errors());
-    }
-
-    /// The end: all that is wrong, where anything is.
-    pub fn finish(self) -> Result<(), Vec<FieldError>> {
-        let errors = self.into_errors();
-        if errors.is_empty() { Ok(()) } else { Err(errors) }
-    }
-
-    fn into_errors(mut self) -> Vec<FieldError> {
-        let unknown: Vec<String> = self.members.keys().map(|name| name.chars().take(60).collect()).collect();
-        for name in unknown {
-            self.wrong(&name, "is not known here");
-        }
-        self.errors
-    }
-
-    fn refuse<T>(&mut self, name: &str, given: &Value, allowed: &str) -> Option<T> {
-        self.wrong(name, format!("is {}: {allowed} is allowed", kind(given)));
-        None
-    }
-}
-
-/// A whole number as JSON may write it: `7`, and `7.0` too.
-fn whole(text: &str) -> Option<i64> {
-    let (whole, rest) = text.split_once('.').unwrap_or((text, "0"));
-    whole.parse().ok().filter(|_| rest.bytes().all(|digit| digit == b'0'))
+    let (fault, allowed) = message.rsplit_once(", expected ").unwrap_or((message, ""));
+    let missing = fault.strip_prefix("missing field `");
+    field.extend(missing.map(|name| name.trim_end_matches('`').to_owned()));
+    let fault = match missing {
+        Some(_) => "is required",
+        None if fault.starts_with("unknown ") => "is not known here",
+        None => kind(given),
+    };
+    let message = match allowed {
+        "" => fault.to_owned(),
+        allowed => format!("{fault}: {} is allowed", allowed.replace('`', "")),
+    };
+    FieldError::new(if field.is_empty() { "body".to_owned() } else { field.join(".") }, message)
 }
 
 fn kind(value: &Value) -> &'static str {
     match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
+        Value::Null => "is null",
+        Value::Bool(_) => "is true or false",
+        Value::Number(_) => "is a number",
+        Value::String(_) => "is a text",
+        Value::Array(_) => "is an array",
+        Value::Object(_) => "is an object",
+    }
+}
+
+/// Reads what can be left out; null is something that is given.
+pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
+}
+
+/// Reads a struct from an object and from nothing else; serde would take an array for one too.
+pub(super) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<T, D::Error> {
+    struct Members<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+
+    from.deserialize_map(Members(PhantomData))
+}
+
+/// Reads a whole number as JSON may write it, `7` and `7.0` too, where it is given.
+pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+    let digits = Number::deserialize(from)?.to_string();
+    let (whole, rest) = digits.split_once('.').unwrap_or((&digits, "0"));
+    match whole.parse() {
+        Ok(whole) if rest.bytes().all(|digit| digit == b'0') => Ok(Some(whole)),
+        _ => Err(D::Error::custom("another number, expected a whole number")),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::super::requests::{NewEndpointJson, NewSecretJson};
     use super::*;
 
-    fn named(errors: &[FieldError]) -> Vec<&str> {
-        errors.iter().map(|error| error.field.as_str()).collect()
+    fn refused(body: &str) -> (String, String) {
+        let error = read::<NewEndpointJson>(body.as_bytes()).unwrap_err();
+        (error.field, error.message)
     }
 
-    #[test]
-    fn all_that_is_wrong_is_told_at_once_with_the_path_of_its_field() {
-        let mut fields =
-            Fields::of(br#"{"url": 7, "enabled": null, "auth": {"kind": true, "more": 1}, "other": 2}"#).unwrap();
-
-        let url = fields.text("url");
-        let enabled = fields.flag("enabled");
-        let mut auth = fields.object("auth").unwrap();
-        let (kind, missing) = (auth.required("kind"), auth.required("missing"));
-        fields.close(auth);
-
-        assert_eq!((url, enabled), (None, None));
-        assert_eq!((kind.as_str(), missing.as_str()), ("", ""));
-        assert_eq!(
-            named(&fields.finish().unwrap_err()),
-            ["url", "enabled", "auth.kind", "auth.missing", "auth.more", "other"]
-        );
+    #[rstest]
+    #[case(json!({}), "url", "is required")]
+    #[case(json!({"url": "x"}), "auth", "is required")]
+    #[case(json!({"url": 7}), "url", "is a number: a string is allowed")]
+    #[case(json!({"sign": null}), "sign", "is null: a boolean is allowed")]
+    #[case(json!({"insecureHttp": null}), "insecureHttp", "is null: a boolean is allowed")]
+    #[case(json!({"sign": "hunter22"}), "sign", "is a text: a boolean is allowed")]
+    #[case(json!({"auth": "hunter22"}), "auth", "is not known here: basic or header is allowed")]
+    #[case(json!({"auth": {"token": "hunter22"}}), "auth.token", "is not known here: basic or header is allowed")]
+    #[case(json!({"auth": {"basic": {"username": "x"}}}), "auth.basic.password", "is required")]
+    #[case(json!({"auth": {"basic": ["x", "hunter22"]}}), "auth.basic", "is an array: an object is allowed")]
+    #[case(
+        json!({"auth": {"basic": {"username": "x", "more": "hunter22"}}}),
+        "auth.basic.more",
+        "is not known here: username or password is allowed"
+    )]
+    fn what_is_wrong_is_told_with_its_path_and_what_is_allowed(
+        #[case] body: Value,
+        #[case] field: &str,
+        #[case] message: &str,
+    ) {
+        assert_eq!(refused(&body.to_string()), (field.to_owned(), message.to_owned()));
     }
 
     #[test]
     fn a_whole_number_is_one_in_either_of_its_spellings() {
-        let mut fields = Fields::of(br#"{"a": 7, "b": -7.00, "c": 7.5, "d": "7", "e": 99999999999999999999}"#).unwrap();
+        let read = |hours: &str| read::<NewSecretJson>(format!("{{\"overlapHours\": {hours}}}").as_bytes());
 
-        assert_eq!(["a", "b", "c", "d", "e"].map(|name| fields.whole(name)), [Some(7), Some(-7), None, None, None]);
-        assert_eq!(named(&fields.finish().unwrap_err()), ["c", "d", "e"]);
+        for (hours, is_whole) in
+            [("7", true), ("-7.00", true), ("7.5", false), ("\"7\"", false), ("99999999999999999999", false)]
+        {
+            assert_eq!(read(hours).map_err(|error| error.field).err(), (!is_whole).then(|| "overlapHours".to_owned()));
+        }
     }
 
     #[test]
     fn what_is_no_object_is_refused_as_a_whole() {
         for body in ["", "[]", "7", "{", "\u{fffd}"] {
-            assert_eq!(named(&Fields::of(body.as_bytes()).err().unwrap()), ["body"], "{body}");
+            assert_eq!(refused(body).0, "body", "{body}");
         }
     }
 }

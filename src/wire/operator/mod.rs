@@ -2,7 +2,7 @@
 //! (JSON Schema).
 //!
 //! The API writes answers and the client reads them; the client writes requests, and the API reads those by [`read`],
-//! which tells all that is wrong with one at once. A type says in `From` what it is in the terms of the domain.
+//! which tells what is wrong with one by the path of its field. A type says in `From` what it is in the terms of the domain.
 
 mod attempts;
 mod audit;
@@ -20,17 +20,17 @@ mod requests;
 mod stats;
 mod text;
 
-pub use self::attempts::AttemptJson;
-pub use self::audit::AuditEntryJson;
-pub use self::changes::ChangeEvent;
-pub use self::credentials::{ClientJson, CreatedClientJson, CreatedKeyJson, KeyJson};
-pub use self::deliveries::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, RedeliveredJson, delivery_query};
-pub use self::endpoints::{CreatedEndpointJson, EndpointJson};
-pub use self::fields::{Request, read};
-pub use self::index::IndexJson;
-pub use self::insights::InsightsJson;
-pub use self::intake::{CompanyJson, IngestReportJson, MOST_TOLD, lines_of};
-pub use self::lists::{ListJson, MOST_ROWS, PageJson};
-pub use self::requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson};
-pub use self::stats::{CountsJson, CurrencySumJson, MOST_HOURS};
-pub use self::text::Text;
+pub(crate) use self::attempts::AttemptJson;
+pub(crate) use self::audit::AuditEntryJson;
+pub(crate) use self::changes::ChangeEvent;
+pub(crate) use self::credentials::{ClientJson, CreatedClientJson, CreatedKeyJson, KeyJson};
+pub(crate) use self::deliveries::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, RedeliveredJson, delivery_query};
+pub(crate) use self::endpoints::{CreatedEndpointJson, EndpointJson};
+pub(crate) use self::fields::read;
+pub(crate) use self::index::IndexJson;
+pub(crate) use self::insights::InsightsJson;
+pub(crate) use self::intake::{CompanyJson, IngestReportJson, MOST_TOLD, lines_of};
+pub(crate) use self::lists::{ListJson, MOST_ROWS, PageJson};
+pub(crate) use self::requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson};
+pub(crate) use self::stats::{CountsJson, CurrencySumJson, MOST_HOURS};
+pub(crate) use self::text::Text;

@@ -11,9 +11,8 @@ use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, from_iso, to_iso};
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
-    AlertId, AlertStatus, AlertType, Amount, AttemptId, CaCertificates, CardScheme, CompanyId, DeliveryId,
-    DeliveryState, EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider,
-    Secret,
+    AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, DeliveryId, DeliveryState, EndpointId,
+    EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
 };
 
 /// A scalar of the domain as a JSON string.
@@ -24,6 +23,10 @@ pub struct Text<T>(pub T);
 pub trait Scalar: Sized {
     fn write(&self) -> Cow<'_, str>;
     fn read(text: String) -> Option<Self>;
+    /// What a text is allowed to be.
+    fn allowed() -> String {
+        "a text of its kind".to_owned()
+    }
     fn describe() -> Schema;
 }
 
@@ -42,7 +45,7 @@ impl<'de, T: Scalar> Deserialize<'de> for Text<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // No error repeats the text: it may be a secret.
         let text = String::deserialize(deserializer)?;
-        T::read(text).map(Self).ok_or_else(|| D::Error::custom("a text that is not of its kind"))
+        T::read(text).map(Self).ok_or_else(|| D::Error::custom(format!("another text, expected {}", T::allowed())))
     }
 }
 
@@ -83,7 +86,6 @@ as_displayed!(
         EventId, OrganizationId
 );
 as_displayed!({"type": "string", "format": "date"}: NaiveDate);
-as_displayed!({"type": "string", "pattern": r"^\s*$|-----BEGIN CERTIFICATE-----"}: CaCertificates);
 as_displayed!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}: Amount);
 
 macro_rules! words {
@@ -95,6 +97,10 @@ macro_rules! words {
 
             fn read(text: String) -> Option<Self> {
                 Self::parse(&text)
+            }
+
+            fn allowed() -> String {
+                format!("one of {}", Self::ALL.map(Self::as_str).join(", "))
             }
 
             fn describe() -> Schema {

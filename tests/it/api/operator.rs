@@ -368,12 +368,18 @@ async fn what_is_wrong_with_an_endpoint_is_told_field_by_field_and_without_its_s
     let served = Served::start().await;
     let id = served.endpoint().await;
     let cases = [
-        (Method::POST, "/endpoints".to_owned(), value!({}), vec!["url", "auth"]),
+        (Method::POST, "/endpoints".to_owned(), value!({}), vec!["url"]),
         (
             Method::POST,
             "/endpoints".to_owned(),
             value!({"url": 1, "auth": {"header": {"name": "X", "value": SECRET, "colour": 1}}}),
-            vec!["url", "auth.header.colour", "url"],
+            vec!["url"],
+        ),
+        (
+            Method::POST,
+            "/endpoints".to_owned(),
+            value!({"url": "https://x", "auth": {"header": {"name": "X", "value": SECRET, "colour": 1}}}),
+            vec!["auth.header.colour"],
         ),
         (
             Method::POST,
@@ -383,7 +389,7 @@ async fn what_is_wrong_with_an_endpoint_is_told_field_by_field_and_without_its_s
         ),
         (Method::PATCH, format!("/endpoints/{id}"), value!({"url": "nonsense", "enabled": "yes"}), vec!["enabled"]),
         (Method::PATCH, format!("/endpoints/{id}"), value!({"url": "nonsense"}), vec!["url"]),
-        (Method::PATCH, format!("/endpoints/{id}"), value!({"auth": {}}), vec!["auth.basic"]),
+        (Method::PATCH, format!("/endpoints/{id}"), value!({"auth": {}}), vec!["auth"]),
         (
             Method::POST,
             format!("/endpoints/{id}/secret"),
