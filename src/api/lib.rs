@@ -21,7 +21,7 @@ mod hosts;
 mod limit;
 mod list_budget;
 mod observe;
-pub mod openapi;
+mod openapi;
 mod operator;
 mod options;
 mod places;

@@ -215,8 +215,8 @@ impl From<ServiceError> for Problem {
 }
 
 /// A good answer.
-pub(super) fn json(body: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(body));
+pub(super) fn json(body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Response;
 
-use crate::wire::operator::ChangeEvent;
+use crate::wire::operator::ChangeJson;
 
 /// Something comes every 15 s, be it a comment; whoever is silent for so long is not there any more.
 pub(super) const SILENCE: Duration = Duration::from_secs(45);
@@ -44,7 +44,7 @@ impl ChangeStream {
         for byte in bytes {
             match byte {
                 b'\n' => {
-                    if let Some(number) = std::str::from_utf8(&self.line).ok().and_then(ChangeEvent::number_in) {
+                    if let Some(number) = std::str::from_utf8(&self.line).ok().and_then(ChangeJson::number_in) {
                         self.newest = number;
                         told = true;
                     }

@@ -17,6 +17,8 @@ pub mod operator;
 pub mod query;
 pub mod read;
 pub mod refusal;
+#[cfg(test)]
+mod tests;
 pub mod token;
 pub mod write;
 

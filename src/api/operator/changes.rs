@@ -15,7 +15,7 @@ use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;
 use crate::domain::{FieldError, KeyScope, OrganizationId};
 use crate::service::Changes;
-use crate::wire::operator::ChangeEvent;
+use crate::wire::operator::ChangeJson;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -63,7 +63,7 @@ fn changes(
         let number = operator.acting.next_change(seen).await.ok()?;
         // Revoking a key is a change too, so a revoked one ends here at once.
         api.engine.authenticate(&operator.key, KeyScope::Operator).await.ok()?;
-        let ChangeEvent { id, event, data } = ChangeEvent::of(number);
+        let ChangeJson { id, event, data } = ChangeJson::of(number);
         Some((Ok(Event::default().id(id).event(event).data(data)), (api, operator, place, number)))
     })
 }

@@ -1,20 +1,18 @@
 //! Attempts to resolve that have not ended, in JSON.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::text::{Text, bare};
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertId, Amount, AttemptId, Dialect, FieldError, Resolution, ResolutionAttempt, ResolutionParts};
+use crate::domain::{AlertId, AttemptId, Dialect, FieldError, Resolution, ResolutionAttempt, ResolutionParts};
 
 /// An attempt to record a decision with a network, of which it is not known how it ended.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Attempt")]
-pub struct AttemptJson {
+pub(crate) struct AttemptJson {
     id: Text<AttemptId>,
     alert_id: Text<AlertId>,
-    #[schemars(extend("enum" = ["INFLIGHT", "UNKNOWN", "PARKED"]))]
     state: String,
     resolution: ResolutionJson,
     /// Who decided.
@@ -28,16 +26,17 @@ pub struct AttemptJson {
 }
 
 /// A decision as its body said it, in the words of either dialect.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged, rename_all_fields = "camelCase")]
-#[schemars(inline)]
+#[cfg_attr(test, schemars(inline))]
 enum ResolutionJson {
     // What only the older one has tells them apart: it has to be there, be it null.
     Older {
         refunded: String,
         resolution: String,
         #[serde(deserialize_with = "Option::deserialize")]
-        #[schemars(with = "Option<Text<Amount>>")]
+        #[cfg_attr(test, schemars(with = "Option<Text<crate::domain::Amount>>"))]
         amount_stopped: Option<String>,
         comments: String,
     },

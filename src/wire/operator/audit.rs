@@ -1,6 +1,5 @@
 //! The audit log in JSON.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::members::{Member, stands_for};
@@ -9,11 +8,10 @@ use crate::domain::AuditEntry;
 use crate::domain::time::Timestamp;
 
 /// An entry of the audit log.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "AuditEntry")]
-pub struct AuditEntryJson {
-    #[schemars(range(min = 1))]
-    pub number: u64,
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct AuditEntryJson {
+    pub(crate) number: u64,
     at: Text<Timestamp>,
     /// Who did it.
     actor: String,

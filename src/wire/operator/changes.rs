@@ -1,23 +1,20 @@
 //! The change stream: server-sent events, each with the newest change number.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// An event of the change stream.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Change")]
-pub struct ChangeEvent {
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ChangeJson {
     /// The change number.
-    #[schemars(extend("pattern" = "^[0-9]+$"))]
-    pub id: String,
-    #[schemars(extend("enum" = ["change"]))]
-    pub event: &'static str,
+    pub(crate) id: String,
+    pub(crate) event: &'static str,
     /// The number once more, as JSON.
     pub data: String,
 }
 
-impl ChangeEvent {
-    pub fn of(number: u64) -> Self {
+impl ChangeJson {
+    pub(crate) fn of(number: u64) -> Self {
         Self { id: number.to_string(), event: "change", data: format!("{{\"number\":{number}}}") }
     }
 

@@ -1,6 +1,5 @@
 //! API keys and client credentials in JSON. A secret is in the answer that creates it, and nowhere else.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::text::{Text, bare};
@@ -8,9 +7,9 @@ use crate::domain::time::Timestamp;
 use crate::domain::{CreatedCredential, Credential, CredentialKind, Environment, KeyScope, Secret};
 
 /// An API key.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Key")]
-pub struct KeyJson {
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct KeyJson {
     id: String,
     scope: Text<KeyScope>,
     #[serde(flatten)]
@@ -18,15 +17,16 @@ pub struct KeyJson {
 }
 
 /// Client credentials.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Client")]
-pub struct ClientJson {
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ClientJson {
     id: String,
     #[serde(flatten)]
     life: LifeJson,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct LifeJson {
     /// Which of the two worlds it was made for; null for a key from before this was kept that has not been used since.
@@ -92,9 +92,9 @@ impl From<ClientJson> for Credential {
 }
 
 /// An API key with its own text, told this once.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "CreatedKey")]
-pub struct CreatedKeyJson {
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CreatedKeyJson {
     #[serde(flatten)]
     key: KeyJson,
     #[serde(rename = "key")]
@@ -102,9 +102,9 @@ pub struct CreatedKeyJson {
 }
 
 /// Client credentials with their secret, told this once.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "CreatedClient")]
-pub struct CreatedClientJson {
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CreatedClientJson {
     #[serde(flatten)]
     client: ClientJson,
     secret: Text<Secret>,

@@ -1,6 +1,5 @@
 //! Deliveries in JSON, and the query that asks for some of them.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded::Serializer;
 
@@ -14,10 +13,10 @@ use crate::domain::{
 };
 
 /// One event on its way to one endpoint.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Delivery")]
-pub struct DeliveryJson {
+pub(crate) struct DeliveryJson {
     id: Text<DeliveryId>,
     event_id: Text<EventId>,
     /// `alert.created` or `alert.resolved`.
@@ -51,22 +50,21 @@ pub type DeliveryPageJson = PageJson<DeliveryJson, Text<DeliveryId>>;
 stands_for!(DeliveryPageJson, DeliveryPage, { data, next } {});
 
 /// A delivery with its body and its attempts.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "DeliveryLog")]
-pub struct DeliveryLogJson {
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct DeliveryLogJson {
     #[serde(flatten)]
     delivery: DeliveryJson,
     /// What is sent at each attempt, to the byte.
     body: String,
-    tries: Vec<TryJson>,
+    tries: Vec<DeliveryAttemptJson>,
 }
 
 /// One attempt to deliver.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "DeliveryAttempt")]
-struct TryJson {
-    #[schemars(range(min = 1))]
+struct DeliveryAttemptJson {
     number: u32,
     started_at: Text<Timestamp>,
     duration_ms: u64,
@@ -79,22 +77,24 @@ struct TryJson {
     sent: Option<SentJson>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(inline))]
 struct SentJson {
     url: String,
     headers: Vec<HeaderJson>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(inline))]
 struct HeaderJson {
     name: String,
     value: String,
 }
 
 stands_for!(DeliveryLogJson, DeliveryLog, { delivery, body } { tries: attempts });
-stands_for!(TryJson, DeliveryAttempt, { number, started_at, duration_ms, status, error, answer, sent } {});
+stands_for!(DeliveryAttemptJson, DeliveryAttempt, { number, started_at, duration_ms, status, error, answer, sent } {});
 stands_for!(SentJson, SentRequest, { url, headers } {});
 
 impl Member<(String, String)> for HeaderJson {
@@ -108,10 +108,10 @@ impl Member<(String, String)> for HeaderJson {
 }
 
 /// How many deliveries are due again.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Redelivered")]
-pub struct RedeliveredJson {
-    pub redelivered: u64,
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct RedeliveredJson {
+    pub(crate) redelivered: u64,
 }
 
 /// The query string of a list of deliveries.

@@ -1,20 +1,18 @@
 //! Webhook endpoints in JSON. No credential is ever in an answer.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::requests::SIGNING_SECRET;
 use super::text::{Text, bare};
 use crate::domain::time::Timestamp;
 use crate::domain::url::EndpointUrl;
 use crate::domain::{Endpoint, EndpointId, Secret};
 
 /// A webhook endpoint.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Endpoint")]
-pub struct EndpointJson {
-    pub id: Text<EndpointId>,
+pub(crate) struct EndpointJson {
+    pub(crate) id: Text<EndpointId>,
     url: Text<EndpointUrl>,
     /// `Basic`, or the name of the header that holds the credential.
     auth: String,
@@ -99,14 +97,13 @@ impl From<EndpointJson> for Endpoint {
 }
 
 /// An endpoint, with its signing secret where that was made just now: it is told this once.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "CreatedEndpoint")]
-pub struct CreatedEndpointJson {
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CreatedEndpointJson {
     #[serde(flatten)]
     pub endpoint: EndpointJson,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("pattern" = SIGNING_SECRET))]
-    pub secret: Option<Text<Secret>>,
+    pub(crate) secret: Option<Text<Secret>>,
 }
 
 impl CreatedEndpointJson {

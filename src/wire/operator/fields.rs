@@ -112,7 +112,7 @@ mod tests {
     #[case(json!({"insecureHttp": null}), "insecureHttp", "is null: a boolean is allowed")]
     #[case(json!({"sign": "hunter22"}), "sign", "is a text: a boolean is allowed")]
     #[case(json!({"auth": "hunter22"}), "auth", "is not known here: basic or header is allowed")]
-    #[case(json!({"auth": {"token": "hunter22"}}), "auth.token", "is not known here: basic or header is allowed")]
+    #[case(json!({"auth": {"token": "hunter22"}}), "auth", "is not known here: basic or header is allowed")]
     #[case(json!({"auth": {"basic": {"username": "x"}}}), "auth.basic.password", "is required")]
     #[case(json!({"auth": {"basic": ["x", "hunter22"]}}), "auth.basic", "is an array: an object is allowed")]
     #[case(

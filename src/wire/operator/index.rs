@@ -1,16 +1,14 @@
 //! The first route, which says what there is, in JSON.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::text::Text;
 use crate::domain::{Environment, Organization, OrganizationId};
 
 /// The service and its routes.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Index")]
-pub struct IndexJson {
-    #[schemars(extend("enum" = [SERVICE]))]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct IndexJson {
     service: String,
     version: String,
     pub environment: Text<Environment>,
@@ -21,15 +19,17 @@ pub struct IndexJson {
 /// What every avert calls itself.
 const SERVICE: &str = "avert";
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
-pub struct OrganizationJson {
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(inline))]
+pub(crate) struct OrganizationJson {
     id: Text<OrganizationId>,
     pub name: String,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(inline))]
 struct RouteJson {
     method: String,
     path: String,

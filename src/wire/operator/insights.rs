@@ -1,7 +1,6 @@
 //! Insights in JSON: what lapses when, how alerts stand, what was answered and missed.
 
 use chrono::NaiveDate;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::members::{Member, stands_for};
@@ -12,28 +11,28 @@ use crate::domain::{
 };
 
 /// Statistics of the alerts within a filter.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Insights")]
-pub struct InsightsJson {
+pub(crate) struct InsightsJson {
     lapsing: Vec<LapsingJson>,
-    kinds: Vec<KindJson>,
+    kinds: Vec<KindCountJson>,
     /// How many minutes east of UTC the days are.
     #[serde(default)]
     utc_offset: i32,
     /// The last 30 days; those without anything are left out.
-    days: Vec<DayJson>,
+    days: Vec<DayCountJson>,
     /// How long the answers of these days took.
     response_times: Vec<ResponseTimeJson>,
     /// Alerts raised on these days whose answer has no time.
     undated: u64,
     /// What the card schemes' monitoring programmes may count of all alerts of this month, whatever the filter.
-    monitored: Vec<MonitoredJson>,
+    monitored: Vec<MonitoredCountJson>,
 }
 
 /// What lapses within a quarter of an hour in one currency.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Lapsing")]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct LapsingJson {
     /// The beginning of the quarter; null for all that lapses later than 72 hours ahead.
     quarter: Option<Text<Timestamp>>,
@@ -48,9 +47,9 @@ struct LapsingJson {
 }
 
 /// How the alerts of one network and type stand.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "KindCount")]
-struct KindJson {
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct KindCountJson {
     provider: Text<Provider>,
     r#type: Text<AlertType>,
     /// Waiting for an answer.
@@ -64,10 +63,10 @@ struct KindJson {
 }
 
 /// What came, was answered and lapsed on one day at one network.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "DayCount")]
-struct DayJson {
+struct DayCountJson {
     day: Text<NaiveDate>,
     provider: Text<Provider>,
     raised: u64,
@@ -81,8 +80,8 @@ struct DayJson {
 }
 
 /// How many answers came so long after their alerts.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "ResponseTime")]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ResponseTimeJson {
     /// Rounded up: to 5 from two hours on, to 60 from three days on.
     minutes: u64,
@@ -90,10 +89,10 @@ struct ResponseTimeJson {
 }
 
 /// What monitoring programmes may count on one scheme's cards.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "MonitoredCount")]
-struct MonitoredJson {
+struct MonitoredCountJson {
     scheme: Text<CardScheme>,
     fraud_reports: u64,
     /// Answered with a chargeback, or not in time.
@@ -102,10 +101,10 @@ struct MonitoredJson {
 
 stands_for!(InsightsJson, Insights, { lapsing, kinds, days, response_times, undated,
     monitored } { utc_offset: calendar });
-stands_for!(KindJson, KindCount, { provider, waiting, answered, late, missed } { r#type: alert_type });
-stands_for!(DayJson, DayCount, { day, provider, raised, refunded, not_refunded, not_settled, invalid, missed } {});
+stands_for!(KindCountJson, KindCount, { provider, waiting, answered, late, missed } { r#type: alert_type });
+stands_for!(DayCountJson, DayCount, { day, provider, raised, refunded, not_refunded, not_settled, invalid, missed } {});
 stands_for!(ResponseTimeJson, ResponseTime, { minutes, alerts } {});
-stands_for!(MonitoredJson, MonitoredCount, { scheme, fraud_reports, chargebacks } {});
+stands_for!(MonitoredCountJson, MonitoredCount, { scheme, fraud_reports, chargebacks } {});
 
 impl Member<Calendar> for i32 {
     fn of(field: Calendar) -> Self {

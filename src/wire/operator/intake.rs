@@ -1,6 +1,5 @@
 //! Alerts on their way in, what became of them, and the companies they belong to, in JSON.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -35,10 +34,10 @@ fn row_json(row: &AlertPatch, now: Timestamp) -> String {
 }
 
 /// What became of alerts that were brought in.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "IngestReport")]
-pub struct IngestReportJson {
+pub(crate) struct IngestReportJson {
     created: u64,
     updated: u64,
     unchanged: u64,
@@ -55,10 +54,9 @@ pub struct IngestReportJson {
     unknown_types: Vec<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "RejectedRow")]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct RejectedRowJson {
-    #[schemars(range(min = 1))]
     line: u64,
     field: String,
     message: String,
@@ -99,10 +97,10 @@ impl Member<RejectedRow> for RejectedRowJson {
 }
 
 /// A company with its enrollments.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Company")]
-pub struct CompanyJson {
+pub(crate) struct CompanyJson {
     id: Text<CompanyId>,
     enrollment_ids: Vec<Text<EnrollmentId>>,
 }

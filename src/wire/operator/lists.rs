@@ -1,16 +1,16 @@
 //! The envelopes of lists and pages.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most rows of a page.
 pub const MOST_ROWS: u32 = 100;
 
 /// A whole list.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "{T}List")]
-pub struct ListJson<T> {
-    pub data: Vec<T>,
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "{T}List"))]
+pub(crate) struct ListJson<T> {
+    pub(crate) data: Vec<T>,
 }
 
 impl<T> ListJson<T> {
@@ -24,9 +24,10 @@ impl<T> ListJson<T> {
 }
 
 /// A page of a list. The next one is asked for with `next`; null on the last page.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "{T}Page")]
-pub struct PageJson<T, N> {
-    pub data: Vec<T>,
-    pub next: Option<N>,
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "{T}Page"))]
+pub(crate) struct PageJson<T, N> {
+    pub(crate) data: Vec<T>,
+    pub(crate) next: Option<N>,
 }

@@ -22,7 +22,7 @@ mod text;
 
 pub(crate) use self::attempts::AttemptJson;
 pub(crate) use self::audit::AuditEntryJson;
-pub(crate) use self::changes::ChangeEvent;
+pub(crate) use self::changes::ChangeJson;
 pub(crate) use self::credentials::{ClientJson, CreatedClientJson, CreatedKeyJson, KeyJson};
 pub(crate) use self::deliveries::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, RedeliveredJson, delivery_query};
 pub(crate) use self::endpoints::{CreatedEndpointJson, EndpointJson};

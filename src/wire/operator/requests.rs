@@ -2,65 +2,33 @@
 //! described.
 
 use chrono::TimeDelta;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::fields::{given, object, whole};
 use super::text::Text;
-use crate::domain::signing::{LONGEST_OVERLAP, OVERLAP};
+use crate::domain::signing::OVERLAP;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
     CaCertificates, EndpointAuth, EndpointChange, FieldError, KeyScope, NewEndpoint, Secret, SigningChange,
 };
 
-/// `whsec_` and 24 to 64 bytes in base64, with its padding.
-pub(super) const SIGNING_SECRET: &str = "^whsec_(([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/][AQgw]==|\
-    [A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?\
-    |([A-Za-z0-9+/]{4}){21}([A-Za-z0-9+/][AQgw]==)?)$";
-
-/// Certificates in PEM form, or nothing but blanks.
-const CERTIFICATES: &str = r"^\s*$|-----BEGIN CERTIFICATE-----";
-
-const URL: &str = "^https?://[^@#]+$";
-
-/// Where the credential and the alerts do not go in clear beyond this machine.
-const SAFE_URL: &str = "^(https:|http://(([^/?#@:]+\\.)?localhost\\.?|127\\.[0-9.]+|\\[::1\\])([:/?]|$))";
-
-/// Either the address is safe, or plain http is allowed.
-fn safe_or_allowed() -> serde_json::Value {
-    json!([{"anyOf": [
-        {"properties": {"url": {"pattern": SAFE_URL}}},
-        {"required": ["insecureHttp"], "properties": {"insecureHttp": {"const": true}}},
-    ]}])
-}
-
 /// A webhook endpoint that is to be.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-// A secret of one's own is for signing with.
-#[schemars(
-    rename = "NewEndpoint",
-    extend("allOf" = safe_or_allowed(), "not" = {"properties": {"sign": {"const": false}, "secret": {}},
-        "required": ["sign", "secret"]})
-)]
-pub struct NewEndpointJson {
-    #[schemars(extend("format" = "uri", "pattern" = URL, "maxLength" = 2048))]
+pub(crate) struct NewEndpointJson {
     url: String,
     /// Allows plain http beyond this machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[schemars(extend("default" = false))]
     insecure_http: bool,
     auth: EndpointAuthJson,
     /// Whether deliveries are signed; with a secret that is made where none is given.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
     sign: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    #[schemars(extend("pattern" = SIGNING_SECRET))]
     secret: Option<Text<Secret>>,
     /// Certificates (PEM) that are trusted there, and no others: of an authority, or the receiver's own.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    #[schemars(extend("pattern" = CERTIFICATES))]
     ca_certificate: Option<String>,
 }
 
@@ -95,16 +63,14 @@ impl From<NewEndpoint> for NewEndpointJson {
 }
 
 /// What is to change about an endpoint.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(rename = "EndpointChange", extend("allOf" = safe_or_allowed()))]
 pub(crate) struct EndpointChangeJson {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    #[schemars(extend("format" = "uri", "pattern" = URL, "maxLength" = 2048))]
     url: Option<String>,
     /// Allows plain http beyond this machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[schemars(extend("default" = false))]
     insecure_http: bool,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
     auth: Option<EndpointAuthJson>,
@@ -113,7 +79,6 @@ pub(crate) struct EndpointChangeJson {
     /// Certificates (PEM) that are trusted there, and no others; an empty text for the authorities of the machine that
     /// sends.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    #[schemars(extend("pattern" = CERTIFICATES))]
     ca_certificate: Option<String>,
 }
 
@@ -144,17 +109,15 @@ impl From<EndpointChange> for EndpointChangeJson {
 }
 
 /// The signing secret that is to take the place of the one before.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(rename = "NewSecret")]
-pub struct NewSecretJson {
+pub(crate) struct NewSecretJson {
     /// One is made where none is given.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    #[schemars(extend("pattern" = SIGNING_SECRET))]
     secret: Option<Text<Secret>>,
     /// How long the secret before signs along.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
-    #[schemars(extend("minimum" = 0, "maximum" = LONGEST_OVERLAP.num_hours(), "default" = OVERLAP.num_hours()))]
     overlap_hours: Option<i64>,
 }
 
@@ -179,42 +142,39 @@ impl NewSecretJson {
 }
 
 /// The credential that an endpoint knows avert by.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "EndpointAuth")]
 enum EndpointAuthJson {
     #[serde(deserialize_with = "object")]
-    Basic(BasicJson),
+    Basic(BasicCredentialJson),
     #[serde(deserialize_with = "object")]
-    Header(HeaderJson),
+    Header(HeaderCredentialJson),
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "BasicCredential", extend("not" = {"properties": {"username": {"const": ""},
-    "password": {"const": ""}}}))]
-struct BasicJson {
-    #[schemars(extend("pattern" = r"^[^:\u0000-\u001f\u007f-\u009f]*$", "maxLength" = 4096))]
+struct BasicCredentialJson {
     username: String,
-    #[schemars(extend("pattern" = r"^[^\u0000-\u001f\u007f-\u009f]*$", "maxLength" = 4096))]
     password: Text<Secret>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "HeaderCredential")]
-struct HeaderJson {
-    #[schemars(extend("pattern" = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "maxLength" = 128))]
+struct HeaderCredentialJson {
     name: String,
-    #[schemars(extend("pattern" = "^[!-~]([ -~]*[!-~])?$", "maxLength" = 4096))]
     value: Text<Secret>,
 }
 
 impl From<EndpointAuthJson> for EndpointAuth {
     fn from(json: EndpointAuthJson) -> Self {
         match json {
-            EndpointAuthJson::Basic(BasicJson { username, password }) => Self::Basic { username, password: password.0 },
-            EndpointAuthJson::Header(HeaderJson { name, value }) => Self::Header { name, value: value.0 },
+            EndpointAuthJson::Basic(BasicCredentialJson { username, password }) => {
+                Self::Basic { username, password: password.0 }
+            }
+            EndpointAuthJson::Header(HeaderCredentialJson { name, value }) => Self::Header { name, value: value.0 },
         }
     }
 }
@@ -222,27 +182,29 @@ impl From<EndpointAuthJson> for EndpointAuth {
 impl From<EndpointAuth> for EndpointAuthJson {
     fn from(auth: EndpointAuth) -> Self {
         match auth {
-            EndpointAuth::Basic { username, password } => Self::Basic(BasicJson { username, password: Text(password) }),
-            EndpointAuth::Header { name, value } => Self::Header(HeaderJson { name, value: Text(value) }),
+            EndpointAuth::Basic { username, password } => {
+                Self::Basic(BasicCredentialJson { username, password: Text(password) })
+            }
+            EndpointAuth::Header { name, value } => Self::Header(HeaderCredentialJson { name, value: Text(value) }),
         }
     }
 }
 
 /// An API key that is to be.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "NewKey")]
-pub struct NewKeyJson {
+pub(crate) struct NewKeyJson {
     /// What it may do; `alerts` where nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
     pub(crate) scope: Option<Text<KeyScope>>,
 }
 
 /// A person's word on a parked decision.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "AttemptDecision")]
-pub struct AttemptDecisionJson {
+pub(crate) struct AttemptDecisionJson {
     /// Whether the network applied it.
     pub applied: bool,
 }

@@ -1,9 +1,6 @@
 //! Statistics of alerts in JSON: sums, counts by day and kind, money at risk.
 
-use std::collections::BTreeMap;
-
 use chrono::NaiveDate;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -15,23 +12,23 @@ use crate::domain::{AlertStatus, AlertType, Amount, AtRisk, Count, Currency, Cur
 pub const MOST_HOURS: u32 = 87_600;
 
 /// How many alerts there are, and the money that waits for an answer.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Counts")]
-pub struct CountsJson {
-    pub total: u64,
-    #[schemars(with = "BTreeMap<String, u64>")]
+pub(crate) struct CountsJson {
+    pub(crate) total: u64,
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
     by_status: Map<String, Value>,
-    #[schemars(with = "BTreeMap<String, u64>")]
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
     by_provider: Map<String, Value>,
     pub days: Vec<CountJson>,
     pub at_risk: Vec<AtRiskJson>,
 }
 
 /// How many alerts there are of one kind on one day.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Count")]
-pub struct CountJson {
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CountJson {
     /// The UTC day of the alerts; null for those without a time.
     day: Option<Text<NaiveDate>>,
     provider: Text<Provider>,
@@ -43,18 +40,18 @@ pub struct CountJson {
 }
 
 /// Money that waits for an answer in one currency.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "AtRisk")]
-pub struct AtRiskJson {
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct AtRiskJson {
     currency: String,
     amount: Text<Amount>,
     alerts: u64,
 }
 
 /// The sum of alerts in one currency.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "CurrencySum")]
-pub struct CurrencySumJson {
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CurrencySumJson {
     currency: String,
     /// The sum of those whose amount is known.
     amount: Text<Amount>,

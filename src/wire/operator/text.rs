@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use chrono::NaiveDate;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -19,15 +18,14 @@ use crate::domain::{
 #[derive(Debug, Clone)]
 pub struct Text<T>(pub T);
 
-/// How a scalar is written, read and described.
-pub trait Scalar: Sized {
+/// How a scalar is written and read.
+pub(crate) trait Scalar: Sized {
     fn write(&self) -> Cow<'_, str>;
     fn read(text: String) -> Option<Self>;
     /// What a text is allowed to be.
     fn allowed() -> String {
         "a text of its kind".to_owned()
     }
-    fn describe() -> Schema;
 }
 
 /// What is in it, where it is there.
@@ -49,22 +47,8 @@ impl<'de, T: Scalar> Deserialize<'de> for Text<T> {
     }
 }
 
-impl<T: Scalar> JsonSchema for Text<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Text".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        T::describe()
-    }
-}
-
 macro_rules! as_displayed {
-    ($schema:tt: $($scalar:ty),+) => {$(
+    ($($scalar:ty),+) => {$(
         impl Scalar for $scalar {
             fn write(&self) -> Cow<'_, str> {
                 self.to_string().into()
@@ -73,20 +57,22 @@ macro_rules! as_displayed {
             fn read(text: String) -> Option<Self> {
                 text.parse().ok()
             }
-
-            fn describe() -> Schema {
-                json_schema!($schema)
-            }
         }
     )+};
 }
 
 as_displayed!(
-    {"type": "string", "format": "uuid"}: AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId,
-        EventId, OrganizationId
+    AlertId,
+    AttemptId,
+    CompanyId,
+    DeliveryId,
+    EndpointId,
+    EnrollmentId,
+    EventId,
+    OrganizationId,
+    NaiveDate,
+    Amount
 );
-as_displayed!({"type": "string", "format": "date"}: NaiveDate);
-as_displayed!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}: Amount);
 
 macro_rules! words {
     ($($word:ty),+) => {$(
@@ -101,10 +87,6 @@ macro_rules! words {
 
             fn allowed() -> String {
                 format!("one of {}", Self::ALL.map(Self::as_str).join(", "))
-            }
-
-            fn describe() -> Schema {
-                json_schema!({"type": "string", "enum": Self::ALL.map(Self::as_str)})
             }
         }
     )+};
@@ -122,10 +104,6 @@ macro_rules! open_words {
             fn read(text: String) -> Option<Self> {
                 Some(Self::parse(&text))
             }
-
-            fn describe() -> Schema {
-                json_schema!({"type": "string"})
-            }
         }
     )+};
 }
@@ -139,10 +117,6 @@ impl Scalar for Timestamp {
 
     fn read(text: String) -> Option<Self> {
         from_iso(&text)
-    }
-
-    fn describe() -> Schema {
-        json_schema!({"type": "string", "format": "date-time"})
     }
 }
 
@@ -160,10 +134,6 @@ impl Scalar for [u8; 32] {
         }
         Some(bytes)
     }
-
-    fn describe() -> Schema {
-        json_schema!({"type": "string", "pattern": "^[0-9a-f]{64}$"})
-    }
 }
 
 impl Scalar for EndpointUrl {
@@ -174,10 +144,6 @@ impl Scalar for EndpointUrl {
     fn read(text: String) -> Option<Self> {
         Self::parse(&text, PlainHttp::Allowed).ok()
     }
-
-    fn describe() -> Schema {
-        json_schema!({"type": "string"})
-    }
 }
 
 impl Scalar for Secret {
@@ -187,9 +153,5 @@ impl Scalar for Secret {
 
     fn read(text: String) -> Option<Self> {
         Some(Self::new(text))
-    }
-
-    fn describe() -> Schema {
-        json_schema!({"type": "string"})
     }
 }

@@ -1,6 +1,6 @@
 //! Requests made out of the description: sound ones, and sound ones with something wrong in one place or several.
 
-use avert::api::{ROUTES, openapi};
+use avert::api::ROUTES;
 use avert::wire::Dialect;
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 use uuid::Uuid;
 
+use super::super::openapi::document;
 use super::spoiling::{NASTY, body_bytes, nasty, spoil};
 
 /// What there is to ask for, and with what.
@@ -58,7 +59,7 @@ pub struct Descriptions {
 
 impl Descriptions {
     pub fn read() -> Self {
-        Self { current: openapi::document(Dialect::Current), older: openapi::document(Dialect::Older) }
+        Self { current: document(Dialect::Current), older: document(Dialect::Older) }
     }
 
     /// The one that a request goes by: its credential says so.

@@ -14,7 +14,7 @@ use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::find::{LONGEST_SEARCH, MOST_FOUND};
 use crate::wire::Dialect;
 use crate::wire::operator::{
-    AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeEvent, ClientJson, CompanyJson, CountsJson,
+    AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeJson, ClientJson, CompanyJson, CountsJson,
     CreatedClientJson, CreatedEndpointJson, CreatedKeyJson, CurrencySumJson, DeliveryJson, DeliveryLogJson,
     DeliveryPageJson, EndpointChangeJson, EndpointJson, IndexJson, IngestReportJson, InsightsJson, KeyJson, ListJson,
     MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
@@ -259,7 +259,7 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
                 200,
                 "Events without an end, each of this \
                 shape",
-                &[("text/event-stream", derived.answer::<ChangeEvent>())],
+                &[("text/event-stream", derived.answer::<ChangeJson>())],
             )
             .refused(400, "Last-Event-ID is no number"),
         operator("get", "/audit", "listAudit", "Who changed what, when and from where")
