@@ -78,7 +78,7 @@ impl Context {
                 ))
             }
         };
-        let home = match settings.database.address.0.clone() {
+        let home = match settings.database.address.clone() {
             Some(database) => home.with_database(database),
             None => home,
         };

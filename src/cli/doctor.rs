@@ -254,7 +254,7 @@ fn journals(desk: &Path) -> Vec<Finding> {
 
 /// The endpoints that the settings let no delivery reach, as far as that can be told without looking names up.
 fn closed_addresses(context: &Context, endpoints: &[(EndpointId, String)]) -> Option<Finding> {
-    let policy = AddressPolicy::new(context.settings.webhooks.allow.0.iter().copied());
+    let policy = AddressPolicy::new(context.settings.webhooks.allow.iter().copied());
     let refused = endpoints.iter().filter_map(|(id, address)| {
         let refused = policy.check_literal(&Url::parse(address).ok()?).err()?;
         Some(format!("endpoint {id}: {refused}"))

@@ -231,7 +231,7 @@ pub(super) fn engine_settings(settings: &Settings) -> EngineSettings {
     let defaults = EngineSettings::default();
     EngineSettings {
         environment: settings.environment.into(),
-        addresses: AddressPolicy::new(settings.webhooks.allow.0.iter().copied()),
+        addresses: AddressPolicy::new(settings.webhooks.allow.iter().copied()),
         endpoints_per_organization: settings.webhooks.endpoints_per_organization.0,
         windows,
         retention: retention(settings),

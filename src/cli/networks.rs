@@ -25,9 +25,6 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The longest that a gateway is left alone, unless its first pause is longer.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::seconds(60);
 
-/// The networks that the interface names.
-const NAMED: [Network; 3] = [Network::Ethoca, Network::Verifi, Network::Cdrn];
-
 /// The configured networks: providers and sources.
 pub(super) struct Networks {
     /// Who answers decisions.
@@ -99,7 +96,7 @@ pub(super) fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static st
         settings.gateways().any(|(set, _)| set == network)
             || closed(settings, known).iter().any(|(closed, _)| *closed == network.into())
     };
-    NAMED.into_iter().filter(|network| !has_gateway(*network)).map(Network::name).collect()
+    Network::ALL.into_iter().filter(|network| !has_gateway(*network)).map(Network::name).collect()
 }
 
 /// The name of this machine's own alerts of an organization, in the head of the console and in the journal: whoever
@@ -116,7 +113,7 @@ fn place(settings: &Settings, known: &[Known]) -> Option<String> {
     let simulated = simulated(settings, known);
     let simulated = match simulated.len() {
         0 => None,
-        all if all == NAMED.len() => Some("simulated networks".to_owned()),
+        all if all == Network::ALL.len() => Some("simulated networks".to_owned()),
         _ => Some(format!("simulated {}", simulated.join(" and "))),
     };
     let closed: Vec<&str> = closed(settings, known).into_iter().map(|(network, _)| network.as_str()).collect();

@@ -424,14 +424,14 @@ fn notices(settings: &config::Notices) -> NoticeSettings {
             config::DesktopSetting::Osc777 => Some(DesktopSequence::Osc777),
         },
         before: chrono::Duration::minutes(settings.before_minutes.0.into()),
-        quiet: settings.quiet.0,
+        quiet: settings.quiet,
     }
 }
 
 /// The link templates of the settings.
 fn links(settings: &config::Links) -> LinkTemplates {
     let config::Links { order, payment, ethoca, verifi, cdrn } = settings.clone();
-    LinkTemplates { order: order.0, payment: payment.0, ethoca: ethoca.0, verifi: verifi.0, cdrn: cdrn.0 }
+    LinkTemplates { order, payment, ethoca, verifi, cdrn }
 }
 
 /// Whether a browser would open before whoever sits at the terminal: not behind SSH, and only where there is a desktop.
@@ -444,7 +444,8 @@ fn can_browse(lookup: impl Fn(&str) -> Option<String>) -> bool {
 /// The settings that a flag or the environment says for this console, whatever the file does.
 fn overrides(args: &ConsoleArgs, lookup: impl Fn(&str) -> Option<String>) -> Vec<SettingOverride> {
     let by_variable = |setting: &UserSetting| {
-        lookup(setting.variable).filter(|text| !text.is_empty()).map(|_| setting.variable.to_owned())
+        let variable = config::Settings::variable_of(setting.table, setting.key)?;
+        lookup(variable).filter(|text| !text.is_empty()).map(|_| variable.to_owned())
     };
     let by_flag = |setting: &UserSetting| match setting.key {
         "theme" if args.theme.is_some() => Some("--theme".to_owned()),

@@ -1,14 +1,15 @@
 //! Configuration of the networks: gateways, authentication, capabilities.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
 
-use super::values::{
-    Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, read_word, word, write_word,
-};
+use super::ConfigError;
+use super::table::{Section, Table, table};
+use super::values::{Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, word};
 use crate::domain::Provider;
 use crate::domain::url::{BaseUrl, PlainHttp};
 use crate::domain::webhook::auth::valid_header;
@@ -25,6 +26,9 @@ pub enum Network {
 }
 
 impl Network {
+    /// Every one.
+    pub const ALL: [Self; 3] = [Self::Ethoca, Self::Verifi, Self::Cdrn];
+
     /// The word in settings.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,6 +44,15 @@ impl Network {
             Self::Ethoca => "ETHOCA",
             Self::Verifi => "VERIFI",
             Self::Cdrn => "CDRN",
+        }
+    }
+
+    /// The environment variable with the address of the gateway.
+    pub const fn url_variable(self) -> &'static str {
+        match self {
+            Self::Ethoca => "AVERT_ETHOCA_URL",
+            Self::Verifi => "AVERT_VERIFI_URL",
+            Self::Cdrn => "AVERT_CDRN_URL",
         }
     }
 
@@ -63,12 +76,6 @@ impl From<Network> for Provider {
     }
 }
 
-impl Serialize for Network {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
 impl<'de> Deserialize<'de> for Network {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         word(&String::deserialize(deserializer)?).map_err(D::Error::custom)
@@ -76,10 +83,9 @@ impl<'de> Deserialize<'de> for Network {
 }
 
 /// How avert is known to a gateway.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum NetworkAuth {
     /// `Authorization: Bearer`; the credential is the token.
-    #[default]
     Bearer,
     /// `Authorization: Basic`; the credential is `USER:PASSWORD`.
     Basic,
@@ -89,72 +95,53 @@ pub enum NetworkAuth {
     None,
 }
 
-/// Settings of one network. They are checked when they are read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-// What is derived becomes a function of its own, around which the check is put.
-#[serde(remote = "Self", default, deny_unknown_fields)]
-pub struct NetworkSettings {
-    /// Address of the gateway, in its normal form; empty where it is simulated.
-    pub url: String,
-    /// Whether plain http may leave this machine.
-    pub insecure_http: bool,
-    /// How avert is known there.
-    #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
-    pub auth: NetworkAuth,
-    /// Name of the header, with [`NetworkAuth::Header`].
-    pub header: String,
-    /// File with the credential; empty for the environment variable.
-    pub credential_file: PathBuf,
-    /// File with the certificates that are trusted there, and no others; empty for this machine's authorities.
-    pub ca_file: PathBuf,
-    /// Whether the gateway can be asked what became of a decision.
-    pub lookup: bool,
-    /// Whether it knows a repeated decision again.
-    pub idempotent: bool,
-    /// Whether it counts a repeated decision once without knowing it again.
-    pub final_error_only: bool,
-    /// How long a call may take.
-    pub timeout_seconds: TimeoutSeconds,
-    /// How long after a call a decision may still appear in look-ups.
-    pub settle_seconds: LagSeconds,
-    /// How many calls are with the gateway at the same time.
-    pub max_in_flight: Places,
-    /// After so many failures in a row it is left alone.
-    pub breaker_failures: Failures,
-    /// For how long at first.
-    pub breaker_pause_seconds: PauseSeconds,
-    /// Whether alerts are pulled from the gateway.
-    pub pull: bool,
-    /// How often.
-    pub pull_seconds: PullSeconds,
-    /// Name or id of the organization that pulled alerts are for; empty where there is only one.
-    pub pull_organization: String,
-    /// Whether the simulator answers for the network again, which had a gateway before; nothing else is said then.
-    pub simulated: bool,
-}
-
-impl Default for NetworkSettings {
-    fn default() -> Self {
-        Self {
-            url: String::new(),
-            insecure_http: false,
-            auth: NetworkAuth::default(),
-            header: String::new(),
-            credential_file: PathBuf::new(),
-            ca_file: PathBuf::new(),
-            lookup: false,
-            idempotent: false,
-            final_error_only: false,
-            timeout_seconds: TimeoutSeconds(10),
-            settle_seconds: LagSeconds(60),
-            max_in_flight: Places(8),
-            breaker_failures: Failures(5),
-            breaker_pause_seconds: PauseSeconds(5),
-            pull: false,
-            pull_seconds: PullSeconds(60),
-            pull_organization: String::new(),
-            simulated: false,
-        }
+table! {
+    /// Settings of one network. They are checked when they are read.
+    // What is derived becomes a function of its own, around which the check is put.
+    #[serde(remote = "Self")]
+    NetworkSettings {
+        /// Address of the gateway; paths are added to it. (AVERT_ETHOCA_URL) (AVERT_VERIFI_URL) (AVERT_CDRN_URL)
+        url: String = "";
+        /// Whether the address may be plain http beyond this machine, where others can read credential and alerts on
+        /// the way.
+        insecure_http: bool = false;
+        /// How avert is known there: bearer (a token), basic (USER:PASSWORD), header (a header of its own) or none.
+        auth: NetworkAuth = "bearer";
+        /// Name of the header, with auth = "header".
+        header: String = "";
+        /// File with the credential alone; empty for the environment: AVERT_ETHOCA_CREDENTIAL, AVERT_VERIFI_CREDENTIAL,
+        /// AVERT_CDRN_CREDENTIAL.
+        credential_file: PathBuf = "";
+        /// File with the certificates (PEM) that are trusted there, and no others; empty for this machine's
+        /// authorities.
+        ca_file: PathBuf = "";
+        /// Whether the gateway can be asked what became of a decision whose answer was lost.
+        lookup: bool = false;
+        /// Whether it knows the same decision sent again by its Idempotency-Key, and gives the first answer again.
+        idempotent: bool = false;
+        /// Whether it takes the same decision once, and says of a second one only that the alert was answered already.
+        final_error_only: bool = false;
+        /// Seconds that a call may take in all, 1 to 60.
+        timeout_seconds: TimeoutSeconds = 10;
+        /// Seconds after a call for which "not known" is no answer yet, 0 to 86400.
+        settle_seconds: LagSeconds = 60;
+        /// How many calls may be with the gateway at the same time, 1 to 1000; what finds no place within 3 seconds is
+        /// not sent.
+        max_in_flight: Places = 8;
+        /// After so many failures in a row (no connection, no answer, 5xx, nonsense), 1 to 1000, the gateway is left
+        /// alone.
+        breaker_failures: Failures = 5;
+        /// For so many seconds it is left alone at first, 1 to 3600, then twice as long each time, up to a minute; then
+        /// one call sees whether it answers again.
+        breaker_pause_seconds: PauseSeconds = 5;
+        /// Whether alerts are pulled from the gateway; they can also be pushed to POST /operator/v1/alerts.
+        pull: bool = false;
+        /// How often, in seconds, 1 to 3600.
+        pull_seconds: PullSeconds = 60;
+        /// Name or id of the organization that pulled alerts are for; empty where there is only one.
+        pull_organization: String = "";
+        /// Whether the simulator answers again for a network that had a gateway; then this stands alone in the section.
+        simulated: bool = false;
     }
 }
 
@@ -198,16 +185,37 @@ impl NetworkSettings {
     }
 }
 
-impl Serialize for NetworkSettings {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, serializer)
-    }
-}
-
 impl<'de> Deserialize<'de> for NetworkSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::deserialize(deserializer)?.check().map_err(D::Error::custom)
     }
+}
+
+impl Table for BTreeMap<Network, NetworkSettings> {
+    fn read_environment(&mut self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
+        for network in Network::ALL {
+            let variable = network.url_variable();
+            if let Some(url) = lookup(variable).filter(|url| !url.is_empty()) {
+                set_gateway(self, network, url).map_err(|message| ConfigError::Variable { variable, message })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn describe(name: &str, help: &'static str, all: &mut Vec<Section>) {
+        all.push(Section { name: name.to_owned(), help, settings: &[] });
+        NetworkSettings::describe("providers.ethoca", "", all);
+    }
+}
+
+/// Sets the address of a network's gateway; what the file says of the network otherwise stays.
+fn set_gateway(all: &mut BTreeMap<Network, NetworkSettings>, network: Network, url: String) -> Result<(), String> {
+    let known = all.remove(&network).unwrap_or_default();
+    if known.simulated {
+        return Err(format!("goes to a gateway, but the settings file says simulated = true of {}", network.as_str()));
+    }
+    all.insert(network, NetworkSettings { url, ..known }.check()?);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -217,7 +225,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::config::{ConfigError, DEFAULT_FILE, Settings};
+    use crate::config::{ConfigError, Settings};
 
     fn parse(text: &str) -> Result<Settings, ConfigError> {
         Settings::parse(text, Path::new("avert.toml"))
@@ -225,26 +233,22 @@ mod tests {
 
     /// The settings of a network that stand in the listed file, as they would be without the mark of a comment.
     fn listed() -> String {
-        let (_, section) = DEFAULT_FILE.split_once("[providers]\n").unwrap();
+        let text = include_str!("../../assets/config.default.toml");
+        let (_, section) = text.split_once("[providers]\n").unwrap();
+        let (_, section) = section.split_once("# [providers.ethoca]\n").unwrap();
         let (section, _) = section.split_once("\n\n").unwrap();
-        let is_setting =
-            |line: &&str| line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
-        section.lines().map(|line| line.trim_start_matches("# ")).filter(is_setting).collect::<Vec<_>>().join("\n")
+        let is_setting = |line: &&str| line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
+        let lines: Vec<&str> = section.lines().map(|line| line.trim_start_matches("# ")).filter(is_setting).collect();
+        format!("[providers.ethoca]\n{}", lines.join("\n"))
     }
 
     #[test]
-    fn the_settings_of_a_network_are_listed_with_their_defaults_and_completely() {
+    fn the_settings_of_a_network_are_listed_with_their_defaults() {
         let read = parse(&listed()).unwrap();
 
         let expected =
             NetworkSettings { url: "https://gateway.example/ethoca".to_owned(), ..NetworkSettings::default() };
         assert_eq!(read.providers[&Network::Ethoca], expected);
-        let in_file: toml::Table = toml::from_str(&listed()).unwrap();
-        assert_eq!(
-            in_file["providers"]["ethoca"],
-            toml::Value::try_from(&expected).unwrap(),
-            "a setting is missing from the list"
-        );
     }
 
     #[rstest]

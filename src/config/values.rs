@@ -1,24 +1,23 @@
 //! The values that settings take: words, numbers within bounds, addresses.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use clap::ValueEnum;
 use ipnet::IpNet;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
 use tracing::level_filters::LevelFilter;
 
-use crate::domain::database::{DatabaseAddressError, DatabaseLocation};
-use crate::domain::webhook::address::AllowedNetwork;
-use crate::domain::{AlertType, LinkTemplate, QuietHours};
+use super::NetworkAuth;
+use super::table::{SettingType, from_file, parsed};
+use crate::domain::AlertType;
 
 /// Which of the two worlds an engine is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EnvironmentName {
     /// For trying out.
-    #[default]
     Sandbox,
     /// The real one.
     Production,
@@ -34,10 +33,9 @@ impl From<EnvironmentName> for crate::domain::Environment {
 }
 
 /// What the simulator plays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SimulatorFault {
     /// Answers at once, always.
-    #[default]
     None,
     /// Fails now and then.
     Flaky,
@@ -50,20 +48,18 @@ pub enum SimulatorFault {
 }
 
 /// The clocks that the console tells moments by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TimesSetting {
     /// UTC, and local time beside it.
-    #[default]
     Both,
     Utc,
     Local,
 }
 
 /// Colours of the console.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ThemeSetting {
     /// By the terminal's background.
-    #[default]
     Auto,
     /// For dark backgrounds.
     Dark,
@@ -89,10 +85,9 @@ impl ThemeSetting {
 }
 
 /// How a notice reaches the desktop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DesktopSetting {
     /// Not at all.
-    #[default]
     Off,
     /// By the sequence of iTerm2, WezTerm, ghostty and Windows Terminal.
     Osc9,
@@ -100,46 +95,8 @@ pub enum DesktopSetting {
     Osc777,
 }
 
-/// The hours in which nothing rings; none where it is empty.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct QuietSetting(pub Option<QuietHours>);
-
-/// A link template; none where it is empty.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LinkSetting(pub Option<LinkTemplate>);
-
-/// Has a setting read from its text and written as that, where an empty text is none.
-macro_rules! or_nothing {
-    ($($name:ident),+) => {$(
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                if text.is_empty() { Ok(Self(None)) } else { text.parse().map(|value| Self(Some(value))) }
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match &self.0 {
-                    None => serializer.serialize_str(""),
-                    Some(value) => serializer.collect_str(value),
-                }
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-            }
-        }
-    )+};
-}
-
-or_nothing!(QuietSetting, LinkSetting);
-
 /// How much is logged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum LogLevel {
     /// Nothing.
     Off,
@@ -148,7 +105,6 @@ pub enum LogLevel {
     /// And what may be wrong.
     Warn,
     /// And what happens.
-    #[default]
     Info,
     /// And how.
     Debug,
@@ -181,12 +137,6 @@ impl LogLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listen(pub SocketAddr);
 
-impl Default for Listen {
-    fn default() -> Self {
-        Self(SocketAddr::from((Ipv4Addr::LOCALHOST, 7317)))
-    }
-}
-
 impl FromStr for Listen {
     type Err = String;
 
@@ -207,12 +157,6 @@ impl fmt::Display for Listen {
     }
 }
 
-impl Default for ConnectionsPerAddress {
-    fn default() -> Self {
-        Self(1_024)
-    }
-}
-
 /// A trusted proxy: an IP address, or a network in CIDR notation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrustedProxy(pub IpNet);
@@ -229,64 +173,9 @@ impl FromStr for TrustedProxy {
     }
 }
 
-impl Default for ListSeconds {
-    fn default() -> Self {
-        Self(5)
-    }
-}
-
-impl Default for TokensPerMinute {
-    fn default() -> Self {
-        Self(60)
-    }
-}
-
-/// Loopback and private networks that webhook endpoints may be at.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AllowedNetworks(pub Vec<AllowedNetwork>);
-
-impl FromStr for AllowedNetworks {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        list(text).map(Self)
-    }
-}
-
-impl Serialize for AllowedNetworks {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(ToString::to_string))
-    }
-}
-
-impl<'de> Deserialize<'de> for AllowedNetworks {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let texts = Vec::<String>::deserialize(deserializer)?;
-        texts.iter().map(|text| text.parse().map_err(D::Error::custom)).collect::<Result<_, _>>().map(Self)
-    }
-}
-
-impl Default for DatabaseConnections {
-    fn default() -> Self {
-        Self(20)
-    }
-}
-
-impl Default for EndpointsPerOrganization {
-    fn default() -> Self {
-        Self(32)
-    }
-}
-
 /// An alert type of the interface.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TypeName(pub AlertType);
-
-impl Serialize for TypeName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.as_str())
-    }
-}
 
 impl<'de> Deserialize<'de> for TypeName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -299,42 +188,11 @@ impl<'de> Deserialize<'de> for TypeName {
     }
 }
 
-/// Location of the database to use instead of `avert.db` in the data directory.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DatabaseSetting(pub Option<DatabaseLocation>);
-
-impl FromStr for DatabaseSetting {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.is_empty() {
-            return Ok(Self(None));
-        }
-        text.parse().map(|location| Self(Some(location))).map_err(|error: DatabaseAddressError| error.to_string())
-    }
-}
-
-impl Serialize for DatabaseSetting {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.0 {
-            None => serializer.serialize_str(""),
-            // Without its password.
-            Some(location) => serializer.collect_str(location),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for DatabaseSetting {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
 /// Defines whole numbers within bounds, read from a text and from a settings file.
 macro_rules! bounded {
     ($($(#[$about:meta])* pub struct $name:ident($least:literal..=$most:literal, $unit:literal);)+) => {$(
         $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct $name(pub u32);
 
         impl FromStr for $name {
@@ -347,13 +205,7 @@ macro_rules! bounded {
             }
         }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                // Refused in the words of the setting, whatever sort of value it is.
-                let value = toml::Value::deserialize(deserializer)?;
-                value.as_str().map_or_else(|| value.to_string(), str::to_owned).parse().map_err(D::Error::custom)
-            }
-        }
+        parsed!($name);
     )+};
 }
 
@@ -404,28 +256,12 @@ bounded! {
     pub struct PullSeconds(1..=3_600, "whole seconds");
 }
 
-/// Has settings written and read as text.
-macro_rules! as_text {
-    ($($name:ident),+) => {$(
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(&self.0)
-            }
-        }
+parsed!(Listen, TrustedProxy);
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-            }
-        }
-    )+};
-}
-
-as_text!(Listen, TrustedProxy);
-
-/// Reads a list separated by commas; empty items are none.
-pub(super) fn list<T: FromStr>(text: &str) -> Result<Vec<T>, T::Err> {
-    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::parse).collect()
+impl<'de> Deserialize<'de> for Hours {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_file(deserializer)
+    }
 }
 
 /// Reads one of an enum's words, exactly.
@@ -440,10 +276,14 @@ pub(super) fn word<T: ValueEnum>(text: &str) -> Result<T, String> {
     })
 }
 
-pub(super) fn read_word<'de, D: Deserializer<'de>, T: ValueEnum>(deserializer: D) -> Result<T, D::Error> {
-    word(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+macro_rules! words {
+    ($($kind:ty),+) => {$(
+        impl SettingType for $kind {
+            fn read(text: &str) -> Result<Self, String> {
+                word(text)
+            }
+        }
+    )+};
 }
 
-pub(super) fn write_word<S: Serializer, T: ValueEnum>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(value.to_possible_value().as_ref().map_or("", |value| value.get_name()))
-}
+words!(EnvironmentName, SimulatorFault, TimesSetting, ThemeSetting, DesktopSetting, LogLevel, NetworkAuth);

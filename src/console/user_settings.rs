@@ -16,8 +16,6 @@ pub struct UserSetting {
     /// The table of the settings file that it stands in, and its name there.
     pub table: &'static str,
     pub key: &'static str,
-    /// The environment variable that is stronger than the file.
-    pub variable: &'static str,
     /// What it is called on the screen.
     pub label: &'static str,
     /// What can be chosen, and what that means.
@@ -44,7 +42,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "console",
         key: "theme",
-        variable: "AVERT_THEME",
         label: "theme",
         options: &[
             (Word("auto"), "as the terminal's background calls for"),
@@ -63,7 +60,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "console",
         key: "grace_seconds",
-        variable: "AVERT_GRACE_SECONDS",
         label: "grace (s)",
         options: &[
             (Number(0), "a decision leaves at once and cannot be taken back"),
@@ -83,7 +79,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "console",
         key: "mouse",
-        variable: "AVERT_MOUSE",
         label: "mouse",
         options: &[
             (Flag(true), "clicks and the wheel work here"),
@@ -99,7 +94,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "console",
         key: "times",
-        variable: "AVERT_TIMES",
         label: "times",
         options: &[
             (Word("both"), "UTC, and beside it the time of this machine"),
@@ -118,7 +112,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "console",
         key: "motion",
-        variable: "AVERT_MOTION",
         label: "motion",
         options: &[
             (Flag(true), "the age of what is shown counts by the second"),
@@ -134,7 +127,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "console",
         key: "plain",
-        variable: "AVERT_PLAIN",
         label: "plain",
         options: &[(Flag(false), "with lines and boxes"), (Flag(true), "words and signs only, for screen readers")],
         current: |preferences| Flag(preferences.plain),
@@ -147,7 +139,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "notices",
         key: "bell",
-        variable: "",
         label: "bell",
         options: &[(Flag(true), "rings for what lapses soon and for what failed"), (Flag(false), "never rings")],
         current: |preferences| Flag(preferences.notices.bell),
@@ -160,7 +151,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "notices",
         key: "title",
-        variable: "",
         label: "title",
         options: &[
             (Flag(true), "the window's title tells of what lapses"),
@@ -176,7 +166,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "notices",
         key: "desktop",
-        variable: "",
         label: "desktop",
         options: &[
             (Word("off"), "no messages on the desktop"),
@@ -198,7 +187,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "notices",
         key: "before_minutes",
-        variable: "",
         label: "calls (min)",
         options: &[
             (Number(0), "before a deadline: not at all"),
@@ -217,7 +205,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "notices",
         key: "quiet",
-        variable: "",
         label: "quiet hours",
         options: &[
             (Hours(None), "it may ring at any time"),

@@ -33,7 +33,7 @@ use super::program_log;
 use super::rules::RulesText;
 use super::signals::Signals;
 use crate::api::{self, ApiOptions};
-use crate::config::{self, AllowedNetworks, Settings, SimulatorSettings};
+use crate::config::{self, Settings, SimulatorSettings};
 use crate::console::rules_file::RulesFile;
 use crate::console::terminal_input::TerminalInput;
 use crate::console::{NextConsole, Session, SessionInfo};
@@ -113,7 +113,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         console: context.settings.console.clone(),
         // Its receivers are its own.
         webhooks: config::Webhooks {
-            allow: AllowedNetworks(AllowedNetwork::loopback().to_vec()),
+            allow: AllowedNetwork::loopback().to_vec(),
             ..config::Webhooks::default()
         },
         ..Settings::default()

@@ -1,0 +1,197 @@
+//! Tables of settings: a setting is one line with its name, type, default and environment variable, below its help.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use super::ConfigError;
+
+/// A setting as it is described.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// The key in its section.
+    pub name: &'static str,
+    /// The default, as the file would have it.
+    pub default: &'static str,
+    /// The environment variable that is stronger than the file; empty where there is none.
+    pub variable: &'static str,
+    /// What it does.
+    pub help: &'static str,
+}
+
+/// A section of the settings file.
+#[derive(Debug, Clone)]
+pub struct Section {
+    /// The heading, such as `windows.types`; empty above all headings.
+    pub name: String,
+    /// What is in it.
+    pub help: &'static str,
+    /// Its settings, in the order of the file.
+    pub settings: &'static [Setting],
+}
+
+/// A table of settings.
+pub(super) trait Table {
+    /// Sets what the environment says.
+    fn read_environment(&mut self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError>;
+
+    /// Adds the table, and those inside it, to `all`.
+    fn describe(name: &str, help: &'static str, all: &mut Vec<Section>);
+}
+
+/// A type that settings are of. What is refused is told with what is allowed.
+pub(super) trait SettingType: Sized {
+    /// Reads a text of the environment, or a single value of the file.
+    fn read(text: &str) -> Result<Self, String>;
+
+    /// Reads a list of the file.
+    fn read_items(_items: &[String]) -> Result<Self, String> {
+        Err("a list is not allowed: one value".to_owned())
+    }
+}
+
+macro_rules! parsed {
+    ($($kind:ty),+) => {$(
+        impl $crate::config::table::SettingType for $kind {
+            fn read(text: &str) -> Result<Self, String> {
+                text.parse().map_err(|error| format!("{error}"))
+            }
+        }
+    )+};
+}
+
+parsed!(String, PathBuf);
+
+impl SettingType for bool {
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| format!("{text:?} is not allowed: true or false"))
+    }
+}
+
+/// An empty text is none.
+impl<T: FromStr<Err: Display>> SettingType for Option<T> {
+    fn read(text: &str) -> Result<Self, String> {
+        Some(text).filter(|text| !text.is_empty()).map(parse).transpose()
+    }
+}
+
+/// A text has commas between items; empty ones are none.
+impl<T: FromStr<Err: Display>> SettingType for Vec<T> {
+    fn read(text: &str) -> Result<Self, String> {
+        text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(parse).collect()
+    }
+
+    fn read_items(items: &[String]) -> Result<Self, String> {
+        items.iter().map(|item| parse(item)).collect()
+    }
+}
+
+fn parse<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+/// Reads a value of the file.
+pub(super) fn from_file<'de, D: Deserializer<'de>, T: SettingType>(deserializer: D) -> Result<T, D::Error> {
+    read_value(toml::Value::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// Reads a value as the file has it.
+pub(super) fn read_value<T: SettingType>(value: toml::Value) -> Result<T, String> {
+    let text = |value: toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match value {
+        toml::Value::Array(items) => T::read_items(&items.into_iter().map(text).collect::<Vec<_>>()),
+        toml::Value::Table(_) => Err("a table is not allowed: one value".to_owned()),
+        value => T::read(&text(value)),
+    }
+}
+
+/// Sets a field to what its environment variable says, where that says anything.
+pub(super) fn read_variable<T: SettingType>(
+    field: &mut T,
+    variable: &'static str,
+    lookup: &dyn Fn(&str) -> Option<String>,
+) -> Result<(), ConfigError> {
+    // An empty variable is one that is not set: that is how a shell takes one back.
+    if let Some(text) = lookup(variable).filter(|text| !text.is_empty()) {
+        *field = T::read(&text).map_err(|message| ConfigError::Variable { variable, message })?;
+    }
+    Ok(())
+}
+
+/// Defines a table of settings, and below `tables` those inside it.
+macro_rules! table {
+    (
+        $(#[$about:meta])*
+        $Table:ident { $(
+            $(#[doc = $help:literal])+
+            $name:ident: $kind:ty = $default:tt $(, $variable:literal)?;
+        )* }
+        $(tables { $(
+            $(#[doc = $inside:literal])+
+            $(#[serde($($how:tt)*)])?
+            $inner:ident: $Inner:ty;
+        )* })?
+    ) => {
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        $(#[$about])*
+        pub struct $Table {
+            $(
+                $(#[doc = $help])+
+                #[serde(deserialize_with = "crate::config::table::from_file")]
+                pub $name: $kind,
+            )*
+            $($(
+                $(#[doc = $inside])+
+                $(#[serde($($how)*)])?
+                pub $inner: $Inner,
+            )*)?
+        }
+
+        impl Default for $Table {
+            fn default() -> Self {
+                Self {
+                    $($name: crate::config::table::default_of(stringify!($default)),)*
+                    $($($inner: Default::default(),)*)?
+                }
+            }
+        }
+
+        impl crate::config::table::Table for $Table {
+            fn read_environment(
+                &mut self,
+                lookup: &dyn Fn(&str) -> Option<String>,
+            ) -> Result<(), crate::config::ConfigError> {
+                $($(crate::config::table::read_variable(&mut self.$name, $variable, lookup)?;)?)*
+                $($(self.$inner.read_environment(lookup)?;)*)?
+                let _ = lookup;
+                Ok(())
+            }
+
+            fn describe(name: &str, help: &'static str, all: &mut Vec<crate::config::Section>) {
+                const SETTINGS: &[crate::config::Setting] = &[$(crate::config::Setting {
+                    name: stringify!($name),
+                    default: stringify!($default),
+                    variable: concat!($($variable)?),
+                    help: concat!($($help),+),
+                },)*];
+                all.push(crate::config::Section { name: name.to_owned(), help, settings: SETTINGS });
+                $($(
+                    let inside = [name, stringify!($inner)].join(if name.is_empty() { "" } else { "." });
+                    <$Inner as crate::config::table::Table>::describe(&inside, concat!($($inside),+), all);
+                )*)?
+            }
+        }
+    };
+}
+
+pub(super) use {parsed, table};
+
+/// Reads the default of a table's line.
+pub(super) fn default_of<T: SettingType>(default: &str) -> T {
+    let value = default.parse::<toml::Value>().map_err(|error| error.to_string());
+    value.and_then(read_value).expect("a default is a value of its setting")
+}
