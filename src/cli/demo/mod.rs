@@ -112,10 +112,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         simulator: SimulatorSettings { fault: args.fault },
         console: context.settings.console.clone(),
         // Its receivers are its own.
-        webhooks: config::Webhooks {
-            allow: AllowedNetwork::loopback().to_vec(),
-            ..config::Webhooks::default()
-        },
+        webhooks: config::Webhooks { allow: AllowedNetwork::loopback().to_vec(), ..config::Webhooks::default() },
         ..Settings::default()
     };
     let log = program_log::start(context, &home.data_dir);

@@ -10,7 +10,7 @@ use crate::domain::{AlertId, AttemptId, Dialect, FieldError, Resolution, Resolut
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct AttemptJson {
+pub struct AttemptJson {
     id: Text<AttemptId>,
     alert_id: Text<AlertId>,
     state: String,

@@ -10,8 +10,8 @@ use crate::domain::time::Timestamp;
 /// An entry of the audit log.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct AuditEntryJson {
-    pub(crate) number: u64,
+pub struct AuditEntryJson {
+    pub number: u64,
     at: Text<Timestamp>,
     /// Who did it.
     actor: String,

@@ -5,16 +5,16 @@ use serde::Serialize;
 /// An event of the change stream.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ChangeJson {
+pub struct ChangeJson {
     /// The change number.
-    pub(crate) id: String,
-    pub(crate) event: &'static str,
+    pub id: String,
+    pub event: &'static str,
     /// The number once more, as JSON.
     pub data: String,
 }
 
 impl ChangeJson {
-    pub(crate) fn of(number: u64) -> Self {
+    pub fn of(number: u64) -> Self {
         Self { id: number.to_string(), event: "change", data: format!("{{\"number\":{number}}}") }
     }
 

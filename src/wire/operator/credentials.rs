@@ -9,7 +9,7 @@ use crate::domain::{CreatedCredential, Credential, CredentialKind, Environment, 
 /// An API key.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct KeyJson {
+pub struct KeyJson {
     id: String,
     scope: Text<KeyScope>,
     #[serde(flatten)]
@@ -19,7 +19,7 @@ pub(crate) struct KeyJson {
 /// Client credentials.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ClientJson {
+pub struct ClientJson {
     id: String,
     #[serde(flatten)]
     life: LifeJson,
@@ -94,7 +94,7 @@ impl From<ClientJson> for Credential {
 /// An API key with its own text, told this once.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct CreatedKeyJson {
+pub struct CreatedKeyJson {
     #[serde(flatten)]
     key: KeyJson,
     #[serde(rename = "key")]
@@ -104,7 +104,7 @@ pub(crate) struct CreatedKeyJson {
 /// Client credentials with their secret, told this once.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct CreatedClientJson {
+pub struct CreatedClientJson {
     #[serde(flatten)]
     client: ClientJson,
     secret: Text<Secret>,

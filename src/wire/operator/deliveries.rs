@@ -16,7 +16,7 @@ use crate::domain::{
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct DeliveryJson {
+pub struct DeliveryJson {
     id: Text<DeliveryId>,
     event_id: Text<EventId>,
     /// `alert.created` or `alert.resolved`.
@@ -52,7 +52,7 @@ stands_for!(DeliveryPageJson, DeliveryPage, { data, next } {});
 /// A delivery with its body and its attempts.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct DeliveryLogJson {
+pub struct DeliveryLogJson {
     #[serde(flatten)]
     delivery: DeliveryJson,
     /// What is sent at each attempt, to the byte.
@@ -110,8 +110,8 @@ impl Member<(String, String)> for HeaderJson {
 /// How many deliveries are due again.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct RedeliveredJson {
-    pub(crate) redelivered: u64,
+pub struct RedeliveredJson {
+    pub redelivered: u64,
 }
 
 /// The query string of a list of deliveries.

@@ -11,8 +11,8 @@ use crate::domain::{Endpoint, EndpointId, Secret};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct EndpointJson {
-    pub(crate) id: Text<EndpointId>,
+pub struct EndpointJson {
+    pub id: Text<EndpointId>,
     url: Text<EndpointUrl>,
     /// `Basic`, or the name of the header that holds the credential.
     auth: String,
@@ -99,11 +99,11 @@ impl From<EndpointJson> for Endpoint {
 /// An endpoint, with its signing secret where that was made just now: it is told this once.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct CreatedEndpointJson {
+pub struct CreatedEndpointJson {
     #[serde(flatten)]
     pub endpoint: EndpointJson,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) secret: Option<Text<Secret>>,
+    pub secret: Option<Text<Secret>>,
 }
 
 impl CreatedEndpointJson {

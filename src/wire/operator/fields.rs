@@ -12,7 +12,7 @@ use serde_path_to_error::{Deserializer as Traced, Path, Segment, Track};
 use crate::domain::FieldError;
 
 /// Reads a body, or tells the first field that is wrong with it and what is allowed there.
-pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, FieldError> {
+pub fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, FieldError> {
     let json: Value =
         serde_json::from_slice(body).map_err(|error| FieldError::new("body", format!("is not JSON: {error}")))?;
     let mut track = Track::new();

@@ -8,7 +8,7 @@ use crate::domain::{Environment, Organization, OrganizationId};
 /// The service and its routes.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct IndexJson {
+pub struct IndexJson {
     service: String,
     version: String,
     pub environment: Text<Environment>,
@@ -22,7 +22,7 @@ const SERVICE: &str = "avert";
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(inline))]
-pub(crate) struct OrganizationJson {
+pub struct OrganizationJson {
     id: Text<OrganizationId>,
     pub name: String,
 }

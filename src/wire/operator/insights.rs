@@ -14,7 +14,7 @@ use crate::domain::{
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct InsightsJson {
+pub struct InsightsJson {
     lapsing: Vec<LapsingJson>,
     kinds: Vec<KindCountJson>,
     /// How many minutes east of UTC the days are.

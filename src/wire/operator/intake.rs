@@ -37,7 +37,7 @@ fn row_json(row: &AlertPatch, now: Timestamp) -> String {
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct IngestReportJson {
+pub struct IngestReportJson {
     created: u64,
     updated: u64,
     unchanged: u64,
@@ -100,7 +100,7 @@ impl Member<RejectedRow> for RejectedRowJson {
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct CompanyJson {
+pub struct CompanyJson {
     id: Text<CompanyId>,
     enrollment_ids: Vec<Text<EnrollmentId>>,
 }

@@ -9,8 +9,8 @@ pub const MOST_ROWS: u32 = 100;
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "{T}List"))]
-pub(crate) struct ListJson<T> {
-    pub(crate) data: Vec<T>,
+pub struct ListJson<T> {
+    pub data: Vec<T>,
 }
 
 impl<T> ListJson<T> {
@@ -27,7 +27,7 @@ impl<T> ListJson<T> {
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "{T}Page"))]
-pub(crate) struct PageJson<T, N> {
-    pub(crate) data: Vec<T>,
-    pub(crate) next: Option<N>,
+pub struct PageJson<T, N> {
+    pub data: Vec<T>,
+    pub next: Option<N>,
 }

@@ -16,7 +16,7 @@ use crate::domain::{
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewEndpointJson {
+pub struct NewEndpointJson {
     url: String,
     /// Allows plain http beyond this machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -34,7 +34,7 @@ pub(crate) struct NewEndpointJson {
 
 impl NewEndpointJson {
     /// The endpoint, and the secret that was made for it.
-    pub(crate) fn into_domain(self) -> Result<(NewEndpoint, Option<Secret>), Vec<FieldError>> {
+    pub fn into_domain(self) -> Result<(NewEndpoint, Option<Secret>), Vec<FieldError>> {
         if self.sign == Some(false) && self.secret.is_some() {
             return Err(vec![FieldError::new("sign", "is false, and a secret is given: leave one of them out")]);
         }
@@ -66,7 +66,7 @@ impl From<NewEndpoint> for NewEndpointJson {
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct EndpointChangeJson {
+pub struct EndpointChangeJson {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
     url: Option<String>,
     /// Allows plain http beyond this machine.
@@ -112,7 +112,7 @@ impl From<EndpointChange> for EndpointChangeJson {
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewSecretJson {
+pub struct NewSecretJson {
     /// One is made where none is given.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
     secret: Option<Text<Secret>>,
@@ -194,17 +194,17 @@ impl From<EndpointAuth> for EndpointAuthJson {
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NewKeyJson {
+pub struct NewKeyJson {
     /// What it may do; `alerts` where nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    pub(crate) scope: Option<Text<KeyScope>>,
+    pub scope: Option<Text<KeyScope>>,
 }
 
 /// A person's word on a parked decision.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub(crate) struct AttemptDecisionJson {
+pub struct AttemptDecisionJson {
     /// Whether the network applied it.
     pub applied: bool,
 }

@@ -15,8 +15,8 @@ pub const MOST_HOURS: u32 = 87_600;
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct CountsJson {
-    pub(crate) total: u64,
+pub struct CountsJson {
+    pub total: u64,
     #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
     by_status: Map<String, Value>,
     #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
@@ -28,7 +28,7 @@ pub(crate) struct CountsJson {
 /// How many alerts there are of one kind on one day.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct CountJson {
+pub struct CountJson {
     /// The UTC day of the alerts; null for those without a time.
     day: Option<Text<NaiveDate>>,
     provider: Text<Provider>,
@@ -42,7 +42,7 @@ pub(crate) struct CountJson {
 /// Money that waits for an answer in one currency.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct AtRiskJson {
+pub struct AtRiskJson {
     currency: String,
     amount: Text<Amount>,
     alerts: u64,
@@ -51,7 +51,7 @@ pub(crate) struct AtRiskJson {
 /// The sum of alerts in one currency.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct CurrencySumJson {
+pub struct CurrencySumJson {
     currency: String,
     /// The sum of those whose amount is known.
     amount: Text<Amount>,

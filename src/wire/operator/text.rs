@@ -19,7 +19,7 @@ use crate::domain::{
 pub struct Text<T>(pub T);
 
 /// How a scalar is written and read.
-pub(crate) trait Scalar: Sized {
+pub trait Scalar: Sized {
     fn write(&self) -> Cow<'_, str>;
     fn read(text: String) -> Option<Self>;
     /// What a text is allowed to be.

@@ -11,7 +11,7 @@ use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
 use uuid::Uuid;
 
-use super::served::{Served, json};
+use super::served::Served;
 use crate::support::alerts::{noon, open_alert};
 
 /// A call of an operation, and what it has to come to.
@@ -101,7 +101,10 @@ async fn the_description_is_served_to_anybody() {
     for (dialect, path) in DIALECTS.into_iter().zip(["/openapi.json", "/openapi-older.json"]) {
         let answer = served.bare(Method::GET, path).send().await.unwrap();
 
-        assert_eq!((answer.status().as_u16(), answer.headers()["content-type"].to_str().unwrap()), (200, "application/json"));
+        assert_eq!(
+            (answer.status().as_u16(), answer.headers()["content-type"].to_str().unwrap()),
+            (200, "application/json")
+        );
         assert_eq!(answer.text().await.unwrap(), text(dialect));
         assert_eq!(document(dialect)["openapi"], "3.1.0");
     }
