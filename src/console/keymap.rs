@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde::Deserialize;
@@ -310,10 +311,15 @@ const SEND: &str = "ctrl-s";
 /// Where a key was given, for telling of a conflict.
 type Lines = HashMap<Action, Option<usize>>;
 
+/// The keymap that is part of the program, read once.
+static SHIPPED: LazyLock<Keymap> = LazyLock::new(|| {
+    Keymap::read(include_str!("../../assets/keymap.default.toml"))
+        .expect("the keymap is part of the program, and a test reads it")
+});
+
 impl Default for Keymap {
     fn default() -> Self {
-        Self::read(include_str!("../../assets/keymap.default.toml"))
-            .expect("the keymap is part of the program, and a test reads it")
+        SHIPPED.clone()
     }
 }
 

@@ -6,7 +6,7 @@
 //! and the same port; networks and receiver fail by chance. In the end, when everything had time to settle and a person
 //! has said what the networks say of parked decisions, all three agree: a 200 is an outcome for good, the networks hold
 //! exactly the decisions that are stored, each once, and every new alert and every outcome was told as one event.
-//! `AVERT_CRASH_CYCLES` makes the run longer.
+//! `AVERT_FULL` makes the run longer.
 //!
 //! A missing fsync cannot be seen this way, because the kernel outlives the process; that the pragma is set is the
 //! store's own test.
@@ -32,10 +32,11 @@ use crate::support::binary::{Server, avert, run_ok};
 use crate::support::outside::{LATEST, Outside};
 use crate::support::ports::free_port;
 use crate::support::receiver::{Answer, Receiver, Request};
+use crate::support::size::sized;
 use crate::support::store;
 
-/// Cycles in a plain `cargo test`.
-const CYCLES: u64 = 50;
+/// Cycles in a plain `cargo test`, and at full size.
+const CYCLES: (u64, u64) = (12, 10_000);
 /// Alerts that are brought in at once.
 const BATCH: usize = 4;
 /// Most alerts that a life brings in.
@@ -55,8 +56,7 @@ const SETTLING: Duration = Duration::from_secs(240);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_and_nothing_is_done_twice() {
-    let cycles = std::env::var("AVERT_CRASH_CYCLES")
-        .map_or(CYCLES, |text| text.parse().expect("AVERT_CRASH_CYCLES is a number"));
+    let cycles: u64 = sized(CYCLES.0, CYCLES.1);
     let seed = rand::random();
     println!("seed {seed}, {cycles} cycles");
     let mut rng = StdRng::seed_from_u64(seed);

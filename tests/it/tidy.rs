@@ -30,7 +30,7 @@ fn source_files() -> Vec<PathBuf> {
 #[test]
 fn every_room_uses_only_the_rooms_below_it() {
     let allowed = allowed_arrows();
-    let sources = Sources::of_the_crate();
+    let sources = Sources::of_the_house();
 
     let mut wrong = Vec::new();
     for source in sources.iter().filter(|source| !["lib", "cli"].contains(&Sources::room(source))) {
@@ -61,7 +61,7 @@ fn every_manifest_names_the_rooms_of_the_front_page() {
 
 #[test]
 fn every_arrow_of_the_front_page_is_one_that_is_used() {
-    let sources = Sources::of_the_crate();
+    let sources = Sources::of_the_house();
     let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for source in sources.iter() {
         used.entry(Sources::room(source)).or_default().extend(sources.rooms_used(source));
@@ -80,7 +80,7 @@ fn every_arrow_of_the_front_page_is_one_that_is_used() {
 #[test]
 fn every_room_is_in_the_map_of_who_may_use_whom() {
     let allowed = allowed_arrows();
-    let sources = Sources::of_the_crate();
+    let sources = Sources::of_the_house();
     let known = |room: &str| {
         allowed.contains_key(room)
             || allowed.values().any(|used| used.contains(room))
@@ -151,7 +151,7 @@ fn no_line_is_longer_than_120_columns() {
 
 #[test]
 fn no_file_leads_back_to_itself() {
-    let circles = Sources::of_the_crate().circles();
+    let circles = Sources::of_the_house().circles();
 
     assert!(circles.is_empty(), "{circles:#?}");
 }
@@ -160,7 +160,7 @@ fn no_file_leads_back_to_itself() {
 fn widgets_know_nothing_of_what_they_are_part_of() {
     const BELOW: [&str; 4] =
         ["src/console/widgets/", "src/console/pen.rs", "src/console/text.rs", "src/console/theme.rs"];
-    let sources = Sources::of_the_crate();
+    let sources = Sources::of_the_house();
 
     let widgets: Vec<_> = sources.iter().filter(|source| source.path.starts_with(BELOW[0])).collect();
     let used =
@@ -311,7 +311,7 @@ fn one_type_name_means_one_thing() {
 
 #[test]
 fn no_store_uses_another() {
-    let sources = Sources::of_the_crate();
+    let sources = Sources::of_the_house();
     for (store, other) in [("src/store/sqlite/", "src/store/postgres/"), ("src/store/postgres/", "src/store/sqlite/")] {
         let own: Vec<_> = sources.iter().filter(|source| source.path.starts_with(store)).collect();
         let used =

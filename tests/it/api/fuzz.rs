@@ -1,7 +1,7 @@
 //! Requests by the thousand, made out of the API's own description and then spoilt: none is the server's fault, none
 //! makes a handler panic, every refusal is a problem document, and every answer is one that the description has.
 //!
-//! Short by itself; `AVERT_FUZZ_REQUESTS=100000` for long, `AVERT_FUZZ_SEED` for other requests. What goes wrong is
+//! Short by itself; `AVERT_FULL` for long, `AVERT_FUZZ_SEED` for other requests. What goes wrong is
 //! printed with the seed and the number of the request, and the same seed makes the same requests.
 
 mod judging;
@@ -30,9 +30,10 @@ use self::judging::{Answer, Judge};
 use self::making::{Descriptions, Made, World};
 use super::served::{PATIENCE, Served, json};
 use crate::support::alerts::{noon, open_alert};
+use crate::support::size::sized;
 
-/// So many where nobody asks for more.
-const SHORT: u64 = 3_000;
+/// Requests of a plain run, and at full size.
+const REQUESTS: (u64, u64) = (1_500, 1_000_000);
 
 /// After so many requests there are new things to ask for: the old ones are resolved, revoked and removed by then.
 const FRESH_EVERY: u64 = 500;
@@ -40,8 +41,8 @@ const FRESH_EVERY: u64 = 500;
 /// Requests that are on their way at the same time.
 const AT_ONCE: usize = 8;
 
-fn asked_for(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+fn seed() -> u64 {
+    std::env::var("AVERT_FUZZ_SEED").map_or(1, |text| text.parse().expect("AVERT_FUZZ_SEED is a number"))
 }
 
 fn random(seed: u64, number: u64) -> StdRng {
@@ -117,7 +118,7 @@ async fn answer(app: &Router, made: &Made) -> Answer {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_request_is_the_servers_fault_and_every_answer_is_one_that_is_described() {
-    let (seed, count) = (asked_for("AVERT_FUZZ_SEED", 1), asked_for("AVERT_FUZZ_REQUESTS", SHORT));
+    let (seed, count) = (seed(), sized(REQUESTS.0, REQUESTS.1));
     let options = ApiOptions { tokens_per_minute: NonZeroU32::MIN, ..ApiOptions::default() };
     let served = Served::with(options.clone()).await;
     let other = served.another_organization().await;
@@ -146,7 +147,7 @@ async fn no_request_is_the_servers_fault_and_every_answer_is_one_that_is_describ
     }
 
     json(served.get("/api/v1/alerts").await, 200).await;
-    if count > SHORT {
+    if count > REQUESTS.0 {
         println!("{seen:#?}");
     }
     // Requests that are all refused at the door would prove nothing.
@@ -178,7 +179,7 @@ async fn thrown(served: &Served, bytes: &[u8], hang_up: bool) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_bytes_are_the_servers_fault_and_what_is_refused_is_told_in_a_problem_document() {
-    let (seed, count) = (asked_for("AVERT_FUZZ_SEED", 1), asked_for("AVERT_FUZZ_REQUESTS", SHORT) / 10);
+    let (seed, count) = (seed(), sized(REQUESTS.0 / 10, REQUESTS.1 / 10));
     let short = Duration::from_millis(200);
     let options = ApiOptions {
         head_timeout: short,
@@ -215,7 +216,7 @@ async fn no_bytes_are_the_servers_fault_and_what_is_refused_is_told_in_a_problem
     }
 
     json(served.get("/api/v1/alerts").await, 200).await;
-    if count > SHORT / 10 {
+    if count > REQUESTS.0 / 10 {
         println!("{seen:#?}");
     }
     for status in [200, 400, 403, 431] {

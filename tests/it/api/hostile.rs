@@ -14,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
 use super::served::{PATIENCE, Served, json};
+use crate::support::size::sized;
 
 /// One server that all the cases are thrown at: what one of them broke, the next ones would notice.
 fn target() -> &'static (Runtime, Served) {
@@ -104,7 +105,7 @@ fn form() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(24, 20000), ..ProptestConfig::default() })]
 
     #[test]
     fn no_authorization_opens_anything_or_is_the_servers_fault(authorization in authorization(),

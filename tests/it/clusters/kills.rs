@@ -15,10 +15,11 @@ use crate::support::binary::{Server, signal};
 use crate::support::cluster::Cluster;
 use crate::support::gate::{Gate, Way};
 use crate::support::outside::Outside;
+use crate::support::size::sized;
 
 const ALERTS: usize = 90;
 const MERCHANTS: usize = 6;
-/// Kills, the last of which nobody comes back from. `AVERT_CLUSTER_KILLS` makes the run longer.
+/// Kills of a plain run, the last of which nobody comes back from; `AVERT_FULL` makes it longer.
 const KILLS: usize = 5;
 /// How many requests the world outside gets between two kills.
 const BETWEEN: usize = 14;
@@ -250,8 +251,7 @@ async fn a_database_that_goes_away_and_a_node_that_stands_still_cost_nothing_eit
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_are_killed_and_nothing_acknowledged_is_lost_or_done_twice() {
-    let kills = std::env::var("AVERT_CLUSTER_KILLS")
-        .map_or(KILLS, |text| text.parse().expect("AVERT_CLUSTER_KILLS is a number"));
+    let kills: usize = sized(KILLS as u64, 1_000);
     let Some(desk) = Desk::start(ALERTS * kills.div_ceil(KILLS)).await else { return };
     desk.bring().await;
     let merchants = desk.merchants();

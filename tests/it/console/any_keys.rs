@@ -11,6 +11,7 @@ use proptest::sample::select;
 
 use super::fake::{Fate, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
+use crate::support::size::sized;
 
 /// Something that happens.
 #[derive(Debug, Clone)]
@@ -206,7 +207,7 @@ fn check(rig: &mut Rig) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(12, 10000), ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_panics_and_only_the_user_moves_the_cursor(steps in steps(true)) {

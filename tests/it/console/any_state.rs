@@ -15,6 +15,7 @@ use proptest::sample::select;
 
 use super::fake::{Fate, credentials, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
+use crate::support::size::sized;
 
 /// What leads from the Queue to each screen and dialog.
 const WAYS: [&str; 50] = [
@@ -324,7 +325,7 @@ fn cursors_line(rig: &Rig) -> Option<((u64, u16, AlertId), u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(24, 20000), ..ProptestConfig::default() })]
 
     #[test]
     fn from_wherever_one_is_nothing_panics_and_no_alert_is_answered_twice(

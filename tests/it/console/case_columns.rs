@@ -17,6 +17,7 @@ use proptest::sample::select;
 use super::cases::three;
 use super::fake::{delivery, refunded_sibling};
 use super::rig::{Made, Rig, clock};
+use crate::support::size::sized;
 
 /// How an alert of the case stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,7 +211,7 @@ fn a_webhook_of_a_case_stands_in_one_line_with_its_host() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, max_shrink_iters: 60, failure_persistence: None,
+    #![proptest_config(ProptestConfig { cases: sized(40, 40000), max_shrink_iters: 60, failure_persistence: None,
         ..ProptestConfig::default() })]
 
     #[test]

@@ -1,6 +1,6 @@
 //! Thousands of alerts, several resolvers on each at once: exactly one is heard, and everybody else is told so.
 //!
-//! A plain `cargo test` runs a thousand; `AVERT_RACES=10000` runs more.
+//! A plain `cargo test` runs a few hundred; `AVERT_FULL` runs more.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -19,10 +19,11 @@ use tokio_util::sync::CancellationToken;
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
 use crate::support::engine::{acting, bring_in, engine_with, network, says};
+use crate::support::size::sized;
 use crate::support::store::file;
 
-/// Races in a plain `cargo test`.
-const RACES: usize = 1_000;
+/// Races in a plain `cargo test`, and at full size.
+const RACES: (u64, u64) = (300, 100_000);
 /// Races at the same time.
 const AT_ONCE: usize = 24;
 
@@ -94,7 +95,7 @@ impl Ways {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_several_resolvers_of_an_alert_exactly_one_is_heard_thousands_of_times() {
-    let races = std::env::var("AVERT_RACES").map_or(RACES, |text| text.parse().expect("AVERT_RACES is a number"));
+    let races: usize = sized(RACES.0, RACES.1);
     let directory = tempfile::tempdir().unwrap();
     let network = network(true, true);
     // Nobody gives up waiting: who is second hears what the first one's answer was.

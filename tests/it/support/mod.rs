@@ -18,6 +18,7 @@ pub mod postgres;
 pub mod raw_server;
 pub mod receiver;
 pub mod respelling;
+pub mod size;
 pub mod stop;
 pub mod store;
 pub mod svg;

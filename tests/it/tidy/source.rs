@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
@@ -62,8 +63,13 @@ pub fn files_below(folder: &str, ending: &str) -> Vec<PathBuf> {
 }
 
 impl Sources {
-    /// The crate's own sources.
-    pub fn of_the_crate() -> Self {
+    /// The house's own sources, read once.
+    pub fn of_the_house() -> &'static Self {
+        static READ: LazyLock<Sources> = LazyLock::new(Sources::read);
+        &READ
+    }
+
+    fn read() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let files = files_below("src", "rs")
             .into_iter()
