@@ -1,21 +1,17 @@
 //! `avert attempts`: decisions that are unfinished, and a person's word on those that wait for one.
 
 use anyhow::Context as _;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::alerts::{confirm, single};
 use super::args::AttemptsCommand;
 use super::context::Context;
 use super::failure::{Misused, NotFound};
 use super::local::Local;
-use super::output::{Report, Rows, printable};
+use super::output::{Columns, Report, printable};
 use crate::domain::time::to_iso;
 use crate::domain::{AttemptId, ResolutionAttempt};
 use crate::service::{Attempts, ServiceError};
-
-/// The columns of the listing, as CSV and NDJSON have them too.
-const COLUMNS: [&str; 9] =
-    ["id", "alertId", "state", "decision", "actor", "startedAt", "nextCheckAt", "checks", "detail"];
 
 pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::Result<()> {
     let local = Local::existing(&context).await?;
@@ -67,33 +63,18 @@ fn question(attempt: &ResolutionAttempt, applied: bool) -> String {
     )
 }
 
-fn record(attempt: &ResolutionAttempt) -> Value {
-    json!({
-        "id": attempt.id.to_string(),
-        "alertId": attempt.alert.to_string(),
-        "state": attempt.state,
-        "decision": attempt.resolution.to_string(),
-        "comments": attempt.resolution.comments(),
-        "actor": attempt.actor,
-        "startedAt": to_iso(attempt.started_at),
-        "nextCheckAt": attempt.next_check.map(to_iso),
-        "checks": attempt.checks,
-        "detail": attempt.detail,
-    })
-}
-
 fn listing(attempts: &[ResolutionAttempt]) -> Report {
-    let records: Vec<Value> = attempts.iter().map(record).collect();
-    let row = |attempt: &ResolutionAttempt| {
-        vec![
-            attempt.id.to_string(),
-            attempt.state.clone(),
-            attempt.alert.to_string(),
-            attempt.resolution.to_string(),
-            to_iso(attempt.started_at),
-            attempt.detail.clone(),
-        ]
-    };
+    let columns = Columns::new()
+        .both("id", "ID", |attempt: &ResolutionAttempt| json!(attempt.id.to_string()))
+        .both("alertId", "ALERT", |attempt| json!(attempt.alert.to_string()))
+        .both("state", "STATE", |attempt| json!(attempt.state))
+        .both("decision", "DECISION", |attempt| json!(attempt.resolution.to_string()))
+        .member("comments", |attempt| json!(attempt.resolution.comments()))
+        .member("actor", |attempt| json!(attempt.actor))
+        .both("startedAt", "SENT", |attempt| json!(to_iso(attempt.started_at)))
+        .member("nextCheckAt", |attempt| json!(attempt.next_check.map(to_iso)))
+        .member("checks", |attempt| json!(attempt.checks))
+        .both("detail", "WHAT IS KNOWN", |attempt| json!(attempt.detail));
     let parked = attempts.iter().any(|attempt| attempt.state == "PARKED");
     let note = match attempts.is_empty() {
         true => Some("every decision is settled".to_owned()),
@@ -102,6 +83,7 @@ fn listing(attempts: &[ResolutionAttempt]) -> Report {
                 .to_owned()
         }),
     };
-    let head = vec!["ID", "STATE", "ALERT", "DECISION", "SENT", "WHAT IS KNOWN"];
-    Report::list(records, &COLUMNS, Rows { head, rows: attempts.iter().map(row).collect(), note, ..Rows::default() })
+    let mut report = columns.report(attempts, note);
+    report.columns.retain(|name| name != "comments");
+    report
 }

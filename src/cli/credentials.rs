@@ -1,13 +1,13 @@
 //! `avert keys` and `avert clients`: the credentials by which others come in over HTTP, each printed in the words of
 //! its verb.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, json};
 
 use super::args::{ClientsCommand, KeysCommand, OrganizationArgs};
 use super::context::Context;
 use super::failure::say;
 use super::local::Local;
-use super::output::{Report, Rows};
+use super::output::{Columns, Report};
 use crate::domain::time::to_iso;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope};
 use crate::service::Credentials;
@@ -91,7 +91,9 @@ async fn run(context: Context, words: &Words, asked: Asked, organization: Organi
             let all = acting.credentials().await?.credentials;
             let own: Vec<Credential> =
                 all.into_iter().filter(|credential| credential.kind.is_alike(words.kind)).collect();
-            listing(words, &own, &name)
+            let noun = words.kind.as_str();
+            let none = || format!("organization {name} has no {noun}s; `avert {noun}s create` makes one");
+            columns(words, &name).report(&own, own.is_empty().then(none))
         }
         Asked::Revoke(id) => {
             let revoked = acting.revoke_credential(words.kind, &id).await?;
@@ -101,7 +103,7 @@ async fn run(context: Context, words: &Words, asked: Asked, organization: Organi
                 Some(at) => format!("{what} was revoked already, at {}", to_iso(at)),
                 None => format!("{what} is revoked{}", words.along),
             };
-            Report::one(record(words, credential, &name), note)
+            Report::one(columns(words, &name).record(credential), note)
         }
     };
     context.output.print(&answer)
@@ -114,41 +116,19 @@ fn scope_of(kind: CredentialKind) -> Option<&'static str> {
     }
 }
 
-fn record(words: &Words, credential: &Credential, organization: &str) -> Value {
-    let mut record = Map::new();
-    record.insert(words.id.0.to_owned(), credential.id.as_str().into());
-    record.insert("organization".to_owned(), organization.into());
-    record.extend(scope_of(credential.kind).map(|scope| ("scope".to_owned(), scope.into())));
-    record.insert("environment".to_owned(), credential.environment.map(Environment::as_str).into());
-    record.insert("createdAt".to_owned(), to_iso(credential.created_at).into());
-    record.insert("lastUsedAt".to_owned(), credential.last_used_at.map(to_iso).into());
-    record.insert("revokedAt".to_owned(), credential.revoked_at.map(to_iso).into());
-    record.into()
-}
-
-fn listing(words: &Words, credentials: &[Credential], organization: &str) -> Report {
-    let noun = words.kind.as_str();
-    let (with_scope, time) =
-        (scope_of(words.kind).is_some(), |moment: Option<_>| moment.map(to_iso).unwrap_or_default());
-    let row = |credential: &Credential| {
-        let made_for = credential.environment.map_or("not known", Environment::as_str).to_owned();
-        let used = credential.last_used_at.map_or_else(|| "never".to_owned(), to_iso);
-        let rest = [made_for, to_iso(credential.created_at), used, time(credential.revoked_at)];
-        [credential.id.clone()].into_iter().chain(scope_of(credential.kind).map(str::to_owned)).chain(rest).collect()
+fn columns<'a>(words: &Words, organization: &'a str) -> Columns<'a, Credential> {
+    let columns = Columns::new()
+        .both(words.id.0, words.id.1, |credential: &Credential| json!(credential.id))
+        .member("organization", move |_| json!(organization));
+    let columns = match scope_of(words.kind) {
+        Some(_) => columns.both("scope", "SCOPE", |credential| json!(scope_of(credential.kind))),
+        None => columns,
     };
-    let named = |first: &[&'static str], scope: &'static str, rest: [&'static str; 4]| -> Vec<&'static str> {
-        first.iter().copied().chain(with_scope.then_some(scope)).chain(rest).collect()
-    };
-    let records: Vec<Value> = credentials.iter().map(|credential| record(words, credential, organization)).collect();
-    let columns =
-        named(&[words.id.0, "organization"], "scope", ["environment", "createdAt", "lastUsedAt", "revokedAt"]);
-    let table = Rows {
-        head: named(&[words.id.1], "SCOPE", ["MADE FOR", "CREATED", "LAST USED", "REVOKED"]),
-        rows: credentials.iter().map(row).collect(),
-        note: credentials
-            .is_empty()
-            .then(|| format!("organization {organization} has no {noun}s; `avert {noun}s create` makes one")),
-        ..Rows::default()
-    };
-    Report::list(records, &columns, table)
+    columns
+        .member("environment", |credential| json!(credential.environment.map(Environment::as_str)))
+        .shown("MADE FOR", |credential| credential.environment.map_or("not known", Environment::as_str).to_owned())
+        .both("createdAt", "CREATED", |credential| json!(to_iso(credential.created_at)))
+        .member("lastUsedAt", |credential| json!(credential.last_used_at.map(to_iso)))
+        .shown("LAST USED", |credential| credential.last_used_at.map_or_else(|| "never".to_owned(), to_iso))
+        .both("revokedAt", "REVOKED", |credential| json!(credential.revoked_at.map(to_iso)))
 }

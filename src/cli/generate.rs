@@ -12,7 +12,7 @@ use super::context::Context;
 use super::demo::DemoFeed;
 use super::failure::Misused;
 use super::local::Local;
-use super::output::{Report, Rows};
+use super::output::Columns;
 use crate::domain::database::DatabaseLocation;
 use crate::domain::{AlertPatch, AlertQuery, CompanyId, Environment, IngestOptions, Timestamp, batch};
 use crate::engine::ActingEngine;
@@ -36,7 +36,7 @@ pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<
         DatabaseLocation::Postgres(_) => "name another database with AVERT_DATABASE",
     };
     let desks = organizations(&local, args.organizations, elsewhere).await?;
-    let (mut records, mut rows) = (Vec::new(), Vec::new());
+    let mut filled = Vec::new();
     for (number, (name, acting)) in (0..).zip(&desks) {
         let count = if number == 0 { args.alerts } else { args.alerts * OTHERS / 100 };
         let made = Made {
@@ -46,11 +46,13 @@ pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<
             now,
         };
         fill(acting, made, name).await?;
-        records.push(json!({ "organization": name, "alerts": count, "seed": made.seed }));
-        rows.push(vec![name.clone(), count.to_string(), made.seed.to_string()]);
+        filled.push((name.as_str(), count, made.seed));
     }
-    let table = Rows { head: vec!["ORGANIZATION", "ALERTS", "SEED"], rows, ..Rows::default() };
-    context.output.print(&Report::list(records, &["organization", "alerts", "seed"], table))
+    let columns = Columns::new()
+        .both("organization", "ORGANIZATION", |(name, ..): &(&str, _, _)| json!(name))
+        .both("alerts", "ALERTS", |(_, count, _)| json!(count))
+        .both("seed", "SEED", |(.., seed)| json!(seed));
+    context.output.print(&columns.report(&filled, None))
 }
 
 /// The organizations to fill: those that are there, and new ones up to this number. None of them has an alert; where

@@ -6,50 +6,17 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use clap::ValueEnum as _;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::args::{Format, JournalExportArgs, SinceWhen};
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
-use super::output::{Output, Report, Rows};
+use super::output::{Columns, Output, Report};
 use super::target::variable;
 use crate::desk::journal::{FILE, read_whole};
 use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, JournalPart, NotificationRecord, write_new};
 use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
-
-/// The fields of a decision.
-const COLUMNS: [&str; 26] = [
-    "decision",
-    "madeAt",
-    "user",
-    "rule",
-    "place",
-    "session",
-    "alertId",
-    "provider",
-    "providerId",
-    "amount",
-    "currency",
-    "cardLastFour",
-    "orderId",
-    "refunded",
-    "resolution",
-    "amountStopped",
-    "comments",
-    "fate",
-    "status",
-    "reason",
-    "sentAt",
-    "fateAt",
-    "dismissed",
-    "run",
-    "unlooked",
-    "settledBy",
-];
-
-/// The fields of a notification.
-const TOLD: [&str; 7] = ["at", "user", "place", "session", "tone", "words", "alertId"];
 
 pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result<()> {
     let desk = args.desk.remote().desk(context, variable)?;
@@ -128,70 +95,66 @@ fn decisions(history: &History, since: Timestamp, open: bool) -> Report {
     let meant = |record: &&DecisionRecord| record.last().0 >= since && (!open || is_open(history, record));
     let mut records: Vec<&DecisionRecord> = history.records().iter().filter(meant).collect();
     records.sort_by_key(|record| record.made_at);
-    let rows = records.iter().map(|record| row(record)).collect();
-    let head = vec!["MADE", "WHO", "DECISION", "ALERT", "WHAT BECAME OF IT"];
     let other = history.records().iter().filter(|record| record.last().0 >= since).count();
     let note = Some(if records.is_empty() && other > 0 { none_open(other) } else { summary(history, &records) });
-    Report::list(
-        records.iter().map(|record| json_of(record)).collect(),
-        &COLUMNS,
-        Rows { head, rows, note, ..Rows::default() },
-    )
+    decision_columns().report(&records, note)
 }
 
-fn json_of(record: &DecisionRecord) -> Value {
-    let (said, alert) = (&record.said, &record.said.alert);
+fn decision_columns<'a>() -> Columns<'a, &'a DecisionRecord> {
+    Columns::new()
+        .member("decision", |record: &&DecisionRecord| json!(record.key))
+        .both("madeAt", "MADE", |record| json!(to_iso(record.made_at)))
+        .member("user", |record| json!(record.user))
+        .member("rule", |record| json!(record.rule))
+        .shown("WHO", |record| who(record))
+        .shown("DECISION", |record| decision(record))
+        .member("place", |record| json!(record.place))
+        .member("session", |record| json!(record.session.to_string()))
+        .member("alertId", |record| json!(record.said.alert.id.to_string()))
+        .member("provider", |record| json!(record.said.alert.provider))
+        .member("providerId", |record| json!(record.said.alert.provider_id))
+        .shown("ALERT", |record| [&*record.said.alert.provider, &record.said.alert.provider_id].join(" "))
+        .member("amount", |record| json!(record.said.alert.amount))
+        .member("currency", |record| json!(record.said.alert.currency))
+        .member("cardLastFour", |record| {
+            json!(Some(&record.said.alert.card_last_four).filter(|digits| !digits.is_empty()))
+        })
+        .member("orderId", |record| json!(record.said.alert.order))
+        .member("refunded", |record| json!(record.said.refunded))
+        .member("resolution", |record| json!(record.said.resolution))
+        .member("amountStopped", |record| json!(record.said.amount_stopped))
+        .member("comments", |record| json!(record.said.comments))
+        .member("fate", |record| json!(record.fate().as_str()))
+        .member("status", |record| json!(record.fate().status()))
+        .member("reason", |record| json!(record.fate().reason()))
+        .member("sentAt", |record| json!(record.sent_at().map(to_iso)))
+        .member("fateAt", |record| json!(to_iso(record.last().0)))
+        .shown("WHAT BECAME OF IT", |record| outcome(record))
+        .member("dismissed", |record| json!(record.dismissed))
+        .member("run", |record| json!(record.together.as_ref().map(|run| &run.first)))
+        .member("unlooked", |record| json!(record.unlooked))
+        .member("settledBy", |record| json!(record.settled_by))
+}
+
+fn who(record: &DecisionRecord) -> String {
+    let rule = record.rule.as_ref().map(|rule| format!("by desk rule {rule}"));
+    record.user.clone().into_iter().chain(rule).collect::<Vec<_>>().join(", ")
+}
+
+fn decision(record: &DecisionRecord) -> String {
+    let reason = record.said.resolution.as_ref().map(|reason| format!(" {reason}")).unwrap_or_default();
+    format!("{}{reason} {}", record.said.refunded, money(&record.said.alert))
+}
+
+fn outcome(record: &DecisionRecord) -> String {
     let (fate_at, fate) = record.last();
-    json!({
-        "decision": record.key,
-        "madeAt": to_iso(record.made_at),
-        "user": record.user,
-        "rule": record.rule,
-        "place": record.place,
-        "session": record.session.to_string(),
-        "alertId": alert.id.to_string(),
-        "provider": alert.provider,
-        "providerId": alert.provider_id,
-        "amount": alert.amount,
-        "currency": alert.currency,
-        "cardLastFour": Some(&alert.card_last_four).filter(|digits| !digits.is_empty()),
-        "orderId": alert.order,
-        "refunded": said.refunded,
-        "resolution": said.resolution,
-        "amountStopped": said.amount_stopped,
-        "comments": said.comments,
-        "fate": fate.as_str(),
-        "status": fate.status(),
-        "reason": fate.reason(),
-        "sentAt": record.sent_at().map(to_iso),
-        "fateAt": to_iso(fate_at),
-        "dismissed": record.dismissed,
-        "run": record.together.as_ref().map(|run| &run.first),
-        "unlooked": record.unlooked,
-        "settledBy": record.settled_by,
-    })
-}
-
-fn row(record: &DecisionRecord) -> Vec<String> {
-    let (said, (fate_at, fate)) = (&record.said, record.last());
-    let reason = said.resolution.as_ref().map(|reason| format!(" {reason}")).unwrap_or_default();
     let by = if matches!(fate, DecisionFate::AsDecided(_)) { ", by whom is not known" } else { "" };
     let more = fate.status().or(fate.reason()).map(|more| format!(": {more}{by}")).unwrap_or_default();
     let word = record.on_whose_word().map(|word| format!(", {word}")).unwrap_or_default();
     let unlooked =
         record.unlooked.as_ref().map(|why| format!(", doubles not looked for again: {why}")).unwrap_or_default();
     let seen_to = if record.dismissed { ", seen to" } else { "" };
-    vec![
-        to_iso(record.made_at),
-        [record.user.clone(), record.rule.as_ref().map(|rule| format!("by desk rule {rule}"))]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(", "),
-        format!("{}{reason} {}", said.refunded, money(&said.alert)),
-        [said.alert.provider.as_str(), &said.alert.provider_id].join(" "),
-        format!("{} {}{more}{word}{unlooked}{seen_to}", words(fate.as_str()), fate_at.format("%H:%M:%S")),
-    ]
+    format!("{} {}{more}{word}{unlooked}{seen_to}", words(fate.as_str()), fate_at.format("%H:%M:%S"))
 }
 
 /// `neverLeft` as `never left`.
@@ -243,24 +206,14 @@ fn summary(history: &History, records: &[&DecisionRecord]) -> String {
 
 fn notifications(history: &History, since: Timestamp) -> Report {
     let told: Vec<&NotificationRecord> = history.notifications().iter().filter(|told| told.at >= since).collect();
-    let record = |told: &&NotificationRecord| {
-        json!({
-            "at": to_iso(told.at),
-            "user": told.user,
-            "place": told.place,
-            "session": told.session.to_string(),
-            "tone": told.tone,
-            "words": told.words,
-            "alertId": told.alert.as_ref().map(|alert| alert.id.to_string()),
-        })
-    };
-    let row =
-        |told: &&NotificationRecord| vec![to_iso(told.at), told.user.clone().unwrap_or_default(), told.words.clone()];
+    let columns = Columns::new()
+        .both("at", "AT", |told: &&NotificationRecord| json!(to_iso(told.at)))
+        .both("user", "WHO", |told| json!(told.user))
+        .member("place", |told| json!(told.place))
+        .member("session", |told| json!(told.session.to_string()))
+        .member("tone", |told| json!(told.tone))
+        .both("words", "WHAT WAS TOLD", |told| json!(told.words))
+        .member("alertId", |told| json!(told.alert.as_ref().map(|alert| alert.id.to_string())));
     let note = told.is_empty().then(|| "nothing was told in that time".to_owned());
-    let head = vec!["AT", "WHO", "WHAT WAS TOLD"];
-    Report::list(
-        told.iter().map(record).collect(),
-        &TOLD,
-        Rows { head, rows: told.iter().map(row).collect(), note, ..Rows::default() },
-    )
+    columns.report(&told, note)
 }

@@ -1,14 +1,14 @@
 //! `avert orders`: the shop's orders, kept by the desk of a profile and never by an engine.
 
 use anyhow::anyhow;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::args::{OrderImportArgs, OrdersCommand};
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::import::{ColumnNames, Input, Rejects, open, print, progress, same_file};
 use super::local::Local;
-use super::output::{Report, Rows, printable};
+use super::output::Columns;
 use super::target::variable;
 use crate::desk::{Desk, OrderCounts, OrderDatabase, OrderOwner};
 use crate::domain::{IngestReport, MerchantOrder, OrderField, RejectedRow};
@@ -139,24 +139,13 @@ fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rej
         rows.iter().flatten().map(MerchantOrder::cells).collect();
     let is_told = |field: &OrderField| orders.iter().any(|order| order[*field as usize].1.is_some());
     let fields: Vec<OrderField> = OrderField::ALL.into_iter().filter(is_told).collect();
-    let head: Vec<&'static str> = fields.iter().map(|field| field.as_str()).collect();
-    let record = |order: &[(OrderField, Option<String>); OrderField::ALL.len()]| {
-        Value::Object(fields.iter().map(|field| (field.as_str().to_owned(), json!(order[*field as usize].1))).collect())
-    };
-    let row = |order: &[(OrderField, Option<String>); OrderField::ALL.len()]| {
-        fields
-            .iter()
-            .map(|field| printable(order[*field as usize].1.as_deref().unwrap_or_default()).into_owned())
-            .collect()
-    };
-    let table = Rows {
-        head: head.clone(),
-        rows: orders.iter().map(row).collect(),
-        note: Some("dry run: nothing was taken in".to_owned()),
-        ..Rows::default()
-    };
+    let mut columns = Columns::new();
+    for field in fields {
+        let cell = move |order: &[(OrderField, Option<String>); OrderField::ALL.len()]| json!(order[field as usize].1);
+        columns = columns.both(field.as_str(), field.as_str(), cell);
+    }
     say_states(importer);
-    context.output.print(&Report::list(orders.iter().map(record).collect(), &head, table))?;
+    context.output.print(&columns.report(&orders, Some("dry run: nothing was taken in".to_owned())))?;
     if rows.iter().any(Result::is_err) { Err(SaidAlready.into()) } else { Ok(()) }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::args::OrganizationsCommand;
 use super::context::Context;
 use super::local::Local;
-use super::output::{Report, Rows};
+use super::output::{Columns, Report, Rows};
 use crate::domain::Company;
 use crate::service::Intake;
 use crate::store::OrganizationRecord;
@@ -19,9 +19,12 @@ pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyh
         OrganizationsCommand::Create { name } => {
             let created = local.engine.create_organization(&name).await?;
             let organization = &created.organization;
-            Report::one(record(&created), format!("organization {} has the id {}", organization.name, organization.id))
+            Report::one(
+                columns().record(&created),
+                format!("organization {} has the id {}", organization.name, organization.id),
+            )
         }
-        OrganizationsCommand::List => listing(&local.engine.organizations().await?),
+        OrganizationsCommand::List => columns().report(&local.engine.organizations().await?, None),
         OrganizationsCommand::Show { organization } => {
             let acting = local.acting(context.organization(&organization)).await?;
             shown(&acting.caller().organization, &acting.companies().await?)
@@ -30,20 +33,12 @@ pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyh
     context.output.print(&answer)
 }
 
-fn record(record: &OrganizationRecord) -> Value {
-    json!({
-        "id": record.organization.id.to_string(),
-        "name": record.organization.name,
-        "defaultCompanyId": record.default_company.to_string(),
-        "defaultEnrollmentId": record.default_enrollment.to_string(),
-    })
-}
-
-fn listing(all: &[OrganizationRecord]) -> Report {
-    let records: Vec<Value> = all.iter().map(record).collect();
-    let rows = all.iter().map(|one| vec![one.organization.name.clone(), one.organization.id.to_string()]).collect();
-    let columns = ["id", "name", "defaultCompanyId", "defaultEnrollmentId"];
-    Report::list(records, &columns, Rows { head: vec!["NAME", "ID"], rows, ..Rows::default() })
+fn columns() -> Columns<'static, OrganizationRecord> {
+    Columns::new()
+        .both("id", "ID", |one: &OrganizationRecord| json!(one.organization.id.to_string()))
+        .both("name", "NAME", |one| json!(one.organization.name))
+        .member("defaultCompanyId", |one| json!(one.default_company.to_string()))
+        .member("defaultEnrollmentId", |one| json!(one.default_enrollment.to_string()))
 }
 
 /// As a table and line by line: each enrollment, or a company that has none. As a document: the organization with all
@@ -69,7 +64,7 @@ fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Report {
         }
         nested.push(json!({"id": company.id.to_string(), "enrollments": enrollments}));
     }
-    let mut document = record(organization);
+    let mut document = columns().record(organization);
     document["companies"] = Value::Array(nested);
     let table = Rows { head: vec!["COMPANY", "ENROLLMENT", ""], rows, ..Rows::default() };
     Report::new(document, records, &["organization", "companyId", "enrollmentId"], table)

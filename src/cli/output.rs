@@ -58,6 +58,86 @@ pub(super) struct Rows {
     pub(super) note: Option<String>,
 }
 
+/// A column of a list: a member of its records, a column of its table, or both.
+struct Column<'a, T> {
+    /// The member of a record, and the column of the CSV.
+    name: Option<&'static str>,
+    /// The heading in the table.
+    head: Option<&'static str>,
+    cell: Box<dyn Fn(&T) -> Value + 'a>,
+    /// Whether its texts are numbers, which end where they end.
+    right: bool,
+}
+
+/// The columns of a list, from which its table, its document and its records come.
+pub(super) struct Columns<'a, T>(Vec<Column<'a, T>>);
+
+impl<'a, T> Columns<'a, T> {
+    pub(super) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    fn with(mut self, name: Option<&'static str>, head: Option<&'static str>, cell: impl Fn(&T) -> Value + 'a) -> Self {
+        self.0.push(Column { name, head, cell: Box::new(cell), right: false });
+        self
+    }
+
+    /// Adds a column that programs and people see.
+    pub(super) fn both(self, name: &'static str, head: &'static str, cell: impl Fn(&T) -> Value + 'a) -> Self {
+        self.with(Some(name), Some(head), cell)
+    }
+
+    /// Adds a member that only programs see.
+    pub(super) fn member(self, name: &'static str, cell: impl Fn(&T) -> Value + 'a) -> Self {
+        self.with(Some(name), None, cell)
+    }
+
+    /// Adds a column that only people see.
+    pub(super) fn shown(self, head: &'static str, cell: impl Fn(&T) -> String + 'a) -> Self {
+        self.with(None, Some(head), move |row| Value::String(cell(row)))
+    }
+
+    /// Aligns the last column to the right, as numbers are in any case.
+    pub(super) fn right(mut self) -> Self {
+        self.0.iter_mut().last().into_iter().for_each(|column| column.right = true);
+        self
+    }
+
+    /// A row as a record.
+    pub(super) fn record(&self, row: &T) -> Value {
+        self.0.iter().filter_map(|column| Some((column.name?.to_owned(), (column.cell)(row)))).collect()
+    }
+
+    /// The table of some rows, with what stands below it.
+    pub(super) fn table(&self, rows: &[T], note: Option<String>) -> Rows {
+        let shown: Vec<&Column<T>> = self.0.iter().filter(|column| column.head.is_some()).collect();
+        let cells: Vec<Vec<Value>> =
+            rows.iter().map(|row| shown.iter().map(|column| (column.cell)(row)).collect()).collect();
+        let is_number = |at: &usize| shown[*at].right || cells.first().is_some_and(|row| row[*at].is_number());
+        Rows {
+            head: shown.iter().filter_map(|column| column.head).collect(),
+            right: (0..shown.len()).filter(is_number).collect(),
+            rows: cells.into_iter().map(|row| row.into_iter().map(text_of).collect()).collect(),
+            note,
+        }
+    }
+
+    /// A list of rows, in every output format.
+    pub(super) fn report(&self, rows: &[T], note: Option<String>) -> Report {
+        let names: Vec<&str> = self.0.iter().filter_map(|column| column.name).collect();
+        Report::list(rows.iter().map(|row| self.record(row)).collect(), &names, self.table(rows, note))
+    }
+}
+
+/// A value as a cell of a table.
+fn text_of(value: Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
 /// The output of results: format and colours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
@@ -156,7 +236,7 @@ fn table(out: &mut impl Write, rows: &Rows, styled: bool) -> io::Result<()> {
     if !rows.rows.is_empty() {
         let mut table = Table::new();
         table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        if !rows.head.is_empty() {
+        if rows.head.iter().any(|name| !name.is_empty()) {
             table.set_header(rows.head.iter().map(|name| match styled {
                 true => Cell::new(name).add_attribute(Attribute::Bold),
                 false => Cell::new(name),

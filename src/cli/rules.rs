@@ -10,7 +10,7 @@ use super::alerts::read_whole_list;
 use super::args::{RehearseArgs, RulesCommand};
 use super::context::Context;
 use super::failure::{Misused, say};
-use super::output::{Report, Rows};
+use super::output::{Columns, Report};
 use super::source::AlertAccess;
 use super::target::variable;
 use crate::console::rules_file::{ReadRules, RulesFile};
@@ -144,21 +144,16 @@ fn read(context: &Context) -> anyhow::Result<(Vec<DecisionRule>, String)> {
 
 fn listing(rules: &[DecisionRule], acting: &[String], place: &str) -> Report {
     let acts = |rule: &DecisionRule| acting.contains(&rule.name);
-    let record = |rule: &DecisionRule| {
-        json!({
-            "rule": rule.name,
-            "line": rule.line,
-            "query": rule.text,
-            "refunded": rule.decision.refunded(),
-            "resolution": rule.decision.reason().map(InvalidReason::as_str),
-            "comments": rule.comments,
-            "acts": acts(rule),
-        })
-    };
-    let row = |rule: &DecisionRule| {
-        let acts = if acts(rule) { "by itself" } else { "" };
-        vec![rule.name.clone(), rule.text.clone(), rule.decision.words(), rule.comments.clone(), acts.to_owned()]
-    };
+    let columns = Columns::new()
+        .both("rule", "RULE", |rule: &DecisionRule| json!(rule.name))
+        .member("line", |rule| json!(rule.line))
+        .both("query", "QUERY", |rule| json!(rule.text))
+        .shown("SUGGESTS", |rule| rule.decision.words())
+        .member("refunded", |rule| json!(rule.decision.refunded()))
+        .member("resolution", |rule| json!(rule.decision.reason().map(InvalidReason::as_str)))
+        .both("comments", "COMMENT", |rule| json!(rule.comments))
+        .member("acts", |rule| json!(acts(rule)))
+        .shown("STAGES", |rule| if acts(rule) { "by itself".to_owned() } else { String::new() });
     let note = match rules.len() {
         0 => format!(
             "there is no rule in {place}; a line of it is NAME: QUERY -> refunded|not-refunded|invalid REASON \
@@ -167,17 +162,7 @@ fn listing(rules: &[DecisionRule], acting: &[String], place: &str) -> Report {
         1 => format!("1 rule, from {place}"),
         more => format!("{more} rules, from {place}; the first that matches wins"),
     };
-    let table = Rows {
-        head: vec!["RULE", "QUERY", "SUGGESTS", "COMMENT", "STAGES"],
-        rows: rules.iter().map(row).collect(),
-        note: Some(note),
-        right: vec![],
-    };
-    Report::list(
-        rules.iter().map(record).collect(),
-        &["rule", "line", "query", "refunded", "resolution", "comments", "acts"],
-        table,
-    )
+    columns.report(rules, Some(note))
 }
 
 async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]) -> anyhow::Result<()> {
@@ -195,31 +180,15 @@ async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]
 
 fn report(rehearsal: &Rehearsal<'_>, days: u32) -> Report {
     let counts: Vec<_> = rehearsal.counts().collect();
-    let records = counts
-        .iter()
-        .map(|(rule, count)| {
-            json!({
-                "rule": rule.name,
-                "matched": count.matched,
-                "agreed": count.agreed,
-                "disagreed": count.disagreed,
-                "undecided": count.undecided,
-            })
-        })
-        .collect();
-    let row = |(rule, count): &(&DecisionRule, RehearsedRule)| {
-        let numbers = [count.matched, count.agreed, count.disagreed, count.undecided].map(|number| number.to_string());
-        [rule.name.clone(), rule.decision.words()].into_iter().chain(numbers).collect()
-    };
+    let columns = Columns::new()
+        .both("rule", "RULE", |(rule, _): &(&DecisionRule, RehearsedRule)| json!(rule.name))
+        .shown("SUGGESTS", |(rule, _)| rule.decision.words())
+        .both("matched", "MATCHED", |(_, count)| json!(count.matched))
+        .both("agreed", "AGREED", |(_, count)| json!(count.agreed))
+        .both("disagreed", "DISAGREED", |(_, count)| json!(count.disagreed))
+        .both("undecided", "UNDECIDED", |(_, count)| json!(count.undecided));
     let alerts = if rehearsal.alerts == 1 { "1 alert".to_owned() } else { format!("{} alerts", rehearsal.alerts) };
-    let table = Rows {
-        head: vec!["RULE", "SUGGESTS", "MATCHED", "AGREED", "DISAGREED", "UNDECIDED"],
-        rows: counts.iter().map(row).collect(),
-        right: vec![2, 3, 4, 5],
-        note: Some(format!(
-            "{alerts} of the last {days} days; no rule matches {} of them. Nothing was sent.",
-            rehearsal.unmatched
-        )),
-    };
-    Report::list(records, &["rule", "matched", "agreed", "disagreed", "undecided"], table)
+    let note =
+        format!("{alerts} of the last {days} days; no rule matches {} of them. Nothing was sent.", rehearsal.unmatched);
+    columns.report(&counts, Some(note))
 }

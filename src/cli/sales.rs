@@ -1,21 +1,18 @@
 //! `avert sales`: the sales of a month, which no alert tells and monitoring programmes measure by. They are kept on a
 //! desk.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::args::{RemoteArgs, SalesCommand};
 use super::context::Context;
 use super::failure::Misused;
-use super::output::{Report, Rows};
+use super::output::{Columns, Report};
 use super::profile_access::unusable;
 use super::target::variable;
 use crate::console::text::count;
 use crate::desk::{Desk, SalesCount};
 use crate::domain::SalesMonth;
 use crate::domain::time::{Clock as _, SystemClock, to_iso};
-
-/// The columns of its CSV.
-const COLUMNS: [&str; 4] = ["month", "network", "count", "enteredAt"];
 
 pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()> {
     let answer = match command {
@@ -37,7 +34,7 @@ pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()
                 entered.scheme.name(),
                 count(entered.count)
             );
-            Report::one(record(&entered), said)
+            Report::one(columns().record(&entered), said)
         }
         SalesCommand::List(args) => listing(&entered(context, &args.remote)?),
     };
@@ -56,23 +53,19 @@ fn entered(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Vec<SalesCo
     Ok(entered)
 }
 
-fn record(sales: &SalesCount) -> Value {
-    json!({
-        "month": sales.month.to_string(),
-        "network": sales.scheme.as_str(),
-        "count": sales.count,
-        "enteredAt": to_iso(sales.entered_at),
-    })
+fn columns() -> Columns<'static, SalesCount> {
+    Columns::new()
+        .both("month", "MONTH", |sales: &SalesCount| json!(sales.month.to_string()))
+        .both("network", "NETWORK", |sales| json!(sales.scheme.as_str()))
+        .member("count", |sales| json!(sales.count))
+        .shown("SALES", |sales| count(sales.count))
+        .right()
+        .both("enteredAt", "ENTERED", |sales| json!(to_iso(sales.entered_at)))
 }
 
 fn listing(all: &[SalesCount]) -> Report {
-    let row = |sales: &SalesCount| {
-        vec![sales.month.to_string(), sales.scheme.as_str().to_owned(), count(sales.count), to_iso(sales.entered_at)]
-    };
     let note = all
         .is_empty()
         .then(|| "none were entered; `avert sales set 2026-11 --network visa --count N` enters them".to_owned());
-    let head = vec!["MONTH", "NETWORK", "SALES", "ENTERED"];
-    let table = Rows { head, rows: all.iter().map(row).collect(), right: vec![2], note };
-    Report::list(all.iter().map(record).collect(), &COLUMNS, table)
+    columns().report(all, note)
 }

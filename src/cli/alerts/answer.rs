@@ -4,7 +4,7 @@ use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
 use crate::cli::failure::Misused;
-use crate::cli::output::{Report, Rows, columns_of};
+use crate::cli::output::{Columns, Report, Rows, columns_of};
 use crate::console::answer_words::BY_WHOM;
 use crate::desk::indeterminate::Landing;
 use crate::domain::query::{Vocabulary, parse_as_said};
@@ -101,26 +101,20 @@ pub(super) fn finding(alerts: &[Alert], most: u32, now: Timestamp) -> anyhow::Re
 
 /// Alerts for people, a row each.
 fn table(alerts: &[Alert], now: Timestamp, note: String) -> Rows {
-    let row = |alert: &Alert| {
-        vec![
-            alert.id.to_string(),
-            left(alert, now),
-            alert.status.to_string(),
-            alert.provider.to_string(),
-            alert.alert_type.words().to_owned(),
-            alert.money().map(|money| money.number()).unwrap_or_default(),
-            alert.currency.to_string(),
-            card(alert),
-            alert.merchant_descriptor.clone(),
-            alert.alert_time.map(to_iso).unwrap_or_default(),
-        ]
-    };
-    Rows {
-        head: vec!["ID", "LEFT", "STATUS", "PROVIDER", "TYPE", "AMOUNT", "", "CARD", "DESCRIPTOR", "ALERT TIME"],
-        rows: alerts.iter().map(row).collect(),
-        right: vec![1, 5],
-        note: Some(note),
-    }
+    Columns::new()
+        .shown("ID", |alert: &Alert| alert.id.to_string())
+        .shown("LEFT", |alert| left(alert, now))
+        .right()
+        .shown("STATUS", |alert| alert.status.to_string())
+        .shown("PROVIDER", |alert| alert.provider.to_string())
+        .shown("TYPE", |alert| alert.alert_type.words().to_owned())
+        .shown("AMOUNT", |alert| alert.money().map(|money| money.number()).unwrap_or_default())
+        .right()
+        .shown("", |alert| alert.currency.to_string())
+        .shown("CARD", card)
+        .shown("DESCRIPTOR", |alert| alert.merchant_descriptor.clone())
+        .shown("ALERT TIME", |alert| alert.alert_time.map(to_iso).unwrap_or_default())
+        .table(alerts, Some(note))
 }
 
 pub(in crate::cli) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Report> {

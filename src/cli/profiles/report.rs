@@ -5,15 +5,12 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::super::failure::say;
-use super::super::output::{Report, Rows};
+use super::super::output::{Columns, Report, Rows};
 use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
 use super::super::target::{OPERATOR_KEY, names_credential};
 use crate::console::profile_directory::CredentialPlace;
 use crate::desk::{DeskError, KeyringError, Profile, ProfileName, SecretError, SecretKind, SecretStorage};
 use crate::domain::Environment;
-
-/// The members of each, in their order.
-const COLUMNS: [&str; 7] = ["name", "url", "environment", "dialect", "readOnly", "current", "credential"];
 
 /// No credential, as far as could be seen.
 const NONE: &str = "none";
@@ -29,36 +26,45 @@ pub(super) fn in_words(profile: &Profile) -> String {
 pub(super) fn list(access: &ProfileAccess, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Report> {
     let list = access.profiles.list().map_err(unusable)?;
     let mut storage = Storage::of_all(access);
-    let mut records = Vec::new();
+    let mut rows = Vec::new();
     for (name, profile) in &list.all {
         let credential = word(storage.of(name, profile, &lookup).map_err(unusable)?);
-        records.push(record(name, profile, list.current.as_ref() == Some(name), credential));
+        rows.push(Listed { name, profile, current: list.current.as_ref() == Some(name), credential });
     }
     if let Some(why) = &storage.silent {
         say(&format!("whether the keyring holds credentials is not known: {why}"));
     }
-    let cell = |record: &Value, column: &str| match &record[column] {
-        Value::String(none) if column == "credential" && none == NONE && storage.silent.is_some() => {
-            "not known".to_owned()
-        }
-        Value::String(text) => text.clone(),
-        Value::Bool(true) => if column == "current" { "*" } else { "read-only" }.to_owned(),
-        _ => String::new(),
+    let shown = |listed: &Listed| match listed.credential {
+        NONE if storage.silent.is_some() => "not known".to_owned(),
+        known => known.to_owned(),
     };
-    let table = Rows {
-        head: vec!["", "NAME", "URL", "ENVIRONMENT", "DIALECT", "", "CREDENTIAL"],
-        rows: records
-            .iter()
-            .map(|record| {
-                ["current", "name", "url", "environment", "dialect", "readOnly", "credential"]
-                    .map(|column| cell(record, column))
-                    .into()
-            })
-            .collect(),
-        note: records.is_empty().then(|| "there is no profile; `avert profiles add` makes one".to_owned()),
-        ..Rows::default()
-    };
-    Ok(Report::list(records, &COLUMNS, table))
+    let columns = Listed::columns()
+        .shown("", |listed| if listed.profile.read_only { "read-only".to_owned() } else { String::new() })
+        .shown("CREDENTIAL", shown);
+    let note = rows.is_empty().then(|| "there is no profile; `avert profiles add` makes one".to_owned());
+    Ok(columns.report(&rows, note))
+}
+
+/// A profile as a record.
+struct Listed<'a> {
+    name: &'a ProfileName,
+    profile: &'a Profile,
+    current: bool,
+    credential: &'static str,
+}
+
+impl Listed<'_> {
+    fn columns<'c>() -> Columns<'c, Self> {
+        Columns::new()
+            .shown("", |listed: &Self| if listed.current { "*".to_owned() } else { String::new() })
+            .both("name", "NAME", |listed| json!(listed.name.as_str()))
+            .both("url", "URL", |listed| json!(listed.profile.url))
+            .both("environment", "ENVIRONMENT", |listed| json!(listed.profile.environment.map(Environment::as_str)))
+            .both("dialect", "DIALECT", |listed| json!(listed.profile.spoken_dialect().as_str()))
+            .member("readOnly", |listed| json!(listed.profile.read_only))
+            .member("current", |listed| json!(listed.current))
+            .member("credential", |listed| json!(listed.credential))
+    }
 }
 
 pub(super) fn one(
@@ -125,16 +131,8 @@ pub(super) fn added(
     Report::one(record(name, profile, current, storage.map_or(NONE, |storage| word(storage.into()))), said)
 }
 
-fn record(name: &ProfileName, profile: &Profile, current: bool, credential: &str) -> Value {
-    json!({
-        "name": name.as_str(),
-        "url": profile.url,
-        "environment": profile.environment.map(Environment::as_str),
-        "dialect": profile.spoken_dialect().as_str(),
-        "readOnly": profile.read_only,
-        "current": current,
-        "credential": credential,
-    })
+fn record(name: &ProfileName, profile: &Profile, current: bool, credential: &'static str) -> Value {
+    Listed::columns().record(&Listed { name, profile, current, credential })
 }
 
 fn word(place: CredentialPlace) -> &'static str {

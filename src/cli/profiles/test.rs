@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::args::RemoteArgs;
-use super::super::output::{Report, Rows};
+use super::super::output::{Columns, Report};
 use super::super::profile_access::{NamedProfile, ProfileAccess, Withheld};
 use super::super::target::{RemoteTarget, variable};
 use crate::client::{Client, ListProbe, OperatorProbe};
@@ -245,19 +245,15 @@ fn told(error: &ServiceError) -> String {
 }
 
 fn report(steps: &[Step]) -> Report {
-    let records: Vec<Value> =
-        steps.iter().map(|step| json!({ "step": step.step, "ok": step.ok, "detail": step.detail })).collect();
     let sign = |ok| match ok {
         Some(true) => "✓",
         Some(false) => "✗",
         None => "·",
     };
-    let table = Rows {
-        rows: steps
-            .iter()
-            .map(|step| vec![sign(step.ok).to_owned(), step.step.to_owned(), step.detail.clone()])
-            .collect(),
-        ..Rows::default()
-    };
-    Report::list(records, &["step", "ok", "detail"], table)
+    Columns::new()
+        .shown("", |step: &Step| sign(step.ok).to_owned())
+        .both("step", "", |step| json!(step.step))
+        .member("ok", |step| json!(step.ok))
+        .both("detail", "", |step| json!(step.detail))
+        .report(steps, None)
 }

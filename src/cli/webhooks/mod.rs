@@ -18,7 +18,7 @@ use super::args::{
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
-use super::output::{Report, Rows, record};
+use super::output::{Columns, Report, Rows, record};
 use super::target::variable;
 use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
@@ -182,17 +182,15 @@ fn state(endpoint: &Endpoint) -> String {
 
 fn endpoints(endpoints: &[Endpoint]) -> Report {
     let records: Vec<Value> = endpoints.iter().cloned().map(EndpointJson::from).map(record).collect();
-    let row = |endpoint: &Endpoint| {
-        let signed = if endpoint.signed { "yes" } else { "no" };
-        vec![
-            endpoint.id.to_string(),
-            endpoint.url.to_string(),
-            endpoint.auth.clone(),
-            signed.to_owned(),
-            to_iso(endpoint.created_at),
-            state(endpoint),
-        ]
-    };
+    let note = endpoints.is_empty().then(|| "there are no endpoints; `avert webhooks add URL` adds one".to_owned());
+    let table = Columns::new()
+        .shown("ID", |endpoint: &Endpoint| endpoint.id.to_string())
+        .shown("URL", |endpoint| endpoint.url.to_string())
+        .shown("AUTH", |endpoint| endpoint.auth.clone())
+        .shown("SIGNED", |endpoint| if endpoint.signed { "yes" } else { "no" }.to_owned())
+        .shown("CREATED", |endpoint| to_iso(endpoint.created_at))
+        .shown("STATE", state)
+        .table(endpoints, note);
     let columns = [
         "id",
         "url",
@@ -207,12 +205,6 @@ fn endpoints(endpoints: &[Endpoint]) -> Report {
         "oldSecretUntil",
         "hasCaCertificate",
     ];
-    let table = Rows {
-        head: vec!["ID", "URL", "AUTH", "SIGNED", "CREATED", "STATE"],
-        rows: endpoints.iter().map(row).collect(),
-        note: endpoints.is_empty().then(|| "there are no endpoints; `avert webhooks add URL` adds one".to_owned()),
-        ..Rows::default()
-    };
     Report::list(records, &columns, table)
 }
 
@@ -228,19 +220,16 @@ async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::R
         acting.deliveries(DeliveryFilter { states, endpoint, alert, event, kind, from, until, after, size }).await?;
     let document = record(DeliveryPageJson::from(page.clone()));
     let records: Vec<Value> = document["data"].as_array().cloned().unwrap_or_default();
-    let row = |delivery: &Delivery| {
-        let alert = if delivery.test { "test".to_owned() } else { delivery.alert.to_string() };
-        vec![
-            delivery.id.to_string(),
-            delivery.kind.as_str().to_owned(),
-            alert,
-            delivery.state.as_str().to_owned(),
-            delivery.attempts.to_string(),
-            delivery.due.or(delivery.delivered_at).map(to_iso).unwrap_or_default(),
-            delivery.last_result.clone().unwrap_or_default(),
-            delivery.url.clone(),
-        ]
-    };
+    let table = Columns::new()
+        .shown("ID", |delivery: &Delivery| delivery.id.to_string())
+        .shown("EVENT", |delivery| delivery.kind.as_str().to_owned())
+        .shown("ALERT", |delivery| if delivery.test { "test".to_owned() } else { delivery.alert.to_string() })
+        .shown("STATE", |delivery| delivery.state.as_str().to_owned())
+        .shown("TRIES", |delivery| delivery.attempts.to_string())
+        .right()
+        .shown("DUE OR DELIVERED", |delivery| delivery.due.or(delivery.delivered_at).map(to_iso).unwrap_or_default())
+        .shown("LAST RESULT", |delivery| delivery.last_result.clone().unwrap_or_default())
+        .shown("URL", |delivery| delivery.url.clone());
     let note = match (page.next, page.data.is_empty()) {
         (Some(next), _) => Some(format!("there are more: --after {next}")),
         (None, true) => Some("no deliveries are like that".to_owned()),
@@ -261,24 +250,23 @@ async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::R
         "lastResult",
         "deliveredAt",
     ];
-    let head = vec!["ID", "EVENT", "ALERT", "STATE", "TRIES", "DUE OR DELIVERED", "LAST RESULT", "URL"];
-    Ok(Report::new(
-        document,
-        records,
-        &columns,
-        Rows { head, rows: page.data.iter().map(row).collect(), right: vec![4], note },
-    ))
+    Ok(Report::new(document, records, &columns, table.table(&page.data, note)))
 }
 
 /// A delivery with its attempts: a row for each, and for programs all that was sent and answered.
 fn delivery_log(log: &DeliveryLog) -> Report {
     let document = record(DeliveryLogJson::from(log.clone()));
     let records: Vec<Value> = document["tries"].as_array().cloned().unwrap_or_default();
-    let row = |one: &DeliveryAttempt| {
-        let result = one.error.clone().or_else(|| one.status.map(|status| status.to_string())).unwrap_or_default();
-        let answer: String = one.answer.chars().take(60).collect();
-        vec![one.number.to_string(), to_iso(one.started_at), format!("{} ms", one.duration_ms), result, answer]
-    };
+    let table = Columns::new()
+        .shown("TRY", |one: &DeliveryAttempt| one.number.to_string())
+        .right()
+        .shown("STARTED", |one| to_iso(one.started_at))
+        .shown("TOOK", |one| format!("{} ms", one.duration_ms))
+        .right()
+        .shown("RESULT", |one| {
+            one.error.clone().or_else(|| one.status.map(|status| status.to_string())).unwrap_or_default()
+        })
+        .shown("ANSWER", |one| one.answer.chars().take(60).collect());
     let delivery = &log.delivery;
     let what = if delivery.test {
         "test".to_owned()
@@ -286,11 +274,6 @@ fn delivery_log(log: &DeliveryLog) -> Report {
         format!("{} of alert {}", delivery.kind.as_str(), delivery.alert)
     };
     let columns = ["number", "startedAt", "durationMs", "status", "error", "answer", "sent.url"];
-    let table = Rows {
-        head: vec!["TRY", "STARTED", "TOOK", "RESULT", "ANSWER"],
-        rows: log.attempts.iter().map(row).collect(),
-        right: vec![0, 2],
-        note: Some(format!("{what} to {}: {}", delivery.url, delivery.state.as_str())),
-    };
-    Report::new(document, records, &columns, table)
+    let note = format!("{what} to {}: {}", delivery.url, delivery.state.as_str());
+    Report::new(document, records, &columns, table.table(&log.attempts, Some(note)))
 }

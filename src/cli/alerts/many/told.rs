@@ -10,10 +10,8 @@ use serde_json::{Value, json};
 use super::results::{ResultEntry, ResultsFile, RowResult};
 use crate::cli::alerts::answer::as_decided;
 use crate::cli::args::Format;
-use crate::cli::output::{Output, Report, Rows, json as on_one_line, print_line};
+use crate::cli::output::{Columns, Output, json as on_one_line, print_line};
 use crate::domain::AlertId;
-
-const COLUMNS: [&str; 4] = ["line", "id", "result", "reason"];
 
 /// What became of a row.
 pub(super) struct Became {
@@ -143,13 +141,11 @@ impl Told {
         if matches!(self.output.asked(), None | Some(Format::Ndjson)) {
             return Ok(());
         }
-        let cell = |record: &Value, name: &str| match &record[name] {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let rows = self.records.iter().map(|record| COLUMNS.iter().map(|name| cell(record, name)).collect()).collect();
-        let table = Rows { head: vec!["LINE", "ID", "RESULT", "REASON"], rows, right: vec![0], ..Rows::default() };
-        self.output.print(&Report::list(self.records, &COLUMNS, table))
+        let columns = Columns::new()
+            .both("line", "LINE", |record: &Value| record["line"].clone())
+            .both("id", "ID", |record| record["id"].clone())
+            .both("result", "RESULT", |record| record["result"].clone())
+            .both("reason", "REASON", |record| record["reason"].clone());
+        self.output.print(&columns.report(&self.records, None))
     }
 }
