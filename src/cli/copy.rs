@@ -72,29 +72,22 @@ impl Progress {
     }
 
     fn show(&self, step: CopyStep) {
-        let counted = |done: u64, of: u64| {
-            self.bar.set_style(style("{msg:20} {bar:32} {pos} of {len}  {percent} %"));
-            self.bar.set_length(of);
-            self.bar.set_position(done);
+        let said = |words: String| {
+            self.bar.set_style(style("{spinner} {msg}"));
+            self.bar.set_message(words);
         };
         match step {
-            CopyStep::GoesOn => say("An earlier copy was broken off: it goes on behind what has arrived."),
             CopyStep::BeginsAnew => {
-                say("An earlier copy was broken off, and the source is not as it was then: what has arrived is \
-                        removed, and the copy begins anew.");
+                say("An earlier copy was broken off: what had arrived is removed, and the copy begins anew.");
             }
             CopyStep::Copied { table, rows, of } => {
+                self.bar.set_style(style("{msg:20} {bar:32} {pos} of {len}  {percent} %"));
+                self.bar.set_length(of);
+                self.bar.set_position(rows);
                 self.bar.set_message(table);
-                counted(rows, of);
             }
-            CopyStep::Compares { table, rows } => {
-                self.bar.set_style(style("{spinner} {msg}"));
-                self.bar.set_message(format!("comparing {table}: {rows}"));
-            }
-            CopyStep::Indexed { alerts, of } => {
-                self.bar.set_message("index of searches");
-                counted(alerts, of);
-            }
+            CopyStep::Compares { table, rows } => said(format!("comparing {table}: {rows}")),
+            CopyStep::Indexes => said("making the index of searches".to_owned()),
         }
     }
 }

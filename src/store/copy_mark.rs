@@ -1,7 +1,7 @@
 //! The mark of a copy that is not finished: it is in the target before any row comes, and gone with the last commit.
 //! Whatever else opens the database refuses it meanwhile.
 
-use super::Finding;
+use super::{Finding, SchemaState, StoreError, StoreResult};
 
 /// The table with the mark: it is there as long as the copy is not finished.
 pub(super) const UNFINISHED_COPY: &str = "unfinished_copy";
@@ -13,9 +13,10 @@ pub(super) struct CopyMark {
     pub(super) source: String,
     /// The id of the desk; nothing where the source has none yet.
     pub(super) desk: Vec<u8>,
-    /// What tells that the source is as it was when the copy began.
-    pub(super) state: String,
 }
+
+/// The fact that tells one desk from another.
+pub(super) const DESK: &str = "database";
 
 impl CopyMark {
     /// Why the database is refused, and what to do.
@@ -43,4 +44,18 @@ pub(super) enum Occupant {
     Copy(CopyMark),
     /// A desk, by its id.
     Desk(Vec<u8>),
+}
+
+impl Occupant {
+    /// What is in a database with this schema, mark and desk.
+    pub(super) fn of(schema: &SchemaState, mark: Option<CopyMark>, desk: Option<Vec<u8>>) -> StoreResult<Self> {
+        match (schema, mark) {
+            (_, Some(mark)) => Ok(Self::Copy(mark)),
+            (SchemaState::Waiting(_), None) => {
+                let words = "holds another desk, of an older avert; name an empty database";
+                Err(StoreError::Unusable(words.to_owned()))
+            }
+            (_, None) => Ok(desk.map_or(Self::Nobody, Self::Desk)),
+        }
+    }
 }

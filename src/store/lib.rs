@@ -14,7 +14,6 @@ mod alerts;
 mod attempts;
 mod audit;
 mod cause;
-mod copy_end;
 mod copy_mark;
 mod endpoints;
 mod error;

@@ -12,6 +12,14 @@ const KEY_CHECK_TEXT: &[u8] = b"avert";
 const KEY_CHECK_PLACE: AssociatedData<'static> =
     AssociatedData { table: "fact", row: KEY_CHECK.as_bytes(), column: "value" };
 
+/// Every column that is sealed, by its table.
+pub(super) const SEALED: [(&str, &str); 4] = [
+    ("endpoint", "sealed_url"),
+    ("endpoint", "credential"),
+    ("signing_secret", "secret"),
+    ("signing_key", "private_key"),
+];
+
 /// The value that proves this data key.
 pub(super) fn key_check(seal: &Seal) -> StoreResult<Vec<u8>> {
     seal.seal(KEY_CHECK_PLACE, KEY_CHECK_TEXT)

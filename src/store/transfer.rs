@@ -1,17 +1,19 @@
-//! Copies of a desk from one database to another, of either kind: batch by batch into a target that is marked as
-//! unfinished meanwhile, gone on with where they were broken off, and compared at the end.
+//! Copies of a desk from one database to another, of either kind: batch by batch into an empty target, which is marked
+//! as unfinished until what arrived is found to be what was sent.
 
 use std::path::{Path, PathBuf};
 
+use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
 
-use super::copy_end::CopyEnd;
-use super::copy_mark::Occupant;
+use super::copy_mark::{CopyMark, DESK, Occupant};
 use super::key_file;
-use super::portable::{PortableCell, PortableKind, PortableRow, PortableTable, TABLES};
+use super::portable::{PortableCell, PortableRow, PortableTable};
+use super::postgres::transfer::PostgresEnd;
 use super::seal::Seal;
-use super::sealed::{self, KEY_CHECK};
-use super::{StoreError, StoreResult};
+use super::sealed::{self, KEY_CHECK, SEALED};
+use super::sqlite::transfer::SqliteEnd;
+use super::{SchemaState, StoreError, StoreResult};
 use crate::domain::database::DatabaseLocation;
 
 /// The data keys of a copy.
@@ -26,16 +28,14 @@ pub struct CopyKeys {
 /// What a copy is at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyStep {
-    /// What was broken off is gone on with.
-    GoesOn,
-    /// What was broken off is not what the source is now: it is taken away, and the copy begins anew.
+    /// What was broken off is taken away, and the copy begins anew.
     BeginsAnew,
     /// So many of so many rows of a table have arrived.
     Copied { table: &'static str, rows: u64, of: u64 },
     /// A table is compared.
     Compares { table: &'static str, rows: u64 },
-    /// The search over all fields knows so many of so many alerts.
-    Indexed { alerts: u64, of: u64 },
+    /// The search over all fields is made.
+    Indexes,
 }
 
 /// How many rows of a table are at either end.
@@ -75,8 +75,55 @@ impl Transferred {
     }
 }
 
-/// Copies everything to a database with nothing in it, or goes on with the same copy that was broken off. One that was
-/// finished is found to be.
+/// A database that is copied from or to.
+#[async_trait(?Send)]
+pub(super) trait CopyEnd {
+    /// What is in it.
+    fn occupant(&self) -> &Occupant;
+
+    /// A fact by its name.
+    async fn fact(&self, name: &str) -> StoreResult<Option<Vec<u8>>>;
+
+    /// Locks this number; false where another connection to the same database has locked it.
+    async fn lock(&self, number: i64) -> StoreResult<bool>;
+
+    /// The tables that are carried.
+    async fn tables(&self) -> StoreResult<Vec<PortableTable>>;
+
+    /// The next rows of a table, those behind this one.
+    async fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>>;
+
+    /// The newest number that an entry of the audit log was ever given.
+    async fn newest_entry(&self) -> StoreResult<i64>;
+
+    /// Refuses a source that was worked on since it is read.
+    async fn stood_still(&self) -> StoreResult<()>;
+
+    /// Marks it as an unfinished copy, and has all tables there, with nothing in them.
+    async fn begin(&mut self, mark: &CopyMark) -> StoreResult<()>;
+
+    /// Stores rows, and commits them.
+    async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()>;
+
+    /// Has the search over all fields know every alert.
+    async fn index(&self) -> StoreResult<()>;
+
+    /// Ends the copy: the counts are made from the alerts, and it is a desk.
+    async fn finish(&self, tables: &[PortableTable], newest_entry: i64) -> StoreResult<()>;
+}
+
+/// Refuses a source whose schema is not this avert's.
+pub(super) fn require_current(state: &SchemaState) -> StoreResult<()> {
+    let words = match state {
+        SchemaState::Current => return Ok(()),
+        SchemaState::Empty(_) => "holds nothing to copy; name the right database",
+        SchemaState::Waiting(_) => "its schema waits for steps of this avert; apply them with `avert migrate`",
+    };
+    Err(StoreError::Unusable(words.to_owned()))
+}
+
+/// Copies everything to a database with nothing in it. What a copy that was broken off has left there is taken away
+/// before; one that was finished is found to be.
 ///
 /// # Errors
 /// [`Unusable`](StoreError::Unusable) where an end or a key cannot be used, another process is at work on it, or the
@@ -87,63 +134,56 @@ pub async fn transfer(
     keys: &CopyKeys,
     mut progress: impl FnMut(CopyStep),
 ) -> StoreResult<Transferred> {
-    let source = CopyEnd::source(from).await?;
-    let key_check = source.key_check().await?;
+    let source: Box<dyn CopyEnd> = match from {
+        DatabaseLocation::Sqlite(file) => Box::new(SqliteEnd::source(file)?),
+        DatabaseLocation::Postgres(server) => Box::new(PostgresEnd::source(server).await?),
+    };
+    let key_check = source.fact(KEY_CHECK).await?;
     let old = match (&keys.from, &key_check) {
         (Some(file), Some(check)) => Some(proven(file, check)?),
         _ => None,
     };
-    let mut target = CopyEnd::target(to).await?;
-    if source.is_in_the_database_of(&target).await? {
-        return Err(StoreError::Unusable(format!("{to}: is the same database as {from}; name an empty one")));
+    let mut target: Box<dyn CopyEnd> = match to {
+        DatabaseLocation::Sqlite(file) => Box::new(SqliteEnd::target(file)?),
+        DatabaseLocation::Postgres(server) => Box::new(PostgresEnd::target(server).await?),
+    };
+    let refused = |words: &str| StoreError::Unusable(format!("{to}: {words}"));
+    let number = rand::random();
+    if !source.lock(number).await? || !target.lock(number).await? {
+        return Err(refused(&format!("is the same database as {from}; name an empty one")));
     }
-    let mark = source.mark(from).await?;
-    let another = |what: &str| StoreError::Unusable(format!("{to}: {what}"));
-    let anew = match target.occupant() {
-        Occupant::Nobody => false,
-        Occupant::Desk(desk) if desk == mark.desk => {
-            let tables = compare([(&source, &Sealing::LeftOut), (&target, &Sealing::LeftOut)], &mut progress).await?;
-            let copied = Transferred { tables, before: true, key_check };
-            if copied.is_same() {
-                source.stood_still().await?;
-                return Ok(copied);
-            }
-            return Err(another(
-                "holds an earlier copy of this desk, and one of the two has changed since; name an empty database",
-            ));
-        }
-        Occupant::Desk(_) => return Err(another("holds another desk; name an empty database")),
-        Occupant::Copy(begun) if begun.desk != mark.desk => {
-            return Err(another(&format!(
-                "holds an unfinished copy of another desk, {}; name an empty database",
-                begun.source
+    let mark = CopyMark { source: from.to_string(), desk: source.fact(DESK).await?.unwrap_or_default() };
+    match target.occupant() {
+        Occupant::Nobody => {}
+        Occupant::Copy(begun) if begun.desk == mark.desk => progress(CopyStep::BeginsAnew),
+        Occupant::Copy(CopyMark { source, .. }) => {
+            return Err(refused(&format!(
+                "holds an unfinished copy of another desk, {source}; name an empty database"
             )));
         }
-        Occupant::Copy(begun) => {
-            let is_same = begun.state == mark.state;
-            progress(if is_same { CopyStep::GoesOn } else { CopyStep::BeginsAnew });
-            !is_same
+        Occupant::Desk(desk) if *desk == mark.desk => {
+            let tables = compare(&*source, &*target, &mut progress).await?;
+            let copied = Transferred { tables, before: true, key_check };
+            if !copied.is_same() {
+                let words = "holds an earlier copy of this desk, and one of the two has changed since; name an empty \
+                    database";
+                return Err(refused(words));
+            }
+            source.stood_still().await?;
+            return Ok(copied);
         }
-    };
+        Occupant::Desk(_) => return Err(refused("holds another desk; name an empty database")),
+    }
     let new = keys.to.as_ref().map(|file| Seal::from_file(file, true)).transpose()?;
-    let keys = old.zip(new);
-    target.begin(&mark, anew).await?;
-    target.require_key(to, key_check.as_deref(), keys.as_ref()).await?;
-    copy_rows(&source, &mut target, keys.as_ref(), &mut progress).await?;
-    let (sent, stored) = match &keys {
-        Some((old, new)) => (Sealing::Opened(old), Sealing::Opened(new)),
-        None => (Sealing::AsItIs, Sealing::AsItIs),
-    };
-    let tables = compare([(&source, &sent), (&target, &stored)], &mut progress).await?;
+    target.begin(&mark).await?;
+    let tables = copy_rows(&*source, &mut *target, old.zip(new), &mut progress).await?;
     let copied = Transferred { tables, before: false, key_check };
     // What did not arrive as it was sent is no desk, nor what is out of date already.
     if copied.is_same() {
-        let newest_entry = source.newest_entry().await?;
-        index(&mut target, &mut progress).await?;
+        progress(CopyStep::Indexes);
+        target.index().await?;
         source.stood_still().await?;
-        target.finish(newest_entry).await?;
-    } else {
-        target.give_up().await?;
+        target.finish(&target.tables().await?, source.newest_entry().await?).await?;
     }
     Ok(copied)
 }
@@ -158,161 +198,158 @@ fn proven(file: &Path, check: &[u8]) -> StoreResult<Seal> {
     Err(StoreError::Unusable(format!("{}: {words}", file.display())))
 }
 
-/// Copies the rows that are missing: those behind the last one of each table, in the order of their keys.
+/// Copies every row, and holds what has arrived to what was sent.
 async fn copy_rows(
-    source: &CopyEnd,
-    target: &mut CopyEnd,
-    keys: Option<&(Seal, Seal)>,
+    source: &dyn CopyEnd,
+    target: &mut dyn CopyEnd,
+    keys: Option<(Seal, Seal)>,
     progress: &mut impl FnMut(CopyStep),
-) -> StoreResult<()> {
-    for table in TABLES.iter() {
-        let of = source.count(table).await?;
-        let mut last = target.last(table).await?;
-        let mut count = if last.is_some() { target.count(table).await? } else { 0 };
+) -> StoreResult<Vec<TransferredTable>> {
+    let ends: Vec<_> = source.tables().await?.into_iter().zip(target.tables().await?).collect();
+    let mut all_sent = Vec::new();
+    for (table, there) in &ends {
+        let (mut sent, mut last) = (Checksum::default(), None);
         loop {
             let mut rows = source.rows(table, last.as_ref()).await?;
             let Some(newest) = rows.last().cloned() else { break };
             for row in &mut rows {
-                carry(table, row, keys)?;
+                make_storable(row);
+                if let Some(keys) = &keys {
+                    seal_again(table, row, keys)?;
+                }
+                sent.add(row);
             }
-            target.write(table, &rows).await?;
-            count += rows.len() as u64;
-            progress(CopyStep::Copied { table: table.name, rows: count, of: of.max(count) });
+            target.write(there, &rows).await?;
+            progress(CopyStep::Copied { table: table.name, rows: sent.rows, of: table.rows.max(sent.rows) });
             last = Some(newest);
         }
+        all_sent.push(sent);
     }
-    Ok(())
+    let mut tables = Vec::new();
+    for ((_, table), sent) in ends.iter().zip(all_sent) {
+        progress(CopyStep::Compares { table: table.name, rows: sent.rows });
+        tables.push(sent.compared(table.name, checksum(target, table, |_| {}).await?));
+    }
+    Ok(tables)
 }
 
-/// Has the search over all fields know the alerts that it does not know yet.
-async fn index(target: &mut CopyEnd, progress: &mut impl FnMut(CopyStep)) -> StoreResult<()> {
-    let (mut alerts, of) = target.indexed().await?;
-    loop {
-        match target.index().await? {
-            0 => return Ok(()),
-            more => alerts += more,
+/// Compares two ends without a change. With which keys they are sealed is not known: what is sealed is left out.
+async fn compare(
+    source: &dyn CopyEnd,
+    target: &dyn CopyEnd,
+    progress: &mut impl FnMut(CopyStep),
+) -> StoreResult<Vec<TransferredTable>> {
+    let mut tables = Vec::new();
+    for (table, there) in source.tables().await?.iter().zip(target.tables().await?) {
+        let from = checksum(source, table, |row| leave_out_sealed(table, row)).await?;
+        progress(CopyStep::Compares { table: table.name, rows: from.rows });
+        let to = checksum(target, &there, |row| leave_out_sealed(&there, row)).await?;
+        tables.push(from.compared(table.name, to));
+    }
+    Ok(tables)
+}
+
+/// The number of rows, and a SHA-256 over their cells.
+#[derive(Default)]
+struct Checksum {
+    rows: u64,
+    digest: Sha256,
+}
+
+impl Checksum {
+    fn add(&mut self, row: &PortableRow) {
+        self.rows += 1;
+        for cell in row {
+            let number;
+            let (kind, bytes) = match cell {
+                PortableCell::Null => (0, &[][..]),
+                PortableCell::Number(of_cell) => {
+                    number = of_cell.to_be_bytes();
+                    (1, &number[..])
+                }
+                PortableCell::Text(text) => (2, text.as_bytes()),
+                PortableCell::Bytes(bytes) => (3, bytes.as_slice()),
+            };
+            self.digest.update([kind]);
+            self.digest.update((bytes.len() as u64).to_be_bytes());
+            self.digest.update(bytes);
         }
-        progress(CopyStep::Indexed { alerts, of });
+    }
+
+    fn compared(self, table: &'static str, there: Self) -> TransferredTable {
+        let same = self.digest.finalize() == there.digest.finalize();
+        TransferredTable { table, from: self.rows, to: there.rows, same }
     }
 }
 
-/// Makes a row what it is at the other end: sealed with that key, and without the one character that not every database
-/// holds.
-fn carry(table: &PortableTable, row: &mut PortableRow, keys: Option<&(Seal, Seal)>) -> StoreResult<()> {
-    for cell in row.iter_mut() {
+/// The checksum of a table, each row as `prepare` leaves it.
+async fn checksum(
+    end: &dyn CopyEnd,
+    table: &PortableTable,
+    prepare: impl Fn(&mut PortableRow),
+) -> StoreResult<Checksum> {
+    let (mut sum, mut last) = (Checksum::default(), None);
+    loop {
+        let mut rows = end.rows(table, last.as_ref()).await?;
+        let Some(newest) = rows.last().cloned() else { return Ok(sum) };
+        for row in &mut rows {
+            make_storable(row);
+            prepare(row);
+            sum.add(row);
+        }
+        last = Some(newest);
+    }
+}
+
+/// Takes the one character out that not every database holds.
+fn make_storable(row: &mut PortableRow) {
+    for cell in row {
         if let PortableCell::Text(text) = cell
             && text.contains('\0')
         {
             *text = text.replace('\0', "\u{fffd}");
         }
     }
-    let Some((old, new)) = keys else { return Ok(()) };
-    if is_key_check(table, row) {
-        row[1] = PortableCell::Bytes(sealed::key_check(new)?);
+}
+
+/// Returns what proves the data key, in the row that does.
+fn key_check_of<'a>(table: &PortableTable, row: &'a mut PortableRow) -> Option<&'a mut PortableCell> {
+    let is_check = table.name == "fact" && row.contains(&PortableCell::Text(KEY_CHECK.to_owned()));
+    if is_check { table.cell(row, "value") } else { None }
+}
+
+/// Returns what is sealed in a row, column by column. The credential of an endpoint that was removed is gone.
+fn sealed_of(table: &PortableTable) -> impl Iterator<Item = &'static str> {
+    let name = table.name;
+    SEALED.into_iter().filter(move |(of, _)| *of == name).map(|(_, column)| column)
+}
+
+fn seal_again(table: &PortableTable, row: &mut PortableRow, (old, new): &(Seal, Seal)) -> StoreResult<()> {
+    if let Some(check) = key_check_of(table, row) {
+        *check = PortableCell::Bytes(sealed::key_check(new)?);
     }
-    each_sealed(table, row, |column, id, bytes| {
-        *bytes = sealed::again(old, new, table.name, column, id, bytes)?;
-        Ok(())
-    })
-}
-
-/// Whether this row proves a data key.
-fn is_key_check(table: &PortableTable, row: &PortableRow) -> bool {
-    table.name == "fact" && row[0] == PortableCell::Text(KEY_CHECK.to_owned())
-}
-
-/// Does this with what is sealed in a row, its column and the row's id.
-fn each_sealed(
-    table: &PortableTable,
-    row: &mut PortableRow,
-    mut work: impl FnMut(&'static str, &[u8], &mut Vec<u8>) -> StoreResult<()>,
-) -> StoreResult<()> {
-    let id = match table.place("id").map(|place| row[place].clone()) {
-        Some(PortableCell::Bytes(id)) => id,
-        Some(PortableCell::Text(id)) => id.into_bytes(),
+    let id = match table.cell(row, "id") {
+        Some(PortableCell::Bytes(id)) => id.clone(),
+        Some(PortableCell::Text(id)) => id.clone().into_bytes(),
         _ => return Ok(()),
     };
-    for ((column, kind), cell) in table.columns.iter().zip(row) {
-        // The credential of an endpoint that was removed is gone.
-        if let (PortableKind::Sealed, PortableCell::Bytes(bytes)) = (kind, cell)
+    for column in sealed_of(table) {
+        if let Some(PortableCell::Bytes(bytes)) = table.cell(row, column)
             && !bytes.is_empty()
         {
-            work(column, &id, bytes)?;
+            *bytes = sealed::again(old, new, table.name, column, &id, bytes)?;
         }
     }
     Ok(())
 }
 
-/// How what is sealed is compared.
-enum Sealing<'a> {
-    /// As it was written.
-    AsItIs,
-    /// Opened with this key: each sealing is another.
-    Opened(&'a Seal),
-    /// Not at all: with which keys it was sealed is not known.
-    LeftOut,
-}
-
-impl Sealing<'_> {
-    fn prepare(&self, table: &PortableTable, row: &mut PortableRow) -> StoreResult<()> {
-        if let Self::AsItIs = self {
-            return Ok(());
+fn leave_out_sealed(table: &PortableTable, row: &mut PortableRow) {
+    if let Some(check) = key_check_of(table, row) {
+        *check = PortableCell::Null;
+    }
+    for column in sealed_of(table) {
+        if let Some(PortableCell::Bytes(bytes)) = table.cell(row, column) {
+            bytes.clear();
         }
-        let is_proven = match (&row[..], self) {
-            ([_, PortableCell::Bytes(check), ..], Self::Opened(seal)) => sealed::proves(seal, check),
-            _ => true,
-        };
-        if is_key_check(table, row) && is_proven {
-            row[1] = PortableCell::Null;
-        }
-        each_sealed(table, row, |column, id, bytes| {
-            *bytes = match self {
-                Self::Opened(seal) => sealed::opened(seal, table.name, column, id, bytes)?,
-                Self::AsItIs | Self::LeftOut => Vec::new(),
-            };
-            Ok(())
-        })
     }
-}
-
-fn add(digest: &mut Sha256, row: &PortableRow) {
-    for cell in row {
-        let (kind, bytes) = cell.canonical();
-        digest.update([kind]);
-        digest.update((bytes.len() as u64).to_be_bytes());
-        digest.update(bytes);
-    }
-}
-
-/// How many rows a table has, and the checksum of them.
-async fn digest(end: &CopyEnd, table: &PortableTable, sealing: &Sealing<'_>) -> StoreResult<(u64, Vec<u8>)> {
-    let (mut digest, mut count, mut last) = (Sha256::new(), 0, None);
-    loop {
-        let mut rows = end.rows(table, last.as_ref()).await?;
-        let Some(newest) = rows.last().cloned() else { break };
-        count += rows.len() as u64;
-        for row in &mut rows {
-            sealing.prepare(table, row)?;
-            carry(table, row, None)?;
-            add(&mut digest, row);
-        }
-        last = Some(newest);
-    }
-    Ok((count, digest.finalize().to_vec()))
-}
-
-/// Compares two ends without a change.
-async fn compare(
-    ends: [(&CopyEnd, &Sealing<'_>); 2],
-    progress: &mut impl FnMut(CopyStep),
-) -> StoreResult<Vec<TransferredTable>> {
-    let mut tables = Vec::new();
-    let [(source, sent), (target, stored)] = ends;
-    for table in TABLES.iter() {
-        let (from, sent) = digest(source, table, sent).await?;
-        progress(CopyStep::Compares { table: table.name, rows: from });
-        let (to, stored) = digest(target, table, stored).await?;
-        tables.push(TransferredTable { table: table.name, from, to, same: sent == stored });
-    }
-    Ok(tables)
 }

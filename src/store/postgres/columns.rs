@@ -43,13 +43,13 @@ impl ManyCells<'_> {
 /// Named columns of many rows.
 #[derive(Default)]
 pub(super) struct Columns<'a> {
-    names: Vec<&'static str>,
+    names: Vec<&'a str>,
     columns: Vec<ManyCells<'a>>,
 }
 
 impl<'a> Columns<'a> {
     /// Adds a column.
-    pub(super) fn add(&mut self, name: &'static str, column: ManyCells<'a>) {
+    pub(super) fn add(&mut self, name: &'a str, column: ManyCells<'a>) {
         self.names.push(name);
         self.columns.push(column);
     }

@@ -226,15 +226,19 @@ async fn outcomes(conn: &Connection) -> Work<Finding> {
     Ok(verdicts::outcomes(count(conn, alone).await?, count(conn, "SELECT count(*) FROM outcome").await?, RESTORE))
 }
 
+/// The SELECT of the counts, from the alerts.
+pub(super) fn counted() -> String {
+    format!(
+        "SELECT organization, coalesce(floor(alert_time::numeric / {DAY_MICROS})::bigint, {NO_DAY}), provider, type, \
+            status, outcome, expired_at IS NOT NULL, count(*)::numeric FROM alert GROUP BY 1, 2, 3, 4, 5, 6, 7"
+    )
+}
+
 async fn counts(conn: &Connection) -> Work<Finding> {
     const KEPT: &str =
         "SELECT organization, day, provider, type, status, outcome, expired, sum(alerts) FROM alert_count
         GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(alerts) <> 0";
-    let counted = format!(
-        "SELECT organization, coalesce(floor(alert_time::numeric / {DAY_MICROS})::bigint, {NO_DAY}), provider, type, \
-            status, outcome,
-            expired_at IS NOT NULL, count(*)::numeric FROM alert GROUP BY 1, 2, 3, 4, 5, 6, 7"
-    );
+    let counted = counted();
     // The totals are of the same rows as the counts of days.
     let totals = |table: &str| {
         format!(

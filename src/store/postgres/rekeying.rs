@@ -7,9 +7,8 @@ use super::fault::Work;
 use super::unit::{CHECK, Unit};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
-use crate::store::portable::{PortableKind, TABLES};
 use crate::store::seal::Seal;
-use crate::store::sealed::{self, KEY_CHECK};
+use crate::store::sealed::{self, KEY_CHECK, SEALED};
 
 /// Whether the key that the database is sealed with is at hand.
 pub(super) async fn prove(unit: &Unit<'_>) -> Work<()> {
@@ -24,22 +23,19 @@ pub(super) async fn seal_anew(unit: &Unit<'_>, new: &Seal, now: Timestamp) -> Wo
         return Err(sealed::in_use_already().into());
     }
     let mut values = 0;
-    for table in TABLES.iter() {
-        let (name, by_text) = (table.name, table.columns.contains(&("id", PortableKind::Text)));
-        for column in table.sealed_columns() {
-            // The credential of an endpoint that was removed is gone.
-            let all = format!("SELECT id, {column} FROM {name} WHERE length({column}) > 0");
-            // One that is removed meanwhile stays so.
-            let update = format!("UPDATE {name} SET {column} = $3 WHERE id = $1 AND {column} = $2");
-            let rows = conn.all(&all, &[], |row| {
-                let id = if by_text { RowId::Text(row.try_get(0)?) } else { RowId::Uuid(row.try_get(0)?) };
-                Ok((id, row.try_get::<_, Vec<u8>>(1)?))
-            });
-            for (id, bytes) in rows.await? {
-                let again = sealed::again(&old, new, name, column, id.bytes(), &bytes)?;
-                conn.run(&update, &[id.value(), &bytes, &again]).await?;
-                values += 1;
-            }
+    for (table, column) in SEALED {
+        // The credential of an endpoint that was removed is gone.
+        let all = format!("SELECT id, {column} FROM {table} WHERE length({column}) > 0");
+        // One that is removed meanwhile stays so.
+        let update = format!("UPDATE {table} SET {column} = $3 WHERE id = $1 AND {column} = $2");
+        let rows = conn.all(&all, &[], |row| {
+            let id = if table == "signing_key" { RowId::Text(row.try_get(0)?) } else { RowId::Uuid(row.try_get(0)?) };
+            Ok((id, row.try_get::<_, Vec<u8>>(1)?))
+        });
+        for (id, bytes) in rows.await? {
+            let again = sealed::again(&old, new, table, column, id.bytes(), &bytes)?;
+            conn.run(&update, &[id.value(), &bytes, &again]).await?;
+            values += 1;
         }
     }
     conn.run("UPDATE fact SET value = $2 WHERE name = $1", &[&KEY_CHECK, &sealed::key_check(new)?]).await?;

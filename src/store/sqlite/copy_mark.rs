@@ -16,8 +16,8 @@ pub(super) fn read(conn: &Connection) -> StoreResult<Option<CopyMark>> {
     if conn.first(is_there, [UNFINISHED_COPY], cell::<i64>)?.is_none() {
         return Ok(None);
     }
-    conn.first(&format!("SELECT source, desk, state FROM {UNFINISHED_COPY}"), [], |row| {
-        Ok(CopyMark { source: row.get(0)?, desk: row.get(1)?, state: row.get(2)? })
+    conn.first(&format!("SELECT source, desk FROM {UNFINISHED_COPY}"), [], |row| {
+        Ok(CopyMark { source: row.get(0)?, desk: row.get(1)? })
     })
 }
 
@@ -30,16 +30,8 @@ pub(super) fn refuse(conn: &Connection, path: &Path) -> StoreResult<()> {
 pub(super) fn put(conn: &Connection, mark: &CopyMark) -> StoreResult<()> {
     conn.execute_batch(&format!(
         "BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID};
-         CREATE TABLE {UNFINISHED_COPY} (
-            source TEXT NOT NULL, desk BLOB NOT NULL, state TEXT NOT NULL,
-            -- The last alert that the search over all fields knows.
-            indexed INTEGER NOT NULL DEFAULT 0
-         ) STRICT"
+         CREATE TABLE {UNFINISHED_COPY} (source TEXT NOT NULL, desk BLOB NOT NULL) STRICT"
     ))?;
-    let CopyMark { source, desk, state } = mark;
-    conn.run(
-        &format!("INSERT INTO {UNFINISHED_COPY} (source, desk, state) VALUES (?1, ?2, ?3)"),
-        (source, desk, state),
-    )?;
+    conn.run(&format!("INSERT INTO {UNFINISHED_COPY} VALUES (?1, ?2)"), (&mark.source, &mark.desk))?;
     Ok(conn.execute_batch("COMMIT")?)
 }

@@ -191,20 +191,26 @@ fn outcomes(conn: &Connection) -> StoreResult<Finding> {
     Ok(verdicts::outcomes(alone, count(conn, "SELECT count(*) FROM outcome")?, RESTORE))
 }
 
+/// The SELECT of the counts, from the alerts.
+pub(super) fn counted() -> String {
+    format!(
+        "SELECT organization, CASE WHEN alert_time IS NULL THEN {NO_DAY}
+                ELSE (alert_time - ((alert_time % {DAY_MICROS}) + {DAY_MICROS}) % {DAY_MICROS}) / {DAY_MICROS} END,
+            provider, type, status, coalesce(outcome, 0), expired_at IS NOT NULL, count(*) FROM alert
+        GROUP BY 1, 2, 3, 4, 5, 6, 7"
+    )
+}
+
 /// Whether the kept counts are what counting says.
 fn counts(conn: &Connection) -> StoreResult<Finding> {
-    const COUNTED: &str = "SELECT organization,
-            CASE WHEN alert_time IS NULL THEN ?2 ELSE (alert_time - ((alert_time % ?1) + ?1) % ?1) / ?1 END,
-            provider, type, status, coalesce(outcome, 0), expired_at IS NOT NULL, count(*) FROM alert GROUP BY 1, 2, \
-            3, 4, 5, 6, 7";
     const KEPT: &str =
         "SELECT organization, day, provider, type, status, outcome, expired, alerts FROM alert_count WHERE alerts > 0";
-    let sql = format!(
-        "SELECT count(*) FROM (SELECT * FROM ({COUNTED} EXCEPT {KEPT}) UNION ALL SELECT * FROM ({KEPT} EXCEPT \
-            {COUNTED}))"
+    let counted = counted();
+    let differing = format!(
+        "SELECT count(*) FROM (SELECT * FROM ({counted} EXCEPT {KEPT}) UNION ALL SELECT * FROM ({KEPT} EXCEPT \
+            {counted}))"
     );
-    let differing: i64 = conn.one(&sql, [DAY_MICROS, NO_DAY], cell)?;
-    Ok(verdicts::counts(differing, count(conn, "SELECT count(*) FROM alert")?, RESTORE))
+    Ok(verdicts::counts(count(conn, &differing)?, count(conn, "SELECT count(*) FROM alert")?, RESTORE))
 }
 
 fn decisions(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
