@@ -13,7 +13,7 @@ use super::database::{key_file, with_password};
 use super::failure::{SaidAlready, say};
 use super::home::is_absent;
 use super::journal::cannot_be_read;
-use super::networks::{self, Known};
+use super::networks;
 use super::output::{Report, Rows};
 use super::profile_access::ProfileAccess;
 use super::target::variable;
@@ -25,8 +25,9 @@ use crate::domain::database::DatabaseLocation;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::webhook::address::AddressPolicy;
 use crate::domain::{EndpointId, PlacedCredential};
-use crate::store::postgres::examine::{Examination, examine as on_a_server};
-use crate::store::sqlite::examine::{clean, examine, is_idle, known_credentials, known_endpoints, known_gateways};
+use crate::store::examine::Examination;
+use crate::store::postgres::examine::examine as examine_server;
+use crate::store::sqlite::examine::{clean, examine, is_idle};
 use crate::store::{Finding, Grade};
 
 /// So little room on the disk is wrong, in bytes.
@@ -36,15 +37,6 @@ const LITTLE: u64 = 1 << 30;
 
 /// How a temporary file is named before it gets its own, with six letters behind.
 const TEMPORARY: &[u8] = b".tmp";
-
-/// What a database remembers that other checks ask for, and what is found with it.
-#[derive(Default)]
-struct OfDatabase {
-    findings: Vec<Finding>,
-    gateways: Vec<Known>,
-    credentials: Vec<PlacedCredential>,
-    endpoints: Vec<(EndpointId, String)>,
-}
 
 /// `wrong_settings` is why the settings could not be read; the defaults are in the context then.
 pub(super) async fn run(
@@ -120,36 +112,24 @@ pub(super) async fn run(
     if wrong > 0 { Err(SaidAlready.into()) } else { Ok(()) }
 }
 
-async fn database(context: &Context) -> OfDatabase {
+async fn database(context: &Context) -> Examination {
     let (key_file, now) = (key_file(&context.home, &context.settings), SystemClock.now());
+    let only = |finding: Finding| Examination { findings: vec![finding], ..Examination::default() };
     match &context.home.database {
         DatabaseLocation::Sqlite(file)
             if is_absent(file) && key_file.iter().all(|key| is_absent(key)) && knows_profiles(context) =>
         {
             let (found, advice) =
                 (format!("{} does not exist", file.display()), "nothing, where only the profiles are worked with");
-            OfDatabase { findings: vec![Finding::notice("database", found, advice)], ..OfDatabase::default() }
+            only(Finding::notice("database", found, advice))
         }
-        DatabaseLocation::Sqlite(file) => OfDatabase {
-            gateways: known_gateways(file),
-            credentials: known_credentials(file),
-            endpoints: known_endpoints(file),
-            findings: examine(file, &key_file.unwrap_or_default(), now),
-        },
+        DatabaseLocation::Sqlite(file) => examine(file, &key_file.unwrap_or_default(), now).await,
         DatabaseLocation::Postgres(address) => match with_password(address, &context.home) {
-            Ok(server) => {
-                let Examination { findings, gateways, credentials, endpoints } =
-                    on_a_server(&server, key_file.as_deref(), now).await;
-                OfDatabase { findings, gateways, credentials, endpoints }
+            Ok(server) => examine_server(&server, key_file.as_deref(), now).await,
+            Err(error) => {
+                let found = format!("{address}: {error:#}");
+                only(Finding::wrong("database", found, "name a file with its password"))
             }
-            Err(error) => OfDatabase {
-                findings: vec![Finding::wrong(
-                    "database",
-                    format!("{address}: {error:#}"),
-                    "name a file with its password",
-                )],
-                ..OfDatabase::default()
-            },
         },
     }
 }

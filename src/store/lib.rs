@@ -17,6 +17,7 @@ mod cause;
 mod copy_mark;
 mod endpoints;
 mod error;
+pub mod examine;
 mod finding;
 mod key_file;
 mod networks;
@@ -33,7 +34,6 @@ pub mod sqlite;
 pub mod transfer;
 mod tries;
 mod upkeep;
-mod verdicts;
 
 use std::sync::Arc;
 

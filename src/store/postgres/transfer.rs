@@ -112,8 +112,8 @@ impl CopyEnd for PostgresEnd {
     async fn tables(&self) -> StoreResult<Vec<PortableTable>> {
         // What is bytes here, and text elsewhere, is carried as text.
         let columns = "SELECT attname::text, attnum = ANY(indkey::int2[]),
-                CASE WHEN attname IN ('answer', 'cursor') THEN 'octets' ELSE format_type(atttypid, NULL) END
-            FROM pg_attribute JOIN pg_index ON indrelid = attrelid AND indisprimary
+                CASE WHEN attname IN ('answer', 'cursor') THEN 'octets' ELSE typname::text END
+            FROM pg_attribute JOIN pg_index ON indrelid = attrelid AND indisprimary JOIN pg_type t ON t.oid = atttypid
             WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
                 AND attname NOT IN ('searched', 'find_text')
             ORDER BY array_position(indkey::int2[], attnum), attname COLLATE \"C\"";
@@ -259,18 +259,19 @@ fn column_of<'a>(kind: &str, cells: impl Iterator<Item = &'a PortableCell>) -> M
         cell => text(cell).map(str::as_bytes),
     };
     match kind {
-        "bigint" => ManyCells::Numbers(cells.map(number).collect()),
-        "boolean" => ManyCells::Flags(cells.map(|cell| number(cell).map(|number| number != 0)).collect()),
+        "int8" => ManyCells::Numbers(cells.map(number).collect()),
+        "bool" => ManyCells::Flags(cells.map(|cell| number(cell).map(|number| number != 0)).collect()),
         "text" => ManyCells::Texts(cells.map(|cell| text(cell).map(storable)).collect()),
         "uuid" => ManyCells::Ids(cells.map(|cell| Uuid::from_slice(bytes(cell)?).ok()).collect()),
         _ => ManyCells::Bytes(cells.map(bytes).collect()),
     }
 }
 
-fn carried(row: &Row, place: usize, kind: &str) -> Work<PortableCell> {
+/// A cell of an answer, by the name of its type.
+pub(super) fn carried(row: &Row, place: usize, kind: &str) -> Work<PortableCell> {
     let cell = match kind {
-        "bigint" => row.try_get::<_, Option<i64>>(place)?.map(PortableCell::Number),
-        "boolean" => row.try_get::<_, Option<bool>>(place)?.map(|flag| PortableCell::Number(flag.into())),
+        "int8" => row.try_get::<_, Option<i64>>(place)?.map(PortableCell::Number),
+        "bool" => row.try_get::<_, Option<bool>>(place)?.map(|flag| PortableCell::Number(flag.into())),
         "text" => row.try_get::<_, Option<String>>(place)?.map(PortableCell::Text),
         "uuid" => row.try_get::<_, Option<Uuid>>(place)?.map(|id| PortableCell::Bytes(id.as_bytes().to_vec())),
         "octets" => row

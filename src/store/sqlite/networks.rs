@@ -3,7 +3,6 @@
 //! An engine that has a gateway writes it down, so that one without it does not answer in its place.
 
 use async_trait::async_trait;
-use chrono::TimeDelta;
 use rusqlite::Connection;
 
 use super::handle::SqliteStore;
@@ -11,8 +10,7 @@ use super::statements::{Statements as _, micros, moment, optional_moment};
 use super::writer::{Unit, WriteKind};
 use crate::domain::time::Timestamp;
 use crate::domain::{Provider, lease};
-use crate::store::verdicts::{self, PulledSource};
-use crate::store::{Finding, NetworkStore, PullEnd, PullLease, PullState, StoreResult};
+use crate::store::{NetworkStore, PullEnd, PullLease, PullState, StoreResult};
 
 #[async_trait]
 impl NetworkStore for SqliteStore {
@@ -131,21 +129,4 @@ fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp) 
     let values = (source, lease.generation, unit.own(), micros(lease_until));
     conn.run("UPDATE pull SET generation = ?2, instance = ?3, lease_until = ?4 WHERE source = ?1", values)?;
     Ok(Some(lease))
-}
-
-/// Sources that nobody has pulled from for so long are not set up any more.
-const ABANDONED: TimeDelta = TimeDelta::days(2);
-
-/// How pulling stands, for the doctor.
-pub(super) fn examine(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
-    let pulled = "SELECT source, pulled_at, failures, failure FROM pull WHERE next_at > ?1 ORDER BY source";
-    let sources = conn.all(pulled, [micros(now - ABANDONED)], |row| {
-        Ok(PulledSource {
-            source: row.get(0)?,
-            newest: optional_moment(row, 1)?,
-            failures: row.get(2)?,
-            failure: row.get(3)?,
-        })
-    })?;
-    Ok(verdicts::pulled(&sources))
 }

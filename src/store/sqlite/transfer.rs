@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use rusqlite::types::{Value, ValueRef};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use super::connection::{self, Purpose};
 use super::copy_mark;
@@ -140,7 +140,7 @@ impl CopyEnd for SqliteEnd {
         let sql = table.next_rows(read, after.map(|_| places.as_slice()));
         let behind = after.into_iter().flatten().take(places.len()).map(plain);
         self.conn.all(&sql, params_from_iter(behind), |row| {
-            table.columns.iter().enumerate().map(|(place, column)| carried(row, place, table, column)).collect()
+            (0..table.columns.len()).map(|place| carried(row, place)).collect()
         })
     }
 
@@ -236,19 +236,15 @@ fn plain(cell: &PortableCell) -> Value {
     }
 }
 
-fn carried(
-    row: &rusqlite::Row<'_>,
-    place: usize,
-    table: &PortableTable,
-    column: &PortableColumn,
-) -> StoreResult<PortableCell> {
+/// A cell of an answer.
+pub(super) fn carried(row: &Row<'_>, place: usize) -> StoreResult<PortableCell> {
     Ok(match row.get_ref(place)? {
         ValueRef::Null => PortableCell::Null,
         ValueRef::Integer(number) => PortableCell::Number(number),
         ValueRef::Text(text) => PortableCell::Text(String::from_utf8_lossy(text).into_owned()),
         ValueRef::Blob(bytes) => PortableCell::Bytes(bytes.to_vec()),
         ValueRef::Real(_) => {
-            return Err(StoreError::Corrupt(format!("a fraction in {}.{}", table.name, column.name)));
+            return Err(StoreError::Corrupt(format!("a fraction in {}", row.as_ref().column_name(place)?)));
         }
     })
 }
