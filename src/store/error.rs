@@ -49,6 +49,15 @@ impl StoreError {
         Self::Refused(found, format!("{}{}", place(found, database), if found == cause { more } else { "" }))
     }
 
+    /// The same error with its subject before its words.
+    pub(super) fn of(self, subject: &impl std::fmt::Display) -> Self {
+        match self {
+            Self::Unusable(words) => Self::Unusable(format!("{subject}: {words}")),
+            Self::Newer(words) => Self::Newer(format!("{subject}: {words}")),
+            other => other,
+        }
+    }
+
     /// A file that cannot be used: by its cause where that is a known one, else in the system's words.
     pub(super) fn of_file(file: &Path, what: &str, error: &io::Error) -> Self {
         match RefusalCause::of_io(error) {

@@ -19,6 +19,7 @@ mod endpoints;
 mod error;
 pub mod examine;
 mod finding;
+mod fingerprint;
 mod key_file;
 mod networks;
 mod organizations;

@@ -1,4 +1,61 @@
-//! What has become of a database's schema beside the steps that this avert knows.
+//! The schema of a database: its steps, numbered and with checksums, and how far they have been applied.
+
+use sha2::{Digest as _, Sha256};
+
+use super::{StoreError, StoreResult};
+
+/// One step of the schema. Never edited once released: the checksum is compared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Migration {
+    /// Its number and name, as its file is called.
+    pub(super) file: &'static str,
+    pub(super) sql: &'static str,
+}
+
+/// The steps of a kind of database, by their files in order.
+macro_rules! migrations {
+    ($kind:literal: $($file:literal),* $(,)?) => {
+        &[$($crate::store::schema::Migration {
+            file: $file,
+            sql: include_str!(concat!("../../../assets/migrations/", $kind, "/", $file, ".sql")),
+        }),*]
+    };
+}
+pub(super) use migrations;
+
+impl Migration {
+    /// The name without the number.
+    pub(super) fn name(&self) -> &'static str {
+        self.file.split_once('_').map_or(self.file, |(_, name)| name)
+    }
+
+    /// The row that tells that it was applied: number, name and checksum.
+    pub(super) fn row(&self) -> (i64, &'static str, Vec<u8>) {
+        let number = self.file.split('_').next().and_then(|number| number.parse().ok());
+        (number.unwrap_or_default(), self.name(), Sha256::digest(self.sql.as_bytes()).to_vec())
+    }
+}
+
+/// How many steps have been applied, by the numbers and checksums of those that were; refuses others than these.
+pub(super) fn applied(rows: &[(i64, Vec<u8>)], steps: &[Migration]) -> StoreResult<usize> {
+    for (index, (number, checksum)) in rows.iter().enumerate() {
+        let Some(known) = steps.get(index) else {
+            return Err(StoreError::Newer(format!(
+                "was written by a newer avert (schema {number}, this one knows {}); use that version, or a backup \
+                    made before",
+                steps.len()
+            )));
+        };
+        let (known_number, _, known_checksum) = known.row();
+        if (known_number, &known_checksum) != (*number, checksum) {
+            return Err(StoreError::Unusable(format!(
+                "its schema step {number} is not the one that this avert knows as {}; use the version that wrote it",
+                known.file
+            )));
+        }
+    }
+    Ok(rows.len())
+}
 
 /// Schema version of a database. A newer one is an error ([`StoreError::Newer`](super::StoreError::Newer)).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +70,8 @@ pub enum SchemaState {
 
 impl SchemaState {
     /// The state of a database to which so many of these steps have been applied.
-    pub(super) fn after(applied: usize, steps: impl Iterator<Item = &'static str>) -> Self {
-        let waiting: Vec<_> = steps.skip(applied).collect();
+    pub(super) fn after(applied: usize, steps: &[Migration]) -> Self {
+        let waiting: Vec<_> = steps.iter().skip(applied).map(Migration::name).collect();
         match applied {
             0 => Self::Empty(waiting),
             _ if waiting.is_empty() => Self::Current,

@@ -1,8 +1,6 @@
 //! Schema migrations, numbered and with checksums, applied by one process at a time. A newer or altered schema is
 //! refused.
 
-use sha2::{Digest as _, Sha256};
-
 use super::connection::Connection;
 use super::copy_mark;
 use super::fault::{Work, WorkFault};
@@ -13,44 +11,26 @@ use super::statements::{cell, micros};
 use crate::domain::database::PostgresAddress;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::copy_mark::UNFINISHED_COPY;
+use crate::store::schema::{self, Migration, migrations};
 use crate::store::{SchemaState, StoreError, StoreResult};
 
-/// One step of the schema. Never edited once released: the checksum is compared.
-#[derive(Debug, Clone, Copy)]
-struct Migration {
-    number: i64,
-    name: &'static str,
-    sql: &'static str,
-    /// Whether the alerts that are there are put into the search over all fields, behind the last step of all.
-    indexes_alerts: bool,
-}
-
-impl Migration {
-    const fn new(number: i64, name: &'static str, sql: &'static str) -> Self {
-        Self { number, name, sql, indexes_alerts: false }
-    }
-
-    fn checksum(&self) -> Vec<u8> {
-        Sha256::digest(self.sql.as_bytes()).to_vec()
-    }
-}
-
 /// Every step, in order.
-const MIGRATIONS: &[Migration] = &[
-    Migration::new(1, "store", include_str!("../../../assets/migrations/postgres/0001_store.sql")),
-    Migration::new(2, "signing_keys", include_str!("../../../assets/migrations/postgres/0002_signing_keys.sql")),
-    Migration::new(3, "sorts", include_str!("../../../assets/migrations/postgres/0003_sorts.sql")),
-    Migration::new(4, "find", include_str!("../../../assets/migrations/postgres/0004_find.sql")),
-    Migration::new(5, "insights", include_str!("../../../assets/migrations/postgres/0005_insights.sql")),
-    Migration::new(6, "persons", include_str!("../../../assets/migrations/postgres/0006_persons.sql")),
-    Migration::new(7, "lists", include_str!("../../../assets/migrations/postgres/0007_lists.sql")),
-    Migration::new(8, "audit_pending", include_str!("../../../assets/migrations/postgres/0008_audit_pending.sql")),
-    Migration {
-        indexes_alerts: true,
-        ..Migration::new(9, "find_keys", include_str!("../../../assets/migrations/postgres/0009_find_keys.sql"))
-    },
-    Migration::new(10, "ca_certificates", include_str!("../../../assets/migrations/postgres/0010_ca_certificates.sql")),
-];
+const MIGRATIONS: &[Migration] = migrations!(
+    "postgres":
+    "0001_store",
+    "0002_signing_keys",
+    "0003_sorts",
+    "0004_find",
+    "0005_insights",
+    "0006_persons",
+    "0007_lists",
+    "0008_audit_pending",
+    "0009_find_keys",
+    "0010_ca_certificates",
+);
+
+/// Behind this step the alerts are put into the search over all fields, once the newest schema is there.
+const INDEXES_ALERTS: &str = "0009_find_keys";
 
 /// Number of steps.
 pub(super) const STEPS: usize = MIGRATIONS.len();
@@ -74,7 +54,7 @@ pub(super) async fn state(conn: &Connection) -> Work<SchemaState> {
 /// The same of what may be an unfinished copy.
 pub(super) async fn state_of_any(conn: &Connection) -> Work<SchemaState> {
     refuse_strangers(conn).await?;
-    Ok(SchemaState::after(applied(conn).await?, MIGRATIONS.iter().map(|step| step.name)))
+    Ok(SchemaState::after(applied(conn).await?, MIGRATIONS))
 }
 
 /// Brings the schema up to date, and says which steps it applied. Another process that does so at the same time waits,
@@ -160,25 +140,9 @@ async fn applied(conn: &Connection) -> Work<usize> {
             Ok((row.try_get::<_, i64>(0)?, row.try_get::<_, Vec<u8>>(1)?))
         })
         .await?;
-    for (index, (number, checksum)) in rows.iter().enumerate() {
-        let Some(known) = MIGRATIONS.get(index) else {
-            let newest = MIGRATIONS.last().map_or(0, |migration| migration.number);
-            let what =
-                format!("was written by a newer avert (schema {number}, this one knows {newest}); use that version");
-            return Err(StoreError::Newer(what).into());
-        };
-        if known.number != *number || known.checksum() != *checksum {
-            let (number_here, name) = (known.number, known.name);
-            return Err(unusable(&format!(
-                "its schema step {number} is not the one that this avert knows as {number_here:04}_{name}; use the \
-                    version that wrote it"
-            )));
-        }
-    }
-    if !rows.is_empty()
-        && let Some(refusal) = fingerprint::compare(conn, rows.len()).await?.refusal()
-    {
-        return Err(refusal.into());
+    schema::applied(&rows, MIGRATIONS)?;
+    if !rows.is_empty() {
+        fingerprint::compare(conn, rows.len()).await?.check("")?;
     }
     Ok(rows.len())
 }
@@ -216,18 +180,19 @@ async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
         )",
     )
     .await?;
-    for migration in pending {
-        conn.batch(migration.sql).await?;
+    for step in pending {
+        conn.batch(step.sql).await?;
+        let (number, name, checksum) = step.row();
         conn.run(
             "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
-            &[&migration.number, &migration.name, &migration.checksum(), &micros(SystemClock.now())],
+            &[&number, &name, &checksum, &micros(SystemClock.now())],
         )
         .await?;
     }
-    if pending.iter().any(|migration| migration.indexes_alerts) {
+    if pending.iter().any(|step| step.file == INDEXES_ALERTS) {
         find::index_all(conn).await?;
     }
-    Ok(pending.iter().map(|migration| migration.name).collect())
+    Ok(pending.iter().map(Migration::name).collect())
 }
 
 /// Gives searches an index of trigrams where the server has such a thing; without it every row is looked at.

@@ -50,8 +50,8 @@ const PATIENT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transa
 impl PostgresEnd {
     /// What is copied from, as it is now. Nobody may be at work on it.
     pub(in crate::store) async fn source(server: &PostgresAddress) -> StoreResult<Self> {
-        let state = migrate::inspect(server).await.map_err(|error| of_server(server, error))?;
-        require_current(&state).map_err(|error| of_server(server, error))?;
+        let state = migrate::inspect(server).await.map_err(|error| error.of(server))?;
+        require_current(&state).map_err(|error| error.of(server))?;
         let (pool, conn) = connect(server).await?;
         // What a process that was killed had put down is carried as the log that it belongs to.
         chain::link_waiting(&conn).await?;
@@ -71,7 +71,7 @@ impl PostgresEnd {
     pub(in crate::store) async fn target(server: &PostgresAddress) -> StoreResult<Self> {
         let (pool, conn) = connect(server).await?;
         conn.batch("SET statement_timeout = 0").await?;
-        let occupant = who_is_there(&conn).await.map_err(|fault| of_server(server, fault.into()))?;
+        let occupant = who_is_there(&conn).await.map_err(|fault| StoreError::from(fault).of(server))?;
         Ok(Self { conn, pool, server: server.clone(), work: String::new(), occupant, run: Uuid::new_v4() })
     }
 
@@ -231,14 +231,6 @@ async fn who_is_there(conn: &Connection) -> Work<Occupant> {
         _ => None,
     };
     Ok(Occupant::of(&schema, copy_mark::read(conn).await?, desk)?)
-}
-
-/// What is wrong with the database at an address.
-fn of_server(server: &PostgresAddress, error: StoreError) -> StoreError {
-    match error {
-        StoreError::Unusable(words) => StoreError::Unusable(format!("{server}: {words}")),
-        other => other,
-    }
 }
 
 /// A cell of a key as text, which is cast to what it is.

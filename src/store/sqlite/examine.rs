@@ -106,7 +106,7 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
     if !is_whole {
         return examination;
     }
-    findings.push(checked("schema", schema(&conn, database), RESTORE));
+    findings.push(checked("schema", schema(&conn), RESTORE));
     findings.push(checked("integrity", integrity(&conn), RESTORE));
     findings.push(checked("audit log", audit::verify(&conn).map(examine::audit_log), RESTORE));
     for check in [COUNTS].iter().chain(&CHECKS) {
@@ -158,17 +158,10 @@ fn integrity(conn: &Connection) -> StoreResult<Finding> {
 }
 
 /// Returns whether the schema is the one that the steps make.
-fn schema(conn: &Connection, database: &Path) -> StoreResult<Finding> {
-    fingerprint::check(conn, database, MIGRATIONS.len())?;
-    let foreign = fingerprint::deviations(conn, MIGRATIONS.len())?.foreign;
-    Ok(match foreign.is_empty() {
-        true => Finding::fine("schema", "is what the steps make"),
-        false => Finding::notice(
-            "schema",
-            format!("not avert's: {}", foreign.join(", ")),
-            "nothing goes through them; drop what is not needed",
-        ),
-    })
+fn schema(conn: &Connection) -> StoreResult<Finding> {
+    let differences = fingerprint::compare(conn, MIGRATIONS.len())?;
+    differences.check("")?;
+    Ok(differences.finding())
 }
 
 /// The SELECT of the counts, from the alerts.

@@ -3,67 +3,46 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
-use sha2::{Digest as _, Sha256};
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::connection::{self, APPLICATION_ID, Purpose};
 use super::copy_mark;
 use super::find_index;
-use super::staging::{self, DATABASE, Destination, Move, OwnStaging, Staging, StepObserver};
+use super::staging::{self, DATABASE, Move, OwnStaging, Staging, StepObserver};
+use super::statements::{Statements as _, cell, micros};
 use crate::domain::time::{Clock as _, SystemClock};
+use crate::store::schema::{self, Migration, migrations};
 use crate::store::{StoreError, StoreResult};
 
-/// One step of the schema. Never edited once released: the checksum is compared.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Migration {
-    number: i64,
-    pub(super) name: &'static str,
-    sql: &'static str,
-    /// What is done that SQL alone cannot, behind the last step of all: it knows the newest schema only.
-    then: Option<fn(&Connection) -> StoreResult<()>>,
-}
-
-impl Migration {
-    const fn new(number: i64, name: &'static str, sql: &'static str) -> Self {
-        Self { number, name, sql, then: None }
-    }
-
-    /// The same, with what is done behind it.
-    const fn and(self, then: fn(&Connection) -> StoreResult<()>) -> Self {
-        Self { then: Some(then), ..self }
-    }
-
-    fn checksum(&self) -> Vec<u8> {
-        Sha256::digest(self.sql.as_bytes()).to_vec()
-    }
-}
-
 /// Every step, in order.
-pub(super) const MIGRATIONS: &[Migration] = &[
-    Migration::new(1, "store", include_str!("../../../assets/migrations/sqlite/0001_store.sql")),
-    Migration::new(2, "counted_waits", include_str!("../../../assets/migrations/sqlite/0002_counted_waits.sql")),
-    Migration::new(3, "hours_left", include_str!("../../../assets/migrations/sqlite/0003_hours_left.sql")),
-    Migration::new(4, "guarded_clock", include_str!("../../../assets/migrations/sqlite/0004_guarded_clock.sql")),
-    Migration::new(5, "key_environment", include_str!("../../../assets/migrations/sqlite/0005_key_environment.sql")),
-    Migration::new(6, "sealed_addresses", include_str!("../../../assets/migrations/sqlite/0006_sealed_addresses.sql")),
-    Migration::new(7, "alike", include_str!("../../../assets/migrations/sqlite/0007_alike.sql")),
-    Migration::new(8, "key_scopes", include_str!("../../../assets/migrations/sqlite/0008_key_scopes.sql")),
-    Migration::new(9, "last_success", include_str!("../../../assets/migrations/sqlite/0009_last_success.sql")),
-    Migration::new(10, "signing_keys", include_str!("../../../assets/migrations/sqlite/0010_signing_keys.sql")),
-    Migration::new(11, "sorts", include_str!("../../../assets/migrations/sqlite/0011_sorts.sql")),
-    Migration::new(12, "find", include_str!("../../../assets/migrations/sqlite/0012_find.sql")),
-    Migration::new(13, "insights", include_str!("../../../assets/migrations/sqlite/0013_insights.sql")),
-    Migration::new(14, "persons", include_str!("../../../assets/migrations/sqlite/0014_persons.sql")),
-    Migration::new(15, "search_terms", include_str!("../../../assets/migrations/sqlite/0015_search_terms.sql")),
-    Migration::new(16, "unindexed", include_str!("../../../assets/migrations/sqlite/0016_unindexed.sql")),
-    Migration::new(17, "open_attempts", include_str!("../../../assets/migrations/sqlite/0017_open_attempts.sql")),
-    Migration::new(18, "heads", include_str!("../../../assets/migrations/sqlite/0018_heads.sql")),
-    Migration::new(19, "head_lengths", include_str!("../../../assets/migrations/sqlite/0019_head_lengths.sql")),
-    Migration::new(20, "find_keys", include_str!("../../../assets/migrations/sqlite/0020_find_keys.sql")),
-    Migration::new(21, "head_checksums", include_str!("../../../assets/migrations/sqlite/0021_head_checksums.sql"))
-        .and(find_index::index_all),
-    Migration::new(22, "ca_certificates", include_str!("../../../assets/migrations/sqlite/0022_ca_certificates.sql")),
-];
+pub(super) const MIGRATIONS: &[Migration] = migrations!(
+    "sqlite":
+    "0001_store",
+    "0002_counted_waits",
+    "0003_hours_left",
+    "0004_guarded_clock",
+    "0005_key_environment",
+    "0006_sealed_addresses",
+    "0007_alike",
+    "0008_key_scopes",
+    "0009_last_success",
+    "0010_signing_keys",
+    "0011_sorts",
+    "0012_find",
+    "0013_insights",
+    "0014_persons",
+    "0015_search_terms",
+    "0016_unindexed",
+    "0017_open_attempts",
+    "0018_heads",
+    "0019_head_lengths",
+    "0020_find_keys",
+    "0021_head_checksums",
+    "0022_ca_certificates",
+);
+
+/// Behind this step the alerts are put into the search over all fields, once the newest schema is there.
+const INDEXES_ALERTS: &str = "0021_head_checksums";
 
 /// What a look at a file found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,14 +107,14 @@ pub(super) fn migrate(
         }
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
         make_schema(&tx, pending.iter())?;
-        for migration in pending {
+        for (number, name, checksum) in pending.iter().map(Migration::row) {
             tx.execute(
                 "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
-                params![migration.number, migration.name, migration.checksum(), SystemClock.now().timestamp_micros()],
+                (number, name, checksum, micros(SystemClock.now())),
             )?;
         }
-        for then in pending.iter().filter_map(|migration| migration.then) {
-            then(&tx)?;
+        if pending.iter().any(|step| step.file == INDEXES_ALERTS) {
+            find_index::index_all(&tx)?;
         }
     }
     // It has its name before what it is a backup of is changed for good; of a migration that was broken off none is
@@ -163,36 +142,13 @@ pub(super) fn is_waiting(conn: &Connection, path: &Path, migrations: &[Migration
 
 /// How many migrations have been applied; refuses a database that has others than these.
 pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<usize> {
-    let unusable = |what: String| StoreError::Unusable(format!("{}: {what}", path.display()));
-    let table: Option<i64> = conn
-        .query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'", [], |row| {
-            row.get(0)
-        })
-        .optional()?;
-    if table.is_none() {
+    let table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'";
+    if conn.first(table, [], cell::<i64>)?.is_none() {
         return Ok(0);
     }
-    let mut statement = conn.prepare("SELECT number, checksum FROM schema_migration ORDER BY number")?;
-    let rows: Vec<(i64, Vec<u8>)> =
-        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
-    for (index, (number, checksum)) in rows.iter().enumerate() {
-        let Some(known) = migrations.get(index) else {
-            let newest = migrations.last().map_or(0, |migration| migration.number);
-            return Err(StoreError::Newer(format!(
-                "{}: was written by a newer avert (schema {number}, this one knows {newest}); use that version, or a \
-                    backup made before",
-                path.display()
-            )));
-        };
-        if known.number != *number || known.checksum() != *checksum {
-            return Err(unusable(format!(
-                "its schema step {number} is not the one that this avert knows as {:04}_{}; use the version that \
-                    wrote it",
-                known.number, known.name
-            )));
-        }
-    }
-    Ok(rows.len())
+    let rows = "SELECT number, checksum FROM schema_migration ORDER BY number";
+    let rows = conn.all(rows, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    schema::applied(&rows, migrations).map_err(|error| error.of(&path.display()))
 }
 
 /// A copy of the database as it was, which is removed where it is not given its name.
@@ -230,14 +186,8 @@ impl Backup {
     }
 
     fn give_name(mut self) -> StoreResult<PathBuf> {
-        let named = Move {
-            from: Some(DATABASE.to_owned()),
-            to: Destination::Target(String::new()),
-            aside: None,
-            replace: false,
-        };
         self.claim
-            .commit(&[named])
+            .commit(&[Move::new(DATABASE, "", false)])
             .and_then(|()| self.claim.finish())
             .map_err(|error| unwritable(&self.path, &error))?;
         Ok(self.path)
@@ -253,10 +203,12 @@ mod tests {
     use super::super::connection::open;
     use super::*;
 
-    const FIRST: Migration =
-        Migration::new(1, "first", "CREATE TABLE thing (name TEXT) STRICT; INSERT INTO thing VALUES ('kept');");
+    const FIRST: Migration = Migration {
+        file: "0001_first",
+        sql: "CREATE TABLE thing (name TEXT) STRICT; INSERT INTO thing VALUES ('kept');",
+    };
     const UNTOLD: &dyn Fn(u64) = &|_| ();
-    const SECOND: Migration = Migration::new(2, "second", "ALTER TABLE thing ADD COLUMN size INTEGER;");
+    const SECOND: Migration = Migration { file: "0002_second", sql: "ALTER TABLE thing ADD COLUMN size INTEGER;" };
 
     fn database() -> (tempfile::TempDir, PathBuf, Connection) {
         let directory = tempfile::tempdir().unwrap();

@@ -30,12 +30,11 @@ fn look(
     inspect: fn(&Connection, &Path) -> StoreResult<Inspected>,
     is_whole: bool,
 ) -> StoreResult<SchemaState> {
-    let names = MIGRATIONS.iter().map(|step| step.name);
     if restore::is_pending(path) {
         return Err(restore::being_restored(directory_of(path)));
     }
     if matches!(path.try_exists(), Ok(false)) {
-        return Ok(SchemaState::after(0, names));
+        return Ok(SchemaState::after(0, MIGRATIONS));
     }
     if !is_regular(path) {
         return Err(unusable(path, "is no file"));
@@ -49,5 +48,5 @@ fn look(
         }
         Ok(applied)
     };
-    Ok(SchemaState::after(applied().map_err(|error| error.at(path))?, names))
+    Ok(SchemaState::after(applied().map_err(|error| error.at(path))?, MIGRATIONS))
 }

@@ -66,6 +66,13 @@ pub(super) struct Move {
     pub(super) replace: bool,
 }
 
+impl Move {
+    /// A staged file that goes behind the target's name.
+    pub(super) fn new(from: &str, suffix: &str, replace: bool) -> Self {
+        Self { from: Some(from.to_owned()), to: Destination::Target(suffix.to_owned()), aside: None, replace }
+    }
+}
+
 /// How far a staging has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StagingState {

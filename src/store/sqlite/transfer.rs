@@ -39,7 +39,7 @@ impl SqliteEnd {
     /// What is copied from, as it is now.
     pub(in crate::store) fn source(file: &Path) -> StoreResult<Self> {
         let schema = schema_of(file)?;
-        require_current(&schema).map_err(|error| error.at(file))?;
+        require_current(&schema).map_err(|error| error.of(&file.display()))?;
         let gate = shut(file)?;
         let conn = connection::open(file, Purpose::Read)?;
         conn.execute_batch("BEGIN")?;
@@ -59,7 +59,8 @@ impl SqliteEnd {
             SchemaState::Current => fact(&conn, DESK)?,
             _ => None,
         };
-        let occupant = Occupant::of(schema, copy_mark::read(&conn)?, desk).map_err(|error| error.at(file))?;
+        let occupant =
+            Occupant::of(schema, copy_mark::read(&conn)?, desk).map_err(|error| error.of(&file.display()))?;
         Ok(Self { file: file.to_owned(), conn, dictionary: Dictionary::new(), occupant, _gate: gate })
     }
 
