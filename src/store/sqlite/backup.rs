@@ -1,7 +1,7 @@
 //! Online backup: a verified copy of the database while others write to it.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -11,12 +11,13 @@ use super::connection::{self, Purpose, check_library};
 pub use super::copy::Contents;
 use super::copy::{copy, open_ours, prove_key, same_file};
 use super::data_key::key_check;
-use super::files::{is_regular, make_file, make_private, unusable, with_suffix};
+use super::files::{unusable, with_suffix};
+use super::instance::{files_ending, is_free, make_locked};
 use super::restore::settle;
 pub use super::restore::{RestoreOptions, Restored, is_pending, restore};
 use super::soundness::check_log;
 pub use super::staging::StepObserver;
-use super::staging::{CHECKSUM, DATABASE, Destination, KEY, LeftBehind, Move, OwnStaging, Staging, StagingState};
+use super::staging::{CHECKSUM, DATABASE, KEY, LeftBehind, Move, OwnStaging, Staging};
 use crate::domain::InstanceId;
 use crate::store::key_file::find;
 use crate::store::seal::Seal;
@@ -86,12 +87,7 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
         }
     }
     let (contents, sha256) = stage(&claim, &source, options)?;
-    let part = |name: &str, suffix: &str| Move {
-        from: Some(name.to_owned()),
-        to: Destination::Target(suffix.to_owned()),
-        aside: None,
-        replace: options.overwrite,
-    };
+    let part = |name: &str, suffix: &str| Move::new(name, suffix, options.overwrite);
     let key_part = options.with_key.then(|| part(KEY, ".key"));
     let parts: Vec<Move> = key_part.into_iter().chain([part(CHECKSUM, checksum::SUFFIX), part(DATABASE, "")]).collect();
     claim.commit(&parts).and_then(|()| claim.finish()).map_err(unwritable)?;
@@ -138,18 +134,10 @@ impl Note {
     /// Writes it; a directory that cannot be written has no notes.
     fn write(instances: &Path, target: &Path) -> Option<Self> {
         let target = std::path::absolute(target).ok()?;
-        let write = || -> io::Result<Self> {
-            make_private(instances)?;
-            let id = InstanceId::generate();
-            // Others look at `.backup` files only: the name appears when the lock is already held.
-            let (preparing, path) = (instances.join(format!(".{id}.new")), instances.join(format!("{id}.backup")));
-            let mut lock = make_file(&preparing)?;
-            lock.try_lock()?;
-            lock.write_all(target.to_string_lossy().as_bytes())?;
-            fs::rename(&preparing, &path)?;
-            Ok(Self { path, _lock: lock })
-        };
-        write().inspect_err(|error| tracing::debug!(%error, "no note of the backup")).ok()
+        let path = instances.join(format!("{}.backup", InstanceId::generate()));
+        let made = make_locked(&path, target.to_string_lossy().as_bytes());
+        let lock = made.inspect_err(|error| tracing::debug!(%error, "no note of the backup")).ok()?;
+        Some(Self { path, _lock: lock })
     }
 }
 
@@ -159,18 +147,12 @@ impl Drop for Note {
     }
 }
 
-/// Backups whose processes are gone, each by its note, with how far it came.
-pub(super) fn left(instances: &Path) -> Vec<(PathBuf, Staging, StagingState)> {
-    let Ok(entries) = fs::read_dir(instances) else { return Vec::new() };
-    let notes = entries.flatten().map(|entry| entry.path());
-    let notes =
-        notes.filter(|path| path.extension().is_some_and(|extension| extension == "backup") && is_regular(path));
+/// Backups whose processes are gone, each by its note.
+pub(super) fn left(instances: &Path) -> Vec<(PathBuf, Staging)> {
+    let notes = files_ending(instances, "backup").into_iter().filter(|note| is_free(note));
     let left = notes.filter_map(|note| {
-        let free = File::open(&note).is_ok_and(|file| file.try_lock_shared().is_ok());
-        let target = free.then(|| fs::read_to_string(&note).ok()).flatten()?;
-        let staging = Staging::of(Path::new(&target), &StepObserver::default());
-        let stage = staging.stage();
-        Some((note, staging, stage))
+        let target = fs::read_to_string(&note).ok()?;
+        Some((note, Staging::of(Path::new(&target), &StepObserver::default())))
     });
     left.collect()
 }
@@ -179,7 +161,7 @@ pub(super) fn left(instances: &Path) -> Vec<(PathBuf, Staging, StagingState)> {
 /// done.
 pub(super) fn settle_left(instances: &Path) -> Vec<String> {
     let mut done = Vec::new();
-    for (note, staging, _) in left(instances) {
+    for (note, staging) in left(instances) {
         let shown = staging.directory().display();
         match staging.settle() {
             Ok(LeftBehind::Busy) => continue,

@@ -2,11 +2,11 @@
 //! be taken, belongs to a dead one.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::files::{is_regular, make_file, make_private};
+use super::files::{directory_of, is_regular, make_file, make_private};
 use super::worker::locked;
 use crate::domain::InstanceId;
 use crate::store::RefusalCause;
@@ -39,17 +39,7 @@ impl Instances {
         if held.is_some() {
             return Ok(());
         }
-        let (directory, own) = (&self.directory, self.own);
-        make_private(directory)?;
-        // Others look at `.lock` files only: the name appears when the lock is already held.
-        let preparing = directory.join(format!(".{own}.new"));
-        let lock = make_file(&preparing)?;
-        lock.try_lock().map_err(|error| match error {
-            TryLockError::Error(error) => error,
-            TryLockError::WouldBlock => io::Error::new(ErrorKind::WouldBlock, "the new lock file is locked already"),
-        })?;
-        fs::rename(&preparing, lock_path(directory, own))?;
-        *held = Some(lock);
+        *held = Some(make_locked(&lock_path(&self.directory, self.own), b"")?);
         self.remove_dead();
         Ok(())
     }
@@ -84,10 +74,8 @@ impl Instances {
 
     /// The lock files of all processes, those of dead ones among them.
     fn locks(&self) -> impl Iterator<Item = (InstanceId, PathBuf)> {
-        let paths = fs::read_dir(&self.directory).into_iter().flatten().flatten().map(|entry| entry.path());
-        let locks =
-            paths.filter(|path| path.extension().is_some_and(|extension| extension == "lock") && is_regular(path));
-        locks.filter_map(|path| Some((path.file_stem()?.to_str()?.parse().ok()?, path)))
+        let locks = files_ending(&self.directory, "lock");
+        locks.into_iter().filter_map(|path| Some((path.file_stem()?.to_str()?.parse().ok()?, path)))
     }
 }
 
@@ -158,11 +146,27 @@ pub(super) fn lock_file(path: &Path) -> io::Result<File> {
 
 /// How many processes live on a data directory, and how many left their file behind. Changes nothing.
 pub(super) fn census(instances: &Path) -> (usize, usize) {
-    let Ok(entries) = fs::read_dir(instances) else { return (0, 0) };
-    let locks = entries.flatten().map(|entry| entry.path());
-    let locks = locks.filter(|path| path.extension().is_some_and(|extension| extension == "lock") && is_regular(path));
-    let (dead, living): (Vec<_>, Vec<_>) = locks.partition(|path| is_free(path));
-    (living.len(), dead.len())
+    let locks = files_ending(instances, "lock");
+    let dead = locks.iter().filter(|path| is_free(path)).count();
+    (locks.len() - dead, dead)
+}
+
+/// The files of a directory with this extension.
+pub(super) fn files_ending(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let paths = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    paths.filter(|path| path.extension().is_some_and(|found| found == extension) && is_regular(path)).collect()
+}
+
+/// Makes a file that is locked until it is dropped. Others look at extensions: the name appears when the lock is held.
+pub(super) fn make_locked(path: &Path, content: &[u8]) -> io::Result<File> {
+    make_private(directory_of(path))?;
+    let name = path.file_stem().unwrap_or_default().display();
+    let preparing = path.with_file_name(format!(".{name}.new"));
+    let mut file = make_file(&preparing)?;
+    file.try_lock()?;
+    file.write_all(content)?;
+    fs::rename(&preparing, path)?;
+    Ok(file)
 }
 
 fn lock_path(directory: &Path, instance: InstanceId) -> PathBuf {
@@ -170,7 +174,7 @@ fn lock_path(directory: &Path, instance: InstanceId) -> PathBuf {
 }
 
 /// A shared lock, so that two who look at once do not take each other for the owner.
-fn is_free(path: &Path) -> bool {
+pub(super) fn is_free(path: &Path) -> bool {
     match File::open(path) {
         Ok(file) => file.try_lock_shared().is_ok(),
         Err(error) => error.kind() == ErrorKind::NotFound,

@@ -71,7 +71,7 @@ pub(super) fn unfinished(database: &Path, instances: &Path) -> Vec<Finding> {
             format!("nothing: the next start finishes it; {CLEAN}"),
         )),
     }
-    let backups = backup::left(instances).into_iter().map(|(_, staging, _)| staging);
+    let backups = backup::left(instances).into_iter().map(|(_, staging)| staging);
     for staging in backups.chain(named_after(database)).filter(|staging| !staging.is_busy()) {
         let shown = staging.directory().display();
         match staging.stage() {

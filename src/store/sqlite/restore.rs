@@ -99,28 +99,14 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
     let mut moves = Vec::new();
     // A log that is still there must not be taken for the new database's.
     for suffix in ["-wal", "-shm"] {
-        moves.push(Move {
-            from: None,
-            to: Destination::Target(suffix.to_owned()),
-            aside: Some(Destination::Target(aside(suffix))),
-            replace: false,
-        });
+        let kept = Some(Destination::Target(aside(suffix)));
+        moves.push(Move { from: None, aside: kept, ..Move::new("", suffix, false) });
     }
     // What was the newest change is not any more.
     let unknown = format!("{DATABASE}{}", newest::SUFFIX);
     claim.put(&unknown, b"").map_err(unwritable)?;
-    moves.push(Move {
-        from: Some(unknown),
-        to: Destination::Target(newest::SUFFIX.to_owned()),
-        aside: None,
-        replace: true,
-    });
-    moves.push(Move {
-        from: Some(DATABASE.to_owned()),
-        to: Destination::Target(String::new()),
-        aside: Some(Destination::Target(aside(""))),
-        replace: true,
-    });
+    moves.push(Move::new(&unknown, newest::SUFFIX, true));
+    moves.push(Move { aside: Some(Destination::Target(aside(""))), ..Move::new(DATABASE, "", true) });
     let mut kept_key = None;
     if other_key {
         let name = key_file.file_name().unwrap_or_default().to_string_lossy();
