@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::merge::merge;
 use crate::domain::cause::RefusalCause;
+pub use crate::domain::cause::directory_of;
 
 /// An error at a file of the desk. The words are fit for a user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -214,11 +215,6 @@ const FIRST_BYTES: u64 = 64;
 /// Returns whether a file begins in this way, or is torn within it.
 pub fn begins_with(first: &[u8], beginning: &str) -> bool {
     first.iter().zip(beginning.as_bytes()).all(|(one, other)| one == other)
-}
-
-/// The directory that a file is in: the one of this process where its path is a bare name.
-pub fn directory_of(file: &Path) -> &Path {
-    file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Writes a new file that is there whole or not at all, for its owner alone. One that is there already is never written

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use rusqlite::ffi;
 use rustix::io::Errno;
@@ -30,6 +31,11 @@ pub enum RefusalCause {
     Gone,
     /// The disk or the system fails in another way.
     Failing,
+}
+
+/// The directory that a file is in: the one of this process where its path is a bare name.
+pub fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 impl RefusalCause {

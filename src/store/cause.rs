@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::domain::cause::RefusalCause;
+use crate::domain::cause::{RefusalCause, directory_of};
 
 /// As much room as a database needs to be opened: the files that its readers share.
 static LEAST_ROOM: [u8; 64 << 10] = [0; 64 << 10];
@@ -35,11 +35,6 @@ pub(super) fn place(cause: RefusalCause, file: &Path) -> String {
         _ => None,
     };
     more.map_or_else(|| shown.to_string(), |more| format!("{shown} ({more})"))
-}
-
-/// The directory that a file is in.
-pub(in crate::store) fn directory_of(file: &Path) -> &Path {
-    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
 /// The room that is left where a file is.

@@ -10,9 +10,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::cause::directory_of;
 use super::seal::{Seal, put_key};
 use super::{Finding, StoreError, StoreResult, sealed};
+use crate::domain::cause::directory_of;
 use crate::domain::time::{Clock as _, SystemClock};
 
 /// The data key of a database that is open: the seal that proved its check, and where another one is found when the

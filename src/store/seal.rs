@@ -13,8 +13,8 @@ use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead as _, Generate as _, KeyInit as _, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 
-use super::cause::directory_of;
 use super::{StoreError, StoreResult};
+use crate::domain::cause::directory_of;
 use crate::domain::without_mark;
 
 /// First byte of everything sealed, so that another method can follow one day.

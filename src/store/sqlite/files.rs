@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-pub(super) use crate::store::cause::directory_of;
+pub(super) use crate::domain::cause::directory_of;
 use crate::store::{StoreError, StoreResult};
 
 pub(super) fn unusable(path: &Path, what: &str) -> StoreError {

@@ -10,7 +10,7 @@ use super::addresses;
 use super::checkpoint::Checkpointer;
 use super::connection::{self, Purpose, check_library};
 use super::data_key::unlock;
-use super::files::{make_directory, unusable};
+use super::files::{directory_of, make_directory, unusable};
 use super::fingerprint;
 use super::handle::{SqliteStore, Threads};
 use super::instance::{Gate, Instances};
@@ -118,11 +118,7 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     check_library()?;
     let (directory, database) = match &options.location {
         Location::Directory(path) => (path.clone(), path.join("avert.db")),
-        Location::File(path) => {
-            let parent =
-                path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-            (parent.to_owned(), path.clone())
-        }
+        Location::File(path) => (directory_of(path).to_owned(), path.clone()),
     };
     open_at(options, &directory, &database).map_err(|error| error.at(&database))
 }
