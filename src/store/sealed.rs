@@ -8,6 +8,8 @@ use crate::domain::{EndpointAuth, EndpointId, Secret};
 
 /// The row of facts that proves a data key: its name; this text, sealed, is its value.
 pub(super) const KEY_CHECK: &str = "key_check";
+/// The last column of what reads sealed values: the proof of the key that they are sealed with, in the same snapshot.
+pub(super) const CHECK: &str = "(SELECT value FROM fact WHERE name = 'key_check')";
 const KEY_CHECK_TEXT: &[u8] = b"avert";
 const KEY_CHECK_PLACE: AssociatedData<'static> =
     AssociatedData { table: "fact", row: KEY_CHECK.as_bytes(), column: "value" };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use deadpool_postgres::Object;
 use futures::TryStreamExt as _;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, SimpleQueryMessage};
 
 use super::fault::{Work, ends_the_connection, in_words, is_read_only};
@@ -18,7 +19,7 @@ const BEHIND_A_COMMIT: Duration = Duration::from_secs(1);
 /// A connection from the pool. One that is lost, or dropped within a transaction, is closed, and the server rolls back.
 /// One that may only read is closed with all that wait in the pool: whether they may write was settled when they were
 /// opened, and new ones hear of a change.
-pub(super) struct Connection {
+pub(in crate::store) struct Connection {
     client: Option<Object>,
     place: Option<OwnedSemaphorePermit>,
     in_transaction: AtomicBool,
@@ -109,18 +110,22 @@ impl Connection {
     }
 
     /// Notes that a statement with an answer has changed something.
-    pub(super) fn mark_changed(&self) {
+    pub(in crate::store) fn mark_changed(&self) {
         self.changed.store(true, Ordering::Relaxed);
     }
 
     /// Runs a statement that has no answer; how many rows it changed.
-    pub(super) async fn run(&self, sql: &str, values: Values<'_>) -> Work<u64> {
+    pub(in crate::store) async fn run(&self, sql: &str, values: Values<'_>) -> Work<u64> {
         let rows = self.try_run(sql, values).await?;
         Ok(rows?)
     }
 
     /// The same, with what the server says against it.
-    pub(super) async fn try_run(&self, sql: &str, values: Values<'_>) -> Work<Result<u64, tokio_postgres::Error>> {
+    pub(in crate::store) async fn try_run(
+        &self,
+        sql: &str,
+        values: Values<'_>,
+    ) -> Work<Result<u64, tokio_postgres::Error>> {
         let client = self.client()?;
         let statement = self.noticed(client.prepare_cached(sql).await)?;
         let done = self.noticed(client.execute(&statement, values).await);
@@ -135,7 +140,7 @@ impl Connection {
         Ok(self.noticed(self.client()?.batch_execute(sql).await)?)
     }
 
-    async fn query(&self, sql: &str, values: Values<'_>) -> Work<Vec<Row>> {
+    pub(in crate::store) async fn query(&self, sql: &str, values: Values<'_>) -> Work<Vec<Row>> {
         let client = self.client()?;
         let statement = self.noticed(client.prepare_cached(sql).await)?;
         Ok(self.noticed(client.query(&statement, values).await)?)
@@ -172,11 +177,14 @@ impl Connection {
         Ok(found.ok_or_else(|| StoreError::Corrupt("a row that is always there is missing".to_owned()))?)
     }
 
-    /// Reads every row of the answer to SQL that was made for this once: it is planned for its values and not
-    /// remembered.
+    /// The rows of the answer to SQL that was made for this once: it is planned for its values and not remembered.
+    pub(in crate::store) async fn typed(&self, sql: &str, values: &[(&(dyn ToSql + Sync), Type)]) -> Work<Vec<Row>> {
+        Ok(self.noticed(self.client()?.query_typed(sql, values).await)?)
+    }
+
+    /// Reads every row of such an answer.
     pub(super) async fn made<T>(&self, sql: &Sql, read: impl Fn(&Row) -> Work<T> + Send) -> Work<Vec<T>> {
-        let rows = self.noticed(self.client()?.query_typed(&sql.text, &sql.bound()).await)?;
-        rows.iter().map(read).collect()
+        self.typed(&sql.text, &sql.bound()).await?.iter().map(read).collect()
     }
 }
 

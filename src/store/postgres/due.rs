@@ -1,34 +1,26 @@
-//! Deliveries that are due: whose turn it is, leased to whoever sends them, and what the dead have left.
+//! Deliveries that are due, as PostgreSQL finds and leases them, and what the dead have left.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use uuid::Uuid;
 
 use super::connection::Connection;
-use super::endpoints::{self, SendTarget};
 use super::fault::Work;
-use super::liveness::{is_beside_service, is_dead};
+use super::liveness::is_dead;
 use super::statements::{cell, micros, moment_at, number_at, optional_moment};
 use super::unit::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{DeliveryEnd, sendable_at};
-use crate::domain::webhook::turns;
-use crate::domain::{DeliveryId, EndpointId, EventId, OrganizationId, lease};
-use crate::store::{DueDelivery, StoreError};
-
-/// A pending delivery, and from when on it can be sent.
-struct Waiting {
-    due: Timestamp,
-    key: i64,
-    sendable_at: Timestamp,
-}
+use crate::domain::{DeliveryId, EventId, OrganizationId, lease};
+use crate::store::due::{InHand, Leased, Waiting};
 
 /// So many are read at once.
 const AT_ONCE: usize = 256;
 
 /// Gives the pending deliveries to an endpoint to `take`, by the moment at which they are due, until it wants no more.
-async fn each_waiting(
+pub(in crate::store) async fn each_waiting(
     conn: &Connection,
     endpoint: i64,
     now: Option<Timestamp>,
@@ -63,58 +55,27 @@ async fn each_waiting(
     }
 }
 
-/// Leases deliveries that are due. One process at a time, so that no endpoint gets more than it may from several.
-pub(super) async fn claim(
-    unit: &Unit<'_>,
-    now: Timestamp,
-    lease_until: Timestamp,
-    limit: u32,
-    per_endpoint: u32,
-    skip: &[EndpointId],
-) -> Work<Vec<DueDelivery>> {
-    let conn = &unit.conn;
-    if is_beside_service(conn, unit.shared.own).await? {
-        return Ok(Vec::new());
-    }
-    conn.one("SELECT name FROM turnstile WHERE name = 'deliveries' FOR UPDATE", &[], cell::<String>).await?;
-    take_back(unit, now, lease_until - now).await?;
-    // What waits since a moment to come was laid down by a clock that has been set back since.
-    let set_back = "UPDATE delivery SET due = $1, since = $1
-        WHERE key IN (SELECT key FROM delivery WHERE state = 'pending' AND since > $1 FOR UPDATE SKIP LOCKED)";
-    conn.run(set_back, &[&micros(now)]).await?;
-    let targets = endpoints::with_due_deliveries(unit, now).await?;
-    let targets: Vec<SendTarget> = targets.into_iter().filter(|target| !skip.contains(&target.id)).collect();
-    let mut candidates = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
-        // One endpoint after the other: what waits for a hanging one costs the others nothing.
-        let mut room = per_endpoint.saturating_sub(target.in_flight).min(limit);
-        if room == 0 {
-            continue;
-        }
-        each_waiting(conn, target.key, Some(now), |delivery| {
-            if delivery.sendable_at <= now {
-                candidates.push((delivery.due, delivery.key, index));
-                room -= 1;
-            }
-            room > 0 && delivery.due <= now
-        })
-        .await?;
-    }
-    candidates.sort_unstable();
-    let candidates =
-        turns::fair(candidates, |(_, _, index)| targets[*index].organization, in_hand(conn).await?, limit as usize);
-    lease_all(unit, &candidates, &targets, now, lease_until).await
+/// Locks what attempts are recorded of: endpoints, then deliveries, each in one order, so that two who record at once do
+/// not wait for each other.
+pub(in crate::store) async fn lock(conn: &Connection, deliveries: impl Iterator<Item = Uuid>) -> Work<()> {
+    let ids: Vec<Uuid> = deliveries.collect();
+    let endpoints = "SELECT key FROM endpoint WHERE key IN (SELECT endpoint FROM delivery WHERE id = ANY($1)) ORDER \
+        BY key FOR NO KEY UPDATE";
+    conn.all(endpoints, &[&ids], cell::<i64>).await?;
+    conn.all("SELECT key FROM delivery WHERE id = ANY($1) ORDER BY key FOR UPDATE", &[&ids], cell::<i64>).await?;
+    Ok(())
 }
 
-/// How many deliveries of each organization are leased.
-async fn in_hand(conn: &Connection) -> Work<HashMap<OrganizationId, u32>> {
-    let leased = "SELECT o.id, count(*) FROM delivery d JOIN endpoint e ON e.key = d.endpoint
-        JOIN organization o ON o.key = e.organization WHERE d.state = 'leased' GROUP BY o.id";
-    Ok(conn
-        .all(leased, &[], |row| Ok((OrganizationId(row.try_get(0)?), number_at(row, 1)?)))
-        .await?
-        .into_iter()
-        .collect())
+/// How many deliveries are leased once those wait again that nobody sends any more.
+pub(in crate::store) async fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<InHand> {
+    take_back(unit, now, term).await?;
+    let leased = "SELECT e.key, o.id, count(*) FROM delivery d JOIN endpoint e ON e.key = d.endpoint
+        JOIN organization o ON o.key = e.organization WHERE d.state = 'leased' GROUP BY e.key, o.id";
+    let leased =
+        unit.conn.all(leased, &[], |row| Ok((row.try_get(0)?, OrganizationId(row.try_get(1)?), number_at(row, 2)?)));
+    let mut in_hand = InHand::default();
+    leased.await?.into_iter().for_each(|(endpoint, organization, count)| in_hand.add(endpoint, organization, count));
+    Ok(in_hand)
 }
 
 /// Deliveries leased by a dead process, or past their lease, wait again; leases are given for so long.
@@ -143,16 +104,14 @@ async fn take_back(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<()>
 }
 
 /// Leases these deliveries, less those that have been cancelled meanwhile or that somebody is at.
-async fn lease_all(
+pub(in crate::store) async fn lease_all(
     unit: &Unit<'_>,
-    candidates: &[(Timestamp, i64, usize)],
-    targets: &[SendTarget],
+    keys: &[i64],
     now: Timestamp,
     lease_until: Timestamp,
-) -> Work<Vec<DueDelivery>> {
-    let keys: Vec<i64> = candidates.iter().map(|(_, key, _)| *key).collect();
+) -> Work<HashMap<i64, Leased>> {
     if keys.is_empty() {
-        return Ok(Vec::new());
+        return Ok(HashMap::new());
     }
     let lease = "WITH taken AS (
             SELECT key FROM delivery WHERE key = ANY($1) AND state = 'pending' ORDER BY key FOR UPDATE SKIP LOCKED
@@ -163,13 +122,6 @@ async fn lease_all(
             RETURNING d.key, d.id, d.generation, d.attempts - d.earlier_attempts + 1 AS attempt, d.event
         )
         SELECT l.key, l.id, l.generation, l.attempt, e.id, e.body FROM leased l JOIN event e ON e.key = l.event";
-    struct Leased {
-        delivery: DeliveryId,
-        generation: i64,
-        attempt: u32,
-        event: EventId,
-        body: Arc<str>,
-    }
     let leased = unit
         .conn
         .all(lease, &[&keys, &micros(lease_until), &unit.shared.own.0, &micros(now)], |row| {
@@ -183,44 +135,5 @@ async fn lease_all(
             Ok((row.try_get::<_, i64>(0)?, leased))
         })
         .await?;
-    let mut leased: HashMap<i64, Leased> = leased.into_iter().collect();
-    let mut due = Vec::with_capacity(leased.len());
-    for (_, key, index) in candidates {
-        let Some(Leased { delivery, generation, attempt, event, body }) = leased.remove(key) else { continue };
-        let target = targets.get(*index).ok_or_else(|| StoreError::Corrupt("a delivery to nowhere".to_owned()))?;
-        due.push(DueDelivery {
-            delivery,
-            generation,
-            event,
-            body,
-            attempt,
-            organization: target.organization,
-            endpoint: target.id,
-            url: target.url.clone(),
-            auth: target.auth.clone(),
-            signing: Arc::clone(&target.signing),
-            ca_certificate: Arc::clone(&target.ca_certificate),
-        });
-    }
-    Ok(due)
-}
-
-/// When the next pending delivery can be sent.
-pub(super) async fn next(unit: &Unit<'_>) -> Work<Option<Timestamp>> {
-    let waited_for = "SELECT e.key FROM endpoint e WHERE e.disabled_at IS NULL
-        AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')";
-    let endpoints: Vec<i64> = unit.conn.all(waited_for, &[], cell).await?;
-    let mut earliest: Option<Timestamp> = None;
-    for endpoint in endpoints {
-        // No later one can be due before the earliest so far, and mostly the first one is not held back.
-        each_waiting(&unit.conn, endpoint, None, |delivery| {
-            let may_be_earlier = earliest.is_none_or(|earliest| delivery.due < earliest);
-            if may_be_earlier {
-                earliest = Some(earliest.map_or(delivery.sendable_at, |earliest| earliest.min(delivery.sendable_at)));
-            }
-            may_be_earlier
-        })
-        .await?;
-    }
-    Ok(earliest)
+    Ok(leased.into_iter().collect())
 }

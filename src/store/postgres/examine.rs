@@ -4,7 +4,6 @@ use std::path::Path;
 
 use async_trait::async_trait;
 
-use super::access;
 use super::audit;
 use super::clock;
 use super::connection::Connection;
@@ -15,7 +14,6 @@ use super::fingerprint;
 use super::liveness::DEAD_AFTER;
 use super::look::connect;
 use super::migrate;
-use super::networks;
 use super::statements::cell;
 use super::transfer::carried;
 use crate::domain::database::PostgresAddress;
@@ -24,6 +22,9 @@ use crate::store::examine::{self, CHECKS, Check, Examination, Examined, checked,
 use crate::store::key_file;
 use crate::store::portable::PortableRow;
 use crate::store::sealed::KEY_CHECK;
+use crate::store::sql::Rows;
+use crate::store::subjects::access::placed;
+use crate::store::subjects::networks::gateways;
 use crate::store::{Finding, SchemaState, StoreError, StoreResult};
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
@@ -163,8 +164,8 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
         findings.push(Finding::notice("clock", words, clock::ADVICE));
     }
     // What cannot be read was told above.
-    examination.gateways = networks::gateways(&conn).await.unwrap_or_default();
-    examination.credentials = access::placed(&conn).await.unwrap_or_default();
+    examination.gateways = gateways(&Rows::Postgres(&conn)).await.unwrap_or_default();
+    examination.credentials = placed(&Rows::Postgres(&conn)).await.unwrap_or_default();
     examination.endpoints = examine::enabled_endpoints(&conn).await;
     examination
 }

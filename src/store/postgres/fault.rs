@@ -6,7 +6,7 @@ use crate::store::{RefusalCause, StoreError};
 
 /// A failure of a unit of work.
 #[derive(Debug)]
-pub(super) enum WorkFault {
+pub(in crate::store) enum WorkFault {
     /// It would fail again.
     Final(StoreError),
     /// Others were at work on the same rows: nothing of it was kept, and it may be done again.
@@ -18,7 +18,7 @@ pub(super) enum WorkFault {
 }
 
 /// Result of a part of a unit of work.
-pub(super) type Work<T> = Result<T, WorkFault>;
+pub(in crate::store) type Work<T> = Result<T, WorkFault>;
 
 impl WorkFault {
     /// The same where nothing had been done yet.
@@ -158,6 +158,6 @@ pub(super) fn unreachable(error: &tokio_postgres::Error) -> StoreError {
 }
 
 /// Whether the error is a broken UNIQUE rule.
-pub(super) fn is_duplicate(error: &tokio_postgres::Error) -> bool {
+pub(in crate::store) fn is_duplicate(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::UNIQUE_VIOLATION)
 }

@@ -39,13 +39,13 @@ pub(super) enum WriteKind {
 }
 
 /// How long a unit of work may take in all; a server that does not answer is given up after it.
-const PATIENCE: Duration = Duration::from_secs(7);
+pub(super) const PATIENCE: Duration = Duration::from_secs(7);
 
 /// The same for what a network has answered, which waits for a connection as long as callers do.
 const ANSWERED_PATIENCE: Duration = Duration::from_secs(15);
 
 /// The same for what works on many rows.
-const LONG_PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const LONG_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long entries of the audit log gather before they are linked.
 const GATHER: Duration = Duration::from_millis(200);
@@ -58,7 +58,7 @@ const NEXT_CHANGE: &str = "SELECT nextval('change_number')";
 
 /// How a unit of work is done.
 #[derive(Debug, Clone, Copy)]
-enum Mode {
+pub(super) enum Mode {
     /// Without a transaction: one statement.
     Look,
     /// Reading from one snapshot.
@@ -125,7 +125,7 @@ impl PostgresStore {
         self.repeat(Mode::Write(kind), LONG_PATIENCE, work).await
     }
 
-    async fn repeat<'r, T: Send>(
+    pub(super) async fn repeat<'r, T: Send>(
         &'r self,
         mode: Mode,
         patience: Duration,

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::counts::{CountChanges, CountKey};
 use super::events::{self, Recipients};
 use super::fault::Work;
-use super::organizations::Named;
+use super::named::Named;
 use super::rows;
 use super::statements::{cell, storable};
 use super::unit::Unit;

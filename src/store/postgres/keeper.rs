@@ -17,8 +17,9 @@ use super::liveness;
 use super::pool::Pool;
 use super::session::{CONNECT, DatabaseServer};
 use super::statements::moment;
-use super::unit::{CHECK, Shared};
+use super::unit::Shared;
 use crate::domain::time::{Clock as _, SystemClock};
+use crate::store::sealed::CHECK;
 use crate::store::{StoreError, StoreResult};
 
 /// How often it looks for changes.

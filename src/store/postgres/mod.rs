@@ -1,7 +1,6 @@
 //! PostgreSQL behind [`crate::store::Store`]: a pool of connections, units of work as transactions, and a thread that
 //! tells others that this process lives and hears what they have changed.
 
-mod access;
 mod alerts;
 mod alike;
 mod attempts;
@@ -13,9 +12,7 @@ mod conditions;
 mod connection;
 mod copy_mark;
 mod counts;
-mod deliveries;
-mod due;
-mod endpoints;
+pub(super) mod due;
 mod events;
 pub mod examine;
 mod expiry;
@@ -30,24 +27,23 @@ mod list;
 mod liveness;
 mod look;
 pub mod migrate;
-mod networks;
+mod named;
 mod opening;
-mod organizations;
-mod outbox;
 mod pool;
-mod rekeying;
 mod retention;
 mod rows;
 mod session;
-mod signing;
 mod statements;
 mod store;
 mod sums;
 mod tls;
-mod token_keys;
 pub(super) mod transfer;
 mod unit;
-mod upkeep;
+mod units;
 
+pub(super) use self::connection::Connection;
+pub(super) use self::fault::{Work, WorkFault, is_duplicate as is_taken};
 pub use self::handle::PostgresStore;
+pub(super) use self::liveness::{is_beside_service, is_dead};
 pub use self::opening::PostgresOptions;
+pub(super) use self::unit::Unit;

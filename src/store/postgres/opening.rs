@@ -14,7 +14,6 @@ use super::handle::PostgresStore;
 use super::keeper::{Keeper, NEWEST_CHANGE};
 use super::look::{connect, connect_to};
 use super::migrate;
-use super::organizations::ensure_organization;
 use super::session::DatabaseServer;
 use super::statements::cell;
 use super::unit::Shared;
@@ -24,6 +23,8 @@ use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::{Actor, DatabaseId, InstanceId};
 use crate::store::key_file::DataKey;
 use crate::store::sealed::KEY_CHECK;
+use crate::store::sql::Rows;
+use crate::store::subjects::organizations::ensure_organization;
 use crate::store::{StoreError, StoreResult};
 
 /// Options of a PostgreSQL store.
@@ -106,7 +107,7 @@ async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(DataKey, 
     conn.run(made, &[&id.0.as_bytes().as_slice()]).await?;
     let id: Vec<u8> = conn.one("SELECT value FROM fact WHERE name = 'database'", &[], cell).await?;
     let id = uuid::Uuid::from_slice(&id).map_err(|_| StoreError::Corrupt("the id of the database".to_owned()))?;
-    ensure_organization(conn, SystemClock.now()).await?;
+    ensure_organization(&Rows::Postgres(conn), SystemClock.now()).await?;
     Ok((data_key, DatabaseId(id)))
 }
 

@@ -5,7 +5,6 @@
 use super::chain;
 use super::counts::DRAW_TOGETHER;
 use super::fault::Work;
-use super::signing;
 use super::statements::{cell, limit_of, micros};
 use super::unit::Unit;
 use crate::domain::retention::{AUDIT_AT_ONCE, CutOffs, Pruned};
@@ -52,9 +51,7 @@ pub(super) async fn prune(unit: &Unit<'_>, cut_offs: CutOffs, limit: u32, now: T
     let alone =
         "DELETE FROM event v WHERE v.key = ANY($1) AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event = v.key)";
     pruned.events = conn.run(alone, &[&events]).await?;
-    if signing::any_ended(conn, now).await? {
-        signing::erase_ended(conn, now).await?;
-    }
+    conn.run("DELETE FROM signing_secret WHERE ends_at <= $1", &[&micros(now)]).await?;
     if let Some(before) = cut_offs.attempts {
         let ended = "DELETE FROM resolution_attempt WHERE key IN (
             SELECT key FROM resolution_attempt WHERE state IN ('COMMITTED', 'RELEASED') AND ended_at < $1 AND \

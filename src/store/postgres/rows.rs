@@ -47,12 +47,6 @@ pub(super) async fn organization_key(conn: &Connection, id: OrganizationId) -> W
     conn.first("SELECT key FROM organization WHERE id = $1", &[&id.0], cell).await
 }
 
-/// The key of an organization that has to be there.
-pub(super) async fn known_organization(conn: &Connection, id: OrganizationId) -> Work<i64> {
-    let known = organization_key(conn, id).await?;
-    Ok(known.ok_or_else(|| StoreError::Corrupt(format!("no organization {id}")))?)
-}
-
 /// Locks the rows of alerts until the end, always in the same order.
 pub(super) async fn lock(conn: &Connection, keys: &[i64]) -> Work<()> {
     conn.all("SELECT key FROM alert WHERE key = ANY($1) ORDER BY key FOR NO KEY UPDATE", &[&keys], cell::<i64>)

@@ -11,7 +11,7 @@ use crate::domain::time::Timestamp;
 use crate::store::{StoreError, StoreResult};
 
 /// Values of a statement.
-pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+pub(in crate::store) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// The first column of a row, which mostly is the only one.
 pub(super) fn cell<T: FromSqlOwned>(row: &Row) -> Work<T> {
@@ -66,7 +66,6 @@ pub(super) enum Value {
     Number(i64),
     Text(String),
     Texts(Vec<String>),
-    Id(Uuid),
     Ids(Vec<Uuid>),
 }
 
@@ -76,7 +75,6 @@ impl Value {
             Self::Number(number) => (number, Type::INT8),
             Self::Text(text) => (text, Type::TEXT),
             Self::Texts(texts) => (texts, Type::TEXT_ARRAY),
-            Self::Id(id) => (id, Type::UUID),
             Self::Ids(ids) => (ids, Type::UUID_ARRAY),
         }
     }

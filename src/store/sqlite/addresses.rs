@@ -5,15 +5,8 @@ use rusqlite::{Connection, Row, TransactionBehavior};
 use super::data_key;
 use super::statements::Statements as _;
 use crate::domain::url::{EndpointUrl, PlainHttp};
-use crate::domain::{EndpointId, Secret};
 use crate::store::key_file::DataKey;
-use crate::store::seal::Seal;
 use crate::store::{StoreError, StoreResult, sealed};
-
-/// The whole address, from the columns `url` and `sealed_url`.
-pub(super) fn whole(row: &Row<'_>, url: usize, column: usize, id: &EndpointId, seal: &Seal) -> StoreResult<Secret> {
-    sealed::open_address(seal, id, row.get(url)?, row.get::<_, Option<Vec<u8>>>(column)?.as_deref())
-}
 
 /// Seals what still stands openly: addresses that were stored before they were sealed.
 pub(super) fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {

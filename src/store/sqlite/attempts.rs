@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::audit;
 use super::counts::CountChanges;
+use super::events::{self, Recipients};
 use super::find_index;
 use super::handle::SqliteStore;
-use super::outbox::{self, Recipients};
 use super::readers::Reader;
 use super::rows::{self, WordKeys, organization_key};
 use super::statements::{micros, moment};
@@ -81,7 +81,7 @@ impl AttemptStore for SqliteStore {
 
 /// Claims the one running resolution of an alert.
 fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult<Claim> {
-    let conn = unit.conn;
+    let conn = &*unit.conn;
     let Some(organization) = organization_key(conn, request.organization)? else { return Ok(Claim::NotFound) };
     let Some(stored) = rows::read_by_id(conn, unit.dictionary, organization, request.alert)? else {
         return Ok(Claim::NotFound);
@@ -232,7 +232,7 @@ fn store_outcome(
     mut alert: Box<Alert>,
     request: &CommitRequest,
 ) -> StoreResult<Commit> {
-    let (conn, now) = (unit.conn, request.now);
+    let (conn, now) = (&*unit.conn, request.now);
     let before = WordKeys::intern(conn, unit.dictionary, &alert)?.count_key(attempt.organization, &alert);
     record_outcome(&mut alert, request.attempt, &attempt.resolution, now);
     if let Some(outcome) = &alert.outcome {
@@ -261,7 +261,7 @@ fn store_outcome(
         now,
     )?;
     let recipients = Recipients::of(conn, attempt.organization)?;
-    outbox::record_event(unit, &recipients, &EventKind::AlertResolved, attempt.alert, &alert, now)?;
+    events::record_event(unit, &recipients, &EventKind::AlertResolved, attempt.alert, &alert, now)?;
     Ok(Commit::Committed(alert))
 }
 
@@ -310,7 +310,7 @@ fn claim_due_attempts(
     lease_until: Timestamp,
     limit: u32,
 ) -> StoreResult<Vec<ClaimedAttempt>> {
-    let conn = unit.conn;
+    let conn = &*unit.conn;
     let mut take = conn.prepare_cached(
         "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, lease_until = \
             ?3, lease_count = ?4,

@@ -47,7 +47,7 @@ pub(super) fn record_for_all(conn: &Connection, by: &Actor, note: &AuditNote, no
 }
 
 /// Writes an entry of an organization down, which is known by its key.
-pub(super) fn record_of(
+pub(in crate::store) fn record_of(
     conn: &Connection,
     by: &Actor,
     organization: i64,

@@ -153,7 +153,7 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 /// Whether the error is a broken UNIQUE rule.
-pub(super) fn is_duplicate(error: &rusqlite::Error) -> bool {
+pub(in crate::store) fn is_duplicate(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|inner| {
         matches!(
             inner.extended_code,

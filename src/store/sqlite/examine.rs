@@ -7,22 +7,24 @@ use std::path::Path;
 use async_trait::async_trait;
 use rusqlite::Connection;
 
+use super::audit;
 use super::connection::{self, Purpose};
 use super::copy_mark;
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::fingerprint;
 use super::migrate::{Inspected, MIGRATIONS, applied, inspect};
-use super::networks;
 use super::places;
 pub use super::places::{clean, is_idle};
 use super::restore::is_pending;
 use super::soundness::check_log;
 use super::statements::{Statements as _, cell};
 use super::transfer::carried;
-use super::{access, audit};
 use crate::domain::time::Timestamp;
 use crate::store::examine::{self, CHECKS, Check, Examination, Examined, checked};
 use crate::store::portable::PortableRow;
+use crate::store::sql::on_sqlite;
+use crate::store::subjects::access::placed;
+use crate::store::subjects::networks::gateways;
 use crate::store::{Finding, Grade, RefusalCause, StoreResult};
 
 const RESTORE: &str = RefusalCause::Damaged.advice();
@@ -82,7 +84,7 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
         findings.push(Finding::refused("log", &error, "let this user read the data directory"));
     }
     let looked = opened.and_then(|conn| Ok((inspect(&conn, database)?, conn)));
-    let (inspected, conn) = match looked {
+    let (inspected, mut conn) = match looked {
         Ok(looked) => looked,
         Err(error) => {
             let advice = "let this user read and write the data directory, and look again";
@@ -91,8 +93,8 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
         }
     };
     // What cannot be read is told below.
-    examination.gateways = networks::gateways(&conn).unwrap_or_default();
-    examination.credentials = access::placed(&conn).unwrap_or_default();
+    examination.gateways = gateways(&on_sqlite(&mut conn)).await.unwrap_or_default();
+    examination.credentials = placed(&on_sqlite(&mut conn)).await.unwrap_or_default();
     examination.endpoints = examine::enabled_endpoints(&conn).await;
     let found = match inspected {
         Inspected::Empty if key_file.exists() => {

@@ -56,7 +56,7 @@ fn change_each(
     limit: u32,
     change: fn(&mut Alert, Timestamp),
 ) -> StoreResult<u64> {
-    let conn = unit.conn;
+    let conn = &*unit.conn;
     let mut left = limit;
     let mut counts = CountChanges::default();
     for organization in organizations(conn)? {

@@ -291,7 +291,7 @@ mod tests {
     /// The beginnings that the index has, each with its alert, and those that it should have.
     async fn beginnings(store: &SqliteStore) -> [BTreeSet<(String, i64)>; 2] {
         let work = |unit: &mut Unit<'_>, _: &Actor| {
-            let conn = unit.conn;
+            let conn = &*unit.conn;
             conn.execute_batch(
                 "CREATE VIRTUAL TABLE IF NOT EXISTS temp.head_instance USING fts5vocab(main, alert_head, instance)",
             )?;

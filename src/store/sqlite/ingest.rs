@@ -3,10 +3,10 @@
 use rusqlite::{Connection, params};
 
 use super::counts::CountChanges;
+use super::events::{self, Recipients};
 use super::find_index::{self, FindTexts};
 use super::interned::Dictionary;
-use super::organizations::Named;
-use super::outbox::{self, Recipients};
+use super::named::Named;
 use super::rows::{self, Stored, WordKeys, known_organization};
 use super::statements::{Statements as _, cell};
 use super::writer::Unit;
@@ -89,7 +89,7 @@ fn create(
     counts.add(words.count_key(organization, &row.alert));
     search.add(key, &row.alert);
     if row.event {
-        outbox::record_event(unit, recipients, &EventKind::AlertCreated, key, &row.alert, now)?;
+        events::record_event(unit, recipients, &EventKind::AlertCreated, key, &row.alert, now)?;
     }
     Ok(())
 }
@@ -143,7 +143,7 @@ impl SearchChanges {
     }
 
     fn write(self, unit: &mut Unit<'_>, organization: i64) -> StoreResult<()> {
-        let conn = unit.conn;
+        let conn = &*unit.conn;
         let mut insert =
             conn.prepare_cached("INSERT INTO alert_search (alert, organization, text) VALUES (?1, ?2, ?3)")?;
         for (key, text) in &self.added {

@@ -16,7 +16,6 @@ use super::handle::{SqliteStore, Threads};
 use super::instance::{Gate, Instances};
 use super::migrate::{MIGRATIONS, inspect, is_waiting, migrate};
 use super::newest::newest_change;
-use super::organizations::ensure_organization;
 use super::readers::Readers;
 use super::restore;
 use super::same_files::SameFiles;
@@ -28,6 +27,8 @@ use super::writer::{Shared, Writer};
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::{Actor, DatabaseId, InstanceId};
+use crate::store::sql::{driven, on_sqlite};
+use crate::store::subjects::organizations::{ensure_organization, is_fresh};
 use crate::store::{StoreError, StoreResult};
 
 /// The location of the database.
@@ -169,7 +170,12 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     let data_key = unlock(&mut conn, &key_file, database)?;
     addresses::seal_open_ones(&mut conn, &data_key)?;
     let identity = identity(&conn)?;
-    ensure_organization(&mut conn, SystemClock.now())?;
+    if driven(Box::pin(is_fresh(&on_sqlite(&mut conn))))? {
+        conn.execute_batch("BEGIN IMMEDIATE")?;
+        // Another process may have been faster.
+        driven(Box::pin(ensure_organization(&on_sqlite(&mut conn), SystemClock.now())))?;
+        conn.execute_batch("COMMIT")?;
+    }
     let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
     let instances =
         Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;

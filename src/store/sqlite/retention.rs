@@ -4,7 +4,6 @@
 
 use super::audit;
 use super::readers::Reader;
-use super::signing;
 use super::statements::{Statements as _, cell, micros};
 use super::writer::Unit;
 use crate::domain::retention::{AUDIT_AT_ONCE, CutOffs, Pruned};
@@ -72,14 +71,15 @@ pub(super) fn find(reader: &Reader, cut_offs: CutOffs, limit: u32, now: Timestam
     if let Some(before) = cut_offs.audit {
         found.audit = audit::prunable(conn, before, limit.saturating_mul(AUDIT_AT_ONCE))?;
     }
-    found.secrets = signing::any_ended(conn, now)?;
+    found.secrets =
+        conn.one("SELECT EXISTS (SELECT 1 FROM signing_secret WHERE ends_at <= ?1)", [micros(now)], cell)?;
     Ok(found)
 }
 
 /// Prunes them, save those that have been asked for again meanwhile.
 pub(super) fn prune(unit: &Unit<'_>, found: &Prunable, now: Timestamp) -> StoreResult<Pruned> {
     let mut pruned = Pruned::default();
-    let conn = unit.conn;
+    let conn = &*unit.conn;
     for (delivery, attempt) in &found.delivery_attempts {
         pruned.delivery_attempts += conn.run(
             "DELETE FROM delivery_attempt WHERE delivery = ?1 AND attempt = ?2
@@ -96,7 +96,7 @@ pub(super) fn prune(unit: &Unit<'_>, found: &Prunable, now: Timestamp) -> StoreR
         pruned.events += conn.run(alone, [event])? as u64;
     }
     if found.secrets {
-        signing::erase_ended(conn, now)?;
+        conn.run("DELETE FROM signing_secret WHERE ends_at <= ?1", [micros(now)])?;
     }
     for key in &found.attempts {
         let ended = "DELETE FROM resolution_attempt WHERE key = ?1 AND state IN ('COMMITTED', 'RELEASED')";

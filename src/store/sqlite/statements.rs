@@ -80,8 +80,3 @@ pub(super) fn micros(moment: Timestamp) -> i64 {
 pub(super) fn moment(micros: i64) -> StoreResult<Timestamp> {
     Timestamp::from_timestamp_micros(micros).ok_or_else(|| StoreError::Corrupt(format!("the moment {micros}")))
 }
-
-/// A moment that may not be there.
-pub(super) fn optional_moment(row: &Row<'_>, column: usize) -> StoreResult<Option<Timestamp>> {
-    row.get::<_, Option<i64>>(column)?.map(moment).transpose()
-}

@@ -12,7 +12,6 @@ use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
 use super::checkpoint::Checkpointer;
-use super::data_key;
 use super::find_index;
 use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
@@ -22,7 +21,6 @@ use super::write_turn::Turnstile;
 use crate::domain::event::RenderEvent;
 use crate::domain::{DatabaseId, InstanceId};
 use crate::store::key_file::DataKey;
-use crate::store::seal::Seal;
 use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Most units of work in one commit.
@@ -35,13 +33,13 @@ const IDLE: Duration = Duration::from_millis(100);
 pub(super) const MOST_UNINDEXED: u32 = 256;
 
 /// The shared context of units of work.
-pub(super) struct Shared {
+pub(in crate::store) struct Shared {
     pub(super) render: Arc<dyn RenderEvent>,
-    pub(super) data_key: DataKey,
+    pub(in crate::store) data_key: DataKey,
     pub(super) database: DatabaseId,
     /// The database file.
     pub(super) path: PathBuf,
-    pub(super) instances: Instances,
+    pub(in crate::store) instances: Instances,
     pub(super) files: SameFiles,
     /// Keeps the database from being replaced under us.
     pub(super) _gate: Gate,
@@ -49,7 +47,7 @@ pub(super) struct Shared {
 
 /// One unit of work, inside its transaction.
 pub(super) struct Unit<'a> {
-    pub(super) conn: &'a Connection,
+    pub(super) conn: &'a mut Connection,
     pub(super) dictionary: &'a mut Dictionary,
     pub(super) shared: &'a Shared,
     /// The number of the commit under way.
@@ -57,11 +55,6 @@ pub(super) struct Unit<'a> {
 }
 
 impl Unit<'_> {
-    /// The seal of everything in the database, until the end of this unit of work.
-    pub(super) fn seal(&self) -> StoreResult<Seal> {
-        data_key::seal(self.conn, &self.shared.data_key)
-    }
-
     /// This process.
     pub(super) fn own(&self) -> InstanceId {
         self.shared.instances.own()
@@ -262,16 +255,19 @@ impl State {
         })
     }
 
+    fn savepoint(&self, sql: &str) -> rusqlite::Result<usize> {
+        self.conn.prepare_cached(sql).and_then(|mut statement| statement.execute([]))
+    }
+
     fn unit(&mut self, change: i64, job: Job) -> Result<Reply, Option<Reply>> {
-        let savepoint = |sql: &str| self.conn.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
-        if let Err(error) = savepoint("SAVEPOINT unit") {
+        if let Err(error) = self.savepoint("SAVEPOINT unit") {
             refuse(job, &error.into());
             return Err(None);
         }
-        let mut unit = Unit { conn: &self.conn, dictionary: &mut self.dictionary, shared: &self.shared, change };
+        let mut unit = Unit { conn: &mut self.conn, dictionary: &mut self.dictionary, shared: &self.shared, change };
         let done = catch_unwind(AssertUnwindSafe(|| job(Ok(&mut unit))));
         let failure = match done {
-            Ok(Ok(reply)) => match savepoint("RELEASE unit") {
+            Ok(Ok(reply)) => match self.savepoint("RELEASE unit") {
                 Ok(_) => return Ok(reply),
                 Err(error) => {
                     let error = StoreError::from(error);
@@ -284,7 +280,7 @@ impl State {
         };
         self.dictionary.clear();
         if !self.conn.is_autocommit()
-            && let Err(error) = savepoint("ROLLBACK TO unit").and_then(|_| savepoint("RELEASE unit"))
+            && let Err(error) = self.savepoint("ROLLBACK TO unit").and_then(|_| self.savepoint("RELEASE unit"))
         {
             tracing::error!(%error, "a unit of work could not be rolled back; its whole group is");
             self.abandon();

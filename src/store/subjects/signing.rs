@@ -6,13 +6,11 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use uuid::Uuid;
 
-use super::connection::Connection;
-use super::fault::Work;
-use super::statements::{cell, micros, optional_moment};
-use super::unit::{CHECK, Unit};
 use crate::domain::time::Timestamp;
 use crate::domain::{Secret, rotation};
-use crate::store::sealed;
+use crate::store::postgres::Work;
+use crate::store::sealed::{self, CHECK};
+use crate::store::sql::Unit;
 
 /// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest
 /// one already.
@@ -23,7 +21,6 @@ pub(super) async fn rotate(
     overlap: TimeDelta,
     now: Timestamp,
 ) -> Work<bool> {
-    let conn = &unit.conn;
     let seal = unit.sealing().await?;
     let known = all(unit, endpoint).await?;
     let secrets: Vec<_> = known.iter().map(|known| (known.secret.clone(), known.ends_at)).collect();
@@ -31,37 +28,27 @@ pub(super) async fn rotate(
     for (old, until) in known.iter().zip(ends) {
         match until {
             Some(until) => {
-                conn.run("UPDATE signing_secret SET ends_at = $2 WHERE key = $1", &[&old.key, &micros(until)]).await?
+                unit.run("UPDATE signing_secret SET ends_at = ?2 WHERE key = ?1", &[&old.key, &until]).await?
             }
-            None => conn.run("DELETE FROM signing_secret WHERE key = $1", &[&old.key]).await?,
+            None => unit.run("DELETE FROM signing_secret WHERE key = ?1", &[&old.key]).await?,
         };
     }
     let id = Uuid::new_v4();
     let sealed = sealed::signing_secret(&seal, id.as_bytes(), secret)?;
-    let added = "INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES ($1, $2, $3, $4)";
-    conn.run(added, &[&id, &endpoint, &sealed, &micros(now)]).await?;
+    let added = "INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES (?1, ?2, ?3, ?4)";
+    unit.run(added, &[&id, &endpoint, &sealed, &now]).await?;
     Ok(true)
 }
 
 /// Signs nothing any more. `false` where nothing was signed.
-pub(super) async fn stop(conn: &Connection, endpoint: i64) -> Work<bool> {
-    Ok(conn.run("DELETE FROM signing_secret WHERE endpoint = $1", &[&endpoint]).await? > 0)
+pub(super) async fn stop(unit: &Unit<'_>, endpoint: i64) -> Work<bool> {
+    Ok(unit.run("DELETE FROM signing_secret WHERE endpoint = ?1", &[&endpoint]).await? > 0)
 }
 
 /// The secrets that sign at this moment, newest first.
 pub(super) async fn in_force(unit: &Unit<'_>, endpoint: i64, now: Timestamp) -> Work<Arc<[Secret]>> {
     let known = all(unit, endpoint).await?.into_iter();
     Ok(known.filter(|known| rotation::signs_at(known.ends_at, now)).map(|known| known.secret).collect())
-}
-
-/// Whether a secret's time is over.
-pub(super) async fn any_ended(conn: &Connection, now: Timestamp) -> Work<bool> {
-    conn.one("SELECT EXISTS (SELECT 1 FROM signing_secret WHERE ends_at <= $1)", &[&micros(now)], cell).await
-}
-
-/// Erases secrets whose time is over.
-pub(super) async fn erase_ended(conn: &Connection, now: Timestamp) -> Work<()> {
-    conn.run("DELETE FROM signing_secret WHERE ends_at <= $1", &[&micros(now)]).await.map(drop)
 }
 
 struct Known {
@@ -73,12 +60,11 @@ struct Known {
 /// Every secret of an endpoint, newest first.
 async fn all(unit: &Unit<'_>, endpoint: i64) -> Work<Vec<Known>> {
     let secrets =
-        format!("SELECT key, id, secret, ends_at, {CHECK} FROM signing_secret WHERE endpoint = $1 ORDER BY key DESC");
-    unit.conn
-        .all(&secrets, &[&endpoint], |row| {
-            let id: Uuid = row.try_get(1)?;
-            let secret = sealed::open_signing_secret(&unit.shared.seal_of(row, 4)?, id.as_bytes(), row.try_get(2)?)?;
-            Ok(Known { key: row.try_get(0)?, secret, ends_at: optional_moment(row, 3)? })
-        })
-        .await
+        format!("SELECT key, id, secret, ends_at, {CHECK} FROM signing_secret WHERE endpoint = ?1 ORDER BY key DESC");
+    unit.all(&secrets, &[&endpoint], |row| {
+        let id: Uuid = row.get(1)?;
+        let secret = sealed::open_signing_secret(&unit.seal_of(row, 4)?, id.as_bytes(), row.get(2)?)?;
+        Ok(Known { key: row.get(0)?, secret, ends_at: row.get(3)? })
+    })
+    .await
 }

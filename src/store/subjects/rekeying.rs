@@ -1,24 +1,24 @@
 //! The data key: whether it is at hand, and everything sealed anew with another.
 
-use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
-use super::fault::Work;
-use super::unit::{CHECK, Unit};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
+use crate::store::cells::Value;
+use crate::store::postgres::Work;
 use crate::store::seal::Seal;
-use crate::store::sealed::{self, KEY_CHECK, SEALED};
+use crate::store::sealed::{self, CHECK, KEY_CHECK, SEALED};
+use crate::store::sql::{Unit, cell};
 
 /// Whether the key that the database is sealed with is at hand.
 pub(super) async fn prove(unit: &Unit<'_>) -> Work<()> {
-    unit.conn.one(&format!("SELECT {CHECK}"), &[], |row| unit.shared.seal_of(row, 0)).await.map(drop)
+    unit.one(&format!("SELECT {CHECK}"), &[], |row| unit.seal_of(row, 0)).await.map(drop)
 }
 
 /// Seals everything with another key; returns how many values that were.
 pub(super) async fn seal_anew(unit: &Unit<'_>, new: &Seal, now: Timestamp) -> Work<u64> {
-    let (conn, old) = (&unit.conn, unit.sealing().await?);
-    let check: Vec<u8> = conn.one(&format!("SELECT {CHECK}"), &[], |row| Ok(row.try_get(0)?)).await?;
+    let old = unit.sealing().await?;
+    let check: Vec<u8> = unit.one(&format!("SELECT {CHECK}"), &[], cell).await?;
     if sealed::proves(new, &check) {
         return Err(sealed::in_use_already().into());
     }
@@ -27,18 +27,18 @@ pub(super) async fn seal_anew(unit: &Unit<'_>, new: &Seal, now: Timestamp) -> Wo
         // The credential of an endpoint that was removed is gone.
         let all = format!("SELECT id, {column} FROM {table} WHERE length({column}) > 0");
         // One that is removed meanwhile stays so.
-        let update = format!("UPDATE {table} SET {column} = $3 WHERE id = $1 AND {column} = $2");
-        let rows = conn.all(&all, &[], |row| {
-            let id = if table == "signing_key" { RowId::Text(row.try_get(0)?) } else { RowId::Uuid(row.try_get(0)?) };
-            Ok((id, row.try_get::<_, Vec<u8>>(1)?))
+        let update = format!("UPDATE {table} SET {column} = ?3 WHERE id = ?1 AND {column} = ?2");
+        let rows = unit.all(&all, &[], |row| {
+            let id = if table == "signing_key" { RowId::Text(row.get(0)?) } else { RowId::Uuid(row.get(0)?) };
+            Ok((id, row.get::<Vec<u8>>(1)?))
         });
         for (id, bytes) in rows.await? {
             let again = sealed::again(&old, new, table, column, id.bytes(), &bytes)?;
-            conn.run(&update, &[id.value(), &bytes, &again]).await?;
+            unit.run(&update, &[id.value(), &bytes, &again]).await?;
             values += 1;
         }
     }
-    conn.run("UPDATE fact SET value = $2 WHERE name = $1", &[&KEY_CHECK, &sealed::key_check(new)?]).await?;
+    unit.run("UPDATE fact SET value = ?2 WHERE name = ?1", &[&KEY_CHECK, &sealed::key_check(new)?]).await?;
     unit.note_for_all(&AuditNote::data_key_rotated(values), now).await?;
     Ok(values)
 }
@@ -57,7 +57,7 @@ impl RowId {
         }
     }
 
-    fn value(&self) -> &(dyn ToSql + Sync) {
+    fn value(&self) -> &dyn Value {
         match self {
             Self::Uuid(id) => id,
             Self::Text(id) => id,

@@ -1,0 +1,169 @@
+//! Deliveries as an operator sees them: lists, one with its attempts, and sending again.
+
+use crate::domain::audit::AuditNote;
+use crate::domain::time::Timestamp;
+use crate::domain::webhook::schedule::RedeliveryRule;
+use crate::domain::{
+    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId,
+    EventKind, OrganizationId,
+};
+use crate::store::cells::Value;
+use crate::store::postgres::Work;
+use crate::store::sql::{Row, Unit, cell};
+use crate::store::{Redelivery, StoreError, tries};
+
+const COLUMNS: &str =
+    "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key, \
+        d.test, d.at
+    FROM delivery d JOIN event v ON v.key = d.event JOIN endpoint p ON p.key = d.endpoint LEFT JOIN alert a ON a.key \
+    = d.alert";
+
+fn read(row: &Row<'_>) -> Work<Delivery> {
+    let word: &str = row.get(6)?;
+    let state =
+        DeliveryState::parse(word).ok_or_else(|| StoreError::Corrupt(format!("the delivery state {word:?}")))?;
+    Ok(Delivery {
+        id: row.get(0)?,
+        event: row.get(1)?,
+        kind: EventKind::parse(row.get(2)?),
+        at: row.get(13)?,
+        alert: row.get::<Option<_>>(3)?.unwrap_or_default(),
+        test: row.get(12)?,
+        endpoint: row.get(4)?,
+        url: row.get(5)?,
+        state,
+        attempts: row.get(7)?,
+        due: if state == DeliveryState::Pending { Some(row.get(8)?) } else { None },
+        last_result: row.get(9)?,
+        delivered_at: row.get(10)?,
+    })
+}
+
+/// A page of deliveries, newest first.
+pub(super) async fn page(unit: &Unit<'_>, organization: OrganizationId, filter: &DeliveryFilter) -> Work<DeliveryPage> {
+    let Some(organization) = unit.organization(organization).await? else {
+        return Ok(DeliveryPage { data: Vec::new(), next: None });
+    };
+    let mut text = format!("{COLUMNS} WHERE p.organization = ?1");
+    let mut values: Vec<Box<dyn Value + Send>> = vec![Box::new(organization)];
+    if !filter.states.is_empty() {
+        let words: Vec<String> = filter.states.iter().map(|state| format!("'{}'", state.as_str())).collect();
+        text.push_str(&format!(" AND d.state IN ({})", words.join(", ")));
+    }
+    let mut with = |condition: &str, value: Box<dyn Value + Send>| {
+        values.push(value);
+        text.push_str(&condition.replace('#', &values.len().to_string()));
+    };
+    if let Some(endpoint) = filter.endpoint {
+        with(" AND p.id = ?#", Box::new(endpoint));
+    }
+    if let Some(alert) = filter.alert {
+        let alert = Box::new(alert);
+        with(" AND d.alert = (SELECT key FROM alert WHERE organization = p.organization AND id = ?#)", alert);
+    }
+    if let Some(event) = filter.event {
+        // An event's deliveries are among its alert's, which an index of SQLite finds.
+        let among = "/*-*/ AND d.alert = (SELECT e.alert FROM event e WHERE e.id = ?#)/*+*/";
+        with(&format!(" AND v.id = ?#{among}"), Box::new(event));
+    }
+    if let Some(kind) = &filter.kind {
+        with(" AND d.kind = ?#", Box::new(kind.as_str().to_owned()));
+    }
+    if let Some(from) = filter.from {
+        with(" AND d.at >= ?#", Box::new(from));
+    }
+    if let Some(until) = filter.until {
+        with(" AND d.at < ?#", Box::new(until));
+    }
+    if let Some(after) = filter.after {
+        with(" AND d.key < coalesce((SELECT key FROM delivery WHERE id = ?#), 0)", Box::new(after));
+    }
+    let size = filter.size.max(1);
+    with(" ORDER BY d.key DESC LIMIT ?#", Box::new(i64::from(size) + 1));
+    let values: Vec<&dyn Value> = values.iter().map(|value| &**value as &dyn Value).collect();
+    let mut data = unit.made(&text, &values, read).await?;
+    let more = data.len() > size as usize;
+    data.truncate(size as usize);
+    let next = data.last().filter(|_| more).map(|delivery| delivery.id);
+    Ok(DeliveryPage { data, next })
+}
+
+/// One delivery with its attempts.
+pub(super) async fn log(unit: &Unit<'_>, organization: OrganizationId, id: DeliveryId) -> Work<Option<DeliveryLog>> {
+    let Some((key, _, delivery)) = find(unit, organization, id).await? else { return Ok(None) };
+    let attempts = "SELECT attempt, started_at, duration, status, error, answer, sent FROM delivery_attempt
+        WHERE delivery = ?1 ORDER BY attempt";
+    let attempts = unit
+        .all(attempts, &[&key], |row| {
+            Ok(DeliveryAttempt {
+                number: row.get(0)?,
+                started_at: row.get(1)?,
+                duration_ms: row.get::<i64>(2)?.unsigned_abs() / 1_000,
+                status: row.get(3)?,
+                error: row.get(4)?,
+                answer: row.get(5)?,
+                sent: row.get::<Option<_>>(6)?.map(tries::sent).transpose()?,
+            })
+        })
+        .await?;
+    let body = "SELECT v.body FROM delivery d JOIN event v ON v.key = d.event WHERE d.key = ?1";
+    let body = unit.one(body, &[&key], cell).await?;
+    Ok(Some(DeliveryLog { delivery, body, attempts }))
+}
+
+/// A delivery with its key and its organization's.
+async fn find(unit: &Unit<'_>, organization: OrganizationId, id: DeliveryId) -> Work<Option<(i64, i64, Delivery)>> {
+    let Some(owner) = unit.organization(organization).await? else { return Ok(None) };
+    let one = format!("{COLUMNS} WHERE p.organization = ?1 AND d.id = ?2");
+    unit.first(&one, &[&owner, &id], |row| Ok((row.get(11)?, owner, read(row)?))).await
+}
+
+/// What a delivery becomes that is sent again. ?1 is now.
+const DUE_AGAIN: &str = "UPDATE delivery SET state = 'pending', due = ?1, since = ?1, earlier_attempts = attempts, \
+    delivered_at = NULL, given_up_at = NULL";
+
+/// Makes a delivery due now.
+pub(super) async fn redeliver(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    id: DeliveryId,
+    now: Timestamp,
+) -> Work<Redelivery> {
+    // The endpoint first, as whoever disables it does.
+    let disabled = "SELECT p.disabled_at IS NOT NULL FROM endpoint p
+        WHERE p.key = (SELECT endpoint FROM delivery WHERE id = ?1)/*+ FOR KEY SHARE*/";
+    let disabled = unit.first(disabled, &[&id], cell).await?;
+    unit.lock("SELECT key FROM delivery WHERE id = ?1/*+ FOR UPDATE*/", &[&id]).await?;
+    let Some((disabled, (key, owner, delivery))) = disabled.zip(find(unit, organization, id).await?) else {
+        return Ok(Redelivery::NotFound);
+    };
+    match RedeliveryRule::of(delivery.state, disabled) {
+        RedeliveryRule::Due => {}
+        RedeliveryRule::Leave => return Ok(Redelivery::Due(delivery)),
+        RedeliveryRule::Refuse => return Ok(Redelivery::EndpointDisabled),
+    }
+    unit.run(&format!("{DUE_AGAIN} WHERE key = ?2"), &[&now, &key]).await?;
+    unit.note(owner, AuditNote::delivery_sent_again(id, delivery.state), now)?;
+    Ok(Redelivery::Due(Delivery { state: DeliveryState::Pending, due: Some(now), delivered_at: None, ..delivery }))
+}
+
+/// Makes every delivery to an endpoint due now that was given up; `None` where there is no such endpoint, or it is
+/// disabled.
+pub(super) async fn redeliver_exhausted(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    endpoint: EndpointId,
+    now: Timestamp,
+) -> Work<Option<u64>> {
+    let Some(owner) = unit.organization(organization).await? else { return Ok(None) };
+    let enabled =
+        "SELECT key FROM endpoint WHERE id = ?1 AND organization = ?2 AND disabled_at IS NULL/*+ FOR KEY SHARE*/";
+    let Some(key) = unit.first(enabled, &[&endpoint, &owner], cell::<i64>).await? else { return Ok(None) };
+    let again =
+        format!("{DUE_AGAIN} WHERE endpoint = ?2 AND state IN ('exhausted', 'cancelled') AND test = /*-*/0/*+false*/");
+    let again = unit.run(&again, &[&now, &key]).await?;
+    if again > 0 {
+        unit.note(owner, AuditNote::deliveries_sent_again(endpoint, again), now)?;
+    }
+    Ok(Some(again))
+}

@@ -1,0 +1,348 @@
+//! Webhook endpoints; their credentials are sealed.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+
+use super::signing;
+use crate::domain::audit::AuditNote;
+use crate::domain::time::Timestamp;
+use crate::domain::url::{EndpointUrl, PlainHttp};
+use crate::domain::webhook::schedule::{BY_OPERATOR, Failing, REMOVED};
+use crate::domain::{
+    Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
+};
+use crate::store::postgres::Work;
+use crate::store::seal::Seal;
+use crate::store::sealed::{self, CHECK};
+use crate::store::sql::{Row, Unit, Units, Way, cell};
+use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult};
+
+#[async_trait]
+impl<S: Units> EndpointStore for S {
+    async fn add_endpoint(
+        &self,
+        organization: OrganizationId,
+        endpoint: NewEndpoint,
+        most: u32,
+        now: Timestamp,
+    ) -> StoreResult<Option<Endpoint>> {
+        let given = (organization, endpoint, most, now);
+        self.unit(Way::Visible, given, |unit, (of, endpoint, most, now)| {
+            Box::pin(add(unit, *of, endpoint, *most, *now))
+        })
+        .await
+    }
+
+    async fn endpoints(&self, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
+        self.unit(Way::Look, organization, |unit, organization| {
+            Box::pin(async move { unit.all(&format!("{COLUMNS} ORDER BY e.key"), &[organization], read).await })
+        })
+        .await
+    }
+
+    async fn endpoint(&self, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<Endpoint>> {
+        let found = self.unit(Way::Look, (organization, id), |unit, (of, id)| Box::pin(find(unit, *of, *id))).await?;
+        Ok(found.map(|(_, endpoint)| endpoint))
+    }
+
+    async fn change_endpoint(
+        &self,
+        organization: OrganizationId,
+        id: EndpointId,
+        change: EndpointChange,
+        now: Timestamp,
+    ) -> StoreResult<Option<Endpoint>> {
+        let given = (organization, id, change, now);
+        self.unit(Way::Visible, given, |unit, (of, id, change, now)| {
+            Box::pin(self::change(unit, *of, *id, change.clone(), *now))
+        })
+        .await
+    }
+
+    async fn remove_endpoint(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool> {
+        let given = (organization, id, now);
+        self.unit(Way::Visible, given, |unit, (of, id, now)| Box::pin(remove(unit, *of, *id, *now))).await
+    }
+
+    async fn target(
+        &self,
+        organization: OrganizationId,
+        id: EndpointId,
+        now: Timestamp,
+    ) -> StoreResult<Option<EndpointTarget>> {
+        let given = (organization, id, now);
+        self.unit(Way::Read, given, |unit, (of, id, now)| Box::pin(target(unit, *of, *id, *now))).await
+    }
+}
+
+/// Adds an endpoint where there is room.
+async fn add(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    endpoint: &NewEndpoint,
+    most: u32,
+    now: Timestamp,
+) -> Work<Option<Endpoint>> {
+    let seal = &unit.sealing().await?;
+    // Of two who add one at once, the second one counts the first one's.
+    let owner = "SELECT key FROM organization WHERE id = ?1/*+ FOR NO KEY UPDATE*/";
+    let owner: Option<i64> = unit.first(owner, &[&organization], cell).await?;
+    let owner = owner.ok_or_else(|| StoreError::Corrupt(format!("no organization {organization}")))?;
+    let has = "SELECT count(*) FROM endpoint WHERE organization = ?1 AND removed_at IS NULL";
+    if unit.one(has, &[&owner], cell::<u32>).await? >= most {
+        return Ok(None);
+    }
+    let id = EndpointId::generate();
+    let (auth, header, credential) = sealed::credential(seal, &id, &endpoint.auth)?;
+    let (url, sealed_url) = sealed::address(seal, &id, &endpoint.url)?;
+    let certificate = endpoint.ca_certificate.to_string();
+    let added = "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at, \
+            ca_certificate)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)/*+ RETURNING key*/";
+    let key =
+        unit.insert(added, &[&id, &owner, &url, &sealed_url, &auth, &header, &credential, &now, &certificate]).await?;
+    if let Some(secret) = &endpoint.signing {
+        signing::rotate(unit, key, secret, TimeDelta::zero(), now).await?;
+    }
+    let added = Endpoint {
+        id,
+        url: endpoint.url.masked(),
+        auth: header.map_or_else(|| "Basic".to_owned(), Clone::clone),
+        created_at: now,
+        disabled: None,
+        last_success: None,
+        failing_since: None,
+        signed: endpoint.signing.is_some(),
+        old_secret_until: None,
+        has_ca_certificate: !endpoint.ca_certificate.is_empty(),
+    };
+    unit.note(owner, AuditNote::endpoint_added(&added), now)?;
+    Ok(Some(added))
+}
+
+const COLUMNS: &str =
+    "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, \
+        ''), e.key,
+        EXISTS (SELECT 1 FROM signing_secret s WHERE s.endpoint = e.key),
+        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at, \
+        e.ca_certificate <> ''
+    FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.removed_at IS NULL";
+
+fn read(row: &Row<'_>) -> Work<Endpoint> {
+    let id: EndpointId = row.get(0)?;
+    let reason = row.get(5)?;
+    // Plain http was allowed when it was added, or before that had to be asked for.
+    let url = EndpointUrl::parse(row.get(1)?, PlainHttp::Allowed);
+    Ok(Endpoint {
+        id,
+        url: url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?,
+        auth: row.get(2)?,
+        created_at: row.get(3)?,
+        disabled: row.get::<Option<_>>(4)?.map(|at| (at, reason)),
+        last_success: row.get(10)?,
+        failing_since: row.get(9)?,
+        signed: row.get(7)?,
+        old_secret_until: row.get(8)?,
+        has_ca_certificate: row.get(11)?,
+    })
+}
+
+/// One endpoint with its key.
+pub(super) async fn find(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    id: EndpointId,
+) -> Work<Option<(i64, Endpoint)>> {
+    let one = format!("{COLUMNS} AND e.id = ?2");
+    unit.first(&one, &[&organization, &id], |row| Ok((row.get(6)?, read(row)?))).await
+}
+
+/// The same with its organization's key, which nobody else changes from here on.
+async fn find_to_change(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    id: EndpointId,
+) -> Work<Option<(i64, i64, Endpoint)>> {
+    let lock = "SELECT e.organization FROM endpoint e JOIN organization o ON o.key = e.organization
+        WHERE o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL/*+ FOR NO KEY UPDATE OF e*/";
+    let Some(owner) = unit.first(lock, &[&organization, &id], cell).await? else { return Ok(None) };
+    Ok(find(unit, organization, id).await?.map(|(key, endpoint)| (key, owner, endpoint)))
+}
+
+/// Changes an endpoint; `None` where there is none such.
+async fn change(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    id: EndpointId,
+    change: EndpointChange,
+    now: Timestamp,
+) -> Work<Option<Endpoint>> {
+    let seal = &unit.sealing().await?;
+    let Some((key, owner, before)) = find_to_change(unit, organization, id).await? else { return Ok(None) };
+    let known = "SELECT url, sealed_url FROM endpoint WHERE key = ?1";
+    let known = unit.one(known, &[&key], |row| whole(row, 0, 1, id, seal)).await?;
+    let mut change = change.of(&before);
+    change.url = change.url.filter(|url| url.reveal() != known.reveal());
+    if let Some(url) = &change.url {
+        let (url, sealed) = sealed::address(seal, &id, url)?;
+        unit.run("UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1", &[&key, &url, &sealed]).await?;
+    }
+    if let Some(auth) = &change.auth {
+        let (auth, header, sealed) = sealed::credential(seal, &id, auth)?;
+        let changed = "UPDATE endpoint SET auth = ?2, header_name = ?3, credential = ?4 WHERE key = ?1";
+        unit.run(changed, &[&key, &auth, &header, &sealed]).await?;
+    }
+    if let Some(named) = &change.ca_certificate {
+        unit.run("UPDATE endpoint SET ca_certificate = ?2 WHERE key = ?1", &[&key, &named.to_string()]).await?;
+    }
+    let signed_otherwise = match &change.signing {
+        Some(SigningChange::Rotate { secret, overlap }) => signing::rotate(unit, key, secret, *overlap, now).await?,
+        Some(SigningChange::Stop) => signing::stop(unit, key).await?,
+        None => false,
+    };
+    change.signing = change.signing.filter(|_| signed_otherwise);
+    match change.enabled {
+        Some(true) => {
+            let enabled =
+                "UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failed_at = NULL
+                WHERE key = ?1";
+            unit.run(enabled, &[&key]).await?;
+        }
+        Some(false) => disable(unit, key, BY_OPERATOR, now).await?,
+        None => {}
+    }
+    if let Some(note) = AuditNote::endpoint_changed(&before, &change) {
+        unit.note(owner, note, now)?;
+    }
+    Ok(find(unit, organization, id).await?.map(|(_, endpoint)| endpoint))
+}
+
+async fn remove(unit: &Unit<'_>, organization: OrganizationId, id: EndpointId, now: Timestamp) -> Work<bool> {
+    let Some((key, owner, endpoint)) = find_to_change(unit, organization, id).await? else { return Ok(false) };
+    disable(unit, key, REMOVED, now).await?;
+    signing::stop(unit, key).await?;
+    let removed = "UPDATE endpoint SET removed_at = ?2, credential = ?3, sealed_url = NULL WHERE key = ?1";
+    unit.run(removed, &[&key, &now, &[0_u8; 0]]).await?;
+    unit.note(owner, AuditNote::endpoint_removed(&endpoint), now)?;
+    Ok(true)
+}
+
+/// An endpoint with what sending to it needs.
+pub(super) struct SendTarget {
+    pub(super) key: i64,
+    pub(super) id: EndpointId,
+    pub(super) organization: OrganizationId,
+    pub(super) url: Secret,
+    pub(super) auth: EndpointAuth,
+    pub(super) signing: Arc<[Secret]>,
+    pub(super) ca_certificate: Arc<str>,
+}
+
+/// Every endpoint that is not disabled and has something waiting that is due, with the secrets that sign at this
+/// moment.
+pub(super) async fn with_due_deliveries(unit: &Unit<'_>, now: Timestamp) -> Work<Vec<SendTarget>> {
+    let due = format!(
+        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id, e.ca_certificate, {CHECK}
+         FROM endpoint e JOIN organization o ON o.key = e.organization
+         WHERE e.disabled_at IS NULL
+           AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending' AND d.due <= ?1)
+         ORDER BY e.key"
+    );
+    let mut targets = unit
+        .all(&due, &[&now], |row| {
+            let (id, seal) = (row.get(1)?, unit.seal_of(row, 8)?);
+            Ok(SendTarget {
+                key: row.get(0)?,
+                id,
+                organization: row.get(6)?,
+                url: whole(row, 2, 5, id, &seal)?,
+                auth: auth(row, id, &seal)?,
+                signing: Arc::new([]),
+                ca_certificate: row.get(7)?,
+            })
+        })
+        .await?;
+    for target in &mut targets {
+        target.signing = signing::in_force(unit, target.key, now).await?;
+    }
+    Ok(targets)
+}
+
+/// Where and how to send to an endpoint, disabled or not.
+async fn target(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    id: EndpointId,
+    now: Timestamp,
+) -> Work<Option<EndpointTarget>> {
+    let found = format!(
+        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, e.ca_certificate, {CHECK} FROM endpoint e
+         JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL"
+    );
+    let found = unit
+        .first(&found, &[&organization, &id], |row| {
+            let seal = unit.seal_of(row, 7)?;
+            let (url, auth) = (whole(row, 2, 5, id, &seal)?, auth(row, id, &seal)?);
+            Ok((row.get(0)?, EndpointTarget { url, auth, signing: Arc::new([]), ca_certificate: row.get(6)? }))
+        })
+        .await?;
+    let Some((key, target)) = found else { return Ok(None) };
+    Ok(Some(EndpointTarget { signing: signing::in_force(unit, key, now).await?, ..target }))
+}
+
+/// The whole address, from the columns `url` and `sealed_url`.
+fn whole(row: &Row<'_>, url: usize, column: usize, id: EndpointId, seal: &Seal) -> Work<Secret> {
+    Ok(sealed::open_address(seal, &id, row.get(url)?, row.get(column)?)?)
+}
+
+fn auth(row: &Row<'_>, id: EndpointId, seal: &Seal) -> Work<EndpointAuth> {
+    Ok(sealed::open_credential(seal, &id, row.get(3)?, row.get(4)?)?)
+}
+
+/// Sends nothing more to an endpoint.
+async fn disable(unit: &Unit<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
+    // Whoever records deliveries to it right now goes first: theirs are cancelled too.
+    unit.lock("SELECT key FROM endpoint WHERE key = ?1/*+ FOR UPDATE*/", &[&endpoint]).await?;
+    let disabled = "UPDATE endpoint SET disabled_at = ?2, disabled_reason = ?3 WHERE key = ?1 AND disabled_at IS NULL";
+    unit.run(disabled, &[&endpoint, &now, &reason]).await?;
+    let cancelled =
+        "UPDATE delivery SET state = 'cancelled', given_up_at = ?2 WHERE endpoint = ?1 AND state = 'pending'";
+    unit.run(cancelled, &[&endpoint, &now]).await.map(drop)
+}
+
+/// Disables an endpoint that wants nothing more or has failed for too long, and writes that down.
+pub(super) async fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
+    let enabled = "SELECT organization, id FROM endpoint WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";
+    if let Some((organization, id)) = unit.first(enabled, &[&endpoint], |row| Ok((row.get(0)?, row.get(1)?))).await? {
+        disable(unit, endpoint, reason, now).await?;
+        unit.note_of(&Actor::avert(), organization, AuditNote::endpoint_disabled(id, reason), now)?;
+    }
+    Ok(())
+}
+
+/// The receiver took a delivery: whatever failed before is forgotten. What is so already is not written again: one
+/// commit has many of these.
+pub(super) async fn succeeded(unit: &Unit<'_>, endpoint: i64, now: Timestamp) -> Work<()> {
+    let taken = "UPDATE endpoint SET failing_since = NULL, failed_at = NULL, succeeded_at = ?2 WHERE key = ?1
+        AND (failing_since IS NOT NULL OR failed_at IS NOT NULL OR succeeded_at IS DISTINCT FROM ?2)";
+    unit.run(taken, &[&endpoint, &now]).await.map(drop)
+}
+
+/// An attempt failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long
+/// is disabled.
+pub(super) async fn failed(unit: &Unit<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> Work<()> {
+    let known = "SELECT failing_since, failed_at FROM endpoint
+        WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";
+    let known = unit.first(known, &[&endpoint], |row| Ok((row.get::<Option<_>>(0)?, row.get::<Option<_>>(1)?))).await?;
+    let Some((since, last)) = known else { return Ok(()) };
+    let before = since.zip(last).map(|(since, last)| Failing { since, last });
+    let failing = Failing::again(before, ended_at);
+    let failed = "UPDATE endpoint SET failing_since = ?2, failed_at = ?3 WHERE key = ?1";
+    unit.run(failed, &[&endpoint, &failing.since, &failing.last]).await?;
+    match failing.disables() {
+        Some(reason) => disable_by_itself(unit, endpoint, &reason, now).await,
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,13 @@
+//! Units of work that are written once for both databases, by subject.
+
+pub(super) mod access;
+mod claims;
+mod deliveries;
+mod endpoints;
+pub(super) mod networks;
+pub(super) mod organizations;
+mod outbox;
+mod rekeying;
+mod signing;
+mod token_keys;
+mod upkeep;

@@ -1,0 +1,89 @@
+//! Organizations, and the companies and enrollments that each has.
+
+use async_trait::async_trait;
+
+use crate::domain::audit::AuditNote;
+use crate::domain::time::Timestamp;
+use crate::domain::{Company, CompanyId, DEFAULT_ORGANIZATION, EnrollmentId, Organization, OrganizationId};
+use crate::store::postgres::Work;
+use crate::store::sql::{Rows, Unit, Units, Way, cell};
+use crate::store::{OrganizationRecord, OrganizationStore, StoreError, StoreResult};
+
+#[async_trait]
+impl<S: Units> OrganizationStore for S {
+    async fn organizations(&self) -> StoreResult<Vec<OrganizationRecord>> {
+        self.unit(Way::Look, (), |unit, ()| Box::pin(all(unit))).await
+    }
+
+    async fn add_organization(&self, record: OrganizationRecord, now: Timestamp) -> StoreResult<()> {
+        self.unit(Way::Visible, (record, now), |unit, (record, now)| Box::pin(add(unit, record, *now))).await
+    }
+
+    async fn companies(&self, organization: OrganizationId) -> StoreResult<Vec<Company>> {
+        self.unit(Way::List(Some(organization)), organization, |unit, id| Box::pin(companies(unit, *id))).await
+    }
+}
+
+async fn all(unit: &Unit<'_>) -> Work<Vec<OrganizationRecord>> {
+    let all = "SELECT id, name, default_company, default_enrollment FROM organization ORDER BY name";
+    unit.all(all, &[], |row| {
+        Ok(OrganizationRecord {
+            organization: Organization { id: row.get(0)?, name: row.get(1)? },
+            default_company: row.get(2)?,
+            default_enrollment: row.get(3)?,
+        })
+    })
+    .await
+}
+
+async fn add(unit: &Unit<'_>, record: &OrganizationRecord, now: Timestamp) -> Work<()> {
+    let key = insert(unit, record, now).await?;
+    unit.note(key, AuditNote::organization_created(&record.organization), now)
+}
+
+/// Whether there is no organization yet.
+pub(in crate::store) async fn is_fresh(rows: &Rows<'_>) -> Work<bool> {
+    rows.one("SELECT NOT EXISTS (SELECT 1 FROM organization)", &[], cell).await
+}
+
+/// Gives fresh data its organization. Nobody else may be at it.
+pub(in crate::store) async fn ensure_organization(rows: &Rows<'_>, now: Timestamp) -> Work<()> {
+    if is_fresh(rows).await? {
+        let record = OrganizationRecord {
+            organization: Organization { id: OrganizationId::generate(), name: DEFAULT_ORGANIZATION.to_owned() },
+            default_company: CompanyId::generate(),
+            default_enrollment: EnrollmentId::generate(),
+        };
+        insert(rows, &record, now).await?;
+    }
+    Ok(())
+}
+
+/// Adds an organization; returns its key.
+async fn insert(rows: &Rows<'_>, record: &OrganizationRecord, now: Timestamp) -> Work<i64> {
+    let OrganizationRecord { organization, default_company: company, default_enrollment: enrollment } = record;
+    let added = "INSERT INTO organization (id, name, default_company, default_enrollment, created_at)
+        VALUES (?1, ?2, ?3, ?4, ?5)";
+    let taken = || StoreError::Conflict(format!("the organization {}", organization.name));
+    rows.add(added, &[&organization.id, &organization.name, company, enrollment, &now], taken).await?;
+    let key: i64 = rows.one("SELECT key FROM organization WHERE id = ?1", &[&organization.id], cell).await?;
+    let listed = "INSERT INTO company (organization, id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    rows.run(listed, &[&key, company]).await?;
+    let enrolled = "INSERT INTO enrollment (organization, id, company) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    rows.run(enrolled, &[&key, enrollment, company]).await?;
+    Ok(key)
+}
+
+/// The companies of an organization with their enrollments, by id.
+async fn companies(unit: &Unit<'_>, organization: OrganizationId) -> Work<Vec<Company>> {
+    let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
+    let listed = "SELECT c.id, e.id FROM company c
+        LEFT JOIN enrollment e ON e.organization = c.organization AND e.company = c.id
+        WHERE c.organization = ?1 ORDER BY c.id, e.id";
+    let listed: Vec<(CompanyId, Option<EnrollmentId>)> =
+        unit.all(listed, &[&organization], |row| Ok((row.get(0)?, row.get(1)?))).await?;
+    let of_one = listed.chunk_by(|(one, _), (next, _)| one == next);
+    Ok(of_one
+        .map(|of| Company { id: of[0].0, enrollments: of.iter().filter_map(|(_, enrollment)| *enrollment).collect() })
+        .collect())
+}

@@ -1,0 +1,195 @@
+//! The outbox: leases for whoever sends, what attempts came to, and tests that were sent.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{claims, deliveries, endpoints};
+use crate::domain::audit::AuditNote;
+use crate::domain::time::Timestamp;
+use crate::domain::webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES};
+use crate::domain::{
+    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventKind, NextStep, OrganizationId,
+};
+use crate::store::postgres::{Work, due as on_postgres};
+use crate::store::sql::{Database, Unit, Units, Way, cell};
+use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent, StoreResult, tries};
+
+#[async_trait]
+impl<S: Units> OutboxStore for S {
+    async fn claim_due_deliveries(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+        per_endpoint: u32,
+        skip: &[EndpointId],
+    ) -> StoreResult<Vec<DueDelivery>> {
+        let given = (now, lease_until, limit, per_endpoint, skip.to_vec());
+        self.unit(Way::Quiet, given, |unit, (now, until, limit, per_endpoint, skip)| {
+            Box::pin(claims::claim(unit, *now, *until, *limit, *per_endpoint, skip))
+        })
+        .await
+    }
+
+    async fn record_attempts(&self, records: Arc<[AttemptRecord]>, now: Timestamp) -> StoreResult<()> {
+        self.unit(Way::VisibleMuch, (records, now), |unit, (records, now)| Box::pin(record(unit, records, *now))).await
+    }
+
+    async fn next_due_delivery(&self) -> StoreResult<Option<Timestamp>> {
+        self.unit(Way::Read, (), |unit, ()| Box::pin(claims::next(unit))).await
+    }
+
+    async fn record_test_event(
+        &self,
+        organization: OrganizationId,
+        endpoint: EndpointId,
+        test: SentTestEvent,
+        now: Timestamp,
+    ) -> StoreResult<Option<DeliveryLog>> {
+        let given = (organization, endpoint, test, now);
+        self.unit(Way::Visible, given, |unit, (of, endpoint, test, now)| {
+            Box::pin(record_test_event(unit, *of, *endpoint, test, *now))
+        })
+        .await
+    }
+
+    async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage> {
+        let given = (organization, filter);
+        self.unit(Way::List(Some(organization)), given, |unit, (of, filter)| {
+            Box::pin(deliveries::page(unit, *of, filter))
+        })
+        .await
+    }
+
+    async fn delivery(&self, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>> {
+        self.unit(Way::Read, (organization, id), |unit, (of, id)| Box::pin(deliveries::log(unit, *of, *id))).await
+    }
+
+    async fn redeliver(&self, organization: OrganizationId, id: DeliveryId, now: Timestamp) -> StoreResult<Redelivery> {
+        let given = (organization, id, now);
+        self.unit(Way::Visible, given, |unit, (of, id, now)| Box::pin(deliveries::redeliver(unit, *of, *id, *now)))
+            .await
+    }
+
+    async fn redeliver_exhausted(
+        &self,
+        organization: OrganizationId,
+        endpoint: EndpointId,
+        now: Timestamp,
+    ) -> StoreResult<Option<u64>> {
+        let given = (organization, endpoint, now);
+        self.unit(Way::VisibleMuch, given, |unit, (of, endpoint, now)| {
+            Box::pin(deliveries::redeliver_exhausted(unit, *of, *endpoint, *now))
+        })
+        .await
+    }
+}
+
+/// Records what attempts came to.
+async fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> Work<()> {
+    if let Database::Postgres(side) = &unit.database {
+        on_postgres::lock(&side.conn, records.iter().map(|record| record.delivery.0)).await?;
+    }
+    let held = "SELECT key, endpoint, attempts FROM delivery WHERE id = ?1 AND generation = ?2 AND state = 'leased'";
+    for record in records {
+        let held = unit
+            .first(held, &[&record.delivery, &record.generation], |row| {
+                Ok((row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<i64>(2)?))
+            })
+            .await?;
+        if let Some((key, endpoint, attempts)) = held {
+            if !record.refused {
+                log_attempt(unit, key, attempts + 1, record).await?;
+            }
+            finish(unit, key, endpoint, record, now).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Records a test that was sent. It is nobody's alert, waits for nothing and is never held against the endpoint; a
+/// success counts as one.
+async fn record_test_event(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    endpoint: EndpointId,
+    test: &SentTestEvent,
+    now: Timestamp,
+) -> Work<Option<DeliveryLog>> {
+    let Some((endpoint_key, _)) = endpoints::find(unit, organization, endpoint).await? else { return Ok(None) };
+    let owner = unit.known_organization(organization).await?;
+    let (kind, record) = (EventKind::AlertCreated, &test.record);
+    let (kind, at) = (kind.as_str(), record.started_at);
+    let event = "INSERT INTO event (id, alert, kind, at, body/*-*/, changed/*+*/)
+        VALUES (?1, NULL, ?2, ?3, ?4/*-*/, (SELECT number + 1 FROM change_number)/*+*/)/*+ RETURNING key*/";
+    let event = unit.insert(event, &[&test.event, &kind, &at, &&*test.body]).await?;
+    let end = DeliveryEnd::after(&record.next, false, now);
+    let (state, result) = (end.state.as_str(), tries::result(record));
+    let delivery = "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, \
+            delivered_at, given_up_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, /*-*/1/*+true*/, ?6, 1, ?5, ?7, ?8, ?9)/*+ RETURNING key*/";
+    let delivery = unit
+        .insert(
+            delivery,
+            &[
+                &record.delivery,
+                &event,
+                &endpoint_key,
+                &kind,
+                &at,
+                &state,
+                &result,
+                &end.delivered_at,
+                &end.given_up_at,
+            ],
+        )
+        .await?;
+    log_attempt(unit, delivery, 1, record).await?;
+    if record.next == NextStep::Delivered {
+        endpoints::succeeded(unit, endpoint_key, now).await?;
+    }
+    unit.note(owner, AuditNote::endpoint_tested(endpoint, result), now)?;
+    deliveries::log(unit, organization, record.delivery).await
+}
+
+async fn log_attempt(unit: &Unit<'_>, delivery: i64, attempt: i64, record: &AttemptRecord) -> Work<()> {
+    let answer = &record.answer[..record.answer.floor_char_boundary(MAX_ANSWER_BYTES)];
+    let logged = "INSERT INTO delivery_attempt (delivery, attempt, started_at, duration, status, error, answer, sent)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    unit.run(
+        logged,
+        &[
+            &delivery,
+            &attempt,
+            &record.started_at,
+            &record.duration.num_microseconds().unwrap_or(i64::MAX),
+            &record.status,
+            &record.error,
+            &answer,
+            &record.sent.as_ref().map(tries::written),
+        ],
+    )
+    .await
+    .map(drop)
+}
+
+async fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord, now: Timestamp) -> Work<()> {
+    match &record.next {
+        NextStep::Delivered => endpoints::succeeded(unit, endpoint, now).await?,
+        NextStep::RetryAt(_) | NextStep::Exhausted if record.refused => {}
+        NextStep::RetryAt(_) | NextStep::Exhausted => endpoints::failed(unit, endpoint, record.ended_at, now).await?,
+        NextStep::DisableEndpoint(reason) => endpoints::disable_by_itself(unit, endpoint, reason, now).await?,
+    }
+    // It matters to what is to wait alone.
+    let disabled = matches!(record.next, NextStep::RetryAt(_))
+        && unit.one("SELECT disabled_at IS NOT NULL FROM endpoint WHERE key = ?1", &[&endpoint], cell).await?;
+    let end = DeliveryEnd::after(&record.next, disabled, now);
+    let finished = "UPDATE delivery SET state = ?2, attempts = attempts + ?7, due = coalesce(?3, due), \
+        last_result = ?4, delivered_at = ?5, given_up_at = ?6, lease_until = NULL, instance = NULL WHERE key = ?1";
+    let (state, attempts) = (end.state.as_str(), i64::from(!record.refused));
+    let result = tries::result(record);
+    unit.run(finished, &[&delivery, &state, &end.due, &result, &end.delivered_at, &end.given_up_at, &attempts])
+        .await
+        .map(drop)
+}
