@@ -208,7 +208,7 @@ fn order_named(desk: &Desk, word: &str) -> Result<Option<MerchantOrder>, DeskErr
 
 /// What alerts of an order's payment are looked for by: its transaction, its reference, its card and amount.
 fn facts_of(order: &MerchantOrder) -> Vec<FindQuery> {
-    let amount = order.money().map(|money| money.number()).or_else(|| Some(order.amount?.to_string()));
+    let amount = order.money().map(|money| money.plain_number()).or_else(|| Some(order.amount?.to_string()));
     let card = order.card_last_four.as_ref().zip(amount).map(|(digits, amount)| format!("{digits} {amount}"));
     let arn = Identifier::Code.read(order.arn.as_deref()).map(str::to_owned);
     let facts = [transaction_key(order.transaction_id.as_deref()), arn, card];

@@ -7,9 +7,8 @@ use std::cmp::{Ordering, Reverse};
 use super::alert::Alert;
 use super::card::{BIN_DIGITS, LAST_DIGITS, digit, is_card_number, mask_card_numbers};
 use super::field::{Field, Kind};
-use super::find_amounts::with_amounts;
 use super::find_reading::{MatchGrade, Reading};
-use super::find_words::{taken_apart, typed_words};
+use super::find_words::{as_values, typed_words};
 use super::fold::{APOSTROPHES, ascii_digit, fold, search_key};
 use super::ids::AlertId;
 use super::money::Amount;
@@ -43,7 +42,7 @@ fn as_keyed(key: &str) -> Option<String> {
 
 impl FindQuery {
     /// Reads what was typed. What stands for the hidden digits of a card parts words, a card number is read as its BIN
-    /// and its last four digits, and an amount may be written as people write it.
+    /// and its last four digits, and an amount is digits with one decimal point, with a currency or without.
     ///
     /// # Errors
     /// Says what is allowed, where nothing is looked for or too much.
@@ -62,10 +61,10 @@ impl FindQuery {
         // Mail and spreadsheets put invisible characters and other dashes into what is copied from them.
         let keyed = as_keyed(&key);
         let copied = keyed.as_deref().map(typed_words).filter(|keyed| !keyed.words().is_empty());
-        let others = [taken_apart(&words), Some(Reading::whole_value(key.trim())), copied];
-        let amounts = with_amounts(keyed.as_deref().unwrap_or(&key));
+        let values = as_values(copied.as_ref().unwrap_or(&words));
+        let others = [values, Some(Reading::whole_value(key.trim())), copied];
         let mut readings = vec![words];
-        for other in amounts.into_iter().chain(others.into_iter().flatten()) {
+        for other in others.into_iter().flatten() {
             if !readings.iter().any(|known| other.is_implied(known, MatchGrade::Whole)) {
                 readings.push(other);
             }
@@ -197,7 +196,7 @@ fn of_record<'a, R>(
 
 /// The amount with its currency's decimals, as it is shown, but for the grouping.
 fn plain(alert: &Alert, amount: Amount) -> String {
-    alert.money().map_or_else(|| amount.to_string(), |money| money.number().replace(',', ""))
+    alert.money().map_or_else(|| amount.to_string(), |money| money.plain_number())
 }
 
 /// The order of what is found, of alerts that match as well as this: better matches first, then what waits for an
@@ -261,7 +260,6 @@ mod tests {
     #[case("74537604221234567890123", Some(MatchGrade::Whole))]
     #[case("0a17c9", Some(MatchGrade::Whole))]
     #[case("tx_9q", Some(MatchGrade::Whole))]
-    #[case("1,234.50 EUR", Some(MatchGrade::Whole))]
     #[case("1234.50", Some(MatchGrade::Whole))]
     #[case("1234", Some(MatchGrade::Prefix))]
     #[case("411111…4242", Some(MatchGrade::Whole))]
@@ -275,13 +273,18 @@ mod tests {
     #[case("xxxx-xxxx-xxxx-1111", None)]
     #[case("1111", Some(MatchGrade::Inside))]
     #[case("€1234.50", Some(MatchGrade::Whole))]
-    #[case("€1.234,50", Some(MatchGrade::Whole))]
     #[case("1234.50EUR", Some(MatchGrade::Whole))]
-    #[case("EUR1,234.50", Some(MatchGrade::Whole))]
     #[case("$1234.50", Some(MatchGrade::Whole))]
     #[case("1234.5", Some(MatchGrade::Whole))]
     #[case("1234.5 eur", Some(MatchGrade::Whole))]
+    #[case("1234.50 €", Some(MatchGrade::Whole))]
+    #[case("$ 1234.5", Some(MatchGrade::Whole))]
+    #[case("eur 1234.50", Some(MatchGrade::Whole))]
+    #[case("1\u{200B}234.5 eur", Some(MatchGrade::Whole))]
+    #[case("1234.5 köln", Some(MatchGrade::Inside))]
+    #[case("1,234.50", None)]
     #[case("£1234.50", None)]
+    #[case("£ 1234.50", None)]
     #[case("1234.5 usd", None)]
     #[case("#SO-1001", Some(MatchGrade::Whole))]
     #[case("\"SO-1001\"", Some(MatchGrade::Whole))]
@@ -303,7 +306,6 @@ mod tests {
     #[case("４２４２", Some(MatchGrade::Whole))]
     #[case("4111114242", Some(MatchGrade::Whole))]
     #[case("4111111001", None)]
-    #[case("1'234.50", Some(MatchGrade::Whole))]
     #[case("1234eur", None)]
     #[case("so-1001 nobody", None)]
     #[case("eth-77so", None)]
@@ -411,21 +413,26 @@ mod tests {
     }
 
     #[rstest]
-    #[case("1,234", "1234")]
-    #[case("12,345,678.90", "12345678.90")]
-    #[case("1,23", "1.23")]
-    #[case("55,1", "55.1")]
-    #[case("1.234,50", "1234.50")]
-    #[case("1234,50", "1234.50")]
-    #[case("1.23,50", "1.23,50")]
-    #[case("1,2,3", "1,2,3")]
-    #[case("a,1", "a,1")]
-    #[case("a,123", "a,123")]
-    #[case("1,234.x", "1,234.x")]
-    #[case("1’234’567.5", "1234567.5")]
-    #[case("1'23", "1'23")]
-    fn only_numbers_are_read_as_decimals(#[case] typed: &str, #[case] word: &str) {
-        assert_eq!(FindQuery::parse(typed).unwrap().words(), [word]);
+    #[case("20", "20", "USD")]
+    #[case("20 eur", "20", "EUR")]
+    #[case("¥20", "20", "JPY")]
+    #[case("1.234 kwd", "1.234", "KWD")]
+    #[case("20.5kwd", "20.500", "KWD")]
+    fn an_amount_has_the_decimals_of_its_currency(#[case] text: &str, #[case] amount: &str, #[case] currency: &str) {
+        let found = Alert { amount: amount.parse().ok(), currency: Currency::new(currency), ..alert() };
+
+        assert_eq!(FindQuery::parse(text).unwrap().grade(&found), Some(MatchGrade::Whole));
+    }
+
+    #[rstest]
+    #[case::leading_nought("0042")]
+    #[case::two_numbers("20 30")]
+    #[case::words_around("acme 20 shop")]
+    #[case::address("10.0.0.1")]
+    #[case::long_number("74537604221234567890123")]
+    #[case::last_digits("•••• 4242")]
+    fn what_can_be_no_amount_is_read_as_none(#[case] text: &str) {
+        assert_eq!(as_values(&typed_words(text)), None);
     }
 
     #[rstest]

@@ -1,27 +1,25 @@
 //! The words of a search, as people write them: an amount with its currency, the last digits of a card behind what
 //! hides the others, what stands in quotes; and what else they may mean.
 
-use std::borrow::Cow;
-
 use super::card::{BIN_DIGITS, LAST_DIGITS};
 use super::find_reading::Reading;
 use super::fold::ELLIPSIS;
 use super::money::{Amount, Currency, Money};
 
 /// What stands around a word and is none of it.
-pub(super) const AROUND: [char; 11] = [',', ';', '"', '“', '”', '„', '«', '»', '‹', '›', '\''];
+const AROUND: [char; 11] = [',', ';', '"', '“', '”', '„', '«', '»', '‹', '›', '\''];
 
 /// Letters of the code of a currency (ISO 4217).
 const CODE_LETTERS: usize = 3;
 
-/// A number of more characters that nothing parts is one of something else than money.
-pub(super) const LONGEST_PLAIN: usize = 9;
+/// A number of more digits without a point is one of something else than money.
+const LONGEST_PLAIN: usize = 9;
 
 /// What stands for a hidden digit of a card.
 const HIDDEN: [char; 4] = ['•', '·', ELLIPSIS, '*'];
 
 /// The signs of currencies; those that several have name none.
-pub(super) const SIGNS: [(char, Option<&str>); 5] =
+const SIGNS: [(char, Option<&str>); 5] =
     [('€', Some("eur")), ('£', Some("gbp")), ('₹', Some("inr")), ('$', None), ('¥', None)];
 
 /// The words of a text, which is a search key or in lower case. The last digits of a card whose others are hidden are a
@@ -79,14 +77,14 @@ fn take(all: &mut Reading, piece: &str, is_behind_hidden: bool) {
     } else if is_behind_hidden && is_last(piece) {
         all.add_whole(piece);
     } else if let Some((number, currency)) = with_currency(piece) {
-        all.add(&as_decimal(number));
+        all.add(number);
         all.add(currency);
     } else {
-        all.add(&as_decimal(piece));
+        all.add(piece);
     }
 }
 
-pub(super) fn is_digits(text: &str) -> bool {
+fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -112,7 +110,7 @@ fn with_currency(word: &str) -> Option<(&str, &str)> {
             return is_number(number).then_some((number, code.unwrap_or("")));
         }
     }
-    number_beside_code(word).filter(|(number, _)| number.contains(['.', ',']))
+    number_beside_code(word).filter(|(number, _)| number.contains('.'))
 }
 
 /// A number that stands before or behind a code of three letters, and the code.
@@ -122,25 +120,44 @@ fn number_beside_code(word: &str) -> Option<(&str, &str)> {
     [before, behind].into_iter().flatten().find(|(rest, code)| is_code(code) && is_number(rest))
 }
 
-pub(super) fn is_code(word: &str) -> bool {
+fn is_code(word: &str) -> bool {
     word.len() == CODE_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
+/// Whether a text is digits with at most one decimal point.
 fn is_number(text: &str) -> bool {
-    let number = as_decimal(text);
-    let (whole, decimals) = number.split_once('.').unwrap_or((&number, "0"));
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
     is_digits(whole) && is_digits(decimals)
 }
 
-/// The reading that words are two values each, written together: an amount without decimals and its currency, or a
-/// card's BIN and last digits.
-pub(super) fn taken_apart(words: &Reading) -> Option<Reading> {
+/// The reading that words are whole values: an amount, its currency beside it or at it, that may lack decimals; or a
+/// card's BIN and last digits, written together. A number without a point is an amount where nothing but a currency is
+/// beside it.
+pub(super) fn as_values(words: &Reading) -> Option<Reading> {
+    let sign_of = |word: &String| SIGNS.iter().find(|(sign, _)| word.strip_prefix(*sign) == Some(""));
+    let currencies: Vec<&str> = words
+        .words()
+        .iter()
+        .filter_map(|word| sign_of(word).map(|(_, code)| code.unwrap_or("")).or_else(|| is_code(word).then_some(word)))
+        .collect();
+    let is_all = words.words().len() == 1 + currencies.len() && currencies.len() < 2;
     let mut all = Reading::default();
     for word in words.words() {
-        let money = number_beside_code(word).filter(|(number, _)| is_digits(number) && number.len() <= LONGEST_PLAIN);
-        if let Some((amount, code)) = money.and_then(|(number, code)| Some((amount(number, code)?, code))) {
+        let whole_amount = |number: &str, code: &str| {
+            let is_meant = number.contains('.') || number.len() <= LONGEST_PLAIN;
+            amount(number, code).filter(|_| is_meant && !words.is_whole_only(word))
+        };
+        let glued = number_beside_code(word);
+        if let Some((amount, code)) = glued.and_then(|(number, code)| Some((whole_amount(number, code)?, code))) {
             all.add_whole(&amount);
             all.add_whole(code);
+        } else if (is_all || word.contains('.'))
+            && is_number(word)
+            && let Some(amount) = whole_amount(word, currencies.first().unwrap_or(&""))
+        {
+            all.add_whole(&amount);
+        } else if let Some((_, code)) = sign_of(word) {
+            all.add_whole(code.unwrap_or(""));
         } else if is_digits(word) && word.len() == BIN_DIGITS + LAST_DIGITS {
             let (bin, last) = word.split_at(BIN_DIGITS);
             // A BIN may have eight digits in the alert.
@@ -150,44 +167,12 @@ pub(super) fn taken_apart(words: &Reading) -> Option<Reading> {
             all.add_as(words, word);
         }
     }
-    (all != *words).then_some(all)
+    (all != *words && !all.words().is_empty()).then_some(all)
 }
 
-/// A number with all decimals of this currency.
-pub(super) fn amount(number: &str, code: &str) -> Option<String> {
+/// A number with all decimals of this currency, which are two where it is none.
+fn amount(number: &str, code: &str) -> Option<String> {
     let amount: Amount = number.parse().ok()?;
-    let whole = Money { amount, currency: Currency::new(code.to_ascii_uppercase()) }.number().replace(',', "");
+    let whole = Money { amount, currency: Currency::new(code.to_ascii_uppercase()) }.plain_number();
     whole.starts_with(number).then_some(whole)
-}
-
-/// The same number without what parts its thousands, and with a point before its decimals, of which there are one or
-/// two behind a comma; anything else as it is.
-fn as_decimal(word: &str) -> Cow<'_, str> {
-    let is_grouped = |whole: &str, by: char| {
-        let mut groups = whole.split(by);
-        let begins = groups.next().is_some_and(|group| is_digits(group) && (group.len() <= 3 || !whole.contains(by)));
-        begins && groups.all(|group| is_digits(group) && group.len() == 3)
-    };
-    match word.rsplit_once(',') {
-        Some((whole, decimals)) if is_digits(decimals) && decimals.len() <= 2 && is_grouped(whole, '.') => {
-            Cow::Owned(format!("{}.{decimals}", whole.replace('.', "")))
-        }
-        Some(_) => {
-            let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
-            if is_digits(decimals) && is_grouped(whole, ',') {
-                Cow::Owned(word.replace(',', ""))
-            } else {
-                Cow::Borrowed(word)
-            }
-        }
-        None => {
-            // As it is written in Switzerland.
-            let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
-            if whole.contains('\'') && is_digits(decimals) && is_grouped(whole, '\'') {
-                Cow::Owned(word.replace('\'', ""))
-            } else {
-                Cow::Borrowed(word)
-            }
-        }
-    }
 }

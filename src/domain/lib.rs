@@ -33,7 +33,6 @@ pub mod expiry;
 pub mod field;
 pub mod filter;
 pub mod find;
-mod find_amounts;
 pub mod find_reading;
 mod find_words;
 pub mod fold;

@@ -166,6 +166,11 @@ impl Money {
         }
         out
     }
+
+    /// The same number without grouping, as a search takes it.
+    pub fn plain_number(&self) -> String {
+        self.number().replace(',', "")
+    }
 }
 
 /// The sum of each currency of so many things and their money, that of most things first.
