@@ -1,9 +1,9 @@
 //! CSV rows of any file: a row whose quotation marks do not close is told, and the rows after it are read all the same.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, Read, Seek};
+use std::io::{self, BufRead, Seek};
 
-use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 use super::row::{MAX_ROW, too_large};
 use super::source::{Source, unreadable};
@@ -25,29 +25,21 @@ pub(super) struct CsvRows<R> {
     /// The last line of the first row.
     header_ends: u64,
     delimiter: u8,
-    parser: Reader<OneRow>,
-    cells: ByteRecord,
+    row: CsvRow,
     done: bool,
-}
-
-/// A row as it was put together from lines.
-enum Assembled {
-    Whole(Vec<u8>),
-    Broken(String),
 }
 
 impl<R: BufRead> CsvRows<R> {
     pub(super) fn new(source: Source<R>) -> Self {
-        let (delimiter, cells) = (b',', ByteRecord::new());
+        let (delimiter, again) = (b',', VecDeque::new());
         Self {
             source,
-            again: VecDeque::new(),
+            again,
             line: 0,
             width: None,
             header_ends: 0,
             delimiter,
-            parser: parser(delimiter),
-            cells,
+            row: CsvRow::new(delimiter),
             done: false,
         }
     }
@@ -80,13 +72,9 @@ impl<R: BufRead> CsvRows<R> {
                 }
             }
             self.delimiter = named.unwrap_or_else(|| separator(&first, is_known));
-            self.parser = parser(self.delimiter);
-            let row = match self.assemble(first) {
-                Assembled::Whole(row) => row,
-                Assembled::Broken(what) => return Err(format!("the first row {what}")),
-            };
-            self.parse(row).map_err(|what| format!("the first row {what}"))?;
-            let names = self.cells.iter().enumerate().map(|(place, cell)| match std::str::from_utf8(cell) {
+            self.row = CsvRow::new(self.delimiter);
+            self.assemble(&first).map_err(|what| format!("the first row {what}"))?;
+            let names = self.row.iter().enumerate().map(|(place, cell)| match std::str::from_utf8(cell) {
                 Ok(name) if name.chars().any(|c| c.is_control() && !c.is_whitespace()) => {
                     Err("the first row is no text: a row of names is needed".to_owned())
                 }
@@ -102,7 +90,7 @@ impl<R: BufRead> CsvRows<R> {
 
     /// The next row with its line: its cells, those at the end left out where the row is short, or what is wrong with
     /// it.
-    pub(super) fn next_row(&mut self) -> Option<(u64, Result<&ByteRecord, String>)> {
+    pub(super) fn next_row(&mut self) -> Option<(u64, Result<&CsvRow, String>)> {
         while !self.done {
             let first = match self.next_line() {
                 Ok(Some(first)) => first,
@@ -116,19 +104,16 @@ impl<R: BufRead> CsvRows<R> {
                 continue;
             }
             let line = self.line;
-            let row = match self.assemble(first) {
-                Assembled::Broken(what) => Err(what),
-                Assembled::Whole(row) => self.parse(row),
-            };
+            let row = self.assemble(&first);
             let width = self.width.unwrap_or_default();
             let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
             return Some(match row {
                 Err(what) => (line, Err(what)),
-                Ok(()) if self.cells.iter().all(is_blank) => continue,
-                Ok(()) if !self.cells.iter().skip(width).all(is_blank) => {
-                    (line, Err(format!("has {} cells, the first row {width}", self.cells.len())))
+                Ok(()) if self.row.iter().all(is_blank) => continue,
+                Ok(()) if !self.row.iter().skip(width).all(is_blank) => {
+                    (line, Err(format!("has {} cells, the first row {width}", self.row.len())))
                 }
-                Ok(()) => (line, Ok(&self.cells)),
+                Ok(()) => (line, Ok(&self.row)),
             });
         }
         None
@@ -159,53 +144,42 @@ impl<R: BufRead> CsvRows<R> {
     }
 
     /// Puts a row together from its first line and, where quotation marks are open, from those after it.
-    fn assemble(&mut self, first: Vec<u8>) -> Assembled {
-        let mut quotes = Quotes::new(self.delimiter);
-        quotes.follow(&first);
-        let mut row = first;
+    fn assemble(&mut self, first: &[u8]) -> Result<(), String> {
+        self.row.clear();
+        let mut is_whole = self.row.take(first);
+        let mut size = first.len();
         let mut more: Vec<Vec<u8>> = Vec::new();
         let mut fault = None;
-        while fault.is_none() && quotes.open {
-            let line = if more.len() + 1 < MAX_LINES && row.len() <= MAX_ROW { self.next_line() } else { Ok(None) };
+        while fault.is_none() && !is_whole {
+            let line = if more.len() + 1 < MAX_LINES && size <= MAX_ROW { self.next_line() } else { Ok(None) };
             match line {
                 Ok(Some(line)) => {
-                    row.push(b'\n');
-                    row.extend_from_slice(&line);
-                    quotes.follow(b"\n");
-                    quotes.follow(&line);
+                    is_whole = self.row.take(&line);
+                    size += 1 + line.len();
                     more.push(line);
                 }
                 Ok(None) => fault = Some("has a quotation mark that is not closed".to_owned()),
                 Err(error) => fault = Some(unreadable(&error)),
             }
         }
-        if let Some(wanted) = self.width.filter(|wanted| !more.is_empty() && quotes.fields != *wanted) {
-            fault = fault.or_else(|| {
-                Some(format!("has a quotation mark that is not closed: {} cells instead of {wanted}", quotes.fields))
-            });
+        let cells = self.row.len();
+        if let Some(wanted) = self.width.filter(|wanted| !more.is_empty() && cells != *wanted) {
+            let unclosed = || format!("has a quotation mark that is not closed: {cells} cells instead of {wanted}");
+            fault.get_or_insert_with(unclosed);
         }
-        if row.len() > MAX_ROW && more.is_empty() {
-            return Assembled::Broken(too_large());
+        if size > MAX_ROW && more.is_empty() {
+            fault = Some(too_large());
         }
-        let Some(fault) = fault else { return Assembled::Whole(row) };
-        self.line -= more.len() as u64;
-        for line in more.into_iter().rev() {
-            self.again.push_front(line);
+        match fault {
+            None if self.row.iter().any(|cell| cell.contains(&0)) => Err("holds a NUL byte: it is no text".to_owned()),
+            None => Ok(()),
+            Some(fault) => {
+                self.row = CsvRow::new(self.delimiter);
+                self.line -= more.len() as u64;
+                more.into_iter().rev().for_each(|line| self.again.push_front(line));
+                Err(fault)
+            }
         }
-        Assembled::Broken(fault)
-    }
-
-    fn parse(&mut self, row: Vec<u8>) -> Result<(), String> {
-        if row.contains(&0) {
-            return Err("holds a NUL byte: it is no text".to_owned());
-        }
-        *self.parser.get_mut() = OneRow { bytes: row, taken: 0 };
-        self.parser.get_mut().bytes.push(b'\n');
-        let read = self.parser.read_byte_record(&mut self.cells);
-        if self.parser.is_done() || read.is_err() {
-            self.parser = parser(self.delimiter);
-        }
-        read.map(|_| ()).map_err(|error| format!("cannot be read: {error}"))
     }
 }
 
@@ -229,77 +203,64 @@ fn separator_line(line: &[u8]) -> Option<u8> {
 /// Which of the usual signs separates the cells of the first row.
 fn separator(header: &[u8], is_known: impl Fn(&str) -> bool) -> u8 {
     let names = |sign: u8| {
-        let mut cells = ByteRecord::new();
-        let mut row = parser(sign);
-        row.get_mut().bytes = [header, b"\n"].concat();
-        let _ = row.read_byte_record(&mut cells);
-        (cells.iter().filter(|cell| std::str::from_utf8(cell).is_ok_and(&is_known)).count(), cells.len())
+        let mut row = CsvRow::new(sign);
+        row.take(header);
+        (row.iter().filter(|cell| std::str::from_utf8(cell).is_ok_and(&is_known)).count(), row.len())
     };
     SEPARATORS.into_iter().max_by_key(|sign| names(*sign)).unwrap_or(b',')
 }
 
-/// Feeds the parser one row at a time; what a row is was decided before.
-#[derive(Default)]
-struct OneRow {
-    bytes: Vec<u8>,
-    taken: usize,
+/// The cells of a row, taken in line by line.
+pub(super) struct CsvRow {
+    parser: Reader,
+    text: Vec<u8>,
+    /// Where each cell ends in the text.
+    ends: Vec<usize>,
+    /// How much of the text and of the ends is filled.
+    filled: (usize, usize),
 }
 
-impl Read for OneRow {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let rest = &self.bytes[self.taken..];
-        let count = rest.len().min(into.len());
-        into[..count].copy_from_slice(&rest[..count]);
-        self.taken += count;
-        Ok(count)
-    }
-}
-
-fn parser(delimiter: u8) -> Reader<OneRow> {
-    ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .terminator(Terminator::Any(b'\n'))
-        .from_reader(OneRow::default())
-}
-
-/// Follows the quotation marks of a row by the same rules as the parser.
-struct Quotes {
-    delimiter: u8,
-    /// Whether the text so far ends inside quotation marks.
-    open: bool,
-    fields: usize,
-    at: At,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
-    FieldStart,
-    Plain,
-    Quoted,
-    /// After a quotation mark that closes, or that is the first of two.
-    MayClose,
-}
-
-impl Quotes {
+impl CsvRow {
     fn new(delimiter: u8) -> Self {
-        Self { delimiter, open: false, fields: 1, at: At::FieldStart }
+        let parser = ReaderBuilder::new().delimiter(delimiter).terminator(Terminator::Any(b'\n')).build();
+        Self { parser, text: vec![0; 1_024], ends: vec![0; 64], filled: (0, 0) }
     }
 
-    fn follow(&mut self, text: &[u8]) {
-        for &byte in text {
-            self.at = match (self.at, byte) {
-                (At::FieldStart | At::MayClose, b'"') => At::Quoted,
-                (At::Quoted, b'"') => At::MayClose,
-                (At::Quoted, _) => At::Quoted,
-                (_, sign) if sign == self.delimiter => {
-                    self.fields += 1;
-                    At::FieldStart
-                }
-                _ => At::Plain,
-            };
+    fn clear(&mut self) {
+        self.filled = (0, 0);
+    }
+
+    /// Takes a line in, and tells whether the row ends with it: no quotation mark is open.
+    fn take(&mut self, line: &[u8]) -> bool {
+        let line = [line, b"\n"].concat();
+        let mut rest = line.as_slice();
+        while !rest.is_empty() {
+            let (text, ends) = (&mut self.text[self.filled.0..], &mut self.ends[self.filled.1..]);
+            let (result, read, written, ended) = self.parser.read_record(rest, text, ends);
+            rest = &rest[read..];
+            self.filled = (self.filled.0 + written, self.filled.1 + ended);
+            match result {
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => self.text.resize(2 * self.text.len(), 0),
+                ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
+                ReadRecordResult::Record | ReadRecordResult::End => return true,
+            }
         }
-        self.open = self.at == At::Quoted;
+        false
+    }
+
+    fn len(&self) -> usize {
+        self.filled.1
+    }
+
+    /// The cell at a place, as its bytes.
+    pub(super) fn get(&self, place: usize) -> Option<&[u8]> {
+        let end = *self.ends[..self.len()].get(place)?;
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        Some(&self.text[start..end])
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).filter_map(|place| self.get(place))
     }
 }

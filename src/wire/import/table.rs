@@ -5,11 +5,10 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 
-use csv::ByteRecord;
 use tempfile::SpooledTempFile;
 
 use super::conventions::{self, Conventions, Evidence};
-use super::csv_rows::{CsvRows, not_utf8};
+use super::csv_rows::{CsvRow, CsvRows, not_utf8};
 use super::numbers::{WrittenAmount, shown};
 use super::source::{Source, unreadable};
 use super::times::WrittenTime;
@@ -216,7 +215,7 @@ impl Decided<'_> {
     fn row<'c, C: ColumnField>(
         &self,
         layout: &FieldColumns<C>,
-        cells: &'c ByteRecord,
+        cells: &'c CsvRow,
     ) -> Result<Vec<(C, Cow<'c, str>)>, FieldError> {
         let mut row: Vec<(C, Cow<'c, str>)> = Vec::with_capacity(layout.len());
         let mut supplied: Option<(C, String)> = None;
@@ -276,7 +275,7 @@ fn flag(text: &str) -> Option<&'static str> {
 }
 
 /// The first cell of some columns that is not empty, less what a spreadsheet puts around a text.
-fn first_cell<'c>(cells: &'c ByteRecord, places: &[usize]) -> Result<Option<(usize, Cow<'c, str>)>, String> {
+fn first_cell<'c>(cells: &'c CsvRow, places: &[usize]) -> Result<Option<(usize, Cow<'c, str>)>, String> {
     for place in places {
         let Some(cell) = cells.get(*place).filter(|cell| !cell.is_empty()) else { continue };
         let text = without_guard(std::str::from_utf8(cell).map_err(|_| not_utf8(cell))?);
@@ -296,7 +295,7 @@ fn without_guard(cell: &str) -> Cow<'_, str> {
 }
 
 /// The currency of an amount's row; empty where none is given.
-fn currency_of<C: ColumnField>(layout: &FieldColumns<C>, field: C, cells: &ByteRecord) -> String {
+fn currency_of<C: ColumnField>(layout: &FieldColumns<C>, field: C, cells: &CsvRow) -> String {
     let CellKind::Amount(Some(of)) = field.kind() else { return String::new() };
     let column = layout.iter().find(|(field, _)| *field == of);
     let cell = column.and_then(|(_, places)| first_cell(cells, places).ok().flatten());
