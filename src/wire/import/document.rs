@@ -48,6 +48,30 @@ struct Broken {
 
 type Step<T> = Result<T, Broken>;
 
+const OPEN_TEXT: &str = "is not JSON: a text is not closed that begins";
+
+/// What a text that begins with an object holds of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// A page up to its array of alerts.
+    Page,
+    Whole,
+    /// A part, which ends inside a text.
+    InText,
+    Part,
+}
+
+impl Beginning {
+    pub(super) fn of(text: &[u8]) -> Self {
+        match Document::new(Source::new(text)).scan(true) {
+            Ok(Scan::PageData) => Self::Page,
+            Ok(Scan::Value) => Self::Whole,
+            Err(broken) if broken.what == OPEN_TEXT => Self::InText,
+            Err(_) => Self::Part,
+        }
+    }
+}
+
 impl<R: BufRead> Document<R> {
     pub(super) fn new(source: Source<R>) -> Self {
         Self { source, place: Place::START, state: State::Outside, row: Vec::new(), row_too_large: false }
@@ -193,10 +217,7 @@ impl<R: BufRead> Document<R> {
         loop {
             let byte = match self.peek()? {
                 None | Some(b'\n') => {
-                    return Err(Broken {
-                        place: began,
-                        what: "is not JSON: a text is not closed that begins".to_owned(),
-                    });
+                    return Err(Broken { place: began, what: OPEN_TEXT.to_owned() });
                 }
                 Some(byte) => byte,
             };

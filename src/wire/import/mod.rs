@@ -73,7 +73,7 @@ impl<R: BufRead> Importer<R> {
         let mut source = Source::new(input);
         let begun = source.begin();
         let is_empty = begun.is_ok() && source.is_blank();
-        let reader = match begun.and_then(|()| format.map_or_else(|| source.sniff(), Ok)) {
+        let reader = match begun.and_then(|()| format.map_or_else(|| FileFormat::detect(&mut source), Ok)) {
             Err(refusal) => Reader::Refused(Some(Box::new(refuse(1, refusal))), source),
             Ok(FileFormat::Json) => Reader::Document(Document::new(source)),
             Ok(FileFormat::Ndjson) => Reader::Lines(Lines::new(source)),
