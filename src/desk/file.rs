@@ -29,14 +29,18 @@ impl DeskError {
     /// A file that cannot be used: by its cause where that is a known one, else in the system's words.
     pub(super) fn failed(path: &Path, what: &str, error: &(dyn std::error::Error + 'static)) -> Self {
         let of_io = |error: &io::Error| RefusalCause::of_io(error);
-        let cause =
-            error.downcast_ref().and_then(of_io).or_else(|| error.downcast_ref().and_then(RefusalCause::of_sqlite));
+        let cause = error.downcast_ref().and_then(of_io).or_else(|| error.downcast_ref().and_then(sqlite_cause));
         let message = match cause {
             Some(RefusalCause::Damaged | RefusalCause::Failing) | None => format!("{what}: {error}"),
             Some(cause) => format!("{what}: {cause}; {}", cause.advice()),
         };
         Self { path: path.to_owned(), line: None, message }
     }
+}
+
+/// The cause of an error of SQLite, where it is a known one.
+pub(super) fn sqlite_cause(error: &rusqlite::Error) -> Option<RefusalCause> {
+    RefusalCause::of_sqlite(error.sqlite_error()?.extended_code)
 }
 
 /// A file of the desk.

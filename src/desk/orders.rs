@@ -16,7 +16,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
-use super::file::{DeskError, directory_of, make_directory, private};
+use super::file::{DeskError, directory_of, make_directory, private, sqlite_cause};
 use crate::domain::cause::RefusalCause;
 use crate::domain::order::{matches, transaction_key};
 use crate::domain::{Alert, AlertId, Currency, MerchantOrder, OrderAdvice, OrderMatch, OrderState, Timestamp};
@@ -443,7 +443,7 @@ fn order_of(row: &Row<'_>) -> rusqlite::Result<MerchantOrder> {
 }
 
 fn in_words(path: &Path, error: &rusqlite::Error) -> DeskError {
-    match RefusalCause::of_sqlite(error) {
+    match sqlite_cause(error) {
         Some(RefusalCause::Damaged) => {
             let message = format!(
                 "is no database of orders that can be read ({error}); move it away, the orders can be brought in again"

@@ -4,9 +4,6 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use rusqlite::ffi;
-use rustix::io::Errno;
-
 /// Cause of a refusal by the database or the system. The advice follows from it, and only [`Damaged`](Self::Damaged)
 /// speaks of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,22 +57,22 @@ impl RefusalCause {
         match (error.kind(), error.raw_os_error()) {
             (ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge, _) => Some(Self::DiskFull),
             (ErrorKind::ReadOnlyFilesystem, _) => Some(Self::ReadOnly),
-            (_, Some(code)) if [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).contains(&code) => {
-                Some(Self::OpenFiles)
-            }
+            // ENFILE and EMFILE.
+            (_, Some(23 | 24)) => Some(Self::OpenFiles),
             _ => None,
         }
     }
 
-    /// The cause of an error of SQLite by its code, where it is one of these. Behind [`Failing`](Self::Failing) may be
-    /// another one: SQLite does not tell the system's error.
-    pub fn of_sqlite(error: &rusqlite::Error) -> Option<Self> {
-        match error.sqlite_error()?.extended_code & 0xff {
-            ffi::SQLITE_FULL => Some(Self::DiskFull),
-            ffi::SQLITE_READONLY => Some(Self::ReadOnly),
-            ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED | ffi::SQLITE_PROTOCOL => Some(Self::Locked),
-            ffi::SQLITE_CORRUPT | ffi::SQLITE_NOTADB => Some(Self::Damaged),
-            ffi::SQLITE_IOERR | ffi::SQLITE_CANTOPEN => Some(Self::Failing),
+    /// The cause of an error of SQLite by its result code, extended or not, where it is one of these. Behind
+    /// [`Failing`](Self::Failing) may be another one: SQLite does not tell the system's error.
+    pub const fn of_sqlite(code: i32) -> Option<Self> {
+        // SQLITE_BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB.
+        match code & 0xff {
+            5 | 6 | 15 => Some(Self::Locked),
+            8 => Some(Self::ReadOnly),
+            10 | 14 => Some(Self::Failing),
+            11 | 26 => Some(Self::Damaged),
+            13 => Some(Self::DiskFull),
             _ => None,
         }
     }

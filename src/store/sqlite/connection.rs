@@ -78,10 +78,7 @@ pub(super) fn open(path: &Path, purpose: Purpose) -> StoreResult<Connection> {
 
 /// Returns whether the system refuses to open it, or to make what is beside it.
 fn is_refused(error: &rusqlite::Error) -> bool {
-    matches!(
-        RefusalCause::of_sqlite(error),
-        Some(RefusalCause::Failing | RefusalCause::DiskFull | RefusalCause::ReadOnly)
-    )
+    matches!(cause_of(error), Some(RefusalCause::Failing | RefusalCause::DiskFull | RefusalCause::ReadOnly))
 }
 
 fn set_up(mut conn: Connection, purpose: Purpose) -> rusqlite::Result<Connection> {
@@ -142,9 +139,13 @@ fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     )
 }
 
+fn cause_of(error: &rusqlite::Error) -> Option<RefusalCause> {
+    RefusalCause::of_sqlite(error.sqlite_error()?.extended_code)
+}
+
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        match (RefusalCause::of_sqlite(&error), error.sqlite_error_code()) {
+        match (cause_of(&error), error.sqlite_error_code()) {
             (Some(cause), _) => Self::somewhere(cause, &error),
             (None, Some(ErrorCode::ConstraintViolation) | None) => Self::Corrupt(error.to_string()),
             (None, Some(_)) => Self::Unavailable(error.to_string()),
