@@ -103,7 +103,7 @@ impl Word<'_> {
     /// What the word sets.
     fn key(&self) -> Result<Key, QueryError> {
         match self.key {
-            Some(typed) => Key::known(typed).ok_or_else(|| unknown_key(self, typed)),
+            Some(typed) => Key::before_colon(typed).ok_or_else(|| unknown_key(self, typed)),
             None if amount_comparison(self.text).is_some() => Ok(Key::Amount),
             None => match unknown_comparison(self.text) {
                 Some(name) => Err(not_compared(self, name)),
@@ -255,8 +255,11 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
 
 fn refused(key: Key, word: &Word<'_>, value: &str, why: &str) -> QueryError {
     let takes = key.takes(word.vocabulary);
-    let wrong =
-        if value.is_empty() { "a value is missing".to_owned() } else { format!("there is no {} {value}", key.word()) };
+    let wrong = if value.is_empty() {
+        "a value is missing".to_owned()
+    } else {
+        format!("there is no {} {value}", key.as_str())
+    };
     let error = word.error(if value.is_empty() {
         format!("{wrong}: {takes}")
     } else {
@@ -282,7 +285,7 @@ fn list<T: PartialEq>(
 
 fn one<T>(into: &mut Option<T>, key: Key, word: &Word<'_>, read: impl Fn(&str) -> Option<T>) -> Result<(), QueryError> {
     if into.is_some() {
-        return Err(word.error(format!("{} is given twice; it takes one value", key.word())));
+        return Err(word.error(format!("{} is given twice; it takes one value", key.as_str())));
     }
     match word.values.as_slice() {
         [value] => *into = Some(read(value).ok_or_else(|| refused(key, word, value, "allowed"))?),

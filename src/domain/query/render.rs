@@ -11,7 +11,7 @@ pub fn render(filter: &AlertFilter, sort: Sort) -> String {
 
 /// A key with its value as one word; comparisons and free text stand by themselves.
 pub(super) fn word_of(key: Key, value: &str) -> String {
-    if matches!(key, Key::Amount | Key::Text) { value.to_owned() } else { format!("{}:{value}", key.word()) }
+    if matches!(key, Key::Amount | Key::Text) { value.to_owned() } else { format!("{}:{value}", key.as_str()) }
 }
 
 /// What stands after the colon of a key; `None` where the filter does not use it. The sort is always there.
@@ -50,6 +50,7 @@ fn yes_or_no(wanted: bool) -> String {
 }
 
 fn comparisons(amounts: &[(Comparison, Amount)]) -> String {
-    let word = |(comparison, than): &(Comparison, Amount)| format!("{}{}{than}", Key::Amount.word(), comparison.sign());
+    let word =
+        |(comparison, than): &(Comparison, Amount)| format!("{}{}{than}", Key::Amount.as_str(), comparison.sign());
     amounts.iter().map(word).collect::<Vec<_>>().join(" ")
 }

@@ -1,65 +1,42 @@
 //! The words of the query language: its keys, and how each value is spelled.
 
+use crate::domain::closed_enum::closed_enum;
 use crate::domain::resolution::{Dialect, OlderWord};
 use crate::domain::{AlertStatus, AlertType, Comparison, Currency, Provider, Sort, SortField, SortOrder};
 
 /// The order of a query that names none: what lapses next comes first.
 pub const DEFAULT_SORT: Sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
 
-/// A key of the query language: what a word sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Key {
-    Status,
-    Provider,
-    Type,
-    Expires,
-    Expired,
-    From,
-    To,
-    TxFrom,
-    TxTo,
-    Descriptor,
-    Outcome,
-    Company,
-    /// A comparison, which has a sign after it and no colon.
-    Amount,
-    Currency,
-    Issuer,
-    Mcc,
-    Notices,
-    Refunded,
-    Lapses,
-    Sort,
-    /// Free text; it has no key before it.
-    Text,
+closed_enum! {
+    /// A key of the query language: what a word sets. They stand in the order in which a query is written.
+    pub enum Key {
+        Status = "status",
+        Provider = "provider",
+        Type = "type",
+        Expires = "expires",
+        Expired = "expired",
+        From = "from",
+        To = "to",
+        TxFrom = "txfrom",
+        TxTo = "txto",
+        Descriptor = "descriptor",
+        Outcome = "outcome",
+        Company = "company",
+        /// A comparison, which has a sign after it and no colon.
+        Amount = "amount",
+        Currency = "currency",
+        Issuer = "issuer",
+        Mcc = "mcc",
+        Notices = "notices",
+        Refunded = "refunded",
+        Lapses = "lapses",
+        Sort = "sort",
+        /// Free text; it has no key before it.
+        Text = "text",
+    }
 }
 
 impl Key {
-    /// Every key, in the order in which a query is written.
-    pub const ALL: [Self; 21] = [
-        Self::Status,
-        Self::Provider,
-        Self::Type,
-        Self::Expires,
-        Self::Expired,
-        Self::From,
-        Self::To,
-        Self::TxFrom,
-        Self::TxTo,
-        Self::Descriptor,
-        Self::Outcome,
-        Self::Company,
-        Self::Amount,
-        Self::Currency,
-        Self::Issuer,
-        Self::Mcc,
-        Self::Notices,
-        Self::Refunded,
-        Self::Lapses,
-        Self::Sort,
-        Self::Text,
-    ];
-
     /// Whether only this machine's desk can be asked for it.
     pub const fn is_local(self) -> bool {
         matches!(
@@ -68,36 +45,9 @@ impl Key {
         )
     }
 
-    /// The key as it is typed before the colon, or before the sign.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Status => "status",
-            Self::Provider => "provider",
-            Self::Type => "type",
-            Self::Expires => "expires",
-            Self::Expired => "expired",
-            Self::From => "from",
-            Self::To => "to",
-            Self::TxFrom => "txfrom",
-            Self::TxTo => "txto",
-            Self::Descriptor => "descriptor",
-            Self::Outcome => "outcome",
-            Self::Company => "company",
-            Self::Amount => "amount",
-            Self::Currency => "currency",
-            Self::Issuer => "issuer",
-            Self::Mcc => "mcc",
-            Self::Notices => "notices",
-            Self::Refunded => "refunded",
-            Self::Lapses => "lapses",
-            Self::Sort => "sort",
-            Self::Text => "text",
-        }
-    }
-
-    /// Finds a key by its word, in any letter case. Free text has none.
-    pub fn known(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().filter(|key| *key != Self::Text).find(|key| key.word().eq_ignore_ascii_case(word))
+    /// Finds a key by the word before a colon, in any letter case. Free text has none.
+    pub fn before_colon(word: &str) -> Option<Self> {
+        Self::known(word).filter(|key| *key != Self::Text)
     }
 
     /// The words that the key takes, where it takes no others.
@@ -122,7 +72,7 @@ impl Key {
                 None => "whole hours, 1 or more, such as expires:6".to_owned(),
             },
             Self::Expired | Self::Notices => "yes or no".to_owned(),
-            Self::From | Self::To | Self::TxFrom | Self::TxTo => format!("a day, such as {}:2026-01-31", self.word()),
+            Self::From | Self::To | Self::TxFrom | Self::TxTo => format!("a day, such as {}:2026-01-31", self.as_str()),
             Self::Descriptor => "what the merchant descriptor begins with".to_owned(),
             Self::Outcome => "stored outcomes, such as resolved, unresolved_dispute, not_found".to_owned(),
             Self::Company => "company ids (UUIDs)".to_owned(),
@@ -208,7 +158,7 @@ impl Vocabulary {
 
     /// The keys as they are typed, in the order in which a query is written.
     pub(super) fn words(self) -> impl Iterator<Item = &'static str> {
-        Key::ALL.into_iter().filter(move |key| *key != Key::Text && self.has(*key)).map(Key::word)
+        Key::ALL.into_iter().filter(move |key| *key != Key::Text && self.has(*key)).map(Key::as_str)
     }
 }
 
@@ -223,7 +173,7 @@ impl From<Dialect> for Vocabulary {
 
 /// The comparison of a condition such as `amount<25`, and what stands behind its sign.
 pub(super) fn amount_comparison(word: &str) -> Option<(Comparison, &str)> {
-    let name = Key::Amount.word();
+    let name = Key::Amount.as_str();
     let rest =
         word.get(..name.len()).filter(|typed| typed.eq_ignore_ascii_case(name)).and_then(|_| word.get(name.len()..))?;
     leading_comparison(rest)
@@ -351,13 +301,13 @@ mod tests {
     #[test]
     fn each_key_and_each_order_is_known_by_its_own_word() {
         for key in Key::ALL.into_iter().filter(|key| *key != Key::Text) {
-            assert_eq!(Key::known(&key.word().to_uppercase()), Some(key));
+            assert_eq!(Key::before_colon(&key.as_str().to_uppercase()), Some(key));
         }
-        assert_eq!(Key::known(Key::Text.word()), None);
+        assert_eq!(Key::before_colon(Key::Text.as_str()), None);
         for field in SortField::ALL {
             let sort = Sort { field, order: SortOrder::Descending };
             assert_eq!(read_sort(&sort_word(sort)), Some(sort));
         }
-        assert_eq!((Key::Expires.word(), field_word(SortField::HoursLeft)), ("expires", "deadline"));
+        assert_eq!((Key::Expires.as_str(), field_word(SortField::HoursLeft)), ("expires", "deadline"));
     }
 }
