@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use super::alert::Alert;
 use super::fold::search_key;
 use super::money::Money;
+use super::sanitize::excerpt;
 
 /// Words in the place of an identifier, in several languages; their letters alone.
 const EMPTY_WORDS: &str = "na nan nil null none unknown undefined empty blank missing unavailable notavailable \
@@ -42,7 +43,7 @@ impl Identifier {
             true => "a spreadsheet has made a number of it; format the column as text and export it again",
             false => "that identifies nothing, and an identifier is required",
         };
-        self.read(Some(text)).ok_or_else(|| format!("is {:?}: {flaw}", text.chars().take(60).collect::<String>()))
+        self.read(Some(text)).ok_or_else(|| format!("is {:?}: {flaw}", excerpt(text)))
     }
 
     fn is_empty(self, text: &str) -> bool {

@@ -240,6 +240,11 @@ fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
+/// The beginning of a text, as an error repeats it: at most 60 characters.
+pub fn excerpt(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -131,7 +131,7 @@ fn sanitized<'a>(given: &'a str, rule: TextRule) -> Result<Cow<'a, str>, String>
         }
         // What ISO 4217 codes look like. Which there are changes every few years, so that is nobody's business here.
         Content::Currency if text.len() != longest || !text.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
-            let shown: String = given.chars().take(60).collect();
+            let shown = sanitize::excerpt(given);
             return Err(format!("is {shown:?}: a currency code of three letters such as EUR is needed"));
         }
         // Card data: BIN and last four, nothing more (reliability, Security).

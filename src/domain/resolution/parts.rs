@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Decision, Dialect, FieldError, InvalidReason, MAX_COMMENT_CHARS, OlderRefunded, OlderWord, Resolution};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::money::{Amount, Money};
+use crate::domain::sanitize::excerpt;
 
 /// The parts of a resolution as text, before any rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -177,8 +178,7 @@ fn wrong_amount(word: &OlderWord, amount: Option<Amount>, disputed: Option<&Mone
 }
 
 fn quoted(text: &str) -> String {
-    let short: String = text.chars().take(60).collect();
-    format!("{short:?}")
+    format!("{:?}", excerpt(text))
 }
 
 /// Checks comments (length in Unicode scalar values, no control characters but line breaks) and masks card numbers in

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::widths::narrow;
 use crate::domain::Currency;
+use crate::domain::sanitize::excerpt;
 
 /// Decimal mark of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +42,9 @@ impl WrittenAmount {
     /// The reason, and an example of an amount.
     pub(super) fn parse(cell: &str) -> Result<Self, String> {
         let text = narrow(cell);
-        let fail = || format!("is {:?}: a decimal such as 129.90 is needed", shown(cell));
+        let fail = || format!("is {:?}: a decimal such as 129.90 is needed", excerpt(cell));
         if text.contains('%') {
-            return Err(format!("is {:?}: a percentage is no amount", shown(cell)));
+            return Err(format!("is {:?}: a percentage is no amount", excerpt(cell)));
         }
         let (Some(first), Some(last)) =
             (text.find(|c: char| c.is_ascii_digit()), text.rfind(|c: char| c.is_ascii_digit()))
@@ -62,7 +63,7 @@ impl WrittenAmount {
         let is_sign = |c: char| matches!(c, '-' | '+' | '(' | ')' | ' ');
         let is_negative = before.contains(['-', '(']) || after.contains(['-', ')']);
         if is_negative && number.contains(|c: char| matches!(c, '1'..='9')) {
-            return Err(format!("is {:?}: an amount is 0 or more", shown(cell)));
+            return Err(format!("is {:?}: an amount is 0 or more", excerpt(cell)));
         }
         let (currencies, code) = match (before.trim_matches(is_sign), after.trim_matches(is_sign)) {
             ("", "" | ".") => (ANY, None),
@@ -176,11 +177,6 @@ fn without_groups(whole: &str, group: char) -> Option<String> {
     let is_grouped = fits && middle.iter().all(|part| matches!(part.len(), 2 | 3));
     let digits = parts.concat();
     (is_grouped && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
-}
-
-/// A cell as an error repeats it.
-pub(super) fn shown(cell: &str) -> String {
-    cell.chars().take(60).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use tempfile::SpooledTempFile;
 
 use super::conventions::{self, Conventions, Evidence};
 use super::csv_rows::{CsvRow, CsvRows, not_utf8};
-use super::numbers::{WrittenAmount, shown};
+use super::numbers::WrittenAmount;
 use super::source::{Source, unreadable};
 use super::times::WrittenTime;
 use super::widths::narrow;
@@ -255,11 +255,17 @@ impl Decided<'_> {
                 column,
                 self.file,
                 self.said,
-                &shown(&text),
+                &sanitize::excerpt(&text),
             )?),
             CellKind::Moment | CellKind::Day => {
                 let days = matches!(kind, CellKind::Day);
-                Cow::Owned(conventions::time(&WrittenTime::parse(&text)?, column, self.said, days, &shown(&text))?)
+                Cow::Owned(conventions::time(
+                    &WrittenTime::parse(&text)?,
+                    column,
+                    self.said,
+                    days,
+                    &sanitize::excerpt(&text),
+                )?)
             }
         })
     }
@@ -372,7 +378,7 @@ pub fn place_of(header: &str, headers: &[String]) -> Option<usize> {
 
 /// Headers as an error names them.
 pub(super) fn listed(headers: &[String]) -> String {
-    headers.iter().take(40).map(|header| format!("{:?}", shown(header))).collect::<Vec<_>>().join(", ")
+    headers.iter().take(40).map(|header| format!("{:?}", sanitize::excerpt(header))).collect::<Vec<_>>().join(", ")
 }
 
 /// A name without letter case, what parts its words, and a zone: `Order ID`, `orderId` and `order_id` are one.

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use chrono::{Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
 
-use super::numbers::shown;
 use super::widths::narrow;
 use crate::domain::Timestamp;
+use crate::domain::sanitize::excerpt;
 
 /// Order of day, month and year in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,11 +104,11 @@ impl WrittenTime {
     pub(super) fn parse(cell: &str) -> Result<Self, String> {
         let allowed = "a date or time such as 2026-03-03 or 2026-03-03T10:00:00Z is needed";
         let text = narrow(cell).replace(['年', '月'], "/").replace('日', " ").replace(".m.", "m");
-        let fail = || format!("is {:?}: {allowed}", shown(cell));
+        let fail = || format!("is {:?}: {allowed}", excerpt(cell));
         if text.matches('.').count() < 2
             && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
         {
-            return Err(format!("is {:?}, a number that could be many times: {allowed}", shown(cell)));
+            return Err(format!("is {:?}, a number that could be many times: {allowed}", excerpt(cell)));
         }
         let (dates, rest) =
             dates(text.trim()).filter(|(dates, _)| dates.iter().any(Option::is_some)).ok_or_else(fail)?;
@@ -123,7 +123,7 @@ impl WrittenTime {
             Err("") => Err(fail()),
             Err(name) => Err(format!(
                 "is {:?}, and {name} is a zone of several: write its distance from UTC, such as +01:00",
-                shown(cell)
+                excerpt(cell)
             )),
         }
     }
