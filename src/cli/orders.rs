@@ -135,15 +135,22 @@ fn say_states(importer: &OrderImporter) {
 fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rejects) -> anyhow::Result<()> {
     let rows: Vec<Result<MerchantOrder, RejectedRow>> = importer.take(SHOWN).collect();
     rows.iter().filter_map(|row| row.as_ref().err()).for_each(|row| rejects.put(row));
-    let orders: Vec<[(OrderField, Option<String>); OrderField::ALL.len()]> =
-        rows.iter().flatten().map(MerchantOrder::cells).collect();
-    let is_told = |field: &OrderField| orders.iter().any(|order| order[*field as usize].1.is_some());
+    let orders: Vec<&MerchantOrder> = rows.iter().flatten().collect();
+    let is_told = |field: &OrderField| orders.iter().any(|order| order.cell(*field).is_some());
     let fields: Vec<OrderField> = OrderField::ALL.into_iter().filter(is_told).collect();
-    let mut columns = Columns::new();
-    for field in fields {
-        let cell = move |order: &[(OrderField, Option<String>); OrderField::ALL.len()]| json!(order[field as usize].1);
-        columns = columns.both(field.as_str(), field.as_str(), cell);
-    }
+    let head: Vec<&'static str> = fields.iter().map(|field| field.as_str()).collect();
+    let record = |order: &&MerchantOrder| {
+        Value::Object(fields.iter().map(|field| (field.as_str().to_owned(), json!(order.cell(*field)))).collect())
+    };
+    let row = |order: &&MerchantOrder| {
+        fields.iter().map(|field| printable(&order.cell(*field).unwrap_or_default()).into_owned()).collect()
+    };
+    let table = Rows {
+        head: head.clone(),
+        rows: orders.iter().map(row).collect(),
+        note: Some("dry run: nothing was taken in".to_owned()),
+        ..Rows::default()
+    };
     say_states(importer);
     context.output.print(&columns.report(&orders, Some("dry run: nothing was taken in".to_owned())))?;
     if rows.iter().any(Result::is_err) { Err(SaidAlready.into()) } else { Ok(()) }

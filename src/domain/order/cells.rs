@@ -46,26 +46,23 @@ impl MerchantOrder {
         Ok(order)
     }
 
-    /// The cells of an order, by their fields.
-    pub fn cells(&self) -> [(OrderField, Option<String>); OrderField::ALL.len()] {
-        OrderField::ALL.map(|field| {
-            let cell = match field {
-                OrderField::OrderId => Some(self.order_id.clone()),
-                OrderField::TransactionId => self.transaction_id.clone(),
-                OrderField::Arn => self.arn.clone(),
-                OrderField::AuthCode => self.auth_code.clone(),
-                OrderField::CardBin => self.card_bin.clone(),
-                OrderField::CardLastFour => self.card_last_four.clone(),
-                OrderField::Amount => self.amount.map(|amount| amount.to_string()),
-                OrderField::Currency => self.currency.as_ref().map(|currency| currency.as_str().to_owned()),
-                OrderField::PaidAt => self.paid_at.map(to_iso),
-                OrderField::Descriptor => self.descriptor.clone(),
-                OrderField::State => self.state.map(|state| state.as_str().to_owned()),
-                OrderField::StateAt => self.state_at.map(to_iso),
-                OrderField::RefundedAmount => self.refunded_amount.map(|amount| amount.to_string()),
-            };
-            (field, cell)
-        })
+    /// The cell of a field, where the order tells it.
+    pub fn cell(&self, field: OrderField) -> Option<String> {
+        match field {
+            OrderField::OrderId => Some(self.order_id.clone()),
+            OrderField::TransactionId => self.transaction_id.clone(),
+            OrderField::Arn => self.arn.clone(),
+            OrderField::AuthCode => self.auth_code.clone(),
+            OrderField::CardBin => self.card_bin.clone(),
+            OrderField::CardLastFour => self.card_last_four.clone(),
+            OrderField::Amount => self.amount.map(|amount| amount.to_string()),
+            OrderField::Currency => self.currency.as_ref().map(|currency| currency.as_str().to_owned()),
+            OrderField::PaidAt => self.paid_at.map(to_iso),
+            OrderField::Descriptor => self.descriptor.clone(),
+            OrderField::State => self.state.map(|state| state.as_str().to_owned()),
+            OrderField::StateAt => self.state_at.map(to_iso),
+            OrderField::RefundedAmount => self.refunded_amount.map(|amount| amount.to_string()),
+        }
     }
 
     fn put(&mut self, field: OrderField, cell: &str) -> Result<(), String> {
@@ -154,7 +151,7 @@ fn card_last_four(cell: &str) -> Result<(Option<String>, String), String> {
 
 fn amount(cell: &str) -> Result<Amount, String> {
     let allowed = "a decimal such as 129.90 is needed, without currency or grouping";
-    let shown: String = cell.chars().take(60).collect();
+    let shown = sanitize::excerpt(cell);
     let amount: Amount = cell.parse().map_err(|_| format!("is {shown:?}: {allowed}"))?;
     amount
         .micros()
@@ -165,20 +162,16 @@ fn amount(cell: &str) -> Result<Amount, String> {
 fn currency(cell: &str) -> Result<Currency, String> {
     match cell.len() == 3 && cell.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         true => Ok(Currency::new(cell.to_ascii_uppercase())),
-        false => Err(format!(
-            "is {:?}: a currency code of three letters such as EUR is needed",
-            cell.chars().take(60).collect::<String>()
-        )),
+        false => {
+            Err(format!("is {:?}: a currency code of three letters such as EUR is needed", sanitize::excerpt(cell)))
+        }
     }
 }
 
 fn moment(cell: &str) -> Result<Timestamp, String> {
-    from_iso(cell).filter(|at| (1970..3000).contains(&chrono::Datelike::year(at))).ok_or_else(|| {
-        format!(
-            "is {:?}: a date or time of the years 1970 to 2999 is needed",
-            cell.chars().take(60).collect::<String>()
-        )
-    })
+    from_iso(cell)
+        .filter(|at| (1970..3000).contains(&chrono::Datelike::year(at)))
+        .ok_or_else(|| format!("is {:?}: a date or time of the years 1970 to 2999 is needed", sanitize::excerpt(cell)))
 }
 
 fn state(cell: &str) -> Result<OrderState, String> {
@@ -186,7 +179,7 @@ fn state(cell: &str) -> Result<OrderState, String> {
     let cell = if cell.eq_ignore_ascii_case("canceled") { OrderState::Cancelled.as_str() } else { cell };
     OrderState::known(cell).ok_or_else(|| {
         let allowed: Vec<&str> = OrderState::ALL.iter().map(|state| state.as_str()).collect();
-        format!("is {:?}: one of {} is allowed", cell.chars().take(60).collect::<String>(), allowed.join(", "))
+        format!("is {:?}: one of {} is allowed", sanitize::excerpt(cell), allowed.join(", "))
     })
 }
 
