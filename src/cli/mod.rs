@@ -47,6 +47,7 @@ mod webhooks;
 mod zone;
 
 use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -190,7 +191,12 @@ fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<
     }
 }
 
-fn block_on(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+/// Runs a command. Boxed, or the runtime is compiled once for each.
+fn block_on<'w>(work: impl Future<Output = anyhow::Result<()>> + 'w) -> anyhow::Result<()> {
+    on_runtime(Box::pin(work))
+}
+
+fn on_runtime(work: Pin<Box<dyn Future<Output = anyhow::Result<()>> + '_>>) -> anyhow::Result<()> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let result = runtime.block_on(work);
