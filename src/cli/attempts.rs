@@ -8,7 +8,7 @@ use super::args::AttemptsCommand;
 use super::context::Context;
 use super::failure::{Misused, NotFound};
 use super::local::Local;
-use super::output::{Columns, Report, printable};
+use super::output::{ListColumns, Report, printable};
 use crate::domain::time::to_iso;
 use crate::domain::{AttemptId, ResolutionAttempt};
 use crate::service::{Attempts, ServiceError};
@@ -64,7 +64,7 @@ fn question(attempt: &ResolutionAttempt, applied: bool) -> String {
 }
 
 fn listing(attempts: &[ResolutionAttempt]) -> Report {
-    let columns = Columns::new()
+    let columns = ListColumns::new()
         .both("id", "ID", |attempt: &ResolutionAttempt| json!(attempt.id.to_string()))
         .both("alertId", "ALERT", |attempt| json!(attempt.alert.to_string()))
         .both("state", "STATE", |attempt| json!(attempt.state))

@@ -7,7 +7,7 @@ use super::args::{ClientsCommand, KeysCommand, OrganizationArgs};
 use super::context::Context;
 use super::failure::say;
 use super::local::Local;
-use super::output::{Columns, Report};
+use super::output::{ListColumns, Report};
 use crate::domain::time::to_iso;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope};
 use crate::service::Credentials;
@@ -116,8 +116,8 @@ fn scope_of(kind: CredentialKind) -> Option<&'static str> {
     }
 }
 
-fn columns<'a>(words: &Words, organization: &'a str) -> Columns<'a, Credential> {
-    let columns = Columns::new()
+fn columns<'a>(words: &Words, organization: &'a str) -> ListColumns<'a, Credential> {
+    let columns = ListColumns::new()
         .both(words.id.0, words.id.1, |credential: &Credential| json!(credential.id))
         .member("organization", move |_| json!(organization));
     let columns = match scope_of(words.kind) {

@@ -12,7 +12,7 @@ use super::context::Context;
 use super::demo::DemoFeed;
 use super::failure::Misused;
 use super::local::Local;
-use super::output::Columns;
+use super::output::ListColumns;
 use crate::domain::database::DatabaseLocation;
 use crate::domain::{AlertPatch, AlertQuery, CompanyId, Environment, IngestOptions, Timestamp, batch};
 use crate::engine::ActingEngine;
@@ -48,7 +48,7 @@ pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<
         fill(acting, made, name).await?;
         filled.push((name.as_str(), count, made.seed));
     }
-    let columns = Columns::new()
+    let columns = ListColumns::new()
         .both("organization", "ORGANIZATION", |(name, ..): &(&str, _, _)| json!(name))
         .both("alerts", "ALERTS", |(_, count, _)| json!(count))
         .both("seed", "SEED", |(.., seed)| json!(seed));

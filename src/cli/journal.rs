@@ -11,7 +11,7 @@ use serde_json::json;
 use super::args::{Format, JournalExportArgs, SinceWhen};
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
-use super::output::{Columns, Output, Report};
+use super::output::{ListColumns, Output, Report};
 use super::target::variable;
 use crate::desk::journal::{FILE, read_whole};
 use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, JournalPart, NotificationRecord, write_new};
@@ -100,8 +100,8 @@ fn decisions(history: &History, since: Timestamp, open: bool) -> Report {
     decision_columns().report(&records, note)
 }
 
-fn decision_columns<'a>() -> Columns<'a, &'a DecisionRecord> {
-    Columns::new()
+fn decision_columns<'a>() -> ListColumns<'a, &'a DecisionRecord> {
+    ListColumns::new()
         .member("decision", |record: &&DecisionRecord| json!(record.key))
         .both("madeAt", "MADE", |record| json!(to_iso(record.made_at)))
         .member("user", |record| json!(record.user))
@@ -206,7 +206,7 @@ fn summary(history: &History, records: &[&DecisionRecord]) -> String {
 
 fn notifications(history: &History, since: Timestamp) -> Report {
     let told: Vec<&NotificationRecord> = history.notifications().iter().filter(|told| told.at >= since).collect();
-    let columns = Columns::new()
+    let columns = ListColumns::new()
         .both("at", "AT", |told: &&NotificationRecord| json!(to_iso(told.at)))
         .both("user", "WHO", |told| json!(told.user))
         .member("place", |told| json!(told.place))

@@ -8,7 +8,7 @@ use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::import::{ColumnNames, Input, Rejects, open, print, progress, same_file};
 use super::local::Local;
-use super::output::Columns;
+use super::output::ListColumns;
 use super::target::variable;
 use crate::desk::{Desk, OrderCounts, OrderDatabase, OrderOwner};
 use crate::domain::{IngestReport, MerchantOrder, OrderField, RejectedRow};
@@ -138,19 +138,10 @@ fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rej
     let orders: Vec<&MerchantOrder> = rows.iter().flatten().collect();
     let is_told = |field: &OrderField| orders.iter().any(|order| order.cell(*field).is_some());
     let fields: Vec<OrderField> = OrderField::ALL.into_iter().filter(is_told).collect();
-    let head: Vec<&'static str> = fields.iter().map(|field| field.as_str()).collect();
-    let record = |order: &&MerchantOrder| {
-        Value::Object(fields.iter().map(|field| (field.as_str().to_owned(), json!(order.cell(*field)))).collect())
-    };
-    let row = |order: &&MerchantOrder| {
-        fields.iter().map(|field| printable(&order.cell(*field).unwrap_or_default()).into_owned()).collect()
-    };
-    let table = Rows {
-        head: head.clone(),
-        rows: orders.iter().map(row).collect(),
-        note: Some("dry run: nothing was taken in".to_owned()),
-        ..Rows::default()
-    };
+    let mut columns = ListColumns::new();
+    for field in fields {
+        columns = columns.both(field.as_str(), field.as_str(), move |order: &&MerchantOrder| json!(order.cell(field)));
+    }
     say_states(importer);
     context.output.print(&columns.report(&orders, Some("dry run: nothing was taken in".to_owned())))?;
     if rows.iter().any(Result::is_err) { Err(SaidAlready.into()) } else { Ok(()) }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::args::OrganizationsCommand;
 use super::context::Context;
 use super::local::Local;
-use super::output::{Columns, Report, Rows};
+use super::output::{ListColumns, Report, Rows};
 use crate::domain::Company;
 use crate::service::Intake;
 use crate::store::OrganizationRecord;
@@ -33,8 +33,8 @@ pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyh
     context.output.print(&answer)
 }
 
-fn columns() -> Columns<'static, OrganizationRecord> {
-    Columns::new()
+fn columns() -> ListColumns<'static, OrganizationRecord> {
+    ListColumns::new()
         .both("id", "ID", |one: &OrganizationRecord| json!(one.organization.id.to_string()))
         .both("name", "NAME", |one| json!(one.organization.name))
         .member("defaultCompanyId", |one| json!(one.default_company.to_string()))

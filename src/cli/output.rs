@@ -41,6 +41,18 @@ impl Report {
         Self { table, columns: columns_of(&record), document: record.clone(), records: vec![record] }
     }
 
+    /// One record, as a table of its members that hold anything.
+    pub(super) fn of_record(record: Value) -> Self {
+        let columns = columns_of(&record);
+        let cell = |path: &String| {
+            let value = path.split('.').try_fold(&record, |value, name| value.get(name));
+            text_of(value.cloned().unwrap_or_default())
+        };
+        let rows = columns.iter().map(|path| vec![path.clone(), cell(path)]);
+        let rows = rows.filter(|row| !row[1].is_empty()).collect();
+        Self { table: Rows { rows, ..Rows::default() }, columns, document: record.clone(), records: vec![record] }
+    }
+
     /// What people are told of it.
     pub(super) fn said(&self) -> &str {
         self.table.note.as_deref().unwrap_or_default()
@@ -52,14 +64,14 @@ impl Report {
 pub(super) struct Rows {
     pub(super) head: Vec<&'static str>,
     pub(super) rows: Vec<Vec<String>>,
-    /// Columns of numbers, which end where they end.
+    /// ListColumns of numbers, which end where they end.
     pub(super) right: Vec<usize>,
     /// What stands below the table, or instead of an empty one.
     pub(super) note: Option<String>,
 }
 
 /// A column of a list: a member of its records, a column of its table, or both.
-struct Column<'a, T> {
+struct ListColumn<'a, T> {
     /// The member of a record, and the column of the CSV.
     name: Option<&'static str>,
     /// The heading in the table.
@@ -70,15 +82,15 @@ struct Column<'a, T> {
 }
 
 /// The columns of a list, from which its table, its document and its records come.
-pub(super) struct Columns<'a, T>(Vec<Column<'a, T>>);
+pub(super) struct ListColumns<'a, T>(Vec<ListColumn<'a, T>>);
 
-impl<'a, T> Columns<'a, T> {
+impl<'a, T> ListColumns<'a, T> {
     pub(super) fn new() -> Self {
         Self(Vec::new())
     }
 
     fn with(mut self, name: Option<&'static str>, head: Option<&'static str>, cell: impl Fn(&T) -> Value + 'a) -> Self {
-        self.0.push(Column { name, head, cell: Box::new(cell), right: false });
+        self.0.push(ListColumn { name, head, cell: Box::new(cell), right: false });
         self
     }
 
@@ -110,7 +122,7 @@ impl<'a, T> Columns<'a, T> {
 
     /// The table of some rows, with what stands below it.
     pub(super) fn table(&self, rows: &[T], note: Option<String>) -> Rows {
-        let shown: Vec<&Column<T>> = self.0.iter().filter(|column| column.head.is_some()).collect();
+        let shown: Vec<&ListColumn<T>> = self.0.iter().filter(|column| column.head.is_some()).collect();
         let cells: Vec<Vec<Value>> =
             rows.iter().map(|row| shown.iter().map(|column| (column.cell)(row)).collect()).collect();
         let is_number = |at: &usize| shown[*at].right || cells.first().is_some_and(|row| row[*at].is_number());

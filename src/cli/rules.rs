@@ -10,7 +10,7 @@ use super::alerts::read_whole_list;
 use super::args::{RehearseArgs, RulesCommand};
 use super::context::Context;
 use super::failure::{Misused, say};
-use super::output::{Columns, Report};
+use super::output::{ListColumns, Report};
 use super::source::AlertAccess;
 use super::target::variable;
 use crate::console::rules_file::{ReadRules, RulesFile};
@@ -144,7 +144,7 @@ fn read(context: &Context) -> anyhow::Result<(Vec<DecisionRule>, String)> {
 
 fn listing(rules: &[DecisionRule], acting: &[String], place: &str) -> Report {
     let acts = |rule: &DecisionRule| acting.contains(&rule.name);
-    let columns = Columns::new()
+    let columns = ListColumns::new()
         .both("rule", "RULE", |rule: &DecisionRule| json!(rule.name))
         .member("line", |rule| json!(rule.line))
         .both("query", "QUERY", |rule| json!(rule.text))
@@ -180,7 +180,7 @@ async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]
 
 fn report(rehearsal: &Rehearsal<'_>, days: u32) -> Report {
     let counts: Vec<_> = rehearsal.counts().collect();
-    let columns = Columns::new()
+    let columns = ListColumns::new()
         .both("rule", "RULE", |(rule, _): &(&DecisionRule, RehearsedRule)| json!(rule.name))
         .shown("SUGGESTS", |(rule, _)| rule.decision.words())
         .both("matched", "MATCHED", |(_, count)| json!(count.matched))

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::args::{RemoteArgs, SalesCommand};
 use super::context::Context;
 use super::failure::Misused;
-use super::output::{Columns, Report};
+use super::output::{ListColumns, Report};
 use super::profile_access::unusable;
 use super::target::variable;
 use crate::console::text::count;
@@ -53,8 +53,8 @@ fn entered(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Vec<SalesCo
     Ok(entered)
 }
 
-fn columns() -> Columns<'static, SalesCount> {
-    Columns::new()
+fn columns() -> ListColumns<'static, SalesCount> {
+    ListColumns::new()
         .both("month", "MONTH", |sales: &SalesCount| json!(sales.month.to_string()))
         .both("network", "NETWORK", |sales| json!(sales.scheme.as_str()))
         .member("count", |sales| json!(sales.count))

@@ -12,44 +12,23 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+mod error;
 mod networks;
 mod table;
 #[cfg(test)]
 mod tests;
 mod values;
 
+pub use error::ConfigError;
 pub use networks::{Network, NetworkAuth, NetworkSettings};
-pub use table::{Section, Setting};
+pub use table::{Setting, SettingSection};
 pub use values::*;
 
-use table::{SettingType, Table, table};
+use table::{SettingTable, SettingType, table};
 
 use crate::domain::database::DatabaseLocation;
 use crate::domain::webhook::address::AllowedNetwork;
 use crate::domain::{LinkTemplate, QuietHours, without_mark};
-
-/// A configuration error.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("the settings file {} cannot be read: {reason}", file.display())]
-    Unreadable {
-        file: PathBuf,
-        /// The system's words.
-        reason: String,
-    },
-    /// A line of the file is wrong.
-    #[error("{}:{line}: {message}", file.display())]
-    Line {
-        file: PathBuf,
-        /// 1-based.
-        line: usize,
-        message: String,
-    },
-    /// An environment variable is wrong.
-    #[error("{variable}: {message}")]
-    Variable { variable: &'static str, message: String },
-}
 
 table! {
     /// The configuration: every setting.
@@ -278,19 +257,19 @@ fn read_database<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Database,
 }
 
 /// The types are settings of the file alone.
-impl Table for BTreeMap<TypeName, Hours> {
+impl SettingTable for BTreeMap<TypeName, Hours> {
     fn read_environment(&mut self, _: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
         Ok(())
     }
 
-    fn describe(name: &str, help: &'static str, all: &mut Vec<Section>) {
-        all.push(Section { name: name.to_owned(), help, settings: &[] });
+    fn describe(name: &str, help: &'static str, all: &mut Vec<SettingSection>) {
+        all.push(SettingSection { name: name.to_owned(), help, settings: &[] });
     }
 }
 
 impl Settings {
     /// Every setting, by the sections of the file.
-    pub fn sections() -> Vec<Section> {
+    pub fn sections() -> Vec<SettingSection> {
         let mut all = Vec::new();
         Self::describe("", "", &mut all);
         all

@@ -7,9 +7,9 @@ use clap::ValueEnum;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::ConfigError;
-use super::table::{Section, Table, table};
-use super::values::{Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, word};
+use super::error::ConfigError;
+use super::table::{SettingSection, SettingTable, table};
+use super::values::{Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, word, words};
 use crate::domain::Provider;
 use crate::domain::url::{BaseUrl, PlainHttp};
 use crate::domain::webhook::auth::valid_header;
@@ -29,40 +29,33 @@ impl Network {
     /// Every one.
     pub const ALL: [Self; 3] = [Self::Ethoca, Self::Verifi, Self::Cdrn];
 
+    /// The words of each: in settings, in the interface, and its two environment variables.
+    const fn words(self) -> [&'static str; 4] {
+        match self {
+            Self::Ethoca => ["ethoca", "ETHOCA", "AVERT_ETHOCA_URL", "AVERT_ETHOCA_CREDENTIAL"],
+            Self::Verifi => ["verifi", "VERIFI", "AVERT_VERIFI_URL", "AVERT_VERIFI_CREDENTIAL"],
+            Self::Cdrn => ["cdrn", "CDRN", "AVERT_CDRN_URL", "AVERT_CDRN_CREDENTIAL"],
+        }
+    }
+
     /// The word in settings.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ethoca => "ethoca",
-            Self::Verifi => "verifi",
-            Self::Cdrn => "cdrn",
-        }
+        self.words()[0]
     }
 
     /// The name in the interface.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ethoca => "ETHOCA",
-            Self::Verifi => "VERIFI",
-            Self::Cdrn => "CDRN",
-        }
+        self.words()[1]
     }
 
     /// The environment variable with the address of the gateway.
     pub const fn url_variable(self) -> &'static str {
-        match self {
-            Self::Ethoca => "AVERT_ETHOCA_URL",
-            Self::Verifi => "AVERT_VERIFI_URL",
-            Self::Cdrn => "AVERT_CDRN_URL",
-        }
+        self.words()[2]
     }
 
     /// The environment variable with the credential itself.
     pub const fn credential_variable(self) -> &'static str {
-        match self {
-            Self::Ethoca => "AVERT_ETHOCA_CREDENTIAL",
-            Self::Verifi => "AVERT_VERIFI_CREDENTIAL",
-            Self::Cdrn => "AVERT_CDRN_CREDENTIAL",
-        }
+        self.words()[3]
     }
 }
 
@@ -94,6 +87,8 @@ pub enum NetworkAuth {
     /// Not at all.
     None,
 }
+
+words!(NetworkAuth);
 
 table! {
     /// Settings of one network. They are checked when they are read.
@@ -191,7 +186,7 @@ impl<'de> Deserialize<'de> for NetworkSettings {
     }
 }
 
-impl Table for BTreeMap<Network, NetworkSettings> {
+impl SettingTable for BTreeMap<Network, NetworkSettings> {
     fn read_environment(&mut self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
         for network in Network::ALL {
             let variable = network.url_variable();
@@ -202,8 +197,8 @@ impl Table for BTreeMap<Network, NetworkSettings> {
         Ok(())
     }
 
-    fn describe(name: &str, help: &'static str, all: &mut Vec<Section>) {
-        all.push(Section { name: name.to_owned(), help, settings: &[] });
+    fn describe(name: &str, help: &'static str, all: &mut Vec<SettingSection>) {
+        all.push(SettingSection { name: name.to_owned(), help, settings: &[] });
         NetworkSettings::describe("providers.ethoca", "", all);
     }
 }

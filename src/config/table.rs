@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::ConfigError;
+use super::error::ConfigError;
 
 /// A setting as it is described.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ pub struct Setting {
 
 /// A section of the settings file.
 #[derive(Debug, Clone)]
-pub struct Section {
+pub struct SettingSection {
     /// The heading, such as `windows.types`; empty above all headings.
     pub name: String,
     /// What is in it.
@@ -34,12 +34,12 @@ pub struct Section {
 }
 
 /// A table of settings.
-pub(super) trait Table {
+pub(super) trait SettingTable {
     /// Sets what the environment says.
     fn read_environment(&mut self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError>;
 
     /// Adds the table, and those inside it, to `all`.
-    fn describe(name: &str, help: &'static str, all: &mut Vec<Section>);
+    fn describe(name: &str, help: &'static str, all: &mut Vec<SettingSection>);
 }
 
 /// A type that settings are of. What is refused is told with what is allowed.
@@ -160,28 +160,28 @@ macro_rules! table {
             }
         }
 
-        impl crate::config::table::Table for $Table {
+        impl crate::config::table::SettingTable for $Table {
             fn read_environment(
                 &mut self,
                 lookup: &dyn Fn(&str) -> Option<String>,
-            ) -> Result<(), crate::config::ConfigError> {
+            ) -> Result<(), crate::config::error::ConfigError> {
                 $($(crate::config::table::read_variable(&mut self.$name, $variable, lookup)?;)?)*
                 $($(self.$inner.read_environment(lookup)?;)*)?
                 let _ = lookup;
                 Ok(())
             }
 
-            fn describe(name: &str, help: &'static str, all: &mut Vec<crate::config::Section>) {
-                const SETTINGS: &[crate::config::Setting] = &[$(crate::config::Setting {
+            fn describe(name: &str, help: &'static str, all: &mut Vec<crate::config::table::SettingSection>) {
+                const SETTINGS: &[crate::config::table::Setting] = &[$(crate::config::table::Setting {
                     name: stringify!($name),
                     default: stringify!($default),
                     variable: concat!($($variable)?),
                     help: concat!($($help),+),
                 },)*];
-                all.push(crate::config::Section { name: name.to_owned(), help, settings: SETTINGS });
+                all.push(crate::config::table::SettingSection { name: name.to_owned(), help, settings: SETTINGS });
                 $($(
                     let inside = [name, stringify!($inner)].join(if name.is_empty() { "" } else { "." });
-                    <$Inner as crate::config::table::Table>::describe(&inside, concat!($($inside),+), all);
+                    <$Inner as crate::config::table::SettingTable>::describe(&inside, concat!($($inside),+), all);
                 )*)?
             }
         }

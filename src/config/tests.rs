@@ -19,7 +19,7 @@ fn listing() -> String {
         this file.\n# avert reads the file named by --config (or AVERT_CONFIG), else config.toml in its configuration \
         directory, where there is one.\n"
             .to_owned();
-    for Section { name, help, settings } in Settings::sections() {
+    for SettingSection { name, help, settings } in Settings::sections() {
         // A network that has a section goes to a gateway.
         let mark = if name.starts_with("providers.") { "# " } else { "" };
         if !name.is_empty() {

@@ -10,8 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use tracing::level_filters::LevelFilter;
 
-use super::NetworkAuth;
-use super::table::{SettingType, from_file, parsed};
+use super::table::{from_file, parsed};
 use crate::domain::AlertType;
 
 /// Which of the two worlds an engine is.
@@ -278,12 +277,14 @@ pub(super) fn word<T: ValueEnum>(text: &str) -> Result<T, String> {
 
 macro_rules! words {
     ($($kind:ty),+) => {$(
-        impl SettingType for $kind {
+        impl $crate::config::table::SettingType for $kind {
             fn read(text: &str) -> Result<Self, String> {
-                word(text)
+                $crate::config::values::word(text)
             }
         }
     )+};
 }
 
-words!(EnvironmentName, SimulatorFault, TimesSetting, ThemeSetting, DesktopSetting, LogLevel, NetworkAuth);
+pub(super) use words;
+
+words!(EnvironmentName, SimulatorFault, TimesSetting, ThemeSetting, DesktopSetting, LogLevel);

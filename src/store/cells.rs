@@ -20,7 +20,7 @@ use crate::domain::{
 
 /// A value as a database holds it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Cell<'c> {
+pub(super) enum SqlCell<'c> {
     Null,
     Number(i64),
     Flag(bool),
@@ -29,7 +29,7 @@ pub(super) enum Cell<'c> {
     Id(Uuid),
 }
 
-impl<'c> Cell<'c> {
+impl<'c> SqlCell<'c> {
     /// The cell of a row of SQLite.
     pub(super) fn of_sqlite(value: ValueRef<'c>) -> StoreResult<Self> {
         Ok(match value {
@@ -42,7 +42,7 @@ impl<'c> Cell<'c> {
     }
 }
 
-impl Cell<'_> {
+impl SqlCell<'_> {
     /// The type that PostgreSQL has for it.
     pub(super) fn kind(&self) -> Type {
         match self {
@@ -59,7 +59,7 @@ fn corrupt(kind: &str) -> StoreError {
     StoreError::Corrupt(format!("a cell that should hold {kind}"))
 }
 
-impl rusqlite::ToSql for Cell<'_> {
+impl rusqlite::ToSql for SqlCell<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,
@@ -72,7 +72,7 @@ impl rusqlite::ToSql for Cell<'_> {
     }
 }
 
-impl ToSql for Cell<'_> {
+impl ToSql for SqlCell<'_> {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self {
             Self::Null => Ok(IsNull::Yes),
@@ -95,7 +95,7 @@ impl ToSql for Cell<'_> {
     to_sql_checked!();
 }
 
-impl<'c> FromSql<'c> for Cell<'c> {
+impl<'c> FromSql<'c> for SqlCell<'c> {
     fn from_sql(kind: &Type, raw: &'c [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
         Ok(match *kind {
             Type::INT8 => Self::Number(i64::from_sql(kind, raw)?),
@@ -117,155 +117,155 @@ impl<'c> FromSql<'c> for Cell<'c> {
 }
 
 /// What can be a value of a statement.
-pub(super) trait Value: Sync {
+pub(super) trait ToCell: Sync {
     /// It as a database holds it.
-    fn cell(&self) -> Cell<'_>;
+    fn cell(&self) -> SqlCell<'_>;
 }
 
 /// What can be read from a cell.
-pub(super) trait Column<'c>: Sized {
+pub(super) trait FromCell<'c>: Sized {
     /// Reads it.
-    fn of(cell: Cell<'c>) -> StoreResult<Self>;
+    fn of(cell: SqlCell<'c>) -> StoreResult<Self>;
 }
 
-impl<T: Value + ?Sized> Value for &T {
-    fn cell(&self) -> Cell<'_> {
+impl<T: ToCell + ?Sized> ToCell for &T {
+    fn cell(&self) -> SqlCell<'_> {
         T::cell(self)
     }
 }
 
-impl<T: Value> Value for Option<T> {
-    fn cell(&self) -> Cell<'_> {
-        self.as_ref().map_or(Cell::Null, T::cell)
+impl<T: ToCell> ToCell for Option<T> {
+    fn cell(&self) -> SqlCell<'_> {
+        self.as_ref().map_or(SqlCell::Null, T::cell)
     }
 }
 
-impl<'c, T: Column<'c>> Column<'c> for Option<T> {
-    fn of(cell: Cell<'c>) -> StoreResult<Self> {
-        if cell == Cell::Null { Ok(None) } else { T::of(cell).map(Some) }
+impl<'c, T: FromCell<'c>> FromCell<'c> for Option<T> {
+    fn of(cell: SqlCell<'c>) -> StoreResult<Self> {
+        if cell == SqlCell::Null { Ok(None) } else { T::of(cell).map(Some) }
     }
 }
 
-impl Value for str {
-    fn cell(&self) -> Cell<'_> {
-        Cell::Text(self)
+impl ToCell for str {
+    fn cell(&self) -> SqlCell<'_> {
+        SqlCell::Text(self)
     }
 }
 
-impl Value for String {
-    fn cell(&self) -> Cell<'_> {
-        Cell::Text(self)
+impl ToCell for String {
+    fn cell(&self) -> SqlCell<'_> {
+        SqlCell::Text(self)
     }
 }
 
-impl<'c> Column<'c> for &'c str {
-    fn of(cell: Cell<'c>) -> StoreResult<Self> {
-        if let Cell::Text(text) = cell { Ok(text) } else { Err(corrupt("a text")) }
+impl<'c> FromCell<'c> for &'c str {
+    fn of(cell: SqlCell<'c>) -> StoreResult<Self> {
+        if let SqlCell::Text(text) = cell { Ok(text) } else { Err(corrupt("a text")) }
     }
 }
 
-impl Column<'_> for String {
-    fn of(cell: Cell<'_>) -> StoreResult<Self> {
+impl FromCell<'_> for String {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         match cell {
-            Cell::Bytes(bytes) => Ok(Self::from_utf8_lossy(bytes).into_owned()),
+            SqlCell::Bytes(bytes) => Ok(Self::from_utf8_lossy(bytes).into_owned()),
             _ => <&str>::of(cell).map(str::to_owned),
         }
     }
 }
 
-impl Column<'_> for Arc<str> {
-    fn of(cell: Cell<'_>) -> StoreResult<Self> {
+impl FromCell<'_> for Arc<str> {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         <&str>::of(cell).map(Self::from)
     }
 }
 
-impl Value for [u8] {
-    fn cell(&self) -> Cell<'_> {
-        Cell::Bytes(self)
+impl ToCell for [u8] {
+    fn cell(&self) -> SqlCell<'_> {
+        SqlCell::Bytes(self)
     }
 }
 
-impl Value for Vec<u8> {
-    fn cell(&self) -> Cell<'_> {
-        Cell::Bytes(self)
+impl ToCell for Vec<u8> {
+    fn cell(&self) -> SqlCell<'_> {
+        SqlCell::Bytes(self)
     }
 }
 
-impl<const N: usize> Value for [u8; N] {
-    fn cell(&self) -> Cell<'_> {
-        Cell::Bytes(self)
+impl<const N: usize> ToCell for [u8; N] {
+    fn cell(&self) -> SqlCell<'_> {
+        SqlCell::Bytes(self)
     }
 }
 
-impl<'c> Column<'c> for &'c [u8] {
-    fn of(cell: Cell<'c>) -> StoreResult<Self> {
-        if let Cell::Bytes(bytes) = cell { Ok(bytes) } else { Err(corrupt("bytes")) }
+impl<'c> FromCell<'c> for &'c [u8] {
+    fn of(cell: SqlCell<'c>) -> StoreResult<Self> {
+        if let SqlCell::Bytes(bytes) = cell { Ok(bytes) } else { Err(corrupt("bytes")) }
     }
 }
 
-impl Column<'_> for Vec<u8> {
-    fn of(cell: Cell<'_>) -> StoreResult<Self> {
+impl FromCell<'_> for Vec<u8> {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         <&[u8]>::of(cell).map(<[u8]>::to_vec)
     }
 }
 
-impl<const N: usize> Column<'_> for [u8; N] {
-    fn of(cell: Cell<'_>) -> StoreResult<Self> {
+impl<const N: usize> FromCell<'_> for [u8; N] {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         <&[u8]>::of(cell)?.try_into().map_err(|_| corrupt("a hash"))
     }
 }
 
-impl Value for bool {
-    fn cell(&self) -> Cell<'_> {
-        Cell::Flag(*self)
+impl ToCell for bool {
+    fn cell(&self) -> SqlCell<'_> {
+        SqlCell::Flag(*self)
     }
 }
 
-impl Column<'_> for bool {
-    fn of(cell: Cell<'_>) -> StoreResult<Self> {
+impl FromCell<'_> for bool {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         match cell {
-            Cell::Flag(flag) => Ok(flag),
-            Cell::Number(number) => Ok(number != 0),
+            SqlCell::Flag(flag) => Ok(flag),
+            SqlCell::Number(number) => Ok(number != 0),
             _ => Err(corrupt("a flag")),
         }
     }
 }
 
-impl Value for Timestamp {
-    fn cell(&self) -> Cell<'_> {
-        Cell::Number(self.timestamp_micros())
+impl ToCell for Timestamp {
+    fn cell(&self) -> SqlCell<'_> {
+        SqlCell::Number(self.timestamp_micros())
     }
 }
 
-impl Column<'_> for Timestamp {
-    fn of(cell: Cell<'_>) -> StoreResult<Self> {
+impl FromCell<'_> for Timestamp {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         let micros = i64::of(cell)?;
         Self::from_timestamp_micros(micros).ok_or_else(|| StoreError::Corrupt(format!("the moment {micros}")))
     }
 }
 
-impl Value for i64 {
-    fn cell(&self) -> Cell<'_> {
-        Cell::Number(*self)
+impl ToCell for i64 {
+    fn cell(&self) -> SqlCell<'_> {
+        SqlCell::Number(*self)
     }
 }
 
-impl Column<'_> for i64 {
-    fn of(cell: Cell<'_>) -> StoreResult<Self> {
-        if let Cell::Number(number) = cell { Ok(number) } else { Err(corrupt("a number")) }
+impl FromCell<'_> for i64 {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
+        if let SqlCell::Number(number) = cell { Ok(number) } else { Err(corrupt("a number")) }
     }
 }
 
 macro_rules! small_numbers {
     ($($number:ty),+) => {$(
-        impl Value for $number {
-            fn cell(&self) -> Cell<'_> {
-                Cell::Number(i64::from(*self))
+        impl ToCell for $number {
+            fn cell(&self) -> SqlCell<'_> {
+                SqlCell::Number(i64::from(*self))
             }
         }
 
-        impl Column<'_> for $number {
-            fn of(cell: Cell<'_>) -> StoreResult<Self> {
+        impl FromCell<'_> for $number {
+            fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
                 let number = i64::of(cell)?;
                 Self::try_from(number).map_err(|_| StoreError::Corrupt(format!("the number {number}")))
             }
@@ -275,24 +275,24 @@ macro_rules! small_numbers {
 
 small_numbers!(u16, u32);
 
-impl Column<'_> for u64 {
-    fn of(cell: Cell<'_>) -> StoreResult<Self> {
+impl FromCell<'_> for u64 {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         let number = i64::of(cell)?;
         Self::try_from(number).map_err(|_| StoreError::Corrupt(format!("the number {number}")))
     }
 }
 
-impl Value for Uuid {
-    fn cell(&self) -> Cell<'_> {
-        Cell::Id(*self)
+impl ToCell for Uuid {
+    fn cell(&self) -> SqlCell<'_> {
+        SqlCell::Id(*self)
     }
 }
 
-impl Column<'_> for Uuid {
-    fn of(cell: Cell<'_>) -> StoreResult<Self> {
+impl FromCell<'_> for Uuid {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         match cell {
-            Cell::Id(id) => Ok(id),
-            Cell::Bytes(bytes) => Self::from_slice(bytes).map_err(|_| corrupt("an id")),
+            SqlCell::Id(id) => Ok(id),
+            SqlCell::Bytes(bytes) => Self::from_slice(bytes).map_err(|_| corrupt("an id")),
             _ => Err(corrupt("an id")),
         }
     }
@@ -300,14 +300,14 @@ impl Column<'_> for Uuid {
 
 macro_rules! ids {
     ($($id:ident),+) => {$(
-        impl Value for $id {
-            fn cell(&self) -> Cell<'_> {
-                Cell::Id(self.0)
+        impl ToCell for $id {
+            fn cell(&self) -> SqlCell<'_> {
+                SqlCell::Id(self.0)
             }
         }
 
-        impl Column<'_> for $id {
-            fn of(cell: Cell<'_>) -> StoreResult<Self> {
+        impl FromCell<'_> for $id {
+            fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
                 Uuid::of(cell).map(Self)
             }
         }

@@ -4,7 +4,8 @@
 //! read by PostgreSQL alone, and what stands between `/*-*/` and `/*+` by SQLite alone. So the lock of a row is
 //! `/*+FOR UPDATE*/`.
 //!
-//! A unit of work acts only through its [`Unit`]: it may be done again. On SQLite every step of it is done at once.
+//! A unit of work acts only through its [`UnitOfWork`]: it may be done again. On SQLite every step of it is
+//! done at once.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -15,7 +16,7 @@ use futures::future::BoxFuture;
 use rusqlite::CachedStatement;
 use tokio_postgres::types::ToSql;
 
-use super::cells::{Cell, Column, Value};
+use super::cells::{FromCell, SqlCell, ToCell};
 use super::postgres::{Connection, Unit as OnPostgres, Work, WorkFault, is_beside_service, is_dead, is_taken};
 use super::seal::Seal;
 use super::sealed::KEY_CHECK;
@@ -26,19 +27,19 @@ use crate::domain::time::Timestamp;
 use crate::domain::{Actor, CutOffs, InstanceId, OrganizationId, Pruned};
 
 /// Values of a statement.
-pub(super) type Values<'a> = &'a [&'a dyn Value];
+pub(super) type BoundValues<'a> = &'a [&'a dyn ToCell];
 
 /// A row of an answer.
-pub(super) enum Row<'r> {
+pub(super) enum StoredRow<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
     Postgres(&'r tokio_postgres::Row),
 }
 
-impl<'r> Row<'r> {
+impl<'r> StoredRow<'r> {
     /// Reads a column.
-    pub(super) fn get<T: Column<'r>>(&self, column: usize) -> Work<T> {
+    pub(super) fn get<T: FromCell<'r>>(&self, column: usize) -> Work<T> {
         let cell = match self {
-            Self::Sqlite(row) => Cell::of_sqlite(row.get_ref(column)?)?,
+            Self::Sqlite(row) => SqlCell::of_sqlite(row.get_ref(column)?)?,
             Self::Postgres(row) => row.try_get(column)?,
         };
         Ok(T::of(cell)?)
@@ -46,39 +47,39 @@ impl<'r> Row<'r> {
 }
 
 /// The first column of a row, which mostly is the only one.
-pub(super) fn cell<T: for<'c> Column<'c>>(row: &Row<'_>) -> Work<T> {
+pub(super) fn cell<T: for<'c> FromCell<'c>>(row: &StoredRow<'_>) -> Work<T> {
     row.get(0)
 }
 
 /// The rows of a database, as a transaction sees them.
-pub(super) enum Rows<'u> {
+pub(super) enum StoreRows<'u> {
     Sqlite(Mutex<&'u mut rusqlite::Connection>),
     Postgres(&'u Connection),
 }
 
 /// The rows of a SQLite database, by this connection.
-pub(super) fn on_sqlite(conn: &mut rusqlite::Connection) -> Rows<'_> {
-    Rows::Sqlite(Mutex::new(conn))
+pub(super) fn on_sqlite(conn: &mut rusqlite::Connection) -> StoreRows<'_> {
+    StoreRows::Sqlite(Mutex::new(conn))
 }
 
 /// One unit of work.
-pub(super) struct Unit<'u> {
-    pub(super) rows: Rows<'u>,
+pub(super) struct UnitOfWork<'u> {
+    pub(super) rows: StoreRows<'u>,
     /// Whom the audit log puts it down to.
     pub(super) by: &'u Actor,
-    pub(super) database: Database<'u>,
+    pub(super) database: UnitContext<'u>,
 }
 
 /// What units of work know of their database.
-pub(super) enum Database<'u> {
+pub(super) enum UnitContext<'u> {
     Sqlite(&'u Shared),
     Postgres(&'u OnPostgres<'u>),
 }
 
-impl<'u> Deref for Unit<'u> {
-    type Target = Rows<'u>;
+impl<'u> Deref for UnitOfWork<'u> {
+    type Target = StoreRows<'u>;
 
-    fn deref(&self) -> &Rows<'u> {
+    fn deref(&self) -> &StoreRows<'u> {
         &self.rows
     }
 }
@@ -95,7 +96,11 @@ fn locked<'l, 'u>(conn: &'l Mutex<&'u mut rusqlite::Connection>) -> MutexGuard<'
 }
 
 /// A statement of SQLite with its values.
-fn bound<'c>(conn: &'c rusqlite::Connection, sql: &str, values: Values<'_>) -> rusqlite::Result<CachedStatement<'c>> {
+fn bound<'c>(
+    conn: &'c rusqlite::Connection,
+    sql: &str,
+    values: BoundValues<'_>,
+) -> rusqlite::Result<CachedStatement<'c>> {
     let mut statement = conn.prepare_cached(sql)?;
     for (value, place) in values.iter().zip(1..) {
         statement.raw_bind_parameter(place, value.cell())?;
@@ -122,27 +127,32 @@ fn rewritten(sql: &str) -> String {
     of_postgres.replace("/*+", "").replace("*/", "").replace('?', "$")
 }
 
-impl<'u> Rows<'u> {
+impl<'u> StoreRows<'u> {
     /// Runs a statement that has no answer; how many rows it changed.
-    pub(super) async fn run(&self, sql: &str, values: Values<'_>) -> Work<u64> {
+    pub(super) async fn run(&self, sql: &str, values: BoundValues<'_>) -> Work<u64> {
         match self {
             Self::Sqlite(conn) => Ok(bound(&locked(conn), sql, values)?.raw_execute()? as u64),
             Self::Postgres(conn) => {
-                let cells: Vec<Cell<'_>> = values.iter().map(|value| value.cell()).collect();
+                let cells: Vec<SqlCell<'_>> = values.iter().map(|value| value.cell()).collect();
                 conn.run(&for_postgres(sql), &with_types(&cells)).await
             }
         }
     }
 
     /// Adds a row that has to be the only one of its kind, or fails with this.
-    pub(super) async fn add(&self, sql: &str, values: Values<'_>, taken: impl Fn() -> StoreError + Send) -> Work<()> {
+    pub(super) async fn add(
+        &self,
+        sql: &str,
+        values: BoundValues<'_>,
+        taken: impl Fn() -> StoreError + Send,
+    ) -> Work<()> {
         match self {
             Self::Sqlite(conn) => match bound(&locked(conn), sql, values)?.raw_execute() {
                 Err(error) if is_duplicate(&error) => Err(taken().into()),
                 done => Ok(done.map(drop)?),
             },
             Self::Postgres(conn) => {
-                let cells: Vec<Cell<'_>> = values.iter().map(|value| value.cell()).collect();
+                let cells: Vec<SqlCell<'_>> = values.iter().map(|value| value.cell()).collect();
                 match conn.try_run(&for_postgres(sql), &with_types(&cells)).await? {
                     Err(error) if is_taken(&error) => Err(taken().into()),
                     done => Ok(done.map(drop)?),
@@ -152,7 +162,7 @@ impl<'u> Rows<'u> {
     }
 
     /// Adds a row and returns its key; the text ends with `/*+RETURNING key*/`.
-    pub(super) async fn insert(&self, sql: &str, values: Values<'_>) -> Work<i64> {
+    pub(super) async fn insert(&self, sql: &str, values: BoundValues<'_>) -> Work<i64> {
         match self {
             Self::Sqlite(conn) => {
                 let conn = locked(conn);
@@ -170,8 +180,8 @@ impl<'u> Rows<'u> {
     pub(super) async fn all<T>(
         &self,
         sql: &str,
-        values: Values<'_>,
-        read: impl Fn(&Row<'_>) -> Work<T> + Send,
+        values: BoundValues<'_>,
+        read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Vec<T>> {
         match self {
             Self::Sqlite(conn) => {
@@ -179,14 +189,14 @@ impl<'u> Rows<'u> {
                 let mut statement = bound(&conn, sql, values)?;
                 let (mut rows, mut all) = (statement.raw_query(), Vec::new());
                 while let Some(row) = rows.next()? {
-                    all.push(read(&Row::Sqlite(row))?);
+                    all.push(read(&StoredRow::Sqlite(row))?);
                 }
                 Ok(all)
             }
             Self::Postgres(conn) => {
-                let cells: Vec<Cell<'_>> = values.iter().map(|value| value.cell()).collect();
+                let cells: Vec<SqlCell<'_>> = values.iter().map(|value| value.cell()).collect();
                 let rows = conn.query(&for_postgres(sql), &with_types(&cells)).await?;
-                rows.iter().map(|row| read(&Row::Postgres(row))).collect()
+                rows.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
             }
         }
     }
@@ -195,14 +205,14 @@ impl<'u> Rows<'u> {
     pub(super) async fn first<T>(
         &self,
         sql: &str,
-        values: Values<'_>,
-        read: impl Fn(&Row<'_>) -> Work<T> + Send,
+        values: BoundValues<'_>,
+        read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Option<T>> {
         if let Self::Sqlite(conn) = self {
             let conn = locked(conn);
             let mut statement = bound(&conn, sql, values)?;
             let mut rows = statement.raw_query();
-            return rows.next()?.map(|row| read(&Row::Sqlite(row))).transpose();
+            return rows.next()?.map(|row| read(&StoredRow::Sqlite(row))).transpose();
         }
         Ok(self.all(sql, values, read).await?.into_iter().next())
     }
@@ -211,17 +221,17 @@ impl<'u> Rows<'u> {
     pub(super) async fn made<T>(
         &self,
         sql: &str,
-        values: Values<'_>,
-        read: impl Fn(&Row<'_>) -> Work<T> + Send,
+        values: BoundValues<'_>,
+        read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Vec<T>> {
         let Self::Postgres(conn) = self else { return self.all(sql, values, read).await };
-        let cells: Vec<Cell<'_>> = values.iter().map(|value| value.cell()).collect();
+        let cells: Vec<SqlCell<'_>> = values.iter().map(|value| value.cell()).collect();
         let typed: Vec<_> = cells.iter().map(|cell| (cell as &(dyn ToSql + Sync), cell.kind())).collect();
-        conn.typed(&rewritten(sql), &typed).await?.iter().map(|row| read(&Row::Postgres(row))).collect()
+        conn.typed(&rewritten(sql), &typed).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
     }
 
     /// Locks rows until the end, where others can be at work beside.
-    pub(super) async fn lock(&self, sql: &str, values: Values<'_>) -> Work<()> {
+    pub(super) async fn lock(&self, sql: &str, values: BoundValues<'_>) -> Work<()> {
         match self {
             Self::Sqlite(_) => Ok(()),
             Self::Postgres(_) => self.all(sql, values, |_| Ok(())).await.map(drop),
@@ -240,54 +250,54 @@ impl<'u> Rows<'u> {
     pub(super) async fn one<T>(
         &self,
         sql: &str,
-        values: Values<'_>,
-        read: impl Fn(&Row<'_>) -> Work<T> + Send,
+        values: BoundValues<'_>,
+        read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<T> {
         let found = self.first(sql, values, read).await?;
         Ok(found.ok_or_else(|| StoreError::Corrupt("a row that is always there is missing".to_owned()))?)
     }
 }
 
-impl Unit<'_> {
+impl UnitOfWork<'_> {
     /// This process.
     pub(super) fn own(&self) -> InstanceId {
         match &self.database {
-            Database::Sqlite(shared) => shared.instances.own(),
-            Database::Postgres(unit) => unit.shared.own,
+            UnitContext::Sqlite(shared) => shared.instances.own(),
+            UnitContext::Postgres(unit) => unit.shared.own,
         }
     }
 
     /// Returns whether another process serves on this database, and this one does not.
     pub(super) async fn is_beside_service(&self) -> Work<bool> {
         match &self.database {
-            Database::Sqlite(shared) => Ok(shared.instances.is_beside_service()),
-            Database::Postgres(unit) => is_beside_service(&unit.conn, unit.shared.own).await,
+            UnitContext::Sqlite(shared) => Ok(shared.instances.is_beside_service()),
+            UnitContext::Postgres(unit) => is_beside_service(&unit.conn, unit.shared.own).await,
         }
     }
 
-    /// SQL that tells with [`Unit::is_dead`] whether the process in this column is provably gone.
+    /// SQL that tells with [`UnitOfWork::is_dead`] whether the process in this column is provably gone.
     pub(super) fn dead(&self, column: &str) -> String {
         match &self.database {
-            Database::Sqlite(_) => column.to_owned(),
-            Database::Postgres(unit) => is_dead(column, &format!("'{}'::uuid", unit.shared.own.0)),
+            UnitContext::Sqlite(_) => column.to_owned(),
+            UnitContext::Postgres(unit) => is_dead(column, &format!("'{}'::uuid", unit.shared.own.0)),
         }
     }
 
-    /// Reads the column of [`Unit::dead`].
-    pub(super) fn is_dead(&self, row: &Row<'_>, column: usize) -> Work<bool> {
+    /// Reads the column of [`UnitOfWork::dead`].
+    pub(super) fn is_dead(&self, row: &StoredRow<'_>, column: usize) -> Work<bool> {
         Ok(match &self.database {
-            Database::Sqlite(shared) => {
+            UnitContext::Sqlite(shared) => {
                 row.get::<Option<_>>(column)?.is_some_and(|instance| shared.instances.is_dead(instance))
             }
-            Database::Postgres(_) => row.get::<Option<_>>(column)?.unwrap_or_default(),
+            UnitContext::Postgres(_) => row.get::<Option<_>>(column)?.unwrap_or_default(),
         })
     }
 
     /// The seal that a row was sealed with, by the proof in this column of it.
-    pub(super) fn seal_of(&self, row: &Row<'_>, column: usize) -> Work<Seal> {
+    pub(super) fn seal_of(&self, row: &StoredRow<'_>, column: usize) -> Work<Seal> {
         let key = match &self.database {
-            Database::Sqlite(shared) => &shared.data_key,
-            Database::Postgres(unit) => &unit.shared.data_key,
+            UnitContext::Sqlite(shared) => &shared.data_key,
+            UnitContext::Postgres(unit) => &unit.shared.data_key,
         };
         Ok(key.seal(row.get(column)?)?)
     }
@@ -300,7 +310,7 @@ impl Unit<'_> {
 
     /// The key of an organization, where it is there. Not for units of work that may have made it themselves.
     pub(super) async fn organization(&self, id: OrganizationId) -> Work<Option<i64>> {
-        if let Database::Postgres(unit) = &self.database {
+        if let UnitContext::Postgres(unit) = &self.database {
             return unit.organization(id).await;
         }
         self.first("SELECT key FROM organization WHERE id = ?1", &[&id], cell).await
@@ -320,8 +330,8 @@ impl Unit<'_> {
     /// The same of somebody else.
     pub(super) fn note_of(&self, by: &Actor, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
         match &self.database {
-            Database::Sqlite(_) => audit::record_of(&*self.sqlite()?, by, organization, note, at)?,
-            Database::Postgres(unit) => unit.note_of(by, organization, note, at),
+            UnitContext::Sqlite(_) => audit::record_of(&*self.sqlite()?, by, organization, note, at)?,
+            UnitContext::Postgres(unit) => unit.note_of(by, organization, note, at),
         }
         Ok(())
     }
@@ -353,7 +363,7 @@ pub(super) enum Way {
 }
 
 /// A unit of work on what it is given.
-pub(super) type Job<A, T> = for<'a, 'u> fn(&'a Unit<'u>, &'a A) -> BoxFuture<'a, Work<T>>;
+pub(super) type Job<A, T> = for<'a, 'u> fn(&'a UnitOfWork<'u>, &'a A) -> BoxFuture<'a, Work<T>>;
 
 /// A store that does units of work.
 pub(super) trait Units: Clone + Send + Sync + 'static {
@@ -381,7 +391,7 @@ pub(super) fn driven<T>(work: BoxFuture<'_, Work<T>>) -> StoreResult<T> {
 }
 
 /// Cells as values of PostgreSQL.
-fn with_types<'c>(cells: &'c [Cell<'_>]) -> Vec<&'c (dyn ToSql + Sync)> {
+fn with_types<'c>(cells: &'c [SqlCell<'_>]) -> Vec<&'c (dyn ToSql + Sync)> {
     cells.iter().map(|cell| cell as &(dyn ToSql + Sync)).collect()
 }
 

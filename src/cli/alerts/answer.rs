@@ -4,7 +4,7 @@ use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
 use crate::cli::failure::Misused;
-use crate::cli::output::{Columns, Report, Rows, columns_of};
+use crate::cli::output::{ListColumns, Report, Rows};
 use crate::console::answer_words::BY_WHOM;
 use crate::desk::indeterminate::Landing;
 use crate::domain::query::{Vocabulary, parse_as_said};
@@ -101,7 +101,7 @@ pub(super) fn finding(alerts: &[Alert], most: u32, now: Timestamp) -> anyhow::Re
 
 /// Alerts for people, a row each.
 fn table(alerts: &[Alert], now: Timestamp, note: String) -> Rows {
-    Columns::new()
+    ListColumns::new()
         .shown("ID", |alert: &Alert| alert.id.to_string())
         .shown("LEFT", |alert| left(alert, now))
         .right()
@@ -118,23 +118,7 @@ fn table(alerts: &[Alert], now: Timestamp, note: String) -> Rows {
 }
 
 pub(in crate::cli) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Report> {
-    let record = object(alert, now)?;
-    let mut rows = Vec::new();
-    for column in columns_of(&record) {
-        let value = column.split('.').try_fold(&record, |value, name| value.get(name));
-        match value {
-            None | Some(Value::Null) => {}
-            Some(Value::String(text)) if text.is_empty() => {}
-            Some(Value::String(text)) => rows.push(vec![column, text.clone()]),
-            Some(other) => rows.push(vec![column, other.to_string()]),
-        }
-    }
-    Ok(Report {
-        table: Rows { rows, ..Rows::default() },
-        document: record.clone(),
-        records: vec![record],
-        columns: wire::write::paths(),
-    })
+    Ok(Report { columns: wire::write::paths(), ..Report::of_record(object(alert, now)?) })
 }
 
 /// An alert that was answered, and first of all whether by this decision.

@@ -19,7 +19,7 @@ pub(crate) enum OrdersCommand {
 }
 
 /// What a file of orders holds.
-const COLUMNS: &str = "Columns: order_id (required), transaction_id, arn, auth_code, card_bin, card_last_four, \
+const COLUMNS: &str = "ListColumns: order_id (required), transaction_id, arn, auth_code, card_bin, card_last_four, \
     amount, currency, paid_at, \
                        descriptor, state (paid, shipped, delivered, refunded, cancelled), state_at, refunded_amount. \
                        An empty cell leaves \

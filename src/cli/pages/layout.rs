@@ -8,7 +8,7 @@ use super::markdown::{Look, PageTable, Span};
 /// Layout of a table.
 pub(super) enum TableLayout {
     /// Its lines, the first of which names the columns.
-    Columns(Vec<String>),
+    ListColumns(Vec<String>),
     /// It is too wide for columns: each row is its first cell and what the others say of it, with their columns' names
     /// where there are several.
     List,
@@ -27,7 +27,7 @@ pub(super) fn layout(table: &PageTable, width: usize) -> TableLayout {
     let lines: Vec<String> =
         grid.to_string().lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()).collect();
     match lines.iter().all(|line| textwrap::core::display_width(line) <= width) {
-        true => TableLayout::Columns(lines),
+        true => TableLayout::ListColumns(lines),
         false => TableLayout::List,
     }
 }

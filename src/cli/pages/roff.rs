@@ -40,7 +40,7 @@ fn add(page: &mut Roff, block: &Block) {
         }
         Block::Code(code) => lines(page, code.lines()),
         Block::Table(table) => match layout(table, WIDTH) {
-            TableLayout::Columns(rows) => lines(page, rows.iter().map(String::as_str)),
+            TableLayout::ListColumns(rows) => lines(page, rows.iter().map(String::as_str)),
             TableLayout::List => {
                 for row in &table.rows {
                     page.control("TP", []).text(inlines(row.first().map_or(&[], Vec::as_slice)));

@@ -44,7 +44,7 @@ impl Writer {
                 code.lines().map(|line| format!("{INDENT}  {line}").trim_end().to_owned() + "\n").collect()
             }
             Block::Table(table) => match layout(table, self.width - INDENT.len()) {
-                TableLayout::Columns(lines) => lines.iter().map(|line| format!("{INDENT}{line}\n")).collect(),
+                TableLayout::ListColumns(lines) => lines.iter().map(|line| format!("{INDENT}{line}\n")).collect(),
                 TableLayout::List => table.rows.iter().map(|row| self.row(row, said(table, row))).collect(),
             },
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::super::failure::say;
-use super::super::output::{Columns, Report, Rows};
+use super::super::output::{ListColumns, Report};
 use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
 use super::super::target::{OPERATOR_KEY, names_credential};
 use crate::console::profile_directory::CredentialPlace;
@@ -54,8 +54,8 @@ struct Listed<'a> {
 }
 
 impl Listed<'_> {
-    fn columns<'c>() -> Columns<'c, Self> {
-        Columns::new()
+    fn columns<'c>() -> ListColumns<'c, Self> {
+        ListColumns::new()
             .shown("", |listed: &Self| if listed.current { "*".to_owned() } else { String::new() })
             .both("name", "NAME", |listed| json!(listed.name.as_str()))
             .both("url", "URL", |listed| json!(listed.profile.url))
@@ -92,17 +92,12 @@ pub(super) fn one(
     record["clientCertificate"] = path(&profile.client_certificate).into();
     record["clientKey"] = path(&profile.client_key).into();
     record["insecureHttp"] = profile.insecure_http.into();
-    let rows = record.as_object().into_iter().flatten().filter_map(|(label, value)| match value {
-        Value::Null => None,
-        Value::String(text) if text == NONE && storage.silent.is_some() => {
-            Some(vec![label.clone(), "not known".to_owned()])
-        }
-        Value::String(text) => Some(vec![label.clone(), text.clone()]),
-        other => Some(vec![label.clone(), other.to_string()]),
-    });
-    let table = Rows { rows: rows.collect(), ..Rows::default() };
-    let columns: Vec<String> = record.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-    Ok(Report { table, columns, document: record.clone(), records: vec![record] })
+    let mut report = Report::of_record(record);
+    if storage.silent.is_some() {
+        let unseen = report.table.rows.iter_mut().filter(|row| row[1] == NONE);
+        unseen.for_each(|row| row[1] = "not known".to_owned());
+    }
+    Ok(report)
 }
 
 /// A profile that was made just now; whether it was tried.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::super::args::RemoteArgs;
-use super::super::output::{Columns, Report};
+use super::super::output::{ListColumns, Report};
 use super::super::profile_access::{NamedProfile, ProfileAccess, Withheld};
 use super::super::target::{RemoteTarget, variable};
 use crate::client::{Client, ListProbe, OperatorProbe};
@@ -250,7 +250,7 @@ fn report(steps: &[Step]) -> Report {
         Some(false) => "✗",
         None => "·",
     };
-    Columns::new()
+    ListColumns::new()
         .shown("", |step: &Step| sign(step.ok).to_owned())
         .both("step", "", |step| json!(step.step))
         .member("ok", |step| json!(step.ok))

@@ -18,7 +18,7 @@ use super::args::{
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
-use super::output::{Columns, Report, Rows, record};
+use super::output::{ListColumns, Report, Rows, record};
 use super::target::variable;
 use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
@@ -183,7 +183,7 @@ fn state(endpoint: &Endpoint) -> String {
 fn endpoints(endpoints: &[Endpoint]) -> Report {
     let records: Vec<Value> = endpoints.iter().cloned().map(EndpointJson::from).map(record).collect();
     let note = endpoints.is_empty().then(|| "there are no endpoints; `avert webhooks add URL` adds one".to_owned());
-    let table = Columns::new()
+    let table = ListColumns::new()
         .shown("ID", |endpoint: &Endpoint| endpoint.id.to_string())
         .shown("URL", |endpoint| endpoint.url.to_string())
         .shown("AUTH", |endpoint| endpoint.auth.clone())
@@ -220,7 +220,7 @@ async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::R
         acting.deliveries(DeliveryFilter { states, endpoint, alert, event, kind, from, until, after, size }).await?;
     let document = record(DeliveryPageJson::from(page.clone()));
     let records: Vec<Value> = document["data"].as_array().cloned().unwrap_or_default();
-    let table = Columns::new()
+    let table = ListColumns::new()
         .shown("ID", |delivery: &Delivery| delivery.id.to_string())
         .shown("EVENT", |delivery| delivery.kind.as_str().to_owned())
         .shown("ALERT", |delivery| if delivery.test { "test".to_owned() } else { delivery.alert.to_string() })
@@ -257,7 +257,7 @@ async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::R
 fn delivery_log(log: &DeliveryLog) -> Report {
     let document = record(DeliveryLogJson::from(log.clone()));
     let records: Vec<Value> = document["tries"].as_array().cloned().unwrap_or_default();
-    let table = Columns::new()
+    let table = ListColumns::new()
         .shown("TRY", |one: &DeliveryAttempt| one.number.to_string())
         .right()
         .shown("STARTED", |one| to_iso(one.started_at))

@@ -55,8 +55,8 @@ pub(in crate::store) async fn each_waiting(
     }
 }
 
-/// Locks what attempts are recorded of: endpoints, then deliveries, each in one order, so that two who record at once do
-/// not wait for each other.
+/// Locks what attempts are recorded of: endpoints, then deliveries, each in one order, so that two who record at once
+/// do not wait for each other.
 pub(in crate::store) async fn lock(conn: &Connection, deliveries: impl Iterator<Item = Uuid>) -> Work<()> {
     let ids: Vec<Uuid> = deliveries.collect();
     let endpoints = "SELECT key FROM endpoint WHERE key IN (SELECT endpoint FROM delivery WHERE id = ANY($1)) ORDER \

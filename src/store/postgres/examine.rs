@@ -22,7 +22,7 @@ use crate::store::examine::{self, CHECKS, Check, Examination, Examined, checked,
 use crate::store::key_file;
 use crate::store::portable::PortableRow;
 use crate::store::sealed::KEY_CHECK;
-use crate::store::sql::Rows;
+use crate::store::sql::StoreRows;
 use crate::store::subjects::access::placed;
 use crate::store::subjects::networks::gateways;
 use crate::store::{Finding, SchemaState, StoreError, StoreResult};
@@ -164,8 +164,8 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
         findings.push(Finding::notice("clock", words, clock::ADVICE));
     }
     // What cannot be read was told above.
-    examination.gateways = gateways(&Rows::Postgres(&conn)).await.unwrap_or_default();
-    examination.credentials = placed(&Rows::Postgres(&conn)).await.unwrap_or_default();
+    examination.gateways = gateways(&StoreRows::Postgres(&conn)).await.unwrap_or_default();
+    examination.credentials = placed(&StoreRows::Postgres(&conn)).await.unwrap_or_default();
     examination.endpoints = examine::enabled_endpoints(&conn).await;
     examination
 }

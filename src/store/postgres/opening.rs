@@ -23,7 +23,7 @@ use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::{Actor, DatabaseId, InstanceId};
 use crate::store::key_file::DataKey;
 use crate::store::sealed::KEY_CHECK;
-use crate::store::sql::Rows;
+use crate::store::sql::StoreRows;
 use crate::store::subjects::organizations::ensure_organization;
 use crate::store::{StoreError, StoreResult};
 
@@ -107,7 +107,7 @@ async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(DataKey, 
     conn.run(made, &[&id.0.as_bytes().as_slice()]).await?;
     let id: Vec<u8> = conn.one("SELECT value FROM fact WHERE name = 'database'", &[], cell).await?;
     let id = uuid::Uuid::from_slice(&id).map_err(|_| StoreError::Corrupt("the id of the database".to_owned()))?;
-    ensure_organization(&Rows::Postgres(conn), SystemClock.now()).await?;
+    ensure_organization(&StoreRows::Postgres(conn), SystemClock.now()).await?;
     Ok((data_key, DatabaseId(id)))
 }
 

@@ -7,7 +7,7 @@ use super::unit::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
 use crate::store::StoreResult;
-use crate::store::sql::{self, Database, Job, Rows, Units, Way};
+use crate::store::sql::{self, Job, StoreRows, UnitContext, Units, Way};
 
 impl Units for PostgresStore {
     async fn unit<A: Send + Sync + 'static, T: Send + 'static>(
@@ -32,6 +32,6 @@ impl Units for PostgresStore {
 }
 
 async fn done<A: Sync, T>(unit: &Unit<'_>, job: Job<A, T>, given: &A) -> Work<T> {
-    let rows = Rows::Postgres(&unit.conn);
-    job(&sql::Unit { rows, by: unit.by, database: Database::Postgres(unit) }, given).await
+    let rows = StoreRows::Postgres(&unit.conn);
+    job(&sql::UnitOfWork { rows, by: unit.by, database: UnitContext::Postgres(unit) }, given).await
 }

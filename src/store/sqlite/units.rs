@@ -11,7 +11,7 @@ use super::writer::{Shared, WriteKind};
 use crate::domain::time::Timestamp;
 use crate::domain::{Actor, CutOffs, Pruned};
 use crate::store::StoreResult;
-use crate::store::sql::{Database, Job, Unit, Units, Way, driven, on_sqlite};
+use crate::store::sql::{Job, UnitContext, UnitOfWork, Units, Way, driven, on_sqlite};
 
 impl Units for SqliteStore {
     async fn unit<A: Send + Sync + 'static, T: Send + 'static>(
@@ -46,6 +46,6 @@ impl Units for SqliteStore {
     }
 }
 
-fn unit_of<'u>(conn: &'u mut Connection, shared: &'u Shared, by: &'u Actor) -> Unit<'u> {
-    Unit { rows: on_sqlite(conn), by, database: Database::Sqlite(shared) }
+fn unit_of<'u>(conn: &'u mut Connection, shared: &'u Shared, by: &'u Actor) -> UnitOfWork<'u> {
+    UnitOfWork { rows: on_sqlite(conn), by, database: UnitContext::Sqlite(shared) }
 }

@@ -7,9 +7,9 @@ use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
 use crate::store::access::taken;
-use crate::store::cells::Value;
+use crate::store::cells::ToCell;
 use crate::store::postgres::Work;
-use crate::store::sql::{Row, Rows, Unit, Units, Way};
+use crate::store::sql::{StoreRows, StoredRow, UnitOfWork, Units, Way};
 use crate::store::{
     AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, StoreResult,
 };
@@ -77,15 +77,15 @@ const fn table(kind: CredentialKind) -> &'static str {
     }
 }
 
-async fn add(unit: &Unit<'_>, record: &CredentialRecord) -> Work<()> {
+async fn add(unit: &UnitOfWork<'_>, record: &CredentialRecord) -> Work<()> {
     let CredentialRecord { organization, credential, hash } = record;
     let Credential { kind, id, environment, created_at, last_used_at, revoked_at } = credential;
     let organization = unit.known_organization(*organization).await?;
-    let mut values: Vec<&dyn Value> = vec![id, &organization, hash, created_at, last_used_at, revoked_at];
+    let mut values: Vec<&dyn ToCell> = vec![id, &organization, hash, created_at, last_used_at, revoked_at];
     let scope = if let CredentialKind::Key(scope) = kind { Some(scope.as_str()) } else { None };
     let environment = environment.map(Environment::as_str);
     let (column, value) = if scope.is_some() { (", scope, environment", ", ?7, ?8") } else { ("", "") };
-    values.extend(scope.iter().flat_map(|scope| [scope as &dyn Value, &environment]));
+    values.extend(scope.iter().flat_map(|scope| [scope as &dyn ToCell, &environment]));
     let added = format!(
         "INSERT INTO {} (id, organization, hash, created_at, last_used_at, revoked_at{column})
          VALUES (?1, ?2, ?3, ?4, ?5, ?6{value})",
@@ -106,7 +106,7 @@ const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, rev
     FROM client c JOIN organization o ON o.key = c.organization) AS credential";
 
 /// Every credential that is not revoked.
-pub(in crate::store) async fn placed(rows: &Rows<'_>) -> Work<Vec<PlacedCredential>> {
+pub(in crate::store) async fn placed(rows: &StoreRows<'_>) -> Work<Vec<PlacedCredential>> {
     rows.all(&format!("{ALL} WHERE revoked_at IS NULL ORDER BY place, key"), &[], |row| {
         let Credential { kind, id, environment, .. } = read(row)?.credential;
         Ok(PlacedCredential { kind, id, organization: row.get(8)?, environment })
@@ -114,7 +114,7 @@ pub(in crate::store) async fn placed(rows: &Rows<'_>) -> Work<Vec<PlacedCredenti
     .await
 }
 
-fn read(row: &Row<'_>) -> Work<CredentialRecord> {
+fn read(row: &StoredRow<'_>) -> Work<CredentialRecord> {
     let kind = match row.get::<Option<&str>>(2)?.map(KeyScope::parse) {
         None => CredentialKind::Client,
         Some(Some(scope)) => CredentialKind::Key(scope),
@@ -134,12 +134,17 @@ fn read(row: &Row<'_>) -> Work<CredentialRecord> {
     })
 }
 
-async fn find(unit: &Unit<'_>, id: &str) -> Work<Option<CredentialRecord>> {
+async fn find(unit: &UnitOfWork<'_>, id: &str) -> Work<Option<CredentialRecord>> {
     unit.first(&format!("{ALL} WHERE id = ?1"), &[&id], read).await
 }
 
 /// Revokes a credential of the organization; one that is revoked already stays as it is.
-async fn revoke(unit: &Unit<'_>, organization: OrganizationId, id: &str, now: Timestamp) -> Work<Option<Revoked>> {
+async fn revoke(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    id: &str,
+    now: Timestamp,
+) -> Work<Option<Revoked>> {
     let found = find(unit, id).await?;
     let Some(record) = found.filter(|record| record.organization == organization) else { return Ok(None) };
     let table = table(record.credential.kind);
@@ -154,7 +159,7 @@ async fn revoke(unit: &Unit<'_>, organization: OrganizationId, id: &str, now: Ti
     Ok(Some(Revoked { credential, already }))
 }
 
-async fn touch(unit: &Unit<'_>, id: &str, environment: Environment, now: Timestamp) -> Work<()> {
+async fn touch(unit: &UnitOfWork<'_>, id: &str, environment: Environment, now: Timestamp) -> Work<()> {
     let minute = now.timestamp_micros().div_euclid(60_000_000) * 60_000_000;
     for table in TABLES {
         let touched = format!(

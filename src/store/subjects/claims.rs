@@ -9,13 +9,13 @@ use crate::domain::time::Timestamp;
 use crate::domain::webhook::turns;
 use crate::store::due::{InHand, Leased, Waiting};
 use crate::store::postgres::{Work, due as on_postgres};
-use crate::store::sql::{Database, Unit, cell};
+use crate::store::sql::{UnitContext, UnitOfWork, cell};
 use crate::store::sqlite::due as on_sqlite;
 use crate::store::{DueDelivery, StoreError};
 
 /// Leases deliveries that are due. One process at a time, so that no endpoint gets more than it may from several.
 pub(super) async fn claim(
-    unit: &Unit<'_>,
+    unit: &UnitOfWork<'_>,
     now: Timestamp,
     lease_until: Timestamp,
     limit: u32,
@@ -28,8 +28,8 @@ pub(super) async fn claim(
     unit.lock("SELECT name FROM turnstile WHERE name = 'deliveries'/*+ FOR UPDATE*/", &[]).await?;
     let term = lease_until - now;
     let InHand { of_endpoints, of_organizations } = match &unit.database {
-        Database::Sqlite(shared) => on_sqlite::in_hand(&*unit.sqlite()?, &shared.instances, now, term)?,
-        Database::Postgres(side) => on_postgres::in_hand(side, now, term).await?,
+        UnitContext::Sqlite(shared) => on_sqlite::in_hand(&*unit.sqlite()?, &shared.instances, now, term)?,
+        UnitContext::Postgres(side) => on_postgres::in_hand(side, now, term).await?,
     };
     // What waits since a moment to come was laid down by a clock that has been set back since.
     let set_back = "UPDATE delivery SET due = ?1, since = ?1
@@ -59,8 +59,8 @@ pub(super) async fn claim(
         turns::fair(candidates, |(_, _, index)| targets[*index].organization, of_organizations, limit as usize);
     let keys: Vec<i64> = candidates.iter().map(|(_, key, _)| *key).collect();
     let mut leased: HashMap<i64, Leased> = match &unit.database {
-        Database::Sqlite(_) => on_sqlite::lease_all(&*unit.sqlite()?, unit.own(), &keys, now, lease_until)?,
-        Database::Postgres(side) => on_postgres::lease_all(side, &keys, now, lease_until).await?,
+        UnitContext::Sqlite(_) => on_sqlite::lease_all(&*unit.sqlite()?, unit.own(), &keys, now, lease_until)?,
+        UnitContext::Postgres(side) => on_postgres::lease_all(side, &keys, now, lease_until).await?,
     };
     let mut due = Vec::with_capacity(leased.len());
     for (_, key, index) in candidates {
@@ -84,7 +84,7 @@ pub(super) async fn claim(
 }
 
 /// When the next pending delivery can be sent.
-pub(super) async fn next(unit: &Unit<'_>) -> Work<Option<Timestamp>> {
+pub(super) async fn next(unit: &UnitOfWork<'_>) -> Work<Option<Timestamp>> {
     let waited_for = "SELECT e.key FROM endpoint e WHERE e.disabled_at IS NULL
         AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')";
     let mut earliest: Option<Timestamp> = None;
@@ -104,13 +104,13 @@ pub(super) async fn next(unit: &Unit<'_>) -> Work<Option<Timestamp>> {
 
 /// Gives the pending deliveries to an endpoint to `take`, by the moment at which they are due, until it wants no more.
 async fn each_waiting(
-    unit: &Unit<'_>,
+    unit: &UnitOfWork<'_>,
     endpoint: i64,
     now: Option<Timestamp>,
     take: impl FnMut(&Waiting) -> bool + Send,
 ) -> Work<()> {
     match &unit.database {
-        Database::Sqlite(_) => Ok(on_sqlite::each_waiting(&*unit.sqlite()?, endpoint, now, take)?),
-        Database::Postgres(side) => on_postgres::each_waiting(&side.conn, endpoint, now, take).await,
+        UnitContext::Sqlite(_) => Ok(on_sqlite::each_waiting(&*unit.sqlite()?, endpoint, now, take)?),
+        UnitContext::Postgres(side) => on_postgres::each_waiting(&side.conn, endpoint, now, take).await,
     }
 }

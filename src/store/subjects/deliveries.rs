@@ -7,9 +7,9 @@ use crate::domain::{
     Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId,
     EventKind, OrganizationId,
 };
-use crate::store::cells::Value;
+use crate::store::cells::ToCell;
 use crate::store::postgres::Work;
-use crate::store::sql::{Row, Unit, cell};
+use crate::store::sql::{StoredRow, UnitOfWork, cell};
 use crate::store::{Redelivery, StoreError, tries};
 
 const COLUMNS: &str =
@@ -18,7 +18,7 @@ const COLUMNS: &str =
     FROM delivery d JOIN event v ON v.key = d.event JOIN endpoint p ON p.key = d.endpoint LEFT JOIN alert a ON a.key \
     = d.alert";
 
-fn read(row: &Row<'_>) -> Work<Delivery> {
+fn read(row: &StoredRow<'_>) -> Work<Delivery> {
     let word: &str = row.get(6)?;
     let state =
         DeliveryState::parse(word).ok_or_else(|| StoreError::Corrupt(format!("the delivery state {word:?}")))?;
@@ -40,17 +40,21 @@ fn read(row: &Row<'_>) -> Work<Delivery> {
 }
 
 /// A page of deliveries, newest first.
-pub(super) async fn page(unit: &Unit<'_>, organization: OrganizationId, filter: &DeliveryFilter) -> Work<DeliveryPage> {
+pub(super) async fn page(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    filter: &DeliveryFilter,
+) -> Work<DeliveryPage> {
     let Some(organization) = unit.organization(organization).await? else {
         return Ok(DeliveryPage { data: Vec::new(), next: None });
     };
     let mut text = format!("{COLUMNS} WHERE p.organization = ?1");
-    let mut values: Vec<Box<dyn Value + Send>> = vec![Box::new(organization)];
+    let mut values: Vec<Box<dyn ToCell + Send>> = vec![Box::new(organization)];
     if !filter.states.is_empty() {
         let words: Vec<String> = filter.states.iter().map(|state| format!("'{}'", state.as_str())).collect();
         text.push_str(&format!(" AND d.state IN ({})", words.join(", ")));
     }
-    let mut with = |condition: &str, value: Box<dyn Value + Send>| {
+    let mut with = |condition: &str, value: Box<dyn ToCell + Send>| {
         values.push(value);
         text.push_str(&condition.replace('#', &values.len().to_string()));
     };
@@ -80,7 +84,7 @@ pub(super) async fn page(unit: &Unit<'_>, organization: OrganizationId, filter: 
     }
     let size = filter.size.max(1);
     with(" ORDER BY d.key DESC LIMIT ?#", Box::new(i64::from(size) + 1));
-    let values: Vec<&dyn Value> = values.iter().map(|value| &**value as &dyn Value).collect();
+    let values: Vec<&dyn ToCell> = values.iter().map(|value| &**value as &dyn ToCell).collect();
     let mut data = unit.made(&text, &values, read).await?;
     let more = data.len() > size as usize;
     data.truncate(size as usize);
@@ -89,7 +93,11 @@ pub(super) async fn page(unit: &Unit<'_>, organization: OrganizationId, filter: 
 }
 
 /// One delivery with its attempts.
-pub(super) async fn log(unit: &Unit<'_>, organization: OrganizationId, id: DeliveryId) -> Work<Option<DeliveryLog>> {
+pub(super) async fn log(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    id: DeliveryId,
+) -> Work<Option<DeliveryLog>> {
     let Some((key, _, delivery)) = find(unit, organization, id).await? else { return Ok(None) };
     let attempts = "SELECT attempt, started_at, duration, status, error, answer, sent FROM delivery_attempt
         WHERE delivery = ?1 ORDER BY attempt";
@@ -112,7 +120,11 @@ pub(super) async fn log(unit: &Unit<'_>, organization: OrganizationId, id: Deliv
 }
 
 /// A delivery with its key and its organization's.
-async fn find(unit: &Unit<'_>, organization: OrganizationId, id: DeliveryId) -> Work<Option<(i64, i64, Delivery)>> {
+async fn find(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    id: DeliveryId,
+) -> Work<Option<(i64, i64, Delivery)>> {
     let Some(owner) = unit.organization(organization).await? else { return Ok(None) };
     let one = format!("{COLUMNS} WHERE p.organization = ?1 AND d.id = ?2");
     unit.first(&one, &[&owner, &id], |row| Ok((row.get(11)?, owner, read(row)?))).await
@@ -124,7 +136,7 @@ const DUE_AGAIN: &str = "UPDATE delivery SET state = 'pending', due = ?1, since 
 
 /// Makes a delivery due now.
 pub(super) async fn redeliver(
-    unit: &Unit<'_>,
+    unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     id: DeliveryId,
     now: Timestamp,
@@ -150,7 +162,7 @@ pub(super) async fn redeliver(
 /// Makes every delivery to an endpoint due now that was given up; `None` where there is no such endpoint, or it is
 /// disabled.
 pub(super) async fn redeliver_exhausted(
-    unit: &Unit<'_>,
+    unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     endpoint: EndpointId,
     now: Timestamp,

@@ -16,7 +16,7 @@ use crate::domain::{
 use crate::store::postgres::Work;
 use crate::store::seal::Seal;
 use crate::store::sealed::{self, CHECK};
-use crate::store::sql::{Row, Unit, Units, Way, cell};
+use crate::store::sql::{StoredRow, UnitOfWork, Units, Way, cell};
 use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult};
 
 #[async_trait]
@@ -79,7 +79,7 @@ impl<S: Units> EndpointStore for S {
 
 /// Adds an endpoint where there is room.
 async fn add(
-    unit: &Unit<'_>,
+    unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     endpoint: &NewEndpoint,
     most: u32,
@@ -130,7 +130,7 @@ const COLUMNS: &str =
         e.ca_certificate <> ''
     FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.removed_at IS NULL";
 
-fn read(row: &Row<'_>) -> Work<Endpoint> {
+fn read(row: &StoredRow<'_>) -> Work<Endpoint> {
     let id: EndpointId = row.get(0)?;
     let reason = row.get(5)?;
     // Plain http was allowed when it was added, or before that had to be asked for.
@@ -151,7 +151,7 @@ fn read(row: &Row<'_>) -> Work<Endpoint> {
 
 /// One endpoint with its key.
 pub(super) async fn find(
-    unit: &Unit<'_>,
+    unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     id: EndpointId,
 ) -> Work<Option<(i64, Endpoint)>> {
@@ -161,7 +161,7 @@ pub(super) async fn find(
 
 /// The same with its organization's key, which nobody else changes from here on.
 async fn find_to_change(
-    unit: &Unit<'_>,
+    unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     id: EndpointId,
 ) -> Work<Option<(i64, i64, Endpoint)>> {
@@ -173,7 +173,7 @@ async fn find_to_change(
 
 /// Changes an endpoint; `None` where there is none such.
 async fn change(
-    unit: &Unit<'_>,
+    unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     id: EndpointId,
     change: EndpointChange,
@@ -219,7 +219,7 @@ async fn change(
     Ok(find(unit, organization, id).await?.map(|(_, endpoint)| endpoint))
 }
 
-async fn remove(unit: &Unit<'_>, organization: OrganizationId, id: EndpointId, now: Timestamp) -> Work<bool> {
+async fn remove(unit: &UnitOfWork<'_>, organization: OrganizationId, id: EndpointId, now: Timestamp) -> Work<bool> {
     let Some((key, owner, endpoint)) = find_to_change(unit, organization, id).await? else { return Ok(false) };
     disable(unit, key, REMOVED, now).await?;
     signing::stop(unit, key).await?;
@@ -242,7 +242,7 @@ pub(super) struct SendTarget {
 
 /// Every endpoint that is not disabled and has something waiting that is due, with the secrets that sign at this
 /// moment.
-pub(super) async fn with_due_deliveries(unit: &Unit<'_>, now: Timestamp) -> Work<Vec<SendTarget>> {
+pub(super) async fn with_due_deliveries(unit: &UnitOfWork<'_>, now: Timestamp) -> Work<Vec<SendTarget>> {
     let due = format!(
         "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id, e.ca_certificate, {CHECK}
          FROM endpoint e JOIN organization o ON o.key = e.organization
@@ -272,7 +272,7 @@ pub(super) async fn with_due_deliveries(unit: &Unit<'_>, now: Timestamp) -> Work
 
 /// Where and how to send to an endpoint, disabled or not.
 async fn target(
-    unit: &Unit<'_>,
+    unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     id: EndpointId,
     now: Timestamp,
@@ -293,16 +293,16 @@ async fn target(
 }
 
 /// The whole address, from the columns `url` and `sealed_url`.
-fn whole(row: &Row<'_>, url: usize, column: usize, id: EndpointId, seal: &Seal) -> Work<Secret> {
+fn whole(row: &StoredRow<'_>, url: usize, column: usize, id: EndpointId, seal: &Seal) -> Work<Secret> {
     Ok(sealed::open_address(seal, &id, row.get(url)?, row.get(column)?)?)
 }
 
-fn auth(row: &Row<'_>, id: EndpointId, seal: &Seal) -> Work<EndpointAuth> {
+fn auth(row: &StoredRow<'_>, id: EndpointId, seal: &Seal) -> Work<EndpointAuth> {
     Ok(sealed::open_credential(seal, &id, row.get(3)?, row.get(4)?)?)
 }
 
 /// Sends nothing more to an endpoint.
-async fn disable(unit: &Unit<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
+async fn disable(unit: &UnitOfWork<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
     // Whoever records deliveries to it right now goes first: theirs are cancelled too.
     unit.lock("SELECT key FROM endpoint WHERE key = ?1/*+ FOR UPDATE*/", &[&endpoint]).await?;
     let disabled = "UPDATE endpoint SET disabled_at = ?2, disabled_reason = ?3 WHERE key = ?1 AND disabled_at IS NULL";
@@ -313,7 +313,7 @@ async fn disable(unit: &Unit<'_>, endpoint: i64, reason: &str, now: Timestamp) -
 }
 
 /// Disables an endpoint that wants nothing more or has failed for too long, and writes that down.
-pub(super) async fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
+pub(super) async fn disable_by_itself(unit: &UnitOfWork<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
     let enabled = "SELECT organization, id FROM endpoint WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";
     if let Some((organization, id)) = unit.first(enabled, &[&endpoint], |row| Ok((row.get(0)?, row.get(1)?))).await? {
         disable(unit, endpoint, reason, now).await?;
@@ -324,7 +324,7 @@ pub(super) async fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &s
 
 /// The receiver took a delivery: whatever failed before is forgotten. What is so already is not written again: one
 /// commit has many of these.
-pub(super) async fn succeeded(unit: &Unit<'_>, endpoint: i64, now: Timestamp) -> Work<()> {
+pub(super) async fn succeeded(unit: &UnitOfWork<'_>, endpoint: i64, now: Timestamp) -> Work<()> {
     let taken = "UPDATE endpoint SET failing_since = NULL, failed_at = NULL, succeeded_at = ?2 WHERE key = ?1
         AND (failing_since IS NOT NULL OR failed_at IS NOT NULL OR succeeded_at IS DISTINCT FROM ?2)";
     unit.run(taken, &[&endpoint, &now]).await.map(drop)
@@ -332,7 +332,7 @@ pub(super) async fn succeeded(unit: &Unit<'_>, endpoint: i64, now: Timestamp) ->
 
 /// An attempt failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long
 /// is disabled.
-pub(super) async fn failed(unit: &Unit<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> Work<()> {
+pub(super) async fn failed(unit: &UnitOfWork<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> Work<()> {
     let known = "SELECT failing_since, failed_at FROM endpoint
         WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";
     let known = unit.first(known, &[&endpoint], |row| Ok((row.get::<Option<_>>(0)?, row.get::<Option<_>>(1)?))).await?;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use crate::domain::time::Timestamp;
 use crate::domain::{Provider, lease};
 use crate::store::postgres::Work;
-use crate::store::sql::{Rows, Unit, Units, Way};
+use crate::store::sql::{StoreRows, UnitOfWork, Units, Way};
 use crate::store::{NetworkStore, PullEnd, PullLease, PullState, StoreResult};
 
 #[async_trait]
@@ -69,14 +69,14 @@ impl<S: Units> NetworkStore for S {
 const PREFIX: &str = "gateway ";
 
 /// The networks that have a gateway, with its address.
-pub(in crate::store) async fn gateways(rows: &Rows<'_>) -> Work<Vec<(Provider, String)>> {
+pub(in crate::store) async fn gateways(rows: &StoreRows<'_>) -> Work<Vec<(Provider, String)>> {
     let all = "SELECT substr(name, length(?1/*+::text*/) + 1), value FROM fact
         WHERE substr(name, 1, length(?1/*+::text*/)) = ?1/*+::text*/ ORDER BY name";
     rows.all(all, &[&PREFIX], |row| Ok((Provider::parse(row.get(0)?), row.get(1)?))).await
 }
 
 /// Keeps the address of a network's gateway, or removes it where there is none.
-async fn keep_gateways(unit: &Unit<'_>, known: &[(Provider, Option<String>)]) -> Work<()> {
+async fn keep_gateways(unit: &UnitOfWork<'_>, known: &[(Provider, Option<String>)]) -> Work<()> {
     for (network, url) in known {
         let name = format!("{PREFIX}{network}");
         match url {
@@ -92,7 +92,7 @@ async fn keep_gateways(unit: &Unit<'_>, known: &[(Provider, Option<String>)]) ->
 }
 
 /// Leases a source that is due.
-async fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp) -> Work<Option<PullLease>> {
+async fn claim(unit: &UnitOfWork<'_>, source: &str, now: Timestamp, lease_until: Timestamp) -> Work<Option<PullLease>> {
     if unit.is_beside_service().await? {
         return Ok(None);
     }
@@ -118,7 +118,7 @@ async fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Times
     Ok(Some(lease))
 }
 
-async fn state(unit: &Unit<'_>, source: &str) -> Work<Option<PullState>> {
+async fn state(unit: &UnitOfWork<'_>, source: &str) -> Work<Option<PullState>> {
     let state = "SELECT cursor, pulled_at, next_at, failures, failure FROM pull WHERE source = ?1";
     unit.first(state, &[&source], |row| {
         Ok(PullState {

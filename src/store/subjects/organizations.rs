@@ -6,7 +6,7 @@ use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Company, CompanyId, DEFAULT_ORGANIZATION, EnrollmentId, Organization, OrganizationId};
 use crate::store::postgres::Work;
-use crate::store::sql::{Rows, Unit, Units, Way, cell};
+use crate::store::sql::{StoreRows, UnitOfWork, Units, Way, cell};
 use crate::store::{OrganizationRecord, OrganizationStore, StoreError, StoreResult};
 
 #[async_trait]
@@ -24,7 +24,7 @@ impl<S: Units> OrganizationStore for S {
     }
 }
 
-async fn all(unit: &Unit<'_>) -> Work<Vec<OrganizationRecord>> {
+async fn all(unit: &UnitOfWork<'_>) -> Work<Vec<OrganizationRecord>> {
     let all = "SELECT id, name, default_company, default_enrollment FROM organization ORDER BY name";
     unit.all(all, &[], |row| {
         Ok(OrganizationRecord {
@@ -36,18 +36,18 @@ async fn all(unit: &Unit<'_>) -> Work<Vec<OrganizationRecord>> {
     .await
 }
 
-async fn add(unit: &Unit<'_>, record: &OrganizationRecord, now: Timestamp) -> Work<()> {
+async fn add(unit: &UnitOfWork<'_>, record: &OrganizationRecord, now: Timestamp) -> Work<()> {
     let key = insert(unit, record, now).await?;
     unit.note(key, AuditNote::organization_created(&record.organization), now)
 }
 
 /// Whether there is no organization yet.
-pub(in crate::store) async fn is_fresh(rows: &Rows<'_>) -> Work<bool> {
+pub(in crate::store) async fn is_fresh(rows: &StoreRows<'_>) -> Work<bool> {
     rows.one("SELECT NOT EXISTS (SELECT 1 FROM organization)", &[], cell).await
 }
 
 /// Gives fresh data its organization. Nobody else may be at it.
-pub(in crate::store) async fn ensure_organization(rows: &Rows<'_>, now: Timestamp) -> Work<()> {
+pub(in crate::store) async fn ensure_organization(rows: &StoreRows<'_>, now: Timestamp) -> Work<()> {
     if is_fresh(rows).await? {
         let record = OrganizationRecord {
             organization: Organization { id: OrganizationId::generate(), name: DEFAULT_ORGANIZATION.to_owned() },
@@ -60,7 +60,7 @@ pub(in crate::store) async fn ensure_organization(rows: &Rows<'_>, now: Timestam
 }
 
 /// Adds an organization; returns its key.
-async fn insert(rows: &Rows<'_>, record: &OrganizationRecord, now: Timestamp) -> Work<i64> {
+async fn insert(rows: &StoreRows<'_>, record: &OrganizationRecord, now: Timestamp) -> Work<i64> {
     let OrganizationRecord { organization, default_company: company, default_enrollment: enrollment } = record;
     let added = "INSERT INTO organization (id, name, default_company, default_enrollment, created_at)
         VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -75,7 +75,7 @@ async fn insert(rows: &Rows<'_>, record: &OrganizationRecord, now: Timestamp) ->
 }
 
 /// The companies of an organization with their enrollments, by id.
-async fn companies(unit: &Unit<'_>, organization: OrganizationId) -> Work<Vec<Company>> {
+async fn companies(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Company>> {
     let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
     let listed = "SELECT c.id, e.id FROM company c
         LEFT JOIN enrollment e ON e.organization = c.organization AND e.company = c.id

@@ -12,7 +12,7 @@ use crate::domain::{
     DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventKind, NextStep, OrganizationId,
 };
 use crate::store::postgres::{Work, due as on_postgres};
-use crate::store::sql::{Database, Unit, Units, Way, cell};
+use crate::store::sql::{UnitContext, UnitOfWork, Units, Way, cell};
 use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent, StoreResult, tries};
 
 #[async_trait]
@@ -87,8 +87,8 @@ impl<S: Units> OutboxStore for S {
 }
 
 /// Records what attempts came to.
-async fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> Work<()> {
-    if let Database::Postgres(side) = &unit.database {
+async fn record(unit: &UnitOfWork<'_>, records: &[AttemptRecord], now: Timestamp) -> Work<()> {
+    if let UnitContext::Postgres(side) = &unit.database {
         on_postgres::lock(&side.conn, records.iter().map(|record| record.delivery.0)).await?;
     }
     let held = "SELECT key, endpoint, attempts FROM delivery WHERE id = ?1 AND generation = ?2 AND state = 'leased'";
@@ -111,7 +111,7 @@ async fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> W
 /// Records a test that was sent. It is nobody's alert, waits for nothing and is never held against the endpoint; a
 /// success counts as one.
 async fn record_test_event(
-    unit: &Unit<'_>,
+    unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     endpoint: EndpointId,
     test: &SentTestEvent,
@@ -153,7 +153,7 @@ async fn record_test_event(
     deliveries::log(unit, organization, record.delivery).await
 }
 
-async fn log_attempt(unit: &Unit<'_>, delivery: i64, attempt: i64, record: &AttemptRecord) -> Work<()> {
+async fn log_attempt(unit: &UnitOfWork<'_>, delivery: i64, attempt: i64, record: &AttemptRecord) -> Work<()> {
     let answer = &record.answer[..record.answer.floor_char_boundary(MAX_ANSWER_BYTES)];
     let logged = "INSERT INTO delivery_attempt (delivery, attempt, started_at, duration, status, error, answer, sent)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -174,7 +174,13 @@ async fn log_attempt(unit: &Unit<'_>, delivery: i64, attempt: i64, record: &Atte
     .map(drop)
 }
 
-async fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord, now: Timestamp) -> Work<()> {
+async fn finish(
+    unit: &UnitOfWork<'_>,
+    delivery: i64,
+    endpoint: i64,
+    record: &AttemptRecord,
+    now: Timestamp,
+) -> Work<()> {
     match &record.next {
         NextStep::Delivered => endpoints::succeeded(unit, endpoint, now).await?,
         NextStep::RetryAt(_) | NextStep::Exhausted if record.refused => {}

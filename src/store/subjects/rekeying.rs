@@ -4,19 +4,19 @@ use uuid::Uuid;
 
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
-use crate::store::cells::Value;
+use crate::store::cells::ToCell;
 use crate::store::postgres::Work;
 use crate::store::seal::Seal;
 use crate::store::sealed::{self, CHECK, KEY_CHECK, SEALED};
-use crate::store::sql::{Unit, cell};
+use crate::store::sql::{UnitOfWork, cell};
 
 /// Whether the key that the database is sealed with is at hand.
-pub(super) async fn prove(unit: &Unit<'_>) -> Work<()> {
+pub(super) async fn prove(unit: &UnitOfWork<'_>) -> Work<()> {
     unit.one(&format!("SELECT {CHECK}"), &[], |row| unit.seal_of(row, 0)).await.map(drop)
 }
 
 /// Seals everything with another key; returns how many values that were.
-pub(super) async fn seal_anew(unit: &Unit<'_>, new: &Seal, now: Timestamp) -> Work<u64> {
+pub(super) async fn seal_anew(unit: &UnitOfWork<'_>, new: &Seal, now: Timestamp) -> Work<u64> {
     let old = unit.sealing().await?;
     let check: Vec<u8> = unit.one(&format!("SELECT {CHECK}"), &[], cell).await?;
     if sealed::proves(new, &check) {
@@ -57,7 +57,7 @@ impl RowId {
         }
     }
 
-    fn value(&self) -> &dyn Value {
+    fn value(&self) -> &dyn ToCell {
         match self {
             Self::Uuid(id) => id,
             Self::Text(id) => id,

@@ -10,12 +10,12 @@ use crate::domain::time::Timestamp;
 use crate::domain::{Secret, rotation};
 use crate::store::postgres::Work;
 use crate::store::sealed::{self, CHECK};
-use crate::store::sql::Unit;
+use crate::store::sql::UnitOfWork;
 
 /// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest
 /// one already.
 pub(super) async fn rotate(
-    unit: &Unit<'_>,
+    unit: &UnitOfWork<'_>,
     endpoint: i64,
     secret: &Secret,
     overlap: TimeDelta,
@@ -41,12 +41,12 @@ pub(super) async fn rotate(
 }
 
 /// Signs nothing any more. `false` where nothing was signed.
-pub(super) async fn stop(unit: &Unit<'_>, endpoint: i64) -> Work<bool> {
+pub(super) async fn stop(unit: &UnitOfWork<'_>, endpoint: i64) -> Work<bool> {
     Ok(unit.run("DELETE FROM signing_secret WHERE endpoint = ?1", &[&endpoint]).await? > 0)
 }
 
 /// The secrets that sign at this moment, newest first.
-pub(super) async fn in_force(unit: &Unit<'_>, endpoint: i64, now: Timestamp) -> Work<Arc<[Secret]>> {
+pub(super) async fn in_force(unit: &UnitOfWork<'_>, endpoint: i64, now: Timestamp) -> Work<Arc<[Secret]>> {
     let known = all(unit, endpoint).await?.into_iter();
     Ok(known.filter(|known| rotation::signs_at(known.ends_at, now)).map(|known| known.secret).collect())
 }
@@ -58,7 +58,7 @@ struct Known {
 }
 
 /// Every secret of an endpoint, newest first.
-async fn all(unit: &Unit<'_>, endpoint: i64) -> Work<Vec<Known>> {
+async fn all(unit: &UnitOfWork<'_>, endpoint: i64) -> Work<Vec<Known>> {
     let secrets =
         format!("SELECT key, id, secret, ends_at, {CHECK} FROM signing_secret WHERE endpoint = ?1 ORDER BY key DESC");
     unit.all(&secrets, &[&endpoint], |row| {

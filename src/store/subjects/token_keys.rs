@@ -3,11 +3,11 @@
 use crate::domain::audit::AuditNote;
 use crate::store::postgres::Work;
 use crate::store::sealed::CHECK;
-use crate::store::sql::Unit;
+use crate::store::sql::UnitOfWork;
 use crate::store::{RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, sealed};
 
 /// All of them, where there are any.
-pub(super) async fn all(unit: &Unit<'_>) -> Work<Option<SigningKeyRecords>> {
+pub(super) async fn all(unit: &UnitOfWork<'_>) -> Work<Option<SigningKeyRecords>> {
     let Some(current) = current(unit).await? else { return Ok(None) };
     let retired = "SELECT id, public_key, ends_at FROM retired_signing_key ORDER BY ends_at DESC, id";
     let retired = unit
@@ -19,7 +19,7 @@ pub(super) async fn all(unit: &Unit<'_>) -> Work<Option<SigningKeyRecords>> {
 }
 
 /// The one that signs, where there is one.
-async fn current(unit: &Unit<'_>) -> Work<Option<SigningKeyRecord>> {
+async fn current(unit: &UnitOfWork<'_>) -> Work<Option<SigningKeyRecord>> {
     unit.first(&format!("SELECT id, private_key, created_at, {CHECK} FROM signing_key"), &[], |row| {
         let id: String = row.get(0)?;
         let private_key = sealed::open_signing_key(&unit.seal_of(row, 3)?, &id, row.get(1)?)?;
@@ -29,7 +29,7 @@ async fn current(unit: &Unit<'_>) -> Work<Option<SigningKeyRecord>> {
 }
 
 /// Keeps a key where there is none yet; returns the one that is kept.
-pub(super) async fn keep(unit: &Unit<'_>, record: &SigningKeyRecord) -> Work<SigningKeyRecord> {
+pub(super) async fn keep(unit: &UnitOfWork<'_>, record: &SigningKeyRecord) -> Work<SigningKeyRecord> {
     let sealed = sealed::signing_key(&unit.sealing().await?, &record.id, &record.private_key)?;
     let kept = "INSERT INTO signing_key (/*-*/only/*+single*/, id, private_key, created_at) VALUES (1, ?1, ?2, ?3)
         ON CONFLICT DO NOTHING";
@@ -39,7 +39,7 @@ pub(super) async fn keep(unit: &Unit<'_>, record: &SigningKeyRecord) -> Work<Sig
 }
 
 /// Puts a key in the place of the one that is retired; `false` where another one signs.
-pub(super) async fn rotate(unit: &Unit<'_>, record: &SigningKeyRecord, retired: &RetiredKeyRecord) -> Work<bool> {
+pub(super) async fn rotate(unit: &UnitOfWork<'_>, record: &SigningKeyRecord, retired: &RetiredKeyRecord) -> Work<bool> {
     let now = record.created_at;
     let sealed = sealed::signing_key(&unit.sealing().await?, &record.id, &record.private_key)?;
     let replaced = "UPDATE signing_key SET id = ?2, private_key = ?3, created_at = ?4 WHERE id = ?1";

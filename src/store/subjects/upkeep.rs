@@ -12,7 +12,7 @@ use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
 use crate::store::postgres::Work;
 use crate::store::seal::Seal;
-use crate::store::sql::{Unit, Units, Values, Way, cell};
+use crate::store::sql::{BoundValues, UnitOfWork, Units, Way, cell};
 use crate::store::{Depths, StoreResult, UpkeepStore};
 
 #[async_trait]
@@ -57,14 +57,14 @@ impl<S: Units> UpkeepStore for S {
 }
 
 /// The present moment where nobody looks: the commit of it proves that the disk takes what it is given.
-async fn probe(unit: &Unit<'_>, now: Timestamp) -> Work<()> {
+async fn probe(unit: &UnitOfWork<'_>, now: Timestamp) -> Work<()> {
     let probed = "INSERT INTO fact (name, value) VALUES ('probed_at', ?1)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value";
     unit.run(probed, &[&now.timestamp_micros().to_be_bytes()]).await.map(drop)
 }
 
 /// Queue depths, asked for without waiting for each other's answers.
-async fn depths(unit: &Unit<'_>) -> Work<Depths> {
+async fn depths(unit: &UnitOfWork<'_>) -> Work<Depths> {
     let pending = "SELECT count(*), min(d.due)
         FROM /*-*/endpoint e JOIN delivery d INDEXED BY delivery_pending ON d.endpoint = e.key/*+delivery d*/
         WHERE d.state = 'pending'";
@@ -72,7 +72,7 @@ async fn depths(unit: &Unit<'_>) -> Work<Depths> {
     let exhausted = "SELECT count(*) FROM delivery WHERE state = 'exhausted' AND test = /*-*/0/*+false*/";
     let running = "SELECT count(*) FROM resolution_attempt/*-*/ INDEXED BY resolution_attempt_open/*+*/
         WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED') AND state = ?1";
-    let states: [Values<'_>; 3] = [&[&"INFLIGHT"], &[&"UNKNOWN"], &[&"PARKED"]];
+    let states: [BoundValues<'_>; 3] = [&[&"INFLIGHT"], &[&"UNKNOWN"], &[&"PARKED"]];
     let ((pending, oldest_due), leased, exhausted, inflight, unknown, parked) = try_join!(
         unit.one(pending, &[], |row| Ok((row.get(0)?, row.get(1)?))),
         unit.one(leased, &[], cell),
@@ -85,7 +85,7 @@ async fn depths(unit: &Unit<'_>) -> Work<Depths> {
 }
 
 /// What was observed of the clocks: one row, which the next process goes on from.
-async fn kept_clock(unit: &Unit<'_>) -> Work<Option<ClockMemory>> {
+async fn kept_clock(unit: &UnitOfWork<'_>) -> Work<Option<ClockMemory>> {
     let kept = "SELECT epoch, date, count, jump_ahead, jump_since, jump_observed, jump_observations FROM clock";
     unit.first(kept, &[], |row| {
         let count = |micros: i64| Duration::from_micros(micros.unsigned_abs());
@@ -103,7 +103,7 @@ async fn kept_clock(unit: &Unit<'_>) -> Work<Option<ClockMemory>> {
     .await
 }
 
-async fn keep_clock(unit: &Unit<'_>, memory: &ClockMemory) -> Work<()> {
+async fn keep_clock(unit: &UnitOfWork<'_>, memory: &ClockMemory) -> Work<()> {
     let count = |passed: Duration| i64::try_from(passed.as_micros()).unwrap_or(i64::MAX);
     let jump = memory.jump.as_ref();
     let kept = "INSERT INTO clock (/*-*/only/*+single*/, epoch, date, count, jump_ahead, jump_since, jump_observed, \

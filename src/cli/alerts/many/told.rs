@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::results::{ResultEntry, ResultsFile, RowResult};
 use crate::cli::alerts::answer::as_decided;
 use crate::cli::args::Format;
-use crate::cli::output::{Columns, Output, json as on_one_line, print_line};
+use crate::cli::output::{ListColumns, Output, json as on_one_line, print_line};
 use crate::domain::AlertId;
 
 /// What became of a row.
@@ -141,7 +141,7 @@ impl Told {
         if matches!(self.output.asked(), None | Some(Format::Ndjson)) {
             return Ok(());
         }
-        let columns = Columns::new()
+        let columns = ListColumns::new()
             .both("line", "LINE", |record: &Value| record["line"].clone())
             .both("id", "ID", |record| record["id"].clone())
             .both("result", "RESULT", |record| record["result"].clone())
