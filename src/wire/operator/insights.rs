@@ -4,10 +4,11 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::members::{Member, stands_for};
+use super::stats::MoneyJson;
 use super::text::Text;
 use crate::domain::{
-    AlertType, Amount, Calendar, CardScheme, Currency, DayCount, Insights, KindCount, Lapsing, Money, MonitoredCount,
-    Provider, ResponseTime, Timestamp,
+    AlertType, Calendar, CardScheme, DayCount, Insights, KindCount, Lapsing, MonitoredCount, Provider, ResponseTime,
+    Timestamp,
 };
 
 /// Statistics of the alerts within a filter.
@@ -38,9 +39,8 @@ struct LapsingJson {
     quarter: Option<Text<Timestamp>>,
     /// Whether it lapses within 4 hours.
     soon: bool,
-    currency: String,
-    /// The sum of those whose amount is known.
-    amount: Text<Amount>,
+    #[serde(flatten)]
+    money: MoneyJson,
     alerts: u64,
     /// Those whose amount is not known.
     unpriced: u64,
@@ -101,6 +101,7 @@ struct MonitoredCountJson {
 
 stands_for!(InsightsJson, Insights, { lapsing, kinds, days, response_times, undated,
     monitored } { utc_offset: calendar });
+stands_for!(LapsingJson, Lapsing, { quarter, soon, money, alerts, unpriced } {});
 stands_for!(KindCountJson, KindCount, { provider, waiting, answered, late, missed } { r#type: alert_type });
 stands_for!(DayCountJson, DayCount, { day, provider, raised, refunded, not_refunded, not_settled, invalid, missed } {});
 stands_for!(ResponseTimeJson, ResponseTime, { minutes, alerts } {});
@@ -113,30 +114,5 @@ impl Member<Calendar> for i32 {
 
     fn field(self) -> Calendar {
         Calendar::of_minutes(self).unwrap_or_default()
-    }
-}
-
-impl Member<Lapsing> for LapsingJson {
-    fn of(field: Lapsing) -> Self {
-        let Lapsing { quarter, soon, alerts, money: Money { amount, currency }, unpriced } = field;
-        Self {
-            quarter: quarter.map(Text),
-            soon,
-            currency: currency.as_str().to_owned(),
-            amount: Text(amount),
-            alerts,
-            unpriced,
-        }
-    }
-
-    fn field(self) -> Lapsing {
-        let money = Money { amount: self.amount.0, currency: Currency::new(self.currency) };
-        Lapsing {
-            quarter: self.quarter.map(|quarter| quarter.0),
-            soon: self.soon,
-            alerts: self.alerts,
-            money,
-            unpriced: self.unpriced,
-        }
     }
 }

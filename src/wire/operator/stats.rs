@@ -42,22 +42,30 @@ pub struct CountJson {
 /// Money that waits for an answer in one currency.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct AtRiskJson {
-    currency: String,
-    amount: Text<Amount>,
+pub(crate) struct AtRiskJson {
+    #[serde(flatten)]
+    money: MoneyJson,
     alerts: u64,
 }
 
 /// The sum of alerts in one currency.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct CurrencySumJson {
-    currency: String,
-    /// The sum of those whose amount is known.
-    amount: Text<Amount>,
+pub(crate) struct CurrencySumJson {
+    #[serde(flatten)]
+    money: MoneyJson,
     alerts: u64,
     /// Those whose amount is not known.
     unpriced: u64,
+}
+
+/// A sum in one currency.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct MoneyJson {
+    currency: Text<Currency>,
+    /// The sum of those whose amount is known.
+    amount: Text<Amount>,
 }
 
 impl CountsJson {
@@ -84,34 +92,6 @@ fn sums(counts: &[Count], word: impl Fn(&Count) -> &str) -> Map<String, Value> {
 
 stands_for!(CountJson, Count, { day, provider, status, outcome, expired, alerts } { r#type: alert_type });
 
-impl From<AtRisk> for AtRiskJson {
-    fn from(risk: AtRisk) -> Self {
-        let Money { amount, currency } = risk.money;
-        Self { currency: currency.as_str().to_owned(), amount: Text(amount), alerts: risk.alerts }
-    }
-}
-
-impl From<AtRiskJson> for AtRisk {
-    fn from(json: AtRiskJson) -> Self {
-        Self { alerts: json.alerts, money: Money { amount: json.amount.0, currency: Currency::new(json.currency) } }
-    }
-}
-
-impl From<CurrencySum> for CurrencySumJson {
-    fn from(sum: CurrencySum) -> Self {
-        let Money { amount, currency } = sum.money;
-        Self {
-            currency: currency.as_str().to_owned(),
-            amount: Text(amount),
-            alerts: sum.alerts,
-            unpriced: sum.unpriced,
-        }
-    }
-}
-
-impl From<CurrencySumJson> for CurrencySum {
-    fn from(json: CurrencySumJson) -> Self {
-        let money = Money { amount: json.amount.0, currency: Currency::new(json.currency) };
-        Self { alerts: json.alerts, money, unpriced: json.unpriced }
-    }
-}
+stands_for!(MoneyJson, Money, { currency, amount } {});
+stands_for!(AtRiskJson, AtRisk, { money, alerts } {});
+stands_for!(CurrencySumJson, CurrencySum, { money, alerts, unpriced } {});

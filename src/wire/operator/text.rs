@@ -10,8 +10,8 @@ use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, from_iso, to_iso};
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
-    AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, DeliveryId, DeliveryState, EndpointId,
-    EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+    AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, Currency, DeliveryId, DeliveryState,
+    EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
 };
 
 /// A scalar of the domain as a JSON string.
@@ -143,6 +143,16 @@ impl Scalar for EndpointUrl {
 
     fn read(text: String) -> Option<Self> {
         Self::parse(&text, PlainHttp::Allowed).ok()
+    }
+}
+
+impl Scalar for Currency {
+    fn write(&self) -> Cow<'_, str> {
+        self.as_str().into()
+    }
+
+    fn read(text: String) -> Option<Self> {
+        Some(Self::new(text))
     }
 }
 

@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use crate::domain::time::Timestamp;
 use crate::domain::url::EndpointUrl;
 use crate::domain::{
-    AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, DeliveryId, DeliveryState, EndpointId,
-    EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+    AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, Currency, DeliveryId, DeliveryState,
+    EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
 };
 use crate::wire::operator::Text;
 
@@ -50,5 +50,5 @@ described!({"type": "string", "format": "date"}: NaiveDate);
 described!({"type": "string", "format": "date-time"}: Timestamp);
 described!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}: Amount);
 described!({"type": "string", "pattern": "^[0-9a-f]{64}$"}: [u8; 32]);
-described!({"type": "string"}: AlertStatus, AlertType, EventKind, Provider, EndpointUrl, Secret);
+described!({"type": "string"}: AlertStatus, AlertType, Currency, EventKind, Provider, EndpointUrl, Secret);
 described!({"type": "string", "enum": Self::ALL.map(Self::as_str)}: CardScheme, DeliveryState, Environment, KeyScope);
