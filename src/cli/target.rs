@@ -134,37 +134,21 @@ impl RemoteArgs {
             Some(name) => Some(name),
             None => lookup(DIALECT).map(|text| dialect(&text)).transpose()?,
         };
-        let by_credential = match credential {
-            AccessCredential::ApiKey(_) => Dialect::Current,
-            AccessCredential::ClientCredentials { .. } => Dialect::Older,
-        };
-        let insecure_http = self.insecure_http || profile.insecure_http;
-        let tls = tls_of(&profile);
         let prefix = told([Some(name_in(&credential)), operator_key.as_ref().map(Secret::reveal)]);
-        Ok(Some(RemoteTarget {
-            profile: name,
-            url: BaseUrl::parse(&url, PlainHttp::when(insecure_http, "say --insecure-http"))
-                .map_err(|error| Misused(format!("the base URL {error}")))?,
-            dialect: spoken.map(Dialect::from).or(profile.dialect).unwrap_or(by_credential),
+        // A flag and the environment are stronger than the profile.
+        let profile = Profile {
+            insecure_http: self.insecure_http || profile.insecure_http,
+            dialect: spoken.map(Dialect::from).or(profile.dialect),
             environment: match (self.production, prefix) {
                 (true, _) | (_, Some(Environment::Production)) => Some(Environment::Production),
                 (false, prefix) => profile.environment.or(prefix),
             },
-            read_only: profile.read_only,
-            page_size: profile.page_size,
-            refresh: profile.refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
-            auto_rules: profile.auto_rules,
-            credential_source,
-            credential,
-            operator_key,
-            company_parameter: self
-                .company_parameter
-                .clone()
-                .or(profile.company_parameter)
-                .unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
-            tls: self.tls.files().or(tls),
-            person: None,
-        }))
+            company_parameter: self.company_parameter.clone().or(profile.company_parameter),
+            ..profile
+        };
+        let target = RemoteTarget::new(&url, name, profile, credential, credential_source)?;
+        let tls = self.tls.files().or(target.tls.clone());
+        Ok(Some(RemoteTarget { operator_key, tls, ..target }))
     }
 
     /// Whether this machine's own alerts are meant.
@@ -277,33 +261,44 @@ impl RemoteArgs {
     }
 }
 
-/// The files of TLS that a profile names.
-fn tls_of(Profile { ca_file, client_certificate, client_key, .. }: &Profile) -> TlsFiles {
-    TlsFiles {
-        ca_file: ca_file.clone(),
-        client_certificate: client_certificate.clone(),
-        client_key: client_key.clone(),
-    }
-}
-
 impl RemoteTarget {
     /// The deployment of a profile, with a credential that is not kept yet.
     pub(super) fn of_profile(NamedProfile { name, profile }: &NamedProfile, secret: Secret) -> anyhow::Result<Self> {
+        let credential = access_credential(profile.client_id.clone(), secret);
+        Self::new(&profile.url, Some(name.clone()), profile.clone(), credential, CredentialSource::Typed)
+    }
+
+    /// The deployment at an address, set up as a profile says, which is an empty one where none is meant.
+    fn new(
+        url: &str,
+        name: Option<ProfileName>,
+        profile: Profile,
+        credential: AccessCredential,
+        credential_source: CredentialSource,
+    ) -> anyhow::Result<Self> {
         let plain_http = PlainHttp::when(profile.insecure_http, "say --insecure-http");
+        let by_credential = match credential {
+            AccessCredential::ApiKey(_) => Dialect::Current,
+            AccessCredential::ClientCredentials { .. } => Dialect::Older,
+        };
         Ok(Self {
-            profile: Some(name.clone()),
-            url: BaseUrl::parse(&profile.url, plain_http).map_err(|error| Misused(format!("the base URL {error}")))?,
-            dialect: profile.spoken_dialect(),
+            profile: name,
+            url: BaseUrl::parse(url, plain_http).map_err(|error| Misused(format!("the base URL {error}")))?,
+            dialect: profile.dialect.unwrap_or(by_credential),
             environment: profile.environment,
             read_only: profile.read_only,
             page_size: profile.page_size,
             refresh: profile.refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
-            auto_rules: profile.auto_rules.clone(),
-            credential_source: CredentialSource::Typed,
-            credential: access_credential(profile.client_id.clone(), secret),
+            tls: TlsFiles {
+                ca_file: profile.ca_file,
+                client_certificate: profile.client_certificate,
+                client_key: profile.client_key,
+            },
+            auto_rules: profile.auto_rules,
+            credential_source,
+            credential,
             operator_key: None,
-            company_parameter: profile.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
-            tls: tls_of(profile),
+            company_parameter: profile.company_parameter.unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
             person: None,
         })
     }
