@@ -4,6 +4,7 @@
 //! NUL.
 
 use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -72,19 +73,25 @@ impl rusqlite::ToSql for SqlCell<'_> {
     }
 }
 
-impl ToSql for SqlCell<'_> {
+impl fmt::Debug for dyn ToCell + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+}
+
+impl<'v> ToSql for &'v (dyn ToCell + 'v) {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        match self {
-            Self::Null => Ok(IsNull::Yes),
-            Self::Number(number) => number.to_sql(kind, out),
-            Self::Flag(flag) if *kind == Type::BOOL => flag.to_sql(kind, out),
-            Self::Flag(flag) => i64::from(*flag).to_sql(kind, out),
-            Self::Text(text) if *kind != Type::BYTEA && text.contains('\0') => {
+        match self.cell() {
+            SqlCell::Null => Ok(IsNull::Yes),
+            SqlCell::Number(number) => number.to_sql(kind, out),
+            SqlCell::Flag(flag) if *kind == Type::BOOL => flag.to_sql(kind, out),
+            SqlCell::Flag(flag) => i64::from(flag).to_sql(kind, out),
+            SqlCell::Text(text) if *kind != Type::BYTEA && text.contains('\0') => {
                 text.replace('\0', "\u{fffd}").to_sql(kind, out)
             }
-            Self::Text(text) => text.to_sql(kind, out),
-            Self::Bytes(bytes) => bytes.to_sql(kind, out),
-            Self::Id(id) => id.to_sql(kind, out),
+            SqlCell::Text(text) => text.to_sql(kind, out),
+            SqlCell::Bytes(bytes) => bytes.to_sql(kind, out),
+            SqlCell::Id(id) => id.to_sql(kind, out),
         }
     }
 
@@ -146,17 +153,29 @@ impl<'c, T: FromCell<'c>> FromCell<'c> for Option<T> {
     }
 }
 
-impl ToCell for str {
-    fn cell(&self) -> SqlCell<'_> {
-        SqlCell::Text(self)
-    }
+macro_rules! values {
+    ($($kind:ty: |$value:ident| $cell:expr),+ $(,)?) => {$(
+        impl ToCell for $kind {
+            fn cell(&self) -> SqlCell<'_> {
+                let $value = self;
+                $cell
+            }
+        }
+    )+};
 }
 
-impl ToCell for String {
-    fn cell(&self) -> SqlCell<'_> {
-        SqlCell::Text(self)
-    }
-}
+values!(
+    str: |text| SqlCell::Text(text),
+    String: |text| SqlCell::Text(text),
+    [u8]: |bytes| SqlCell::Bytes(bytes),
+    Vec<u8>: |bytes| SqlCell::Bytes(bytes),
+    bool: |flag| SqlCell::Flag(*flag),
+    u16: |number| SqlCell::Number((*number).into()),
+    u32: |number| SqlCell::Number((*number).into()),
+    i64: |number| SqlCell::Number(*number),
+    Timestamp: |moment| SqlCell::Number(moment.timestamp_micros()),
+    Uuid: |id| SqlCell::Id(*id),
+);
 
 impl<'c> FromCell<'c> for &'c str {
     fn of(cell: SqlCell<'c>) -> StoreResult<Self> {
@@ -176,18 +195,6 @@ impl FromCell<'_> for String {
 impl FromCell<'_> for Arc<str> {
     fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         <&str>::of(cell).map(Self::from)
-    }
-}
-
-impl ToCell for [u8] {
-    fn cell(&self) -> SqlCell<'_> {
-        SqlCell::Bytes(self)
-    }
-}
-
-impl ToCell for Vec<u8> {
-    fn cell(&self) -> SqlCell<'_> {
-        SqlCell::Bytes(self)
     }
 }
 
@@ -215,12 +222,6 @@ impl<const N: usize> FromCell<'_> for [u8; N] {
     }
 }
 
-impl ToCell for bool {
-    fn cell(&self) -> SqlCell<'_> {
-        SqlCell::Flag(*self)
-    }
-}
-
 impl FromCell<'_> for bool {
     fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         match cell {
@@ -231,22 +232,10 @@ impl FromCell<'_> for bool {
     }
 }
 
-impl ToCell for Timestamp {
-    fn cell(&self) -> SqlCell<'_> {
-        SqlCell::Number(self.timestamp_micros())
-    }
-}
-
 impl FromCell<'_> for Timestamp {
     fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         let micros = i64::of(cell)?;
         Self::from_timestamp_micros(micros).ok_or_else(|| StoreError::Corrupt(format!("the moment {micros}")))
-    }
-}
-
-impl ToCell for i64 {
-    fn cell(&self) -> SqlCell<'_> {
-        SqlCell::Number(*self)
     }
 }
 
@@ -258,12 +247,6 @@ impl FromCell<'_> for i64 {
 
 macro_rules! small_numbers {
     ($($number:ty),+) => {$(
-        impl ToCell for $number {
-            fn cell(&self) -> SqlCell<'_> {
-                SqlCell::Number(i64::from(*self))
-            }
-        }
-
         impl FromCell<'_> for $number {
             fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
                 let number = i64::of(cell)?;
@@ -273,20 +256,7 @@ macro_rules! small_numbers {
     )+};
 }
 
-small_numbers!(u16, u32);
-
-impl FromCell<'_> for u64 {
-    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
-        let number = i64::of(cell)?;
-        Self::try_from(number).map_err(|_| StoreError::Corrupt(format!("the number {number}")))
-    }
-}
-
-impl ToCell for Uuid {
-    fn cell(&self) -> SqlCell<'_> {
-        SqlCell::Id(*self)
-    }
-}
+small_numbers!(u16, u32, u64);
 
 impl FromCell<'_> for Uuid {
     fn of(cell: SqlCell<'_>) -> StoreResult<Self> {

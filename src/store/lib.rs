@@ -10,6 +10,7 @@ use avert_domain as domain;
 use avert_outbound as outbound;
 
 mod access;
+mod alert_rows;
 mod alerts;
 mod attempts;
 mod audit;

@@ -20,7 +20,7 @@ use super::cells::{FromCell, SqlCell, ToCell};
 use super::postgres::{Connection, Unit as OnPostgres, Work, WorkFault, is_beside_service, is_dead, is_taken};
 use super::seal::Seal;
 use super::sealed::KEY_CHECK;
-use super::sqlite::{Shared, audit, is_duplicate};
+use super::sqlite::{Memory, Unit as OnSqlite, audit, is_duplicate};
 use super::{StoreError, StoreResult};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
@@ -72,7 +72,7 @@ pub(super) struct UnitOfWork<'u> {
 
 /// What units of work know of their database.
 pub(super) enum UnitContext<'u> {
-    Sqlite(&'u Shared),
+    Sqlite(Memory<'u>),
     Postgres(&'u OnPostgres<'u>),
 }
 
@@ -108,6 +108,11 @@ fn bound<'c>(
     Ok(statement)
 }
 
+/// Values as PostgreSQL takes them.
+fn typed<'v>(values: BoundValues<'v>) -> Vec<&'v (dyn ToSql + Sync)> {
+    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
 /// The text of a statement for PostgreSQL.
 fn for_postgres(sql: &str) -> Arc<str> {
     static KNOWN: LazyLock<Mutex<HashMap<String, Arc<str>>>> = LazyLock::new(Mutex::default);
@@ -127,15 +132,12 @@ fn rewritten(sql: &str) -> String {
     of_postgres.replace("/*+", "").replace("*/", "").replace('?', "$")
 }
 
-impl<'u> StoreRows<'u> {
+impl StoreRows<'_> {
     /// Runs a statement that has no answer; how many rows it changed.
     pub(super) async fn run(&self, sql: &str, values: BoundValues<'_>) -> Work<u64> {
         match self {
             Self::Sqlite(conn) => Ok(bound(&locked(conn), sql, values)?.raw_execute()? as u64),
-            Self::Postgres(conn) => {
-                let cells: Vec<SqlCell<'_>> = values.iter().map(|value| value.cell()).collect();
-                conn.run(&for_postgres(sql), &with_types(&cells)).await
-            }
+            Self::Postgres(conn) => conn.run(&for_postgres(sql), &typed(values)).await,
         }
     }
 
@@ -151,13 +153,10 @@ impl<'u> StoreRows<'u> {
                 Err(error) if is_duplicate(&error) => Err(taken().into()),
                 done => Ok(done.map(drop)?),
             },
-            Self::Postgres(conn) => {
-                let cells: Vec<SqlCell<'_>> = values.iter().map(|value| value.cell()).collect();
-                match conn.try_run(&for_postgres(sql), &with_types(&cells)).await? {
-                    Err(error) if is_taken(&error) => Err(taken().into()),
-                    done => Ok(done.map(drop)?),
-                }
-            }
+            Self::Postgres(conn) => match conn.try_run(&for_postgres(sql), &typed(values)).await? {
+                Err(error) if is_taken(&error) => Err(taken().into()),
+                done => Ok(done.map(drop)?),
+            },
         }
     }
 
@@ -194,8 +193,7 @@ impl<'u> StoreRows<'u> {
                 Ok(all)
             }
             Self::Postgres(conn) => {
-                let cells: Vec<SqlCell<'_>> = values.iter().map(|value| value.cell()).collect();
-                let rows = conn.query(&for_postgres(sql), &with_types(&cells)).await?;
+                let rows = conn.query(&for_postgres(sql), &typed(values)).await?;
                 rows.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
             }
         }
@@ -225,9 +223,8 @@ impl<'u> StoreRows<'u> {
         read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Vec<T>> {
         let Self::Postgres(conn) = self else { return self.all(sql, values, read).await };
-        let cells: Vec<SqlCell<'_>> = values.iter().map(|value| value.cell()).collect();
-        let typed: Vec<_> = cells.iter().map(|cell| (cell as &(dyn ToSql + Sync), cell.kind())).collect();
-        conn.typed(&rewritten(sql), &typed).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
+        let values: Vec<_> = values.iter().map(|value| (value as &(dyn ToSql + Sync), value.cell().kind())).collect();
+        conn.typed(&rewritten(sql), &values).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
     }
 
     /// Locks rows until the end, where others can be at work beside.
@@ -235,14 +232,6 @@ impl<'u> StoreRows<'u> {
         match self {
             Self::Sqlite(_) => Ok(()),
             Self::Postgres(_) => self.all(sql, values, |_| Ok(())).await.map(drop),
-        }
-    }
-
-    /// The connection to SQLite, where it is that.
-    pub(super) fn sqlite(&self) -> Work<MutexGuard<'_, &'u mut rusqlite::Connection>> {
-        match self {
-            Self::Sqlite(conn) => Ok(locked(conn)),
-            Self::Postgres(_) => Err(StoreError::Unusable("a unit of work on two databases".to_owned()).into()),
         }
     }
 
@@ -262,7 +251,7 @@ impl UnitOfWork<'_> {
     /// This process.
     pub(super) fn own(&self) -> InstanceId {
         match &self.database {
-            UnitContext::Sqlite(shared) => shared.instances.own(),
+            UnitContext::Sqlite(memory) => memory.shared.instances.own(),
             UnitContext::Postgres(unit) => unit.shared.own,
         }
     }
@@ -270,8 +259,16 @@ impl UnitOfWork<'_> {
     /// Returns whether another process serves on this database, and this one does not.
     pub(super) async fn is_beside_service(&self) -> Work<bool> {
         match &self.database {
-            UnitContext::Sqlite(shared) => Ok(shared.instances.is_beside_service()),
+            UnitContext::Sqlite(memory) => Ok(memory.shared.instances.is_beside_service()),
             UnitContext::Postgres(unit) => is_beside_service(&unit.conn, unit.shared.own).await,
+        }
+    }
+
+    /// Does a part of it as only SQLite does.
+    pub(super) fn with_sqlite<T>(&self, part: impl FnOnce(&mut OnSqlite<'_>) -> StoreResult<T>) -> Work<T> {
+        match (&self.rows, &self.database) {
+            (StoreRows::Sqlite(conn), UnitContext::Sqlite(memory)) => Ok(memory.with(&mut locked(conn), part)?),
+            _ => Err(StoreError::Unusable("a unit of work on two databases".to_owned()).into()),
         }
     }
 
@@ -286,8 +283,8 @@ impl UnitOfWork<'_> {
     /// Reads the column of [`UnitOfWork::dead`].
     pub(super) fn is_dead(&self, row: &StoredRow<'_>, column: usize) -> Work<bool> {
         Ok(match &self.database {
-            UnitContext::Sqlite(shared) => {
-                row.get::<Option<_>>(column)?.is_some_and(|instance| shared.instances.is_dead(instance))
+            UnitContext::Sqlite(memory) => {
+                row.get::<Option<_>>(column)?.is_some_and(|instance| memory.is_dead(instance))
             }
             UnitContext::Postgres(_) => row.get::<Option<_>>(column)?.unwrap_or_default(),
         })
@@ -296,7 +293,7 @@ impl UnitOfWork<'_> {
     /// The seal that a row was sealed with, by the proof in this column of it.
     pub(super) fn seal_of(&self, row: &StoredRow<'_>, column: usize) -> Work<Seal> {
         let key = match &self.database {
-            UnitContext::Sqlite(shared) => &shared.data_key,
+            UnitContext::Sqlite(memory) => &memory.shared.data_key,
             UnitContext::Postgres(unit) => &unit.shared.data_key,
         };
         Ok(key.seal(row.get(column)?)?)
@@ -330,7 +327,9 @@ impl UnitOfWork<'_> {
     /// The same of somebody else.
     pub(super) fn note_of(&self, by: &Actor, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
         match &self.database {
-            UnitContext::Sqlite(_) => audit::record_of(&*self.sqlite()?, by, organization, note, at)?,
+            UnitContext::Sqlite(_) => {
+                self.with_sqlite(|unit| audit::record_of(unit.conn, by, organization, note, at))?
+            }
             UnitContext::Postgres(unit) => unit.note_of(by, organization, note, at),
         }
         Ok(())
@@ -354,12 +353,18 @@ pub(super) enum Way {
     Read,
     /// Reading what may have to look at much, in its owner's turn.
     List(Option<OrganizationId>),
+    /// The same of one statement.
+    Turn(OrganizationId),
     /// A write that readers can see: a new change number, and everybody who watches is woken.
     Visible,
     /// The same with many rows.
     VisibleMuch,
     /// Leases and claims: nobody's view changes.
     Quiet,
+    /// The same before a call whose answer has to be committed.
+    Claim,
+    /// The end of an attempt whose call was made: visible, and with a connection kept for it.
+    Answered,
 }
 
 /// A unit of work on what it is given.
@@ -388,11 +393,6 @@ pub(super) trait Units: Clone + Send + Sync + 'static {
 pub(super) fn driven<T>(work: BoxFuture<'_, Work<T>>) -> StoreResult<T> {
     let waits = || StoreError::Unavailable("a unit of work waited for something beside its database".to_owned());
     work.now_or_never().ok_or_else(waits)?.map_err(StoreError::from)
-}
-
-/// Cells as values of PostgreSQL.
-fn with_types<'c>(cells: &'c [SqlCell<'_>]) -> Vec<&'c (dyn ToSql + Sync)> {
-    cells.iter().map(|cell| cell as &(dyn ToSql + Sync)).collect()
 }
 
 #[cfg(test)]

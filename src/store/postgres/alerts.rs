@@ -6,12 +6,14 @@ use super::counts::NO_DAY;
 use super::fault::Work;
 use super::handle::{PostgresStore, WriteKind};
 use super::unit::Unit;
-use super::{alike, expiry, find, ingest, insights, list, rows, sums};
+use super::{expiry, find, ingest, insights, list, rows, sums};
 use crate::domain::time::Timestamp;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count, CurrencySum,
     FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert,
 };
+use crate::store::sql::{Units as _, Way};
+use crate::store::subjects::alike::alike;
 use crate::store::{AlertStore, StoreResult};
 
 #[async_trait]
@@ -35,7 +37,8 @@ impl AlertStore for PostgresStore {
     }
 
     async fn alike(&self, organization: OrganizationId, ids: Vec<AlertId>) -> StoreResult<Vec<(Alert, Vec<Alert>)>> {
-        self.read(|unit| Box::pin(alike::alike(unit, organization, &ids))).await
+        let given = (organization, ids);
+        self.unit(Way::List(Some(organization)), given, |unit, (of, ids)| Box::pin(alike(unit, *of, ids))).await
     }
 
     async fn count_alerts(&self, organization: OrganizationId) -> StoreResult<u64> {

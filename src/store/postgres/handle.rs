@@ -42,7 +42,7 @@ pub(super) enum WriteKind {
 pub(super) const PATIENCE: Duration = Duration::from_secs(7);
 
 /// The same for what a network has answered, which waits for a connection as long as callers do.
-const ANSWERED_PATIENCE: Duration = Duration::from_secs(15);
+pub(super) const ANSWERED_PATIENCE: Duration = Duration::from_secs(15);
 
 /// The same for what works on many rows.
 pub(super) const LONG_PATIENCE: Duration = Duration::from_secs(60);
@@ -106,14 +106,6 @@ impl PostgresStore {
         work: impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync,
     ) -> StoreResult<T> {
         self.repeat(Mode::Write(kind), PATIENCE, work).await
-    }
-
-    /// The same of an attempt whose call was made.
-    pub(super) async fn write_answered<'r, T: Send>(
-        &'r self,
-        work: impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync,
-    ) -> StoreResult<T> {
-        self.repeat(Mode::Write(WriteKind::Answered), ANSWERED_PATIENCE, work).await
     }
 
     /// The same with many rows.

@@ -17,6 +17,7 @@ use crate::domain::intake::merge;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertId, AlertPatch, EventKind, IngestReport, OrganizationId};
 use crate::store::StoreError;
+use crate::store::alert_rows::Stored;
 
 /// Takes alerts in, all in one unit of work.
 pub(super) async fn ingest(
@@ -106,7 +107,7 @@ impl Batch {
         keys.dedup();
         rows::lock(conn, &keys).await?;
         let mut batch = Self { entries: Vec::new(), by_id: HashMap::new(), by_identity: HashMap::new() };
-        for rows::Stored { key, alert } in rows::read_by_keys(conn, &keys).await? {
+        for Stored { key, alert } in rows::read_by_keys(conn, &keys).await? {
             batch.add(Entry { stored: Some((key, alert.clone())), alert, event: None });
         }
         Ok(batch)

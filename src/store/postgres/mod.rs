@@ -2,8 +2,6 @@
 //! tells others that this process lives and hears what they have changed.
 
 mod alerts;
-mod alike;
-mod attempts;
 mod audit;
 mod chain;
 mod clock;
@@ -29,6 +27,7 @@ mod look;
 pub mod migrate;
 mod named;
 mod opening;
+pub(super) mod outcomes;
 mod pool;
 mod retention;
 mod rows;

@@ -11,36 +11,18 @@ use super::columns::{Columns, ManyCells};
 use super::connection::Connection;
 use super::fault::Work;
 use super::statements::{cell, micros, optional_moment};
-use crate::domain::field::{Access, Field, Kind};
+use crate::domain::field::{Field, Kind};
 use crate::domain::fold::fold;
 use crate::domain::{Alert, AlertId, Amount, Deadline, OrganizationId, Outcome};
+use crate::store::StoreError;
+use crate::store::alert_rows::{Stored, amount, selection, set};
 use crate::store::searched::{find_text, search_text};
-use crate::store::{StoreError, StoreResult};
-
-/// The columns of the fields that have one.
-fn columns<R>(fields: &'static [Field<R>]) -> impl Iterator<Item = &'static str> {
-    fields.iter().filter_map(|field| field.column)
-}
-
-/// A SELECT of what [`alert_of`] reads, in its order.
-fn selection(condition: &str) -> String {
-    let of_alert = ["key", "deadline"].into_iter().chain(columns(Alert::FIELDS)).map(|column| format!("a.{column}"));
-    let columns: Vec<String> = of_alert.chain(columns(Outcome::FIELDS).map(|column| format!("o.{column}"))).collect();
-    format!("SELECT {} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE {condition}", columns.join(", "))
-}
 
 static READ_BY_KEYS: LazyLock<String> = LazyLock::new(|| selection("a.key = ANY($1)"));
 static READ_BY_IDS: LazyLock<String> = LazyLock::new(|| selection("a.organization = $1 AND a.id = ANY($2)"));
 static READ_BY_KEY: LazyLock<String> = LazyLock::new(|| selection("a.key = $1"));
 static READ_BY_ID: LazyLock<String> =
     LazyLock::new(|| selection("a.organization = (SELECT key FROM organization WHERE id = $1) AND a.id = $2"));
-
-/// An alert with its row's key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stored {
-    pub(super) key: i64,
-    pub(super) alert: Alert,
-}
 
 /// The key of an organization.
 pub(super) async fn organization_key(conn: &Connection, id: OrganizationId) -> Work<Option<i64>> {
@@ -118,16 +100,6 @@ fn read_fields<R>(row: &Row, mut at: usize, fields: &[Field<R>], into: &mut R) -
         at += 1;
     }
     Ok(at)
-}
-
-fn set<R, T>(into: &mut R, access: &Access<R, T>, value: Option<T>) {
-    if let Some(value) = value {
-        (access.set)(into, value);
-    }
-}
-
-fn amount(text: &str) -> StoreResult<Amount> {
-    text.parse().map_err(|_| StoreError::Corrupt(format!("the amount {text:?}")))
 }
 
 /// Columns of `alert`: its key, those beside the table of fields, and those of the fields.

@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::fault::Work;
 use crate::domain::time::Timestamp;
-use crate::store::{StoreError, StoreResult};
+use crate::store::StoreError;
+pub(super) use crate::store::alert_rows::{micros, moment};
 
 /// Values of a statement.
 pub(in crate::store) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -16,16 +17,6 @@ pub(in crate::store) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 /// The first column of a row, which mostly is the only one.
 pub(super) fn cell<T: FromSqlOwned>(row: &Row) -> Work<T> {
     Ok(row.try_get(0)?)
-}
-
-/// Moments as they are stored.
-pub(super) fn micros(moment: Timestamp) -> i64 {
-    moment.timestamp_micros()
-}
-
-/// A stored moment.
-pub(super) fn moment(micros: i64) -> StoreResult<Timestamp> {
-    Timestamp::from_timestamp_micros(micros).ok_or_else(|| StoreError::Corrupt(format!("the moment {micros}")))
 }
 
 /// A moment in a column.

@@ -1,7 +1,7 @@
 //! Units of work that are written once, on PostgreSQL.
 
 use super::fault::Work;
-use super::handle::{LONG_PATIENCE, Mode, PATIENCE, PostgresStore, WriteKind};
+use super::handle::{ANSWERED_PATIENCE, LONG_PATIENCE, Mode, PATIENCE, PostgresStore, WriteKind};
 use super::retention;
 use super::unit::Unit;
 use crate::domain::time::Timestamp;
@@ -16,12 +16,16 @@ impl Units for PostgresStore {
         given: A,
         job: Job<A, T>,
     ) -> StoreResult<T> {
+        if let Way::Claim = way {
+            self.pool.keep().await?;
+        }
         let (mode, patience) = match way {
-            Way::Look | Way::AtOnce => (Mode::Look, PATIENCE),
+            Way::Look | Way::AtOnce | Way::Turn(_) => (Mode::Look, PATIENCE),
             Way::Read | Way::List(_) => (Mode::Read, PATIENCE),
             Way::Visible => (Mode::Write(WriteKind::Visible), PATIENCE),
             Way::VisibleMuch => (Mode::Write(WriteKind::Visible), LONG_PATIENCE),
-            Way::Quiet => (Mode::Write(WriteKind::Quiet), PATIENCE),
+            Way::Quiet | Way::Claim => (Mode::Write(WriteKind::Quiet), PATIENCE),
+            Way::Answered => (Mode::Write(WriteKind::Answered), ANSWERED_PATIENCE),
         };
         self.repeat(mode, patience, |unit| Box::pin(done(unit, job, &given))).await
     }

@@ -8,7 +8,7 @@ use super::readers::Reader;
 use super::rows::organization_key;
 use super::statements::{Statements as _, cell};
 use super::writer::WriteKind;
-use super::{alike, audit, expiry, find, ingest, insights, list, sums};
+use super::{audit, expiry, find, ingest, insights, list, sums};
 use crate::domain::audit::AuditNote;
 use crate::domain::batch;
 use crate::domain::time::Timestamp;
@@ -16,6 +16,8 @@ use crate::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count, CurrencySum,
     FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert,
 };
+use crate::store::sql::{Units as _, Way};
+use crate::store::subjects::alike::alike;
 use crate::store::{AlertStore, StoreResult};
 
 #[async_trait]
@@ -55,7 +57,8 @@ impl AlertStore for SqliteStore {
     }
 
     async fn alike(&self, organization: OrganizationId, ids: Vec<AlertId>) -> StoreResult<Vec<(Alert, Vec<Alert>)>> {
-        self.read_list(organization, move |reader| alike::alike(reader, organization, &ids)).await
+        let given = (organization, ids);
+        self.unit(Way::List(Some(organization)), given, |unit, (of, ids)| Box::pin(alike(unit, *of, ids))).await
     }
 
     async fn count_alerts(&self, organization: OrganizationId) -> StoreResult<u64> {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use chrono::TimeDelta;
 use rusqlite::Connection;
 
-use super::instance::Instances;
 use super::statements::{Statements as _, micros, moment};
+use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{DeliveryEnd, sendable_at};
 use crate::domain::{InstanceId, OrganizationId, lease};
@@ -51,12 +51,8 @@ struct LeasedTogether {
 /// How many deliveries are leased once those wait again that were leased by a dead process or are past their lease;
 /// leases are given for so long. What was leased together is looked at as one: a claim happens often, and while much is
 /// in flight.
-pub(in crate::store) fn in_hand(
-    conn: &Connection,
-    instances: &Instances,
-    now: Timestamp,
-    term: TimeDelta,
-) -> StoreResult<InHand> {
+pub(in crate::store) fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> StoreResult<InHand> {
+    let conn = &*unit.conn;
     let leased = "SELECT e.key, l.lease_until, l.instance, l.count, o.id, e.disabled_at IS NOT NULL
         FROM (SELECT endpoint, lease_until, instance, count(*) AS count FROM delivery INDEXED BY delivery_leased
               WHERE state = 'leased' GROUP BY endpoint, lease_until, instance) l
@@ -75,7 +71,7 @@ pub(in crate::store) fn in_hand(
     let mut known: HashMap<InstanceId, bool> = HashMap::new();
     let mut in_hand = InHand::default();
     for leased in leased {
-        let dead = *known.entry(leased.instance).or_insert_with(|| instances.is_dead(leased.instance));
+        let dead = *known.entry(leased.instance).or_insert_with(|| unit.shared.instances.is_dead(leased.instance));
         if lease::is_held(leased.until.map(moment).transpose()?, term, dead, now) {
             in_hand.add(leased.endpoint, leased.organization, leased.count);
         } else {
@@ -93,12 +89,12 @@ pub(in crate::store) fn in_hand(
 
 /// Leases these deliveries.
 pub(in crate::store) fn lease_all(
-    conn: &Connection,
-    own: InstanceId,
+    unit: &Unit<'_>,
     keys: &[i64],
     now: Timestamp,
     until: Timestamp,
 ) -> StoreResult<HashMap<i64, Leased>> {
+    let (conn, own) = (&*unit.conn, unit.own());
     let mut lease = conn.prepare_cached(
         "UPDATE delivery SET state = 'leased', generation = generation + 1, lease_until = ?2, instance = ?3, since = ?4
          WHERE key = ?1",

@@ -7,13 +7,14 @@ use super::events::{self, Recipients};
 use super::find_index::{self, FindTexts};
 use super::interned::Dictionary;
 use super::named::Named;
-use super::rows::{self, Stored, WordKeys, known_organization};
+use super::rows::{self, WordKeys, known_organization};
 use super::statements::{Statements as _, cell};
 use super::writer::Unit;
 use crate::domain::intake::merge;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertPatch, EventKind, IngestReport, OrganizationId};
 use crate::store::StoreResult;
+use crate::store::alert_rows::Stored;
 use crate::store::searched::search_text;
 
 /// Takes alerts in, all in one unit of work.

@@ -10,19 +10,15 @@ use uuid::Uuid;
 use super::counts::{Cell, CountKey, NO_OUTCOME, day_of};
 use super::interned::Dictionary;
 use super::statements::{micros, moment};
-use crate::domain::field::{Access, Field, Kind};
+use crate::domain::field::{Field, Kind};
 use crate::domain::fold::fold;
 use crate::domain::{Alert, AlertId, Amount, Deadline, OrganizationId, Outcome};
+use crate::store::alert_rows::{Stored, amount, columns, selection, set};
 use crate::store::{StoreError, StoreResult};
 
 /// Columns of `alert` beside those of the table of fields, in the order in which [`bind`] binds them, before the
 /// others.
 const BESIDE: [&str; 6] = ["organization", "outcome", "deadline", "open_deadline", "amount_micros", "changed"];
-
-/// The columns of the fields that have one.
-fn columns<R>(fields: &'static [Field<R>]) -> impl Iterator<Item = &'static str> {
-    fields.iter().filter_map(|field| field.column)
-}
 
 fn alert_columns() -> impl Iterator<Item = &'static str> {
     BESIDE.into_iter().chain(columns(Alert::FIELDS))
@@ -46,22 +42,8 @@ static UPDATE: LazyLock<String> = LazyLock::new(|| {
     format!("UPDATE alert SET {} WHERE key = ?{}", assignments.join(", "), assignments.len() + 1)
 });
 
-/// A SELECT of what [`alert_of`] reads, in its order.
-fn selection(condition: &str) -> String {
-    let of_alert = ["key", "deadline"].into_iter().chain(columns(Alert::FIELDS)).map(|column| format!("a.{column}"));
-    let columns: Vec<String> = of_alert.chain(columns(Outcome::FIELDS).map(|column| format!("o.{column}"))).collect();
-    format!("SELECT {} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE {condition}", columns.join(", "))
-}
-
 static READ_BY_KEY: LazyLock<String> = LazyLock::new(|| selection("a.key = ?1"));
 static READ_BY_ID: LazyLock<String> = LazyLock::new(|| selection("a.organization = ?1 AND a.id = ?2"));
-
-/// An alert with its row's key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stored {
-    pub(super) key: i64,
-    pub(super) alert: Alert,
-}
 
 /// The key of an organization.
 pub(super) fn organization_key(conn: &Connection, id: OrganizationId) -> StoreResult<Option<i64>> {
@@ -193,16 +175,6 @@ fn read_fields<R: 'static>(
         at += 1;
     }
     Ok(at)
-}
-
-fn set<R, T>(into: &mut R, access: &Access<R, T>, value: Option<T>) {
-    if let Some(value) = value {
-        (access.set)(into, value);
-    }
-}
-
-fn amount(text: &str) -> StoreResult<Amount> {
-    text.parse().map_err(|_| StoreError::Corrupt(format!("the amount {text:?}")))
 }
 
 fn reference(conn: &Connection, dictionary: &mut Dictionary, key: Option<i64>) -> StoreResult<Option<Uuid>> {

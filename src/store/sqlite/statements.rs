@@ -5,7 +5,12 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, Params, Row};
 
 use crate::domain::time::Timestamp;
-use crate::store::{StoreError, StoreResult};
+use crate::domain::{
+    AlertId, AttemptId, ClockEpoch, CompanyId, DatabaseId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId,
+    OrganizationId,
+};
+use crate::store::StoreResult;
+pub(super) use crate::store::alert_rows::{micros, moment};
 
 /// Prepared statements of a connection, kept by their text.
 pub(super) trait Statements {
@@ -71,12 +76,37 @@ pub(super) fn cell<T: FromSql>(row: &Row<'_>) -> StoreResult<T> {
     Ok(row.get(0)?)
 }
 
-/// Moments as they are stored.
-pub(super) fn micros(moment: Timestamp) -> i64 {
-    moment.timestamp_micros()
+/// A moment that may not be there.
+pub(super) fn optional_moment(row: &Row<'_>, column: usize) -> StoreResult<Option<Timestamp>> {
+    row.get::<_, Option<i64>>(column)?.map(moment).transpose()
 }
 
-/// A stored moment.
-pub(super) fn moment(micros: i64) -> StoreResult<Timestamp> {
-    Timestamp::from_timestamp_micros(micros).ok_or_else(|| StoreError::Corrupt(format!("the moment {micros}")))
+macro_rules! stored_as_bytes {
+    ($($id:ident),+) => {$(
+        impl ToSql for $id {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                self.0.as_bytes().to_sql()
+            }
+        }
+
+        impl FromSql for $id {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                FromSql::column_result(value).map(|bytes| Self(Uuid::from_bytes(bytes)))
+            }
+        }
+    )+};
 }
+
+stored_as_bytes!(
+    AlertId,
+    AttemptId,
+    ClockEpoch,
+    CompanyId,
+    DatabaseId,
+    DeliveryId,
+    EndpointId,
+    EnrollmentId,
+    EventId,
+    InstanceId,
+    OrganizationId
+);

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::retention;
-use super::writer::{Shared, WriteKind};
+use super::writer::{Memory, WriteKind};
 use crate::domain::time::Timestamp;
 use crate::domain::{Actor, CutOffs, Pruned};
 use crate::store::StoreResult;
@@ -21,19 +21,27 @@ impl Units for SqliteStore {
         job: Job<A, T>,
     ) -> StoreResult<T> {
         let kind = match way {
-            Way::Visible | Way::VisibleMuch => WriteKind::Visible,
-            Way::Quiet => WriteKind::Quiet,
-            Way::Look | Way::AtOnce | Way::Read | Way::List(_) => {
+            Way::Visible | Way::VisibleMuch | Way::Answered => WriteKind::Visible,
+            Way::Quiet | Way::Claim => WriteKind::Quiet,
+            Way::Look | Way::AtOnce | Way::Read | Way::List(_) | Way::Turn(_) => {
                 let (shared, by) = (Arc::clone(&self.shared), Arc::clone(&self.by));
-                let read = move |reader: &mut Reader| driven(job(&unit_of(&mut reader.conn, &shared, &by), &given));
+                let read = move |reader: &mut Reader| {
+                    let memory = Memory::new(&shared, &mut reader.dictionary, 0);
+                    driven(job(&unit_of(&mut reader.conn, memory, &by), &given))
+                };
                 return match way {
                     Way::AtOnce => self.read_at_once(read).await,
                     Way::List(owner) => self.read_list(owner, read).await,
+                    Way::Turn(owner) => self.read_list(owner, read).await,
                     _ => self.read(read).await,
                 };
             }
         };
-        self.write(kind, move |unit, by| driven(job(&unit_of(unit.conn, unit.shared, by), &given))).await
+        self.write(kind, move |unit, by| {
+            let memory = Memory::new(unit.shared, unit.dictionary, unit.change);
+            driven(job(&unit_of(unit.conn, memory, by), &given))
+        })
+        .await
     }
 
     async fn prune_rows(&self, cut_offs: CutOffs, limit: u32, now: Timestamp) -> StoreResult<Pruned> {
@@ -46,6 +54,6 @@ impl Units for SqliteStore {
     }
 }
 
-fn unit_of<'u>(conn: &'u mut Connection, shared: &'u Shared, by: &'u Actor) -> UnitOfWork<'u> {
-    UnitOfWork { rows: on_sqlite(conn), by, database: UnitContext::Sqlite(shared) }
+fn unit_of<'u>(conn: &'u mut Connection, memory: Memory<'u>, by: &'u Actor) -> UnitOfWork<'u> {
+    UnitOfWork { rows: on_sqlite(conn), by, database: UnitContext::Sqlite(memory) }
 }

@@ -2,10 +2,11 @@
 //! its own, all in one transaction, and nobody hears of success before the commit is on the disk. What may come behind
 //! that, for many at once, is done while nobody waits.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -16,7 +17,7 @@ use super::find_index;
 use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
 use super::same_files::SameFiles;
-use super::worker::{Worker, hear};
+use super::worker::{Worker, hear, locked};
 use super::write_turn::Turnstile;
 use crate::domain::event::RenderEvent;
 use crate::domain::{DatabaseId, InstanceId};
@@ -46,8 +47,8 @@ pub(in crate::store) struct Shared {
 }
 
 /// One unit of work, inside its transaction.
-pub(super) struct Unit<'a> {
-    pub(super) conn: &'a mut Connection,
+pub(in crate::store) struct Unit<'a> {
+    pub(in crate::store) conn: &'a mut Connection,
     pub(super) dictionary: &'a mut Dictionary,
     pub(super) shared: &'a Shared,
     /// The number of the commit under way.
@@ -58,6 +59,33 @@ impl Unit<'_> {
     /// This process.
     pub(super) fn own(&self) -> InstanceId {
         self.shared.instances.own()
+    }
+}
+
+/// What a unit of work that is written once has of SQLite beside its connection.
+pub(in crate::store) struct Memory<'u> {
+    pub(in crate::store) shared: &'u Shared,
+    dictionary: Mutex<&'u mut Dictionary>,
+    /// The number of the commit under way.
+    change: i64,
+    /// Processes that were asked about, and whether they are dead.
+    known: Mutex<HashMap<InstanceId, bool>>,
+}
+
+impl<'u> Memory<'u> {
+    pub(super) fn new(shared: &'u Shared, dictionary: &'u mut Dictionary, change: i64) -> Self {
+        Self { shared, dictionary: Mutex::new(dictionary), change, known: Mutex::default() }
+    }
+
+    /// Whether a process is provably dead. Each is asked about once.
+    pub(in crate::store) fn is_dead(&self, instance: InstanceId) -> bool {
+        *locked(&self.known).entry(instance).or_insert_with(|| self.shared.instances.is_dead(instance))
+    }
+
+    /// Does a part of the unit of work on its connection.
+    pub(in crate::store) fn with<T>(&self, conn: &mut Connection, part: impl FnOnce(&mut Unit<'_>) -> T) -> T {
+        let mut dictionary = locked(&self.dictionary);
+        part(&mut Unit { conn, dictionary: &mut dictionary, shared: self.shared, change: self.change })
     }
 }
 

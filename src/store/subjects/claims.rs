@@ -28,7 +28,7 @@ pub(super) async fn claim(
     unit.lock("SELECT name FROM turnstile WHERE name = 'deliveries'/*+ FOR UPDATE*/", &[]).await?;
     let term = lease_until - now;
     let InHand { of_endpoints, of_organizations } = match &unit.database {
-        UnitContext::Sqlite(shared) => on_sqlite::in_hand(&*unit.sqlite()?, &shared.instances, now, term)?,
+        UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::in_hand(unit, now, term))?,
         UnitContext::Postgres(side) => on_postgres::in_hand(side, now, term).await?,
     };
     // What waits since a moment to come was laid down by a clock that has been set back since.
@@ -59,7 +59,7 @@ pub(super) async fn claim(
         turns::fair(candidates, |(_, _, index)| targets[*index].organization, of_organizations, limit as usize);
     let keys: Vec<i64> = candidates.iter().map(|(_, key, _)| *key).collect();
     let mut leased: HashMap<i64, Leased> = match &unit.database {
-        UnitContext::Sqlite(_) => on_sqlite::lease_all(&*unit.sqlite()?, unit.own(), &keys, now, lease_until)?,
+        UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::lease_all(unit, &keys, now, lease_until))?,
         UnitContext::Postgres(side) => on_postgres::lease_all(side, &keys, now, lease_until).await?,
     };
     let mut due = Vec::with_capacity(leased.len());
@@ -110,7 +110,7 @@ async fn each_waiting(
     take: impl FnMut(&Waiting) -> bool + Send,
 ) -> Work<()> {
     match &unit.database {
-        UnitContext::Sqlite(_) => Ok(on_sqlite::each_waiting(&*unit.sqlite()?, endpoint, now, take)?),
+        UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::each_waiting(unit.conn, endpoint, now, take)),
         UnitContext::Postgres(side) => on_postgres::each_waiting(&side.conn, endpoint, now, take).await,
     }
 }

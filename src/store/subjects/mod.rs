@@ -1,6 +1,8 @@
 //! Units of work that are written once for both databases, by subject.
 
 pub(super) mod access;
+pub(super) mod alike;
+mod attempts;
 mod claims;
 mod deliveries;
 mod endpoints;

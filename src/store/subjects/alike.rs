@@ -1,0 +1,54 @@
+//! Alerts that may be on one payment: found by index, judged by the domain.
+
+use std::collections::BTreeSet;
+
+use crate::domain::{Alert, AlertId, Amount, OrganizationId};
+use crate::store::alert_rows::Stored;
+use crate::store::postgres::{Work, outcomes as on_postgres};
+use crate::store::sql::{UnitContext, UnitOfWork, cell};
+use crate::store::sqlite::outcomes as on_sqlite;
+
+/// So many of each kind of agreement are read, the newest rows first.
+const MOST: i64 = 200;
+
+const BY_CARD: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_card/*+*/
+    WHERE organization = ?1 AND card_last_four = ?2 AND card_last_four <> '' AND amount_micros = ?3
+    ORDER BY key DESC LIMIT ?4";
+const BY_ARN: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_arn/*+*/
+    WHERE organization = ?1 AND acquirer_reference_number = ?2 ORDER BY key DESC LIMIT ?3";
+const BY_AUTH_CODE: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_auth_code/*+*/
+    WHERE organization = ?1 AND auth_code = ?2 ORDER BY key DESC LIMIT ?3";
+
+/// Each of these alerts that is there, with those that agree with it in something.
+pub(in crate::store) async fn alike(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    ids: &[AlertId],
+) -> Work<Vec<(Alert, Vec<Alert>)>> {
+    let Some(owner) = unit.organization(organization).await? else { return Ok(Vec::new()) };
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let stored = match &unit.database {
+            UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::find(unit, owner, *id))?,
+            UnitContext::Postgres(unit) => on_postgres::find(unit, organization, *id).await?,
+        };
+        let Some(Stored { key, alert }) = stored else { continue };
+        let mut keys: BTreeSet<i64> = BTreeSet::new();
+        if let Some(micros) = alert.amount.and_then(Amount::micros) {
+            keys.extend(unit.all(BY_CARD, &[&owner, &alert.card_last_four, &micros, &MOST], cell::<i64>).await?);
+        }
+        for (sql, reference) in [(BY_ARN, alert.known_arn()), (BY_AUTH_CODE, alert.known_auth_code())] {
+            if let Some(reference) = reference {
+                keys.extend(unit.all(sql, &[&owner, &reference, &MOST], cell::<i64>).await?);
+            }
+        }
+        keys.remove(&key);
+        let keys: Vec<i64> = keys.into_iter().collect();
+        let others = match &unit.database {
+            UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::read_all(unit, &keys))?,
+            UnitContext::Postgres(unit) => on_postgres::read_all(unit, &keys).await?,
+        };
+        found.push((alert, others));
+    }
+    Ok(found)
+}

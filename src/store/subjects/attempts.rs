@@ -1,0 +1,448 @@
+//! Resolution attempts: claims, fencing, and how they end (reliability, A resolution is final).
+//!
+//! Whoever decides about an alert locks its row first, and then the attempt; so of several at once each sees what the
+//! one before has done.
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use futures::try_join;
+
+use crate::domain::attempt::{
+    AttemptCounts, KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, grant, may_commit, word_of,
+};
+use crate::domain::audit::AuditNote;
+use crate::domain::time::Timestamp;
+use crate::domain::{
+    Actor, Alert, AttemptId, AttemptState, ClockEpoch, Dialect, Holder, MonotonicTime, OrganizationId, Present,
+    Resolution, ResolutionAttempt, ResolutionParts,
+};
+use crate::store::postgres::{Work, outcomes as on_postgres};
+use crate::store::sql::{BoundValues, StoredRow, UnitContext, UnitOfWork, Units, Way, cell};
+use crate::store::sqlite::outcomes as on_sqlite;
+use crate::store::{
+    AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled, StoreError,
+    StoreResult,
+};
+
+#[async_trait]
+impl<S: Units> AttemptStore for S {
+    async fn claim_resolution(&self, request: ClaimRequest) -> StoreResult<Claim> {
+        self.unit(Way::Claim, request, |unit, request| Box::pin(claim(unit, request))).await
+    }
+
+    async fn commit_resolution(&self, request: CommitRequest) -> StoreResult<Commit> {
+        self.unit(Way::Answered, request, |unit, request| Box::pin(commit(unit, request))).await
+    }
+
+    async fn commit_late(&self, request: CommitRequest) -> StoreResult<Commit> {
+        self.unit(Way::Answered, request, |unit, request| Box::pin(commit_late(unit, request))).await
+    }
+
+    async fn end_attempt(
+        &self,
+        attempt: AttemptId,
+        generation: i64,
+        end: AttemptEnd,
+        detail: &str,
+        now: Present,
+    ) -> StoreResult<bool> {
+        let given = (attempt, generation, end, detail.to_owned(), now);
+        self.unit(Way::Answered, given, |unit, (attempt, generation, end, detail, now)| {
+            Box::pin(self::end(unit, *attempt, *generation, end, detail, *now))
+        })
+        .await
+    }
+
+    async fn claim_due_attempts(
+        &self,
+        now: Present,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> StoreResult<Vec<ClaimedAttempt>> {
+        let given = (now, lease_until, limit);
+        self.unit(Way::Quiet, given, |unit, (now, until, limit)| Box::pin(claim_due(unit, *now, *until, *limit))).await
+    }
+
+    async fn unfinished(&self, organization: OrganizationId) -> StoreResult<Vec<ResolutionAttempt>> {
+        let way = Way::Turn(organization);
+        self.unit(way, organization, |unit, organization| Box::pin(unfinished(unit, *organization))).await
+    }
+
+    async fn settle_parked(
+        &self,
+        organization: OrganizationId,
+        id: AttemptId,
+        applied: bool,
+        now: Timestamp,
+    ) -> StoreResult<Settled> {
+        let given = (organization, id, applied, now);
+        self.unit(Way::Visible, given, |unit, (of, id, applied, now)| Box::pin(settle(unit, *of, *id, *applied, *now)))
+            .await
+    }
+}
+
+/// Reads an alert by its row's key.
+async fn read_alert(unit: &UnitOfWork<'_>, key: i64) -> Work<Box<Alert>> {
+    match &unit.database {
+        UnitContext::Sqlite(_) => Ok(Box::new(unit.with_sqlite(|unit| on_sqlite::read(unit, key))?)),
+        UnitContext::Postgres(unit) => Ok(Box::new(on_postgres::read(unit, key).await?)),
+    }
+}
+
+/// Claims the one running resolution of an alert.
+async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work<Claim> {
+    let Some(organization) = unit.organization(request.organization).await? else { return Ok(Claim::NotFound) };
+    let lock = "SELECT key FROM alert WHERE organization = ?1 AND id = ?2/*+ FOR NO KEY UPDATE*/";
+    let Some(key) = unit.first(lock, &[&organization, &request.alert], cell).await? else {
+        return Ok(Claim::NotFound);
+    };
+    // Sent without waiting for each other's answers.
+    let (alert, uses, holder) = try_join!(
+        read_alert(unit, key),
+        key_uses(unit, organization, key, request),
+        holder(unit, organization, key, request.now)
+    )?;
+    let alert = match grant(alert, &uses, holder) {
+        Ok(alert) => alert,
+        Err(answer) => return Ok(answer),
+    };
+    let said = request.resolution.to_parts();
+    let generation: i64 = 1;
+    let claimed = "INSERT INTO resolution_attempt (id, organization, alert, dialect, resolution, refunded, \
+            amount_stopped, comments, body_hash, idempotency_key, state, generation, instance, started_at, deadline, \
+            actor, origin, epoch, calls_over, person)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'INFLIGHT', ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+    unit.run(
+        claimed,
+        &[
+            &request.attempt,
+            &organization,
+            &key,
+            &request.resolution.dialect().as_str(),
+            &said.resolution,
+            &said.refunded,
+            &said.amount_stopped,
+            &said.comments,
+            &request.body_hash,
+            &request.idempotency_key,
+            &generation,
+            &unit.own(),
+            &request.now.date,
+            &request.deadline,
+            &unit.by.name,
+            &unit.by.origin,
+            &request.now.counted.epoch,
+            &request.now.counted_at(request.deadline).micros,
+            &unit.by.person,
+        ],
+    )
+    .await?;
+    Ok(Claim::Claimed { alert, generation })
+}
+
+/// Who holds the open attempt of an alert, where there is one.
+async fn holder(unit: &UnitOfWork<'_>, organization: i64, alert: i64, now: Present) -> Work<Option<Holder>> {
+    let dead = unit.dead("r.instance");
+    let open = format!("SELECT {OPEN}, {dead}, r.id FROM {OPEN_ATTEMPTS} AND r.organization = ?1 AND r.alert = ?2");
+    unit.first(&open, &[&organization, &alert], |row| Ok(read_open(unit, row)?.holder(row.get(10)?, now))).await
+}
+
+/// How the Idempotency-Key of a request was used, as far back as keys are remembered.
+async fn key_uses(unit: &UnitOfWork<'_>, organization: i64, alert: i64, request: &ClaimRequest) -> Work<Vec<KeyUse>> {
+    let Some(key) = &request.idempotency_key else { return Ok(Vec::new()) };
+    let uses = "SELECT alert = ?4 AND body_hash = ?5, state = 'COMMITTED'
+        FROM resolution_attempt/*-*/ INDEXED BY resolution_attempt_by_key/*+*/
+        WHERE organization = ?1 AND idempotency_key = ?2 AND started_at > ?3";
+    let since = request.now.date - KEY_MEMORY;
+    unit.all(uses, &[&organization, key, &since, &alert, &request.body_hash], |row| {
+        Ok(KeyUse { same: row.get(0)?, committed: row.get(1)? })
+    })
+    .await
+}
+
+/// An attempt, open or not.
+struct Attempt {
+    key: i64,
+    organization: i64,
+    alert: i64,
+    generation: i64,
+    state: AttemptState,
+    resolution: Resolution,
+    by: Actor,
+}
+
+/// Reads an attempt and its alert, which nobody else changes from here on.
+async fn read_attempt(unit: &UnitOfWork<'_>, id: AttemptId) -> Work<Option<(Attempt, Box<Alert>)>> {
+    let lock = "SELECT key FROM alert
+        WHERE key = (SELECT alert FROM resolution_attempt WHERE id = ?1)/*+ FOR NO KEY UPDATE*/";
+    let Some(alert) = unit.first(lock, &[&id], cell).await? else { return Ok(None) };
+    let attempt = "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, \
+            generation, state, actor, origin, person
+        FROM resolution_attempt WHERE id = ?1/*+ FOR UPDATE*/";
+    let read = |row: &StoredRow<'_>| {
+        Ok(Attempt {
+            key: row.get(5)?,
+            organization: row.get(6)?,
+            alert: row.get(7)?,
+            generation: row.get(8)?,
+            state: read_state(row.get(9)?)?,
+            by: Actor { name: row.get(10)?, origin: row.get(11)?, person: row.get(12)? },
+            resolution: read_resolution(row)?,
+        })
+    };
+    let by_id: BoundValues<'_> = &[&id];
+    let (attempt, alert) = try_join!(unit.first(attempt, by_id, read), read_alert(unit, alert))?;
+    Ok(attempt.map(|attempt| (attempt, alert)))
+}
+
+fn read_state(word: &str) -> StoreResult<AttemptState> {
+    AttemptState::parse(word).ok_or_else(|| StoreError::Corrupt(format!("the attempt state {word:?}")))
+}
+
+/// Stores outcome, status, event and deliveries, where the fence holds.
+async fn commit(unit: &UnitOfWork<'_>, request: &CommitRequest) -> Work<Commit> {
+    let (attempt, alert) = attempt_to_commit(unit, request).await?;
+    if may_commit(attempt.state, attempt.generation == request.generation, alert.outcome.is_some()) {
+        return store_outcome(unit, &attempt, alert, request).await;
+    }
+    Ok(Commit::Fenced(alert))
+}
+
+/// Stores a late acceptance.
+async fn commit_late(unit: &UnitOfWork<'_>, request: &CommitRequest) -> Work<Commit> {
+    let (attempt, alert) = attempt_to_commit(unit, request).await?;
+    let another_open = format!(
+        "SELECT EXISTS (SELECT 1 FROM {OPEN_ATTEMPTS} AND r.organization = ?1 AND r.alert = ?2 AND r.key <> ?3)"
+    );
+    let another_open = unit.one(&another_open, &[&attempt.organization, &attempt.alert, &attempt.key], cell).await?;
+    let (state, ended_at) = match LateAcceptance::of(attempt.state, alert.outcome.is_some(), another_open) {
+        LateAcceptance::Commit => return store_outcome(unit, &attempt, alert, request).await,
+        LateAcceptance::Nothing => return Ok(Commit::Fenced(alert)),
+        LateAcceptance::Park => (AttemptState::Parked, None),
+        LateAcceptance::Release => (AttemptState::Released, Some(request.now)),
+    };
+    let ended = "UPDATE resolution_attempt SET generation = generation + 1, lease_until = NULL, lease_count = NULL, \
+            next_check = NULL, check_count = NULL, detail = ?4, state = ?2, ended_at = ?3
+        WHERE key = ?1";
+    unit.run(ended, &[&attempt.key, &state.as_str(), &ended_at, &LateAcceptance::DETAIL]).await?;
+    Ok(Commit::Fenced(alert))
+}
+
+async fn attempt_to_commit(unit: &UnitOfWork<'_>, request: &CommitRequest) -> Work<(Attempt, Box<Alert>)> {
+    let read = read_attempt(unit, request.attempt).await?;
+    Ok(read.ok_or_else(|| StoreError::Corrupt(format!("no resolution attempt {} to be committed", request.attempt)))?)
+}
+
+async fn store_outcome(
+    unit: &UnitOfWork<'_>,
+    attempt: &Attempt,
+    mut alert: Box<Alert>,
+    request: &CommitRequest,
+) -> Work<Commit> {
+    let (of, said) = ((attempt.organization, attempt.alert, attempt.key), &attempt.resolution);
+    match &unit.database {
+        UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::store(unit, of, &mut alert, said, request))?,
+        UnitContext::Postgres(unit) => on_postgres::store(unit, of, &mut alert, said, request).await?,
+    }
+    unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now)?;
+    Ok(Commit::Committed(alert))
+}
+
+/// Ends an attempt without an outcome, or lays it down.
+async fn end(
+    unit: &UnitOfWork<'_>,
+    attempt: AttemptId,
+    generation: i64,
+    end: &AttemptEnd,
+    detail: &str,
+    now: Present,
+) -> Work<bool> {
+    let (state, next_check, calls_over, ended_at) = match end {
+        AttemptEnd::Released => (AttemptState::Released, None, None, Some(now.date)),
+        AttemptEnd::Unknown { next_check, calls_over } => {
+            (AttemptState::Unknown, Some(*next_check), Some(*calls_over), None)
+        }
+        AttemptEnd::Parked => (AttemptState::Parked, None, None, None),
+    };
+    let ended = "UPDATE resolution_attempt SET state = ?3, next_check = ?4, ended_at = ?5, detail = ?6, \
+            lease_until = NULL, lease_count = NULL, check_count = ?7, calls_over = coalesce(?8, calls_over),
+            epoch = coalesce(?9, epoch)
+        WHERE id = ?1 AND generation = ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')";
+    let changed = unit
+        .run(
+            ended,
+            &[
+                &attempt,
+                &generation,
+                &state.as_str(),
+                &next_check,
+                &ended_at,
+                &detail,
+                &next_check.map(|check| now.counted_at(check).micros),
+                &calls_over.map(|over| over.micros),
+                &calls_over.map(|over| over.epoch),
+            ],
+        )
+        .await?;
+    Ok(changed == 1)
+}
+
+/// Takes over attempts that nobody works on.
+async fn claim_due(
+    unit: &UnitOfWork<'_>,
+    now: Present,
+    lease_until: Timestamp,
+    limit: u32,
+) -> Work<Vec<ClaimedAttempt>> {
+    let take = "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, \
+            lease_until = ?3, lease_count = ?4, epoch = ?5, calls_over = ?6,
+            -- The check that is due now is the last one that is known.
+            check_count = CASE WHEN epoch = ?5 THEN check_count END
+        WHERE key = ?1
+        RETURNING dialect, resolution, refunded, amount_stopped, comments, id, generation, alert, started_at,
+            checks - 1, (SELECT o.id FROM organization o WHERE o.key = organization), coalesce(detail, '')";
+    let lease_count = now.counted_at(lease_until).micros;
+    let mut taken = Vec::new();
+    for (key, calls_over) in unattended(unit, now, lease_until - now.date, limit).await? {
+        let (own, epoch) = (unit.own(), now.counted.epoch);
+        let values: BoundValues<'_> = &[&key, &own, &lease_until, &lease_count, &epoch, &calls_over.micros];
+        let claimed = unit.all(take, values, |row| {
+            let claimed = ClaimedAttempt {
+                attempt: row.get(5)?,
+                generation: row.get(6)?,
+                organization: row.get(10)?,
+                alert: Alert::default(),
+                resolution: read_resolution(row)?,
+                started_at: row.get(8)?,
+                calls_over,
+                checks: row.get(9)?,
+                detail: row.get(11)?,
+            };
+            Ok((row.get(7)?, claimed))
+        });
+        for (alert, claimed) in claimed.await? {
+            taken.push(ClaimedAttempt { alert: *read_alert(unit, alert).await?, ..claimed });
+        }
+    }
+    Ok(taken)
+}
+
+/// The attempts to take over for so long, oldest first, with the end of the calls that were made for each. They are
+/// locked; what somebody else is at is left to him.
+async fn unattended(
+    unit: &UnitOfWork<'_>,
+    now: Present,
+    lease: TimeDelta,
+    limit: u32,
+) -> Work<Vec<(i64, MonotonicTime)>> {
+    let unsettled = format!("SELECT {OPEN}, {} FROM {OPEN_ATTEMPTS} AND r.state <> 'PARKED'", unit.dead("r.instance"));
+    let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, read_open(unit, row)?));
+    let mut due = unit.all(&format!("{unsettled} ORDER BY r.key"), &[], read).await?;
+    due.retain(|(_, open)| open.is_due(now));
+    due.truncate(limit as usize);
+    if let (UnitContext::Postgres(_), false) = (&unit.database, due.is_empty()) {
+        let keys: Vec<String> = due.iter().map(|(key, _)| key.to_string()).collect();
+        let keys = keys.join(", ");
+        let locked = format!("{unsettled} AND r.key IN ({keys}) ORDER BY r.key FOR UPDATE OF r SKIP LOCKED");
+        due = unit.made(&locked, &[], read).await?;
+        due.retain(|(_, open)| open.is_due(now));
+    }
+    Ok(due.into_iter().map(|(key, open)| (key, open.calls_over_after_takeover(now, lease))).collect())
+}
+
+/// The attempts that have not ended, as a FROM and the beginning of a WHERE.
+const OPEN_ATTEMPTS: &str = "resolution_attempt r/*-*/ INDEXED BY resolution_attempt_open/*+*/
+    WHERE r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')";
+
+/// The columns that [`read_open`] reads; whether the process that has it is dead follows them.
+const OPEN: &str =
+    "r.key, r.state, r.deadline, r.next_check, r.lease_until, r.epoch, r.calls_over, r.check_count, r.lease_count";
+
+fn read_open(unit: &UnitOfWork<'_>, row: &StoredRow<'_>) -> Work<OpenAttempt> {
+    let state = read_state(row.get(1)?)?;
+    let (deadline, next_check): (Timestamp, Option<Timestamp>) = (row.get(2)?, row.get(3)?);
+    let lease_until: Option<Timestamp> = row.get(4)?;
+    let turn = next_check.filter(|_| state == AttemptState::Unknown).unwrap_or(deadline);
+    let (check_count, lease_count): (Option<i64>, Option<i64>) = (row.get(7)?, row.get(8)?);
+    // What was written before anything was counted has no epoch.
+    let epoch = row.get::<Option<ClockEpoch>>(5)?;
+    let counted = epoch.zip(row.get::<Option<i64>>(6)?).map(|(epoch, calls_over)| {
+        let counted = |micros| MonotonicTime { epoch, micros };
+        AttemptCounts {
+            calls_over: counted(calls_over),
+            next_check: check_count.map(counted),
+            lease_until: lease_count.map(counted),
+        }
+    });
+    let turn = lease_until.map_or(turn, |lease| turn.max(lease));
+    Ok(OpenAttempt { state, counted, turn, owner_dead: unit.is_dead(row, 9)? })
+}
+
+/// Attempts that have not ended, oldest first.
+async fn unfinished(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<ResolutionAttempt>> {
+    let open = "SELECT r.dialect, r.resolution, r.refunded, r.amount_stopped, r.comments,
+            r.id, a.id, r.state, r.started_at, r.next_check, r.checks, r.detail, r.actor
+        FROM resolution_attempt r/*-*/ INDEXED BY resolution_attempt_open/*+*/ JOIN alert a ON a.key = r.alert
+        WHERE r.organization = (SELECT key FROM organization WHERE id = ?1)
+            AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')
+        ORDER BY r.key LIMIT 1000";
+    unit.all(open, &[&organization], |row| {
+        Ok(ResolutionAttempt {
+            id: row.get(5)?,
+            alert: row.get(6)?,
+            state: row.get(7)?,
+            resolution: read_resolution(row)?,
+            started_at: row.get(8)?,
+            next_check: row.get(9)?,
+            checks: row.get(10)?,
+            detail: row.get::<Option<_>>(11)?.unwrap_or_default(),
+            actor: row.get(12)?,
+        })
+    })
+    .await
+}
+
+/// Settles a parked attempt by a person's word.
+async fn settle(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    id: AttemptId,
+    applied: bool,
+    now: Timestamp,
+) -> Work<Settled> {
+    let owner = unit.organization(organization).await?;
+    let read = read_attempt(unit, id).await?;
+    let Some((attempt, alert)) = read.filter(|(attempt, _)| owner == Some(attempt.organization)) else {
+        return Ok(Settled::NotFound);
+    };
+    let Some(settlement) = Settlement::of(attempt.state, applied, alert.outcome.is_some()) else {
+        return Ok(Settled::NotParked(attempt.state.as_str().to_owned()));
+    };
+    unit.note(attempt.organization, AuditNote::attempt_settled(id, alert.id, applied), now)?;
+    match settlement {
+        Settlement::Commit => {
+            let request = CommitRequest { attempt: id, generation: attempt.generation, now };
+            store_outcome(unit, &attempt, alert, &request).await?;
+        }
+        Settlement::Release => {
+            let detail = format!("a person said: {}", word_of(applied));
+            end(unit, id, attempt.generation, &AttemptEnd::Released, &detail, now.into()).await?;
+        }
+    }
+    Ok(Settled::Done(read_alert(unit, attempt.alert).await?))
+}
+
+/// Reads dialect, resolution, refunded, amount and comments, which have to be the first columns.
+fn read_resolution(row: &StoredRow<'_>) -> Work<Resolution> {
+    let dialect: &str = row.get(0)?;
+    let dialect = if dialect == Dialect::Current.as_str() { Dialect::Current } else { Dialect::Older };
+    let parts = ResolutionParts {
+        resolution: row.get(1)?,
+        refunded: row.get(2)?,
+        amount_stopped: row.get(3)?,
+        comments: row.get::<Option<_>>(4)?.unwrap_or_default(),
+    };
+    // The alert's amount was the limit when the decision was made; it may have changed since.
+    let read = Resolution::from_parts(parts, dialect, None);
+    Ok(read.map_err(|errors| StoreError::Corrupt(format!("a stored resolution that breaks the rules: {errors:?}")))?)
+}
