@@ -1,6 +1,6 @@
 //! The words of the query language: its keys, and how each value is spelled.
 
-use crate::domain::closed_enum::closed_enum;
+use crate::closed_enum;
 use crate::domain::resolution::{Dialect, OlderWord};
 use crate::domain::{AlertStatus, AlertType, Comparison, Currency, Provider, Sort, SortField, SortOrder};
 

@@ -3,7 +3,8 @@
 use rusqlite::{Connection, Row, TransactionBehavior};
 
 use super::data_key;
-use super::statements::Statements as _;
+use super::statements::{Statements as _, id};
+use crate::domain::EndpointId;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::store::key_file::DataKey;
 use crate::store::{StoreError, StoreResult, sealed};
@@ -12,8 +13,9 @@ use crate::store::{StoreError, StoreResult, sealed};
 pub(super) fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
     const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
         WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
-    let read =
-        |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, bool>(3)?));
+    let read = |row: &Row<'_>| {
+        Ok((row.get::<_, i64>(0)?, EndpointId(id(row, 1)?), row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
+    };
     let open = |conn: &Connection| conn.all(OPEN, [], read);
     if open(conn)?.is_empty() {
         return Ok(());

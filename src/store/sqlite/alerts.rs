@@ -48,7 +48,7 @@ impl AlertStore for SqliteStore {
             let Some(organization) = reader.organization(organization)? else { return Ok(None) };
             let key = reader.conn.first(
                 "SELECT key FROM alert WHERE organization = ?1 AND id = ?2",
-                (organization, id),
+                (organization, id.0.as_bytes()),
                 cell,
             )?;
             key.map(|key| reader.alert(key)).transpose()

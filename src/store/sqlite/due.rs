@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use chrono::TimeDelta;
 use rusqlite::Connection;
 
-use super::statements::{Statements as _, micros, moment};
+use super::statements::{Statements as _, id, micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{DeliveryEnd, sendable_at};
-use crate::domain::{InstanceId, OrganizationId, lease};
+use crate::domain::{DeliveryId, EventId, InstanceId, OrganizationId, lease};
 use crate::store::due::{InHand, Leased, Waiting};
 use crate::store::{StoreError, StoreResult};
 
@@ -58,13 +58,13 @@ pub(in crate::store) fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta
               WHERE state = 'leased' GROUP BY endpoint, lease_until, instance) l
         JOIN endpoint e ON e.key = l.endpoint JOIN organization o ON o.key = e.organization";
     let leased = conn.all(leased, [], |row| {
-        let (endpoint, until, instance) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (endpoint, until, instance) = (row.get(0)?, row.get(1)?, InstanceId(id(row, 2)?));
         Ok(LeasedTogether {
             endpoint,
             until,
             instance,
             count: row.get(3)?,
-            organization: row.get(4)?,
+            organization: OrganizationId(id(row, 4)?),
             is_disabled: row.get(5)?,
         })
     })?;
@@ -80,7 +80,13 @@ pub(in crate::store) fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta
                 "UPDATE delivery SET lease_until = NULL, instance = NULL, generation = generation + 1, state = ?4, \
                     given_up_at = ?5
                  WHERE state = 'leased' AND endpoint = ?1 AND lease_until IS ?2 AND instance = ?3",
-                (leased.endpoint, leased.until, leased.instance, end.state.as_str(), end.given_up_at.map(micros)),
+                (
+                    leased.endpoint,
+                    leased.until,
+                    leased.instance.0.as_bytes(),
+                    end.state.as_str(),
+                    end.given_up_at.map(micros),
+                ),
             )?;
         }
     }
@@ -105,15 +111,15 @@ pub(in crate::store) fn lease_all(
     )?;
     let mut all = HashMap::with_capacity(keys.len());
     for key in keys {
-        if lease.execute((key, micros(until), own, micros(now)))? != 1 {
+        if lease.execute((key, micros(until), own.0.as_bytes(), micros(now)))? != 1 {
             return Err(StoreError::Corrupt(format!("the delivery {key} is gone")));
         }
         let leased = leased.query_row([key], |row| {
             Ok(Leased {
-                delivery: row.get(0)?,
+                delivery: DeliveryId(id(row, 0)?),
                 generation: row.get(1)?,
                 attempt: row.get(2)?,
-                event: row.get(3)?,
+                event: EventId(id(row, 3)?),
                 body: row.get(4)?,
             })
         })?;

@@ -10,10 +10,13 @@ use crate::store::StoreResult;
 
 /// Lists a company, and an enrollment with the company that it was first seen with.
 fn list(conn: &Connection, organization: i64, company: CompanyId, enrollment: Option<EnrollmentId>) -> StoreResult<()> {
-    conn.run("INSERT INTO company (organization, id) VALUES (?1, ?2) ON CONFLICT DO NOTHING", (organization, company))?;
+    conn.run(
+        "INSERT INTO company (organization, id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+        (organization, company.0.as_bytes()),
+    )?;
     if let Some(enrollment) = enrollment {
         let sql = "INSERT INTO enrollment (organization, id, company) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-        conn.run(sql, (organization, enrollment, company))?;
+        conn.run(sql, (organization, enrollment.0.as_bytes(), company.0.as_bytes()))?;
     }
     Ok(())
 }

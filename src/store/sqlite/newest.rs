@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::files::{make_file, with_suffix};
-use super::statements::{Statements as _, cell};
+use super::statements::{Statements as _, cell, known_identity};
 use crate::domain::DatabaseId;
 use crate::store::StoreResult;
 
@@ -53,7 +53,7 @@ pub(super) fn check(conn: &Connection, database: &Path) -> StoreResult<Option<St
     let Ok(text) = fs::read_to_string(&beside) else { return Ok(None) };
     let mut words = text.split_whitespace();
     let (id, number) = (words.next(), words.next().and_then(|word| word.parse::<u64>().ok()));
-    let kept: Option<DatabaseId> = conn.first("SELECT value FROM fact WHERE name = 'database'", [], cell)?;
+    let kept = known_identity(conn)?;
     let Some(number) = number.filter(|_| kept.is_some_and(|kept| id == Some(&kept.to_string()))) else {
         return Ok(None);
     };

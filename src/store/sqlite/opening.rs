@@ -20,7 +20,7 @@ use super::readers::Readers;
 use super::restore;
 use super::same_files::SameFiles;
 use super::soundness::{check_after_unclean_end, check_file, refuse_empty};
-use super::statements::{Statements as _, cell};
+use super::statements::{Statements as _, known_identity};
 use super::watch::Watcher;
 use super::write_turn::Turnstile;
 use super::writer::{Shared, Writer};
@@ -200,13 +200,12 @@ const UNANNOUNCED: &str = "this process cannot announce itself there";
 
 /// Which database it is: made up when it is opened first, and kept in every copy.
 fn identity(conn: &Connection) -> StoreResult<DatabaseId> {
-    let known = || conn.first("SELECT value FROM fact WHERE name = 'database'", [], cell);
-    if let Some(known) = known()? {
+    if let Some(known) = known_identity(conn)? {
         return Ok(known);
     }
     conn.run(
         "INSERT INTO fact (name, value) VALUES ('database', ?1) ON CONFLICT DO NOTHING",
-        [DatabaseId::generate()],
+        [DatabaseId::generate().0.as_bytes()],
     )?;
-    known()?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
+    known_identity(conn)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }

@@ -3,12 +3,10 @@
 
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, Params, Row};
+use uuid::Uuid;
 
+use crate::domain::DatabaseId;
 use crate::domain::time::Timestamp;
-use crate::domain::{
-    AlertId, AttemptId, ClockEpoch, CompanyId, DatabaseId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId,
-    OrganizationId,
-};
 use crate::store::StoreResult;
 pub(super) use crate::store::alert_rows::{micros, moment};
 
@@ -76,37 +74,12 @@ pub(super) fn cell<T: FromSql>(row: &Row<'_>) -> StoreResult<T> {
     Ok(row.get(0)?)
 }
 
-/// A moment that may not be there.
-pub(super) fn optional_moment(row: &Row<'_>, column: usize) -> StoreResult<Option<Timestamp>> {
-    row.get::<_, Option<i64>>(column)?.map(moment).transpose()
+/// The id in a column, which is stored as its bytes.
+pub(super) fn id(row: &Row<'_>, column: usize) -> rusqlite::Result<Uuid> {
+    row.get(column).map(Uuid::from_bytes)
 }
 
-macro_rules! stored_as_bytes {
-    ($($id:ident),+) => {$(
-        impl ToSql for $id {
-            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-                self.0.as_bytes().to_sql()
-            }
-        }
-
-        impl FromSql for $id {
-            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                FromSql::column_result(value).map(|bytes| Self(Uuid::from_bytes(bytes)))
-            }
-        }
-    )+};
+/// The database's own id, where it has one yet.
+pub(super) fn known_identity(conn: &Connection) -> StoreResult<Option<DatabaseId>> {
+    conn.first("SELECT value FROM fact WHERE name = 'database'", [], |row| Ok(DatabaseId(id(row, 0)?)))
 }
-
-stored_as_bytes!(
-    AlertId,
-    AttemptId,
-    ClockEpoch,
-    CompanyId,
-    DatabaseId,
-    DeliveryId,
-    EndpointId,
-    EnrollmentId,
-    EventId,
-    InstanceId,
-    OrganizationId
-);

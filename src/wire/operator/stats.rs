@@ -42,7 +42,7 @@ pub struct CountJson {
 /// Money that waits for an answer in one currency.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct AtRiskJson {
+pub struct AtRiskJson {
     #[serde(flatten)]
     money: MoneyJson,
     alerts: u64,
@@ -51,7 +51,7 @@ pub(crate) struct AtRiskJson {
 /// The sum of alerts in one currency.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct CurrencySumJson {
+pub struct CurrencySumJson {
     #[serde(flatten)]
     money: MoneyJson,
     alerts: u64,
