@@ -16,6 +16,7 @@ mod attempts;
 mod audit;
 mod cause;
 mod cells;
+mod copy_end;
 mod copy_mark;
 mod due;
 mod endpoints;

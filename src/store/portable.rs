@@ -1,5 +1,5 @@
-//! The tables of a desk that are carried from one database to another, in an order in which each row finds those that it
-//! refers to. Their columns are those of the schema at either end.
+//! The tables of a desk that are carried from one database to another, in an order in which each row finds those that
+//! it refers to. Their columns are those of the schema at either end.
 
 use super::searched;
 use crate::domain::Alert;

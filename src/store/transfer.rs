@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
 
+use super::copy_end::CopyEnd;
 use super::copy_mark::{CopyMark, DESK, Occupant};
 use super::key_file;
 use super::portable::{PortableCell, PortableRow, PortableTable};
@@ -13,7 +13,7 @@ use super::postgres::transfer::PostgresEnd;
 use super::seal::Seal;
 use super::sealed::{self, KEY_CHECK, SEALED};
 use super::sqlite::transfer::SqliteEnd;
-use super::{SchemaState, StoreError, StoreResult};
+use super::{StoreError, StoreResult};
 use crate::domain::database::DatabaseLocation;
 
 /// The data keys of a copy.
@@ -73,53 +73,6 @@ impl Transferred {
     pub fn key_at(&self, file: &Path) -> Option<PathBuf> {
         key_file::find(file, self.key_check.as_deref()?).map(|(_, place)| place)
     }
-}
-
-/// A database that is copied from or to.
-#[async_trait(?Send)]
-pub(super) trait CopyEnd {
-    /// What is in it.
-    fn occupant(&self) -> &Occupant;
-
-    /// A fact by its name.
-    async fn fact(&self, name: &str) -> StoreResult<Option<Vec<u8>>>;
-
-    /// Locks this number; false where another connection to the same database has locked it.
-    async fn lock(&self, number: i64) -> StoreResult<bool>;
-
-    /// The tables that are carried.
-    async fn tables(&self) -> StoreResult<Vec<PortableTable>>;
-
-    /// The next rows of a table, those behind this one.
-    async fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>>;
-
-    /// The newest number that an entry of the audit log was ever given.
-    async fn newest_entry(&self) -> StoreResult<i64>;
-
-    /// Refuses a source that was worked on since it is read.
-    async fn stood_still(&self) -> StoreResult<()>;
-
-    /// Marks it as an unfinished copy, and has all tables there, with nothing in them.
-    async fn begin(&mut self, mark: &CopyMark) -> StoreResult<()>;
-
-    /// Stores rows, and commits them.
-    async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()>;
-
-    /// Has the search over all fields know every alert.
-    async fn index(&self) -> StoreResult<()>;
-
-    /// Ends the copy: the counts are made from the alerts, and it is a desk.
-    async fn finish(&self, tables: &[PortableTable], newest_entry: i64) -> StoreResult<()>;
-}
-
-/// Refuses a source whose schema is not this avert's.
-pub(super) fn require_current(state: &SchemaState) -> StoreResult<()> {
-    let words = match state {
-        SchemaState::Current => return Ok(()),
-        SchemaState::Empty(_) => "holds nothing to copy; name the right database",
-        SchemaState::Waiting(_) => "its schema waits for steps of this avert; apply them with `avert migrate`",
-    };
-    Err(StoreError::Unusable(words.to_owned()))
 }
 
 /// Copies everything to a database with nothing in it. What a copy that was broken off has left there is taken away

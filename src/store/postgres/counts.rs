@@ -16,6 +16,14 @@ pub(super) const DAY_MICROS: i64 = 86_400_000_000;
 /// The day of alerts without a time: after every other.
 pub(super) const NO_DAY: i64 = i64::MAX;
 
+/// The SELECT of the counts, from the alerts.
+pub(super) fn counted() -> String {
+    format!(
+        "SELECT organization, coalesce(floor(alert_time::numeric / {DAY_MICROS})::bigint, {NO_DAY}), provider, type, \
+            status, outcome, expired_at IS NOT NULL, count(*)::numeric FROM alert GROUP BY 1, 2, 3, 4, 5, 6, 7"
+    )
+}
+
 /// Whole days since 1970.
 fn day_of(time: Option<Timestamp>) -> i64 {
     time.map_or(NO_DAY, |time| time.timestamp_micros().div_euclid(DAY_MICROS))

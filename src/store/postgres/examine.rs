@@ -8,7 +8,7 @@ use super::audit;
 use super::clock;
 use super::connection::Connection;
 use super::copy_mark;
-use super::counts::{DAY_MICROS, NO_DAY};
+use super::counts::counted;
 use super::fault::Work;
 use super::fingerprint;
 use super::liveness::DEAD_AFTER;
@@ -204,14 +204,6 @@ async fn key(conn: &Connection, file: &Path) -> Vec<Finding> {
         Ok(None) => vec![Finding::fine("key", "nothing is sealed yet")],
         Err(fault) => vec![checked("key", Err(fault.into()), RESTORE)],
     }
-}
-
-/// The SELECT of the counts, from the alerts.
-pub(super) fn counted() -> String {
-    format!(
-        "SELECT organization, coalesce(floor(alert_time::numeric / {DAY_MICROS})::bigint, {NO_DAY}), provider, type, \
-            status, outcome, expired_at IS NOT NULL, count(*)::numeric FROM alert GROUP BY 1, 2, 3, 4, 5, 6, 7"
-    )
 }
 
 /// The SELECT of the sums of a table of counts.

@@ -12,8 +12,7 @@ use super::chain;
 use super::columns::{Columns, ManyCells};
 use super::connection::Connection;
 use super::copy_mark;
-use super::counts::TOTALS;
-use super::examine;
+use super::counts::{TOTALS, counted};
 use super::fault::Work;
 use super::find;
 use super::liveness::DEAD_AFTER;
@@ -22,9 +21,9 @@ use super::migrate;
 use super::pool::Pool;
 use super::statements::{cell, storable};
 use crate::domain::database::PostgresAddress;
+use crate::store::copy_end::{CopyEnd, require_current};
 use crate::store::copy_mark::{CopyMark, DESK, Occupant, UNFINISHED_COPY};
 use crate::store::portable::{PortableCell, PortableColumn, PortableRow, PortableTable, TABLES};
-use crate::store::transfer::{CopyEnd, require_current};
 use crate::store::{SchemaState, StoreError, StoreResult};
 
 /// One end of a copy.
@@ -201,7 +200,7 @@ impl CopyEnd for PostgresEnd {
         self.begin_batch().await?;
         let counts = format!(
             "INSERT INTO alert_count (organization, day, provider, type, status, outcome, expired, alerts) {}; {}",
-            examine::counted(),
+            counted(),
             TOTALS
         );
         self.conn.batch(&counts).await?;

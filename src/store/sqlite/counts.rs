@@ -17,6 +17,16 @@ pub(super) const DAY_MICROS: i64 = 86_400_000_000;
 /// The day of alerts without a time: after every other.
 pub(super) const NO_DAY: i64 = i64::MAX;
 
+/// The SELECT of the counts, from the alerts.
+pub(super) fn counted() -> String {
+    format!(
+        "SELECT organization, CASE WHEN alert_time IS NULL THEN {NO_DAY}
+                ELSE (alert_time - ((alert_time % {DAY_MICROS}) + {DAY_MICROS}) % {DAY_MICROS}) / {DAY_MICROS} END,
+            provider, type, status, coalesce(outcome, 0), expired_at IS NOT NULL, count(*) FROM alert
+        GROUP BY 1, 2, 3, 4, 5, 6, 7"
+    )
+}
+
 /// Whole days since 1970.
 pub(super) fn day_of(time: Option<Timestamp>) -> i64 {
     day_of_micros(time.map(|time| time.timestamp_micros()))

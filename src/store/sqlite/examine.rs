@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::audit;
 use super::connection::{self, Purpose};
 use super::copy_mark;
-use super::counts::{DAY_MICROS, NO_DAY};
+use super::counts::counted;
 use super::fingerprint;
 use super::migrate::{Inspected, MIGRATIONS, applied, inspect};
 use super::places;
@@ -74,13 +74,14 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
             return examination;
         }
     };
+    let log = check_log(database);
     let opened = connection::open(database, Purpose::Read);
     if let Ok(Some(mark)) = opened.as_ref().map_or(Ok(None), copy_mark::read) {
         findings.push(mark.finding(&database.display().to_string()));
         return examination;
     }
     findings.push(key);
-    if let Err(error) = check_log(database) {
+    if let Err(error) = log {
         findings.push(Finding::refused("log", &error, "let this user read the data directory"));
     }
     let looked = opened.and_then(|conn| Ok((inspect(&conn, database)?, conn)));
@@ -164,14 +165,4 @@ fn schema(conn: &Connection) -> StoreResult<Finding> {
     let differences = fingerprint::compare(conn, MIGRATIONS.len())?;
     differences.check("")?;
     Ok(differences.finding())
-}
-
-/// The SELECT of the counts, from the alerts.
-pub(super) fn counted() -> String {
-    format!(
-        "SELECT organization, CASE WHEN alert_time IS NULL THEN {NO_DAY}
-                ELSE (alert_time - ((alert_time % {DAY_MICROS}) + {DAY_MICROS}) % {DAY_MICROS}) / {DAY_MICROS} END,
-            provider, type, status, coalesce(outcome, 0), expired_at IS NOT NULL, count(*) FROM alert
-        GROUP BY 1, 2, 3, 4, 5, 6, 7"
-    )
 }

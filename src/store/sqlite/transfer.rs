@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row, params_from_iter};
 
 use super::connection::{self, Purpose};
 use super::copy_mark;
-use super::examine;
+use super::counts::counted;
 use super::files::{directory_of, make_directory, make_file, unusable, with_suffix};
 use super::find_index;
 use super::instance::Gate;
@@ -18,9 +18,9 @@ use super::interned::Dictionary;
 use super::migrate::{MIGRATIONS, migrate};
 use super::schema::{schema_of, schema_of_any};
 use super::statements::{Statements as _, cell};
+use crate::store::copy_end::{CopyEnd, require_current};
 use crate::store::copy_mark::{CopyMark, DESK, Occupant, UNFINISHED_COPY};
 use crate::store::portable::{AUDIT_START, PortableCell, PortableColumn, PortableRow, PortableTable, TABLES};
-use crate::store::transfer::{CopyEnd, require_current};
 use crate::store::{SchemaState, StoreError, StoreResult};
 
 /// One end of a copy. Nobody else opens the directory meanwhile.
@@ -93,10 +93,9 @@ impl SqliteEnd {
     fn index_text(&self, table: &PortableTable, row: &PortableRow) -> StoreResult<()> {
         let text = table.search_text(row);
         let key = plain(&row[0]);
-        self.conn.run(
-            "INSERT INTO alert_search (alert, organization, text) SELECT key, organization, ?2 FROM alert WHERE key = ?1",
-            (&key, &text),
-        )?;
+        let kept = "INSERT INTO alert_search (alert, organization, text)
+            SELECT key, organization, ?2 FROM alert WHERE key = ?1";
+        self.conn.run(kept, (&key, &text))?;
         self.conn.run("INSERT INTO alert_trigram (rowid, text) VALUES (?1, ?2)", (key, text))?;
         Ok(())
     }
@@ -196,10 +195,8 @@ impl CopyEnd for SqliteEnd {
     }
 
     async fn finish(&self, _tables: &[PortableTable], newest_entry: i64) -> StoreResult<()> {
-        self.conn.execute_batch(&format!(
-            "BEGIN IMMEDIATE; INSERT INTO alert_count SELECT *, 1 FROM ({})",
-            examine::counted()
-        ))?;
+        self.conn
+            .execute_batch(&format!("BEGIN IMMEDIATE; INSERT INTO alert_count SELECT *, 1 FROM ({})", counted()))?;
         self.conn.run("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'audit'", [newest_entry])?;
         Ok(self.conn.execute_batch(&format!(
             "UPDATE change_number SET number = number + 1; DROP TABLE {UNFINISHED_COPY}; COMMIT; \
