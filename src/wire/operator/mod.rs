@@ -2,7 +2,8 @@
 //! (JSON Schema).
 //!
 //! The API writes answers and the client reads them; the client writes requests, and the API reads those by [`read`],
-//! which tells what is wrong with one by the path of its field. A type says in `From` what it is in the terms of the domain.
+//! which tells what is wrong with one by the path of its field. A type says in `From` what it is in the terms of the
+//! domain.
 
 mod attempts;
 mod audit;

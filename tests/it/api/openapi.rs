@@ -101,10 +101,8 @@ async fn the_description_is_served_to_anybody() {
     for (dialect, path) in DIALECTS.into_iter().zip(["/openapi.json", "/openapi-older.json"]) {
         let answer = served.bare(Method::GET, path).send().await.unwrap();
 
-        assert_eq!(
-            (answer.status().as_u16(), answer.headers()["content-type"].to_str().unwrap()),
-            (200, "application/json")
-        );
+        assert_eq!(answer.status(), 200);
+        assert_eq!(answer.headers()["content-type"], "application/json");
         assert_eq!(answer.text().await.unwrap(), text(dialect));
         assert_eq!(document(dialect)["openapi"], "3.1.0");
     }
