@@ -6,7 +6,6 @@ use rusqlite::{Connection, Params, Row};
 use uuid::Uuid;
 
 use crate::domain::DatabaseId;
-use crate::domain::time::Timestamp;
 use crate::store::StoreResult;
 pub(super) use crate::store::alert_rows::{micros, moment};
 
