@@ -50,9 +50,9 @@ type Step<T> = Result<T, Broken>;
 
 const OPEN_TEXT: &str = "is not JSON: a text is not closed that begins";
 
-/// What a text that begins with an object holds of it.
+/// What a text holds of the object that it begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beginning {
+pub(super) enum FirstObject {
     /// A page up to its array of alerts.
     Page,
     Whole,
@@ -61,7 +61,7 @@ pub(super) enum Beginning {
     Part,
 }
 
-impl Beginning {
+impl FirstObject {
     pub(super) fn of(text: &[u8]) -> Self {
         match Document::new(Source::new(text)).scan(true) {
             Ok(Scan::PageData) => Self::Page,

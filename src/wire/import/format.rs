@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::document::Beginning;
+use super::document::FirstObject;
 use super::row::MAX_ROW;
 use super::source::Source;
 use crate::domain::closed_enum;
@@ -56,15 +56,15 @@ fn sniff_objects(text: &[u8], whole: bool) -> Option<FileFormat> {
     let end = match text.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
         None if whole => text.len(),
         // A page may stand on one line, however long it is.
-        None => return (Beginning::of(text) == Beginning::Page).then_some(FileFormat::Json),
+        None => return (FirstObject::of(text) == FirstObject::Page).then_some(FileFormat::Json),
         Some(end) => end,
     };
     let line = text[..end].trim_ascii_end();
-    match Beginning::of(line) {
-        Beginning::Page => Some(FileFormat::Json),
+    match FirstObject::of(line) {
+        FirstObject::Page => Some(FileFormat::Json),
         // A text is never broken over lines in JSON: then this line is broken, and lines are what the file is made of.
-        Beginning::Whole | Beginning::InText => Some(FileFormat::Ndjson),
-        Beginning::Part => match text[end..].trim_ascii_start().first() {
+        FirstObject::Whole | FirstObject::InText => Some(FileFormat::Ndjson),
+        FirstObject::Part => match text[end..].trim_ascii_start().first() {
             None if !whole => None,
             // `... 1` and then `{` is never JSON: this line is broken, and the next one begins another object.
             Some(b'{') if !matches!(line.last(), Some(b'{' | b'[' | b',' | b':')) => Some(FileFormat::Ndjson),
