@@ -5,6 +5,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use crate::domain::url::is_localhost;
+
 /// An invalid entry of the host allow-list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a host name such as desk.example.com, with or without a port")]
@@ -82,7 +84,8 @@ fn name(text: &str) -> Option<Host> {
     let fits = !text.is_empty()
         && text.len() <= 253
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
-    fits.then(|| Host::Name(text.to_ascii_lowercase()))
+    // Below it is this machine too, wherever it is asked.
+    fits.then(|| Host::Name(if is_localhost(text) { "localhost".to_owned() } else { text.to_ascii_lowercase() }))
 }
 
 #[cfg(test)]
@@ -102,6 +105,10 @@ mod tests {
     #[case("127.0.0.1:7317", "127.0.0.1:7317", true)]
     #[case("127.0.0.1:7317", "localhost:7317", true)]
     #[case("127.0.0.1:7317", "LOCALHOST", true)]
+    #[case("127.0.0.1:7317", "avert.localhost:7317", true)]
+    #[case("127.0.0.1:7317", "avert.localhost:80", false)]
+    #[case("127.0.0.1:7317", "avertlocalhost:7317", false)]
+    #[case("192.168.1.20:7317", "avert.localhost:7317", false)]
     #[case("127.0.0.1:7317", "desk.example.com", true)]
     #[case("127.0.0.1:7317", "DESK.example.com:7317", true)]
     #[case("127.0.0.1:7317", "proxy.example.com:8443", true)]

@@ -328,7 +328,7 @@ impl UnitOfWork<'_> {
     pub(super) fn note_of(&self, by: &Actor, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
         match &self.database {
             UnitContext::Sqlite(_) => {
-                self.with_sqlite(|unit| audit::record_of(unit.conn, by, organization, note, at))?
+                self.with_sqlite(|unit| audit::record_of(unit.conn, by, organization, note, at))?;
             }
             UnitContext::Postgres(unit) => unit.note_of(by, organization, note, at),
         }

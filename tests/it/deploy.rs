@@ -39,9 +39,10 @@ fn words<'a>(text: &'a str, beginning: &str) -> BTreeSet<&'a str> {
 
 /// The figures that one of these macros of `metrics` names.
 fn figures(source: &str, macros: [&str; 3]) -> BTreeSet<String> {
-    let beginnings = macros.map(|of| format!("{of}!(\""));
-    let names = beginnings.iter().flat_map(|beginning| source.split(beginning.as_str()).skip(1));
-    names.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+    let beginnings = macros.map(|of| format!("{of}!("));
+    let calls = beginnings.iter().flat_map(|beginning| source.split(beginning.as_str()).skip(1));
+    let names = calls.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
+    names.map(str::to_owned).collect()
 }
 
 #[test]
@@ -198,7 +199,7 @@ fn a_container_is_healthy_while_avert_answers_in_it_and_only_then() {
 fn a_container_is_built_by_the_compiler_and_from_the_files_that_the_manifest_asks_for() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (manifest, dockerfile): (toml::Table, _) = (toml::from_str(&text("Cargo.toml")).unwrap(), text(DOCKERFILE));
-    let compiler = manifest["package"]["rust-version"].as_str().unwrap();
+    let compiler = manifest["workspace"]["package"]["rust-version"].as_str().unwrap();
 
     let copied: Vec<_> = dockerfile
         .lines()

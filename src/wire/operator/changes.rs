@@ -14,6 +14,7 @@ pub struct ChangeJson {
 }
 
 impl ChangeJson {
+    /// The change of this number.
     pub fn of(number: u64) -> Self {
         Self { id: number.to_string(), event: "change", data: format!("{{\"number\":{number}}}") }
     }

@@ -107,6 +107,7 @@ pub struct CreatedEndpointJson {
 }
 
 impl CreatedEndpointJson {
+    /// The endpoint, with the secret that was made for it.
     pub fn of(endpoint: Endpoint, made: Option<Secret>) -> Self {
         Self { endpoint: endpoint.into(), secret: made.map(Text) }
     }

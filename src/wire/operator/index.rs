@@ -19,6 +19,7 @@ pub struct IndexJson {
 /// What every avert calls itself.
 const SERVICE: &str = "avert";
 
+/// The organization of whoever asks.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(inline))]

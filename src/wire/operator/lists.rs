@@ -14,10 +14,12 @@ pub struct ListJson<T> {
 }
 
 impl<T> ListJson<T> {
+    /// A list of these, in their order.
     pub fn of<D: Into<T>>(items: Vec<D>) -> Self {
         Self { data: items.into_iter().map(Into::into).collect() }
     }
 
+    /// Its items in the terms of the domain.
     pub fn items<D: From<T>>(self) -> Vec<D> {
         self.data.into_iter().map(D::from).collect()
     }

@@ -83,6 +83,7 @@ pub struct EndpointChangeJson {
 }
 
 impl EndpointChangeJson {
+    /// The change, or what is wrong with it, field by field.
     pub fn into_domain(self) -> Result<EndpointChange, Vec<FieldError>> {
         let url = self.url.map(|url| EndpointUrl::parse(&url, plain_http(self.insecure_http))).transpose();
         let url = url.map_err(|error| vec![error.into()])?;
@@ -122,6 +123,7 @@ pub struct NewSecretJson {
 }
 
 impl NewSecretJson {
+    /// A new secret, beside which the old one counts for so long.
     pub fn of(secret: Secret, overlap: TimeDelta) -> Self {
         Self { secret: Some(Text(secret)), overlap_hours: Some(overlap.num_hours()) }
     }

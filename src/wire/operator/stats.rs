@@ -69,6 +69,7 @@ pub(super) struct MoneyJson {
 }
 
 impl CountsJson {
+    /// The counts, with what lapses soon.
     pub fn of(counts: Vec<Count>, at_risk: Vec<AtRisk>) -> Self {
         Self {
             total: counts.iter().map(|count| count.alerts).sum(),

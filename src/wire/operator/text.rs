@@ -20,7 +20,9 @@ pub struct Text<T>(pub T);
 
 /// How a scalar is written and read.
 pub trait Scalar: Sized {
+    /// The text of it.
     fn write(&self) -> Cow<'_, str>;
+    /// The scalar of this text, where it is one.
     fn read(text: String) -> Option<Self>;
     /// What a text is allowed to be.
     fn allowed() -> String {

@@ -17,7 +17,7 @@ use super::Dialect;
 #[test]
 fn the_descriptions_in_the_tree_are_what_the_types_say() {
     for (dialect, name) in [(Dialect::Current, "openapi.json"), (Dialect::Older, "openapi-older.json")] {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets").join(name);
         let made = format!("{}\n", serde_json::to_string_pretty(&document(dialect)).unwrap());
 
         if std::env::var_os("AVERT_WRITE_OPENAPI").is_some() {

@@ -33,7 +33,7 @@ use crate::support::alerts::{noon, open_alert};
 use crate::support::size::sized;
 
 /// Requests of a plain run, and at full size.
-const REQUESTS: (u64, u64) = (1_500, 1_000_000);
+const REQUESTS: (u64, u64) = (3_000, 1_000_000);
 
 /// After so many requests there are new things to ask for: the old ones are resolved, revoked and removed by then.
 const FRESH_EVERY: u64 = 500;

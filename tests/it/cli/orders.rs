@@ -289,7 +289,7 @@ fn the_orders_of_one_organization_are_none_of_anothers() {
     for organization in ["default", "second"] {
         run_ok(home.path(), &["import", alerts.to_str().unwrap(), "--organization", organization]);
     }
-    let orders = file(home.path(), "order_id,transaction_id,state,state_at\nA-1,T-1,refunded,2026-01-01T10:00:00Z\n");
+    let orders = file(home.path(), "order_id,transaction_id,state,state_at\nNEW-1,T-1,refunded,2026-01-01T10:00:00Z\n");
 
     let unnamed = refused(&run(home.path(), &["orders", "import", &orders]), 2);
     run_ok(home.path(), &["orders", "import", &orders, "--organization", "second"]);
@@ -303,11 +303,11 @@ fn the_orders_of_one_organization_are_none_of_anothers() {
             home.path(),
             &["alerts", "resolve", "E-1", "--refunded", "refunded", "--yes", "--organization", organization],
         );
-        String::from_utf8_lossy(&output.stderr).contains("the shop's order A-1: refunded before the alert")
+        String::from_utf8_lossy(&output.stderr).contains("the shop's order NEW-1: refunded before the alert")
     };
     assert!(unnamed.contains("organization must be named: there are default, second"), "{unnamed}");
     assert_eq!([found("default", "old-1"), found("second", "old-1")], [1, 0]);
-    assert_eq!([found("default", "a-1"), found("second", "a-1")], [0, 1]);
+    assert_eq!([found("default", "new-1"), found("second", "new-1")], [0, 1]);
     assert_eq!([refund("default"), refund("second")], [false, true]);
 }
 
