@@ -1,8 +1,10 @@
 //! Configuration, layered: file < environment < flags, each with its default.
 //!
-//! A setting is one line of a [`table!`]: file, environment, defaults and the list of all settings come from it. The
+//! A setting is one line of a `table!`: file, environment, defaults and the list of all settings come from it. The
 //! list is written to `assets/config.default.toml` and into `avert help configuration`; a test holds them equal. A key
 //! that does not exist, or a value that is not allowed, is refused with its place and with what is allowed.
+
+#![allow(rustdoc::bare_urls, reason = "docs of settings are their help, which is plain text")]
 
 use std::collections::BTreeMap;
 use std::fmt;

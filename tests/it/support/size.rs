@@ -1,8 +1,8 @@
 //! Sizes of tests that try the same again and again: small in a plain run, by `AVERT_FULL` as large as is promised.
 
-/// How often to try: `plain` times, or the share of `full` that `AVERT_FULL` says (1 is all, 0.01 a hundredth).
+/// How often to try: `plain` times, or the part of `full` that `AVERT_FULL` says (1 is all, 100 a hundredth).
 pub fn sized<N: TryFrom<u64>>(plain: u64, full: u64) -> N {
-    let share = std::env::var("AVERT_FULL").map_or(0.0, |text| text.parse::<f64>().expect("AVERT_FULL is a number"));
-    let share_of_full = (full as f64 * share).ceil() as u64;
-    N::try_from(plain.max(share_of_full)).unwrap_or_else(|_| panic!("AVERT_FULL is too large"))
+    let part = std::env::var("AVERT_FULL").map(|text| text.parse::<u64>().expect("AVERT_FULL is a whole number"));
+    let size = part.map_or(plain, |part| plain.max(full.div_ceil(part)));
+    N::try_from(size).unwrap_or_else(|_| panic!("AVERT_FULL makes it too large"))
 }
