@@ -57,7 +57,7 @@ pub(super) fn applied(rows: &[(i64, Vec<u8>)], steps: &[Migration]) -> StoreResu
     Ok(rows.len())
 }
 
-/// Schema version of a database. A newer one is an error ([`StoreError::Newer`](super::StoreError::Newer)).
+/// Schema version of a database. A newer one is an error ([`StoreError::Newer`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SchemaState {
     /// Nothing is there yet: all these steps wait.
