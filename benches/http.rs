@@ -40,7 +40,7 @@ use tokio_util::sync::CancellationToken;
 const CONNECTIONS: usize = 32;
 /// Requests of each of them in a round.
 const REQUESTS: usize = 30;
-/// Interleaved rounds behind each ratio; one where nothing is measured (`cargo test -p avert-benches`).
+/// Interleaved rounds behind each ratio; one where nothing is measured (`cargo test -p avert-benches --benches`).
 const ROUNDS: usize = 12;
 
 const LISTS: [(&str, &str); 5] = [
