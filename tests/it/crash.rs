@@ -8,8 +8,11 @@
 //! exactly the decisions that are stored, each once, and every new alert and every outcome was told as one event.
 //! `AVERT_FULL` makes the run longer.
 //!
-//! A missing fsync cannot be seen this way, because the kernel outlives the process; that the pragma is set is the
-//! store's own test.
+//! A missing fsync cannot be seen this way, because the kernel outlives the process; `power` cuts off what was not
+//! synced.
+
+#[cfg(target_os = "linux")]
+mod power;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;

@@ -6,6 +6,7 @@ mod clocks;
 mod commands;
 mod disabling;
 mod dispatching;
+mod faulty;
 mod hostile;
 pub mod house;
 mod listening;

@@ -1,4 +1,4 @@
-//! Five hundred alerts against gateways that do everything wrong, while clocks jump and processes end; then a small
+//! Hundreds of alerts against gateways that do everything wrong, while clocks jump and processes end; then a small
 //! model of what may be true looks at what is stored, what the networks hold and what the callers were told.
 
 mod gateway;
@@ -26,9 +26,10 @@ use self::gateway::Gateway;
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::MachineClocks;
 use crate::support::engine::{CONSISTENCY_LAG, acting, bring_in, deliveries_of, engine_with};
+use crate::support::size::sized;
 
-/// Desks, and alerts at each of them.
-const DESKS: u64 = 50;
+/// Desks of a plain run and at full size, and alerts at each of them.
+const DESKS: (u64, u64) = (50, 10_000);
 const ALERTS: usize = 10;
 /// Things that happen at a desk.
 const STEPS: usize = 14;
@@ -37,7 +38,7 @@ const CALL: Duration = Duration::from_millis(250);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_a_gateway_does_wrong_nothing_is_lost_done_twice_or_called_refused_that_was_applied() {
-    let desks = stream::iter(0..DESKS).map(|seed| tokio::spawn(Desk::run(seed)));
+    let desks = stream::iter(0..sized(DESKS.0, DESKS.1)).map(|seed| tokio::spawn(Desk::run(seed)));
 
     let told: Vec<HashMap<&'static str, usize>> = desks.buffer_unordered(8).map(Result::unwrap).collect().await;
 

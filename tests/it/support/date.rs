@@ -8,6 +8,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::preload;
+
 /// The date of the processes that are started with it.
 pub struct ProcessDate {
     directory: TempDir,
@@ -18,15 +20,7 @@ impl ProcessDate {
     /// The machine's own date, until it is set. It needs the C compiler that the build needs too.
     pub fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let source = directory.path().join("set_date.c");
-        std::fs::write(&source, include_str!("set_date.c")).unwrap();
-        let compiled = Command::new("cc")
-            .args(["-shared", "-fPIC", "-o"])
-            .arg(directory.path().join("set_date.so"))
-            .arg(&source)
-            .arg("-ldl")
-            .status();
-        assert!(compiled.expect("a C compiler").success(), "{}", source.display());
+        preload::compile(directory.path(), "set_date", include_str!("set_date.c"));
         let offset = OpenOptions::new().create_new(true).write(true).open(directory.path().join("offset")).unwrap();
         let date = Self { directory, offset };
         date.set(0);

@@ -15,6 +15,8 @@ pub mod outside;
 pub mod pooler;
 pub mod ports;
 pub mod postgres;
+#[cfg(target_os = "linux")]
+pub mod preload;
 pub mod raw_server;
 pub mod receiver;
 pub mod respelling;
