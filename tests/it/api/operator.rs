@@ -251,7 +251,7 @@ async fn a_body_over_64_mib_is_refused_whether_it_says_so_or_not() {
             application/x-ndjson\r\nContent-Length: 67108865\r\nConnection: close\r\n\r\n",
         served.address, served.operator_key
     );
-    let blanks = futures::stream::iter((0..65).map(|_| Ok::<_, std::io::Error>(vec![b'\n'; 1 << 20])));
+    let blanks = futures::stream::iter((0..65).map(|_| Ok::<_, std::io::Error>(vec![b' '; 1 << 20])));
     let unsaid = request().body(reqwest::Body::wrap_stream(blanks)).send().await.unwrap();
 
     refused(unsaid, 413, "body_too_large").await;

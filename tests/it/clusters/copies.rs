@@ -273,7 +273,7 @@ async fn a_copy_to_a_server_that_was_killed_is_refused_by_all_and_begins_anew() 
 async fn a_copy_to_a_file_that_was_killed_is_refused_by_all_and_begins_anew() {
     let Some(cluster) = Cluster::migrated().await else { return };
     let (home, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    cluster.run_ok("a", &["generate", "--alerts", "9000", "--years", "1", "--organizations", "2"]);
+    cluster.run_ok("a", &["generate", "--alerts", "4000", "--years", "1", "--organizations", "2"]);
     let file = home.path().join("avert.db");
     let some_have_arrived = async || {
         let conn = rusqlite::Connection::open_with_flags(&file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
