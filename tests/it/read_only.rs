@@ -12,9 +12,8 @@ use avert::domain::{
 use avert::engine::ActingEngine;
 use avert::service::{Credentials, Deployment, ResolveRequest, ServiceError, Webhooks};
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, deliveries_of, engine_on, incoming, network};
+use crate::support::alerts::open_alert;
+use crate::support::engine::{Desk, bring_in, deliveries_of, incoming};
 
 /// The methods that the seam declares to be a `read` or a `write`.
 fn declared(access: &str) -> BTreeSet<&'static str> {
@@ -35,23 +34,21 @@ async fn data(engine: &ActingEngine) -> String {
 
 #[tokio::test]
 async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
-    let directory = tempfile::tempdir().unwrap();
-    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
-    let acting = acting(&engine).await;
+    let desk = Desk::new().await;
     let new = |path: &str| {
         let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
         NewEndpoint::new(format!("https://shop.example/{path}").parse().unwrap(), auth)
     };
-    let endpoint = acting.add_endpoint(new("there")).await.unwrap().id;
+    let endpoint = desk.acting.add_endpoint(new("there")).await.unwrap().id;
     let alert = open_alert("P-1");
-    bring_in(&acting, [alert.clone()]).await;
-    let delivery = deliveries_of(&acting, alert.id).await[0].id;
+    bring_in(&desk.acting, [alert.clone()]).await;
+    let delivery = deliveries_of(&desk.acting, alert.id).await[0].id;
     let kind = CredentialKind::Key(KeyScope::Alerts);
-    let key = acting.create_credential(kind).await.unwrap().credential.id;
-    let before = data(&acting).await;
+    let key = desk.acting.create_credential(kind).await.unwrap().credential.id;
+    let before = data(&desk.acting).await;
 
-    let caller = acting.caller().clone();
-    let (whole, shown) = (engine.deployment(caller.clone()), engine.deployment(caller).read_only());
+    let caller = desk.acting.caller().clone();
+    let (whole, shown) = (desk.engine.deployment(caller.clone()), desk.engine.deployment(caller).read_only());
     assert!(shown.is_read_only() && !whole.is_read_only());
     assert_eq!([shown.vocabulary, whole.vocabulary], [Vocabulary::Desk; 2]);
     let (mut writes, mut reads) = (BTreeSet::new(), BTreeSet::new());
@@ -112,5 +109,5 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     passes!(changes.try_writing());
 
     assert_eq!((writes, reads), (declared("write"), declared("read")), "each one is tried");
-    assert_eq!(data(&acting).await, before, "what passes changes nothing");
+    assert_eq!(data(&desk.acting).await, before, "what passes changes nothing");
 }

@@ -9,7 +9,7 @@ use rstest::rstest;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{KEY, acting, bring_in, engine_on, engine_with, network};
+use crate::support::engine::{Desk, KEY, acting, bring_in, engine_on, engine_with, network};
 
 fn refused<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> String {
     match result.unwrap_err() {
@@ -71,15 +71,13 @@ async fn a_key_of_another_service_is_not_known_here() {
 
 #[tokio::test]
 async fn a_key_with_a_known_id_and_a_wrong_secret_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
-    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
-    let acting = acting(&engine).await;
-    let created = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
+    let desk = Desk::new().await;
+    let created = desk.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
     // The forger knows the id and how checksums are made.
     let body = format!("avk_test_{}_{}", created.credential.id, "x".repeat(43));
     let forged = format!("{body}{}", checksum(&body));
 
-    assert_eq!(refused(engine.authenticate(&forged, KeyScope::Alerts).await), "the API key is not known here");
+    assert_eq!(refused(desk.engine.authenticate(&forged, KeyScope::Alerts).await), "the API key is not known here");
 }
 
 /// The checksum, reckoned independently: CRC-32 in six digits of base 62.
@@ -96,16 +94,15 @@ fn checksum(body: &str) -> String {
 
 #[tokio::test]
 async fn a_mistyped_key_is_told_apart_by_its_checksum() {
-    let directory = tempfile::tempdir().unwrap();
-    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
-    let created = acting(&engine).await.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
+    let desk = Desk::new().await;
+    let created = desk.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
     let mut text = created.secret.reveal().to_owned();
     let wrong = if text.ends_with('0') { "1" } else { "0" };
     text.replace_range(text.len() - 1.., wrong);
 
     for mistyped in [text.as_str(), "", "hunter2", &created.secret.reveal()[..60]] {
         assert_eq!(
-            refused(engine.authenticate(mistyped, KeyScope::Alerts).await),
+            refused(desk.engine.authenticate(mistyped, KeyScope::Alerts).await),
             "the API key is mistyped or cut off"
         );
     }
@@ -113,21 +110,18 @@ async fn a_mistyped_key_is_told_apart_by_its_checksum() {
 
 #[tokio::test]
 async fn a_revoked_key_stops_working_at_once() {
-    let directory = tempfile::tempdir().unwrap();
-    let clock = ManualClock::at(NOON);
-    let engine = engine_on(directory.path(), &clock, &network(true, true));
-    let acting = acting(&engine).await;
-    let created = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
-    assert!(engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await.is_ok());
+    let desk = Desk::new().await;
+    let created = desk.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
+    assert!(desk.engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await.is_ok());
 
-    let revoked = acting.revoke_credential(KEY, &created.credential.id).await.unwrap();
+    let revoked = desk.acting.revoke_credential(KEY, &created.credential.id).await.unwrap();
 
-    assert_eq!(revoked.credential.revoked_at, Some(clock.now()));
+    assert_eq!(revoked.credential.revoked_at, Some(desk.clock.now()));
     assert_eq!(
-        refused(engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await),
+        refused(desk.engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await),
         "the API key was revoked"
     );
-    assert!(matches!(acting.revoke_credential(KEY, "nothing").await,
+    assert!(matches!(desk.acting.revoke_credential(KEY, "nothing").await,
             Err(ServiceError::NotFound(what)) if what == "key nothing"));
 }
 
@@ -136,11 +130,10 @@ async fn a_revoked_key_stops_working_at_once() {
 #[case(KeyScope::Operator, KeyScope::Alerts)]
 #[tokio::test]
 async fn a_key_works_only_within_its_scope(#[case] has: KeyScope, #[case] needs: KeyScope) {
-    let directory = tempfile::tempdir().unwrap();
-    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
-    let created = acting(&engine).await.create_credential(CredentialKind::Key(has)).await.unwrap();
+    let desk = Desk::new().await;
+    let created = desk.acting.create_credential(CredentialKind::Key(has)).await.unwrap();
 
-    let why = refused(engine.authenticate(created.secret.reveal(), needs).await);
+    let why = refused(desk.engine.authenticate(created.secret.reveal(), needs).await);
 
     assert!(why.contains(has.as_str()) && why.contains(needs.as_str()), "{why}");
 }
@@ -150,11 +143,10 @@ async fn a_key_works_only_within_its_scope(#[case] has: KeyScope, #[case] needs:
 #[case(KeyScope::Operator)]
 #[tokio::test]
 async fn a_key_of_both_scopes_works_within_each(#[case] needs: KeyScope) {
-    let directory = tempfile::tempdir().unwrap();
-    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
-    let created = acting(&engine).await.create_credential(CredentialKind::Key(KeyScope::Both)).await.unwrap();
+    let desk = Desk::new().await;
+    let created = desk.acting.create_credential(CredentialKind::Key(KeyScope::Both)).await.unwrap();
 
-    assert!(engine.authenticate(created.secret.reveal(), needs).await.is_ok());
+    assert!(desk.engine.authenticate(created.secret.reveal(), needs).await.is_ok());
 }
 
 #[rstest]
@@ -179,16 +171,15 @@ async fn a_second_revocation_says_that_it_is_one_and_changes_nothing(#[case] kin
 
 #[tokio::test]
 async fn a_key_sees_only_its_own_organization() {
-    let directory = tempfile::tempdir().unwrap();
-    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
-    engine.create_organization("rival").await.unwrap();
-    let ours = engine.acting_for(engine.local_caller(Some("default")).await.unwrap());
-    let rival = engine.acting_for(engine.local_caller(Some("rival")).await.unwrap());
+    let desk = Desk::new().await;
+    desk.engine.create_organization("rival").await.unwrap();
+    let ours = desk.engine.acting_for(desk.engine.local_caller(Some("default")).await.unwrap());
+    let rival = desk.engine.acting_for(desk.engine.local_caller(Some("rival")).await.unwrap());
     let alert = open_alert("P-1");
     bring_in(&ours, [alert.clone()]).await;
     let key = rival.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
 
-    let rival = engine.acting_for(engine.authenticate(key.secret.reveal(), KeyScope::Alerts).await.unwrap());
+    let rival = desk.engine.acting_for(desk.engine.authenticate(key.secret.reveal(), KeyScope::Alerts).await.unwrap());
 
     assert_eq!(rival.get(alert.id).await, Err(ServiceError::AlertNotFound(alert.id)));
     assert!(matches!(ours.revoke_credential(KEY, &key.credential.id).await, Err(ServiceError::NotFound(_))));
@@ -197,23 +188,20 @@ async fn a_key_sees_only_its_own_organization() {
 
 #[tokio::test]
 async fn the_use_of_a_key_is_written_down_once_a_minute_at_most() {
-    let directory = tempfile::tempdir().unwrap();
-    let clock = ManualClock::at(NOON);
-    let engine = engine_on(directory.path(), &clock, &network(true, true));
-    let acting = acting(&engine).await;
-    let created = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
-    let tasks = engine.start(tokio_util::sync::CancellationToken::new());
+    let desk = Desk::new().await;
+    let created = desk.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
+    let tasks = desk.engine.start(tokio_util::sync::CancellationToken::new());
     let loops = tasks.len();
     let mut used = Vec::new();
 
     for seconds in [0, 59, 1] {
-        clock.advance(Duration::seconds(seconds));
-        engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await.unwrap();
+        desk.clock.advance(Duration::seconds(seconds));
+        desk.engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await.unwrap();
         // The loops stay; the writing beside the request ends.
         while tasks.len() > loops {
             tokio::task::yield_now().await;
         }
-        used.push(acting.credentials().await.unwrap().credentials[0].last_used_at.unwrap());
+        used.push(desk.acting.credentials().await.unwrap().credentials[0].last_used_at.unwrap());
     }
 
     let first = used[0];
@@ -222,14 +210,13 @@ async fn the_use_of_a_key_is_written_down_once_a_minute_at_most() {
 
 #[tokio::test]
 async fn the_caller_at_this_machine_names_the_organization_only_where_there_are_several() {
-    let directory = tempfile::tempdir().unwrap();
-    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
-    let only = engine.local_caller(None).await.unwrap();
-    engine.create_organization("rival").await.unwrap();
+    let desk = Desk::new().await;
+    let only = desk.engine.local_caller(None).await.unwrap();
+    desk.engine.create_organization("rival").await.unwrap();
 
-    let unnamed = engine.local_caller(None).await.unwrap_err().to_string();
-    let unknown = engine.local_caller(Some("nobody")).await.unwrap_err().to_string();
-    let by_id = engine.local_caller(Some(&only.organization.organization.id.to_string())).await;
+    let unnamed = desk.engine.local_caller(None).await.unwrap_err().to_string();
+    let unknown = desk.engine.local_caller(Some("nobody")).await.unwrap_err().to_string();
+    let by_id = desk.engine.local_caller(Some(&only.organization.organization.id.to_string())).await;
 
     assert_eq!(only.organization.organization.name, "default");
     assert!(unnamed.contains("default, rival"), "{unnamed}");

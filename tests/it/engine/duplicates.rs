@@ -4,9 +4,8 @@
 use avert::domain::{Alert, Provider};
 use avert::service::Duplicates;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, engine_on, network};
+use crate::support::alerts::open_alert;
+use crate::support::engine::{Desk, bring_in};
 
 const ARN: &str = "74320456118200319945216";
 
@@ -30,9 +29,7 @@ fn without_card(alert: &mut Alert) {
 
 #[tokio::test]
 async fn doubles_are_found_by_every_fact_without_card_digits_too() {
-    let directory = tempfile::tempdir().unwrap();
-    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
-    let acting = acting(&engine).await;
+    let desk = Desk::new().await;
     let asked = alert(|_| {});
     let by_card = alert(|other| (other.acquirer_reference_number, other.auth_code) = (None, None));
     let by_arn = alert(|other| {
@@ -49,10 +46,10 @@ async fn doubles_are_found_by_every_fact_without_card_digits_too() {
     });
     let doubles = [by_card.id, by_arn.id, by_code.id];
     let all = [asked.clone(), by_card, by_arn, by_code, stranger.clone()];
-    let report = bring_in(&acting, all).await;
+    let report = bring_in(&desk.acting, all).await;
     assert_eq!(report.created, 5);
 
-    let found = acting.duplicates(vec![asked.id, avert::domain::AlertId::generate()]).await.unwrap();
+    let found = desk.acting.duplicates(vec![asked.id, avert::domain::AlertId::generate()]).await.unwrap();
 
     assert_eq!(found.len(), 1, "one that is not there is left out");
     let mut ids: Vec<_> = found[0].1.iter().map(|other| other.id).collect();

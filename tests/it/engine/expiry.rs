@@ -11,73 +11,59 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{
-    Gate, acting, bring_in, deliveries_of, engine_on, engine_with, network, resolve, until_alert,
-};
+use crate::support::engine::{Desk, Gate, acting, bring_in, deliveries_of, engine_with, resolve, until_alert};
 
 #[tokio::test]
 async fn an_alert_lapses_at_its_deadline_and_not_before() {
-    let directory = tempfile::tempdir().unwrap();
-    let clock = ManualClock::at(NOON);
-    let engine = engine_on(directory.path(), &clock, &network(true, true));
-    let acting = acting(&engine).await;
+    let desk = Desk::new().await;
     let alert = open_alert("P-1");
     let deadline = alert.deadline.moment().unwrap();
-    bring_in(&acting, [alert.clone()]).await;
+    bring_in(&desk.acting, [alert.clone()]).await;
 
-    clock.advance(deadline - clock.now() - Duration::microseconds(1));
-    assert_eq!(engine.expire_once().await, Ok(0));
-    clock.advance(Duration::minutes(7));
-    assert_eq!(engine.expire_once().await, Ok(1));
+    desk.clock.advance(deadline - desk.clock.now() - Duration::microseconds(1));
+    assert_eq!(desk.engine.expire_once().await, Ok(0));
+    desk.clock.advance(Duration::minutes(7));
+    assert_eq!(desk.engine.expire_once().await, Ok(1));
 
-    let lapsed = acting.get(alert.id).await.unwrap();
+    let lapsed = desk.acting.get(alert.id).await.unwrap();
     assert_eq!((lapsed.status.clone(), lapsed.expired_at), (AlertStatus::Expired, Some(deadline)));
-    assert_eq!(lapsed.updated_at, Some(clock.now()));
-    assert_eq!(engine.expire_once().await, Ok(0), "once");
+    assert_eq!(lapsed.updated_at, Some(desk.clock.now()));
+    assert_eq!(desk.engine.expire_once().await, Ok(0), "once");
 }
 
 #[tokio::test]
 async fn no_webhook_tells_of_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let clock = ManualClock::at(NOON);
-    let engine = engine_on(directory.path(), &clock, &network(true, true));
-    let acting = acting(&engine).await;
+    let desk = Desk::new().await;
     let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
-    acting.add_endpoint(NewEndpoint::new("https://shop.example/".parse().unwrap(), auth)).await.unwrap();
+    desk.acting.add_endpoint(NewEndpoint::new("https://shop.example/".parse().unwrap(), auth)).await.unwrap();
     let alert = open_alert("P-1");
-    bring_in(&acting, [alert.clone()]).await;
-    clock.advance(Duration::days(2));
+    bring_in(&desk.acting, [alert.clone()]).await;
+    desk.clock.advance(Duration::days(2));
 
-    engine.expire_once().await.unwrap();
+    desk.engine.expire_once().await.unwrap();
 
-    let kinds: Vec<_> = deliveries_of(&acting, alert.id).await.into_iter().map(|delivery| delivery.kind).collect();
+    let kinds: Vec<_> = deliveries_of(&desk.acting, alert.id).await.into_iter().map(|delivery| delivery.kind).collect();
     assert_eq!(kinds, [EventKind::AlertCreated]);
 }
 
 #[tokio::test]
 async fn more_alerts_than_one_commit_takes_lapse_all() {
-    let directory = tempfile::tempdir().unwrap();
-    let clock = ManualClock::at(NOON);
-    let engine = engine_on(directory.path(), &clock, &network(true, true));
-    let acting = acting(&engine).await;
-    bring_in(&acting, (0..1_203).map(|index| open_alert(&format!("P-{index}")))).await;
-    clock.advance(Duration::days(2));
+    let desk = Desk::new().await;
+    bring_in(&desk.acting, (0..1_203).map(|index| open_alert(&format!("P-{index}")))).await;
+    desk.clock.advance(Duration::days(2));
 
-    assert_eq!(engine.expire_once().await, Ok(1_203));
+    assert_eq!(desk.engine.expire_once().await, Ok(1_203));
 }
 
 #[tokio::test]
 async fn an_expired_alert_can_still_be_resolved_and_keeps_its_expiry() {
-    let directory = tempfile::tempdir().unwrap();
-    let clock = ManualClock::at(NOON);
-    let engine = engine_on(directory.path(), &clock, &network(true, true));
-    let acting = acting(&engine).await;
+    let desk = Desk::new().await;
     let alert = open_alert("P-1");
-    bring_in(&acting, [alert.clone()]).await;
-    clock.advance(Duration::days(2));
-    engine.expire_once().await.unwrap();
+    bring_in(&desk.acting, [alert.clone()]).await;
+    desk.clock.advance(Duration::days(2));
+    desk.engine.expire_once().await.unwrap();
 
-    let resolved = resolve(&acting, alert.id, Decision::Refunded).await.unwrap();
+    let resolved = resolve(&desk.acting, alert.id, Decision::Refunded).await.unwrap();
 
     assert_eq!((resolved.status, resolved.expired_at), (AlertStatus::Resolved, alert.deadline.moment()));
 }
@@ -107,18 +93,15 @@ async fn an_alert_does_not_lapse_while_its_resolution_is_with_the_network() {
 
 #[tokio::test]
 async fn the_running_engine_lets_alerts_lapse_by_itself_and_stops_when_told() {
-    let directory = tempfile::tempdir().unwrap();
-    let clock = ManualClock::at(NOON);
-    let engine = engine_on(directory.path(), &clock, &network(true, true));
-    let acting = acting(&engine).await;
+    let desk = Desk::new().await;
     let alert = open_alert("P-1");
-    bring_in(&acting, [alert.clone()]).await;
-    clock.advance(Duration::days(2));
+    bring_in(&desk.acting, [alert.clone()]).await;
+    desk.clock.advance(Duration::days(2));
     let cancel = CancellationToken::new();
 
-    let tasks = engine.start(cancel.clone());
+    let tasks = desk.engine.start(cancel.clone());
 
-    until_alert(&acting, alert.id, |alert| alert.status == AlertStatus::Expired).await;
+    until_alert(&desk.acting, alert.id, |alert| alert.status == AlertStatus::Expired).await;
     cancel.cancel();
     tasks.close();
     tasks.wait().await;

@@ -18,7 +18,8 @@ use tokio_util::sync::CancellationToken;
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
 use crate::support::engine::{
-    CONSISTENCY_LAG, Gate, acting, bring_in, deliveries_of, engine_on, engine_with, impatient, network, resolve,
+    CONSISTENCY_LAG, Desk, Gate, acting, bring_in, deliveries_of, engine_on, engine_with, impatient, network,
+    one_alert, resolve,
 };
 use crate::support::stop::{Stop, StoppingNetwork};
 
@@ -103,9 +104,7 @@ async fn every_fault_of_every_kind_of_network_ends_as_the_table_says(
 
 async fn with_one_alert(engine: &Engine) -> (ActingEngine, AlertId) {
     let acting = acting(engine).await;
-    let alert = open_alert("P-1");
-    let id = alert.id;
-    bring_in(&acting, [alert]).await;
+    let id = one_alert(&acting).await;
     (acting, id)
 }
 
@@ -190,20 +189,18 @@ async fn a_later_look_up_that_was_long_on_its_way_is_no_no_until_it_is_asked_aga
 
 #[tokio::test]
 async fn an_unknown_decision_blocks_others_until_it_is_cleared_up() {
-    let directory = tempfile::tempdir().unwrap();
-    let (clock, network) = (ManualClock::at(NOON), network(false, true));
-    let engine = engine_on(directory.path(), &clock, &network);
-    let (acting, id) = with_one_alert(&engine).await;
-    network.script([Some(Fault::ServerError { applied: true })]);
-    let told = resolve(&acting, id, Decision::Refunded).await;
+    let desk = Desk::with(network(false, true)).await;
+    let id = one_alert(&desk.acting).await;
+    desk.network.script([Some(Fault::ServerError { applied: true })]);
+    let told = resolve(&desk.acting, id, Decision::Refunded).await;
 
-    let second = resolve(&acting, id, Decision::NotRefunded).await;
-    clear_up(&engine, &clock).await;
+    let second = resolve(&desk.acting, id, Decision::NotRefunded).await;
+    clear_up(&desk.engine, &desk.clock).await;
 
     assert!(matches!(told, Err(ServiceError::ProviderOutcomeUnknown(_))));
     assert_eq!(second, Err(ServiceError::ResolutionInProgress));
-    assert_eq!(acting.get(id).await.unwrap().status, AlertStatus::Resolved);
-    assert_eq!(network.accepted().len(), 1);
+    assert_eq!(desk.acting.get(id).await.unwrap().status, AlertStatus::Resolved);
+    assert_eq!(desk.network.accepted().len(), 1);
 }
 
 #[rstest]
@@ -215,24 +212,22 @@ async fn what_nothing_here_can_find_out_is_a_persons_at_once_and_says_first_why(
     #[case] fault: Fault,
     #[case] why: &str,
 ) {
-    let directory = tempfile::tempdir().unwrap();
-    let (clock, network) = (ManualClock::at(NOON), network(false, false));
-    let engine = engine_on(directory.path(), &clock, &network);
-    let (acting, id) = with_one_alert(&engine).await;
-    network.script([Some(fault)]);
+    let desk = Desk::with(network(false, false)).await;
+    let id = one_alert(&desk.acting).await;
+    desk.network.script([Some(fault)]);
 
-    let told = resolve(&acting, id, Decision::Refunded).await.unwrap_err();
+    let told = resolve(&desk.acting, id, Decision::Refunded).await.unwrap_err();
 
     let ServiceError::ProviderOutcomeUnknown(unknown) = &told else { panic!("{told}") };
     assert_eq!(unknown.found_out_by(), FoundOutBy::Person);
-    let [parked] = acting.unfinished().await.unwrap().try_into().unwrap();
+    let [parked] = desk.acting.unfinished().await.unwrap().try_into().unwrap();
     assert_eq!((parked.state.as_str(), parked.alert), ("PARKED", id));
     assert_eq!(parked.detail, format!("{why}; it can neither look the decision up nor take it twice"));
-    let again = resolve(&acting, id, Decision::NotRefunded).await.unwrap_err();
+    let again = resolve(&desk.acting, id, Decision::NotRefunded).await.unwrap_err();
     assert_eq!(again, ServiceError::WaitsForPerson(parked.id));
     assert!(again.to_string().contains(&format!("`avert attempts settle {}`", parked.id)), "{again}");
-    clock.advance(Duration::hours(1));
-    assert_eq!(engine.reconcile_once().await.unwrap(), Reconciled::default(), "nothing is left to be checked");
+    desk.clock.advance(Duration::hours(1));
+    assert_eq!(desk.engine.reconcile_once().await.unwrap(), Reconciled::default(), "nothing is left to be checked");
 }
 
 #[rstest]
@@ -249,17 +244,15 @@ async fn what_finds_out_is_said_only_where_it_is_under_way(
     #[case] stays: bool,
     #[case] finds_out: FoundOutBy,
 ) {
-    let directory = tempfile::tempdir().unwrap();
-    let (clock, network) = (ManualClock::at(NOON), network(lookup, idempotent));
-    let engine = engine_on(directory.path(), &clock, &network);
-    let (acting, id) = with_one_alert(&engine).await;
+    let desk = Desk::with(network(lookup, idempotent)).await;
+    let id = one_alert(&desk.acting).await;
     let cancel = CancellationToken::new();
     if stays {
-        engine.start(cancel.clone());
+        desk.engine.start(cancel.clone());
     }
-    network.script([Some(Fault::ServerError { applied: false })]);
+    desk.network.script([Some(Fault::ServerError { applied: false })]);
 
-    let told = resolve(&acting, id, Decision::Refunded).await.unwrap_err();
+    let told = resolve(&desk.acting, id, Decision::Refunded).await.unwrap_err();
 
     let ServiceError::ProviderOutcomeUnknown(unknown) = &told else { panic!("{told}") };
     assert_eq!(unknown.found_out_by(), finds_out);
@@ -270,38 +263,34 @@ async fn what_finds_out_is_said_only_where_it_is_under_way(
 
 #[tokio::test]
 async fn who_is_asked_to_end_finds_nothing_out_any_more() {
-    let directory = tempfile::tempdir().unwrap();
-    let (clock, network) = (ManualClock::at(NOON), network(true, true));
-    let engine = engine_on(directory.path(), &clock, &network);
-    let (acting, id) = with_one_alert(&engine).await;
+    let desk = Desk::new().await;
+    let id = one_alert(&desk.acting).await;
     let cancel = CancellationToken::new();
-    engine.start(cancel.clone());
+    desk.engine.start(cancel.clone());
     cancel.cancel();
-    network.script([Some(Fault::ServerError { applied: false })]);
+    desk.network.script([Some(Fault::ServerError { applied: false })]);
 
-    let told = resolve(&acting, id, Decision::Refunded).await.unwrap_err();
+    let told = resolve(&desk.acting, id, Decision::Refunded).await.unwrap_err();
 
     assert!(told.to_string().ends_with("an avert that stays running on this database finds out"), "{told}");
 }
 
 #[tokio::test]
 async fn not_known_is_no_answer_before_the_network_has_settled() {
-    let directory = tempfile::tempdir().unwrap();
-    let (clock, network) = (ManualClock::at(NOON), network(true, true));
-    let engine = engine_on(directory.path(), &clock, &network);
-    let (acting, id) = with_one_alert(&engine).await;
-    network.script([Some(Fault::TimeOut { applied: false })]);
-    let told = resolve(&acting, id, Decision::Refunded).await;
+    let desk = Desk::new().await;
+    let id = one_alert(&desk.acting).await;
+    desk.network.script([Some(Fault::TimeOut { applied: false })]);
+    let told = resolve(&desk.acting, id, Decision::Refunded).await;
     assert!(matches!(told, Err(ServiceError::ProviderOutcomeUnknown(_))));
 
-    clock.advance(Duration::seconds(10));
-    let early = engine.reconcile_once().await.unwrap();
-    clock.advance(Duration::minutes(2));
-    let settled = engine.reconcile_once().await.unwrap();
+    desk.clock.advance(Duration::seconds(10));
+    let early = desk.engine.reconcile_once().await.unwrap();
+    desk.clock.advance(Duration::minutes(2));
+    let settled = desk.engine.reconcile_once().await.unwrap();
 
     assert_eq!(early, Reconciled { waiting: 1, ..Reconciled::default() });
     assert_eq!(settled, Reconciled { released: 1, ..Reconciled::default() });
-    assert!(resolve(&acting, id, Decision::Refunded).await.is_ok());
+    assert!(resolve(&desk.acting, id, Decision::Refunded).await.is_ok());
 }
 
 #[tokio::test]
@@ -334,20 +323,17 @@ async fn a_reconciled_yes_is_told_to_the_merchants_system() {
     use avert::domain::EventKind;
     use avert::domain::{EndpointAuth, NewEndpoint, Secret};
     use avert::service::Webhooks;
-    let directory = tempfile::tempdir().unwrap();
-    let (clock, network) = (ManualClock::at(NOON), network(false, true));
-    let engine = engine_on(directory.path(), &clock, &network);
-    let acting = acting(&engine).await;
+    let desk = Desk::with(network(false, true)).await;
     let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
-    acting.add_endpoint(NewEndpoint::new("https://shop.example/".parse().unwrap(), auth)).await.unwrap();
+    desk.acting.add_endpoint(NewEndpoint::new("https://shop.example/".parse().unwrap(), auth)).await.unwrap();
     let alert = open_alert("P-1");
-    bring_in(&acting, [alert.clone()]).await;
-    network.script([Some(Fault::TimeOut { applied: true })]);
-    assert!(resolve(&acting, alert.id, Decision::Refunded).await.is_err());
+    bring_in(&desk.acting, [alert.clone()]).await;
+    desk.network.script([Some(Fault::TimeOut { applied: true })]);
+    assert!(resolve(&desk.acting, alert.id, Decision::Refunded).await.is_err());
 
-    clear_up(&engine, &clock).await;
+    clear_up(&desk.engine, &desk.clock).await;
 
-    let kinds: Vec<_> = deliveries_of(&acting, alert.id).await.into_iter().map(|delivery| delivery.kind).collect();
+    let kinds: Vec<_> = deliveries_of(&desk.acting, alert.id).await.into_iter().map(|delivery| delivery.kind).collect();
     assert_eq!(kinds, [EventKind::AlertCreated, EventKind::AlertResolved]);
 }
 

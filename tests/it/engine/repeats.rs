@@ -11,7 +11,7 @@ use rstest::rstest;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{Gate, acting, bring_in, engine_on, engine_with, network, says};
+use crate::support::engine::{Desk, Gate, acting, bring_in, engine_with, says};
 
 fn keyed(key: &str, decision: Decision) -> ResolveRequest {
     ResolveRequest { idempotency_key: Some(key.to_owned()), ..says(decision) }
@@ -26,75 +26,66 @@ async fn two_alerts(acting: &ActingEngine) -> [AlertId; 2] {
 
 #[tokio::test]
 async fn the_same_key_and_decision_gives_the_first_answer_again() {
-    let directory = tempfile::tempdir().unwrap();
-    let (clock, network) = (ManualClock::at(NOON), network(true, true));
-    let acting = acting(&engine_on(directory.path(), &clock, &network)).await;
-    let [id, _] = two_alerts(&acting).await;
-    let first = acting.resolve(id, keyed("k-1", Decision::Refunded)).await.unwrap();
-    clock.advance(Duration::hours(23));
+    let desk = Desk::new().await;
+    let [id, _] = two_alerts(&desk.acting).await;
+    let first = desk.acting.resolve(id, keyed("k-1", Decision::Refunded)).await.unwrap();
+    desk.clock.advance(Duration::hours(23));
 
-    let again = acting.resolve(id, keyed("k-1", Decision::Refunded)).await;
+    let again = desk.acting.resolve(id, keyed("k-1", Decision::Refunded)).await;
 
     assert_eq!(again, Ok(first));
-    assert_eq!(network.submissions(), 1);
+    assert_eq!(desk.network.submissions(), 1);
 }
 
 #[tokio::test]
 async fn a_key_is_forgotten_after_a_day() {
-    let directory = tempfile::tempdir().unwrap();
-    let clock = ManualClock::at(NOON);
-    let acting = acting(&engine_on(directory.path(), &clock, &network(true, true))).await;
-    let [id, other] = two_alerts(&acting).await;
-    acting.resolve(id, keyed("k-1", Decision::Refunded)).await.unwrap();
-    clock.advance(Duration::hours(25));
+    let desk = Desk::new().await;
+    let [id, other] = two_alerts(&desk.acting).await;
+    desk.acting.resolve(id, keyed("k-1", Decision::Refunded)).await.unwrap();
+    desk.clock.advance(Duration::hours(25));
 
-    let again = acting.resolve(id, keyed("k-1", Decision::Refunded)).await;
+    let again = desk.acting.resolve(id, keyed("k-1", Decision::Refunded)).await;
 
     assert!(matches!(again, Err(ServiceError::AlreadyResolved(_))));
-    assert!(acting.resolve(other, keyed("k-1", Decision::NotRefunded)).await.is_ok());
+    assert!(desk.acting.resolve(other, keyed("k-1", Decision::NotRefunded)).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_key_is_for_one_decision_on_one_alert() {
-    let directory = tempfile::tempdir().unwrap();
-    let network = network(true, true);
-    let acting = acting(&engine_on(directory.path(), &ManualClock::at(NOON), &network)).await;
-    let [id, other] = two_alerts(&acting).await;
-    acting.resolve(id, keyed("k-1", Decision::Refunded)).await.unwrap();
+    let desk = Desk::new().await;
+    let [id, other] = two_alerts(&desk.acting).await;
+    desk.acting.resolve(id, keyed("k-1", Decision::Refunded)).await.unwrap();
 
-    let another_decision = acting.resolve(id, keyed("k-1", Decision::NotRefunded)).await;
-    let another_alert = acting.resolve(other, keyed("k-1", Decision::Refunded)).await;
+    let another_decision = desk.acting.resolve(id, keyed("k-1", Decision::NotRefunded)).await;
+    let another_alert = desk.acting.resolve(other, keyed("k-1", Decision::Refunded)).await;
 
     assert_eq!(
         [another_decision, another_alert],
         [Err(ServiceError::IdempotencyKeyReused), Err(ServiceError::IdempotencyKeyReused)]
     );
-    assert_eq!(acting.get(other).await.unwrap().outcome, None);
-    assert_eq!(network.submissions(), 1);
+    assert_eq!(desk.acting.get(other).await.unwrap().outcome, None);
+    assert_eq!(desk.network.submissions(), 1);
 }
 
 #[tokio::test]
 async fn another_key_or_none_is_a_conflict() {
-    let directory = tempfile::tempdir().unwrap();
-    let acting = acting(&engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true))).await;
-    let [id, _] = two_alerts(&acting).await;
-    acting.resolve(id, keyed("k-1", Decision::Refunded)).await.unwrap();
+    let desk = Desk::new().await;
+    let [id, _] = two_alerts(&desk.acting).await;
+    desk.acting.resolve(id, keyed("k-1", Decision::Refunded)).await.unwrap();
 
     for request in [keyed("k-2", Decision::Refunded), says(Decision::Refunded)] {
-        assert!(matches!(acting.resolve(id, request).await, Err(ServiceError::AlreadyResolved(_))));
+        assert!(matches!(desk.acting.resolve(id, request).await, Err(ServiceError::AlreadyResolved(_))));
     }
 }
 
 #[tokio::test]
 async fn after_a_failure_the_key_may_try_anew() {
-    let directory = tempfile::tempdir().unwrap();
-    let network = network(true, true);
-    let acting = acting(&engine_on(directory.path(), &ManualClock::at(NOON), &network)).await;
-    let [id, _] = two_alerts(&acting).await;
-    network.script([Some(Fault::Unreachable)]);
-    let first = acting.resolve(id, keyed("k-1", Decision::Refunded)).await;
+    let desk = Desk::new().await;
+    let [id, _] = two_alerts(&desk.acting).await;
+    desk.network.script([Some(Fault::Unreachable)]);
+    let first = desk.acting.resolve(id, keyed("k-1", Decision::Refunded)).await;
 
-    let again = acting.resolve(id, keyed("k-1", Decision::Refunded)).await;
+    let again = desk.acting.resolve(id, keyed("k-1", Decision::Refunded)).await;
 
     assert!(matches!(first, Err(ServiceError::ProviderFailed(_))));
     assert!(again.is_ok());
@@ -127,13 +118,11 @@ async fn while_its_attempt_runs_a_repeat_waits_and_gets_its_answer() {
 #[case(&"k".repeat(256))]
 #[tokio::test]
 async fn a_key_of_another_shape_is_refused_before_anything_happens(#[case] key: &str) {
-    let directory = tempfile::tempdir().unwrap();
-    let network = network(true, true);
-    let acting = acting(&engine_on(directory.path(), &ManualClock::at(NOON), &network)).await;
-    let [id, _] = two_alerts(&acting).await;
+    let desk = Desk::new().await;
+    let [id, _] = two_alerts(&desk.acting).await;
 
-    let error = acting.resolve(id, keyed(key, Decision::Refunded)).await.unwrap_err();
+    let error = desk.acting.resolve(id, keyed(key, Decision::Refunded)).await.unwrap_err();
 
     assert!(matches!(&error, ServiceError::InvalidRequest(errors) if errors[0].field == "Idempotency-Key"), "{error}");
-    assert_eq!(network.submissions(), 0);
+    assert_eq!(desk.network.submissions(), 0);
 }

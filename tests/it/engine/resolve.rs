@@ -14,7 +14,7 @@ use rstest::rstest;
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
 use crate::support::engine::{
-    Gate, acting, bring_in, deliveries_of, engine_on, engine_with, network, resolve, says, until_alert,
+    Desk, Gate, acting, bring_in, deliveries_of, engine_with, network, one_alert, resolve, says, until_alert,
 };
 
 #[rstest]
@@ -47,12 +47,10 @@ async fn a_decision_changes_the_alert_as_the_table_says(
     #[case] stored: &str,
     #[case] code: Option<&str>,
 ) {
-    let directory = tempfile::tempdir().unwrap();
-    let (clock, network) = (ManualClock::at(NOON), network(true, true));
-    let acting = acting(&engine_on(directory.path(), &clock, &network)).await;
+    let desk = Desk::new().await;
     let before = open_alert("P-1");
-    bring_in(&acting, [before.clone()]).await;
-    clock.advance(Duration::minutes(5));
+    bring_in(&desk.acting, [before.clone()]).await;
+    desk.clock.advance(Duration::minutes(5));
     let parts = ResolutionParts {
         refunded: Some(refunded.to_owned()),
         resolution: reason.map(str::to_owned),
@@ -61,7 +59,7 @@ async fn a_decision_changes_the_alert_as_the_table_says(
     };
     let resolution = Resolution::from_parts(parts, Dialect::Current, None).unwrap();
 
-    let answer = acting.resolve(before.id, ResolveRequest { resolution, idempotency_key: None }).await.unwrap();
+    let answer = desk.acting.resolve(before.id, ResolveRequest { resolution, idempotency_key: None }).await.unwrap();
 
     let kept = answer.outcome.clone().unwrap();
     assert_eq!(answer.status, status);
@@ -71,14 +69,14 @@ async fn a_decision_changes_the_alert_as_the_table_says(
         (before.id, "P-1", "Ticket 10293")
     );
     assert_eq!((kept.dispute_reason_code.as_deref(), kept.amount_stopped), (code, None));
-    assert_eq!((kept.action_time, answer.updated_at), (Some(clock.now()), Some(clock.now())));
-    assert_eq!(answer.hours_left(clock.now()), 0);
-    assert_eq!(acting.get(before.id).await.unwrap(), answer);
-    assert_eq!(network.accepted().len(), 1);
+    assert_eq!((kept.action_time, answer.updated_at), (Some(desk.clock.now()), Some(desk.clock.now())));
+    assert_eq!(answer.hours_left(desk.clock.now()), 0);
+    assert_eq!(desk.acting.get(before.id).await.unwrap(), answer);
+    assert_eq!(desk.network.accepted().len(), 1);
     // Nothing else about the alert has changed.
     assert_eq!(
         Alert { status: before.status.clone(), updated_at: before.updated_at, outcome: None, ..answer },
-        completed(&before, &acting)
+        completed(&before, &desk.acting)
     );
 }
 
@@ -105,12 +103,11 @@ async fn an_older_decision_changes_the_alert_as_its_table_says(
     #[case] status: AlertStatus,
     #[case] outcome: &str,
 ) {
-    let directory = tempfile::tempdir().unwrap();
-    let acting = acting(&engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true))).await;
+    let desk = Desk::new().await;
     let alert = open_alert("P-1");
-    bring_in(&acting, [alert.clone()]).await;
+    bring_in(&desk.acting, [alert.clone()]).await;
 
-    let answer = acting.resolve(alert.id, older(word, None)).await.unwrap();
+    let answer = desk.acting.resolve(alert.id, older(word, None)).await.unwrap();
 
     assert_eq!((answer.status, answer.outcome.unwrap().outcome.as_str()), (status, outcome));
 }
@@ -124,67 +121,61 @@ fn older(word: OlderWord, amount_stopped: Option<&str>) -> ResolveRequest {
 
 #[tokio::test]
 async fn a_partial_stop_above_the_alerts_amount_is_refused_and_one_within_it_is_kept() {
-    let directory = tempfile::tempdir().unwrap();
-    let network = network(true, true);
-    let acting = acting(&engine_on(directory.path(), &ManualClock::at(NOON), &network)).await;
+    let desk = Desk::new().await;
     let alert = open_alert("P-1");
-    bring_in(&acting, [alert.clone()]).await;
+    bring_in(&desk.acting, [alert.clone()]).await;
 
-    let too_much = acting.resolve(alert.id, older(OlderWord::PartiallyStopped, Some("129.91"))).await.unwrap_err();
+    let too_much = desk.acting.resolve(alert.id, older(OlderWord::PartiallyStopped, Some("129.91"))).await.unwrap_err();
     assert!(
         matches!(&too_much, ServiceError::InvalidResolution(errors) if errors[0].field == "amountStopped"),
         "{too_much}"
     );
-    assert_eq!(network.submissions(), 0);
+    assert_eq!(desk.network.submissions(), 0);
 
-    let answer = acting.resolve(alert.id, older(OlderWord::PartiallyStopped, Some("129.90"))).await.unwrap();
+    let answer = desk.acting.resolve(alert.id, older(OlderWord::PartiallyStopped, Some("129.90"))).await.unwrap();
     let outcome = answer.outcome.unwrap();
     assert_eq!((outcome.amount_stopped, outcome.refunded.as_str()), (Some("129.90".parse().unwrap()), "not settled"));
 }
 
 #[tokio::test]
 async fn a_second_resolution_is_a_conflict_and_changes_nothing() {
-    let directory = tempfile::tempdir().unwrap();
-    let (clock, network) = (ManualClock::at(NOON), network(true, true));
-    let acting = acting(&engine_on(directory.path(), &clock, &network)).await;
+    let desk = Desk::new().await;
     let alert = open_alert("P-1");
-    bring_in(&acting, [alert.clone()]).await;
-    let first = resolve(&acting, alert.id, Decision::Refunded).await.unwrap();
-    clock.advance(Duration::hours(1));
+    bring_in(&desk.acting, [alert.clone()]).await;
+    let first = resolve(&desk.acting, alert.id, Decision::Refunded).await.unwrap();
+    desk.clock.advance(Duration::hours(1));
 
     for decision in [Decision::NotRefunded, Decision::Refunded] {
-        let error = resolve(&acting, alert.id, decision).await.unwrap_err();
+        let error = resolve(&desk.acting, alert.id, decision).await.unwrap_err();
 
         assert_eq!(error, ServiceError::AlreadyResolved(Box::new(first.clone())));
     }
-    assert_eq!(acting.get(alert.id).await.unwrap(), first);
-    assert_eq!((network.submissions(), network.accepted().len()), (1, 1));
+    assert_eq!(desk.acting.get(alert.id).await.unwrap(), first);
+    assert_eq!((desk.network.submissions(), desk.network.accepted().len()), (1, 1));
 }
 
 #[tokio::test]
 async fn an_alert_that_is_not_there_is_not_found() {
-    let directory = tempfile::tempdir().unwrap();
-    let acting = acting(&engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true))).await;
+    let desk = Desk::new().await;
     let id = AlertId::generate();
 
-    assert_eq!(resolve(&acting, id, Decision::Refunded).await, Err(ServiceError::AlertNotFound(id)));
-    assert_eq!(acting.get(id).await, Err(ServiceError::AlertNotFound(id)));
+    assert_eq!(resolve(&desk.acting, id, Decision::Refunded).await, Err(ServiceError::AlertNotFound(id)));
+    assert_eq!(desk.acting.get(id).await, Err(ServiceError::AlertNotFound(id)));
 }
 
 #[tokio::test]
 async fn a_resolved_alert_has_one_delivery_for_each_event() {
-    let directory = tempfile::tempdir().unwrap();
-    let acting = acting(&engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true))).await;
+    let desk = Desk::new().await;
     let auth = EndpointAuth::Basic { username: "avert".to_owned(), password: Secret::new("p4ss") };
-    acting.add_endpoint(NewEndpoint::new("https://shop.example/hooks".parse().unwrap(), auth)).await.unwrap();
+    desk.acting.add_endpoint(NewEndpoint::new("https://shop.example/hooks".parse().unwrap(), auth)).await.unwrap();
     let alert = open_alert("P-1");
-    bring_in(&acting, [alert.clone()]).await;
+    bring_in(&desk.acting, [alert.clone()]).await;
 
-    resolve(&acting, alert.id, Decision::Refunded).await.unwrap();
-    let conflict = resolve(&acting, alert.id, Decision::Refunded).await;
+    resolve(&desk.acting, alert.id, Decision::Refunded).await.unwrap();
+    let conflict = resolve(&desk.acting, alert.id, Decision::Refunded).await;
 
     assert!(conflict.is_err());
-    let kinds: Vec<_> = deliveries_of(&acting, alert.id).await.into_iter().map(|delivery| delivery.kind).collect();
+    let kinds: Vec<_> = deliveries_of(&desk.acting, alert.id).await.into_iter().map(|delivery| delivery.kind).collect();
     assert_eq!(kinds, [EventKind::AlertCreated, EventKind::AlertResolved]);
 }
 
@@ -332,21 +323,12 @@ async fn a_caller_who_hangs_up_changes_nothing() {
 
 #[tokio::test]
 async fn card_numbers_in_comments_are_masked_before_they_are_sent_or_stored() {
-    let directory = tempfile::tempdir().unwrap();
-    let network = network(true, true);
-    let acting = acting(&engine_on(directory.path(), &ManualClock::at(NOON), &network)).await;
-    let id = one_alert(&acting).await;
+    let desk = Desk::new().await;
+    let id = one_alert(&desk.acting).await;
     let resolution = Resolution::Current { decision: Decision::Refunded, comments: "card 4111111111111111".to_owned() };
 
-    let alert = acting.resolve(id, ResolveRequest { resolution, idempotency_key: None }).await.unwrap();
+    let alert = desk.acting.resolve(id, ResolveRequest { resolution, idempotency_key: None }).await.unwrap();
 
     assert_eq!(alert.outcome.unwrap().comments, "card 411111******1111");
-    assert!(!network.accepted()[0].decision.contains("4111111111111111"));
-}
-
-async fn one_alert(acting: &avert::engine::ActingEngine) -> AlertId {
-    let alert = open_alert("P-1");
-    let id = alert.id;
-    bring_in(acting, [alert]).await;
-    id
+    assert!(!desk.network.accepted()[0].decision.contains("4111111111111111"));
 }

@@ -2,7 +2,7 @@
 
 use avert::domain::time::Clock as _;
 use avert::domain::{AlertStatus, Deadline};
-use avert::engine::{Engine, EngineSettings};
+use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::service::Alerts as _;
 use chrono::TimeDelta;
 use tempfile::TempDir;
@@ -11,6 +11,14 @@ use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::MachineClocks;
 use crate::support::engine::{acting, bring_in, engine_with, impatient, network};
 
+/// A machine that was booted at noon, and an engine at work on it.
+async fn booted() -> (TempDir, MachineClocks, Engine, ActingEngine) {
+    let (home, clocks) = (tempfile::tempdir().unwrap(), MachineClocks::at(NOON));
+    let engine = engine_of(&clocks, &home);
+    let acting = acting(&engine).await;
+    (home, clocks, engine, acting)
+}
+
 fn engine_of(clocks: &MachineClocks, home: &TempDir) -> Engine {
     let settings = EngineSettings { monotonic_clock: Some(clocks.counting.clone()), ..impatient() };
     engine_with(home.path(), &clocks.date, network(true, true), settings)
@@ -18,10 +26,7 @@ fn engine_of(clocks: &MachineClocks, home: &TempDir) -> Engine {
 
 #[tokio::test]
 async fn a_clock_that_jumps_and_is_set_right_again_has_made_nothing_lapse() {
-    let home = tempfile::tempdir().unwrap();
-    let clocks = MachineClocks::at(NOON);
-    let engine = engine_of(&clocks, &home);
-    let acting = acting(&engine).await;
+    let (_home, clocks, engine, acting) = booted().await;
     let alert = open_alert("P-1");
     bring_in(&acting, [alert.clone()]).await;
     assert_eq!(engine.expire_once().await, Ok(0));
@@ -38,10 +43,7 @@ async fn a_clock_that_jumps_and_is_set_right_again_has_made_nothing_lapse() {
 
 #[tokio::test]
 async fn an_alert_that_comes_in_while_the_clock_is_wrong_does_not_lapse_on_arrival() {
-    let home = tempfile::tempdir().unwrap();
-    let clocks = MachineClocks::at(NOON);
-    let engine = engine_of(&clocks, &home);
-    let acting = acting(&engine).await;
+    let (_home, clocks, _, acting) = booted().await;
     bring_in(&acting, [open_alert("P-1")]).await;
     clocks.jump(TimeDelta::days(2));
 
@@ -53,10 +55,7 @@ async fn an_alert_that_comes_in_while_the_clock_is_wrong_does_not_lapse_on_arriv
 
 #[tokio::test]
 async fn a_date_that_goes_on_evenly_is_the_truth_after_ten_minutes() {
-    let home = tempfile::tempdir().unwrap();
-    let clocks = MachineClocks::at(NOON);
-    let engine = engine_of(&clocks, &home);
-    let acting = acting(&engine).await;
+    let (_home, clocks, engine, acting) = booted().await;
     let alert = open_alert("P-1");
     bring_in(&acting, [alert.clone()]).await;
     clocks.jump(TimeDelta::days(2));
@@ -73,10 +72,7 @@ async fn a_date_that_goes_on_evenly_is_the_truth_after_ten_minutes() {
 
 #[tokio::test]
 async fn what_lapses_by_the_counting_clock_lapses_while_the_date_is_wrong() {
-    let home = tempfile::tempdir().unwrap();
-    let clocks = MachineClocks::at(NOON);
-    let engine = engine_of(&clocks, &home);
-    let acting = acting(&engine).await;
+    let (_home, clocks, engine, acting) = booted().await;
     let mut alert = open_alert("P-1");
     alert.deadline = Deadline::At(clocks.date.now() + TimeDelta::minutes(2));
     bring_in(&acting, [alert]).await;
@@ -90,10 +86,7 @@ async fn what_lapses_by_the_counting_clock_lapses_while_the_date_is_wrong() {
 
 #[tokio::test]
 async fn a_machine_that_slept_has_not_jumped() {
-    let home = tempfile::tempdir().unwrap();
-    let clocks = MachineClocks::at(NOON);
-    let engine = engine_of(&clocks, &home);
-    let acting = acting(&engine).await;
+    let (_home, clocks, engine, acting) = booted().await;
     bring_in(&acting, [open_alert("P-1")]).await;
 
     clocks.pass(86_400);
@@ -150,10 +143,7 @@ async fn processes_that_live_for_a_moment_confirm_a_date_together() {
 
 #[tokio::test]
 async fn what_has_lapsed_by_a_date_that_is_set_right_is_open_again() {
-    let home = tempfile::tempdir().unwrap();
-    let clocks = MachineClocks::at(NOON);
-    let engine = engine_of(&clocks, &home);
-    let acting = acting(&engine).await;
+    let (_home, clocks, engine, acting) = booted().await;
     let alert = open_alert("P-1");
     bring_in(&acting, [alert.clone()]).await;
     clocks.jump(TimeDelta::days(2));

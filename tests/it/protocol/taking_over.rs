@@ -13,9 +13,8 @@ use avert::service::{Alerts, Attempts, ServiceError};
 use chrono::TimeDelta;
 
 use super::deaths::{Process, Scene};
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, engine_on, engine_with, network, resolve, says};
+use crate::support::alerts::open_alert;
+use crate::support::engine::{Desk, acting, bring_in, engine_with, network, resolve, says};
 use crate::support::stop::Stop;
 use crate::support::store;
 use crate::webhooks::troubled::TroubledStore;
@@ -117,25 +116,21 @@ async fn a_decision_that_arrives_after_its_process_died_is_found_once_the_networ
 
 #[tokio::test]
 async fn a_repeat_whose_answer_was_lost_has_to_settle_too_before_a_refusal_counts() {
-    let directory = tempfile::tempdir().unwrap();
-    let clock = ManualClock::at(NOON);
-    let network = network(false, true);
-    let engine = engine_on(directory.path(), &clock, &network);
-    let acting = acting(&engine).await;
+    let desk = Desk::with(network(false, true)).await;
     let alert = open_alert("P-1");
-    bring_in(&acting, [alert.clone()]).await;
+    bring_in(&desk.acting, [alert.clone()]).await;
     let lost = Some(Fault::TimeOut { applied: false });
-    network.script([lost, lost, Some(Fault::Refusal), Some(Fault::Refusal)]);
-    assert!(resolve(&acting, alert.id, Decision::Refunded).await.is_err());
+    desk.network.script([lost, lost, Some(Fault::Refusal), Some(Fault::Refusal)]);
+    assert!(resolve(&desk.acting, alert.id, Decision::Refunded).await.is_err());
 
     let mut rounds = Vec::new();
     for seconds in [60, 10, 30] {
-        clock.advance(TimeDelta::seconds(seconds));
-        rounds.push(engine.reconcile_once().await.unwrap());
+        desk.clock.advance(TimeDelta::seconds(seconds));
+        rounds.push(desk.engine.reconcile_once().await.unwrap());
     }
 
     let (waiting, released) =
         (Reconciled { waiting: 1, ..Reconciled::default() }, Reconciled { released: 1, ..Reconciled::default() });
     assert_eq!(rounds, [waiting, waiting, released], "the lost repeat, a refusal 10 s after it, one 40 s after it");
-    assert_eq!(acting.get(alert.id).await.unwrap().outcome, None);
+    assert_eq!(desk.acting.get(alert.id).await.unwrap().outcome, None);
 }

@@ -17,7 +17,7 @@ use super::gateway::gateway;
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::binary::{run, run_ok};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, engine_on, network, resolve};
+use crate::support::engine::{Desk, acting, bring_in, engine_on, network, resolve};
 
 /// Takes an alert of ETHOCA in.
 fn import(directory: &Path) -> AlertId {
@@ -90,17 +90,14 @@ async fn a_command_without_the_settings_sends_nothing_and_the_simulator_answers_
 
 #[tokio::test]
 async fn a_decision_of_the_gateway_is_not_looked_up_at_the_simulator() {
-    let directory = tempfile::tempdir().unwrap();
-    let clock = ManualClock::at(NOON);
-    let engine = engine_on(directory.path(), &clock, &network(true, true));
-    let acting = acting(&engine).await;
+    let desk = Desk::new().await;
     let alert = open_alert("P-1");
-    bring_in(&acting, [alert.clone()]).await;
-    engine.keep_gateways([(alert.provider.clone(), Some("https://gateway.example".to_owned()))]).await.unwrap();
-    let now = clock.now();
-    let claimed = engine.store().claim_resolution(ClaimRequest {
+    bring_in(&desk.acting, [alert.clone()]).await;
+    desk.engine.keep_gateways([(alert.provider.clone(), Some("https://gateway.example".to_owned()))]).await.unwrap();
+    let now = desk.clock.now();
+    let claimed = desk.engine.store().claim_resolution(ClaimRequest {
         attempt: AttemptId::generate(),
-        organization: engine.local_caller(None).await.unwrap().organization.organization.id,
+        organization: desk.engine.local_caller(None).await.unwrap().organization.organization.id,
         alert: alert.id,
         resolution: Resolution::Current { decision: Decision::Refunded, comments: String::new() },
         body_hash: [0; 32],
@@ -109,15 +106,15 @@ async fn a_decision_of_the_gateway_is_not_looked_up_at_the_simulator() {
         now: now.into(),
     });
     assert!(matches!(claimed.await.unwrap(), Claim::Claimed { .. }));
-    clock.advance(Duration::hours(1));
+    desk.clock.advance(Duration::hours(1));
 
     let mut kept = Vec::new();
     for _ in 0..20 {
-        kept.push(engine.reconcile_once().await.unwrap());
-        clock.advance(Duration::hours(1));
+        kept.push(desk.engine.reconcile_once().await.unwrap());
+        desk.clock.advance(Duration::hours(1));
     }
-    engine.keep_gateways([(alert.provider.clone(), None)]).await.unwrap();
-    let given_back = engine.reconcile_once().await.unwrap();
+    desk.engine.keep_gateways([(alert.provider.clone(), None)]).await.unwrap();
+    let given_back = desk.engine.reconcile_once().await.unwrap();
 
     let waiting = Reconciled { waiting: 1, ..Reconciled::default() };
     assert!(kept.iter().all(|round| *round == waiting), "never given up, never released: {kept:?}");

@@ -14,8 +14,10 @@ use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::FaultRates;
 use avert::providers::{AlertProvider, Capabilities, Cause, LookUp, Providers, Simulator, Submission, SubmitResult};
 use avert::service::{Alerts, Changes, Intake, ResolveRequest, ServiceError, Webhooks};
+use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
+use super::alerts::{NOON, open_alert};
 use super::clock::ManualClock;
 
 /// How long the network's look-ups may lag behind.
@@ -62,6 +64,30 @@ pub fn engine_with(
     Engine::new(super::store::open(directory), Providers::all(provider), clock.clone(), settings)
 }
 
+/// A fresh store in a directory of its own and an impatient engine on it, with clock and network in the test's hands.
+pub struct Desk {
+    pub clock: Arc<ManualClock>,
+    pub network: Arc<Simulator>,
+    pub engine: Engine,
+    pub acting: ActingEngine,
+    _directory: TempDir,
+}
+
+impl Desk {
+    /// One whose network can look up, and counts a repeat once.
+    pub async fn new() -> Self {
+        Self::with(network(true, true)).await
+    }
+
+    /// One with this network.
+    pub async fn with(network: Arc<Simulator>) -> Self {
+        let (directory, clock) = (tempfile::tempdir().unwrap(), ManualClock::at(NOON));
+        let engine = engine_on(directory.path(), &clock, &network);
+        let acting = acting(&engine).await;
+        Self { clock, network, engine, acting, _directory: directory }
+    }
+}
+
 /// The engine acting for the only organization there is.
 pub async fn acting(engine: &Engine) -> ActingEngine {
     engine.acting_for(engine.local_caller(None).await.expect("one organization"))
@@ -94,6 +120,14 @@ pub fn says(decision: Decision) -> ResolveRequest {
 /// Resolves an alert, without an Idempotency-Key.
 pub async fn resolve(acting: &ActingEngine, id: AlertId, decision: Decision) -> Result<Alert, ServiceError> {
     acting.resolve(id, says(decision)).await
+}
+
+/// Brings one open alert in.
+pub async fn one_alert(acting: &ActingEngine) -> AlertId {
+    let alert = open_alert("P-1");
+    let id = alert.id;
+    bring_in(acting, [alert]).await;
+    id
 }
 
 /// Waits, change by change, until the alert is as wished.
