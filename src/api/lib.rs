@@ -21,7 +21,6 @@ mod hosts;
 mod limit;
 mod list_budget;
 mod observe;
-mod openapi;
 mod operator;
 mod options;
 mod places;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::response::Response;
 use governor::clock::DefaultClock;
 use tokio_util::sync::CancellationToken;
 
@@ -12,9 +13,9 @@ use super::hosts::HostError;
 use super::limit::TokenLimit;
 use super::observe::{self, Observed};
 use super::options::ApiOptions;
-use super::places::Shares;
+use super::places::{Shares, StrangersPlace};
 use super::state::Api;
-use super::{alerts, openapi, operator, token};
+use super::{alerts, operator, problem, token};
 use crate::engine::Engine;
 
 /// Bodies that are taken in at once, of all organizations: each holds a few thousand alerts in memory.
@@ -41,12 +42,12 @@ routes! {
     get "/health" => observe::health;
     get "/ready" => observe::ready;
     get "/metrics" => observe::metrics;
-    get "/openapi.json" => openapi::serve;
-    get "/openapi-older.json" => openapi::serve_older;
+    get "/openapi.json" => serve_openapi;
+    get "/openapi-older.json" => serve_older_openapi;
     get "/operator/v1" => operator::index::index;
     post "/operator/v1/alerts" => operator::alerts::take_in;
-    get "/operator/v1/attempts" => operator::attempts::list;
-    post "/operator/v1/attempts/{id}/decision" => operator::attempts::decide;
+    get "/operator/v1/attempts" => operator::alerts::unfinished;
+    post "/operator/v1/attempts/{id}/decision" => operator::alerts::decide;
     get "/operator/v1/audit" => operator::stats::audit;
     get "/operator/v1/changes" => operator::changes::stream;
     get "/operator/v1/clients" => operator::credentials::clients;
@@ -57,7 +58,7 @@ routes! {
     get "/operator/v1/deliveries" => operator::deliveries::list;
     get "/operator/v1/deliveries/{id}" => operator::deliveries::get;
     post "/operator/v1/deliveries/{id}/redeliver" => operator::deliveries::redeliver;
-    get "/operator/v1/duplicates" => operator::duplicates::duplicates;
+    get "/operator/v1/duplicates" => operator::alerts::duplicates;
     get "/operator/v1/endpoints" => operator::endpoints::list;
     post "/operator/v1/endpoints" => operator::endpoints::add;
     get "/operator/v1/endpoints/{id}" => operator::endpoints::get;
@@ -67,7 +68,7 @@ routes! {
     post "/operator/v1/endpoints/{id}/test" => operator::endpoints::test;
     post "/operator/v1/endpoints/{id}/secret" => operator::endpoints::rotate_secret;
     delete "/operator/v1/endpoints/{id}/secret" => operator::endpoints::remove_secret;
-    get "/operator/v1/find" => operator::find::find;
+    get "/operator/v1/find" => operator::alerts::find;
     get "/operator/v1/insights" => operator::stats::insights;
     get "/operator/v1/sums" => operator::stats::sums;
     get "/operator/v1/keys" => operator::credentials::keys;
@@ -98,4 +99,14 @@ pub(super) fn routes_until(
     let api = Api { engine, body_timeout, list_timeout, token_limit, imports, streams, stop, observed, routes: ROUTES };
     let routes = all().with_state(api);
     Ok(guard::guarded(routes, Arc::new(guard)))
+}
+
+/// GET /openapi.json
+pub(super) async fn serve_openapi(_: StrangersPlace) -> Response {
+    problem::json(include_str!("../../assets/openapi.json"))
+}
+
+/// GET /openapi-older.json
+pub(super) async fn serve_older_openapi(_: StrangersPlace) -> Response {
+    problem::json(include_str!("../../assets/openapi-older.json"))
 }

@@ -1,15 +1,34 @@
-//! Calls of another avert's own routes, `/operator/v1`, with an operator's key: a typed body out, a typed answer back.
+//! Another avert's own routes, `/operator/v1`, with an operator's key: a typed body out, a typed answer back.
 
+use std::collections::HashSet;
+
+use async_trait::async_trait;
 use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use url::form_urlencoded::Serializer;
 use zeroize::Zeroize;
 
+use super::exchange::Exchange;
+use super::handle::Client;
 use super::http::{Answer, Call, NoAnswer};
 use super::inner::Inner;
+use super::paging::written;
+use super::reading;
 use super::refusals::{refused, unreadable};
-use crate::service::ServiceError;
+use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::{
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company, Count,
+    CurrencySum, FindQuery, IngestOptions, IngestReport, Insights, PageRequest, RejectedRow, ResolutionAttempt,
+    duplicate,
+};
+use crate::service::{Attempts, Audit, Duplicates, Find, Intake, ServiceError, Stats};
+use crate::wire::operator::{
+    AttemptDecisionJson, AttemptJson, AuditEntryJson, CompanyJson, CountsJson, CurrencySumJson, IngestReportJson,
+    InsightsJson, ListJson, MOST_HOURS, MOST_ROWS, MOST_TOLD, PageJson, lines_of,
+};
+use crate::wire::query::COMPANY_PARAMETER;
 
 impl Inner {
     /// A call of a route, to be sent by one of the others.
@@ -70,4 +89,134 @@ fn read<T: DeserializeOwned>(mut answer: Answer) -> Result<T, ServiceError> {
     let tree = tree
         .map_err(|error| unreadable(&answer.exchange, &format!("line {}, column {}", error.line(), error.column())))?;
     serde_json::from_value(tree).map_err(|_| unreadable(&answer.exchange, "it is not as avert writes it"))
+}
+
+#[async_trait]
+impl Find for Client {
+    async fn find(&self, query: &FindQuery, size: u32) -> Result<Vec<Alert>, ServiceError> {
+        let parameters = Serializer::new(String::new())
+            .append_pair("q", query.text())
+            .append_pair("size", &size.to_string())
+            .finish();
+        let answer = self.inner.read_route(&format!("/find?{parameters}")).await?;
+        Ok(reading::page(&answer, PageRequest { page: 0, size })?.page.data)
+    }
+}
+
+#[async_trait]
+impl Duplicates for Client {
+    async fn duplicates(&self, ids: Vec<AlertId>) -> Result<Vec<(AlertId, Vec<Alert>)>, ServiceError> {
+        let mut found: Vec<(AlertId, Vec<Alert>)> = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(MAX_PAGE_SIZE as usize) {
+            let asked: HashSet<AlertId> = ids.iter().copied().collect();
+            let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
+            let answer = self.inner.read_route(&format!("/duplicates?ids={}", names.join(","))).await?;
+            let all = reading::page(&answer, PageRequest { page: 0, size: MAX_PAGE_SIZE })?.page.data;
+            // All on one list: which are on whose payment is told by their facts, as it is everywhere.
+            let of = |alert: &Alert| (alert.id, duplicate::of(alert, &all).into_iter().cloned().collect());
+            found.extend(all.iter().filter(|alert| asked.contains(&alert.id)).map(of));
+        }
+        Ok(found)
+    }
+}
+
+#[async_trait]
+impl Audit for Client {
+    /// Page by page, until there are as many as were asked for.
+    async fn audit(&self, mut before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
+        let (mut entries, mut left) = (Vec::new(), size);
+        while left > 0 {
+            let from = before.map(|before| format!("&before={before}")).unwrap_or_default();
+            let path = format!("/audit?size={}{from}", left.min(MOST_ROWS));
+            let page = self.inner.ask::<PageJson<AuditEntryJson, u64>>(&path).await?;
+            left = left.saturating_sub(MOST_ROWS);
+            entries.extend(page.data.into_iter().map(AuditEntry::from));
+            let Some(next) = page.next else { break };
+            before = Some(next);
+        }
+        Ok(entries)
+    }
+}
+
+#[async_trait]
+impl Attempts for Client {
+    async fn unfinished(&self) -> Result<Vec<ResolutionAttempt>, ServiceError> {
+        let attempts = self.inner.ask::<ListJson<AttemptJson>>("/attempts").await?.data;
+        let read = attempts.into_iter().map(ResolutionAttempt::try_from).collect::<Result<_, _>>();
+        let exchange = Exchange::of(&Method::GET, &self.inner.base.operator("/attempts"));
+        read.map_err(|_| unreadable(&exchange, "it has a decision that is none"))
+    }
+
+    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
+        let call = self.inner.call_with(
+            Method::POST,
+            &format!("/attempts/{id}/decision"),
+            &AttemptDecisionJson { applied },
+        )?;
+        let answer = self.inner.send(call, "it is not known whether your word was taken: look at the attempts").await?;
+        reading::any_alert(&answer)
+    }
+}
+
+#[async_trait]
+impl Intake for Client {
+    /// In requests so small that each can tell of every row that it rejects.
+    async fn ingest(&self, rows: Vec<AlertPatch>, options: IngestOptions) -> Result<IngestReport, ServiceError> {
+        let (inner, mut total) = (&self.inner, IngestReport::default());
+        for rows in rows.chunks(MOST_TOLD) {
+            let call = inner.call(Method::POST, &format!("/alerts?events={}", options.events))?;
+            let call =
+                call.body("application/x-ndjson", lines_of(rows, inner.http.now())).within(inner.http.write_timeout);
+            let report = inner
+                .tell::<IngestReportJson>(call, "it is not known what was taken in: bring the same alerts in again")
+                .await?;
+            let mut report = IngestReport::from(report);
+            report.rejected.iter_mut().for_each(|rejected| rejected.line = line_of(rows, rejected));
+            total.add(report);
+        }
+        Ok(total)
+    }
+
+    async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
+        Ok(self.inner.ask::<ListJson<CompanyJson>>("/companies").await?.items())
+    }
+}
+
+/// The line in its own source of a row that was rejected by its line in a request.
+fn line_of(rows: &[AlertPatch], rejected: &RejectedRow) -> u64 {
+    let index = usize::try_from(rejected.line.saturating_sub(1)).ok();
+    index.and_then(|index| rows.get(index)).map_or(rejected.line, |row| row.line)
+}
+
+#[async_trait]
+impl Stats for Client {
+    async fn count_all(&self) -> Result<u64, ServiceError> {
+        Ok(self.inner.ask::<CountsJson>("/counts").await?.total)
+    }
+
+    async fn counts(&self) -> Result<Vec<Count>, ServiceError> {
+        let counts = self.inner.ask::<CountsJson>("/counts").await?;
+        Ok(counts.days.into_iter().map(Into::into).collect())
+    }
+
+    async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError> {
+        let counts =
+            self.inner.ask::<CountsJson>(&format!("/counts?withinHours={}", within_hours.min(MOST_HOURS))).await?;
+        Ok(counts.at_risk.into_iter().map(Into::into).collect())
+    }
+
+    async fn sums(&self, filter: &AlertFilter) -> Result<Vec<CurrencySum>, ServiceError> {
+        let query = AlertQuery { filter: filter.clone(), ..AlertQuery::default() };
+        let asked = written(&query, COMPANY_PARAMETER)?;
+        let sums: ListJson<CurrencySumJson> = self.inner.ask(&format!("/sums?{asked}")).await?;
+        Ok(sums.data.into_iter().map(Into::into).collect())
+    }
+
+    async fn insights(&self, filter: &AlertFilter, calendar: Calendar) -> Result<Insights, ServiceError> {
+        let query = AlertQuery { filter: filter.clone(), ..AlertQuery::default() };
+        let asked = written(&query, COMPANY_PARAMETER)?;
+        let insights: InsightsJson =
+            self.inner.ask(&format!("/insights?{asked}&utcOffset={}", calendar.minutes())).await?;
+        Ok(insights.into())
+    }
 }

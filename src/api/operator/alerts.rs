@@ -1,5 +1,8 @@
-//! The intake route: one alert, an array, a page or NDJSON, streamed, in batches, each row kept or rejected by itself.
+//! The routes of alerts: intake, unfinished attempts, search and duplicates.
+//!
+//! Intake is one alert, an array, a page or NDJSON, streamed, in batches, each row kept or rejected by itself.
 
+use std::collections::HashSet;
 use std::io::{self, BufReader};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -13,16 +16,20 @@ use axum::response::Response;
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
-use super::extract::{Operator, Parameters, answer};
-use crate::api::access::not_encoded;
+use super::extract::{JsonBody, Operator, Parameters, answer, page_size};
+use crate::api::access::{PathId, not_encoded};
+use crate::api::list_budget::within;
 use crate::api::options::MAX_IMPORT;
-use crate::api::problem::{Code, Problem};
+use crate::api::problem::{self, Code, Problem};
 use crate::api::state::Api;
-use crate::domain::{FieldError, IngestOptions, IngestReport, UnknownWords};
+use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::{AlertId, AttemptId, FieldError, FindQuery, IngestOptions, IngestReport, UnknownWords};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::inbound::body::{announced, discard};
+use crate::service::{Attempts, Find};
 use crate::wire::import::{FileFormat, Importer};
-use crate::wire::operator::{IngestReportJson, MOST_TOLD};
+use crate::wire::operator::{AttemptDecisionJson, AttemptJson, IngestReportJson, ListJson, MOST_TOLD};
+use crate::wire::{Dialect, write};
 
 /// Why a body stopped before its end.
 const WHOLE: u8 = 0;
@@ -152,4 +159,77 @@ fn metered(
         }
     });
     metered.boxed()
+}
+
+/// GET /operator/v1/attempts
+pub(in crate::api) async fn unfinished(operator: Operator) -> Result<Response, Problem> {
+    Ok(answer(&ListJson::<AttemptJson>::of(operator.acting.unfinished().await?)))
+}
+
+/// POST /operator/v1/attempts/:id/decision
+pub(in crate::api) async fn decide(
+    State(api): State<Api>,
+    operator: Operator,
+    PathId(id): PathId<AttemptId>,
+    JsonBody(AttemptDecisionJson { applied }): JsonBody<AttemptDecisionJson>,
+) -> Result<Response, Problem> {
+    let alert = operator.acting.settle_parked(id, applied).await?;
+    Ok(problem::json(write::alert(&alert, Dialect::Current, api.engine.clock().now())))
+}
+
+/// How many are found where nothing else is asked.
+const FOUND: u32 = 20;
+
+/// GET /operator/v1/find
+pub(in crate::api) async fn find(
+    State(api): State<Api>,
+    operator: Operator,
+    parameters: Parameters,
+) -> Result<Response, Problem> {
+    let (mut query, mut size) = (None, FOUND);
+    parameters.read(&["q", "size"], |name, text| {
+        match name {
+            "q" => query = Some(FindQuery::parse(text)?),
+            _ => size = page_size(text)?,
+        }
+        Ok(())
+    })?;
+    let Some(query) = query else {
+        let missing = FieldError::new("q", "is missing: the words to look for, such as an order number");
+        return Err(Problem::of_fields(Code::InvalidQuery, vec![missing]));
+    };
+    let found =
+        within(api.list_timeout, "look for a longer word, or for more of them", operator.acting.find(&query, size))
+            .await?;
+    Ok(problem::json(write::found(&found, api.engine.clock().now())))
+}
+
+/// GET /operator/v1/duplicates
+pub(in crate::api) async fn duplicates(
+    State(api): State<Api>,
+    operator: Operator,
+    parameters: Parameters,
+) -> Result<Response, Problem> {
+    let mut ids = None;
+    parameters.read(&["ids"], |_, text| {
+        ids = Some(read_ids(text)?);
+        Ok(())
+    })?;
+    let Some(ids) = ids else {
+        let missing = FieldError::new("ids", "is missing: the ids of alerts, with commas between them");
+        return Err(Problem::of_fields(Code::InvalidQuery, vec![missing]));
+    };
+    let found = within(api.list_timeout, "ask for fewer alerts", operator.acting.on_payments(ids)).await?;
+    let mut seen = HashSet::new();
+    let mut all = Vec::new();
+    for (alert, others) in found {
+        all.extend(std::iter::once(alert).chain(others).filter(|alert| seen.insert(alert.id)));
+    }
+    Ok(problem::json(write::found(&all, api.engine.clock().now())))
+}
+
+fn read_ids(text: &str) -> Result<Vec<AlertId>, String> {
+    let allowed = || format!("1 to {MAX_PAGE_SIZE} ids of alerts, which are UUIDs, with commas between them");
+    let ids: Result<Vec<AlertId>, _> = text.split(',').map(|id| id.trim().parse()).collect();
+    ids.ok().filter(|ids| ids.len() <= MAX_PAGE_SIZE as usize).ok_or_else(allowed)
 }
