@@ -1,12 +1,15 @@
-//! The frame of a question with two answers: enter leaves things as they are, a letter has them changed.
+//! Questions with two answers: enter leaves things as they are, a letter has them changed.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{Question, answered};
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
-use crate::domain::Timestamp;
+use crate::console::screens::settings::draw::{described, revoked_already};
+use crate::console::screens::settings::state::SettingsScreen;
+use crate::console::text::{count, sanitize};
+use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Tone, dialog};
+use crate::domain::{Credential, CredentialKind, EndpointId, Timestamp};
 
 /// A confirmation: what is asked, and what is done where the answer is yes.
 pub struct Confirmation {
@@ -61,4 +64,68 @@ impl Dialog for Confirmation {
         let answers = [(false, "enter", self.no), (true, yes.as_str(), self.yes.1)];
         question.draw(&answers, &self.targets, theme, frame.buffer_mut());
     }
+}
+
+/// Asks about the credential under the cursor.
+pub fn revoke(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
+    let refusal = settings.refusal(cx.place.read_only).map(str::to_owned);
+    let already = || {
+        settings
+            .chosen()
+            .filter(|credential| credential.revoked_at.is_some())
+            .map(|known| revoked_already(known, cx.times(), cx.now))
+    };
+    match (refusal.or_else(already), settings.chosen().cloned()) {
+        (Some(words), _) => {
+            cx.notify(Tone::Note, words);
+            Vec::new()
+        }
+        (None, Some(credential)) => {
+            let own = settings.is_own(&credential);
+            dialog::open(revocation(credential, own))
+        }
+        (None, None) => Vec::new(),
+    }
+}
+
+/// The question whether a credential is revoked; `own` where this console itself uses it.
+fn revocation(credential: Credential, own: bool) -> Confirmation {
+    Confirmation {
+        question: format!("Revoke {} {}?", credential.kind.as_str(), sanitize(&credential.id)),
+        effect: Effect::RevokeCredential(credential.kind, credential.id.clone()),
+        follows: match credential.kind {
+            CredentialKind::Client => {
+                "From then on it gets no access token, and those it has stop working. This cannot be undone."
+            }
+            CredentialKind::Key(_) => "From then on every request with it is refused. This cannot be undone.",
+        },
+        warning: own.then_some("⚠ This console itself uses it and will be cut off."),
+        no: "Keep it",
+        yes: ('r', "Revoke it"),
+        subject: Box::new(move |now| described(&credential, now)),
+        targets: ClickTargets::default(),
+    }
+}
+
+/// Asks about so many deliveries to an endpoint, or even more than were counted.
+pub fn send_all_again(endpoint: EndpointId, url: &str, deliveries: u64, more: bool) -> Confirmation {
+    let url = sanitize(url).into_owned();
+    Confirmation {
+        question: format!("Send {} again?", how_many(deliveries, more)),
+        subject: Box::new(move |_| url.clone()),
+        follows: "Everything that was given up for this endpoint is due at once, the oldest first, each with the \
+            webhook-id that it had: a \
+                  receiver that keeps to it takes none twice.",
+        warning: None,
+        no: "Leave them",
+        yes: ('s', "Send them again"),
+        effect: Effect::SendAllAgain(endpoint),
+        targets: ClickTargets::default(),
+    }
+}
+
+/// `214 deliveries`, `1 delivery`, `10,000 deliveries or more`.
+fn how_many(deliveries: u64, more: bool) -> String {
+    let word = if deliveries == 1 { "delivery" } else { "deliveries" };
+    format!("{} {word}{}", count(deliveries), if more { " or more" } else { "" })
 }

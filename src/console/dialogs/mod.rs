@@ -34,12 +34,10 @@ pub mod question;
 pub mod reconnected;
 pub mod replay_form;
 pub mod resolve_form;
-pub mod revoke;
 pub mod rules_page;
 pub mod run_progress;
 pub mod sales_form;
 pub mod secret;
-pub mod send_all_again;
 pub mod setting_choice;
 pub mod settle;
 pub mod snooze_menu;
@@ -98,7 +96,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::SalesEnter => dialog::open(sales_form::SalesForm::at(cx.now)),
         Action::Suggested => resolve_form::suggested::open(queue, cx),
         Action::CredentialCreate => new_credential::open(settings, cx),
-        Action::CredentialRevoke => revoke::open(settings, cx),
+        Action::CredentialRevoke => confirmation::revoke(settings, cx),
         _ => return None,
     })
 }

@@ -4,7 +4,6 @@
 mod deliveries;
 mod noted;
 mod order;
-mod suggested;
 mod warning;
 
 use chrono::TimeDelta;

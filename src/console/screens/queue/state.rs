@@ -5,8 +5,6 @@ mod around;
 mod aside;
 mod due;
 mod marking;
-mod sight;
-mod snoozed;
 mod viewed;
 
 use std::cell::Cell;

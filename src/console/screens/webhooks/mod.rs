@@ -15,9 +15,9 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::console::dialog::run;
+use crate::console::dialogs::confirmation;
 use crate::console::dialogs::listen_form::ListenForm;
 use crate::console::dialogs::replay_form::ReplayForm;
-use crate::console::dialogs::send_all_again;
 use crate::console::idle::{NO_ALERT, READ_ONLY, unless};
 use crate::console::listener::RequestFailure;
 use crate::console::text::{counted, sanitize};
@@ -429,7 +429,12 @@ fn given_up(screen: &WebhooksScreen, id: EndpointId, answer: Reply<(u64, bool)>,
     match (answer, screen.known(id)) {
         (Ok((0, _)), _) => cx.notify(Tone::Note, "No delivery to this endpoint was given up."),
         (Ok((count, more)), Some(endpoint)) => {
-            return vec![Order::OpenNext(Box::new(send_all_again::about(id, &endpoint.url.to_string(), count, more)))];
+            return vec![Order::OpenNext(Box::new(confirmation::send_all_again(
+                id,
+                &endpoint.url.to_string(),
+                count,
+                more,
+            )))];
         }
         (Ok(_), None) => cx.notify(Tone::Note, "This endpoint is no longer there."),
         (Err(error), _) => cx.notify(Tone::Bad, format!("What was given up cannot be counted: {error}")),

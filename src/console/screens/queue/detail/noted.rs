@@ -1,5 +1,5 @@
-//! What this machine alone knows of an alert, in its detail: the answer that is begun, the notes on it, and until when
-//! it is put aside.
+//! Lines of this machine alone in the detail: the answer begun, notes, until when it is put aside, and what a rule
+//! suggests.
 
 use ratatui::style::Modifier;
 use ratatui::text::Span;
@@ -8,6 +8,7 @@ use super::Parts;
 use crate::console::text::sanitize;
 use crate::console::{Action, times};
 use crate::domain::resolution::{Decision, InvalidReason};
+use crate::domain::rule::DecisionRule;
 use crate::domain::{Alert, Dialect};
 
 /// An answer of each kind.
@@ -63,5 +64,31 @@ impl Parts<'_> {
         if is_begun {
             self.say("a note is begun and not kept yet", theme.warning);
         }
+    }
+}
+
+impl Parts<'_> {
+    /// A rule that matches; what it says is set aside where money has gone back already.
+    pub(super) fn rule(&mut self, rule: &DecisionRule, suggests: bool) {
+        let theme = self.draw.theme;
+        if !suggests {
+            let words = format!(
+                "Your rule {} says {}: set aside, money has gone back already.",
+                rule.name,
+                rule.decision.words()
+            );
+            return self.quiet(&words);
+        }
+        let title = format!("• Your rule {} suggests: {}", rule.name, rule.decision.words());
+        self.open_box(theme.accent, &title, theme.accent.add_modifier(Modifier::BOLD));
+        self.say(&rule.text, theme.quiet);
+        if !rule.comments.is_empty() {
+            self.say(&format!("comments: {}", rule.comments), theme.plain);
+        }
+        if !self.draw.place.read_only {
+            let key = self.draw.key(Action::Suggested);
+            self.offer(&format!("{key}  opens the form with this answer"), Some(Action::Suggested));
+        }
+        self.close_box();
     }
 }

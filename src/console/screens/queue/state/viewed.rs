@@ -1,9 +1,16 @@
-//! The view that the Queue lists: what its name says, as far as the list can be asked for it, and as it is by now.
+//! The view that the Queue lists, what of it is in sight, and the snoozed alerts that leave it.
+
+use std::collections::HashSet;
+
+use chrono::Duration;
 
 use super::Queue;
-use crate::console::Effect;
+use crate::console::snoozes::SnoozeList;
+use crate::console::times::next_second_before;
 use crate::console::views::View;
-use crate::domain::{AlertFilter, Calendar, Sort, Timestamp};
+use crate::console::{Action, Effect};
+use crate::desk::snoozed_page::ChosenAlerts;
+use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Deadline, Sort, Timestamp};
 
 impl Queue {
     /// Goes to a view.
@@ -53,5 +60,103 @@ impl Queue {
             asked.types == of_view.types
         };
         self.view.note.filter(|_| stands)
+    }
+}
+
+impl Queue {
+    /// Follows which alerts are put aside: lists hide them, the view of them is read again where they are others.
+    pub fn follow_snoozes(&mut self, snoozes: &SnoozeList, now: Timestamp) -> Vec<Effect> {
+        let ids = snoozes.ids();
+        let mut effects = Vec::new();
+        self.snoozed = ChosenAlerts { ids: snoozes.in_order(), at: now };
+        // What a find goes to stands there whatever is put aside.
+        let found = [self.aside.as_ref().is_some_and(|aside| aside.listing.is_some()), self.aside.is_some()];
+        let listings = [Some(&mut self.listing), self.incoming.as_mut()];
+        for (listing, is_found) in
+            listings.into_iter().zip(found).filter_map(|(listing, is_found)| Some((listing?, is_found)))
+        {
+            if listing.chosen().is_none() {
+                let hidden = if is_found { &HashSet::new() } else { &ids };
+                listing.set_hidden(hidden);
+            } else if listing.choose(self.snoozed.clone()) && listing.total().is_some() {
+                effects.extend(listing.refresh().into_iter().map(Effect::Load));
+            }
+        }
+        effects
+    }
+
+    /// Whether what is asked for is the alerts that are put aside alone.
+    pub fn lists_snoozed(&self) -> bool {
+        self.asked_listing().chosen().is_some()
+    }
+
+    /// The cursor leaves what was put aside, where it stands on one of these.
+    pub fn left_aside(&self, ids: &[AlertId]) -> bool {
+        self.listing.chosen().is_none() && self.listing.cursor_id().is_some_and(|id| ids.contains(&id))
+    }
+
+    /// How many alerts of what is listed are put aside, in words; nothing where that is the view of them, or there are
+    /// none.
+    pub fn snoozed_words(&self) -> Option<String> {
+        if self.listing.chosen().is_some() || self.snoozed.ids.is_empty() || self.aside.is_some() {
+            return None;
+        }
+        match self.listing.hidden_alerts() {
+            (0, true) => None,
+            (hidden, true) => Some(format!("{hidden} snoozed")),
+            // Whether the others are in this list is not known here: it is counted and added up with them.
+            (_, false) => Some(format!("up to {} of them snoozed", self.snoozed.ids.len())),
+        }
+    }
+}
+
+/// A window closes so soon that its list is read more often.
+const CLOSES_SOON: Duration = Duration::minutes(30);
+
+impl Queue {
+    /// Whether an action would be one on rows of the list before, while another one is read in its place.
+    pub fn is_on_former_rows(&self, action: Action) -> bool {
+        let is_on_rows = match action {
+            Action::Open
+            | Action::OpenLink
+            | Action::CopyId
+            | Action::CopyJson
+            | Action::Note
+            | Action::Refund
+            | Action::NotRefunded
+            | Action::Invalid
+            | Action::Suggested
+            | Action::Settle
+            | Action::Unmatch
+            | Action::GoToWarned
+            | Action::Mark
+            | Action::MarkRange
+            | Action::MarkAll => true,
+            // What is marked was chosen before, one by one.
+            Action::Repeat | Action::Snooze => self.marked.is_empty(),
+            _ => false,
+        };
+        is_on_rows && self.incoming.is_some()
+    }
+
+    /// Whether a window closes soon, or may within the hour, among what is in sight.
+    pub(super) fn closes_soon(&self, now: Timestamp) -> bool {
+        self.waiting_in_sight().any(|alert| match alert.deadline {
+            Deadline::At(moment) => (now..now + CLOSES_SOON).contains(&moment),
+            Deadline::HoursLeft(hours) => hours == 0,
+            Deadline::Unknown => false,
+        })
+    }
+
+    /// The alerts in sight that wait for an answer.
+    fn waiting_in_sight(&self) -> impl Iterator<Item = &Alert> {
+        let rows = self.listing.window().into_iter();
+        let shown = rows.filter_map(|(_, row)| self.listing.row(row).alert()).chain(self.current());
+        shown.filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none())
+    }
+
+    /// When the time left of an alert that is in sight changes by the second.
+    pub fn closing(&self, now: Timestamp) -> Option<Timestamp> {
+        self.waiting_in_sight().filter_map(|alert| next_second_before(alert.deadline.moment()?, now)).min()
     }
 }
