@@ -9,8 +9,8 @@ use toml_edit::{DocumentMut, Item, Value, table, value};
 
 use crate::config::Settings;
 use crate::console::Preferences;
+use crate::console::setting::{SettingValue, SettingsKeeper};
 use crate::console::user_settings::USER_SETTINGS;
-use crate::console::user_settings::{SettingValue, SettingsKeeper};
 use crate::desk::{directory_of, in_form_of};
 
 /// The settings file of this user.

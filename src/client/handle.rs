@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use super::http::Http;
 use super::inner::{Authorization, Inner};
 use super::options::{self, AccessCredential, Base, ClientError, ClientOptions};
-use super::paging::PageCap;
+use super::page_cap::PageCap;
 use super::tokens::Tokens;
 use crate::domain::person::person_header;
 use crate::domain::query::Vocabulary;

@@ -4,12 +4,12 @@ use reqwest::Method;
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
-use super::changes::ChangeStream;
 use super::http::{Answer, Call, Http, NoAnswer};
 use super::options::{Base, Pauses};
-use super::paging::PageCap;
+use super::page_cap::PageCap;
 use super::reading;
 use super::refusals::refused_read;
+use super::stream::ChangeStream;
 use super::tokens::{Token, Tokens};
 use crate::domain::person::PERSON_HEADER;
 use crate::domain::{Alert, AlertId, Secret};

@@ -1,14 +1,13 @@
-//! A desk that could not be written at the start: it is opened anew every few seconds, and takes what was decided
-//! meanwhile.
+//! What the application does once a desk can be written that could not be at the start: what was decided and begun
+//! meanwhile is kept there.
 
-use chrono::Duration;
 use uuid::Uuid;
 
 use super::app::App;
+use super::desk_check::DeskCheck;
 use super::dialogs::earlier_session::EarlierSession;
 use super::{Effect, Keep, Order, Orders, Tone};
 use crate::desk::{Layout, Leftovers};
-use crate::domain::Timestamp;
 
 impl App {
     /// Takes in that the desk was opened to be written, under this name in its journal, or that it still cannot be.
@@ -46,32 +45,5 @@ impl App {
         }
         cx.journal.know_unsent(&left.unsent, cx.now);
         (!left.is_empty()).then(|| EarlierSession::of(left))
-    }
-}
-
-/// How soon it is tried again.
-const AGAIN: Duration = Duration::seconds(5);
-
-/// The desk check.
-#[derive(Debug, Default)]
-pub struct DeskCheck {
-    /// When it is tried next; `None` while a try is on its way, and where the desk can be written.
-    due: Option<Timestamp>,
-}
-
-impl DeskCheck {
-    /// The check of a desk that could not be written at this moment.
-    pub fn failed(now: Timestamp) -> Self {
-        Self { due: Some(now + AGAIN) }
-    }
-
-    /// Whether to try now. The answer says when again.
-    pub fn take_due(&mut self, now: Timestamp) -> bool {
-        self.due.take_if(|due| *due <= now).is_some()
-    }
-
-    /// When to try next.
-    pub fn next_due(&self) -> Option<Timestamp> {
-        self.due
     }
 }

@@ -12,7 +12,7 @@ use super::listener::{ListenRequest, ReplayRequest};
 use super::notices::Notice;
 use super::order_matches::MatchChange;
 use super::screens::queue::listing::Need;
-use super::user_settings::SettingValue;
+use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
 use crate::desk::{

@@ -17,7 +17,7 @@ use super::rules_file::ReadRules;
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::session::NextConsole;
-use super::user_settings::SettingValue;
+use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use super::views::View;
 use crate::desk::find::FoundAlerts;

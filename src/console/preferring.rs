@@ -1,7 +1,7 @@
 //! What the application does with a setting that is changed: it holds at once, and is kept in the settings file.
 
 use super::app::App;
-use super::user_settings::SettingValue;
+use super::setting::SettingValue;
 use super::user_settings::{USER_SETTINGS, UserSetting};
 use super::{Effect, Orders, Theme, Tone};
 

@@ -1,14 +1,11 @@
-//! The settings that are changed while the console is open: name, options, value, who keeps them, and what is stronger
-//! than the file.
+//! The settings that are changed while the console is open: one table of what each is called, may be, is, and does when
+//! it changes.
 
-use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
-
-use SettingValue::{Flag, Hours, Number, Word};
 
 use super::Preferences;
 use super::notices::DesktopSequence;
+use super::setting::SettingValue;
 use super::theme::ThemeName;
 use super::times::ShownClocks;
 use crate::domain::QuietHours;
@@ -37,6 +34,8 @@ impl PartialEq for UserSetting {
 }
 
 impl Eq for UserSetting {}
+
+use SettingValue::{Flag, Hours, Number, Word};
 
 /// Every one, in the order of the screen.
 pub const USER_SETTINGS: &[UserSetting] = &[
@@ -247,69 +246,6 @@ impl UserSetting {
     pub fn words(&self, value: SettingValue) -> &'static str {
         self.options.iter().find(|(option, _)| *option == value).map_or("", |(_, words)| words)
     }
-}
-
-/// The value of a setting, as the settings file has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SettingValue {
-    /// One of some words.
-    Word(&'static str),
-    /// A whole number.
-    Number(u32),
-    /// Yes or no.
-    Flag(bool),
-    /// Hours of the day, or none.
-    Hours(Option<QuietHours>),
-}
-
-impl fmt::Display for SettingValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Word(word) => f.write_str(word),
-            Self::Number(number) => number.fmt(f),
-            Self::Flag(flag) => flag.fmt(f),
-            Self::Hours(Some(hours)) => hours.fmt(f),
-            Self::Hours(None) => f.write_str("none"),
-        }
-    }
-}
-
-impl SettingValue {
-    /// As it is shown: a flag is on or off.
-    pub fn shown(self) -> String {
-        match self {
-            Self::Flag(flag) => if flag { "on" } else { "off" }.to_owned(),
-            other => other.to_string(),
-        }
-    }
-}
-
-/// A setting that is stronger than the file for this console, and what says so.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettingOverride {
-    /// The name of the setting in the file.
-    pub key: &'static str,
-    /// The flag or variable.
-    pub by: String,
-}
-
-/// Whoever keeps settings in their file.
-pub trait SettingsKeeper: Send + Sync {
-    /// Keeps the setting of this name in this table.
-    ///
-    /// # Errors
-    /// In words, when it could not be kept; then the file is as it was.
-    fn keep(&self, table: &str, key: &str, value: SettingValue) -> Result<(), String>;
-
-    /// The values of all settings that can be changed here, in the order of their table, as a console would open with
-    /// them now.
-    ///
-    /// # Errors
-    /// What is wrong with the file, in words.
-    fn read(&self) -> Result<Vec<SettingValue>, String>;
-
-    /// The files that it reads.
-    fn files(&self) -> Vec<PathBuf>;
 }
 
 #[cfg(test)]

@@ -11,14 +11,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::clock::GuardedClock;
-use super::providers::Providers;
 use super::settings::EngineSettings;
 use super::tokens::TokenKeys;
-use super::webhooks::Sender;
-use super::{expire, reconcile, retention};
 use crate::domain::person::person_name;
 use crate::domain::time::{Clock, SharedClock, Timestamp, later_by};
 use crate::domain::{FieldError, MonotonicTime, OrganizationId, Present, Provider};
+use crate::engine::providers::Providers;
+use crate::engine::webhooks::Sender;
 use crate::service::ServiceError;
 use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError};
 
@@ -238,19 +237,6 @@ pub(super) fn until(moment: Timestamp, now: Timestamp) -> Duration {
 /// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Engine {
-    /// Starts the loops: expiry, retention and reconciling. They end when `cancel` is cancelled; close the tracker and
-    /// wait for it, and every resolution on its way has ended too.
-    pub fn start(&self, cancel: CancellationToken) -> TaskTracker {
-        let _ = self.inner.loops.set(cancel.clone());
-        let tasks = &self.inner.tasks;
-        tasks.spawn(expire::run(self.clone(), cancel.clone()));
-        tasks.spawn(retention::run(self.clone(), cancel.clone()));
-        tasks.spawn(reconcile::run(self.clone(), cancel));
-        tasks.clone()
-    }
 }
 
 #[cfg(test)]

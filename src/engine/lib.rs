@@ -16,6 +16,7 @@ use avert_wire as wire;
 
 mod access;
 mod acting;
+mod background;
 mod clock;
 mod credential_text;
 mod credentials;

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
+use crate::console::setting::SettingValue;
 use crate::console::text::capitalized;
-use crate::console::user_settings::SettingValue;
 use crate::console::user_settings::UserSetting;
 use crate::console::widgets::menu::Selection;
 use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders};

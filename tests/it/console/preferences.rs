@@ -2,8 +2,8 @@
 //! file.
 
 use avert::console::effects::Effect;
+use avert::console::setting::{SettingOverride, SettingValue};
 use avert::console::user_settings::USER_SETTINGS;
-use avert::console::user_settings::{SettingOverride, SettingValue};
 use avert::console::{Message, Preferences};
 use avert::domain::time::Clock;
 

@@ -5,6 +5,7 @@
 //! sends; `ctrl-s`, space on the button or a click on it do.
 
 mod caution;
+mod choice;
 pub mod dialog;
 mod draw;
 mod draw_older;
@@ -32,9 +33,9 @@ use crate::domain::resolution::{Decision, FieldError, InvalidReason, MAX_COMMENT
 use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts, Timestamp};
 
 pub use caution::{Caution, KnownBefore, SaysOfMoney};
+pub use choice::Choice;
 use older::Older;
 pub use older::usual_answer;
-pub use options::Choice;
 pub use plan::AnswerRoom;
 pub use warning::FormWarning;
 

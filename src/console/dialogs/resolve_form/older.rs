@@ -1,7 +1,7 @@
 //! What is said of an alert in the words of the older dialect: its resolution, its refund, the stopped amount; and what
 //! the keys begin with.
 
-use super::options::Choice;
+use super::choice::Choice;
 use crate::console::TextInput;
 use crate::desk::Draft;
 use crate::domain::case::invalid;

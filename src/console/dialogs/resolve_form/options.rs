@@ -1,10 +1,10 @@
-//! The options of the resolve form: choices, keys and words, widths and rows.
+//! The options of the resolve form: their keys and words, how wide they are, and in how many rows they stand.
 
+use super::Choice;
 use super::older::REFUNDS;
 use crate::console::text::columns;
 use crate::console::widgets::buttons::flow;
-use crate::domain::resolution::{Decision, InvalidReason};
-use crate::domain::{AlertStatus, Resolution, decide};
+use crate::domain::resolution::InvalidReason;
 
 /// Columns between decisions.
 pub(super) const DECISION_GAP: u16 = 4;
@@ -43,58 +43,4 @@ pub(super) const REFUND_GAP: u16 = 3;
 /// Each refund of the older dialect: the key that gives it from any field, and its words.
 pub(super) fn refunds() -> [(String, &'static str); 3] {
     REFUNDS.map(|(_, key, words)| (format!("alt-{key}"), words))
-}
-
-/// What an analyst says of an alert, before the reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Choice {
-    /// Refunded because of the alert.
-    Refunded,
-    /// Not refunded.
-    NotRefunded,
-    /// The alert does not call for a decision; needs a reason.
-    Invalid,
-}
-
-impl Choice {
-    /// Every choice, in the order of the form.
-    pub const ALL: [Self; 3] = [Self::Refunded, Self::NotRefunded, Self::Invalid];
-
-    /// The key that makes it, where the focus is on the decision.
-    pub const fn key(self) -> char {
-        match self {
-            Self::Refunded => 'r',
-            Self::NotRefunded => 'n',
-            Self::Invalid => 'i',
-        }
-    }
-
-    /// In words, which are the `refunded` field of the body as well.
-    pub const fn words(self) -> &'static str {
-        self.with_any_reason().refunded()
-    }
-
-    /// The decision, with some reason where it needs one.
-    const fn with_any_reason(self) -> Decision {
-        match self {
-            Self::Refunded => Decision::Refunded,
-            Self::NotRefunded => Decision::NotRefunded,
-            Self::Invalid => Decision::Invalid(InvalidReason::NotFound),
-        }
-    }
-
-    /// The status that follows in the current dialect; the same for every reason.
-    pub(super) fn next_status(self) -> AlertStatus {
-        decide(&Resolution::Current { decision: self.with_any_reason(), comments: String::new() }).status
-    }
-}
-
-impl From<Decision> for Choice {
-    fn from(decision: Decision) -> Self {
-        match decision {
-            Decision::Refunded => Self::Refunded,
-            Decision::NotRefunded => Self::NotRefunded,
-            Decision::Invalid(_) => Self::Invalid,
-        }
-    }
 }

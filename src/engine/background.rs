@@ -1,0 +1,20 @@
+//! The engine's background tasks: expiry, retention and reconciliation.
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::handle::Engine;
+use super::{expire, reconcile, retention};
+
+impl Engine {
+    /// Starts the loops: expiry, retention and reconciling. They end when `cancel` is cancelled; close the tracker and
+    /// wait for it, and every resolution on its way has ended too.
+    pub fn start(&self, cancel: CancellationToken) -> TaskTracker {
+        let _ = self.inner.loops.set(cancel.clone());
+        let tasks = &self.inner.tasks;
+        tasks.spawn(expire::run(self.clone(), cancel.clone()));
+        tasks.spawn(retention::run(self.clone(), cancel.clone()));
+        tasks.spawn(reconcile::run(self.clone(), cancel));
+        tasks.clone()
+    }
+}
