@@ -78,7 +78,7 @@ impl<'a> RequestCredential<'a> {
     }
 }
 
-/// What follows the scheme in an `Authorization` header, where it is this scheme, in any letter case.
+/// Returns the part of an `Authorization` header behind this scheme (any letter case); `None` for another scheme.
 pub(super) fn scheme<'a>(authorization: &'a str, scheme: &str) -> Option<&'a str> {
     let (name, rest) = authorization.trim().split_once(' ')?;
     name.eq_ignore_ascii_case(scheme).then(|| rest.trim())
@@ -91,7 +91,7 @@ impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for PathId<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        // What is not UTF-8 once it is decoded is no id of any kind.
+        // Text that is not UTF-8 once it is decoded is no id of any kind.
         let text = parts
             .extract::<Path<String>>()
             .await
@@ -129,7 +129,7 @@ pub(super) fn not_encoded(headers: &HeaderMap) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Whether the one content type is `application/json`, with a UTF-8 charset or none.
+/// Checks that there is one content type, `application/json`, with a UTF-8 charset or none.
 fn is_json(headers: &HeaderMap) -> bool {
     let mut given = headers.get_all(CONTENT_TYPE).iter();
     let (Some(Ok(text)), None) = (given.next().map(|value| value.to_str()), given.next()) else { return false };
@@ -192,11 +192,11 @@ where
     }
 }
 
-/// Why a body was not read.
+/// Reason of a body that was not read.
 pub(super) enum BodyFault {
     /// Too large, or too slow.
     Problem(Problem),
-    /// It broke off; in words that follow the name of what broke off.
+    /// Broken off; in words that follow the name of what broke off.
     Broken(&'static str),
 }
 

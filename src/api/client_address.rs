@@ -9,7 +9,6 @@ use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Whether an address is one of these.
 pub(super) fn is_among(networks: &[IpNet], address: IpAddr) -> bool {
     networks.iter().any(|network| network.contains(&address.to_canonical()))
 }
@@ -36,8 +35,8 @@ pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet
     nearest
 }
 
-/// Whether a request names a client that nobody believes, though it comes from where proxies stand: from this machine,
-/// which is not trusted.
+/// Checks for a proxy on this machine that is not trusted: the request names a client, and its peer is a loopback
+/// address.
 pub(super) fn is_untrusted_proxy(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> bool {
     let names_client = headers.contains_key(FORWARDED) || headers.contains_key(X_FORWARDED_FOR);
     names_client && peer.to_canonical().is_loopback() && !is_among(trusted, peer)

@@ -50,8 +50,7 @@ fn entity_tag(digest: &[u8; 32]) -> String {
     format!("\"{}\"", URL_SAFE_NO_PAD.encode(&digest[..TAG_BYTES]))
 }
 
-/// Whether a value of `If-None-Match` names the tag, by the weak comparison that it asks for. No tag of ours holds a
-/// comma.
+/// Checks that a value of `If-None-Match` names the tag, by weak comparison. No tag of ours holds a comma.
 fn names(known: &str, tag: &str) -> bool {
     known.split(',').map(str::trim).any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }

@@ -40,7 +40,7 @@ pub(super) struct Guard {
     hosts: Hosts,
     places: Arc<RequestPlaces>,
     trusted_proxies: Vec<IpNet>,
-    /// Whether a proxy that is not trusted was pointed out.
+    /// True where the log has named a proxy that is not trusted.
     pointed_out: AtomicBool,
 }
 
@@ -217,7 +217,7 @@ fn finish(mut response: Response, id: &HeaderValue) -> Response {
     }
     let headers = response.headers_mut();
     headers.insert(X_REQUEST_ID, id.clone());
-    // What has an entity tag says itself how it may be kept.
+    // An answer with an entity tag says itself how it may be kept.
     if !headers.contains_key(ETAG) {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }

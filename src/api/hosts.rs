@@ -1,6 +1,6 @@
 //! The host allow-list: the names by which the API may be called.
 //!
-//! A web page can point a name of its own at this machine and have the browser call us; the Host header then carries
+//! A web page can point a name of its own at this machine and have the browser call us. The Host header then carries
 //! that name.
 
 use std::net::{IpAddr, SocketAddr};
@@ -25,7 +25,7 @@ pub(super) struct Hosts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Host {
     Address(IpAddr),
-    /// In lower case.
+    /// Host name in lower case.
     Name(String),
 }
 
@@ -41,7 +41,7 @@ impl Hosts {
         Ok(Self { names, port: bound.port(), any_address: bound.ip().is_unspecified() })
     }
 
-    /// Whether an authority (`host` or `host:port`) is one of ours.
+    /// Checks that an authority (`host` or `host:port`) is one of ours.
     pub(super) fn allow(&self, authority: &str) -> bool {
         let Some((host, port)) = split(authority) else { return false };
         let fits = |own: Option<u16>| {
@@ -51,7 +51,7 @@ impl Hosts {
         any_address || self.names.iter().any(|(name, own)| *name == host && fits(*own))
     }
 
-    /// Whether the origin of a web page is one of ours.
+    /// Checks that the origin of a web page is one of ours.
     pub(super) fn allow_origin(&self, origin: &str) -> bool {
         let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         authority.is_some_and(|authority| self.allow(authority))

@@ -1,7 +1,6 @@
 //! The rate limit of failures at the token endpoint, by client and address.
 //!
-//! The time that passes is counted by a clock that cannot be set, so that a clock that jumps lets nobody in and locks
-//! nobody out.
+//! Time is counted by a clock that cannot be set. So a clock that jumps lets nobody in and locks nobody out.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;

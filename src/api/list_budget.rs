@@ -1,4 +1,4 @@
-//! The time budget of one list: what is not ready by then is given up, and its read with it.
+//! The time budget of one list: over it, the list is refused and its read is cancelled.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::problem::{Code, Problem};
 use crate::domain::AlertFilter;
 use crate::service::ServiceError;
 
-/// What is advised where there is nothing that could be left out.
+/// Advice for a list over its budget that has nothing to leave out.
 pub(super) const AGAIN: &str = "try again in a moment";
 
 /// Waits for a list within its budget; over it, the refusal gives this advice. The read ends as soon as nobody waits

@@ -21,20 +21,20 @@ const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// The text format of Prometheus.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
-/// How long the database may take.
+/// Longest wait for the database.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Cache time of the write probe: anybody may ask, and not everybody's question shall cost a write.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Heartbeat timeout: a dispatcher that has not moved for so long is stuck: it moves each two seconds at least, and the
-/// database answers within seconds.
+/// Heartbeat timeout: a dispatcher that has not moved for so long is stuck. It moves at least every two seconds, and
+/// the database answers within seconds.
 const STUCK: Duration = Duration::from_secs(15);
 
 /// The dispatcher's heartbeat: when it last moved; closed when it has ended.
 type Heartbeat = watch::Receiver<std::time::Instant>;
 
-/// When a write was tried last, and what came of it.
+/// Time and result of the last write probe.
 type Written = (Instant, Result<(), String>);
 
 /// The state of the health checks.
@@ -71,8 +71,8 @@ impl Observed {
         result
     }
 
-    /// Whether the key of what is sealed in the database is at hand. Where the database does not answer, the others say
-    /// so.
+    /// Checks that the key of what is sealed in the database is at hand. Passes where the database does not answer:
+    /// other checks report that.
     async fn unsealing(&self) -> Result<(), String> {
         match tokio::time::timeout(PATIENCE, self.engine.has_data_key()).await {
             Ok(false) => {
@@ -95,7 +95,7 @@ impl Observed {
     }
 }
 
-/// Whether the store does something in time, or in which words it does not.
+/// Runs a check of the store within the timeout. The error says what failed.
 async fn in_time(
     work: impl Future<Output = Result<(), Option<String>>>,
     what: &str,

@@ -1,4 +1,4 @@
-//! What can be set about the API, and its limits.
+//! Options of the API, and its limits.
 
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
@@ -38,19 +38,19 @@ pub struct ApiOptions {
     /// Requests for access tokens that may fail for a client from one address, at once and again in each minute; more
     /// are refused with 429.
     pub tokens_per_minute: NonZeroU32,
-    /// When the dispatcher of webhooks last moved, for readiness; closed when it has ended.
+    /// Heartbeat of the webhook dispatcher, for readiness: when it last moved; closed when it has ended.
     pub dispatcher: Option<watch::Receiver<Instant>>,
     /// The metrics that are served at /metrics.
     pub metrics: Option<PrometheusHandle>,
-    /// How long the head of a request may take, and how long a connection may be idle.
+    /// Longest time for the head of a request, and for an idle connection.
     pub head_timeout: Duration,
-    /// How long one list may take; over it the read is given up, and the refusal names a filter to add.
+    /// Longest time for one list. Over it the read is cancelled, and the refusal names a filter to add.
     pub list_timeout: Duration,
-    /// How long the body of a request may take.
+    /// Longest time for the body of a request.
     pub body_timeout: Duration,
     /// The write timeout: how long a client may leave an answer unread.
     pub write_timeout: Duration,
-    /// How long requests on their way may take to end once the API is told to stop.
+    /// Longest time for requests under way to end once the API is told to stop.
     pub drain: Duration,
     /// The same of decisions that are with a network, where that is longer: they are answered, and whatever else hangs
     /// is cut with them.

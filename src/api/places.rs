@@ -17,10 +17,10 @@ use super::problem::{Code, Problem};
 use crate::domain::OrganizationId;
 use crate::inbound::connections::{Activity, Line, locked};
 
-/// How many requests of callers without a credential are worked on at once. What they may ask is quick.
+/// Most requests of callers without a credential that are worked on at once. Those that they may make are quick.
 const STRANGERS: usize = 64;
 
-/// How long such a request waits for a place.
+/// Longest wait of such a request for a place.
 const STRANGERS_PATIENCE: Duration = Duration::from_secs(5);
 
 /// One may have so many times as many places as are left, so that a newcomer always finds one.
@@ -91,16 +91,16 @@ impl RequestPlaces {
     }
 }
 
-/// Who asks, as far as places are concerned.
+/// Kind of caller, by which places are given.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Asker {
-    /// Somebody without a credential, or whose credential is in the body.
+    /// Caller without a credential, or whose credential is in the body.
     Stranger,
-    /// Somebody with a good credential of this organization.
+    /// Caller with a good credential of this organization.
     Member(OrganizationId),
 }
 
-/// What is held: given back by dropping it.
+/// A held place; dropping it frees it.
 #[derive(Debug)]
 enum Place {
     Strangers { _permit: OwnedSemaphorePermit },
@@ -191,7 +191,7 @@ impl<S: Send + Sync> FromRequestParts<S> for StrangersPlace {
 mod tests {
     use super::*;
 
-    /// As many as it gets.
+    /// Takes as many shares as it gets.
     fn all_for(shares: &Arc<Shares<char>>, whose: char) -> Vec<Share<char>> {
         std::iter::from_fn(|| shares.take(whose)).collect()
     }

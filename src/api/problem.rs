@@ -33,7 +33,7 @@ macro_rules! codes {
                 match self { $(Self::$name => $code,)+ }
             }
 
-            /// What is the matter, in a few words.
+            /// The `title`: the problem in a few words.
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$name => $title,)+ }
             }
@@ -50,13 +50,13 @@ codes! {
     ProviderOutcomeUnknown = BAD_REQUEST, "provider_outcome_unknown", "What became of the decision is not known";
     /// The body of a resolution breaks the rules.
     InvalidResolution = BAD_REQUEST, "invalid_resolution", "The resolution is not valid";
-    /// Nothing of a body of alerts could be read.
+    /// No row of a body of alerts could be read.
     InvalidBody = BAD_REQUEST, "invalid_body", "The body cannot be read";
     /// A query parameter is not understood.
     InvalidQuery = BAD_REQUEST, "invalid_query", "The query is not valid";
     /// The id in the path is not a UUID.
     InvalidId = BAD_REQUEST, "invalid_id", "The id is not valid";
-    /// Something else about the request breaks the rules.
+    /// Another rule of requests is broken.
     InvalidRequest = BAD_REQUEST, "invalid_request", "The request is not valid";
     /// Missing or unacceptable credentials.
     NotAuthorized = FORBIDDEN, "not_authorized", "Not authorized";
@@ -76,7 +76,7 @@ codes! {
     AlertAlreadyResolved = CONFLICT, "alert_already_resolved", "The alert already has an outcome";
     /// Another resolution is with the network.
     ResolutionInProgress = CONFLICT, "resolution_in_progress", "Another resolution is on its way";
-    /// What was asked does not go with how things are.
+    /// The request conflicts with the present state.
     Conflict = CONFLICT, "conflict", "This does not go with how things are";
     /// The body is over the limit.
     BodyTooLarge = PAYLOAD_TOO_LARGE, "body_too_large", "The body is too large";
@@ -94,7 +94,7 @@ codes! {
     RateLimited = TOO_MANY_REQUESTS, "rate_limited", "Too many requests";
     /// A fault of ours.
     Internal = INTERNAL_SERVER_ERROR, "internal_error", "Internal error";
-    /// Nothing more can be worked on right now.
+    /// No more requests can be worked on right now.
     Overloaded = SERVICE_UNAVAILABLE, "overloaded", "The service cannot answer now";
 }
 
@@ -191,7 +191,7 @@ impl From<ServiceError> for Problem {
             ServiceError::NotFound(_) => Code::NotFound,
             ServiceError::AlreadyResolved(_) => Code::AlertAlreadyResolved,
             ServiceError::ResolutionInProgress => Code::ResolutionInProgress,
-            // Who calls has the routes, and not the commands of the machine that serves them.
+            // A caller has the routes, and not the commands of the machine that serves them.
             ServiceError::WaitsForPerson(attempt) => {
                 let detail = format!(
                     "an earlier resolution of this alert waits for a person: it cannot be found out from here whether \

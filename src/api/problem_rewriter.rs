@@ -1,5 +1,5 @@
-//! The problem rewriter: hyper refuses what is no HTTP request with a bare status, and here that becomes what every
-//! other refusal is, a problem document with the id of the request.
+//! The problem rewriter: turns the bare status with which hyper refuses what is no HTTP request into a problem
+//! document. It carries the id of the request, as every other refusal does.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,16 +13,16 @@ use super::problem::{Code, Problem};
 /// Bare refusals are short; they are looked for no further back.
 const LONGEST: usize = 512;
 
-/// How an answer begins.
+/// First bytes of an answer.
 const FIRST: &[u8] = b"HTTP/1.1 ";
 
-/// How one without a body ends.
+/// End of an answer without a body.
 const END: &[u8] = b"\r\n\r\n";
 
 /// A problem rewriter: a stream on which bare refusals become problem documents.
 pub(super) struct ProblemRewriter<S> {
     stream: S,
-    /// What is written instead, how much of it is, and what it stands for.
+    /// Replacement under way: its bytes, the number written, and the length that it stands for.
     instead: Option<Instead>,
 }
 
@@ -158,7 +158,7 @@ mod tests {
     const BARE: &[u8] = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\ndate: Fri, 20 Nov 2026 \
         22:17:31 GMT\r\n\r\n";
 
-    /// What comes out of a stream that takes few bytes at a time.
+    /// Returns the output over a stream that takes few bytes at a time.
     async fn passed_on(bytes: &[u8]) -> String {
         let (ours, mut theirs) = tokio::io::duplex(7);
         let bytes = bytes.to_vec();

@@ -79,7 +79,7 @@ routes! {
 /// The whole surface of the API, for a listener that is bound to `bound`.
 ///
 /// # Errors
-/// Where an allowed host is not a host name.
+/// When an allowed host is not a host name.
 pub fn router(engine: Engine, bound: SocketAddr, options: &ApiOptions) -> Result<Router, HostError> {
     routes_until(CancellationToken::new(), engine, bound, options)
 }

@@ -21,18 +21,18 @@ use crate::inbound::connection::{self, Ending, HeadLimits};
 use crate::inbound::connections::Connections;
 use crate::inbound::write_timeout::WriteTimeout;
 
-/// What is read of a head at most, so that one over the limit is refused for what is too long about it.
+/// Most bytes read of a head: twice the limit, so that a refusal can name the part that is too long.
 const READ_OF_A_HEAD: usize = 2 * MAX_HEAD;
 
-/// How long the answer to a decision may take to reach its caller when everything ends.
+/// Longest time for the answer to a decision to reach its caller at shutdown.
 const LAST_ANSWER: Duration = Duration::from_secs(2);
 
-/// Serves until `cancel` is cancelled; then nothing new is accepted, and requests on their way finish within
+/// Serves until `cancel` is cancelled, and then accepts nothing new. Requests under way finish within
 /// [`ApiOptions::drain`], decisions that are with a network within [`ApiOptions::decision_drain`]. Resolutions are the
 /// engine's own tasks: they end even where their connection does not.
 ///
 /// # Errors
-/// Where an allowed host is not a host name, or the listener has no address.
+/// When an allowed host is not a host name, or the listener has no address.
 pub async fn serve(
     listener: TcpListener,
     engine: Engine,

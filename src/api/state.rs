@@ -1,4 +1,4 @@
-//! What every handler stands on.
+//! State that all handlers share, and the facts of a request that they extract.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -76,16 +76,16 @@ struct TokenJson<'a> {
 
 /// An error of the token endpoint.
 pub(super) enum TokenRefusal {
-    /// As RFC 6749, 5.2 has it.
+    /// Error of RFC 6749, 5.2.
     OAuth {
         /// 400 or 401.
         status: StatusCode,
         /// The stable word.
         error: &'static str,
-        /// What is the matter; no quotation marks, no backslash.
+        /// Description of the fault; no quotation marks, no backslash.
         description: Cow<'static, str>,
     },
-    /// As everywhere.
+    /// Problem document, as everywhere else.
     Problem(Problem),
 }
 
@@ -188,7 +188,7 @@ impl Form {
     }
 }
 
-/// What a client shows of itself.
+/// Credentials that a client presents.
 #[derive(Debug)]
 struct Credentials {
     id: String,

@@ -31,7 +31,7 @@ use crate::wire::import::{FileFormat, Importer};
 use crate::wire::operator::{AttemptDecisionJson, AttemptJson, IngestReportJson, ListJson, MOST_TOLD};
 use crate::wire::{Dialect, write};
 
-/// Why a body stopped before its end.
+/// Reasons for which a body ended: at its end, over the limit, after its timeout, or broken off.
 const WHOLE: u8 = 0;
 const TOO_LARGE: u8 = 1;
 const TOO_SLOW: u8 = 2;
@@ -104,7 +104,7 @@ pub(in crate::api) async fn take_in(
     Ok(answer(&IngestReportJson::of(total, rejected, unknown)))
 }
 
-/// Of that many rows that cannot be read the first few are told.
+/// Refusal of a body without any readable row: it lists the first ten faults.
 fn nothing_read(report: &IngestReport) -> Problem {
     let told = report.rejected.iter().take(10);
     let errors = told.map(|row| FieldError::new("body", format!("line {} {}", row.line, row.error.message))).collect();
@@ -115,7 +115,7 @@ fn too_large(what: &str) -> Problem {
     Problem::new(Code::BodyTooLarge, format!("at most {MAX_IMPORT} bytes are allowed; {what}"))
 }
 
-/// What the content type says the body is.
+/// Returns the file format that the content type names.
 fn format(headers: &HeaderMap) -> Result<Option<FileFormat>, Problem> {
     not_encoded(headers)?;
     let mut given = headers.get_all(CONTENT_TYPE).iter();
@@ -177,7 +177,7 @@ pub(in crate::api) async fn decide(
     Ok(problem::json(write::alert(&alert, Dialect::Current, api.engine.clock().now())))
 }
 
-/// How many are found where nothing else is asked.
+/// Default number of search results.
 const FOUND: u32 = 20;
 
 /// GET /operator/v1/find

@@ -19,7 +19,7 @@ use crate::wire::operator::ChangeJson;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How often something is sent while nothing changes, so that both sides know that the other one is there.
+/// Interval of keep-alive comments while nothing changes: each side sees that the other is there.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// GET /operator/v1/changes

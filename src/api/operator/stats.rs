@@ -17,7 +17,7 @@ use crate::wire::operator::{
 };
 use crate::wire::{Dialect, query};
 
-/// How far ahead money counts as at risk, in hours, where nothing else is asked: the shortest window of a network.
+/// Default hours ahead within which money counts as at risk: the shortest window of a network.
 const AT_RISK_HOURS: u32 = 24;
 
 /// GET /operator/v1/counts
