@@ -18,8 +18,8 @@ use crate::service::{Changes, ServiceError};
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 impl Inner {
-    /// Opens the stream and waits for its first number: it comes at once where something has changed after this one, or
-    /// where this one is of before the data there were restored.
+    /// Opens the stream and waits for its first number. It comes at once where something has changed after this number,
+    /// or where this number is from before a restore of the data there.
     async fn listen(&self, after: u64) -> Result<ChangeStream, ServiceError> {
         let call = self.call(Method::GET, "/changes")?.header("last-event-id", after.to_string()).within(LONGEST);
         let begun = tokio::time::timeout(SILENCE, self.http.open(call)).await;

@@ -34,7 +34,7 @@ impl Inner {
     }
 }
 
-/// With an id that is fit to be shown.
+/// Sanitizes the id of a credential.
 fn shown(mut credential: Credential) -> Credential {
     credential.id = redact::words(&credential.id);
     credential

@@ -32,7 +32,7 @@ pub(super) struct Call {
     headers: Vec<(&'static str, String)>,
     body: Option<(&'static str, Vec<u8>)>,
     patience: Option<Duration>,
-    /// What must not come back in words.
+    /// Secrets to redact where an answer repeats them.
     secrets: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ impl Call {
         self
     }
 
-    /// How long it may take, where that is other than for a read.
+    /// Sets the timeout of the call, in place of the one for reads.
     pub(super) fn within(mut self, patience: Duration) -> Self {
         self.patience = Some(patience);
         self
@@ -74,11 +74,11 @@ impl Call {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// How long the service asked to wait.
+    /// Wait that the service asked for (`Retry-After`).
     pub(super) retry_after: Option<Duration>,
-    /// Of a refusal: without our own secrets, should it repeat one.
+    /// Body of the answer; of a refusal without our own secrets, should it repeat one.
     pub(super) body: Vec<u8>,
-    /// Whether more belongs to it than came: of a refusal what came counts.
+    /// True where the body was cut short: of a refusal the part that came counts.
     pub(super) cut: bool,
     pub(super) exchange: Exchange,
 }
@@ -89,30 +89,30 @@ impl Answer {
         Refusal::read(&self.body)
     }
 
-    /// Whether the service refuses who asks; a page of HTML is a proxy's word.
+    /// Checks for a refusal of the credential (401, 403). A page of HTML does not count: it is a proxy's.
     pub(super) fn refuses_who_asks(&self) -> bool {
         matches!(self.status, 401 | 403) && !self.refusal().is_page
     }
 }
 
-/// Why a call has no answer.
+/// Reason of a call without an answer.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
     /// The request was not sent: no name, no connection.
     NotSent(String),
     /// The request was not sent, because the two do not trust each other: trying again changes nothing.
     Untrusted(String),
-    /// It was sent, or may have been: no answer in time.
+    /// Sent, or maybe sent: no answer in time.
     TimedOut(String),
-    /// It was sent, or may have been: the connection broke.
+    /// Sent, or maybe sent: the connection broke.
     Broken(String),
-    /// It was sent, and of the answer came a part.
+    /// Sent, and only a part of the answer came.
     BrokenOff(String),
-    /// It was sent, and the answer is none that can be taken.
+    /// Sent, and the answer cannot be used.
     Unusable(String),
-    /// It was not sent, because the service asked not to be asked yet: for how long still.
+    /// Not sent, because the service asked to wait; the rest of that wait.
     TooEarly(String, Duration),
-    /// There was no token to send it with.
+    /// Not sent, because there was no token to send it with.
     Refused(ServiceError),
 }
 
@@ -137,7 +137,7 @@ pub(super) struct Http {
     pub(super) write_timeout: Duration,
     connect_timeout: Duration,
     clock: SharedClock,
-    /// How far the service's clock is ahead of ours, as its newest answer told.
+    /// Lead of the service's clock over ours, as its newest answer showed.
     clock_lead: Arc<Mutex<Option<TimeDelta>>>,
     throttle: Arc<Throttle>,
 }
@@ -177,7 +177,7 @@ impl Http {
         self.clock.now()
     }
 
-    /// How far the service's clock is ahead of ours, as its newest answer told.
+    /// Returns the lead of the service's clock over ours, as its newest answer showed.
     pub(super) fn clock_lead(&self) -> Option<TimeDelta> {
         *self.clock_lead.lock().unwrap_or_else(PoisonError::into_inner)
     }

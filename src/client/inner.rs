@@ -1,4 +1,4 @@
-//! What a client is made of: connections, addresses, the credential, and reads with it.
+//! Parts of a client: connections, addresses, the credential, and reads with it.
 
 use reqwest::Method;
 use tokio::sync::Mutex;
@@ -25,7 +25,7 @@ pub(super) struct Inner {
     pub(super) company_parameter: String,
     pub(super) access: Authorization,
     pub(super) operator_key: Option<Secret>,
-    /// Who works here, as a header carries it; only where the service is known to be an avert.
+    /// Name of the person at work, as a header value; only where the service is known to be an avert.
     pub(super) person: Option<String>,
     pub(super) pauses: Pauses,
     pub(super) page_cap: PageCap,
@@ -35,7 +35,7 @@ pub(super) struct Inner {
     pub(super) changes: Mutex<Option<ChangeStream>>,
 }
 
-/// What a request is authorized with.
+/// Credential that requests are authorized with.
 #[derive(Debug)]
 pub(super) enum Authorization {
     ApiKey(Secret),
@@ -43,8 +43,8 @@ pub(super) enum Authorization {
 }
 
 impl Inner {
-    /// Makes a call that can be repeated: a little, where the service is not there or says when to come again, and once
-    /// more with a new token where the old one was refused.
+    /// Makes a call that can be repeated. It retries a few times where the service is unreachable or sends
+    /// `Retry-After`. It retries once with a new token where the old one was refused.
     pub(super) async fn read(&self, url: &str) -> Result<Answer, NoAnswer> {
         let call = Call::new(Method::GET, url);
         let (name, value, used) = self.authorization().await?;
@@ -65,7 +65,7 @@ impl Inner {
         Ok(answer)
     }
 
-    /// Has a call say who works here, where that may be told.
+    /// Adds the name of the person at work to a call, where that may be told.
     pub(super) fn signed(&self, call: Call) -> Call {
         match &self.person {
             Some(person) => call.header(PERSON_HEADER, person.clone()),

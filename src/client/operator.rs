@@ -160,7 +160,7 @@ impl Attempts for Client {
 
 #[async_trait]
 impl Intake for Client {
-    /// In requests so small that each can tell of every row that it rejects.
+    /// Sends rows in requests so small that each can report every row that it rejects.
     async fn ingest(&self, rows: Vec<AlertPatch>, options: IngestOptions) -> Result<IngestReport, ServiceError> {
         let (inner, mut total) = (&self.inner, IngestReport::default());
         for rows in rows.chunks(MOST_TOLD) {

@@ -26,7 +26,7 @@ pub enum AccessCredential {
 /// Retry gaps; an empty list means no retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pauses {
-    /// Before each further attempt of a read.
+    /// Pause before each further attempt of a read.
     pub reads: Vec<Duration>,
     /// The longest wait that a service can ask for; when it asks for more, its refusal is what is told.
     pub longest_asked: Duration,
@@ -44,31 +44,31 @@ pub struct ClientOptions {
     /// `{base_url}` of the interface: `https://alerts.example.com`, with or without a path; the version prefix is added
     /// to it.
     pub base_url: BaseUrl,
-    /// Which of the two variants the service speaks. Never found out by trying.
+    /// Dialect that the service speaks. Never found out by trying.
     pub dialect: Dialect,
-    /// How one is known there.
+    /// Credential of the caller there.
     pub credential: AccessCredential,
     /// A key with the scope `operator`, for what avert's own engine offers beyond the interface.
     pub operator_key: Option<Secret>,
-    /// Who works here; told to an avert alone, which puts it beside the credential in its audit log.
+    /// Name of the person at work. Sent to an avert alone, which writes it beside the credential in its audit log.
     pub person: Option<String>,
     /// The service's name for its company filter.
     pub company_parameter: String,
-    /// Which authorities are trusted for it, and which certificate it is shown.
+    /// Files of the trusted authorities and of the client's certificate.
     pub tls: TlsFiles,
     pub connect_timeout: Duration,
-    /// How long a read may take in all.
+    /// Longest time for a read in all.
     pub read_timeout: Duration,
-    /// How long a decision may take in all, before it is given up.
+    /// Longest time for a decision in all; over it the call counts as unanswered.
     pub write_timeout: Duration,
-    /// How long to wait before what is tried again.
+    /// Pauses before retries.
     pub pauses: Pauses,
     /// The present moment, by which tokens expire.
     pub clock: SharedClock,
 }
 
 impl ClientOptions {
-    /// Everything else at its default.
+    /// Options at their defaults, but for these.
     pub fn new(base_url: BaseUrl, dialect: Dialect, credential: AccessCredential, clock: SharedClock) -> Self {
         Self {
             base_url,
@@ -123,7 +123,7 @@ impl Base {
         format!("{}/operator/v1{path}", self.0)
     }
 
-    /// Whether the service can do its work.
+    /// Address of the readiness check.
     pub(super) fn ready(&self) -> String {
         format!("{}/ready", self.0)
     }

@@ -14,8 +14,9 @@ impl PageCap {
         Some(self.0.load(Ordering::Relaxed)).filter(|cap| *cap > 0)
     }
 
-    /// Takes in an answer, and says whether it tells of a cap: a smaller page than was asked for, by its own word or,
-    /// of the first page, by its rows, though more follow.
+    /// Learns the service's page cap from an answer, and returns it where the answer tells of one. That is a smaller
+    /// page than was asked for, though more rows follow. The answer's own size tells it or, on the first page, its
+    /// number of rows.
     pub(super) fn learn(&self, asked: PageRequest, PageAnswer { page, rows }: &PageAnswer) -> Option<u32> {
         let seen = asked.page.saturating_mul(asked.size.into()).saturating_add(u64::from(*rows));
         let more_follow = if page.counted { seen < page.total } else { page.size == *rows };

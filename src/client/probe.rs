@@ -14,35 +14,35 @@ use crate::domain::{Alert, AlertQuery, Environment, PageRequest, redact};
 use crate::service::ServiceError;
 use crate::wire::operator::IndexJson;
 
-/// What a service says at avert's own routes for operators.
+/// Finding of a probe of avert's own routes for operators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OperatorProbe {
-    /// It is an avert, and takes the operator's key.
+    /// The service is an avert, and accepts the operator's key.
     Operator { organization: String, environment: Environment },
-    /// Somebody answers there who wants an operator's key, or another one.
+    /// The service wants an operator's key, or another one.
     Refused(String),
-    /// There is nothing of the kind: the service is not an avert.
+    /// No such routes: the service is not an avert.
     Absent,
 }
 
-/// What a service's list is like.
+/// Finding of a probe of a service's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListProbe {
-    /// How many alerts there are.
+    /// Number of alerts in all.
     pub total: u64,
-    /// How many of them were looked at.
+    /// Number of alerts in the sample.
     pub seen: usize,
-    /// How many of the interface's fields hold something.
+    /// Number of the interface's fields that hold a value in the sample.
     pub come: usize,
     /// The interface's fields that hold nothing in any of those.
     pub missing: Vec<&'static str>,
 }
 
 impl Client {
-    /// Reads the newest alerts, and which fields they come with.
+    /// Reads the newest alerts, and the fields that they come with.
     ///
     /// # Errors
-    /// The service did not answer with a list.
+    /// When the service did not answer with a list.
     pub async fn probe_list(&self, size: u32) -> Result<ListProbe, ServiceError> {
         let inner = &self.inner;
         let query = AlertQuery { page: PageRequest { page: 0, size }, ..AlertQuery::default() };
@@ -67,7 +67,7 @@ impl Client {
     /// first request there is: its error says why no connection comes about.
     ///
     /// # Errors
-    /// No answer at all.
+    /// When no answer came at all.
     pub async fn probe_operator(&self) -> Result<OperatorProbe, ServiceError> {
         let inner = &self.inner;
         let call = match &inner.operator_key {
@@ -77,10 +77,10 @@ impl Client {
         Ok(said(&inner.http.send_patiently(call, &inner.pauses).await?))
     }
 
-    /// Has a token issued where the credential is a client's; whether it is one.
+    /// Has a token issued where the credential is a client's, and returns whether it is one.
     ///
     /// # Errors
-    /// The token was refused, or nobody answered.
+    /// When the token was refused, or the service did not answer.
     pub async fn probe_token(&self) -> Result<bool, ServiceError> {
         match &self.inner.access {
             Authorization::ApiKey(_) => Ok(false),

@@ -1,4 +1,4 @@
-//! What refusals mean to whoever asked, in words.
+//! Translation of refusals into errors of the seam, with words for a user.
 
 use super::exchange::Exchange;
 use super::http::Answer;
@@ -7,7 +7,7 @@ use crate::domain::{AlertId, FieldError};
 use crate::service::{OutcomeUnknown, ServiceError};
 use crate::wire::refusal::Refusal;
 
-/// What a refusal of a read means.
+/// Translates the refusal of a read.
 pub(super) fn refused_read(answer: &Answer, id: Option<AlertId>) -> ServiceError {
     let refusal = answer.refusal();
     match (answer.status, id) {
@@ -80,12 +80,12 @@ pub(super) fn unreadable(exchange: &Exchange, why: &str) -> ServiceError {
     ServiceError::Unavailable(exchange.about(&format!("its answer cannot be read: {why}")))
 }
 
-/// Where the other side is no avert, or one of before the routes that are needed.
+/// Error of a service that is no avert, or one of a version without the routes that are needed.
 pub(super) fn no_routes() -> ServiceError {
     ServiceError::NotFound("avert's own routes for operators, /operator/v1, at this address".to_owned())
 }
 
-/// What a refusal of an operator's route means.
+/// Translates the refusal of an operator's route.
 pub(super) fn refused(answer: &Answer) -> ServiceError {
     let refusal = answer.refusal();
     match answer.status {

@@ -30,7 +30,7 @@ impl Inner {
         let call = self.signed(call);
         let answer = self.send_once(call.clone().secret_header(name, value)).await?;
         let answer = match (answer.refuses_who_asks(), &self.access, token) {
-            // Who asks is looked at before what is asked: nothing was decided, and nothing was sent twice.
+            // The service checks the credential before the decision: nothing was decided, and nothing was sent twice.
             (true, Authorization::Token(tokens), Some(used)) if used.may_have_expired() => {
                 match tokens.renewed(&used, &self.http, &self.pauses).await {
                     Ok(renewed) => {
@@ -64,7 +64,8 @@ impl Inner {
                 &answer,
                 &words(&refusal, "the service did not accept the credentials"),
             ))),
-            // Who sends elsewhere may have done it or not: networks' gateways that do so are taken the same way.
+            // A service that redirects may have recorded it or not: networks' gateways that do so are taken the same
+            // way.
             300..=399 => Err(ServiceError::Indeterminate(about(&answer, &redirected(answer.status)))),
             404 if !refusal.is("route_not_found") => Err(ServiceError::AlertNotFound(id)),
             409 => self.conflict(id, &refusal).await,
@@ -80,7 +81,7 @@ impl Inner {
         }
     }
 
-    /// Sends a decision; where its answer does not come, nobody knows what became of it.
+    /// Sends a decision; without an answer it is indeterminate.
     async fn send_once(&self, call: Call) -> Result<Answer, ServiceError> {
         self.http.send(call).await.map_err(|no| match no {
             NoAnswer::NotSent(why) => ServiceError::NotReached(why),
@@ -123,8 +124,8 @@ impl Inner {
     }
 }
 
-/// An acceptance: the alert with its outcome. Where that cannot be read, or its processing did not succeed, only the
-/// alert itself can tell; and where it says the contrary of what was sent, that is what stands.
+/// Reads an acceptance: the alert with its outcome. Where it cannot be read, or its processing did not succeed, only
+/// the alert itself can tell. An outcome contrary to the answer sent is another's.
 fn accepted(answer: &Answer, id: AlertId, sent: &Resolution) -> Result<Alert, ServiceError> {
     let why = match reading::alert(answer, id) {
         Ok(alert) => match &alert.outcome {
@@ -142,8 +143,7 @@ fn accepted(answer: &Answer, id: AlertId, sent: &Resolution) -> Result<Alert, Se
     Err(ServiceError::Indeterminate(why))
 }
 
-/// What the service answers before it looks at a decision (too often, too large, no such route), as an error of that
-/// decision.
+/// Translates a refusal from before the decision was looked at (too often, too large, no such route).
 fn not_taken(error: ServiceError) -> ServiceError {
     match error {
         ServiceError::Unavailable(why) => ServiceError::Refused(why),
@@ -151,7 +151,7 @@ fn not_taken(error: ServiceError) -> ServiceError {
     }
 }
 
-/// What cannot be had before a decision leaves, as an error of that decision.
+/// Translates an error from before the decision was sent.
 fn not_sent(error: ServiceError) -> ServiceError {
     match error {
         ServiceError::Unreachable(why) => ServiceError::NotReached(why),
@@ -160,8 +160,8 @@ fn not_sent(error: ServiceError) -> ServiceError {
     }
 }
 
-/// A bad request by its code. One without a known code is most probably the network's failure, because the body was
-/// valid when it left (field notes, T3); but that is not known, and either way nothing was retained.
+/// Translates a bad request by its code. Without a known code it is most probably the network's failure: the body was
+/// valid when it was sent (field notes, T3). That is not certain; either way nothing was retained.
 fn bad_request(answer: &Answer, refusal: Refusal) -> ServiceError {
     let said = |otherwise: &str| about(answer, &words(&refusal, otherwise));
     match refusal.code.as_deref() {
@@ -173,7 +173,7 @@ fn bad_request(answer: &Answer, refusal: Refusal) -> ServiceError {
         Some("invalid_id" | "invalid_request" | "invalid_query" | "ambiguous_credentials") => {
             ServiceError::InvalidRequest(fields(refusal, "request"))
         }
-        // What it meant to say may have been that it does not know either.
+        // The part that is missing may have said that the service does not know either.
         _ if answer.cut => ServiceError::Indeterminate(about(answer, "it answered 400, and what it said broke off")),
         _ => ServiceError::Refused(said("it answered 400 and gave no reason")),
     }

@@ -6,7 +6,7 @@ use reqwest::Response;
 
 use crate::wire::operator::ChangeJson;
 
-/// Something comes every 15 s, be it a comment; whoever is silent for so long is not there any more.
+/// Longest silence of a stream: something comes every 15 s, be it a comment, so a silent service has gone.
 pub(super) const SILENCE: Duration = Duration::from_secs(45);
 
 /// Longest line that is kept; those of a change are short.

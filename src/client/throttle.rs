@@ -1,5 +1,4 @@
-//! How long reads wait: longer each time, never all at the same moment, and not before the service asked to be asked
-//! again.
+//! Waits of reads: backoff with jitter, and the pause that the service asked for.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -37,7 +36,7 @@ impl Throttle {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// How long it is still to be left alone.
+    /// Returns the rest of that pause.
     pub(super) fn left(&self, now: Timestamp) -> Option<Duration> {
         let asked = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back leaves nobody waiting for longer than was asked.

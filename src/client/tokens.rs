@@ -16,7 +16,7 @@ use crate::domain::time::{SharedClock, Timestamp};
 use crate::service::ServiceError;
 use crate::wire::token;
 
-/// How long a token lasts whose life was not told.
+/// Lifetime of a token that names none, in seconds.
 const UNTOLD_LIFE: u64 = 300;
 /// A token is renewed when so many hundredths of its life are over.
 const RENEWED_AT: u64 = 80;
@@ -30,9 +30,9 @@ pub(super) struct Token {
     value: Secret,
     renew_at: Timestamp,
     expires_at: Timestamp,
-    /// Whether it was fetched for the request that holds it: then nothing about it is old.
+    /// True where it was fetched for the request that holds it: then nothing about it is old.
     fresh: bool,
-    /// Whether it was refused as soon as it was there: then another one would be too.
+    /// True where it was refused as soon as it was issued: then another one would be too.
     hopeless: bool,
 }
 
@@ -42,7 +42,7 @@ impl Token {
         ("authorization", format!("Bearer {}", self.value.reveal()))
     }
 
-    /// Whether a refusal may be for its age, and a new one may help.
+    /// Checks that a refusal may be due to the token's age, so that a new one may help.
     pub(super) fn may_have_expired(&self) -> bool {
         !self.fresh && !self.hopeless
     }
@@ -73,7 +73,6 @@ impl Tokens {
         Ok(Self { id, secret, url, clock, newest: Mutex::new(None), fetching: FetchMutex::new(()) })
     }
 
-    /// Whose they are.
     pub(super) fn client_id(&self) -> &str {
         &self.id
     }
