@@ -11,14 +11,14 @@ use super::connections::{Admitted, Connections, OpenLine};
 /// Pause after a connection could not be accepted (no more file descriptors, mostly).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How many connections give way then.
+/// Number of connections that give way then.
 const SHED: usize = 64;
 
 /// A listener with bounds.
 pub struct Acceptor<Trusts> {
     listener: TcpListener,
     open: Connections,
-    /// Whether an address stands for many callers, as a proxy's does.
+    /// Checks that an address stands for many callers, as a proxy's does.
     trusts: Trusts,
 }
 

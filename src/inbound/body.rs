@@ -1,5 +1,5 @@
-//! The bounded body of a request: never more bytes than are taken, and a little of what is not, so that its sender gets
-//! to hear why.
+//! The bounded body of a request: reads no more bytes than are taken. It discards a little beyond that, so that the
+//! sender gets to read the refusal.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, EXPECT};
 use futures::StreamExt as _;
 
-/// So much of a body over the limit is read and thrown away, so that the client gets to hear why.
+/// Most bytes of a body over the limit that are read and discarded, so that the client gets to read the refusal.
 const MAX_DISCARDED: usize = 1024 * 1024;
 
 /// The length that a request says its body has.
@@ -17,8 +17,8 @@ pub fn announced(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Reads some of a body that was refused and throws it away, beside the answer, so that a client that is still sending
-/// gets to hear it.
+/// Reads and discards some of a body that was refused, beside the answer. So a client that is still sending gets to
+/// read the refusal.
 pub fn discard(request: Request, timeout: Duration) {
     // A client that waits to hear whether it may send would be told so by reading on.
     if !request.headers().contains_key(EXPECT) {

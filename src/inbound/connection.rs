@@ -20,18 +20,18 @@ use super::framing::StrictFraming;
 /// Limits of the heads of requests.
 #[derive(Debug, Clone, Copy)]
 pub struct HeadLimits {
-    /// How long one may take, and how long a connection may be idle.
+    /// Longest time for one head, and for an idle connection.
     pub timeout: Duration,
-    /// How many bytes of one are read.
+    /// Most bytes of one head that are read.
     pub most_bytes: usize,
 }
 
-/// How a connection is made to end.
+/// Signals that end a connection.
 #[derive(Debug, Clone)]
 pub struct Ending {
-    /// After the request that is on its way.
+    /// Ends it after the request under way.
     pub cancel: CancellationToken,
-    /// At once.
+    /// Ends it at once.
     pub cut: CancellationToken,
 }
 

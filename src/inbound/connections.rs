@@ -24,7 +24,7 @@ pub enum Activity {
     Answering,
     /// The request is worked on.
     Working,
-    /// It gave way, and is being closed.
+    /// The connection gave way, and is being closed.
     Gone,
 }
 
@@ -34,7 +34,7 @@ pub struct Line {
     number: u64,
     /// The peer's address, or its network.
     from: IpAddr,
-    /// What it is doing, and since when.
+    /// Activity, and the count at which it began.
     activity: Mutex<(Activity, u64)>,
     end: CancellationToken,
     registry: Arc<Registry>,
@@ -90,13 +90,13 @@ impl Drop for OpenLine {
     }
 }
 
-/// What becomes of a newcomer.
+/// Admission of a newcomer.
 #[derive(Debug)]
 pub enum Admitted {
     Open(OpenLine),
-    /// Its address has as many connections as it may, and all are at work.
+    /// The address has as many connections as it may, and all are at work.
     Refused,
-    /// There are as many connections as there may be, and all are at work: it waits for one to end.
+    /// All connections are taken and at work: the newcomer waits for one to end.
     Full,
 }
 
@@ -143,8 +143,8 @@ impl Lines {
         };
     }
 
-    /// Ends the connection that does least, of one address or of all; of several the oldest, and where all addresses
-    /// count, one of whoever has most. `false` where every one is at work.
+    /// Ends the connection that does least, of one address or of all; of several the oldest. Where all addresses count,
+    /// it is one of the address with most. Returns `false` where every one is at work.
     fn make_room(&mut self, from: Option<IpAddr>) -> bool {
         loop {
             let candidates = self.open.values().filter(|line| from.is_none_or(|from| line.from == from));

@@ -1,8 +1,8 @@
 //! Strict framing of requests: one header tells where a body ends, a `Content-Length` or `Transfer-Encoding: chunked`,
 //! and it stands once.
 //!
-//! Servers and proxies read anything else in different ways, which smuggles requests. Such a header is spoiled before
-//! the HTTP server reads it, so that it is refused as every malformed head is: with 400, and the connection ends.
+//! Servers and proxies read anything else in different ways, which permits request smuggling. Such a header is spoiled
+//! before the HTTP server reads it. So it is refused as every malformed head is: with 400, and the connection ends.
 
 use std::io;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// So much of a line is looked at: longer than each header that frames.
+/// Most bytes of a line that are looked at: longer than each header that frames.
 const LONGEST_LINE: usize = 256;
 
 /// The part of a request that the next line belongs to.
@@ -30,9 +30,9 @@ pub(super) struct StrictFraming<S> {
     part: Part,
     /// The line so far.
     line: Vec<u8>,
-    /// So many bytes of a body come before the next line.
+    /// Number of bytes of a body before the next line.
     body: u64,
-    /// What follows the headers, once one of them told: so many bytes and this part.
+    /// Bytes of the body and the part behind the headers, once one of them has framed it.
     framed: Option<(u64, Part)>,
 }
 
@@ -64,8 +64,8 @@ impl<S> StrictFraming<S> {
         }
     }
 
-    /// What comes behind a line: so many bytes of a body, and the part of the line behind them. Nothing where no server
-    /// should guess it.
+    /// Returns the bytes of a body behind a line, and the part of the line after them. `None` where no server should
+    /// guess it.
     fn behind(&mut self, line: &[u8]) -> Option<(u64, Part)> {
         match (self.part, line) {
             (Part::RequestLine | Part::Trailers, b"") => Some((0, Part::RequestLine)),
@@ -84,7 +84,8 @@ impl<S> StrictFraming<S> {
     }
 }
 
-/// How a header frames the body, where it does; nothing where it does in a way that is not taken.
+/// Parses the framing that a header gives the body: `Some(None)` where it gives none, `None` where its form is not
+/// accepted.
 fn framing(header: &[u8]) -> Option<Option<(u64, Part)>> {
     let mut parts = header.splitn(2, |byte| *byte == b':').map(<[u8]>::trim_ascii);
     let (name, value) = (parts.next().unwrap_or_default().to_ascii_lowercase(), parts.next().unwrap_or_default());
@@ -115,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    /// What is left of these bytes when they come in parts of this size, and where they end.
+    /// Returns these bytes as they remain when they come in parts of this size, and the part where they end.
     fn read(text: &str, size: usize) -> (Vec<u8>, Part) {
         let mut bytes = text.as_bytes().to_vec();
         let mut framing = StrictFraming::new(());
