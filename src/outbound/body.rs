@@ -8,10 +8,10 @@ use tokio::time::Instant;
 /// Most bytes of a refusal that are looked at.
 const MAX_REFUSAL: usize = 64 * 1024;
 
-/// Why a body was not read to its end.
+/// Reason of a body that was not read to its end.
 #[derive(Debug)]
 pub enum Unread {
-    /// There is more than was asked for.
+    /// The body is longer than was asked for.
     TooLarge,
     /// The connection broke, or time was up.
     Broken(reqwest::Error),
@@ -21,7 +21,7 @@ pub enum Unread {
 #[derive(Debug)]
 pub struct Body {
     pub bytes: Vec<u8>,
-    /// Whether more belongs to it than came or was read.
+    /// True where more belongs to it than came or was read.
     pub cut: bool,
 }
 
@@ -36,7 +36,7 @@ pub async fn whole(response: &mut Response, most: usize) -> Result<Body, Unread>
     }
 }
 
-/// What came of the first bytes of a body within a while, however slowly the rest drips.
+/// Returns the first bytes of a body that came within a while, however slowly the rest drips.
 pub async fn beginning(response: &mut Response, most: usize, within: Duration) -> Vec<u8> {
     let (mut body, end) = (Vec::new(), Instant::now() + within);
     while body.len() < most

@@ -15,7 +15,7 @@ pub(super) fn is_of_tunnel(error: &reqwest::Error) -> bool {
     sources(error).any(|source| TUNNELS.iter().any(|begins| source.to_string().starts_with(begins)))
 }
 
-/// How errors of a way by a proxy begin.
+/// Prefixes of a proxy's errors.
 const TUNNELS: [&str; 2] = ["tunnel error: ", "SOCKS error: "];
 
 /// The words of a system's error: without its number, and as what goes on in a sentence.
@@ -43,7 +43,7 @@ pub fn find<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {
     sources(error).find_map(|source| source.downcast_ref().or_else(|| wrapped(source)))
 }
 
-/// What an error of input and output wraps, which is none of its sources.
+/// Finds an error that an IO error wraps and that is none of its sources.
 fn wrapped<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     let inner = error.downcast_ref::<io::Error>()?.get_ref()?;
     inner.downcast_ref().or_else(|| wrapped(inner))

@@ -12,9 +12,9 @@ use crate::domain::time::Timestamp;
 /// Thresholds of a circuit breaker: when it opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CircuitLimits {
-    /// So many failures in a row open it.
+    /// Number of failures in a row that open it.
     pub failures: u32,
-    /// How long it stays open the first time.
+    /// Pause after it opens the first time.
     pub first_pause: Duration,
     /// The longest it stays open.
     pub longest_pause: Duration,
@@ -25,7 +25,7 @@ pub struct CircuitLimits {
 pub struct Circuit {
     limits: CircuitLimits,
     failures: u32,
-    /// Until when it is open, and since when.
+    /// End and start of the time for which it is open.
     open: Option<(Timestamp, Timestamp)>,
 }
 
@@ -35,13 +35,14 @@ impl Circuit {
         Self { limits, failures: 0, open: None }
     }
 
-    /// When an open circuit lets the next attempt through; nothing where it is not open.
+    /// Returns the time at which an open circuit permits the next attempt; `None` where it is not open.
     pub fn reopens_at(&self, now: Timestamp) -> Option<Timestamp> {
         // A clock that was set back must not keep the circuit open for longer than its pause is.
         self.open.filter(|(until, since)| lease::waits(*since, *until, now)).map(|(until, _)| until)
     }
 
-    /// Whether it has opened and no attempt has succeeded since: what is let through then proves the other side.
+    /// Checks that it has opened and no attempt has succeeded since. The next permitted attempt then proves the other
+    /// side.
     pub fn is_unproven(&self) -> bool {
         self.failures >= self.limits.failures
     }

@@ -1,5 +1,5 @@
-//! The HTTP client's set-up: nothing is sent twice, no redirect is followed, and why a call has no answer is told by
-//! whom it goes to.
+//! The HTTP client's set-up: nothing is sent twice, and no redirect is followed. Each caller tells its user why a call
+//! has no answer.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::proxy::Proxy;
 use super::reason::Reason;
 use super::tls::ClientTls;
 
-/// How avert names itself.
+/// Name of avert in requests.
 pub const USER_AGENT: &str = concat!("avert/", env!("CARGO_PKG_VERSION"));
 
 /// An HTTP client with connections of its own.
@@ -23,10 +23,11 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// A client that calls by this proxy of the environment, or directly; `adapt` says what is not the same for all.
+    /// Builds a client that calls by this proxy of the environment, or directly. `adapt` sets what differs between
+    /// clients.
     ///
     /// # Errors
-    /// Why this machine cannot have one.
+    /// When this machine cannot have one; the text says why.
     pub fn new(
         tls: ClientTls,
         proxy: Option<Proxy>,
@@ -36,7 +37,7 @@ impl HttpClient {
             .user_agent(USER_AGENT)
             .redirect(redirect::Policy::none())
             .referer(false)
-            // Who wants packed answers says so.
+            // Callers that want packed answers ask for them.
             .gzip(false)
             // Nothing is sent a second time behind our back.
             .retry(retry::never())

@@ -1,5 +1,5 @@
-//! The header that a call is known by (RFC 7617, RFC 6750 or the other side's own), and what of it must not come back
-//! in words.
+//! The header that a call is authenticated by (RFC 7617, RFC 6750 or the other side's own), and the secrets in it that
+//! are redacted.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -8,13 +8,13 @@ use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use crate::domain::EndpointAuth;
 use crate::domain::redact::REDACTED;
 
-/// What stands before the encoded pair.
+/// Prefix of the encoded pair.
 const BASIC: &str = "Basic ";
 
-/// The header of a credential.
+/// Builds the header of a credential.
 ///
 /// # Errors
-/// Where it cannot be sent, in words that do not repeat it.
+/// When it cannot be sent, in words that do not repeat it.
 pub fn header(auth: &EndpointAuth) -> Result<(HeaderName, HeaderValue), String> {
     let (name, value) = match auth {
         EndpointAuth::Basic { username, password } => {
@@ -31,7 +31,7 @@ pub fn header(auth: &EndpointAuth) -> Result<(HeaderName, HeaderValue), String> 
     Ok((name, value))
 }
 
-/// What has to be redacted where an answer repeats it.
+/// Returns the secrets to redact where an answer repeats them.
 pub fn secrets(auth: &EndpointAuth) -> [String; 2] {
     match auth {
         EndpointAuth::Basic { username, password } => {

@@ -4,7 +4,7 @@ use reqwest::header::{DATE, HeaderMap};
 
 use crate::domain::Timestamp;
 
-/// When an answer says that it was made.
+/// Returns the time at which an answer says that it was made (`Date`).
 pub fn of(headers: &HeaderMap) -> Option<Timestamp> {
     parse(headers.get(DATE)?.to_str().ok()?)
 }

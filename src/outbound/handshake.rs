@@ -1,4 +1,4 @@
-//! Why a TLS handshake failed, in words that a person can act on.
+//! Causes of a failed TLS handshake, in words that a person can act on.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl HandshakeFault {
     pub(super) fn of(error: &reqwest::Error) -> Option<Self> {
         match find::<rustls::Error>(error)? {
             rustls::Error::InvalidCertificate(why) => Some(Self::of_certificate(why)),
-            // What is said to our certificate, or to there being none, comes when our side of the handshake is done.
+            // Alerts about our certificate, or the lack of one, come when our side of the handshake is done.
             rustls::Error::AlertReceived(alert) if is_about_certificates(*alert) => {
                 Some(Self::ClientCertificate(words(*alert)))
             }
@@ -93,7 +93,7 @@ pub(super) fn is_of_an_authority(why: &CertificateError) -> bool {
     matches!(why, CertificateError::Other(why) if why.to_string() == "CaUsedAsEndEntity")
 }
 
-/// Whether an alert is what a server says to a client's certificate.
+/// Checks for an alert with which a server refuses the client's certificate, or the lack of one.
 fn is_about_certificates(alert: AlertDescription) -> bool {
     matches!(
         alert,

@@ -1,10 +1,11 @@
-//! Everything that goes out by HTTP, to another deployment, to a gateway, to a receiver: what all these calls share.
+//! Everything that goes out by HTTP, to another deployment, to a gateway, to a receiver: the code that all these calls
+//! share.
 //!
-//! [`client`] is the one set-up of an HTTP client, [`trust`] the rule by which a server's certificate is good, [`tls`]
-//! the files of a client's TLS, [`names`] how a host is found, [`proxy`] who stands in between, [`credential`] the
-//! header that a call is known by, [`body`] the bounded body of an answer, [`date`] what its clock showed, [`reason`]
-//! why none came (by its [`causes`] and the [`handshake`]), [`retry_after`] how long to wait, and [`circuit`] leaves
-//! alone whoever does not answer.
+//! [`client`] is the one set-up of an HTTP client. [`trust`] is the rule by which a server's certificate is good, and
+//! [`tls`] reads the files of a client's TLS. [`names`] resolves a host, [`proxy`] finds the proxy in between, and
+//! [`credential`] makes the header that authenticates a call. [`body`] is the bounded body of an answer, [`date`] the
+//! time that its clock showed. [`reason`] tells why none came, by its [`causes`] and the [`handshake`]. [`retry_after`]
+//! is the wait that was asked for, and [`circuit`] leaves alone whoever does not answer.
 
 extern crate self as outbound;
 

@@ -8,10 +8,10 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use crate::domain::url::is_localhost;
 
-/// The addresses of a host name or a literal address.
+/// Resolves a host name or a literal address.
 ///
 /// # Errors
-/// The reason that the system knows none.
+/// When the system knows no address of it.
 pub async fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if is_localhost(host) {
         // The family that is tried last is the one whose refusal is told.

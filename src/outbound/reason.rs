@@ -1,4 +1,4 @@
-//! Why a call has no answer: the one table of reasons, what each says about the request, and its words.
+//! Reasons of a call without an answer: one table of what each says about the request, and its words.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use super::handshake::HandshakeFault;
 use super::proxy::Proxy;
 use super::tls::ClientTls;
 
-/// Why a call has no answer.
+/// Reason of a call without an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// No connection came about in time.
@@ -56,7 +56,7 @@ impl Reason {
         }
     }
 
-    /// Whether the request cannot have been sent.
+    /// Checks that the request cannot have been sent.
     pub fn is_not_sent(&self) -> bool {
         matches!(self, Self::ConnectTimeout(_) | Self::Dns(_) | Self::Connect(_) | Self::Tls(_) | Self::Proxy(..))
     }

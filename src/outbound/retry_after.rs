@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use super::date;
 use crate::domain::Timestamp;
 
-/// How long an answer asks to wait, if it does.
+/// Returns the wait that an answer asks for (`Retry-After`).
 pub fn of(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     parse(headers.get(RETRY_AFTER)?.to_str().ok()?, now)
 }

@@ -40,7 +40,7 @@ pub struct ClientTls {
 }
 
 impl TlsFiles {
-    /// These files, and those of another choice where nothing is said here. A client certificate comes with its own
+    /// Merges with another choice, whose files count where this one names none. A client certificate comes with its own
     /// key.
     pub fn or(self, other: Self) -> Self {
         let (client_certificate, client_key) = match self.client_certificate {
@@ -53,7 +53,7 @@ impl TlsFiles {
     /// Reads the files.
     ///
     /// # Errors
-    /// Which file cannot be used, and why.
+    /// When a file cannot be used; the text says which one, and why.
     pub fn read(&self) -> Result<ClientTls, String> {
         let trusted = self.ca_file.as_deref().map(ca_file).transpose()?.unwrap_or_default();
         let identity = match (&self.client_certificate, &self.client_key) {
@@ -86,7 +86,7 @@ impl ClientTls {
         Ok(config)
     }
 
-    /// What can be done about a failed handshake.
+    /// Returns the way out of a failed handshake, as the end of an error's text.
     pub(super) fn advice(&self, fault: &HandshakeFault) -> &'static str {
         match fault {
             HandshakeFault::UnknownIssuer if !self.trusted.is_empty() => {
@@ -106,10 +106,10 @@ impl ClientTls {
     }
 }
 
-/// The certificates of a file.
+/// Reads the certificates of a file.
 ///
 /// # Errors
-/// The flaw of the file, with its name.
+/// When the file has a flaw; the text names both.
 pub fn ca_file(file: &Path) -> Result<CaCertificates, String> {
     CaCertificates::read(&read(file)?).map_err(|why| unusable(file, &why))
 }

@@ -30,19 +30,19 @@ static THIS_MACHINE: LazyLock<Result<Verifier, rustls::Error>> = LazyLock::new(|
 /// Proof that a server has to give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerProof {
-    /// Nothing: the connection is encrypted, to whomever.
+    /// No proof: the connection is encrypted, to whomever.
     Nothing,
-    /// That its certificate is trusted, whatever name it is for.
+    /// The certificate is trusted, whatever name it is for.
     Certificate,
-    /// That its certificate is trusted and for this host.
+    /// The certificate is trusted and for this host.
     CertificateAndName,
 }
 
-/// The first steps of a TLS client that trusts the named certificates and no others, or this machine's authorities
+/// Starts the set-up of a TLS client that trusts the named certificates and no others, or this machine's authorities
 /// where none is named.
 ///
 /// # Errors
-/// The reason that TLS cannot be set up.
+/// When TLS cannot be set up; the text says why.
 pub fn client(
     named: &CaCertificates,
     proof: ServerProof,
@@ -55,7 +55,7 @@ pub fn client(
 /// A server certificate verifier.
 #[derive(Debug)]
 struct ServerTrust {
-    /// Who tells whether a chain leads to a named certificate; this machine's authorities where none is named.
+    /// Verifier of chains that lead to a named certificate, or to this machine's authorities where none is named.
     chain: Option<Arc<WebPkiServerVerifier>>,
     /// A server may show one of them itself.
     named: CaCertificates,
@@ -80,8 +80,8 @@ impl ServerTrust {
         }
     }
 
-    /// Whether a certificate is refused only for want of an authority above it, and it is one of those that were named.
-    /// Its dates have been looked at by then; a wrong signature is that of an authority with the same name.
+    /// Checks that a certificate is refused only for want of an authority above it, and is one of those that were
+    /// named. Its dates have been checked by then; a wrong signature is that of an authority with the same name.
     fn is_named_itself(&self, certificate: &CertificateDer<'_>, error: &rustls::Error) -> bool {
         let rustls::Error::InvalidCertificate(why) = error else { return false };
         let alone =
