@@ -71,7 +71,7 @@ pub enum ServiceError {
     /// The same Idempotency-Key came with another decision or another alert.
     #[error("this Idempotency-Key was used for another decision")]
     IdempotencyKeyReused,
-    /// What was asked does not go with how things are; says how they are.
+    /// The request conflicts with the present state, which the text names.
     #[error("{0}")]
     Conflict(String),
     /// The service cannot answer now (disk, database, network); the text says what to do.
@@ -102,7 +102,7 @@ pub struct OutcomeUnknown {
     found_out_by: FoundOutBy,
 }
 
-/// What finds out what became of a decision. Nothing is said to be under way that is not.
+/// Way in which the fate of an indeterminate decision is found out. It never names work that is not under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoundOutBy {
     /// This service asks the network.
@@ -111,7 +111,7 @@ pub enum FoundOutBy {
     Repeat,
     /// This service sends it again: only an acceptance proves anything.
     UnrecognizedRepeat,
-    /// Nothing here can: a person has to ask the network.
+    /// Only a person can, by asking the network.
     Person,
     /// This process ends before it could: the next one that stays does it.
     RunningProcess,
@@ -122,17 +122,17 @@ pub enum FoundOutBy {
 }
 
 impl OutcomeUnknown {
-    /// Why it is not known, and what finds out.
+    /// Builds it from the reason for which it is unknown, and the way in which it is found out.
     pub fn new(reason: impl Into<String>, found_out_by: FoundOutBy) -> Self {
         Self { reason: reason.into(), found_out_by }
     }
 
-    /// What another service said of it.
+    /// Builds it from another service's statement.
     pub fn told(words: impl Into<String>) -> Self {
         Self::new(words, FoundOutBy::Told)
     }
 
-    /// What finds out what became of the decision.
+    /// Returns the way in which the fate of the decision is found out.
     pub fn found_out_by(&self) -> FoundOutBy {
         self.found_out_by
     }
@@ -164,7 +164,7 @@ fn list(errors: &[FieldError]) -> String {
 /// A resolve request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolveRequest {
-    /// What the merchant says; valid by construction.
+    /// The merchant's resolution; valid by construction.
     pub resolution: Resolution,
     /// Makes a repeat of this request safe (decisions, Repeats).
     pub idempotency_key: Option<String>,
@@ -174,7 +174,7 @@ pub struct ResolveRequest {
 pub struct ReadOnly<T: ?Sized>(Arc<T>);
 
 /// Declares a capability: a trait whose methods are asynchronous and may fail, each a `read` or a `write`. From that
-/// one word follows what [`ReadOnly`] does with it: there is no write that it could forget.
+/// one word follows the refusal of [`ReadOnly`], so that it cannot miss a write.
 macro_rules! capability {
     (
         $(#[$about:meta])*
@@ -211,8 +211,7 @@ capability! {
         /// One alert with its current outcome.
         read fn get(&self, id: AlertId) -> Alert;
 
-        /// How far the service's clock is ahead of this machine's, as its newest answer told; negative where it is
-        /// late.
+        /// Lead of the service's clock over this machine's, as its newest answer showed; negative where it is late.
         read fn clock_lead(&self) -> Option<TimeDelta>;
 
         /// Records a resolution and returns the alert with its outcome. Final.
@@ -260,8 +259,8 @@ capability! {
         /// Sends a delivery again, whatever became of it; the gaps between attempts begin anew.
         write fn redeliver(&self, id: DeliveryId) -> Delivery;
 
-        /// Sends every delivery to an endpoint again that was given up: exhausted, or cancelled with the endpoint. How
-        /// many there are.
+        /// Sends every failed delivery to an endpoint again: exhausted, or cancelled with the endpoint. Returns their
+        /// number.
         write fn redeliver_exhausted(&self, endpoint: EndpointId) -> u64;
     }
 }
@@ -294,7 +293,7 @@ capability! {
 capability! {
     /// Full-text search over all fields, which the list operation cannot be asked for.
     pub trait Find {
-        /// What is found, best first, at most `size` (1 to [`MOST_FOUND`](crate::domain::find::MOST_FOUND)).
+        /// Returns the alerts found, best first, at most `size` (1 to [`MOST_FOUND`](crate::domain::find::MOST_FOUND)).
         read fn find(&self, query: &FindQuery, size: u32) -> Vec<Alert>;
     }
 }
@@ -302,7 +301,7 @@ capability! {
 capability! {
     /// Search for duplicates by every fact that tells them, which the list operation cannot be asked for.
     pub trait Duplicates {
-        /// For each of these alerts that is there, the others on the same payment, refunded ones first.
+        /// Returns, for each of these alerts that is there, the others on the same payment, refunded ones first.
         read fn duplicates(&self, ids: Vec<AlertId>) -> Vec<(AlertId, Vec<Alert>)>;
     }
 }
@@ -321,19 +320,17 @@ capability! {
         /// Number of alerts, whatever their state.
         read fn count_all(&self) -> u64;
 
-        /// How many alerts there are of each kind on each day.
+        /// Number of alerts of each kind on each day.
         read fn counts(&self) -> Vec<Count>;
 
-        /// What waits for an answer and lapses within so many hours: count and sum for each currency, largest count
-        /// first.
+        /// Alerts that are open and due within so many hours: count and sum for each currency, largest count first.
         read fn at_risk(&self, within_hours: u32) -> Vec<AtRisk>;
 
         /// Count and sum of the alerts within a filter for each currency, largest count first.
         read fn sums(&self, filter: &AlertFilter) -> Vec<CurrencySum>;
 
-        /// What lapses when, how alerts stand, and what was answered and missed on each day of a calendar, of the
-        /// alerts within a filter. Days are those that the answer names: an avert from before there were others counts
-        /// by UTC.
+        /// Insights into the alerts within a filter: when they are due, their states, and those answered and missed on
+        /// each day of a calendar. Days are those that the answer names: older versions of avert count by UTC.
         read fn insights(&self, filter: &AlertFilter, calendar: Calendar) -> Insights;
     }
 }
@@ -345,8 +342,7 @@ capability! {
         /// data) and returns the newest change number. `next_change(0)` returns at once on data that has ever changed.
         read fn next_change(&self, after: u64) -> u64;
 
-        /// Has the service find out whether it can write at all: the words of the error say what keeps it from that,
-        /// such as a full disk.
+        /// Has the service probe whether it can write at all. The error says what prevents it, such as a full disk.
         read fn try_writing(&self) -> ();
     }
 }
@@ -364,7 +360,7 @@ pub struct Deployment {
     pub duplicates: Option<Arc<dyn Duplicates>>,
     pub find: Option<Arc<dyn Find>>,
     pub changes: Option<Arc<dyn Changes>>,
-    /// What its lists can be asked for.
+    /// Vocabulary of its lists: filters and orders that they can be asked for.
     pub vocabulary: Vocabulary,
     read_only: bool,
 }
@@ -388,7 +384,7 @@ impl Deployment {
         }
     }
 
-    /// Everything, by one handle.
+    /// Builds a deployment whose every capability is one handle.
     pub fn whole<T>(handle: Arc<T>) -> Self
     where
         T: Alerts + Intake + Webhooks + Credentials + Attempts + Audit + Stats + Duplicates + Find + Changes + 'static,
@@ -434,7 +430,7 @@ impl Deployment {
         }
     }
 
-    /// Whether every write is refused.
+    /// Returns whether every write is refused.
     pub fn is_read_only(&self) -> bool {
         self.read_only
     }
