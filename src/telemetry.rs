@@ -20,7 +20,7 @@ pub use self::recent::{RecentEvent, RecentEvents};
 
 use crate::domain::sanitize::line;
 
-/// Log rotation: a larger file is set aside when the next console opens; one older file is kept.
+/// Log rotation: a larger file is renamed when the next console opens; one older file is kept.
 const LARGEST_LOG: u64 = 8 * 1024 * 1024;
 
 /// Starts logging to stderr, for commands without a screen of their own.
@@ -30,7 +30,7 @@ pub fn to_stderr(level: LevelFilter, color: bool) {
         .with_writer(move || Sanitized { to: io::stderr(), styled })
         .with_ansi(styled)
         .with_target(false)
-        // A log that cannot be written (to a file on a full disk, say) must not end what was logged: the complaint
+        // A log that cannot be written, such as a file on a full disk, must not end what was logged. The complaint
         // about it would panic.
         .log_internal_errors(false);
     // A second call (a test in one process) keeps the first subscriber.
@@ -58,7 +58,7 @@ pub fn to_memory(level: LevelFilter, recent: RecentEvents) {
 /// A writer of events, each of which becomes one line that is safe to show.
 struct Sanitized<W> {
     to: W,
-    /// Whether events hold escape sequences of the log's own, which has escaped those of others.
+    /// True where events hold escape sequences of the log's own, which has escaped those of others.
     styled: bool,
 }
 

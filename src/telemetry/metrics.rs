@@ -12,7 +12,7 @@ const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0
 /// Upper bounds of the units of work in one commit.
 const UNITS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
-/// How often samples are gathered into their buckets, whether anybody asks for them or not.
+/// Interval at which samples are gathered into their buckets, whether anybody asks for them or not.
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Installs the metrics recorder of the process; `None` where somebody else keeps them already.

@@ -11,14 +11,14 @@ use tracing_subscriber::layer::{Context, Layer};
 
 use crate::domain::sanitize::line;
 
-/// How many events are kept, and how many bytes of each.
+/// Most events that are retained, and most bytes of each.
 const MOST: usize = 1_000;
 const LONGEST: usize = 2_000;
 
 /// An event that was logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecentEvent {
-    /// Which one it is, from 1 on.
+    /// Sequence number, from 1 on.
     pub number: u64,
     pub at: DateTime<Utc>,
     pub level: Level,
@@ -69,7 +69,7 @@ impl<S: Subscriber> Layer<S> for RecentEvents {
     }
 }
 
-/// What an event says: its message, then its fields.
+/// Text of an event: its message, then its fields.
 #[derive(Default)]
 struct EventWords {
     message: String,
