@@ -10,7 +10,7 @@ use crate::domain::{Credential, CredentialKind, FieldError, KeyScope, Organizati
 use crate::service::ServiceError;
 use crate::store::{Actor, CredentialRecord, OrganizationRecord};
 
-/// How often at most the use of a credential is written down.
+/// Shortest interval between two records of a credential's use.
 const TOUCH_EVERY: TimeDelta = TimeDelta::minutes(1);
 
 /// Client credentials found by their id, not authenticated yet.
@@ -28,7 +28,7 @@ fn refused<T>(why: &str) -> Result<T, ServiceError> {
     Err(ServiceError::NotAuthorized(why.to_owned()))
 }
 
-/// Whether a record is of this secret, compared in constant time.
+/// Compares the secret with a record, in constant time.
 fn fits(record: &CredentialRecord, secret: &str) -> bool {
     record.hash.ct_eq(&hash(secret)).into()
 }
@@ -94,7 +94,7 @@ impl Engine {
     /// Warns of credentials that this engine refuses because they were made for the other environment.
     ///
     /// # Errors
-    /// Where the store cannot answer.
+    /// When the store cannot answer.
     pub async fn warn_of_foreign_credentials(&self) -> Result<(), ServiceError> {
         if let Some(refused) = PlacedCredential::refused_in(
             self.settings().environment,
@@ -108,7 +108,7 @@ impl Engine {
     /// The client credentials with this client id, of whatever organization.
     ///
     /// # Errors
-    /// Where the store cannot answer.
+    /// When the store cannot answer.
     pub async fn client(&self, id: &str) -> Result<Option<KnownClient>, ServiceError> {
         if !is_client_id(id) {
             return Ok(None);
@@ -138,11 +138,11 @@ impl Engine {
         Ok(token)
     }
 
-    /// The caller behind an access token.
+    /// Authenticates the caller by an access token.
     ///
     /// # Errors
     /// [`ServiceError::NotAuthorized`] when the token is malformed, was not signed here or has expired, or when its
-    /// client is unknown or revoked: the client is polled each time, so that a revocation ends its tokens at once.
+    /// client is unknown or revoked. The client is read each time, so that a revocation ends its tokens at once.
     pub async fn authenticate_token(&self, token: &str) -> Result<Caller, ServiceError> {
         let claims = self.token_keys_for(token).await?.verify(token, &self.audience(), self.now());
         let claims = claims.map_err(|why| ServiceError::NotAuthorized(why.to_string()))?;
@@ -169,7 +169,7 @@ impl Engine {
     /// The caller at this machine: the named organization (by name or id), or the only one there is.
     ///
     /// # Errors
-    /// Where there are several and none is named, or none has that name; the message lists the names.
+    /// When there are several and none is named, or none has that name; the message lists the names.
     pub async fn local_caller(&self, organization: Option<&str>) -> Result<Caller, ServiceError> {
         let all = self.store().organizations().await.map_err(service_error)?;
         let names = || all.iter().map(|known| known.organization.name.as_str()).collect::<Vec<_>>().join(", ");

@@ -40,7 +40,7 @@ impl Engine {
 }
 
 impl ActingEngine {
-    /// These alerts, as far as they are there, each with the others on its payment, refunded ones first.
+    /// Returns those of these alerts that are there, each with the others on its payment, refunded ones first.
     pub async fn on_payments(&self, ids: Vec<AlertId>) -> Result<Vec<(Alert, Vec<Alert>)>, ServiceError> {
         let candidates = self.engine.store().alike(self.organization(), ids).await.map_err(service_error)?;
         let told = |(alert, others): (Alert, Vec<Alert>)| {
@@ -50,7 +50,7 @@ impl ActingEngine {
         Ok(candidates.into_iter().map(told).collect())
     }
 
-    /// For whom it acts.
+    /// Caller for whom it acts.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
@@ -64,18 +64,18 @@ impl ActingEngine {
         self.caller.organization.organization.id
     }
 
-    /// As [`Alerts::list`], without a copy of what was read.
+    /// Lists as [`Alerts::list`] does, without a copy of what was read.
     ///
     /// # Errors
-    /// Where the store cannot answer.
+    /// When the store cannot answer.
     pub async fn list_shared(&self, query: &AlertQuery) -> Result<Page<SharedAlert>, ServiceError> {
         self.engine.store().list_alerts(self.organization(), query, self.engine.now()).await.map_err(service_error)
     }
 
-    /// As [`Alerts::get`], without a copy of what was read.
+    /// Reads as [`Alerts::get`] does, without a copy of what was read.
     ///
     /// # Errors
-    /// [`ServiceError::AlertNotFound`], or where the store cannot answer.
+    /// [`ServiceError::AlertNotFound`], or when the store cannot answer.
     pub async fn get_shared(&self, id: AlertId) -> Result<SharedAlert, ServiceError> {
         self.engine
             .store()
@@ -101,7 +101,7 @@ impl Alerts for ActingEngine {
         self.get_shared(id).await.map(SharedAlert::into_alert)
     }
 
-    /// It is this machine's own.
+    /// Returns zero: the clock is this machine's own.
     async fn clock_lead(&self) -> Result<Option<TimeDelta>, ServiceError> {
         Ok(Some(TimeDelta::zero()))
     }

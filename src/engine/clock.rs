@@ -60,8 +60,7 @@ fn read(clock: rustix::time::ClockId) -> Duration {
     Duration::new(count.tv_sec.unsigned_abs(), u32::try_from(count.tv_nsec).unwrap_or_default())
 }
 
-/// What tells this boot from others: the kernel's id of it, with that of the time namespace, which counts from
-/// elsewhere.
+/// Identifies this boot: a digest of the kernel's boot id and of the time namespace, whose count starts elsewhere.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn this_boot() -> Option<ClockEpoch> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
@@ -77,23 +76,23 @@ impl fmt::Debug for MonotonicClock {
     }
 }
 
-/// The guarded clock of an engine: a date that jumps ahead moves it only when it has gone on evenly for a while.
-/// Everything that an engine writes, lets lapse or lays down for later goes by it.
+/// The guarded clock of an engine: a date that jumps ahead moves it only when it has gone on evenly for a while. Every
+/// time that an engine writes, compares with a deadline or schedules by is this clock's.
 pub(super) struct GuardedClock {
     date: SharedClock,
-    /// What the date is compared with; nothing where it is believed whatever it shows.
+    /// Monotonic clock that the date is compared with; nothing where the date is believed whatever it shows.
     counting: Option<MonotonicClock>,
     watch: Mutex<ClockWatch>,
     was_set_back: AtomicBool,
 }
 
-/// What is known of the clocks.
+/// State of the clock guard.
 #[derive(Debug, Default)]
 struct ClockWatch {
     guard: ClockGuard,
-    /// What was last kept or recalled.
+    /// Memory that was last kept or recalled.
     kept: Option<ClockMemory>,
-    /// How far the date was last seen ahead of what is believed.
+    /// Lead of the date over the guarded time, as last seen.
     ahead: TimeDelta,
 }
 
@@ -158,7 +157,7 @@ impl GuardedClock {
         }
     }
 
-    /// What is to be kept, where it is not what is known already.
+    /// Returns the memory of the clock to keep; `None` where it is kept already.
     pub(super) fn to_keep(&self) -> Option<ClockMemory> {
         let counting = self.counting.as_ref()?;
         let mut watch = self.watch();
@@ -179,7 +178,7 @@ impl GuardedClock {
         self.was_set_back.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it has been set back since this was asked before.
+    /// Returns whether the clock was set back since the last call, and resets that.
     pub(super) fn take_set_back(&self) -> bool {
         self.was_set_back.swap(false, Ordering::Relaxed)
     }

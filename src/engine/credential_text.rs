@@ -1,9 +1,9 @@
 //! The texts of credentials: how ids and secrets are made, and what can be told of one without the store.
 //!
-//! A key is `avk_<live|test>_<id>_<secret><checksum>`: the id is public, the secret has 256 random bits in base62, the
-//! checksum is the CRC-32 of all before it, by which a mistyped one is refused without a look at the store. A client is
-//! `avc_<live|test>_<id>`, its secret `avs_<live|test>_<secret><checksum>`. Only the SHA-256 of a whole key, or of a
-//! client's secret, is stored.
+//! A key is `avk_<live|test>_<id>_<secret><checksum>`: the id is public, and the secret has 256 random bits in base62.
+//! The checksum is the CRC-32 of all before it, by which a mistyped key is refused without a look at the store. A
+//! client is `avc_<live|test>_<id>`, its secret `avs_<live|test>_<secret><checksum>`. Only the SHA-256 of a whole key,
+//! or of a client's secret, is stored.
 
 use rand::RngExt;
 use sha2::{Digest, Sha256};
@@ -38,13 +38,13 @@ pub(super) fn made_for(text: &str) -> Option<Environment> {
         .find(|environment| world.strip_prefix(environment.in_credentials()).is_some_and(|rest| rest.starts_with('_')))
 }
 
-/// What follows the prefix and the world.
+/// Strips the prefix and the environment.
 fn after_world<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(prefix)?;
     rest.strip_prefix("live_").or_else(|| rest.strip_prefix("test_"))
 }
 
-/// Whether a text is so many letters and digits.
+/// Checks for exactly so many ASCII letters and digits.
 fn is_base62(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
@@ -59,19 +59,19 @@ pub(super) fn is_client_id(text: &str) -> bool {
     after_world(text, "avc_").is_some_and(|rest| is_base62(rest, ID))
 }
 
-/// Whether a text is a client secret whose checksum fits.
+/// Checks for a client secret whose checksum fits.
 pub(super) fn is_client_secret(text: &str) -> bool {
     after_world(text, "avs_").is_some_and(|rest| is_base62(rest, SECRET + CHECKSUM) && is_sound(text))
 }
 
-/// Whether the checksum at the end of a well-formed text fits.
+/// Checks the checksum at the end of a well-formed text.
 fn is_sound(text: &str) -> bool {
     let (body, end) = text.split_at(text.len() - CHECKSUM);
     checksum(body) == end
 }
 
-/// The id of a key that is named by its id or, as whoever has to end a leaked one may, by all of it, mistyped at its
-/// end or not.
+/// Returns the id of a key that is named by its id or by its whole text, mistyped at its end or not. A leaked key is
+/// ended by either.
 pub(super) fn id_of_key(text: &str) -> &str {
     after_world(text, "avk_").and_then(|rest| rest.split_once('_')).map_or(text, |(id, _)| id)
 }

@@ -16,24 +16,24 @@ fn cause_of(error: &StoreError) -> Option<String> {
 }
 
 impl Engine {
-    /// Returns whether the database can be read.
+    /// Checks that the database can be read.
     ///
     /// # Errors
-    /// The cause, where it is a known one.
+    /// When it cannot; with the cause where it is a known one.
     pub async fn ping(&self) -> Result<(), Option<String>> {
         self.store().ping().await.map_err(|error| cause_of(&error))
     }
 
-    /// Returns whether the database can be written.
+    /// Checks that the database can be written.
     ///
     /// # Errors
-    /// The cause, where it is a known one.
+    /// When it cannot; with the cause where it is a known one.
     pub async fn probe(&self) -> Result<(), Option<String>> {
         self.store().probe(self.now()).await.map_err(|error| cause_of(&error))
     }
 
-    /// Whether the key of what is sealed in the database is at hand; where it is not, the log says which file has to
-    /// hold it. Where the database does not tell, nothing is known to be wrong.
+    /// Returns whether the key of what is sealed in the database is at hand. Where it is not, the log names the file
+    /// that has to hold it. Where the database does not answer, nothing is known to be wrong.
     pub async fn has_data_key(&self) -> bool {
         match self.store().prove_key().await {
             Err(error @ StoreError::Unusable(_)) => {

@@ -31,7 +31,7 @@ impl ActingEngine {
     /// One endpoint.
     ///
     /// # Errors
-    /// Where there is none such, or the store cannot answer.
+    /// When there is none such, or the store cannot answer.
     pub async fn endpoint(&self, id: EndpointId) -> Result<Endpoint, ServiceError> {
         self.store().endpoint(self.organization(), id).await.map_err(service_error)?.ok_or_else(|| no_endpoint(id))
     }
@@ -49,7 +49,7 @@ impl Engine {
     /// Warns of endpoints, of whatever organization, that nothing can be sent to because of where they are.
     ///
     /// # Errors
-    /// Where the store cannot answer.
+    /// When the store cannot answer.
     pub async fn warn_of_refused_endpoints(&self) -> Result<(), ServiceError> {
         for organization in self.organizations().await? {
             let organization = organization.organization;

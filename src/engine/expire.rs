@@ -33,8 +33,8 @@ impl Engine {
         }
     }
 
-    /// Keeps the clock in step with the other processes of this machine, and opens what has lapsed by a date that was
-    /// wrong.
+    /// Keeps the clock in step with the other processes of this machine, and reopens alerts that expired by a wrong
+    /// date.
     async fn follow_clock(&self) -> StoreResult<()> {
         self.recall_clock().await?;
         let now = self.now();
@@ -61,7 +61,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Opens what has lapsed by a date that was wrong.
+    /// Reopens alerts that expired by a wrong date.
     async fn undo_expiry(&self, now: Timestamp) -> StoreResult<()> {
         loop {
             let reopened = self.store().undo_expiry(now, batch::AT_ONCE).await?;

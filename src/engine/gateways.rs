@@ -36,8 +36,8 @@ impl Engine {
         Ok(known)
     }
 
-    /// Why a network is closed from here, where another engine on this database sends them to a gateway and this one
-    /// has none.
+    /// Returns the reason for which a network is closed from here. Another engine on this database sends its decisions
+    /// to a gateway, and this one has none.
     pub(super) async fn closed(&self, network: &Provider) -> Option<String> {
         if self.inner.providers.has_own(network) {
             return None;

@@ -24,13 +24,13 @@ use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreE
 /// An authenticated caller: the organization that everything is bound to, and a name for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// Whose alerts, keys and endpoints.
+    /// Organization of its alerts, keys and endpoints.
     pub organization: OrganizationRecord,
-    /// Who, in words fit for a log: `local`, `key 7Qd2…`, `client avc_live_7Qd2…`.
+    /// Name of the caller in a log: `local`, `key 7Qd2…`, `client avc_live_7Qd2…`.
     pub actor: String,
-    /// From where: an address, or `this machine`.
+    /// Origin of its calls: an address, or `this machine`.
     pub origin: String,
-    /// Who they say to be; a claim, and empty where nothing was said.
+    /// Name of the person, as the caller gave it; a claim, and empty where none was given.
     pub person: String,
 }
 
@@ -47,7 +47,7 @@ impl Caller {
         Self { person: person_name(person), ..self }
     }
 
-    /// As the audit log puts it down.
+    /// Actor of the audit log.
     pub(super) fn signature(&self) -> Actor {
         Actor { name: self.actor.clone(), origin: self.origin.clone(), person: self.person.clone() }
     }
@@ -69,23 +69,23 @@ pub(super) struct EngineParts {
     pub(super) settings: EngineSettings,
     /// Resolutions on their way, the loops, and small work that no request waits for.
     pub(super) tasks: TaskTracker,
-    /// What ends the loops, once they were started.
+    /// Signal that ends the loops, once they were started.
     pub(super) loops: OnceLock<CancellationToken>,
-    /// How many decisions callers wait for.
+    /// Number of decisions that callers wait for.
     pub(super) deciding: watch::Sender<usize>,
     /// The organizations that callers were of, which never change.
     pub(super) organizations: Mutex<HashMap<OrganizationId, OrganizationRecord>>,
-    /// When each credential's use was last written down, by id.
+    /// Time of each credential's last recorded use, by id.
     pub(super) touched: Mutex<HashMap<String, Timestamp>>,
-    /// What access tokens are signed and checked with, and when it was read.
+    /// Keys that sign and check access tokens, and the time at which they were read.
     pub(super) token_keys: Mutex<Option<(MonotonicTime, Arc<TokenKeys>)>>,
     /// Providers' acceptances that the store could not take yet. An acceptance is never thrown away.
     pub(super) late: Mutex<Vec<CommitRequest>>,
     /// The earliest moment at which an attempt that this process laid down is to be looked at.
     pub(super) next_check: Mutex<Option<MonotonicTime>>,
-    /// What tests of endpoints are sent with.
+    /// Sender of endpoint tests.
     pub(super) sender: OnceLock<Sender>,
-    /// Whose tests of endpoints are being sent.
+    /// Organizations whose tests of endpoints are being sent.
     pub(super) tests: Mutex<Vec<OrganizationId>>,
     /// The newest change number.
     pub(super) changes: watch::Receiver<u64>,
@@ -165,8 +165,8 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-/// How often the log is told of the same store error: while a database is away every task meets it several times a
-/// second.
+/// Shortest interval between two log lines of the same store error: while a database is away, every task meets it
+/// several times a second.
 const TELL_AGAIN: Duration = Duration::from_secs(60);
 
 /// Most store errors that are remembered; they are few, but for texts of the server's.
@@ -177,7 +177,7 @@ const MOST_TOLD: usize = 64;
 struct Told(BTreeMap<String, Instant>);
 
 impl Told {
-    /// Whether the log is to be told of this error at this moment.
+    /// Returns whether the error is to be logged at this moment, and remembers it.
     fn is_due(&mut self, error: String, now: Instant) -> bool {
         self.0.retain(|_, told| now.saturating_duration_since(*told) < TELL_AGAIN);
         if self.0.contains_key(&error) {
@@ -190,13 +190,13 @@ impl Told {
     }
 }
 
-/// Of this process: errors become a caller's in many places, none of which knows of the others.
+/// Store errors logged by this process: errors become a caller's in many places, none of which knows of the others.
 static TOLD: Mutex<Told> = Mutex::new(Told(BTreeMap::new()));
 
 /// A store error as the caller's; the log has it as it was.
 pub(crate) fn service_error(error: StoreError) -> ServiceError {
     let kind = match &error {
-        // How much is free is another number each time.
+        // The number of free bytes differs each time.
         StoreError::Refused(cause, _) => cause.to_string(),
         other => other.to_string(),
     };
@@ -229,7 +229,7 @@ pub(super) fn span(duration: Duration) -> TimeDelta {
     TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX)
 }
 
-/// How long it is until a moment; nothing once it has come.
+/// Returns the time until a moment; zero once it has come.
 pub(super) fn until(moment: Timestamp, now: Timestamp) -> Duration {
     (moment - now).to_std().unwrap_or(Duration::ZERO)
 }

@@ -1,5 +1,5 @@
-//! Bringing alerts in: rows that were read are validated, completed and stored, batch by batch; and whole sources, read
-//! ahead while what came before is stored.
+//! Intake of alerts: validates, completes and stores rows that were read, batch by batch. Whole sources are read ahead
+//! while the batch before is stored.
 
 use std::io::BufRead;
 
@@ -52,20 +52,20 @@ impl Engine {
     }
 }
 
-/// What became of a batch of a source.
+/// Result of a batch of a source.
 #[derive(Debug, Default)]
 pub struct Taken {
-    /// Its counts; rejected are those too that could not be read, all by line.
+    /// Counts of the batch; rows that could not be read count as rejected, all by line.
     pub report: IngestReport,
-    /// What nobody knows that came up for the first time.
+    /// Unknown words that came up for the first time.
     pub unknown: UnknownWords,
     /// The first amount of each currency without decimals that has a fraction.
     pub fractions: Vec<Money>,
-    /// How far the source has been read, in bytes.
+    /// Number of bytes of the source that have been read.
     pub read: u64,
 }
 
-/// Why a source was not taken in to its end. What came before is kept.
+/// Error of a source that was not read to its end. Batches before it are stored.
 #[derive(Debug, thiserror::Error)]
 pub enum IntakeError {
     /// A batch could not be stored.

@@ -2,8 +2,8 @@
 //!
 //! An [`Engine`] stands on a store, the providers, a clock and its settings. It is bound to a caller before anything is
 //! asked of it: [`Engine::acting_for`] gives the handle behind which every capability of the seam stands.
-//! [`Engine::start`] sets its loops going: alerts lapse at their deadline, decisions whose fate is unknown are
-//! reconciled with the provider, and what has served its time is pruned.
+//! [`Engine::start`] starts its loops: alerts expire at their deadline, indeterminate decisions are reconciled with the
+//! provider, and rows beyond their retention are pruned.
 
 extern crate self as engine;
 

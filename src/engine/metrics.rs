@@ -75,7 +75,7 @@ pub(super) fn page_stored(provider: &Provider, now: Timestamp) {
     metrics::gauge!("avert_pull_newest_page", "provider" => label(provider)).set(now.timestamp() as f64);
 }
 
-/// What became of the alerts of a pulled page.
+/// Counts the alerts of a pulled page, by what intake did with them.
 pub(super) fn pulled_alerts(provider: &Provider, report: &IngestReport) {
     let rejected = u64::try_from(report.rejected.len()).unwrap_or(u64::MAX);
     let counts = [

@@ -14,16 +14,16 @@ impl Engine {
     /// Every organization, by name.
     ///
     /// # Errors
-    /// Where the store cannot answer.
+    /// When the store cannot answer.
     pub async fn organizations(&self) -> Result<Vec<OrganizationRecord>, ServiceError> {
         self.store().organizations().await.map_err(service_error)
     }
 
-    /// Creates an organization with a default company and enrollment of its own. Only who works at this machine can; so
+    /// Creates an organization with a default company and enrollment of its own. Only a person at this machine can; so
     /// the audit log says.
     ///
     /// # Errors
-    /// Where the name is no name, or taken, if only in other letters' case.
+    /// When the name is not valid, or taken, if only in other letters' case.
     pub async fn create_organization(&self, name: &str) -> Result<OrganizationRecord, ServiceError> {
         let name =
             valid_name(name).map_err(|message| ServiceError::InvalidRequest(vec![FieldError::new("name", message)]))?;

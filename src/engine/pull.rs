@@ -17,13 +17,13 @@ use crate::engine::providers::AlertSource;
 use crate::store::{PullEnd, StoreResult};
 use crate::wire::read::{self, UnknownNames};
 
-/// How long a page may take to come and to be stored before another process may pull.
+/// Longest time to read and store a page; then another process may pull.
 const LEASE: Duration = Duration::from_secs(150);
 /// The longest pause after failures, unless the usual one is longer.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
-/// How often it is looked whether a turn is due.
+/// Interval at which the loop checks for a turn that is due.
 const POLL: Duration = Duration::from_secs(5);
-/// So many rejected rows of a page are logged one by one.
+/// Number of rejected rows of a page that are logged one by one.
 const TOLD: usize = 20;
 
 /// A source of alerts to poll.
@@ -32,11 +32,11 @@ pub struct PullFrom {
     /// The network whose alerts they are.
     pub network: Provider,
     pub source: Arc<dyn AlertSource>,
-    /// What tells one source from another: a cursor is good for one only.
+    /// Name that tells one source from another: a cursor is good for one only.
     pub place: String,
     /// Name or id of the organization that the alerts are for; nothing where there is only one.
     pub organization: Option<String>,
-    /// How long from one turn to the next.
+    /// Interval between two turns.
     pub every: Duration,
 }
 
@@ -55,15 +55,15 @@ impl std::fmt::Debug for PullFrom {
 /// The result of a poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pulled {
-    /// It is not due, or another process is at it.
+    /// The source is not due, or another process pulls from it.
     NotNow,
-    /// So many pages are stored.
+    /// A number of pages is stored.
     Pages {
-        /// How many, the last, empty one included.
+        /// Number of pages, the last, empty one included.
         pages: u32,
         report: IngestReport,
     },
-    /// It failed, in words; what was stored before stays.
+    /// The poll failed, in words; pages stored before stay.
     Failed(String),
 }
 
@@ -88,7 +88,7 @@ impl Engine {
         metrics::pulled(&from.network, failure.is_none());
         let ended_at = self.now();
         let end = PullEnd { ended_at, next_at: later(ended_at, pause), failure };
-        // Where the store does not take even this, the lease runs out.
+        // If the store does not take even this, the lease runs out.
         let ended = self.store().end_pull(&key, lease.generation, end).await;
         turn.and_then(|turn| ended.map(|_| turn))
     }
@@ -199,7 +199,7 @@ async fn run(engine: Engine, from: PullFrom, cancel: CancellationToken) {
             tracing::warn!(network = %from.network, why, "alerts could not be pulled, trying again later");
         }
         let pause = match engine.store().pull_state(&from.key()).await {
-            // What is due and not this process's turn is another's.
+            // A source that is due and not this process's turn is another's.
             Ok(Some(state)) if !is_idle || state.next_at > engine.now() => {
                 until(state.next_at, engine.now()).clamp(Duration::from_millis(100), POLL)
             }

@@ -36,11 +36,12 @@ pub struct Reconciled {
 enum Finding {
     /// The provider has applied it.
     Accepted,
-    /// It has not, and will not; why.
+    /// The decision was declined, and stays so; with the reason.
     Declined(String),
-    /// Not yet known; why, and from when on it can be known, where that is known.
+    /// The decision is still indeterminate; with the reason, and the time from which it can be known, where that is
+    /// known.
     Indeterminate(String, Option<MonotonicTime>),
-    /// It cannot be found out; why.
+    /// The fate cannot be found out here; with the reason.
     NeedsPerson(String),
 }
 
@@ -155,7 +156,8 @@ impl Engine {
         self.settings().checks.get(usize::try_from(checks).ok()?).copied()
     }
 
-    /// What finds out what became of a decision at a network: said only of what is under way.
+    /// Returns the way in which the fate of a decision at a network is found out. It never names work that is not under
+    /// way.
     pub(super) fn found_out_by(&self, network: &Provider) -> FoundOutBy {
         let stays = self.inner.loops.get().is_some_and(|cancel| !cancel.is_cancelled());
         match self.inner.providers.answering_for(network).capabilities() {
@@ -172,7 +174,7 @@ impl Engine {
         if let Some(why) = self.closed(&submission.provider).await {
             tracing::warn!(attempt = %submission.attempt, why, "not looked at: it is another process that can ask the \
                 network");
-            // What is known of it stays, and it is never given up for this.
+            // The attempt stays as it is, and is never given up for this.
             return Finding::Indeterminate(
                 unfinished.detail.clone(),
                 Some(self.counted().after(span(self.settings().reconcile_poll))),
@@ -180,7 +182,7 @@ impl Engine {
         }
         let provider = self.inner.providers.answering_for(&submission.provider);
         let settings = self.settings();
-        // What it says is true of the moment at which it was asked; the answer may be long on its way.
+        // The answer is true of the moment at which it was asked; it may be long on its way.
         let asked = self.counted();
         match provider.capabilities() {
             Capabilities { lookup: true, consistency_lag, .. } => {
@@ -258,8 +260,8 @@ fn after_repeat(answer: SubmitResult, counts_from: MonotonicTime, asked: Monoton
     }
 }
 
-/// What a repeat proves, where the provider counts it once but does not know it again (final-error-only). An acceptance
-/// is ours, whichever of the two calls it was that took effect. "Answered already" and a refusal are left to a person:
+/// Judges the answer to a repeat at a provider that counts it once but does not recognize it (final-error-only). An
+/// acceptance is ours, whichever of the two calls took effect. "Answered already" and a refusal are left to a person:
 /// either may be the first call's doing.
 fn after_repeat_that_is_not_recognized(answer: SubmitResult) -> Finding {
     match answer {

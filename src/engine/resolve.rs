@@ -32,7 +32,7 @@ const LONGEST_GAP: Duration = Duration::from_millis(250);
 /// store.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Where a provider's acceptance has led.
+/// Result of recording a provider's acceptance.
 pub(super) enum Landed {
     /// Our decision is the alert's outcome.
     Ours(Box<Alert>),
@@ -40,7 +40,7 @@ pub(super) enum Landed {
     Anothers(Box<Alert>),
 }
 
-/// Why a decision did not leave: until its attempt is known to be claimed no network is called.
+/// Error of a decision that was not sent: no network is called until the attempt is known to be claimed.
 fn not_sent(error: StoreError) -> ServiceError {
     match error {
         StoreError::Unavailable(text) => ServiceError::NotReached(format!("the database cannot do this now ({text})")),
@@ -77,7 +77,7 @@ impl Engine {
         result
     }
 
-    /// Whether decisions are with a network, or wait for their turn.
+    /// Returns whether decisions are with a network, or wait for their turn.
     pub fn is_deciding(&self) -> bool {
         *self.inner.deciding.borrow() > 0
     }
@@ -236,7 +236,7 @@ struct Sending {
     engine: Engine,
     generation: i64,
     submission: Submission,
-    /// When the call has to have begun, to be over before another process may take the attempt over.
+    /// Latest start of the call: it then ends before another process may take the attempt over.
     begin_by: MonotonicTime,
 }
 
@@ -283,7 +283,7 @@ impl Sending {
     /// The same in words of our own.
     async fn release_saying(self, why: String) -> Result<Alert, ServiceError> {
         match self.end(AttemptEnd::Released, &why).await {
-            // Where the store cannot write it down, the reconciler finds it declined again.
+            // If the store cannot record it, the reconciler finds it declined again.
             Ok(true) | Err(()) => Err(ServiceError::ProviderFailed(why)),
             Ok(false) => {
                 let why = format!("another process has taken the decision over meanwhile ({why})");
@@ -342,7 +342,7 @@ impl Sending {
     }
 }
 
-/// Why nothing can be found out, after why nothing is known.
+/// Reason for which a person has to find out, behind the cause of the indeterminate result.
 pub(super) fn left_to_a_person(cause: &str) -> String {
     let who = if cause.is_empty() {
         "the process that sent it ended before an answer came; the network"

@@ -1,5 +1,5 @@
-//! Retention: pruning what has served its time (deliveries that arrived or were given up, their events and the log of
-//! attempts, attempts that have ended, and the oldest entries of the audit log).
+//! Retention: prunes rows beyond their cut-off. These are deliveries that arrived or have failed, their events and
+//! attempt logs, attempts that have ended, and the oldest audit entries.
 
 use std::time::Duration;
 

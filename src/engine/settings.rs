@@ -1,4 +1,4 @@
-//! What can be set about the engine.
+//! Settings of the engine.
 
 use std::time::Duration;
 
@@ -9,27 +9,27 @@ use crate::domain::{Environment, ResponseWindows, RetentionPolicy};
 /// Configuration of an [`super::Engine`].
 #[derive(Debug, Clone)]
 pub struct EngineSettings {
-    /// Which world this is; new keys carry it.
+    /// Environment of the engine; new keys carry it.
     pub environment: Environment,
     pub windows: ResponseWindows,
-    /// How long a provider may take to answer a decision.
+    /// Longest wait for a provider's answer to a decision.
     pub provider_timeout: Duration,
-    /// How long a provider may take to answer a look-up.
+    /// Longest wait for a provider's answer to a look-up.
     pub look_up_timeout: Duration,
-    /// How long a resolution waits for another one of the same alert to end.
+    /// Longest wait of a resolution for another one of the same alert to end.
     pub wait_for_winner: Duration,
     /// The gaps between checks of an attempt whose fate is unknown; after the last one a person has to decide.
     pub checks: Vec<Duration>,
-    /// How often it is looked for attempts that another process left behind.
+    /// Interval at which attempts are looked for that another process left behind.
     pub reconcile_poll: Duration,
-    /// Which addresses webhook endpoints may be at.
+    /// Policy of addresses that webhook endpoints may have.
     pub addresses: AddressPolicy,
-    /// How many webhook endpoints an organization may have.
+    /// Most webhook endpoints of an organization.
     pub endpoints_per_organization: u32,
-    /// How long what arrived is remembered.
+    /// Retention of rows that have ended.
     pub retention: RetentionPolicy,
-    /// What the engine's clock is compared with, to notice when it jumps, and what waits are measured by; nothing where
-    /// the clock is believed whatever it shows.
+    /// Monotonic clock that shows jumps of the engine's clock, and measures waits. Nothing where the clock is believed
+    /// whatever it shows.
     pub monotonic_clock: Option<MonotonicClock>,
 }
 
@@ -65,7 +65,8 @@ impl Default for EngineSettings {
 }
 
 impl EngineSettings {
-    /// How long a decision may take: the call, a look-up after it, and the commit. It is the lease of a claim too.
+    /// Returns the longest time for a decision: the call, a look-up after it, and the commit. It is the lease of a
+    /// claim too.
     pub fn longest_decision(&self) -> Duration {
         self.provider_timeout.saturating_add(self.look_up_timeout).saturating_add(Duration::from_secs(5))
     }

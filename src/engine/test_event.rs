@@ -16,8 +16,8 @@ use crate::service::ServiceError;
 use crate::store::{DueDelivery, EndpointTarget, SentTestEvent};
 use crate::wire::EventBody;
 
-/// So many tests of an organization's endpoints at the same time: a test of one that hangs holds a socket, whether or
-/// not its caller waits.
+/// Most tests of an organization's endpoints at the same time. A test of one that hangs holds a socket, though its
+/// caller may have gone.
 const MOST_TESTS: usize = 8;
 
 /// A place for a test that is being sent; given back when dropped.

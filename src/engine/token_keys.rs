@@ -1,9 +1,9 @@
 //! The keys of access tokens in this process: read from the database, which every process on it shares, and rotated
 //! there.
 //!
-//! Whoever signs reads them first, so that a new key signs at once everywhere. Whoever checks a token takes what was
-//! read in the last seconds, and reads again where the token names a key that is not among them: another process may
-//! have signed with a new one.
+//! A process reads them before it signs, so that a new key signs at once everywhere. To check a token it takes keys
+//! that were read in the last seconds. It reads again where the token names another key: another process may have
+//! signed with a new one.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::domain::time::later_by;
 use crate::service::ServiceError;
 use crate::store::{Actor, SigningKeyRecords};
 
-/// How long keys that were read check tokens.
+/// Longest age of keys in memory that check tokens.
 const READ_FOR: TimeDelta = TimeDelta::seconds(5);
 
-/// How much longer than a token is good for the key before is taken: a process that read it just before the rotation
-/// may sign with it just after, by a clock that is ahead of this one's. Every token still ends when it says.
+/// Time beyond a token's lifetime for which the key before is accepted. A process that read it just before the rotation
+/// may sign just after, by a clock ahead of this one's. Every token still ends when it says.
 const MARGIN: TimeDelta = TimeDelta::seconds(30);
 
-/// How often a rotation begins again where another one was faster.
+/// Most restarts of a rotation where another one was faster.
 const MOST_REPEATS: u32 = 8;
 
 /// A new signing key, and what becomes of the one before.
@@ -40,16 +40,16 @@ impl Engine {
     /// The public keys that access tokens can be checked with, as a JSON Web Key Set (RFC 7517).
     ///
     /// # Errors
-    /// Where the store cannot answer.
+    /// When the store cannot answer.
     pub async fn public_keys(&self) -> Result<JwkSet, ServiceError> {
         Ok(JwkSet { keys: self.read_token_keys().await?.public(self.now()) })
     }
 
-    /// Has access tokens be signed with a new key, in every process on this database; those of the key before are taken
-    /// until the last of them has ended. Only who works at this machine can; so the audit log says.
+    /// Rotates the key that signs access tokens, in every process on this database. Tokens of the key before are
+    /// accepted until the last of them has ended. Only a person at this machine can; so the audit log says.
     ///
     /// # Errors
-    /// Where the store cannot do it.
+    /// When the store cannot do it.
     pub async fn rotate_signing_key(&self) -> Result<RotatedSigningKey, ServiceError> {
         let signed = self.store().signed(Actor::at_this_machine());
         for _ in 0..MOST_REPEATS {

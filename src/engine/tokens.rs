@@ -1,7 +1,7 @@
 //! Access tokens: JWTs that the engine signs with an Ed25519 key of its own and reads again.
 //!
-//! One key signs for the whole database. It is sealed there and known by its thumbprint (RFC 7638); of the keys before
-//! it the public halves are kept until their tokens have ended. Times are taken by the engine's clock, not by the
+//! One key signs for the whole database. It is sealed there and known by its thumbprint (RFC 7638). Of the keys before
+//! it, the public halves are kept until their tokens have ended. Times are those of the engine's clock, not of the
 //! machine's.
 
 use std::fmt;
@@ -17,10 +17,10 @@ use crate::domain::{KeyScope, OrganizationId, Secret, Timestamp};
 use crate::service::ServiceError;
 use crate::store::{RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords};
 
-/// How long an access token is good for (decisions, Credentials).
+/// Lifetime of an access token (decisions, Credentials).
 pub const TOKEN_LIFETIME: TimeDelta = TimeDelta::seconds(600);
 
-/// Who issues the tokens.
+/// Issuer of the tokens.
 const ISSUER: &str = "avert";
 
 /// An access token for its client.
@@ -28,7 +28,7 @@ const ISSUER: &str = "avert";
 pub struct AccessToken {
     /// The JWT.
     pub token: Secret,
-    /// How long it is good for, in seconds.
+    /// Lifetime of the token, in seconds.
     pub expires_in: i64,
 }
 
@@ -65,7 +65,7 @@ impl Claims {
     }
 }
 
-/// Why an access token is not valid.
+/// Reason of an access token that is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TokenError {
     #[error("the access token is malformed")]
@@ -133,7 +133,7 @@ impl SigningKey {
         Ok(Self { encoding: EncodingKey::from_ed_der(&record.private_key), verifying })
     }
 
-    /// What is kept of it when it signs no more, and until when.
+    /// Returns its public half as the record of a key that signs no more, and ends then.
     pub(super) fn retire(self, ends_at: Timestamp) -> RetiredKeyRecord {
         RetiredKeyRecord { id: self.verifying.id, public_key: self.verifying.bytes, ends_at }
     }
@@ -180,8 +180,8 @@ impl TokenKeys {
         std::iter::once(&self.current.verifying).chain(retired)
     }
 
-    /// Whether the key that a token names is one of these, also one that has ended; where it names none, there is
-    /// nothing to look for.
+    /// Returns whether the key that a token names is one of these, also one that has ended. True where it names none:
+    /// there is nothing to look for.
     pub(super) fn may_know(&self, token: &str) -> bool {
         let named = jsonwebtoken::decode_header(token).ok().and_then(|header| header.kid);
         let mut all = std::iter::once(&self.current.verifying).chain(self.retired.iter().map(|(key, _)| key));
@@ -196,7 +196,7 @@ impl TokenKeys {
         Ok(AccessToken { token: Secret::new(token), expires_in: TOKEN_LIFETIME.num_seconds() })
     }
 
-    /// What a token says, where it is ours and still good.
+    /// Verifies a token and returns its claims.
     pub(super) fn verify(&self, token: &str, audience: &str, now: Timestamp) -> Result<Claims, TokenError> {
         use jsonwebtoken::errors::ErrorKind;
         let mut signature_alone = Validation::new(Algorithm::EdDSA);

@@ -18,11 +18,11 @@ use crate::outbound::circuit::{Circuit, CircuitLimits};
 /// Limits of a [`Guarded`] provider.
 #[derive(Debug, Clone, Copy)]
 pub struct GuardLimits {
-    /// When calls are refused without being made.
+    /// Limits from which calls are refused without being made.
     pub circuit: CircuitLimits,
-    /// So many calls at the same time, look-ups among them; 1 or more.
+    /// Most calls at the same time, look-ups among them; 1 or more.
     pub at_once: usize,
-    /// How long a call waits for a place before it counts as not sent.
+    /// Longest wait of a call for a place; over it the call counts as not sent.
     pub patience: Duration,
 }
 
@@ -39,7 +39,7 @@ pub struct Guarded {
 
 struct State {
     circuit: Circuit,
-    /// Whether one call is on its way to see whether an unproven provider answers again.
+    /// True where a call is under way that probes an unproven provider.
     probing: bool,
 }
 
@@ -91,7 +91,7 @@ impl Guarded {
         Ok(Permit { guarded: self, _place: place, probe, recorded: false })
     }
 
-    /// Whether the circuit lets calls through.
+    /// Checks that the circuit permits calls.
     fn check_circuit(&self, state: &State) -> Result<(), String> {
         let failures = state.circuit.failures();
         if let Some(until) = state.circuit.reopens_at(self.clock.now()) {

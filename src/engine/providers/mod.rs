@@ -1,8 +1,8 @@
-//! Alert networks: the provider trait with its capabilities, and which provider answers for which network.
+//! Alert networks: the provider trait with its capabilities, and the choice of the provider for a network.
 //!
-//! A call to a provider cannot join our transaction, so what it says is one of three things and never less: accepted,
-//! declined, or indeterminate ([`SubmitResult`]). What may be done about an indeterminate one depends on the provider's
-//! [`Capabilities`].
+//! A call to a provider cannot join our transaction. So its result is one of three things and never less: accepted,
+//! declined, or indeterminate ([`SubmitResult`]). The provider's [`Capabilities`] limit what may be done about an
+//! indeterminate one.
 
 pub mod guarded;
 pub mod http;
@@ -24,7 +24,7 @@ pub use simulator::Simulator;
 /// A provider's capabilities: what it can do about a call whose answer was lost. Nothing by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// It can be asked what became of a submission.
+    /// True where it can be asked about the fate of a submission.
     pub lookup: bool,
     /// The same submission sent twice under one attempt id counts once and gets the same answer.
     pub idempotent: bool,
@@ -50,7 +50,7 @@ pub struct Submission {
     pub alert_type: AlertType,
     /// The disputed money, where it is known.
     pub money: Option<Money>,
-    /// What the merchant says.
+    /// The merchant's resolution.
     pub resolution: Resolution,
 }
 
@@ -80,7 +80,7 @@ pub enum SubmitResult {
     Indeterminate(Cause),
 }
 
-/// Why a decision was definitely not applied by a call. The text is fit for a user.
+/// Reason for which a call definitely did not apply a decision. The text is fit for a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Declined {
     /// The call never left: name not found, no connection, no TLS. Says nothing about earlier calls.
@@ -102,7 +102,7 @@ impl fmt::Display for Declined {
     }
 }
 
-/// Why it is indeterminate whether a decision was applied.
+/// Cause of an indeterminate result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
     /// No answer within this time.
@@ -153,7 +153,7 @@ pub enum LookUp {
 /// The provider of a network: takes decisions.
 #[async_trait]
 pub trait AlertProvider: Send + Sync + 'static {
-    /// What it can do about lost answers.
+    /// Capabilities of the provider after a lost answer.
     fn capabilities(&self) -> Capabilities;
 
     /// Sends a decision, once: no hidden retries. The caller cuts it off after its time-out; a call cut off is
@@ -169,18 +169,18 @@ pub trait AlertProvider: Send + Sync + 'static {
 pub struct PulledPage {
     /// Alerts as JSON objects, not looked at yet.
     pub rows: Vec<String>,
-    /// Where the next page begins; nothing where the provider did not say.
+    /// Cursor of the next page; nothing where the provider did not give one.
     pub cursor: Option<String>,
 }
 
 /// The alert source of a network: pages of alerts.
 #[async_trait]
 pub trait AlertSource: Send + Sync + 'static {
-    /// Asks for the alerts from a cursor on, from the first one where there is none; an empty page where there are no
+    /// Reads the alerts from a cursor on, from the first one where there is none; an empty page where there are no
     /// more.
     ///
     /// # Errors
-    /// Why there is no page, in words fit for a user.
+    /// When there is no page; the text says why, in words fit for a user.
     async fn pull(&self, cursor: Option<&str>) -> Result<PulledPage, String>;
 }
 
@@ -204,7 +204,7 @@ impl Providers {
         self
     }
 
-    /// Whether a network has a provider of its own, and not the default one.
+    /// Checks for a provider of the network's own, which is not the default one.
     pub fn has_own(&self, network: &Provider) -> bool {
         self.by_network.contains_key(network)
     }

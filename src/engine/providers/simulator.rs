@@ -26,23 +26,23 @@ pub enum Fault {
     Unreachable,
     /// No answer ever comes.
     TimeOut {
-        /// Whether the decision took effect.
+        /// True where the decision took effect.
         applied: bool,
     },
     /// The network answers 503.
     ServerError {
-        /// Whether the decision took effect.
+        /// True where the decision took effect.
         applied: bool,
     },
     /// The network answers with something that is no answer.
     Unreadable {
-        /// Whether the decision took effect.
+        /// True where the decision took effect.
         applied: bool,
     },
     /// The network says that the alert was answered already: by us (`applied`), or by somebody at the network's own
     /// portal.
     AlreadyActioned {
-        /// Whether it is our own decision that took effect.
+        /// True where our own decision took effect.
         applied: bool,
     },
 }
@@ -63,10 +63,10 @@ impl Fault {
     ];
 }
 
-/// How often each fault strikes, from 0 to 1; what is left over is success. All faults together should not exceed 1.
+/// Rate of each fault, from 0 to 1; the rest is success. All faults together should not exceed 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaultRates {
-    /// How long every answer takes.
+    /// Latency of every answer.
     pub latency: RangeInclusive<Duration>,
     pub refusal: f64,
     pub unreachable: f64,
@@ -74,9 +74,9 @@ pub struct FaultRates {
     pub server_error: f64,
     pub unreadable: f64,
     pub already_actioned: f64,
-    /// How often a decision whose answer is lost took effect all the same.
+    /// Share of decisions that took effect among those whose answer is lost.
     pub applied: f64,
-    /// How often a look-up fails.
+    /// Share of look-ups that fail.
     pub look_up_failure: f64,
 }
 
@@ -151,7 +151,7 @@ pub struct Accepted {
     pub provider: Provider,
     /// The alert's id there.
     pub alert: String,
-    /// Whose it is; `None` where somebody else answered at the network's own portal.
+    /// Attempt that it is of; `None` where somebody else answered at the network's own portal.
     pub attempt: Option<AttemptId>,
     /// The decision, one line; see [`crate::domain::Resolution::canonical`].
     pub decision: String,
@@ -168,9 +168,9 @@ pub struct Simulator {
 struct State {
     rates: FaultRates,
     random: StdRng,
-    /// What the next calls come to, before chance decides again.
+    /// Faults of the next calls, before chance decides again.
     script: VecDeque<Option<Fault>>,
-    /// In the order of application.
+    /// Accepted decisions in the order of application.
     accepted: Vec<Accepted>,
     /// Alert (network and its id) to positions in `accepted`.
     by_alert: HashMap<(Provider, String), Vec<usize>>,
@@ -222,12 +222,12 @@ impl Simulator {
         self.state().accepted.clone()
     }
 
-    /// How many submissions came in.
+    /// Returns the number of submissions that came in.
     pub fn submissions(&self) -> u64 {
         self.state().submissions
     }
 
-    /// How many look-ups came in.
+    /// Returns the number of look-ups that came in.
     pub fn look_ups(&self) -> u64 {
         self.state().look_ups
     }
@@ -292,7 +292,7 @@ impl State {
         self.accepted.push(Accepted { provider, alert, attempt, decision });
     }
 
-    /// What happens at the network; the answer may still get lost.
+    /// Applies a submission at the network; the answer may still get lost.
     fn submit(&mut self, submission: &Submission, capabilities: Capabilities) -> Answer {
         self.submissions += 1;
         let fault = self.fault();

@@ -1,5 +1,5 @@
-//! A circuit breaker for one endpoint: it keeps the places in flight from an endpoint that does not answer, and lets it
-//! prove itself again with one delivery at a time.
+//! A circuit breaker for one endpoint: it keeps the places in flight from an endpoint that does not answer. Such an
+//! endpoint proves itself again with one delivery at a time.
 //!
 //! While the breaker is open nothing is tried, so no delivery uses up its schedule on an endpoint that is known to be
 //! down.
@@ -12,12 +12,12 @@ use crate::outbound::circuit::{Circuit, CircuitLimits};
 /// Opened by the fifth failure in a row, and later where trust was earned; the pause is doubled by each further one.
 const LIMITS: CircuitLimits =
     CircuitLimits { failures: 5, first_pause: Duration::seconds(5), longest_pause: Duration::seconds(60) };
-/// What an endpoint may have in flight before it has ever answered.
+/// Window of an endpoint that has never answered: most deliveries in flight.
 const UNPROVEN_WINDOW: u32 = 2;
-/// What it may earn: more than the places of one endpoint, so that single failures take none of them.
+/// Largest window: more than the places of one endpoint, so that single failures take none of them.
 const LARGEST_WINDOW: u32 = 64;
-/// So many more failures in a row are borne from an endpoint that has taken as many deliveries since it was last down.
-/// One that fails at random 3 times in 10 has 5 failures in a row every 600 attempts, and 20 never.
+/// Most failures in a row that trust adds to the limit: one for each delivery taken since the endpoint was last down.
+/// An endpoint that fails at random 3 times in 10 has 5 failures in a row every 600 attempts, and 20 never.
 const MOST_TRUST: u32 = 15;
 
 /// The circuit breaker of an endpoint.
@@ -35,25 +35,25 @@ impl Default for Breaker {
 }
 
 impl Breaker {
-    /// Whether nothing may be sent at this moment.
+    /// Returns whether nothing may be sent at this moment.
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.reopens_at(now).is_some()
     }
 
-    /// When an open breaker lets the next attempt through.
+    /// Returns the time at which an open breaker permits the next attempt.
     pub fn reopens_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.circuit.reopens_at(now)
     }
 
-    /// How many deliveries the endpoint may have in flight: few until it has answered, twice as many with each success,
-    /// half as many with each failure.
+    /// Returns the most deliveries that the endpoint may have in flight. There are few until it has answered, then
+    /// twice as many with each success, half as many with each failure.
     pub fn window(&self, limit: u32) -> u32 {
         self.window.min(limit).max(1)
     }
 
     /// The receiver took a delivery.
     pub fn succeeded(&mut self) {
-        // What was down earns its trust anew.
+        // An endpoint that was down earns its trust anew.
         self.trust = if self.circuit.is_unproven() { 0 } else { (self.trust + 1).min(MOST_TRUST) };
         self.circuit.succeeded();
         self.circuit.bear(LIMITS.failures + self.trust);

@@ -1,14 +1,14 @@
-//! The dispatcher: leases deliveries that are due, sends them, records what came of it, and looks for more.
+//! The dispatcher: leases deliveries that are due, sends them, records the results, and looks for more.
 //!
-//! One task owns the state and starts the work: at most one claim, at most one record commit and many sends are under
-//! way at a time, and each comes back to it as a `Done`. While a commit is under way, and for a moment while there is
-//! more to send, results gather; the next commit takes them all, and the next claim goes with it. So the number of
-//! commits follows the disk, and the number of sends the receivers: a place is free again as soon as its send has
+//! One task owns the state and starts the work, and each piece of work comes back to it as a `Done`. At most one claim
+//! and one record commit are under way at a time, and many sends. Results gather while a commit is under way, and for a
+//! moment while there is more to send. The next commit takes them all, and the next claim goes with it. So the number
+//! of commits follows the disk, and the number of sends the receivers. A place is free again as soon as its send has
 //! ended.
 //!
-//! Nothing here is needed for safety: events and deliveries are in the store before anybody hears of the change, a
-//! lease that nobody finishes runs out, and a record whose fence is broken changes nothing. Whatever happens in here
-//! costs a repeat at worst.
+//! Nothing here is needed for safety: events and deliveries are in the store before anybody hears of the change. A
+//! lease that nobody finishes runs out, and a record whose fence is broken changes nothing. A fault in here costs a
+//! repeat at worst.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -27,13 +27,13 @@ use crate::domain::time::{SharedClock, Timestamp};
 use crate::domain::webhook::schedule::{AttemptResult, GAPS_SECONDS, next_step};
 use crate::store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreResult};
 
-/// With so many results that could not be recorded nothing more is leased.
+/// Number of unrecorded results with which nothing more is leased.
 const MOST_UNRECORDED: usize = 1_024;
 /// Time to record an attempt before its lease ends.
 const RECORD_MARGIN: Duration = Duration::from_secs(5);
-/// Where nothing is due, the store is asked so many times less often.
+/// Factor by which the store is asked less often where nothing is due.
 const RESTING: u32 = 4;
-/// How long the last commit may take when the dispatcher stops.
+/// Longest time for the last commit when the dispatcher stops.
 const LAST_COMMIT: Duration = Duration::from_secs(2);
 
 /// Configuration of a dispatcher.
@@ -45,11 +45,11 @@ pub struct DispatcherSettings {
     pub per_endpoint: u32,
     /// Sockets in all, those of sends that take long included; organizations share them.
     pub sockets: usize,
-    /// How long a claimed delivery is ours.
+    /// Lease of a claimed delivery.
     pub lease: Duration,
-    /// How often to look for work that nobody told us of; four times as long while nothing is due.
+    /// Interval at which it looks for work that nobody announced; four times as long while nothing is due.
     pub poll: Duration,
-    /// How long sends in flight may take to end when the dispatcher stops.
+    /// Longest time for sends in flight to end when the dispatcher stops.
     pub drain: Duration,
     /// Seconds to wait after the first, second, ... failed attempt.
     pub gaps: &'static [i64],
@@ -74,7 +74,7 @@ impl Default for DispatcherSettings {
 pub struct RunReport {
     /// Attempts made.
     pub attempted: u64,
-    /// Those that a receiver took.
+    /// Deliveries that a receiver took.
     pub delivered: u64,
 }
 
@@ -91,15 +91,15 @@ pub struct Dispatcher {
     /// Results in the commit that is under way; kept, so that they can be tried again.
     recording: Arc<[AttemptRecord]>,
     claiming: bool,
-    /// Whether there may be something to lease.
+    /// True where there may be something to lease.
     claim_wanted: bool,
     next_due: Option<Timestamp>,
-    /// Whether the store had nothing due when it was last asked.
+    /// True where the store had nothing due when it was last asked.
     is_resting: bool,
     claims: Backoff,
     commits: Backoff,
     report: RunReport,
-    /// When it last moved: it had nothing to wait for from the store, or that had come.
+    /// Time at which it last moved: it had nothing to wait for from the store, or that had come.
     heartbeat: watch::Sender<Instant>,
 }
 
@@ -110,7 +110,7 @@ enum Done {
     Recorded(StoreResult<()>),
 }
 
-/// When a store that failed is asked again.
+/// Backoff of a store that failed: the time at which it is asked again.
 #[derive(Debug, Default)]
 struct Backoff {
     failures: u32,
@@ -157,9 +157,9 @@ impl Dispatcher {
         }
     }
 
-    /// When the dispatcher last moved, from now on; closed when it has ended. One that works, or has nothing to do,
-    /// moves each time that it looks for work ([`DispatcherSettings::poll`]); one that is stuck, or waits for a store
-    /// that never answers, does not.
+    /// Returns the heartbeat: when the dispatcher last moved, from now on; closed when it has ended. One that works, or
+    /// has nothing to do, moves each time that it looks for work ([`DispatcherSettings::poll`]). One that is stuck, or
+    /// waits for a store that never answers, does not.
     pub fn heartbeat(&self) -> watch::Receiver<Instant> {
         self.heartbeat.subscribe()
     }
@@ -263,7 +263,7 @@ impl Dispatcher {
         while let Some(delivery) = self.queues.start_next(limits, self.clock.now(), Instant::now()) {
             self.begin_send(delivery);
         }
-        // Where nothing is leased ahead, the next claim waits for these results.
+        // With nothing leased ahead, the next claim waits for these results.
         let begins_commit = self.results.is_ready(!self.queues.has_next(), Instant::now()) && self.begin_commit();
         self.begin_claim(begins_commit);
     }
@@ -301,8 +301,8 @@ impl Dispatcher {
         self.results.put_back(&again, Instant::now());
     }
 
-    /// Leases more, where there may be something. Where no place is free, that goes with the next commit of results,
-    /// which comes before one is: two units of work that are asked for at once are one commit.
+    /// Leases more, where there may be something. Where no place is free, the claim goes with the next commit of
+    /// results, and a place comes free only after that. Two units of work that are asked for at once are one commit.
     fn begin_claim(&mut self, begins_commit: bool) {
         let unrecorded = self.results.len() + self.recording.len();
         if !self.claim_wanted || self.claiming || !self.claims.is_over() || unrecorded >= MOST_UNRECORDED {
@@ -451,20 +451,20 @@ impl Dispatcher {
         self.tasks.is_empty() && self.results.is_empty() && !self.claim_wanted
     }
 
-    /// How long until the store is asked again. Where it had nothing due, only another process's death can bring
-    /// something unheard of.
+    /// Returns the time until the store is asked again. Where it had nothing due, only another process's death can
+    /// bring something unannounced.
     fn poll_interval(&self) -> Duration {
         if self.is_resting { self.settings.poll * RESTING } else { self.settings.poll }
     }
 
-    /// When the next send in flight gives its place back for taking long, or the results have waited long enough.
+    /// Returns the time at which the next slow send gives its place back, or the results have waited long enough.
     fn next_slow_or_gathered(&self, now: Instant) -> Option<Instant> {
         // While a commit is under way its end is waited for.
         let gathered = self.results.ready_at().filter(|_| self.recording.is_empty());
         [self.queues.next_slow(now), gathered].into_iter().flatten().min()
     }
 
-    /// When something can be started that cannot be started now, unless an answer comes before.
+    /// Returns the time at which something can be started that cannot be started now, unless an answer comes before.
     fn next_wake(&self, poll: Instant) -> Instant {
         let now = Instant::now();
         let due = self

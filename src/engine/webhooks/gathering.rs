@@ -1,21 +1,21 @@
-//! The gathering of results: those of sends that end at about the same time are recorded together, because a commit of
-//! many costs hardly more than a commit of one.
+//! The gathering of results: those of sends that end at about the same time are recorded together. A commit of many
+//! costs hardly more than a commit of one.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::domain::batch;
 
-/// So many are worth a commit of their own.
+/// Number of results that are worth a commit of their own.
 const WORTHWHILE: usize = 128;
-/// How long fewer wait for more.
+/// Longest wait of fewer results for more.
 const LONGEST_WAIT: Duration = Duration::from_millis(4);
 
 /// Results that wait to be recorded, oldest first.
 #[derive(Debug)]
 pub(super) struct Gathering<T> {
     results: Vec<T>,
-    /// Since when the oldest one waits.
+    /// Time since which the oldest one waits.
     since: Option<Instant>,
 }
 
@@ -51,14 +51,14 @@ impl<T: Clone> Gathering<T> {
         self.results.drain(..).collect()
     }
 
-    /// Whether they are worth a commit: they are many, the oldest has waited long enough, or something is held up by
-    /// them.
+    /// Checks that they are worth a commit: they are many, the oldest has waited long enough, or they hold something
+    /// up.
     pub(super) fn is_ready(&self, hold_up: bool, now: Instant) -> bool {
         let has_waited = self.ready_at().is_some_and(|ready| ready <= now);
         !self.is_empty() && (self.len() >= WORTHWHILE || has_waited || hold_up)
     }
 
-    /// When the oldest one has waited long enough.
+    /// Returns the time at which the oldest one has waited long enough.
     pub(super) fn ready_at(&self) -> Option<Instant> {
         self.since.map(|since| since + LONGEST_WAIT)
     }

@@ -1,10 +1,10 @@
-//! Endpoint queues: what is leased and not yet recorded, with a queue for each endpoint, its places in flight and its
-//! breaker.
+//! Endpoint queues: deliveries that are leased and not yet recorded. Each endpoint has a queue, its places in flight
+//! and its breaker.
 //!
-//! Organizations are served in turn, and of each its endpoints, so that whoever has much to get takes no place from
-//! those with little. A send that takes long gives its place in the total back and keeps the one of its endpoint:
-//! endpoints that hang use up sockets, but not the others' turn. Sockets are shared by dynamic thresholds: an
-//! organization may use as many as it leaves free, so that whoever comes next finds as many as anybody has.
+//! Organizations are served in turn, and of each its endpoints: one with many deliveries takes no place from those with
+//! few. A slow send gives its place in the total back and keeps the one of its endpoint. So endpoints that hang use up
+//! sockets, but not the others' turn. Sockets are shared by dynamic thresholds: an organization may use as many as it
+//! leaves free. So the next one finds as many as anybody has.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -15,33 +15,33 @@ use crate::domain::time::Timestamp;
 use crate::domain::{DeliveryId, EndpointId, OrganizationId};
 use crate::store::DueDelivery;
 
-/// From then on a send no longer counts against the total.
+/// Duration from which a send no longer counts against the total.
 const SLOW_AFTER: Duration = Duration::from_millis(250);
 /// Most deliveries leased beyond those that can be sent at once, in all and for one endpoint.
 const MOST_AHEAD: usize = 512;
-/// So few sends are no sign of a fast receiver.
+/// Number of sends that is too small a sign of a fast receiver.
 const FEW: usize = 4;
 
-/// The prefetch: how much is leased beyond what can be sent at once. Receivers that are fast get as much ahead as they
-/// have taken lately, so that they need not wait for the next claim; slow ones get nothing ahead.
+/// The prefetch: number of deliveries leased beyond those that can be sent at once. Fast receivers get as many ahead as
+/// they have taken lately, so that they need not wait for the next claim. Slow ones get none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ahead {
-    /// For all endpoints together.
+    /// Number for all endpoints together.
     pub(super) in_all: usize,
-    /// For the fastest one.
+    /// Number for the fastest one.
     pub(super) of_one: usize,
 }
 
 /// Concurrency limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// In all.
+    /// Sends in flight in all.
     pub(super) in_flight: usize,
-    /// For each endpoint.
+    /// Sends in flight for each endpoint.
     pub(super) per_endpoint: u32,
     /// Sockets, slow sends included.
     pub(super) sockets: usize,
-    /// What must be left of a lease for a try to begin: its longest duration and time to record it.
+    /// Least rest of a lease with which an attempt may begin: its longest duration and time to record it.
     pub(super) lease_left: chrono::Duration,
 }
 
@@ -57,8 +57,8 @@ struct EndpointQueue {
     waiting: VecDeque<Leased>,
     in_flight: u32,
     breaker: Breaker,
-    /// How many it has taken lately: what it took before it was given more counts a quarter less each time. Where
-    /// claims follow each other this comes to three times what it takes during one.
+    /// Number of deliveries taken lately; at each further claim the earlier ones count a quarter less. When claims
+    /// follow each other this comes to three times those taken during one.
     taken: usize,
 }
 
@@ -135,7 +135,8 @@ impl EndpointQueues {
         for _ in 0..endpoints.len() {
             let endpoint = endpoints.pop_front()?;
             let Some(queue) = self.queues.get_mut(&endpoint) else { continue };
-            // What has waited too long here is left to its lease: another claim gets it when that has run out.
+            // A delivery that has waited too long here is left to its lease: another claim gets it when that has run
+            // out.
             while queue.waiting.pop_front_if(|leased| leased.until - now < limits.lease_left).is_some() {}
             let next = if queue.can_start(limits, now) { queue.waiting.pop_front() } else { None };
             if !queue.waiting.is_empty() {
@@ -149,7 +150,7 @@ impl EndpointQueues {
         None
     }
 
-    /// Whether an organization may use one more socket: it leaves as many free as it has then.
+    /// Checks that an organization may use one more socket: it leaves as many free as it has then.
     fn has_socket(&self, organization: OrganizationId, limits: Limits) -> bool {
         let held = self.sockets.get(&organization).copied().unwrap_or_default();
         held < limits.sockets.saturating_sub(self.in_flight.len())
@@ -186,7 +187,7 @@ impl EndpointQueues {
         self.turn.clear();
     }
 
-    /// How much may be leased ahead.
+    /// Returns the number of deliveries that may be leased ahead.
     pub(super) fn ahead(&self) -> Ahead {
         let each = || self.queues.values().map(EndpointQueue::ahead);
         Ahead { in_all: each().sum::<usize>().min(MOST_AHEAD), of_one: each().max().unwrap_or_default() }
@@ -210,7 +211,7 @@ impl EndpointQueues {
         self.queues.iter().filter(|(_, queue)| skipped(queue)).map(|(endpoint, _)| *endpoint).collect()
     }
 
-    /// How many more can be leased now and sent at once.
+    /// Returns the number of further deliveries that can be leased now and sent at once.
     pub(super) fn room(&self, limits: Limits, now: Timestamp, instant: Instant) -> usize {
         let places = limits
             .in_flight
@@ -222,17 +223,16 @@ impl EndpointQueues {
         places.saturating_sub(queued)
     }
 
-    /// When the next send in flight gives its place back for taking long.
+    /// Returns the time at which the next slow send gives its place back.
     pub(super) fn next_slow(&self, instant: Instant) -> Option<Instant> {
         self.in_flight.values().map(|started| *started + SLOW_AFTER).filter(|slow| *slow > instant).min()
     }
 
-    /// Whether what takes the next free place is here already.
+    /// Checks that a delivery for the next free place is here already.
     pub(super) fn has_next(&self) -> bool {
         self.queues.values().any(|queue| !queue.waiting.is_empty())
     }
 
-    /// How many sends are in flight.
     pub(super) fn in_flight(&self) -> usize {
         self.in_flight.len()
     }

@@ -38,12 +38,12 @@ use crate::outbound::credential::basic;
 
 /// Longest body that is taken.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// How much is read of a head.
+/// Most bytes of a head that are read.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// How many connections may be open; where there are more, the one that does least gives way. Behind a proxy all come
-/// from one address.
+/// Most open connections; where there are more, the one that does least gives way. Behind a proxy all come from one
+/// address.
 const MOST_CONNECTIONS: usize = 256;
-/// When a sender may come again whose delivery could not be kept.
+/// Seconds after which a sender may retry a delivery that could not be kept.
 const COME_AGAIN: &str = "30";
 /// The scheme of Basic credentials.
 const BASIC: &str = "Basic ";
@@ -55,15 +55,15 @@ pub struct ReceiverSettings {
     pub auth: Option<EndpointAuth>,
     /// The secret that requests have to be signed with; nothing where signatures are not looked at.
     pub signing: Option<Secret>,
-    /// Where what is accepted is recorded before it is answered.
+    /// Recording of accepted deliveries, written before they are answered.
     pub recording: Option<Arc<Recording>>,
-    /// Where what is accepted is sent on to.
+    /// Forwarder of accepted deliveries.
     pub forwarder: Option<Forwarder>,
-    /// Who is told of each delivery. Whoever reads slowly slows the receiver down.
+    /// Channel of the event of each delivery. A slow reader slows the receiver down.
     pub events: Option<mpsc::Sender<ReceivedEvent>>,
-    /// How long a request may take to be here, an answer to be read, and an idle connection to stay.
+    /// Longest time for a request to arrive, for an answer to be read, and for an idle connection to stay.
     pub patience: Duration,
-    /// Where the times of the events come from.
+    /// Clock of the events' times.
     pub clock: SharedClock,
 }
 
@@ -144,7 +144,7 @@ impl Receiver {
     }
 }
 
-/// What the requests of a receiver share.
+/// State that the requests of a receiver share.
 struct Reception {
     settings: ReceiverSettings,
     numbers: AtomicU64,
@@ -194,7 +194,7 @@ impl Reception {
         }
     }
 
-    /// Whether the signature is right and fresh; nothing where none is asked for.
+    /// Verifies that the signature is right and fresh; `None` where none is asked for.
     fn verifies(&self, delivery: &RecordedDelivery) -> Option<Result<(), SignatureFault>> {
         let secret = self.settings.signing.as_ref()?;
         let [id, timestamp, signature] =

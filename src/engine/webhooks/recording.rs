@@ -16,10 +16,10 @@ use crate::domain::time::{Timestamp, from_iso, to_iso};
 use crate::domain::webhook::received::Subject;
 use crate::domain::{BYTE_ORDER_MARK, EventId, Secret};
 
-/// How a line begins.
+/// First bytes of a line.
 const FIRST: &[u8] = b"{\"receivedAt\":";
 
-/// What is longer is no name of an event and no id.
+/// Most characters of the name of an event, and of an id.
 const LONGEST_WORD: usize = 128;
 
 /// Longest line: a body of the largest size, each byte of it escaped.
@@ -30,7 +30,7 @@ const LONGEST_LINE: u64 = 8 * 1024 * 1024;
 pub struct RecordedDelivery {
     pub received_at: Timestamp,
     pub content_type: Option<String>,
-    /// How the body is packed, which it stays.
+    /// Content encoding of the body, which stays as it came.
     pub content_encoding: Option<String>,
     pub webhook_id: Option<String>,
     pub webhook_timestamp: Option<String>,
@@ -142,11 +142,11 @@ struct Tail {
 }
 
 impl Recording {
-    /// Makes a recording, or goes on with one. A last line that was torn when its listener died was never answered, and
-    /// goes.
+    /// Opens a recording, or makes one. A last line that was torn when its listener died was never answered, and is
+    /// removed.
     ///
     /// # Errors
-    /// Why nothing can be recorded there; something that is no recording is left as it is.
+    /// When nothing can be recorded there; the text says why. A file that is no recording is left as it is.
     pub fn open(path: &Path) -> Result<Self, String> {
         let unusable = |what: String| format!("{}: {what}", path.display());
         let mut options = OpenOptions::new();
@@ -170,7 +170,7 @@ impl Recording {
         Ok(Self { path: path.to_owned(), end: Mutex::new(Tail { file, length }) })
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -185,13 +185,13 @@ impl Recording {
         let mut line = serde_json::to_vec(&RecordLine::from(delivery))?;
         line.push(b'\n');
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        // What an earlier failure left of a line.
+        // Removes the part of a line that an earlier failure left.
         if end.file.metadata()?.len() != end.length {
             end.file.set_len(end.length)?;
         }
         let written = end.file.write_all(&line).and_then(|()| end.file.sync_data());
         if let Err(error) = written {
-            // Where it cannot be taken back now, the next one takes it back first.
+            // If it cannot be removed now, the next one removes it first.
             let _ = end.file.set_len(end.length);
             return Err(error);
         }
@@ -201,7 +201,7 @@ impl Recording {
     }
 }
 
-/// Where the last whole line ends; nothing where the file holds something else.
+/// Finds the end of the last whole line; `None` where the file is no recording.
 fn whole_lines(file: &mut File, length: u64) -> io::Result<Option<u64>> {
     file.seek(SeekFrom::Start(0))?;
     let mut first = Vec::new();
@@ -238,11 +238,11 @@ fn keep_private(_file: &File) -> io::Result<()> {
 /// The lines of a recording, each with its number, counted from 1; empty ones are passed over.
 ///
 /// # Errors
-/// Where the file cannot be opened; of a line, what is wrong with it.
+/// When the file cannot be opened; of a line, what is wrong with it.
 pub fn read(path: &Path) -> io::Result<impl Iterator<Item = (u64, Result<RecordedDelivery, String>)> + use<>> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
-    // What is added meanwhile is left out: a recording that is replayed into the listener that records it would never
+    // Lines added meanwhile are left out: a recording that is replayed into the listener that records it would never
     // end.
     let length = if metadata.is_file() { metadata.len() } else { u64::MAX };
     let mut lines = BufReader::new(file.take(length));
@@ -269,7 +269,7 @@ pub fn read(path: &Path) -> io::Result<impl Iterator<Item = (u64, Result<Recorde
 /// The delivery whose line begins here, or what is wrong with it.
 ///
 /// # Errors
-/// Where the file cannot be read.
+/// When the file cannot be read.
 pub fn read_at(path: &Path, begins: u64) -> io::Result<Result<RecordedDelivery, String>> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(begins))?;

@@ -16,13 +16,13 @@ use crate::outbound::client::HttpClient;
 use crate::outbound::credential;
 use crate::outbound::proxy::Proxy;
 
-/// How long a post may take in all.
+/// Longest time for a post in all.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How many deliveries may wait to be forwarded; more are answered 503, so that their sender comes again.
+/// Most deliveries that may wait to be forwarded; more are answered 503, so that their sender retries.
 const MOST_WAITING: usize = 256;
 
-/// How many are forwarded at once.
+/// Most forwards at once.
 const AT_ONCE: usize = 8;
 
 /// The HTTP client of received deliveries: a URL and a credential of its own.
@@ -34,20 +34,20 @@ pub struct Reposter {
 }
 
 impl Reposter {
-    /// To this URL, with this credential where it asks for one; no other certificates than those named are trusted
-    /// there, if there are some.
+    /// Builds one for this URL, with this credential where it asks for one. Where certificates are named, no others are
+    /// trusted there.
     ///
     /// # Errors
-    /// Why this machine cannot have one.
+    /// When this machine cannot have an HTTP client; the text says why.
     pub fn new(url: EndpointUrl, auth: Option<EndpointAuth>, trusted: CaCertificates) -> Result<Self, String> {
         let http = HttpClient::new(trusted.into(), Proxy::towards(url.as_url()), |builder| builder.timeout(TIMEOUT))?;
         Ok(Self { http, url, auth })
     }
 
-    /// One POST of a delivery's bytes, with its type and webhook headers. The status of the answer, or why none came.
+    /// Posts a delivery's bytes once, with its type and webhook headers, and returns the status of the answer.
     ///
     /// # Errors
-    /// In words for a user.
+    /// When no answer came; the text says why, in words for a user.
     pub async fn post(&self, delivery: &RecordedDelivery) -> Result<u16, String> {
         let mut headers = HeaderMap::new();
         headers.extend(self.auth.as_ref().map(credential::header).transpose()?);
@@ -82,10 +82,10 @@ pub struct Replayer {
 }
 
 impl Replayer {
-    /// To where this reposter posts.
+    /// Builds one that posts by this reposter.
     ///
     /// # Errors
-    /// Why nothing can be signed with the secret.
+    /// When the secret cannot sign.
     pub fn new(reposter: Reposter, secret: Option<Secret>, clock: SharedClock) -> Result<Self, FieldError> {
         if let Some(secret) = &secret {
             signing::key_of(secret.reveal())?;
@@ -109,7 +109,7 @@ impl Replayer {
     }
 }
 
-/// Whether a status says that a delivery was taken.
+/// Checks that a status says that a delivery was taken (2xx).
 pub fn is_taken(status: u16) -> bool {
     (200..300).contains(&status)
 }
@@ -124,7 +124,7 @@ pub struct Forwarder {
 }
 
 impl Forwarder {
-    /// With so long between the attempts.
+    /// Builds a forwarder with these pauses between its attempts.
     pub fn new(reposter: Reposter, pauses: [Duration; 2]) -> Self {
         Self {
             reposter,
@@ -134,7 +134,7 @@ impl Forwarder {
         }
     }
 
-    /// Where to, as it may be shown.
+    /// URL that it posts to.
     pub fn url(&self) -> &EndpointUrl {
         &self.reposter.url
     }

@@ -13,7 +13,7 @@ use url::{Host, Url};
 use crate::domain::webhook::address::{AddressPolicy, Refused};
 use crate::outbound::names::look_up;
 
-/// How long a name may take to be resolved where nothing is sent yet.
+/// Longest time to resolve a name where nothing is sent yet.
 const LOOK_UP: Duration = Duration::from_secs(1);
 
 /// A DNS resolver with the SSRF guard behind it: what a name resolves to when the connection is made is what is
@@ -44,7 +44,7 @@ impl Resolve for GuardedResolver {
     }
 }
 
-/// Whether an endpoint may be at an address, as far as can be told now. A name that cannot be resolved now may be
+/// Checks that an endpoint may be at an address, as far as can be told now. A name that cannot be resolved now may be
 /// later, and is checked at each connection.
 pub async fn check(policy: &AddressPolicy, url: &Url) -> Result<(), Refused> {
     policy.check_literal(url)?;

@@ -27,15 +27,15 @@ use crate::store::{AttemptRecord, DueDelivery};
 
 pub use crate::domain::webhook::schedule::MAX_ANSWER_BYTES;
 
-/// How long the body of an answer may take that is kept, once its status is here.
+/// Longest time for the retained part of an answer's body, once its status is here.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 
 /// Configuration of a sender.
 #[derive(Debug, Clone)]
 pub struct SenderSettings {
-    /// Where they may be sent to.
+    /// Policy of addresses that may be sent to.
     pub addresses: AddressPolicy,
-    /// How long an attempt may take in all: name, connection, request and answer.
+    /// Longest time for an attempt in all: name, connection, request and answer.
     pub timeout: Duration,
 }
 
@@ -48,18 +48,18 @@ impl Default for SenderSettings {
 /// The report of a delivery attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptReport {
-    /// When it began, by the clock it was given.
+    /// Start of the attempt, by the clock it was given.
     pub started_at: Timestamp,
-    /// How long it took until the status was here.
+    /// Time until the status was here.
     pub duration: Duration,
     /// Status and the wait that was asked for, or no answer.
     pub result: AttemptResult,
-    /// Why no answer came, in words for a user.
+    /// Reason of an attempt without an answer, in words for a user.
     pub error: Option<String>,
     /// The beginning of the body of an answer that was no success, without control characters and without the
     /// endpoint's credential.
     pub answer: String,
-    /// What was sent, its credential masked; nothing where no request could be made.
+    /// Request that was sent, its credential masked; nothing where no request could be made.
     pub sent: Option<SentRequest>,
 }
 
@@ -72,7 +72,7 @@ impl AttemptReport {
         }
     }
 
-    /// As it is recorded of a delivery, with what follows.
+    /// Builds the record of the attempt for the store, with the step that follows.
     pub fn into_record(self, of: &DueDelivery, ended_at: Timestamp, next: NextStep) -> AttemptRecord {
         let (delivery, generation, status) = (of.delivery, of.generation, self.status());
         let duration = TimeDelta::from_std(self.duration).unwrap_or(TimeDelta::MAX);
@@ -111,8 +111,8 @@ impl AttemptReport {
     }
 }
 
-/// Connections of their own for a port that the policy names, whose resolver does not hear of the port, and for the
-/// certificates that an endpoint names, which no other one trusts.
+/// Key of a client with connections of its own. They differ by a port that the policy names, of which the resolver does
+/// not hear, and by the certificates that an endpoint names.
 type ClientKey = (Option<u16>, Arc<str>);
 
 /// Most clients that are kept with their idle connections.
@@ -158,7 +158,7 @@ impl Sender {
         client.cloned()
     }
 
-    /// How this sender sends.
+    /// Returns the settings.
     pub fn settings(&self) -> &SenderSettings {
         &self.settings
     }
@@ -252,8 +252,8 @@ fn header_value(text: &str) -> Result<HeaderValue, String> {
         .map_err(|_| "the delivery cannot be sent: a header of it holds what none can".to_owned())
 }
 
-/// The answer as it may be kept and shown: text without control characters other than line breaks, and without our own
-/// secrets or a card number, should the receiver have told one.
+/// Redacts an answer as it may be kept and shown: text without control characters other than line breaks. Our own
+/// secrets and card numbers are masked, should the receiver have repeated one.
 fn redacted(answer: &[u8], url: &Url, auth: &EndpointAuth, signing: &[Secret]) -> String {
     let of_signatures = signing.iter().map(|secret| secret.reveal().trim_start_matches("whsec_").to_owned());
     let secrets = credential::secrets(auth).into_iter().chain(of_signatures).chain(secrets(url));

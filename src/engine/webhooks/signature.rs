@@ -12,7 +12,7 @@ use crate::domain::time::Timestamp;
 /// The version that stands before a signature.
 const VERSION: &str = "v1";
 
-/// So far the time of a signed request may be from ours, in seconds (Standard Webhooks).
+/// Largest difference between the time of a signed request and ours, in seconds (Standard Webhooks).
 const TOLERANCE_SECONDS: i64 = 5 * 60;
 
 /// The header `webhook-signature`: a signature for each secret, newest first. `timestamp` is that of the header
@@ -26,8 +26,8 @@ pub fn sign(secrets: &[Secret], id: &str, timestamp: &str, body: &[u8]) -> Resul
     Ok(signatures.join(" "))
 }
 
-/// Whether one of the signatures in a header was made with this secret. Compares in constant time; other versions are
-/// passed over.
+/// Verifies that one of the signatures in a header was made with this secret. Compares in constant time; other versions
+/// are skipped.
 pub fn verify(secret: &Secret, id: &str, timestamp: &str, body: &[u8], header: &str) -> bool {
     let Ok(key) = key(secret) else { return false };
     let content = content(id, timestamp, body);

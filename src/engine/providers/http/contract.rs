@@ -1,6 +1,7 @@
-//! What calls to a gateway look like and what its answers mean (`assets/docs/provider-contract.md`). Pure.
+//! The provider contract: calls to a gateway, and the meaning of its answers (`assets/docs/provider-contract.md`).
+//! Pure.
 //!
-//! Acceptance, and every statement about a decision, has to be said in so many words (`"state": "applied"`): neither a
+//! Acceptance, and every statement about a decision, has to be said in so many words (`"state": "applied"`). Neither a
 //! status alone, nor the page of a proxy that answers everything with 200 or 404, is ever taken for one.
 
 use std::collections::HashSet;
@@ -76,7 +77,7 @@ pub(super) fn look_up_address(base: &BaseUrl, submission: &Submission) -> String
     format!("{base}/decisions/{}?{query}", submission.attempt)
 }
 
-/// What a gateway states about a decision.
+/// Statement of a gateway about a decision.
 #[derive(Debug, PartialEq)]
 enum State {
     Applied,
@@ -93,13 +94,13 @@ struct Statement {
     detail: String,
 }
 
-/// Why a body says nothing about a decision.
+/// Reason of a body without a statement about a decision.
 #[derive(Debug, PartialEq)]
 enum Unstated {
-    /// It is no statement, or none that is known: the status alone speaks.
+    /// No statement, or none that is known: the status alone speaks.
     Absent(String),
-    /// It is one that cannot be believed, whatever its status: about another attempt, of wrong types, or saying a thing
-    /// twice.
+    /// A statement that cannot be believed, whatever its status: about another attempt, of wrong types, or saying a
+    /// thing twice.
     Wrong(String),
 }
 
@@ -185,7 +186,7 @@ fn statement(body: &str, attempt: AttemptId) -> Result<Statement, Unstated> {
     Ok(Statement { state, detail: if detail.is_empty() { "it gave no reason".to_owned() } else { detail } })
 }
 
-/// What an answer to `POST /decisions` means.
+/// Translates an answer to `POST /decisions`.
 pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: AttemptId) -> SubmitResult {
     let GatewayAnswer { status, body } = match answer {
         Ok(answer) => answer,
@@ -226,7 +227,7 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
     }
 }
 
-/// What an answer to `GET /decisions/{attemptId}` means.
+/// Translates an answer to `GET /decisions/{attemptId}`.
 pub(super) fn looked_up(answer: Result<GatewayAnswer, Unanswered>, attempt: AttemptId) -> LookUp {
     let GatewayAnswer { status, body } = match answer {
         Ok(answer) => answer,
@@ -269,7 +270,7 @@ struct Page<'a> {
     cursor: Option<String>,
 }
 
-/// What an answer to `GET /alerts` means.
+/// Translates an answer to `GET /alerts`.
 pub(super) fn page(answer: Result<GatewayAnswer, Unanswered>) -> Result<PulledPage, String> {
     let GatewayAnswer { status, body } = answer.map_err(|no| match no {
         Unanswered::NotSent(why) => redact::words(&why),

@@ -70,9 +70,9 @@ pub struct HttpOptions {
     pub credential: GatewayCredential,
     /// The certificates that are trusted there, and no others.
     pub trusted: CaCertificates,
-    /// What the gateway can do about lost answers.
+    /// Capabilities of the gateway after a lost answer.
     pub capabilities: Capabilities,
-    /// How long a call may take in all: name, connection, request and answer. A connection may take half of it.
+    /// Longest time for a call in all: name, connection, request and answer. A connection may take half of it.
     pub timeout: Duration,
 }
 
@@ -88,7 +88,7 @@ impl HttpProvider {
     /// A provider with connections of its own. Nothing is sent yet.
     ///
     /// # Errors
-    /// What was wrong with the options and what is allowed; never the credential.
+    /// When an option is wrong; the text says what is allowed, and never the credential.
     pub fn new(options: HttpOptions) -> Result<Self, String> {
         let HttpOptions { url: base, credential, trusted, capabilities, timeout } = options;
         credential.check()?;

@@ -51,18 +51,19 @@ impl GatewayCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GatewayAnswer {
     pub(super) status: u16,
-    /// Without our own credential, should the gateway have echoed it. Where it broke off: empty, except of a refusal.
+    /// Body without our own credential, should the gateway have echoed it. Empty where it broke off, except of a
+    /// refusal.
     pub(super) body: String,
 }
 
-/// Why a call has no answer.
+/// Reason of a call without an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Unanswered {
     /// The call was not sent: no name, no connection, no TLS.
     NotSent(String),
-    /// It was sent, or may have been: no answer in time, or the connection broke.
+    /// Sent, or maybe sent: no answer in time, or the connection broke.
     Lost(Cause),
-    /// It was sent, and its answer is too large.
+    /// Sent, and the answer is too large.
     TooLarge(usize),
 }
 
@@ -82,7 +83,7 @@ pub(super) struct Transport {
     timeout: Duration,
     connect_timeout: Duration,
     header: Option<(HeaderName, HeaderValue)>,
-    /// What must not come back in words.
+    /// Secrets to redact where an answer repeats them.
     secrets: Vec<String>,
 }
 
