@@ -13,16 +13,16 @@ pub struct DeskAddress {
     /// The profile or deployment that the journal is open for.
     pub place: String,
     pub user: Option<String>,
-    /// Whose orders are meant, where the desk has those of several organizations.
+    /// Owner of the orders that are meant, where the desk has those of several organizations.
     pub order_owner: Option<OrderOwner>,
     pub clock: SharedClock,
 }
 
 impl DeskAddress {
-    /// Opens the desk and its journal, both to be written; and what earlier consoles left unfinished there.
+    /// Opens the desk and its journal for writing, and returns what earlier consoles left unfinished there.
     ///
     /// # Errors
-    /// Where one of them cannot be written.
+    /// When one of them cannot be written.
     pub fn open(&self) -> Result<(Desk, Leftovers), DeskError> {
         let mut desk = Desk::open(&self.directory)?.with_orders_of(self.order_owner.clone());
         desk.try_writing()?;

@@ -1,5 +1,5 @@
-//! Begun decisions: those in the journal that have not come to their end, of every console on the desk; what consoles
-//! that are gone left of them.
+//! Begun decisions: those in the journal that have not come to their end, of every console on the desk. They include
+//! those of consoles that are gone.
 
 use uuid::Uuid;
 
@@ -10,11 +10,11 @@ use crate::domain::time::from_iso;
 /// A decision that a console which is gone did not finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftDecision {
-    /// Its idempotency key.
+    /// Idempotency key.
     pub key: String,
     pub said: JournalDecision,
     pub made_at: Timestamp,
-    /// When it was sent; `None` where it never left.
+    /// Time at which it was sent; `None` where it never was.
     pub sent_at: Option<Timestamp>,
 }
 
@@ -65,8 +65,8 @@ impl BegunDecisions {
         self.0.iter_mut().filter(|begun| begun.so_far.key == decision).for_each(|begun| begun.so_far.sent_at = sent_at);
     }
 
-    /// What consoles that are gone left on a place, on any where none is named: those that were sent and have no
-    /// answer, and those that never leave.
+    /// Returns the decisions that consoles that are gone left on a place, or on any where none is named. The first list
+    /// was sent and has no answer; the second is never sent.
     pub fn left(
         &self,
         place: Option<&str>,

@@ -1,5 +1,5 @@
-//! What lapses next: the open alerts whose window closes within so many hours and that ask for an answer, as far as a
-//! few pages of the list tell.
+//! Alerts that are due next: open alerts that ask for an answer and are due within so many hours. They are read from a
+//! few pages of the list.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,41 +12,41 @@ use crate::domain::{
 };
 use crate::service::{Alerts, ServiceError, Stats};
 
-/// So many pages are read where notices, which ask for no answer, take the room of what does.
+/// Most pages that are read where notices, which ask for no answer, take up the rows.
 const PAGES: u64 = 5;
 
-/// The order in which alerts lapse.
+/// Order in which alerts are due.
 const BY_DEADLINE: Sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
 
-/// The alerts that lapse next.
+/// The alerts that are due next.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClosingAlerts {
-    /// Those of the first page, the first to lapse first where the service sorts so.
+    /// Alerts of the first page, those due first in front where the service sorts so.
     pub alerts: Vec<Alert>,
-    /// How many there are in all.
+    /// Number of alerts in all.
     pub total: u64,
-    /// Whether they are those that lapse first.
+    /// True where they are those that are due first.
     pub first: bool,
-    /// Whether there may be more than the total says, because the service does not tell it.
+    /// True where there may be more than the total says, because the service does not tell it.
     pub open_end: bool,
-    /// How many lapse soon of those that were not read, by the quarter hour, where the service counts them.
+    /// Number of alerts due by the quarter hour, of those that were not read, where the service counts them.
     pub rest: Option<BTreeMap<Timestamp, u64>>,
 }
 
 impl ClosingAlerts {
-    /// How many were not read.
+    /// Number of alerts that were not read.
     pub fn unread(&self) -> u64 {
         self.total.saturating_sub(self.alerts.len() as u64)
     }
 
-    /// Whether there may be more that lapse soon than is known.
+    /// Returns whether more may be due soon than is known.
     pub fn is_open(&self) -> bool {
         self.rest.is_none() && (self.open_end || self.unread() > 0)
     }
 }
 
-/// Reads the alerts that lapse next and ask for an answer, in one request where the service sorts as it is asked to and
-/// a page holds them; what was not read is counted where the service can.
+/// Reads the alerts that are due next and ask for an answer. It takes one request where the service sorts as asked and
+/// a page holds them. Alerts that were not read are counted where the service can.
 pub async fn closing(
     alerts: &dyn Alerts,
     stats: Option<&dyn Stats>,
@@ -82,18 +82,18 @@ pub async fn closing(
         Some(notices) => {
             found.total = found.alerts.len() as u64 + unread.saturating_sub(notices.saturating_sub(passed_over));
         }
-        // What is not known is not counted.
+        // Unknown alerts are not counted.
         None => (found.total, found.open_end) = (found.alerts.len() as u64, true),
     }
     if let Some(stats) = stats.filter(|_| found.is_open()) {
-        // Who cannot count is as one that was not asked: what was read calls all the same.
+        // A service that cannot count is as one that was not asked: a reminder comes for the alerts that were read.
         let all = stats.insights(&query.filter, Calendar::UTC).await.ok();
         found.rest = all.map(|all| without(due_soon(&all.lapsing), &found.alerts, now));
     }
     Ok(found)
 }
 
-/// How many lapse soon by the quarter hour, but for those that are known.
+/// Subtracts the known alerts from the number due by the quarter hour.
 fn without(mut due: BTreeMap<Timestamp, u64>, known: &[Alert], now: Timestamp) -> BTreeMap<Timestamp, u64> {
     for (quarter, alerts) in due_soon(&Insights::of(known, now, Calendar::UTC).lapsing) {
         // Between the two one may have come or gone.
@@ -102,7 +102,7 @@ fn without(mut due: BTreeMap<Timestamp, u64>, known: &[Alert], now: Timestamp) -
     due
 }
 
-/// How many notices there are within so many hours; none where the service cannot be asked for types.
+/// Counts the notices within so many hours; `None` where the service cannot be asked for types.
 async fn notices(alerts: &dyn Alerts, hours: u32) -> Result<Option<u64>, ServiceError> {
     let filter = AlertFilter { expires_in: Some(hours), types: AlertType::NOTICES.to_vec(), ..AlertFilter::default() };
     let query = AlertQuery { filter, sort: Sort::default(), page: PageRequest { page: 0, size: 1 } };
@@ -113,7 +113,7 @@ async fn notices(alerts: &dyn Alerts, hours: u32) -> Result<Option<u64>, Service
     }
 }
 
-/// The first page of what a filter lists, what lapses next first.
+/// Reads the first page of a filter's list, alerts due next first.
 pub async fn first_to_lapse(alerts: &dyn Alerts, filter: AlertFilter) -> Result<ClosingAlerts, ServiceError> {
     let mut query = AlertQuery { filter, sort: BY_DEADLINE, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
     let page = list_in_some_order(alerts, &mut query).await?;
@@ -137,7 +137,7 @@ mod tests {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
-    /// A list of alerts that lapse one minute after the other.
+    /// A list of alerts that are due one minute after the other.
     struct Listed {
         types: Vec<AlertType>,
         knows_types: bool,

@@ -10,14 +10,14 @@ use crate::service::{Alerts, ServiceError};
 pub struct Stretch {
     pub filter: AlertFilter,
     pub sort: Sort,
-    /// Its first row, from 0.
+    /// First row, from 0.
     pub first: u64,
-    /// How many rows it has.
+    /// Number of its rows.
     pub count: u64,
 }
 
-/// The alerts of a stretch, each once, and how many the list has; in the interface's own order where the service
-/// refuses the one that is asked for.
+/// Returns the alerts of a stretch, each once, and the total of the list. They come in the interface's own order where
+/// the service refuses the one that is asked for.
 pub async fn collect(alerts: &dyn Alerts, stretch: Stretch) -> Result<(Vec<Alert>, u64), ServiceError> {
     let Stretch { filter, sort, first, count } = stretch;
     let size = u64::from(MAX_PAGE_SIZE);
@@ -31,14 +31,14 @@ pub async fn collect(alerts: &dyn Alerts, stretch: Stretch) -> Result<(Vec<Alert
         let before = known.replace(page.total).unwrap_or(page.total);
         end = end.saturating_add(page.total.saturating_sub(before));
         for (alert, row) in page.data.into_iter().zip(start..) {
-            // What comes in or goes meanwhile moves rows to another page.
+            // Alerts that come in or go meanwhile move rows to another page.
             let is_new = |id: AlertId| collected.iter().all(|known| known.id != id);
             if (first..end).contains(&row) && is_new(alert.id) {
                 collected.push(alert);
             }
         }
         if page.total < before && query.page.page > first / size {
-            // Where some have gone, those behind them have moved up into the page before.
+            // If some have gone, those behind them have moved up into the page before.
             query.page.page -= 1;
             continue;
         }

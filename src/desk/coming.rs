@@ -11,21 +11,21 @@ use super::known_answers::KnownAnswer;
 use crate::domain::time::from_iso;
 use crate::domain::{Alert, AlertId, Resolution};
 
-/// How far a coming decision is.
+/// Stage of a coming decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComingStage {
     /// Made; it has not left.
     Staged,
-    /// It left, and its answer is not here.
+    /// Sent, and its answer is not here.
     Sent,
-    /// Whether it arrived is not known.
+    /// Unconfirmed: it is not known whether it arrived.
     Unknown,
 }
 
 /// A decision in the journal that may still land.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComingDecision {
-    /// Its idempotency key.
+    /// Idempotency key.
     pub key: String,
     pub alert: JournalAlert,
     pub resolution: Resolution,
@@ -40,7 +40,7 @@ pub struct ComingDecisions {
     all: Vec<ComingDecision>,
     /// The keys of those that had not left when another one on their alert was recorded.
     overtaken: HashSet<String>,
-    /// What those decided, and on which alert, that do not come any more: more may be told of their alerts.
+    /// Alert and resolution of those that no longer come, by key: more may be told of their alerts.
     ended: HashMap<String, (AlertId, Resolution)>,
     /// The answers to alerts that decisions came to.
     answers: HashMap<AlertId, KnownAnswer>,
@@ -116,13 +116,13 @@ impl ComingDecisions {
         self.all.iter_mut().filter(|coming| coming.key == decision).for_each(|coming| coming.stage = stage);
     }
 
-    /// Whether another decision on its alert was recorded before this one left.
+    /// Returns whether another decision on its alert was recorded before this one was sent.
     pub fn is_overtaken(&self, key: &str) -> bool {
         self.overtaken.contains(key)
     }
 
-    /// Those that may still land while these consoles run. What one that is gone had not sent never leaves; whether
-    /// what it had sent arrived is not known.
+    /// Returns the decisions that may still be recorded while these consoles run. A decision not sent by a console that
+    /// is gone is never sent. One that it had sent is unconfirmed.
     pub fn while_live(&self, live: &HashSet<Uuid>) -> Vec<ComingDecision> {
         let stage = |coming: &ComingDecision| match coming.stage {
             stage if live.contains(&coming.session) => Some(stage),

@@ -41,7 +41,7 @@ pub(super) struct KeptDraft(#[serde(with = "DraftFile")] pub(super) Draft);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DraftsOfAlert {
     pub draft: Option<Draft>,
-    /// What another console had written, which the draft took the place of.
+    /// Draft of another console, in whose place this one was written.
     pub aside: Option<Draft>,
 }
 
@@ -76,7 +76,7 @@ impl Drafts {
         DeskFile::new(self.directory.join(format!("{alert}.aside.toml")))
     }
 
-    /// Everything that there is for an alert.
+    /// Returns all drafts of an alert.
     pub fn all(&self, alert: AlertId) -> Result<DraftsOfAlert, DeskError> {
         let aside = self.aside(alert).read::<KeptDraft>()?.map(|kept| kept.0);
         Ok(DraftsOfAlert { draft: self.get(alert)?, aside })
@@ -122,12 +122,12 @@ impl Drafts {
         self.aside(alert).remove()
     }
 
-    /// Which alerts have a draft.
+    /// Returns the alerts that have a draft.
     pub fn alerts(&self) -> Result<Vec<AlertId>, DeskError> {
         Ok(entries(&self.directory)?.into_iter().map(|(alert, _)| alert).collect())
     }
 
-    /// Drops the drafts of alerts that must have lapsed long ago; for the start of a session.
+    /// Drops the drafts beyond the retention, whose alerts must have expired long ago; for the start of a session.
     pub fn sweep(&self, now: SystemTime) -> Result<(), DeskError> {
         for (alert, written) in entries(&self.directory)? {
             if is_old(written, now) {
@@ -143,7 +143,7 @@ impl Drafts {
     }
 }
 
-/// Whether a file of drafts was written so long ago that it is dropped.
+/// Returns whether a file of drafts is beyond the retention.
 pub(super) fn is_old(written: Option<SystemTime>, now: SystemTime) -> bool {
     written.is_some_and(|written| now.duration_since(written).is_ok_and(|age| age > KEPT))
 }

@@ -35,7 +35,7 @@ pub trait AlertSink {
         Ok(())
     }
 
-    /// How many were taken.
+    /// Number of alerts that were taken.
     fn count(&self) -> u64;
 }
 
@@ -44,16 +44,16 @@ pub trait AlertSink {
 pub struct PageMark {
     pub page: u64,
     pub total: u64,
-    /// Whether the list can be gone on with behind it: it was read from its beginning in one go, and had not changed.
+    /// True where the list can be resumed behind it: it was read from its beginning in one go, and had not changed.
     pub steady: bool,
 }
 
-/// Why a list was not read to its end.
+/// Reason of a list that was not read to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ListReadError {
     #[error("{0}")]
     Service(ServiceError),
-    /// What was read could not be kept.
+    /// The alerts that were read could not be written.
     #[error("{0}")]
     Write(io::Error),
 }
@@ -93,7 +93,7 @@ pub async fn read_whole_list(
     }
 }
 
-/// How alerts are written as records.
+/// Format of alerts as records.
 #[derive(Clone)]
 pub struct AlertRecords {
     /// The columns of a CSV.
@@ -115,12 +115,12 @@ pub struct ExportRequest {
     pub hidden: HashSet<AlertId>,
 }
 
-/// Why there is no file, and how far it had come.
+/// Reason for which there is no file, and the progress until then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportFailure {
     pub why: String,
     pub written: u64,
-    /// How many the list has, as far as it was known.
+    /// Total of the list, as far as it was known.
     pub total: Option<u64>,
 }
 
@@ -129,7 +129,7 @@ struct Exporting<'e, P> {
     writer: RecordWriter<BufWriter<NamedTempFile>>,
     record: &'e (dyn Fn(&Alert) -> String + Send + Sync),
     hidden: HashSet<AlertId>,
-    /// How many were left out.
+    /// Number of alerts that were left out.
     left_out: u64,
     total: Option<u64>,
     progress: P,

@@ -19,9 +19,9 @@ pub use crate::domain::cause::directory_of;
 #[error("{}{}: {message}", path.display(), line.map_or(String::new(), |line| format!(", line {line}")))]
 pub struct DeskError {
     pub path: PathBuf,
-    /// Which line of it, counted from 1, where one is at fault.
+    /// Line of the file at fault, counted from 1.
     pub line: Option<usize>,
-    /// What is wrong, and what that means for the user.
+    /// Fault, and its consequence for the user.
     pub message: String,
 }
 
@@ -68,12 +68,12 @@ impl DeskFile {
         }
     }
 
-    /// What the file holds; `None` where there is none.
+    /// Reads and parses the file; `None` where there is none.
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, DeskError> {
         self.text()?.map(|text| self.parse(&text)).transpose()
     }
 
-    /// What a text of this file means.
+    /// Parses a text of this file.
     pub(super) fn parse<T: DeserializeOwned>(&self, text: &str) -> Result<T, DeskError> {
         toml::from_str(text).map_err(|error| self.wrong(text, error.span(), error.message()))
     }
@@ -153,8 +153,8 @@ pub(super) fn turn(path: &Path) -> io::Result<fs::File> {
     Ok(lock)
 }
 
-/// Moves what stands after the last line feed of a file of lines into one beside it (`journal.torn` of
-/// `journal.ndjson`): half a line, from a console that died while writing it.
+/// Moves the bytes after the last line feed of a file of lines into one beside it (`journal.torn` of `journal.ndjson`).
+/// They are half a line, from a console that died while writing it.
 pub(super) fn set_torn_line_aside(file: &mut fs::File, path: &Path) -> io::Result<()> {
     let length = file.seek(SeekFrom::End(0))?;
     if length == 0 {
@@ -185,18 +185,18 @@ pub(super) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     options
 }
 
-/// Opens a file that a command writes: one that it makes, or one of its own making that is there, which `is_ours` tells
-/// by its first bytes. No link is followed, and nobody else may read it. The error's words are fit for a user.
+/// Opens a file that a command writes: a new one, or one of its own making, which `is_ours` tells by its first bytes.
+/// No link is followed, and nobody else may read it. The error's words are fit for a user.
 ///
 /// # Errors
-/// What the system says; [`io::ErrorKind::AlreadyExists`] where something else is there, which is left as it is.
+/// When the system refuses it; [`io::ErrorKind::AlreadyExists`] where another file is there, which is left as it is.
 pub fn open_own(path: &Path, append: bool, is_ours: impl FnOnce(&[u8]) -> bool) -> io::Result<fs::File> {
     let is_there = |what: &str| {
         io::Error::new(io::ErrorKind::AlreadyExists, format!("{what}, and is left as it is: name another file"))
     };
     match path.symlink_metadata() {
         Ok(there) if there.is_symlink() => return Err(is_there("is a link")),
-        // What cannot be read back cannot be written over.
+        // A file that cannot be read back cannot be overwritten.
         Ok(there) if !there.is_file() && !there.is_dir() => return fs::OpenOptions::new().write(true).open(path),
         _ => {}
     }
@@ -213,7 +213,7 @@ pub fn open_own(path: &Path, append: bool, is_ours: impl FnOnce(&[u8]) -> bool) 
     Ok(file)
 }
 
-/// So much of a file tells whose it is.
+/// Number of first bytes that tell whose a file is.
 const FIRST_BYTES: u64 = 64;
 
 /// Returns whether a file begins in this way, or is torn within it.
@@ -221,11 +221,11 @@ pub fn begins_with(first: &[u8], beginning: &str) -> bool {
     first.iter().zip(beginning.as_bytes()).all(|(one, other)| one == other)
 }
 
-/// Writes a new file that is there whole or not at all, for its owner alone. One that is there already is never written
-/// over: that is [`io::ErrorKind::AlreadyExists`]. The error's words are fit for a user.
+/// Writes a new file that is there whole or not at all, for its owner alone. An existing file is never overwritten. The
+/// error's words are fit for a user.
 ///
 /// # Errors
-/// What the disk says, or the writer.
+/// [`io::ErrorKind::AlreadyExists`] where the file exists; else when the disk or the writer fails.
 pub fn write_new(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
     let is_there = || io::Error::new(io::ErrorKind::AlreadyExists, "a file of this name is there already");
     if path.symlink_metadata().is_ok() {

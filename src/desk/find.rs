@@ -1,5 +1,5 @@
-//! Full-text search from this desk: by the service itself where it can, else as far as the interface can be asked, by
-//! the orders of the shop, and by days, which no text says.
+//! Full-text search from this desk: by the service itself where it can, else as far as the interface can be asked.
+//! Orders of the shop and days, which no text names, are searched too.
 
 use std::cmp::Reverse;
 
@@ -23,31 +23,31 @@ const PAGES: u64 = 3;
 /// Words that are asked for, the longest ones: what has all words has these.
 const WORDS: usize = 4;
 
-/// What was found, best first, and what could not be searched.
+/// Alerts found, best first, and the limits of the search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FoundAlerts {
     pub alerts: Vec<Alert>,
-    /// In words, a sentence each; none where everything was searched.
+    /// Limits in words, a sentence each; none where everything was searched.
     pub limits: Vec<String>,
     /// The order of the shop that was asked for by its id, and what matches it.
     pub on_order: Option<FoundOnOrder>,
-    /// Those behind all others that are of a day which was typed.
+    /// Alerts found by the day that was typed; they stand behind all others.
     pub on_day: Vec<(AlertId, DayOf)>,
-    /// Whether the service was not reached, and only alerts that are held were looked through.
+    /// True where the service was not reached, and only loaded alerts were searched.
     pub only_held: bool,
 }
 
-/// What a day that was typed is to an alert.
+/// Relation of an alert to the day that was typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DayOf {
-    /// It was raised on that day.
+    /// The alert was raised on that day.
     Alert,
-    /// Its transaction is of that day.
+    /// The transaction is of that day.
     Transaction,
 }
 
 impl FoundAlerts {
-    /// What matches among alerts that are held, where the service is not reached.
+    /// Searches loaded alerts, where the service is not reached.
     pub fn among_held(query: &FindQuery, held: &[Alert], size: u32) -> Self {
         let alerts = among(query, held, size as usize).into_iter().cloned().collect();
         let looked = match held.len() {
@@ -75,7 +75,7 @@ impl FoundAlerts {
         if self.on_order.is_none() {
             all = among(query, &all, size as usize).into_iter().cloned().collect();
         } else {
-            // What an order alone matches has no grade: it stays behind whole values and before all else.
+            // A match by the order alone has no grade: it stays behind whole values and before all else.
             all.sort_by_cached_key(|alert| {
                 query.grade(alert).map_or(1, |grade| if grade == MatchGrade::Whole { 0 } else { 2 })
             });
@@ -89,14 +89,15 @@ impl FoundAlerts {
         Self { alerts: all, ..self }
     }
 
-    /// Why an alert was found that no field of its own matches: the order's id, and how sure the match is.
+    /// Returns the order by which an alert was found that no field of its own matches: its id, and the confidence of
+    /// the match.
     pub fn order_of(&self, id: AlertId) -> Option<(&str, MatchConfidence)> {
         let on_order = self.on_order.as_ref()?;
         let (_, confidence) = on_order.alerts.iter().find(|(alert, _)| *alert == id)?;
         Some((&on_order.order_id, *confidence))
     }
 
-    /// What a day that was typed is to an alert that was found by it.
+    /// Returns the relation of an alert to the day by which it was found.
     pub fn day_of(&self, id: AlertId) -> Option<DayOf> {
         self.on_day.iter().find(|(alert, _)| *alert == id).map(|(_, day)| *day)
     }
@@ -109,9 +110,8 @@ pub struct FoundOnOrder {
     pub alerts: Vec<(AlertId, MatchConfidence)>,
 }
 
-/// Full-text search by texts and by the orders of the shop; where a UTC day is typed, the alerts that were raised on
-/// it, and then those whose transaction is of it, come behind what has it in a text. No index of texts has days: lists
-/// are asked, where one is typed.
+/// Searches by texts and by the orders of the shop. Where a UTC day is typed, two groups follow: alerts raised on it,
+/// then alerts whose transaction is of it. No index of texts has days: lists are read for them.
 pub async fn find_everywhere(
     desk: Option<&Desk>,
     alerts: &dyn Alerts,
@@ -133,7 +133,7 @@ pub async fn find_everywhere(
         let sort = Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending };
         let listed = match list_in_some_order(alerts, &mut AlertQuery { filter, sort, page }).await {
             Ok(listed) => listed.data,
-            // What the texts say stays found.
+            // Alerts found by their texts stay found.
             Err(ServiceError::InvalidRequest(_)) => {
                 found.limits.push("this deployment does not list by day".to_owned());
                 break;
@@ -155,8 +155,8 @@ pub async fn find_everywhere(
     Ok(found)
 }
 
-/// Searches as [`find`] does; where one word is looked for and the desk knows an order of the shop by it, the alerts
-/// that the order matches come behind what is that word itself and before all else.
+/// Searches as [`find`] does, and by an order of the shop where the query is one word that names it. Alerts that the
+/// order matches come behind those that are that word itself, and before all others.
 async fn find_with_orders(
     desk: Option<&Desk>,
     alerts: &dyn Alerts,
@@ -206,7 +206,7 @@ fn order_named(desk: &Desk, word: &str) -> Result<Option<MerchantOrder>, DeskErr
     desk.orders()?.map_or(Ok(None), |orders| orders.named(word))
 }
 
-/// What alerts of an order's payment are looked for by: its transaction, its reference, its card and amount.
+/// Returns the queries for alerts of an order's payment: its transaction, its reference, its card and amount.
 fn facts_of(order: &MerchantOrder) -> Vec<FindQuery> {
     let amount = order.money().map(|money| money.plain_number()).or_else(|| Some(order.amount?.to_string()));
     let card = order.card_last_four.as_ref().zip(amount).map(|(digits, amount)| format!("{digits} {amount}"));
@@ -215,7 +215,7 @@ fn facts_of(order: &MerchantOrder) -> Vec<FindQuery> {
     facts.into_iter().flatten().filter_map(|facts| FindQuery::parse(&facts).ok()).collect()
 }
 
-/// Those of these alerts that the order matches and was not taken off.
+/// Returns those of these alerts that the order matches and was not unlinked from.
 fn matching(
     desk: &Desk,
     order: &MerchantOrder,

@@ -15,13 +15,13 @@ use crate::domain::AlertId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupDraft {
     pub id: Uuid,
-    /// Whether the alerts are those of a case; else they were marked.
+    /// True where the alerts are those of a case; else they were marked.
     pub case: bool,
     pub alerts: Vec<AlertId>,
-    /// Those of them that are left out by hand.
+    /// Alerts that are left out by hand.
     pub left_out: Vec<AlertId>,
     pub answer: Draft,
-    /// Whether a start has told of it already as it stands: the next one does not.
+    /// True where an earlier start has announced it as it stands: the next one does not.
     pub told: bool,
 }
 
@@ -87,7 +87,7 @@ impl GroupDrafts {
         self.file(id).remove()
     }
 
-    /// Drops the drafts whose alerts must have lapsed long ago; for the start of a session.
+    /// Drops the drafts beyond the retention, whose alerts must have expired long ago; for the start of a session.
     pub fn sweep(&self, now: SystemTime) -> Result<(), DeskError> {
         for (id, written) in entries(&self.directory)? {
             if is_old(written, now) {

@@ -15,17 +15,17 @@ const MOST_NOTIFICATIONS: usize = 1_000;
 /// The fate of a decision, as a step of the journal tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecisionFate {
-    /// Made; it leaves after its grace.
+    /// Queued: made, and sent after the undo time.
     Staged,
-    /// Taken back before it left.
+    /// Undone before it was sent.
     TakenBack,
-    /// It left, and its answer is not here.
+    /// Sent, and its answer is not here.
     Sent,
-    /// It could not be sent, and why; it waits.
+    /// Not sent, and why; it waits.
     NotSent(String),
     /// Recorded, with the alert's status.
     Recorded(String),
-    /// Its alert has the outcome that was meant, whether by it or by another, with the alert's status.
+    /// Outcome as decided, whether by it or by another, with the alert's status.
     AsDecided(String),
     /// Another decision was first, with the alert's status.
     Overtaken(String),
@@ -33,14 +33,14 @@ pub enum DecisionFate {
     Refused(String),
     /// Not recorded, and its alert has an outcome since by another decision, with the alert's status.
     Answered(String),
-    /// Whether it arrived is not known, and why.
+    /// Unconfirmed: it is not known whether it arrived; with the reason.
     Unknown(String),
-    /// Its console ended before it left.
+    /// Never sent: its console ended before.
     NeverLeft,
 }
 
 impl DecisionFate {
-    /// Its name where programs read it.
+    /// Name of the fate, where programs read it.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Staged => "staged",
@@ -84,7 +84,7 @@ impl DecisionFate {
         }
     }
 
-    /// Why it is so, where that was told.
+    /// Returns the reason, where one was told.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::NotSent(why) | Self::Refused(why) | Self::Unknown(why) => Some(why),
@@ -92,7 +92,7 @@ impl DecisionFate {
         }
     }
 
-    /// Whether somebody has to see to it: it failed, or it is not known whether it did.
+    /// Returns whether a person has to see to it: it failed, or it is not known whether it did.
     pub fn is_open(&self) -> bool {
         matches!(self, Self::NotSent(_) | Self::Refused(_) | Self::Unknown(_) | Self::NeverLeft)
     }
@@ -101,43 +101,43 @@ impl DecisionFate {
 /// The record of a decision: all that the journal says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionRecord {
-    /// Its idempotency key.
+    /// Idempotency key.
     pub key: String,
     pub said: JournalDecision,
     /// The profile or deployment it was made on.
     pub place: String,
     /// The console it was made at.
     pub session: Uuid,
-    /// Who made it, where that was written down; at whose console it was, where a rule staged it.
+    /// Name of the person who made it, where it was recorded. Where a rule staged it, it is the person at that console.
     pub user: Option<String>,
     /// The rule that staged it.
     pub rule: Option<String>,
     /// The run that it is part of.
     pub together: Option<JournalRun>,
     pub made_at: Timestamp,
-    /// Its steps in their order; the first is the making.
+    /// Steps in their order; the first is the making.
     pub steps: Vec<(Timestamp, DecisionFate)>,
-    /// Why duplicates could not be looked for again right before it left, where that was so.
+    /// Reason for which duplicates could not be looked for again right before it was sent.
     pub unlooked: Option<String>,
-    /// Who said that it is recorded, where a person did: a name, or empty where none was written down.
+    /// Name of the person who said that it is recorded, where one did; empty where none was written down.
     pub settled_by: Option<String>,
-    /// Whether somebody has seen to it after it failed.
+    /// True where a person has dismissed it after it failed.
     pub dismissed: bool,
 }
 
 impl DecisionRecord {
-    /// On whose word it is known that it is recorded, where a person said it: `on ada's word`.
+    /// Names the person on whose word it is known to be recorded: `on ada's word`.
     pub fn on_whose_word(&self) -> Option<String> {
         let by = self.settled_by.as_deref().filter(|_| matches!(self.fate(), DecisionFate::Recorded(_)))?;
         Some(if by.is_empty() { "on a person's word".to_owned() } else { format!("on {by}'s word") })
     }
 
-    /// What became of it so far, and since when.
+    /// Returns its latest fate, and the time since which it is so.
     pub fn last(&self) -> (Timestamp, &DecisionFate) {
         self.steps.last().map_or((self.made_at, &DecisionFate::Staged), |(at, fate)| (*at, fate))
     }
 
-    /// Its steps, but for a sending that did not come about: the journal has it before it is tried.
+    /// Returns the steps, but for a sending that did not come about: the journal has it before the attempt.
     pub fn happened(&self) -> impl Iterator<Item = &(Timestamp, DecisionFate)> {
         let is_not_sent = |at: usize| matches!(self.steps.get(at), Some((_, DecisionFate::NotSent(_))));
         self.steps
@@ -147,12 +147,12 @@ impl DecisionRecord {
             .map(|(_, step)| step)
     }
 
-    /// What became of it so far.
+    /// Returns its latest fate.
     pub fn fate(&self) -> &DecisionFate {
         self.last().1
     }
 
-    /// When it left last; `None` where it never did.
+    /// Returns the time at which it was last sent; `None` where it never was.
     pub fn sent_at(&self) -> Option<Timestamp> {
         self.steps.iter().rev().find(|(_, fate)| *fate == DecisionFate::Sent).map(|(at, _)| *at)
     }
@@ -182,7 +182,7 @@ pub struct History {
     by_alert: HashMap<AlertId, Vec<usize>>,
     /// The decisions of each run, by the key of its first one.
     runs: HashMap<String, Vec<usize>>,
-    /// Those whose results somebody has seen, by the same key.
+    /// Dismissed runs, by the same key.
     dismissed_runs: HashSet<String>,
     notifications: VecDeque<NotificationRecord>,
 }
@@ -299,7 +299,7 @@ impl History {
         self.records.get(*self.by_key.get(key)?)
     }
 
-    /// Whether a decision was ever made on an alert, whatever became of it.
+    /// Returns whether a decision was ever made on an alert, whatever its fate.
     pub fn has_decided(&self, alert: AlertId) -> bool {
         self.by_alert.contains_key(&alert)
     }
@@ -312,18 +312,17 @@ impl History {
         latest.filter(|latest| latest.key != record.key)
     }
 
-    /// Whether there is such a one.
+    /// Returns whether [`later_than`](Self::later_than) finds one.
     pub fn is_superseded(&self, record: &DecisionRecord) -> bool {
         self.later_than(record).is_some()
     }
 
-    /// The decisions of a run, by the key of its first one, in the order in which the journal has them: as many as are
-    /// known.
+    /// Returns the known decisions of a run, by the key of its first one, in the order of the journal.
     pub fn run(&self, first: &str) -> impl ExactSizeIterator<Item = &DecisionRecord> {
         self.runs.get(first).map_or(&[][..], Vec::as_slice).iter().map(|index| &self.records[*index])
     }
 
-    /// Whether somebody has seen what became of a run, by the key of its first decision.
+    /// Returns whether a person has dismissed the results of a run, by the key of its first decision.
     pub fn is_run_dismissed(&self, first: &str) -> bool {
         self.dismissed_runs.contains(first)
     }
@@ -338,8 +337,8 @@ impl History {
         self.on(alert).max_by_key(|record| record.made_at)
     }
 
-    /// The decision by which this desk knows that an alert has its outcome, whatever a list says: its own that was
-    /// recorded, else one that another was faster than.
+    /// Returns the decision by which this desk knows that an alert has its outcome, whatever a list says. It is one of
+    /// its own that was recorded, else one that another was faster than.
     pub fn answered_on(&self, alert: AlertId) -> Option<&DecisionRecord> {
         let weight = |record: &&DecisionRecord| (matches!(record.fate(), DecisionFate::Recorded(_)), record.last().0);
         self.on(alert).filter(|record| record.fate().status().is_some()).max_by_key(weight)

@@ -1,4 +1,4 @@
-//! What became of a decision: it is sent once, and its alert is polled where no answer comes.
+//! The fate of a decision: it is sent once, and its alert is polled where no answer comes.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use crate::domain::time::Clock;
 use crate::domain::{Alert, AlertId, Timestamp, redact};
 use crate::service::{Alerts, Attempts, ResolveRequest, ServiceError};
 
-/// How a decision that was sent came to be the outcome of its alert.
+/// Way in which a decision that was sent came to be the outcome of its alert.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Landing {
-    /// It is recorded: its answer says so.
+    /// Recorded: its answer says so.
     Recorded(Alert),
     /// The alert was found answered as was decided; by whom is not known.
     AsDecided(Alert),
@@ -35,7 +35,7 @@ impl Landing {
     }
 }
 
-/// What became of a decision, by the error that came in place of its answer.
+/// Returns the fate of a decision by the error that came in place of its answer.
 pub fn fate_by_error(error: &ServiceError) -> DecisionFate {
     match error {
         ServiceError::AlreadyResolved(alert) => DecisionFate::Overtaken(alert.status.to_string()),
@@ -52,7 +52,7 @@ pub fn fate_by_error(error: &ServiceError) -> DecisionFate {
     }
 }
 
-/// Why the network did not take a decision, what tells one failure from the other first.
+/// Shortens the reason for which the network declined a decision, so that the kind of failure comes first.
 fn declined(why: &str) -> String {
     let said = [
         ("it refused: ", "network refused"),
@@ -83,8 +83,8 @@ pub async fn look_up(alerts: &dyn Alerts, attempts: Option<&dyn Attempts>, id: A
 /// Sends a decision once, at this moment by our clock.
 ///
 /// # Errors
-/// [`ServiceError::AlreadyResolved`] where another decision has landed. An outcome that was there already and is what
-/// was meant may be ours, sent twice by something on the way, or another's: that is told.
+/// [`ServiceError::AlreadyResolved`] where another decision was recorded first. An earlier outcome that equals this
+/// decision may be ours, sent twice by something on the way, or another's: that is told.
 pub async fn send(
     alerts: &dyn Alerts,
     id: AlertId,
@@ -105,11 +105,10 @@ pub async fn send(
     }
 }
 
-/// Sends a decision once and, where its answer does not come, polls the alert after each of these gaps for what became
-/// of it.
+/// Sends a decision once and, where its answer does not come, polls the alert for its fate after each of these gaps.
 ///
 /// # Errors
-/// Those of [`send`], and [`ServiceError::Indeterminate`] where nothing has landed so far.
+/// Those of [`send`], and [`ServiceError::Indeterminate`] where no decision is recorded so far.
 pub async fn resolve(
     alerts: &dyn Alerts,
     id: AlertId,

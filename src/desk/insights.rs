@@ -1,5 +1,5 @@
-//! Insights from this desk: by the service itself where it can, else from what can be read of its lists within a bound,
-//! which is said.
+//! Insights from this desk: by the service itself where it can, else from its lists. These are read within a bound,
+//! which is told.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ const PAGES: u64 = 10;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundInsights {
     pub insights: Insights,
-    /// Whether what monitoring programmes may count is known.
+    /// True where the counts of monitoring programmes are known.
     pub knows_monitored: bool,
     /// None where everything was counted.
     pub limits: Vec<InsightLimit>,
@@ -28,22 +28,22 @@ pub struct FoundInsights {
 /// A limit of what could be counted, and so of the figures that rest on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InsightLimit {
-    /// Of what waits so many were read: those that lapse first, or the first ones of the list.
+    /// Open alerts, of which so many were read: those due first, or the first ones of the list.
     Waiting { read: u64, total: u64, in_order: bool },
-    /// Of all alerts so many were read: the newest, or the first ones of the list.
+    /// All alerts, of which so many were read: the newest, or the first ones of the list.
     Past { read: u64, total: u64, in_order: bool },
     /// Deadlines are told in whole hours.
     WholeHours,
-    /// This month has so many alerts, more than can be read.
+    /// Alerts of this month, more than can be read.
     Month { total: u64 },
 }
 
-/// What this desk knows besides any service: when it recorded decisions, and the sales that were entered.
+/// Figures that this desk alone has: when it recorded decisions, and the sales that were entered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeskFigures {
     pub recorded: Vec<Timestamp>,
     pub sales: Vec<SalesCount>,
-    /// What could not be read, in words.
+    /// Errors of reading, in words.
     pub troubles: Vec<String>,
 }
 
@@ -93,7 +93,7 @@ pub async fn insights(
     Ok(FoundInsights { insights: found, knows_monitored, limits })
 }
 
-/// What programmes may count this month, where all of the month can be read.
+/// Counts what programmes may count this month, where all of the month can be read.
 async fn monitored(
     alerts: &dyn Alerts,
     now: Timestamp,
@@ -113,7 +113,7 @@ async fn monitored(
 struct Part {
     data: Vec<Alert>,
     total: u64,
-    /// Whether it is in the order that was asked for.
+    /// True where it is in the order that was asked for.
     in_order: bool,
 }
 

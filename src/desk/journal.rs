@@ -20,7 +20,7 @@ use crate::domain::{Alert, AlertId, Timestamp};
 /// Retention of the journal's lines.
 const KEPT: Duration = Duration::days(90);
 
-/// What earlier consoles had begun when they ended without finishing it.
+/// Work that earlier consoles had begun and not finished when they ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leftovers {
     /// Decisions that were made and did not leave, the oldest first.
@@ -29,12 +29,12 @@ pub struct Leftovers {
     pub unanswered: Vec<LeftDecision>,
     /// Alerts with text in a form that was open.
     pub texts: Vec<JournalAlert>,
-    /// What was lost with the last of them, in words.
+    /// Texts and choices that were lost with the last of them, in words.
     pub lost: Vec<String>,
 }
 
 impl Leftovers {
-    /// Whether there is nothing to tell.
+    /// Returns whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
         self.unsent.is_empty() && self.unanswered.is_empty() && self.texts.is_empty() && self.lost.is_empty()
     }
@@ -48,7 +48,7 @@ pub struct Journal {
     place: String,
     user: Option<String>,
     clock: SharedClock,
-    /// What may still land, and up to where it was read.
+    /// Decisions that may still be recorded, and the position up to which they were read.
     coming: ComingReader,
     /// Locked for as long as this console lives; none where nothing can be written.
     _alive: Option<Arc<File>>,
@@ -61,8 +61,8 @@ impl std::fmt::Debug for Journal {
 }
 
 impl Journal {
-    /// Opens the journal for a console on this place: a torn last line is set aside, lines beyond the retention are
-    /// pruned, and what earlier consoles on this place left unfinished is found.
+    /// Opens the journal for a console on this place. A torn last line is set aside, and lines beyond the retention are
+    /// pruned. Returns what earlier consoles on this place left unfinished.
     pub(super) fn open(
         directory: &Path,
         place: &str,
@@ -140,7 +140,7 @@ impl Journal {
         Self { directory, session, place, user, clock, coming, _alive: None }
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub(super) fn path(&self) -> PathBuf {
         path(&self.directory)
     }
@@ -155,8 +155,8 @@ impl Journal {
         &self.place
     }
 
-    /// What was written from a mark on, by whichever console; which decisions of others may still land, and which never
-    /// leave.
+    /// Reads the entries of every console from a mark on. It tells which decisions of others may still be recorded, and
+    /// which are never sent.
     pub fn read(&self, from: &JournalMark) -> Result<JournalPart, DeskError> {
         let (mut coming, unsent) = self
             .coming
@@ -175,8 +175,8 @@ impl Journal {
         Ok((self.coming()?, self.coming.is_overtaken(key)))
     }
 
-    /// An alert with the outcome that a decision on it came to, where the alert shows none; as the journal was read
-    /// last for what may still land.
+    /// Returns an alert with the outcome that a decision on it came to, where the alert shows none. The journal counts
+    /// as it was last read.
     pub fn as_answered(&self, alert: &Alert) -> Alert {
         self.coming.as_answered(alert)
     }
@@ -256,7 +256,7 @@ impl Journal {
         replace(&self.directory, &self.path(), kept.concat())
     }
 
-    /// What consoles on this place that are gone left unfinished.
+    /// Finds the unfinished work of consoles on this place that are gone.
     fn leftovers(&self, entries: impl Iterator<Item = JournalEntry>) -> Leftovers {
         let mut alive: HashMap<Uuid, bool> = HashMap::new();
         let mut lives = |session| *alive.entry(session).or_insert_with(|| self.is_alive(session));
@@ -286,7 +286,7 @@ impl Journal {
         Leftovers { unsent, unanswered, texts, lost }
     }
 
-    /// Whether the console that wrote under this number still runs: it holds the lock on its own file.
+    /// Returns whether the console that wrote under this number still runs: it holds the lock on its own file.
     fn is_alive(&self, session: Uuid) -> bool {
         session == self.session || is_locked(&session_path(&self.directory, session))
     }
@@ -307,7 +307,7 @@ impl Journal {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JournalMark {
     offset: u64,
-    /// How many lines stand before it.
+    /// Number of lines before it.
     lines: usize,
     last: Vec<u8>,
 }
@@ -318,18 +318,18 @@ pub struct JournalPart {
     pub entries: Vec<JournalEntry>,
     /// The lines that cannot be read, by their numbers in the file, from 1: what they tell is not known.
     pub unreadable: Vec<usize>,
-    /// Where it ends.
+    /// Mark of its end.
     pub mark: JournalMark,
-    /// Whether it begins at the first line, whatever the mark said: lines before it were pruned.
+    /// True where it begins at the first line, whatever the mark said: lines before it were pruned.
     pub anew: bool,
     /// The decisions of other consoles that may still land, by the whole of the journal.
     pub coming: Vec<ComingDecision>,
-    /// Those of consoles that are gone which never leave, by the whole of it.
+    /// Decisions of consoles that are gone which are never sent, by the whole of it.
     pub unsent: Vec<LeftDecision>,
 }
 
-/// What was written into the journal of a desk from a mark on; the default mark is its beginning. Lines that cannot be
-/// read are told by their numbers; one that is not whole yet is left out.
+/// Reads the entries of a desk's journal from a mark on; the default mark is its beginning. Lines that cannot be read
+/// are told by their numbers; an incomplete last line is left out.
 pub fn read_from(directory: &Path, from: &JournalMark) -> Result<JournalPart, DeskError> {
     let read = || -> io::Result<JournalPart> {
         let mut file = match File::open(path(directory)) {
@@ -377,7 +377,7 @@ pub fn read_whole(directory: &Path) -> Result<JournalPart, DeskError> {
     Ok(JournalPart { unsent: known.unsent(None), ..part })
 }
 
-/// What is known of the decisions in a journal, and up to where it was read for that.
+/// Decisions known from a journal, and the mark up to which it was read.
 #[derive(Debug, Default)]
 struct KnownDesk {
     mark: JournalMark,
@@ -417,12 +417,13 @@ impl KnownDesk {
 pub struct ComingReader(Arc<Mutex<KnownDesk>>);
 
 impl ComingReader {
-    /// Those in the journal of a desk that may still land, of whichever console, in the order in which they were made.
+    /// Reads the decisions in the journal of a desk that may still be recorded. They are of every console, in the order
+    /// in which they were made.
     pub fn read(&self, directory: &Path) -> Result<Vec<ComingDecision>, DeskError> {
         self.known(directory, |known| known.coming.while_live(&known.live))
     }
 
-    /// What is known by now, as it is asked for.
+    /// Reads on, and answers from the known decisions.
     fn known<T>(&self, directory: &Path, ask: impl FnOnce(&KnownDesk) -> T) -> Result<T, DeskError> {
         let mut known = self.lock();
         known.read_on(directory)?;
@@ -435,7 +436,8 @@ impl ComingReader {
         self.lock().coming.as_answered(alert).into_owned()
     }
 
-    /// Whether another decision on its alert was recorded before this one left, as the journal was read last.
+    /// Returns whether another decision on its alert was recorded before this one was sent, as the journal was read
+    /// last.
     fn is_overtaken(&self, key: &str) -> bool {
         self.lock().coming.is_overtaken(key)
     }
@@ -451,7 +453,7 @@ fn live_sessions(directory: &Path) -> HashSet<Uuid> {
     files.filter(|path| is_locked(path)).filter_map(|path| path.file_name()?.to_str()?.parse().ok()).collect()
 }
 
-/// Whether a journal still is what it was up to a mark.
+/// Checks that a journal is unchanged up to a mark.
 fn holds(file: &mut File, mark: &JournalMark) -> io::Result<bool> {
     let JournalMark { offset, last, .. } = mark;
     let before = last.len() as u64 + 1;
@@ -467,7 +469,7 @@ fn holds(file: &mut File, mark: &JournalMark) -> io::Result<bool> {
 /// The journal's file in the directory of a desk.
 pub const FILE: &str = "journal.ndjson";
 
-/// Whether an entry is beyond the retention.
+/// Returns whether an entry is beyond the retention.
 fn is_old(entry: &JournalEntry, now: Timestamp) -> bool {
     from_iso(&entry.at).is_some_and(|at| now - at > KEPT)
 }
@@ -484,7 +486,7 @@ fn is_locked(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
 }
 
-/// That the journal cannot be `read` or `written`.
+/// Error of a journal that cannot be `read` or `written`.
 fn failed(directory: &Path, done: &str, error: &io::Error) -> DeskError {
     DeskError::failed(&path(directory), &format!("cannot be {done}"), error)
 }

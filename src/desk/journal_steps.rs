@@ -1,5 +1,4 @@
-//! The steps of the desk journal: what a line of it says of a decision, of a text in a form or of what somebody was
-//! told.
+//! The steps of the desk journal: a line's statement about a decision, a text in a form, or a notification.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -40,7 +39,7 @@ impl From<&Alert> for JournalAlert {
     }
 }
 
-/// What the keys of decisions begin with that a command sent.
+/// Prefix of the keys of decisions that a command sent.
 const OF_COMMANDS: &str = "command-";
 
 /// A new idempotency key of a decision, by which the journal knows it.
@@ -53,7 +52,7 @@ pub fn new_command_key() -> String {
     format!("{OF_COMMANDS}{}", Uuid::now_v7())
 }
 
-/// Whether a decision is one that a command sent, by its key.
+/// Returns whether a command sent the decision of this key.
 pub fn is_of_command(key: &str) -> bool {
     key.starts_with(OF_COMMANDS)
 }
@@ -63,7 +62,7 @@ pub fn is_of_command(key: &str) -> bool {
 #[serde(rename_all = "camelCase")]
 pub struct JournalDecision {
     pub alert: JournalAlert,
-    /// Whether it is given in the older dialect's words.
+    /// True where it is in the words of the older dialect.
     #[serde(default)]
     pub older: bool,
     pub refunded: String,
@@ -76,7 +75,7 @@ pub struct JournalDecision {
 }
 
 impl JournalDecision {
-    /// What is written of a decision on an alert.
+    /// Builds the entry of a decision on an alert.
     pub fn of(alert: &Alert, resolution: &Resolution) -> Self {
         let ResolutionParts { refunded, resolution: word, amount_stopped, comments } = resolution.to_parts();
         let older = matches!(resolution, Resolution::Older { .. });
@@ -90,7 +89,7 @@ impl JournalDecision {
         }
     }
 
-    /// What a form is filled in with to make it again.
+    /// Returns the draft that fills a form in to make it again.
     pub fn draft(&self) -> Draft {
         let Self { refunded, resolution, amount_stopped, comments, .. } = self.clone();
         Draft { refunded: Some(refunded), resolution, amount_stopped, comments }
@@ -114,7 +113,7 @@ impl JournalDecision {
 pub struct JournalRun {
     /// The idempotency key of its first decision.
     pub first: String,
-    /// From where its alerts were chosen, in words: `the view Open`; `None` where they are the case of one payment.
+    /// Origin of its alerts, in words: `the view Open`; `None` where they are the case of one payment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
 }
@@ -137,27 +136,27 @@ pub enum JournalStep {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         together: Option<JournalRun>,
     },
-    /// It was taken back before it left.
+    /// Undone before it was sent.
     TakenBack { decision: String },
-    /// It leaves now.
+    /// Sending begins.
     Sent { decision: String },
-    /// It could not be sent, which is certain; it waits.
+    /// Certainly not sent; it waits.
     NotSent { decision: String, why: String },
-    /// Why duplicates could not be looked for again right before it left.
+    /// Reason for which duplicates could not be looked for again right before it was sent.
     Unlooked { decision: String, why: String },
     /// A person said that the network took it: its next step, that it is recorded, rests on that.
     Settled { decision: String },
-    /// It is recorded.
+    /// Recorded.
     Recorded { decision: String, status: String },
-    /// Its alert was found answered as it says; whether by it is not known.
+    /// Alert found answered as it says; it is not known whether by it.
     AsDecided { decision: String, status: String },
     /// Another decision was first.
     Overtaken { decision: String, status: String },
-    /// It is certain that it was not recorded.
+    /// Certainly not recorded.
     Refused { decision: String, why: String },
-    /// It was not recorded, and its alert was found answered since, by another decision.
+    /// Not recorded, and its alert was found answered since, by another decision.
     Answered { decision: String, status: String },
-    /// Whether it arrived is not known.
+    /// Unconfirmed: it is not known whether it arrived.
     Unknown { decision: String, why: String },
     /// Text stands in an open form.
     Typing { alert: JournalAlert },
@@ -166,26 +165,26 @@ pub enum JournalStep {
         #[serde(with = "id")]
         alert: AlertId,
     },
-    /// At a later start it was read that this decision did not leave.
+    /// Read at a later start that this decision was not sent.
     Read { decision: String },
-    /// Somebody has seen to a decision that failed: it calls for nobody any more.
+    /// Dismissed by a person after it failed: it calls for nobody any more.
     Dismissed {
         decision: String,
-        /// Whether that is taken back: it calls for somebody again.
+        /// True where that is taken back: it calls for a person again.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         taken_back: bool,
     },
-    /// Somebody has seen what became of the decisions of a run: its results are not shown any more.
+    /// Results of a run dismissed by a person: they are not shown any more.
     RunDismissed {
         /// The key of its first decision.
         run: String,
     },
-    /// Somebody was told something.
+    /// Notification of the person at the console.
     Notified {
         /// `good`, `note`, `bad`, or `lost` at the end of a console.
         tone: String,
         words: String,
-        /// What it was about.
+        /// Alert that it was about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         alert: Option<JournalAlert>,
         /// The decision whose own steps say the same.
@@ -198,7 +197,7 @@ pub enum JournalStep {
 const LOST: &str = "lost";
 
 impl JournalStep {
-    /// That something was typed or chosen that ended with the console.
+    /// Reports text or a choice that was lost with the console.
     pub fn lost(what: &str) -> Self {
         Self::Notified {
             tone: LOST.to_owned(),
@@ -213,7 +212,7 @@ impl JournalStep {
         if let Self::Notified { tone, words, .. } = self { Some(words.as_str()).filter(|_| tone == LOST) } else { None }
     }
 
-    /// Whether it has to be on the disk before anything else is done. What somebody was told may be lost with the
+    /// Returns whether it has to be on the disk before anything else is done. Notifications may be lost with the
     /// machine.
     pub(super) fn is_binding(&self) -> bool {
         !matches!(self, Self::Notified { .. })
@@ -249,13 +248,13 @@ impl JournalStep {
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalEntry {
-    /// When, in UTC.
+    /// Time of the entry, in UTC.
     pub at: String,
     /// The console that wrote it, or the command.
     pub session: Uuid,
     /// The profile or deployment that it worked on.
     pub place: String,
-    /// Who sat there, where it was said.
+    /// Name of the person at the console, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     #[serde(flatten)]

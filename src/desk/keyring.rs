@@ -15,19 +15,19 @@ use crate::domain::Secret;
 /// The service that avert's entries are kept under.
 const SERVICE: &str = "avert";
 
-/// How long a keyring may take to answer. One that is locked waits for a person, who may not be there.
+/// Longest wait for a keyring. One that is locked waits for a person, who may not be there.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Why the keyring cannot be used. The words are fit for a user.
+/// Reason of a keyring that cannot be used. The words are fit for a user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringError {
-    /// There is none on this machine, or none in this session.
+    /// No keyring on this machine, or none in this session.
     #[error("there is no system keyring here ({0})")]
     Absent(String),
-    /// It is there and gives nothing out.
+    /// A keyring that gives nothing out.
     #[error("the system keyring is locked or refuses: {0}")]
     Locked(String),
-    /// It was asked and did not answer.
+    /// A keyring that did not answer.
     #[error("the system keyring does not answer within {} s: it is probably locked", PATIENCE.as_secs())]
     Silent,
 }
@@ -69,7 +69,7 @@ fn ask<T: Send + 'static>(
     answered.recv_timeout(PATIENCE).unwrap_or(Err(KeyringError::Silent))
 }
 
-/// What the keyring says, without what it holds.
+/// Returns the keyring's own words, without the secret that it holds.
 fn reason(error: &Error) -> String {
     match error {
         Error::PlatformFailure(cause) | Error::NoStorageAccess(cause) => cause.to_string(),

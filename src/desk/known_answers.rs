@@ -12,16 +12,16 @@ use crate::domain::{Alert, AlertId, AlertStatus, Amount, OutcomeId, Resolution, 
 /// The answer to an alert, as far as the journal tells it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownAnswer {
-    /// What was answered; `None` where another answered, and all that is known is the status that it led to.
+    /// Resolution that was given; `None` where another answered, and only the status that it led to is known.
     said: Option<Resolution>,
     status: AlertStatus,
-    /// When, where that is known.
+    /// Time of the answer, where it is known.
     at: Option<Timestamp>,
 }
 
 impl KnownAnswer {
-    /// The answer that a decision's fate tells of, known since that moment; none where it tells of none, or not of the
-    /// money: another's answer in the older dialect may be a refund whatever it led to.
+    /// Builds the answer that a decision's fate tells of, known since that moment. `None` where it tells of none, or
+    /// not of the money. Another's answer in the older dialect may be a refund whatever status it led to.
     pub fn of(said: Option<&Resolution>, fate: &DecisionFate, at: Timestamp) -> Option<Self> {
         let status = AlertStatus::parse(fate.status()?);
         let is_older = matches!(said, None | Some(Resolution::Older { .. }));
@@ -32,7 +32,7 @@ impl KnownAnswer {
         Some(Self { said, status, at: matches!(fate, DecisionFate::Recorded(_)).then_some(at) })
     }
 
-    /// Whether it was recorded by the desk itself.
+    /// Returns whether it was recorded by the desk itself.
     fn is_own(&self) -> bool {
         self.at.is_some()
     }
@@ -51,7 +51,8 @@ impl KnownAnswer {
         Cow::Owned(answered)
     }
 
-    /// What it did to the alert. Of another's answer the status tells: in the current dialect only a refund resolves.
+    /// Returns its effect on the alert. The status tells it for another's answer: in the current dialect only a refund
+    /// resolves.
     fn verdict(&self) -> Verdict {
         let is_refund = matches!(self.status, AlertStatus::Refunded | AlertStatus::Resolved);
         self.said.as_ref().map_or_else(

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layout {
-    /// Which screen was open, by its name.
+    /// Name of the screen that was open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screen: Option<String>,
     /// The day when that was, where the analyst is: `2026-03-10`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day: Option<String>,
-    /// Which view was chosen, by its name, built in or one's own.
+    /// Name of the view that was chosen, built in or saved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub view: Option<String>,
     /// The query as it stood, where it was no longer the view's own.
@@ -21,10 +21,10 @@ pub struct Layout {
     /// Share of the width that the list has beside the detail, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divider: Option<u8>,
-    /// Whether the journal stood beside the screen.
+    /// True where the journal stood beside the screen.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub journal: bool,
-    /// What was chosen in the palette, by its names, the last first.
+    /// Names of choices in the palette, the last first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recent: Vec<String>,
     /// The columns of the list in their order; empty means the usual ones.
@@ -35,9 +35,9 @@ pub struct Layout {
 /// A column of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnLayout {
-    /// Which, by its name.
+    /// Name of the column.
     pub name: String,
-    /// Its width in cells, where it was set by hand.
+    /// Width in cells, where it was set by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<u16>,
 }

@@ -1,10 +1,10 @@
-//! What belongs to this workstation and to no service: saved views, drafts, notes, snoozes, the state of the screen,
-//! the journal of what was decided here, profiles of deployments with their credentials, the orders of the shop, and
-//! finding out what became of a decision that was sent.
+//! State that belongs to this workstation and to no service. It is saved views, drafts, notes, snoozes, the layout of
+//! the screen, and the journal of decisions made here. It is also profiles of deployments with their credentials, the
+//! orders of the shop, and the fate of decisions that were sent.
 //!
-//! Everything that is kept, but the journal, the notes, the orders and what the system's keyring holds, is a TOML file,
-//! readable by its owner only, replaced in one step. A file that cannot be read is reported with its line and kept:
-//! nothing here ever overwrites what it could not read.
+//! Most of it is kept in TOML files, readable by their owner only and replaced in one step. The journal, the notes, the
+//! orders and the secrets in the system's keyring are not. A file that cannot be read is reported with its line and
+//! kept: nothing here ever overwrites what it could not read.
 
 extern crate self as desk;
 
@@ -83,9 +83,9 @@ use crate::domain::{Alert, OrderAdvice};
 pub struct Desk {
     directory: PathBuf,
     journal: Option<Journal>,
-    /// Whose orders are meant, where the desk has those of several organizations.
+    /// Owner of the orders that are meant, where the desk has those of several organizations.
     order_owner: Option<OrderOwner>,
-    /// Whether its files can be read and nothing can be written.
+    /// True where its files can be read and nothing can be written.
     only_read: bool,
 }
 
@@ -113,7 +113,7 @@ impl Desk {
         file::try_writing(&self.directory)
     }
 
-    /// Whether its files can be read and nothing can be written.
+    /// Returns whether its files can be read and nothing can be written.
     pub fn is_only_read(&self) -> bool {
         self.only_read
     }
@@ -140,7 +140,7 @@ impl Desk {
         self.journal.as_ref()
     }
 
-    /// Where the desk is.
+    /// Directory of the desk.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -170,7 +170,7 @@ impl Desk {
         Notes::new(&self.directory)
     }
 
-    /// The alerts that are put aside.
+    /// The snoozed alerts.
     pub fn snoozes(&self) -> Snoozes {
         Snoozes::new(DeskFile::new(self.directory.join("snoozed.toml")))
     }
@@ -180,8 +180,8 @@ impl Desk {
         SalesCounts::new(DeskFile::new(self.directory.join("sales.toml")))
     }
 
-    /// When consoles of this desk recorded decisions on the place whose journal is open, of the newest ones; and the
-    /// sales that were entered.
+    /// Returns the sales that were entered, and when consoles of this desk recorded the newest decisions on the place
+    /// whose journal is open.
     pub fn figures(&self) -> DeskFigures {
         let mut figures = DeskFigures::default();
         let recorded = self
@@ -199,7 +199,7 @@ impl Desk {
         figures
     }
 
-    /// The orders of the shop; none where none were ever brought in.
+    /// The orders of the shop; none where none were ever imported.
     pub fn orders(&self) -> Result<Option<OrderDatabase>, DeskError> {
         OrderDatabase::at(self.order_file()?)?.map(|orders| self.claimed(orders)).transpose()
     }

@@ -5,7 +5,8 @@ use toml_edit::{DocumentMut, Item, TableLike};
 /// Some editors put it before a text.
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
-/// What was made of a text, in its form: with its byte order mark and its line ends, which the parser makes line feeds.
+/// Returns the edited text in the form of the original: its byte order mark and its line ends, which the parser makes
+/// line feeds.
 pub fn in_form_of(text: &str, made: &str) -> String {
     let (lines, with_return) = (text.matches('\n').count(), text.matches("\r\n").count());
     let made = made.trim_start_matches(BYTE_ORDER_MARK);
@@ -34,7 +35,7 @@ fn merge_lines(text: &str, wanted: &str) -> String {
     if says(&merged).is_some_and(|merged| Some(merged) == says(wanted)) { merged } else { format!("{head}{wanted}") }
 }
 
-/// How long the head of a file is: comments with a blank line behind them, which belong to nothing below.
+/// Returns the length of a file's head in bytes: comments with a blank line behind them, which belong to nothing below.
 fn head_of(text: &str) -> usize {
     let is_comment = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
     let mut head = 0;
@@ -84,7 +85,7 @@ fn merge_item(old: &mut Item, new: &Item) {
     match (old.as_value_mut(), new.as_value()) {
         (Some(old), Some(new)) => {
             if told(old).is_none_or(|old| Some(old) != told(new)) {
-                // What stands around the value, a comment, stays there.
+                // The comment around the value stays there.
                 let decor = old.decor().clone();
                 *old = new.clone();
                 *old.decor_mut() = decor;

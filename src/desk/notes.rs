@@ -21,10 +21,10 @@ const KEPT: Duration = Duration::days(365);
 pub struct Note {
     pub at: Timestamp,
     pub alert: AlertId,
-    /// Who wrote it, where it is known.
+    /// Name of the author, where it is known.
     pub user: Option<String>,
     pub text: String,
-    /// What the alert is known by; `None` in notes of versions that did not keep it.
+    /// Facts that the alert is known by; `None` in notes of versions that did not keep them.
     pub about: Option<JournalAlert>,
 }
 

@@ -1,4 +1,4 @@
-//! Whose the orders of a desk are: each organization of a data directory has a file of its own.
+//! The owner of a desk's orders: each organization of a data directory has a file of its own.
 //!
 //! `orders.db` was the only one once. It belongs to the organization that it names; where it names none, to the one
 //! that inherits it.
@@ -11,10 +11,10 @@ use super::orders::OrderDatabase;
 /// The organization whose orders are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderOwner {
-    /// Its id.
+    /// Id of the organization.
     pub organization: String,
-    /// Whether orders that name no organization are its own: it is the only one there, or the one that every data
-    /// directory begins with.
+    /// True where orders that name no organization are its own. It is the only organization there, or the one that
+    /// every data directory begins with.
     pub inherits: bool,
 }
 

@@ -59,7 +59,7 @@ const MIGRATIONS: [&str; NEWEST as usize] = [
 /// The number of the newest schema: its steps.
 const NEWEST: u16 = 3;
 
-/// How long a statement waits for another process: an import keeps the file for moments.
+/// Longest wait of a statement for another process: an import keeps the file for moments.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Orders of one card, or of four digits, that are compared with an alert, the newest first.
@@ -72,13 +72,13 @@ const COLUMNS: &str = "order_id, transaction_id, arn, auth_code, card_bin, card_
     descriptor, state, \
                        state_at, refunded_amount";
 
-/// What became of orders that were brought in.
+/// Counts of an import of orders.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OrderCounts {
     pub created: u64,
     pub updated: u64,
     pub unchanged: u64,
-    /// Of those that were there, how many came with a state of before the one that is known, which stays.
+    /// Number of known orders that came with an older state than the known one, which stays.
     pub older_states: u64,
 }
 
@@ -87,17 +87,17 @@ pub struct OrderCounts {
 pub struct MatchedOrders {
     /// The surest first.
     pub matches: Vec<OrderMatch>,
-    /// Those that would match and that a person has taken off, the last one last.
+    /// Orders that would match and that a person has unlinked, the last one last.
     pub unmatched: Vec<String>,
     /// The order of another alert on the payment, by its id, and what it tells of this one.
     pub by_others: Option<(String, OrderAdvice)>,
-    /// How many others on the payment were asked about.
+    /// Number of other alerts on the payment that were asked about.
     pub others: usize,
 }
 
 impl MatchedOrders {
-    /// The order that matches best, by its id, and what it advises; that of another alert on the payment, or one that
-    /// only warns, where only that one tells of a refund.
+    /// Returns the best matching order, by its id, and its advice. Where only another one tells of a refund, it is that
+    /// one: of another alert on the payment, or one that only warns.
     pub fn advice(&self, alert: &Alert) -> Option<(&str, OrderAdvice)> {
         let mut told = self.matches.iter().map(|found| Some((found.order.order_id.as_str(), found.advice(alert)?)));
         let own = told.next().flatten();
@@ -126,7 +126,7 @@ impl OrderDatabase {
         }
     }
 
-    /// Opens the database in a file; none where nothing was ever brought in.
+    /// Opens the database in a file; `None` where nothing was ever imported.
     pub(super) fn at(path: PathBuf) -> Result<Option<Self>, DeskError> {
         match path.try_exists() {
             Ok(true) => Self::open(path).map(Some),
@@ -239,7 +239,7 @@ impl OrderDatabase {
         written.map(|_| ()).map_err(|error| in_words(&self.path, &error))
     }
 
-    /// How many orders there are.
+    /// Counts the orders.
     pub fn count(&self) -> Result<u64, DeskError> {
         let count = self.conn.query_row("SELECT count(*) FROM merchant_order", [], |row| row.get::<_, i64>(0));
         count.map(i64::unsigned_abs).map_err(|error| in_words(&self.path, &error))
@@ -308,7 +308,7 @@ fn prepare(conn: &mut Connection) -> rusqlite::Result<Result<(), String>> {
     Ok(Ok(()))
 }
 
-/// How many steps of the schema are there; or why the file is none of this avert's.
+/// Returns the number of schema steps in the file, or the reason for which the file is none of this avert's.
 fn schema_of(conn: &Connection) -> rusqlite::Result<Result<u16, String>> {
     let version: u16 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let id: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;

@@ -1,4 +1,4 @@
-//! When decisions were recorded from this desk, as its journal tells: what the pace of work follows from.
+//! Times at which decisions were recorded from this desk, as its journal tells: the pace of work follows from them.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -11,10 +11,10 @@ use super::file::DeskError;
 use crate::domain::Timestamp;
 use crate::domain::time::from_iso;
 
-/// So much of the journal's end is read: the last hour of work is in it, however fast somebody works.
+/// Most bytes of the journal's end that are read: the last hour of work is in it, however fast somebody works.
 const READ: u64 = 4 * 1024 * 1024;
 
-/// What is read of a line.
+/// Fields of a line that are read.
 #[derive(Deserialize)]
 struct StepLine {
     at: String,

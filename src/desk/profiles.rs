@@ -19,7 +19,7 @@ pub const LOCAL: &str = "local";
 /// Longest name.
 const MAX_NAME: usize = 64;
 
-/// How often a list may be read again, in seconds.
+/// Allowed interval between two reads of a list, in seconds.
 pub const REFRESH_SECONDS: RangeInclusive<u32> = 1..=3_600;
 
 /// The name of a profile: fit for a file's name, an account in a keyring and a header.
@@ -77,9 +77,9 @@ impl fmt::Display for ProfileName {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Its base URL.
+    /// Base URL.
     pub url: String,
-    /// Which of the two worlds it is; none where nobody has said it.
+    /// Environment of the deployment; none where nobody has said it.
     #[serde(
         default,
         deserialize_with = "environment",
@@ -98,16 +98,16 @@ pub struct Profile {
     /// The client id where its credential is a client secret; none where it is an API key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Whether nothing may be sent or changed by way of it.
+    /// True where nothing may be sent or changed by way of it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub read_only: bool,
     /// The deployment's name for the company filter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub company_parameter: Option<String>,
-    /// How many alerts the console asks for at once.
+    /// Number of alerts that the console asks for at once.
     #[serde(default, deserialize_with = "page_size", skip_serializing_if = "Option::is_none")]
     pub page_size: Option<u32>,
-    /// How often the console reads a list again, in seconds.
+    /// Interval at which the console reads a list again, in seconds.
     #[serde(default, deserialize_with = "refresh_seconds", skip_serializing_if = "Option::is_none")]
     pub refresh_seconds: Option<u32>,
     /// The rules that stage by themselves in its console, by name.
@@ -122,7 +122,7 @@ pub struct Profile {
     /// The private key of the client certificate (PEM), where it is in a file of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_key: Option<PathBuf>,
-    /// Whether it may be spoken to in plain http beyond this machine.
+    /// True where plain http is permitted beyond this machine.
     #[serde(default, skip_serializing_if = "is_false")]
     pub insecure_http: bool,
 }
@@ -218,7 +218,7 @@ impl Profiles {
         Self { path: directory.join("profiles.toml") }
     }
 
-    /// Where they are.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

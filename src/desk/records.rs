@@ -16,12 +16,12 @@ pub enum RecordFormat {
     Csv,
 }
 
-/// How the cells of a CSV are written.
+/// Format of the cells of a CSV.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cells {
-    /// As they are, formulas too.
+    /// True for cells as they are, formulas too.
     pub raw: bool,
-    /// For a terminal, which nothing may steer.
+    /// True for a terminal, which no cell may steer.
     pub terminal: bool,
 }
 
@@ -58,7 +58,7 @@ enum Out<W: Write> {
     Csv(Box<csv::Writer<W>>),
 }
 
-/// What could not be written, as it was: whoever calls wants to know that nobody reads any more.
+/// Returns the IO error behind a CSV error: callers want to know that nobody reads any more.
 pub fn unwrapped(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
@@ -108,7 +108,7 @@ impl<W: Write> RecordWriter<W> {
         Ok(())
     }
 
-    /// How many were written.
+    /// Number of records that were written.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -20,7 +20,7 @@ pub fn alerts_since(since: Timestamp) -> AlertQuery {
     }
 }
 
-/// The sink of a rehearsal: it tries the rules on each alert of a list that was raised since a moment.
+/// The sink of a rehearsal: it applies the rules to each alert of a list that was raised since a moment.
 pub struct RehearsalSink<'r, P> {
     pub rehearsal: Rehearsal<'r>,
     since: Timestamp,
@@ -56,16 +56,16 @@ impl<P: FnMut(u64, u64)> AlertSink for RehearsalSink<'_, P> {
     }
 }
 
-/// What a rehearsal came to.
+/// Result of a rehearsal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RehearsedDays {
     pub days: u32,
     /// Each rule's name and counts, in the order of the rules.
     pub counts: Vec<(String, RehearsedRule)>,
-    /// How many alerts there were, and how many of them no rule matches.
+    /// Number of alerts, and of those that no rule matches.
     pub alerts: u64,
     pub unmatched: u64,
-    /// Why they are not all, where they are not.
+    /// Reason for which they are not all, where they are not.
     pub short: Option<String>,
 }
 

@@ -59,7 +59,7 @@ impl SalesCounts {
         Self { file }
     }
 
-    /// What was entered, the newest month first.
+    /// Returns the sales that were entered, the newest month first.
     pub fn list(&self) -> Result<Vec<SalesCount>, DeskError> {
         let Some(text) = self.file.text()? else { return Ok(Vec::new()) };
         let SalesRead { sales } = self.file.parse(&text)?;

@@ -59,13 +59,13 @@ pub async fn same_payments(
     found
 }
 
-/// So many pages of a search are read.
+/// Most pages of a search that are read.
 const PAGES: u64 = 10;
 
-/// All alerts of a query; in the interface's own order where the service does not take the query as it is.
+/// Returns all alerts of a query; in the interface's own order where the service does not take the query as it is.
 ///
 /// # Errors
-/// Where there are more than [`PAGES`]: among what was not read there may be one that was refunded.
+/// When there are more than [`PAGES`]: one of those that were not read may have been refunded.
 async fn search(alerts: &dyn Alerts, mut query: AlertQuery) -> Result<Vec<Alert>, ServiceError> {
     let mut found = Vec::new();
     for page in 0..PAGES {

@@ -9,7 +9,7 @@ use super::keyring::{self, KeyringError};
 use super::profiles::ProfileName;
 use crate::domain::Secret;
 
-/// Which credential of a profile.
+/// Kind of a profile's credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretKind {
     /// The API key or client secret that it works with.
@@ -31,7 +31,7 @@ impl SecretKind {
     }
 }
 
-/// Where a credential is kept.
+/// Place in which a credential is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretStorage {
     /// The system's keyring.
@@ -63,7 +63,7 @@ impl Secrets {
         Self { path: directory.join("secrets.toml") }
     }
 
-    /// Where plain ones are.
+    /// Path of the file of plain ones.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -85,7 +85,7 @@ impl Secrets {
         }
     }
 
-    /// Whether a credential is in the file.
+    /// Returns whether a credential is in the file.
     pub fn is_plain(&self, profile: &ProfileName, kind: SecretKind) -> Result<bool, DeskError> {
         Ok(self.plain()?.contains_key(&kind.account(profile)))
     }

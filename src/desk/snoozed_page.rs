@@ -5,17 +5,17 @@ use futures::{StreamExt as _, stream};
 use crate::domain::{Alert, AlertId, AlertQuery, Page, Timestamp};
 use crate::service::{Alerts, ServiceError};
 
-/// So many are read at the same time.
+/// Most alerts that are read at the same time.
 const AT_ONCE: usize = 4;
 
-/// Which alerts are listed, whatever else a service has; and when that was so.
+/// Alerts to list, whatever else a service has, and the time of that choice.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChosenAlerts {
     pub ids: Vec<AlertId>,
     pub at: Timestamp,
 }
 
-/// These alerts as they are now, in this order. One that is no longer there is left out.
+/// Reads these alerts as they are now, in this order. One that is no longer there is left out.
 pub async fn read_all(alerts: &dyn Alerts, ids: &[AlertId]) -> Result<Vec<Alert>, ServiceError> {
     let mut read = stream::iter(ids.iter().copied()).map(|id| alerts.get(id)).buffered(AT_ONCE);
     let mut all: Vec<Alert> = Vec::with_capacity(ids.len());

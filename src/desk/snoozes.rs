@@ -1,5 +1,5 @@
-//! Snoozed alerts: which were put aside on this workstation, and until when. One that is over is dropped when the file
-//! is next written.
+//! Snoozed alerts of this workstation, and when each snooze ends. One that is over is dropped when the file is next
+//! written.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,15 +8,15 @@ use super::journal_steps::JournalAlert;
 use crate::domain::time::{from_iso, to_iso};
 use crate::domain::{Alert, AlertId, Deadline, Timestamp};
 
-/// An alert that was put aside.
+/// A snoozed alert.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnoozedAlert {
     pub alert: JournalAlert,
     pub until: Timestamp,
 }
 
-/// Whether a snooze hides an alert. One that is answered or has lapsed meanwhile is shown, and one whose last hour the
-/// service tells by now: whole hours may have been told late.
+/// Returns whether a snooze may hide an alert. It may not once the alert is answered, expired or in its last hour by
+/// the service's word: whole hours may have been told late.
 pub fn can_be_aside(alert: &Alert) -> bool {
     let is_near = matches!(alert.deadline, Deadline::HoursLeft(hours) if hours < 1);
     alert.outcome.is_none() && alert.expired_at.is_none() && !is_near
@@ -45,7 +45,7 @@ impl Snoozes {
         Self { file }
     }
 
-    /// The alerts that are put aside at a moment.
+    /// Returns the alerts that are snoozed at a moment.
     pub fn list(&self, now: Timestamp) -> Result<Vec<SnoozedAlert>, DeskError> {
         let entries = self.file.read::<SnoozesFile>()?.unwrap_or_default().snoozed;
         let snoozed = entries

@@ -11,7 +11,7 @@ use crate::domain::{
     AlertFilter, AlertStatus, AlertType, Calendar, CalendarDay, LocalConditions, Sort, SortField, SortOrder, Timestamp,
 };
 
-/// How many hours before its deadline an alert is urgent.
+/// Hours before its deadline from which an alert is urgent.
 const URGENT_HOURS: u32 = 6;
 
 /// The longest window a network gives, in days: what was answered today was raised no earlier than that.
@@ -47,7 +47,7 @@ impl BuiltIn {
         }
     }
 
-    /// What the view shows where lists know these words, in words.
+    /// Describes the view, for lists with this vocabulary.
     pub const fn about(self, vocabulary: Vocabulary) -> &'static str {
         match self {
             Self::Urgent => "asks for an answer and lapses within 6 hours, next first",
@@ -65,8 +65,8 @@ impl BuiltIn {
         }
     }
 
-    /// What the list of a service that knows these words cannot be asked for, so that the view shows something near it;
-    /// in words.
+    /// Describes the limit of a list with this vocabulary that cannot be asked for the view exactly, so that it shows
+    /// something near it.
     pub const fn note(self, vocabulary: Vocabulary) -> Option<&'static str> {
         match (vocabulary, self) {
             (Vocabulary::Interface | Vocabulary::Older, Self::Urgent | Self::AwaitingAnswer | Self::Lapsed) => {
@@ -97,8 +97,8 @@ impl BuiltIn {
         Self::ALL.into_iter().find(|view| view.other_name().is_some_and(|other| same_name(other, name)))
     }
 
-    /// What the view asks for at the moment `now` of a list that knows these words, and in which order. Today is a day
-    /// of the calendar.
+    /// Returns the filter and the order of the view at the moment `now`, for a list with this vocabulary. Today is a
+    /// day of the calendar.
     pub fn query(self, now: Timestamp, calendar: Calendar, vocabulary: Vocabulary) -> (AlertFilter, Sort) {
         let any = AlertFilter::default();
         let (field, order) = match self {
@@ -125,14 +125,14 @@ impl BuiltIn {
                 }
             },
             Self::Lapsed => AlertFilter { statuses: vec![AlertStatus::Expired], ..without_notices(vocabulary) },
-            // Which those are is not the service's to say.
+            // The service does not know which those are.
             Self::Snoozed | Self::All => any,
         };
         (filter, Sort { field, order })
     }
 }
 
-/// What asks for an answer. The list operation can only be asked for the types that are known to.
+/// Filters for alerts that ask for an answer. The list operation can only be asked for the types that are known to.
 fn without_notices(vocabulary: Vocabulary) -> AlertFilter {
     match vocabulary {
         Vocabulary::Desk => AlertFilter {
@@ -235,7 +235,7 @@ impl Views {
     }
 }
 
-/// Whether two names are of one view: letter case tells none apart.
+/// Returns whether two names are of one view: letter case tells none apart.
 pub fn same_name(left: &str, right: &str) -> bool {
     left.to_lowercase() == right.to_lowercase()
 }
@@ -372,7 +372,7 @@ mod tests {
             .map(|view| alerts.map(|alert| u8::from(view.query(now, zone, vocabulary).0.matches(alert, now))));
 
         assert_eq!(shown[..4], differing);
-        // Which are put aside is known on this machine alone, whatever the service's list has.
+        // Snoozes are known on this machine alone, whatever the service's list has.
         assert_eq!(shown[4..], [[0, 0, 0, 0, 0, 0, 1, 0, 0], [1; 9], [1; 9]]);
         assert!(!BuiltIn::Urgent.query(now, zone, vocabulary).0.matches(&near_notice, now));
         let lapsed_notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..missed.clone() };

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::domain::count::count;
 use crate::domain::{Alert, AlertId, Page};
 
-/// How often a list is read again from its beginning when it changed or did not add up.
+/// Most passes through a list: it is read again from its beginning when it changed or did not add up.
 const MOST_PASSES: u32 = 3;
 
 /// A walk through the pages of a list.
@@ -20,11 +20,11 @@ pub struct PageWalk {
     /// Different alerts of this pass.
     found: u64,
     total: u64,
-    /// Whether the total was another one in the course of this pass.
+    /// True where the total changed in the course of this pass.
     changed: bool,
-    /// Whether the newest page with anything new was not full.
+    /// True where the newest page with anything new was not full.
     ended: bool,
-    /// Whether this pass is the first one, and saw all that was ever met.
+    /// True where this pass is the first one, and saw all that was ever met.
     first: bool,
 }
 
@@ -34,18 +34,18 @@ pub struct PageFacts {
     pub rows: u64,
     pub size: u64,
     pub total: u64,
-    /// Whether the total was told; else it is what can be said so far.
+    /// True where the total was told; else it is the number known so far.
     pub counted: bool,
 }
 
 impl PageFacts {
-    /// What a page tells.
+    /// Returns the facts of a page.
     pub fn of(page: &Page<Alert>) -> Self {
         Self { rows: page.data.len() as u64, size: page.size.into(), total: page.total, counted: page.counted }
     }
 }
 
-/// What follows on a page.
+/// Step that follows a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// This page.
@@ -56,7 +56,7 @@ pub enum Next {
     Short(Shortfall),
 }
 
-/// Why a list is not whole.
+/// Reason of a list that is not whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shortfall {
     /// A page held nothing but what pages before it held.
@@ -85,36 +85,36 @@ impl PageWalk {
         Self { first: met.is_empty(), seen: met.into_iter().map(|id| (id, 0)).collect(), ..Self::start() }
     }
 
-    /// Whether it can be gone on with behind the page that this followed on. A list that has changed is read from its
-    /// beginning.
+    /// Returns whether the list can be resumed behind the page that this followed. A list that has changed is read from
+    /// its beginning.
     pub fn is_steady(&self, next: Next) -> bool {
         self.first && !self.changed && !matches!(next, Next::Short(_))
     }
 
-    /// Which page is asked for next.
+    /// Page that is asked for next.
     pub fn page(&self) -> u64 {
         self.page
     }
 
-    /// Whether an alert was not seen before, in any pass; from then on it was.
+    /// Records that an alert was met, and returns whether it is new to every pass.
     pub fn meet(&mut self, id: AlertId) -> bool {
         let before = self.seen.insert(id, self.pass);
         self.found += u64::from(before != Some(self.pass));
         before.is_none()
     }
 
-    /// How many there are, as the newest page said.
+    /// Total, as the newest page said.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many different ones have been seen.
+    /// Number of different alerts that have been seen.
     pub fn seen(&self) -> u64 {
         self.seen.len() as u64
     }
 
-    /// What follows on a page whose alerts were all met; `before` is how many different ones this pass had found before
-    /// it.
+    /// Returns the step that follows a page whose alerts were all met. `before` is the number of different ones that
+    /// this pass had found before it.
     pub fn follow(&mut self, before: u64, page: PageFacts) -> Next {
         let number = self.page;
         self.page += 1;

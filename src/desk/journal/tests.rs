@@ -36,7 +36,7 @@ fn sent(key: &str) -> JournalStep {
     JournalStep::Sent { decision: key.to_owned() }
 }
 
-/// What a console finds after one that wrote these steps and died.
+/// Returns what a console finds after one that wrote these steps and died.
 fn left(steps: Vec<JournalStep>) -> Leftovers {
     let directory = tempfile::tempdir().unwrap();
     let (journal, _) = open(&directory);
