@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -61,7 +62,10 @@ impl Seal {
         }
         match fs::read_to_string(path) {
             Ok(text) => {
-                warn_if_open_to_others(path);
+                if open_to_others(path) {
+                    let file = path.display();
+                    tracing::warn!(%file, "the secret key file can be read by other users: chmod 600 it");
+                }
                 let key =
                     STANDARD.decode(without_mark(&text).trim()).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
                 key.map(Self::new)
@@ -123,17 +127,10 @@ fn make_key_file(path: &Path) -> std::io::Result<()> {
     }
 }
 
-#[cfg(unix)]
-fn warn_if_open_to_others(path: &Path) {
-    use std::os::unix::fs::PermissionsExt as _;
-    let open = fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0);
-    if open {
-        tracing::warn!(file = %path.display(), "the secret key file can be read by other users: chmod 600 it");
-    }
+/// Whether other users can read a file.
+pub(super) fn open_to_others(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
 }
-
-#[cfg(not(unix))]
-fn warn_if_open_to_others(_path: &Path) {}
 
 #[cfg(test)]
 mod tests {

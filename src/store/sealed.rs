@@ -63,27 +63,27 @@ pub(super) fn again(
     new.seal(place_of(table, column, row), &opened(old, table, column, row, sealed)?)
 }
 
-fn url_place(id: &EndpointId) -> AssociatedData<'_> {
-    AssociatedData { table: "endpoint", row: id.0.as_bytes(), column: "url" }
+fn endpoint_place<'a>(id: &'a EndpointId, column: &'a str) -> AssociatedData<'a> {
+    AssociatedData { table: "endpoint", row: id.0.as_bytes(), column }
+}
+
+fn open_text(seal: &Seal, place: AssociatedData<'_>, sealed: &[u8]) -> Option<String> {
+    seal.open(place, sealed).and_then(|bytes| String::from_utf8(bytes).ok())
 }
 
 /// An address as columns: as it is shown, and the whole of it sealed where it has a secret.
 pub(super) fn address(seal: &Seal, id: &EndpointId, url: &EndpointUrl) -> StoreResult<(String, Option<Vec<u8>>)> {
-    let sealed = url.has_secret().then(|| seal.seal(url_place(id), url.reveal().as_bytes())).transpose()?;
+    let sealed = url.has_secret().then(|| seal.seal(endpoint_place(id, "url"), url.reveal().as_bytes())).transpose()?;
     Ok((url.to_string(), sealed))
 }
 
 /// The whole address from those columns.
 pub(super) fn open_address(seal: &Seal, id: &EndpointId, url: String, sealed: Option<&[u8]>) -> StoreResult<Secret> {
     let Some(sealed) = sealed else { return Ok(Secret::new(url)) };
-    let opened = seal.open(url_place(id), sealed).and_then(|bytes| String::from_utf8(bytes).ok());
+    let opened = open_text(seal, endpoint_place(id, "url"), sealed);
     let corrupt =
         || StoreError::Corrupt(format!("the address of endpoint {id}, which cannot be opened; give it another"));
     opened.map(Secret::new).ok_or_else(corrupt)
-}
-
-fn credential_place(id: &EndpointId) -> AssociatedData<'_> {
-    AssociatedData { table: "endpoint", row: id.0.as_bytes(), column: "credential" }
 }
 
 /// A credential as columns: its kind, its header's name, and the sealed text.
@@ -97,7 +97,7 @@ pub(super) fn credential<'a>(
         EndpointAuth::Basic { username, password } => ("basic", None, format!("{username}:{}", password.reveal())),
         EndpointAuth::Header { name, value } => ("header", Some(name), value.reveal().to_owned()),
     };
-    Ok((kind, header, seal.seal(credential_place(id), text.as_bytes())?))
+    Ok((kind, header, seal.seal(endpoint_place(id, "credential"), text.as_bytes())?))
 }
 
 /// The credential from those columns.
@@ -110,8 +110,7 @@ pub(super) fn open_credential(
     let corrupt = || {
         StoreError::Corrupt(format!("the credential of endpoint {id}, which cannot be opened; add the endpoint anew"))
     };
-    let credential =
-        seal.open(credential_place(id), sealed).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(corrupt)?;
+    let credential = open_text(seal, endpoint_place(id, "credential"), sealed).ok_or_else(corrupt)?;
     Ok(match header {
         Some(name) => EndpointAuth::Header { name, value: Secret::new(credential) },
         None => {
@@ -132,7 +131,7 @@ pub(super) fn signing_secret(seal: &Seal, id: &[u8; 16], secret: &Secret) -> Sto
 
 /// The signing secret again.
 pub(super) fn open_signing_secret(seal: &Seal, id: &[u8; 16], sealed: &[u8]) -> StoreResult<Secret> {
-    let secret = seal.open(signing_secret_place(id), sealed).and_then(|bytes| String::from_utf8(bytes).ok());
+    let secret = open_text(seal, signing_secret_place(id), sealed);
     let corrupt =
         || StoreError::Corrupt("a signing secret that cannot be opened; give the endpoint another".to_owned());
     secret.map(Secret::new).ok_or_else(corrupt)
