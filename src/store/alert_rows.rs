@@ -1,9 +1,17 @@
 //! Alerts as rows, as far as both databases have them alike.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::cells::{FromCell as _, SqlCell};
+use super::stored_row::StoredRow;
+use super::work::Work;
 use super::{StoreError, StoreResult};
-use crate::domain::field::{Access, Field};
+use crate::domain::field::{Field, Kind};
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, Amount, Outcome};
+use crate::domain::{Alert, AlertType, Amount, Currency, CurrencySum, Deadline, Money, Outcome};
 
 /// An alert with its row's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,15 +32,56 @@ pub(super) fn selection(condition: &str) -> String {
     format!("SELECT {} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE {condition}", columns.join(", "))
 }
 
-/// Sets a field to what its cell holds, where it holds something.
-pub(super) fn set<R, T>(into: &mut R, access: &Access<R, T>, value: Option<T>) {
-    if let Some(value) = value {
-        (access.set)(into, value);
+/// What the keys of words and ids stand for that alerts share; rows of PostgreSQL hold these themselves.
+pub(super) trait SharedValues {
+    /// The word of a key.
+    fn word(&mut self, key: i64) -> StoreResult<Arc<str>>;
+
+    /// The id of a key.
+    fn id(&mut self, key: i64) -> StoreResult<Uuid>;
+}
+
+/// Reads the columns of [`selection`].
+pub(super) fn alert_of(row: &StoredRow<'_>, shared: &mut impl SharedValues) -> Work<Stored> {
+    let deadline = row.get::<Option<_>>(1)?.map_or(Deadline::Unknown, Deadline::At);
+    let mut alert = Alert { deadline, ..Alert::default() };
+    let next = read_fields(row, shared, 2, Alert::FIELDS.iter(), &mut alert)?;
+    // The first column of an outcome is its id: null where there is none.
+    if row.get::<SqlCell<'_>>(next)? != SqlCell::Null {
+        let mut outcome = Outcome { alert_id: alert.id, ..Outcome::default() };
+        read_fields(row, shared, next, Outcome::FIELDS.iter(), &mut outcome)?;
+        alert.outcome = Some(outcome);
     }
+    Ok(Stored { key: row.get(0)?, alert })
+}
+
+/// Reads the cells of the fields that have a column, the first of which is at `at`; returns the place after the last.
+pub(super) fn read_fields<R: 'static>(
+    row: &StoredRow<'_>,
+    shared: &mut impl SharedValues,
+    mut at: usize,
+    fields: impl Iterator<Item = &'static Field<R>>,
+    into: &mut R,
+) -> Work<usize> {
+    for field in fields.filter(|field| field.column.is_some()) {
+        match (&field.kind, row.get(at)?) {
+            (_, SqlCell::Null) => {}
+            (Kind::Id(access), cell) => (access.set)(into, Uuid::of(cell)?),
+            (Kind::Reference(access), SqlCell::Number(key)) => (access.set)(into, shared.id(key)?),
+            (Kind::Reference(access), cell) => (access.set)(into, Uuid::of(cell)?),
+            (Kind::Word(access), SqlCell::Number(key)) => (access.set)(into, Cow::Borrowed(&shared.word(key)?)),
+            (Kind::Word(access) | Kind::Text(access), cell) => (access.set)(into, Cow::Borrowed(<&str>::of(cell)?)),
+            (Kind::Moment(access), cell) => (access.set)(into, Timestamp::of(cell)?),
+            (Kind::Amount(access), cell) => (access.set)(into, amount(<&str>::of(cell)?)?),
+            (Kind::Flag(access), cell) => (access.set)(into, bool::of(cell)?),
+        }
+        at += 1;
+    }
+    Ok(at)
 }
 
 /// A stored amount.
-pub(super) fn amount(text: &str) -> StoreResult<Amount> {
+fn amount(text: &str) -> StoreResult<Amount> {
     text.parse().map_err(|_| StoreError::Corrupt(format!("the amount {text:?}")))
 }
 
@@ -44,4 +93,52 @@ pub(super) fn micros(moment: Timestamp) -> i64 {
 /// A stored moment.
 pub(super) fn moment(micros: i64) -> StoreResult<Timestamp> {
     Timestamp::from_timestamp_micros(micros).ok_or_else(|| StoreError::Corrupt(format!("the moment {micros}")))
+}
+
+pub(super) const DAY_MICROS: i64 = 86_400_000_000;
+
+/// The day of alerts without a time: after every other.
+pub(super) const NO_DAY: i64 = i64::MAX;
+
+/// Whole days since 1970.
+pub(super) fn day_of(time: Option<Timestamp>) -> i64 {
+    time.map_or(NO_DAY, |time| time.timestamp_micros().div_euclid(DAY_MICROS))
+}
+
+/// The columns of sums by currency. Amounts are summed in two parts, because the sum of many large ones does not fit
+/// into a database's integers.
+pub(super) const SUMS: &str = "a.currency, count(*), coalesce(sum(a.amount_micros / 1000000), 0)/*+::bigint*/, \
+    coalesce(sum(a.amount_micros % 1000000), 0)/*+::bigint*/, count(a.amount_micros)";
+
+/// Reads the columns of [`SUMS`], which begin at this one.
+pub(super) fn currency_sum(row: &StoredRow<'_>, first: usize) -> Work<CurrencySum> {
+    let number = |column| row.get::<i64>(first + column);
+    let (alerts, whole, fraction, priced) = (number(1)?, number(2)?, number(3)?, number(4)?);
+    let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
+    Ok(CurrencySum {
+        alerts: alerts.unsigned_abs(),
+        money: Money { amount, currency: Currency::new(row.get::<&str>(first)?) },
+        unpriced: (alerts - priced).unsigned_abs(),
+    })
+}
+
+/// A word as rows hold it: by its key on SQLite.
+pub(super) fn word_key(word: &str) -> String {
+    format!("/*-*/coalesce((SELECT key FROM word WHERE value = /*+*/'{word}'/*-*/), -1)/*+*/")
+}
+
+/// The same of several, as a list.
+pub(super) fn word_keys<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words: Vec<String> = words.map(|word| format!("'{word}'")).collect();
+    format!("/*-*/SELECT key FROM word WHERE value IN (/*+*/{}/*-*/)/*+*/", words.join(", "))
+}
+
+/// The types that ask for no answer, as a list of words as rows hold them.
+pub(super) fn notices() -> String {
+    word_keys(AlertType::NOTICES.iter().map(AlertType::as_str))
+}
+
+/// The word in a column.
+pub(super) fn word(column: &str) -> String {
+    format!("/*-*/(SELECT value FROM word WHERE key = /*+*/{column}/*-*/)/*+*/")
 }

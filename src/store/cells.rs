@@ -177,6 +177,12 @@ values!(
     Uuid: |id| SqlCell::Id(*id),
 );
 
+impl<'c> FromCell<'c> for SqlCell<'c> {
+    fn of(cell: Self) -> StoreResult<Self> {
+        Ok(cell)
+    }
+}
+
 impl<'c> FromCell<'c> for &'c str {
     fn of(cell: SqlCell<'c>) -> StoreResult<Self> {
         if let SqlCell::Text(text) = cell { Ok(text) } else { Err(corrupt("a text")) }

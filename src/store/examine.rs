@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use async_trait::async_trait;
 use chrono::Duration;
-use uuid::Uuid;
 
 use super::portable::{PortableCell, PortableRow};
-use super::seal::Seal;
+use super::seal::{Seal, open_to_others};
+use super::sql::StoreRows;
 use super::{Finding, Grade, StoreResult};
 use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, to_iso};
@@ -26,11 +25,9 @@ pub struct Examination {
     pub endpoints: Vec<(EndpointId, String)>,
 }
 
-/// A database that is examined.
-#[async_trait(?Send)]
-pub(super) trait Examined {
-    /// The rows of an answer.
-    async fn answer(&self, sql: &str) -> StoreResult<Vec<PortableRow>>;
+/// The rows of an answer.
+pub(super) async fn answer(rows: &StoreRows<'_>, sql: &str) -> StoreResult<Vec<PortableRow>> {
+    Ok(rows.all(sql, &[], |row| (0..row.len()).map(|place| row.get(place)).collect()).await?)
 }
 
 /// A check of a database.
@@ -44,8 +41,8 @@ pub(super) struct Check {
 
 impl Check {
     /// Makes the check. What is wrong and has no advice of its own is restored.
-    pub(super) async fn run(&self, conn: &dyn Examined, now: Timestamp, restore: &'static str) -> Finding {
-        let answer = conn.answer(&(self.sql)(now.timestamp_micros())).await;
+    pub(super) async fn run(&self, rows: &StoreRows<'_>, now: Timestamp, restore: &'static str) -> Finding {
+        let answer = answer(rows, &(self.sql)(now.timestamp_micros())).await;
         checked(self.name, answer.map(|rows| (self.look)(self.name, &rows, now)), restore)
     }
 }
@@ -169,13 +166,9 @@ fn moment(cell: &PortableCell) -> Option<Timestamp> {
 }
 
 /// The endpoints that get deliveries, by id and address.
-pub(super) async fn enabled_endpoints(conn: &dyn Examined) -> Vec<(EndpointId, String)> {
-    let enabled = conn.answer("SELECT id, url FROM endpoint WHERE disabled_at IS NULL ORDER BY key").await;
-    let read = |row: PortableRow| {
-        let PortableCell::Bytes(id) = &row[0] else { return None };
-        Some((EndpointId(Uuid::from_slice(id).ok()?), text(&row[1]).to_owned()))
-    };
-    enabled.unwrap_or_default().into_iter().filter_map(read).collect()
+pub(super) async fn enabled_endpoints(rows: &StoreRows<'_>) -> Vec<(EndpointId, String)> {
+    let enabled = "SELECT id, url FROM endpoint WHERE disabled_at IS NULL ORDER BY key";
+    rows.all(enabled, &[], |row| Ok((row.get(0)?, row.get(1)?))).await.unwrap_or_default()
 }
 
 /// The file with the data key: whether it can be read, and by whom.
@@ -189,17 +182,6 @@ pub(super) fn key_file(file: &Path, needed: bool, advice: &str) -> Finding {
         }
         Ok(_) => Finding::fine("key file", format!("{shown}, for its owner only")),
     }
-}
-
-#[cfg(unix)]
-fn open_to_others(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
-}
-
-#[cfg(not(unix))]
-fn open_to_others(_path: &Path) -> bool {
-    false
 }
 
 /// Lists tell totals from a table of counts: it has to say what counting says.

@@ -1,7 +1,8 @@
 //! The tables of a desk that are carried from one database to another, in an order in which each row finds those that
 //! it refers to. Their columns are those of the schema at either end.
 
-use super::searched;
+use super::cells::{FromCell, SqlCell};
+use super::{StoreResult, searched};
 use crate::domain::Alert;
 use crate::domain::field::Kind;
 
@@ -42,6 +43,19 @@ pub(super) enum PortableCell {
     Number(i64),
     Text(String),
     Bytes(Vec<u8>),
+}
+
+impl FromCell<'_> for PortableCell {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
+        Ok(match cell {
+            SqlCell::Null => Self::Null,
+            SqlCell::Number(number) => Self::Number(number),
+            SqlCell::Flag(flag) => Self::Number(flag.into()),
+            SqlCell::Text(text) => Self::Text(text.to_owned()),
+            SqlCell::Bytes(bytes) => Self::Bytes(bytes.to_vec()),
+            SqlCell::Id(id) => Self::Bytes(id.as_bytes().to_vec()),
+        })
+    }
 }
 
 /// A row on its way.

@@ -1,11 +1,8 @@
-//! One text of SQL for two databases, and units of work that are written once over it.
+//! One text of SQL for two databases, and the rows that it is asked of.
 //!
 //! Texts are SQLite's; PostgreSQL's are made of them, once for each: `?1` becomes `$1`, what stands in `/*+ ... */` is
 //! read by PostgreSQL alone, and what stands between `/*-*/` and `/*+` by SQLite alone. So the lock of a row is
 //! `/*+FOR UPDATE*/`.
-//!
-//! A unit of work acts only through its [`UnitOfWork`]: it may be done again. On SQLite every step of it is
-//! done at once.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -16,82 +13,47 @@ use futures::future::BoxFuture;
 use rusqlite::CachedStatement;
 use tokio_postgres::types::ToSql;
 
-use super::cells::{FromCell, SqlCell, ToCell};
-use super::postgres::{Connection, Unit as OnPostgres, Work, WorkFault, is_beside_service, is_dead, is_taken};
-use super::seal::Seal;
-use super::sealed::KEY_CHECK;
-use super::sqlite::{Memory, Unit as OnSqlite, audit, is_duplicate};
+use super::cells::ToCell;
+use super::postgres::{Connection, is_taken};
+use super::sqlite::{Dictionary, Reader, is_duplicate};
+use super::stored_row::{StoredRow, cell};
+use super::work::Work;
 use super::{StoreError, StoreResult};
-use crate::domain::audit::AuditNote;
-use crate::domain::time::Timestamp;
-use crate::domain::{Actor, CutOffs, InstanceId, OrganizationId, Pruned};
 
 /// Values of a statement.
 pub(super) type BoundValues<'a> = &'a [&'a dyn ToCell];
 
-/// A row of an answer.
-pub(super) enum StoredRow<'r> {
-    Sqlite(&'r rusqlite::Row<'r>),
-    Postgres(&'r tokio_postgres::Row),
-}
-
-impl<'r> StoredRow<'r> {
-    /// Reads a column.
-    pub(super) fn get<T: FromCell<'r>>(&self, column: usize) -> Work<T> {
-        let cell = match self {
-            Self::Sqlite(row) => SqlCell::of_sqlite(row.get_ref(column)?)?,
-            Self::Postgres(row) => row.try_get(column)?,
-        };
-        Ok(T::of(cell)?)
-    }
-}
-
-/// The first column of a row, which mostly is the only one.
-pub(super) fn cell<T: for<'c> FromCell<'c>>(row: &StoredRow<'_>) -> Work<T> {
-    row.get(0)
-}
-
 /// The rows of a database, as a transaction sees them.
 pub(super) enum StoreRows<'u> {
-    Sqlite(Mutex<&'u mut rusqlite::Connection>),
+    Sqlite(Mutex<SqliteRows<'u>>),
     Postgres(&'u Connection),
+}
+
+/// The rows of a SQLite database: by a connection alone, with the words and ids that it remembers, or by a reader.
+pub(super) enum SqliteRows<'u> {
+    Alone(&'u mut rusqlite::Connection),
+    Written(&'u mut rusqlite::Connection, &'u mut Dictionary),
+    Read(&'u mut Reader),
+}
+
+impl Deref for SqliteRows<'_> {
+    type Target = rusqlite::Connection;
+
+    fn deref(&self) -> &rusqlite::Connection {
+        match self {
+            Self::Alone(conn) | Self::Written(conn, _) => conn,
+            Self::Read(reader) => &reader.conn,
+        }
+    }
 }
 
 /// The rows of a SQLite database, by this connection.
 pub(super) fn on_sqlite(conn: &mut rusqlite::Connection) -> StoreRows<'_> {
-    StoreRows::Sqlite(Mutex::new(conn))
-}
-
-/// One unit of work.
-pub(super) struct UnitOfWork<'u> {
-    pub(super) rows: StoreRows<'u>,
-    /// Whom the audit log puts it down to.
-    pub(super) by: &'u Actor,
-    pub(super) database: UnitContext<'u>,
-}
-
-/// What units of work know of their database.
-pub(super) enum UnitContext<'u> {
-    Sqlite(Memory<'u>),
-    Postgres(&'u OnPostgres<'u>),
-}
-
-impl<'u> Deref for UnitOfWork<'u> {
-    type Target = StoreRows<'u>;
-
-    fn deref(&self) -> &StoreRows<'u> {
-        &self.rows
-    }
-}
-
-impl From<rusqlite::Error> for WorkFault {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Final(error.into())
-    }
+    StoreRows::Sqlite(Mutex::new(SqliteRows::Alone(conn)))
 }
 
 /// The connection to SQLite.
-fn locked<'l, 'u>(conn: &'l Mutex<&'u mut rusqlite::Connection>) -> MutexGuard<'l, &'u mut rusqlite::Connection> {
+pub(super) fn locked<'l, 'u>(conn: &'l Mutex<SqliteRows<'u>>) -> MutexGuard<'l, SqliteRows<'u>> {
     conn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -125,7 +87,8 @@ fn for_postgres(sql: &str) -> Arc<str> {
     text
 }
 
-fn rewritten(sql: &str) -> String {
+/// The same, made anew.
+pub(super) fn rewritten(sql: &str) -> String {
     let mut texts = sql.split("/*-*/");
     let first = texts.next().unwrap_or_default().to_owned();
     let of_postgres = texts.fold(first, |text, next| text + next.split_once("/*+").map_or(next, |(_, rest)| rest));
@@ -227,6 +190,11 @@ impl StoreRows<'_> {
         conn.typed(&rewritten(sql), &values).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
     }
 
+    /// A fact by its name.
+    pub(super) async fn fact(&self, name: &str) -> Work<Option<Vec<u8>>> {
+        self.first("SELECT value FROM fact WHERE name = ?1", &[&name], cell).await
+    }
+
     /// Locks rows until the end, where others can be at work beside.
     pub(super) async fn lock(&self, sql: &str, values: BoundValues<'_>) -> Work<()> {
         match self {
@@ -245,148 +213,6 @@ impl StoreRows<'_> {
         let found = self.first(sql, values, read).await?;
         Ok(found.ok_or_else(|| StoreError::Corrupt("a row that is always there is missing".to_owned()))?)
     }
-}
-
-impl UnitOfWork<'_> {
-    /// This process.
-    pub(super) fn own(&self) -> InstanceId {
-        match &self.database {
-            UnitContext::Sqlite(memory) => memory.shared.instances.own(),
-            UnitContext::Postgres(unit) => unit.shared.own,
-        }
-    }
-
-    /// Returns whether another process serves on this database, and this one does not.
-    pub(super) async fn is_beside_service(&self) -> Work<bool> {
-        match &self.database {
-            UnitContext::Sqlite(memory) => Ok(memory.shared.instances.is_beside_service()),
-            UnitContext::Postgres(unit) => is_beside_service(&unit.conn, unit.shared.own).await,
-        }
-    }
-
-    /// Does a part of it as only SQLite does.
-    pub(super) fn with_sqlite<T>(&self, part: impl FnOnce(&mut OnSqlite<'_>) -> StoreResult<T>) -> Work<T> {
-        match (&self.rows, &self.database) {
-            (StoreRows::Sqlite(conn), UnitContext::Sqlite(memory)) => Ok(memory.with(&mut locked(conn), part)?),
-            _ => Err(StoreError::Unusable("a unit of work on two databases".to_owned()).into()),
-        }
-    }
-
-    /// SQL that tells with [`UnitOfWork::is_dead`] whether the process in this column is provably gone.
-    pub(super) fn dead(&self, column: &str) -> String {
-        match &self.database {
-            UnitContext::Sqlite(_) => column.to_owned(),
-            UnitContext::Postgres(unit) => is_dead(column, &format!("'{}'::uuid", unit.shared.own.0)),
-        }
-    }
-
-    /// Reads the column of [`UnitOfWork::dead`].
-    pub(super) fn is_dead(&self, row: &StoredRow<'_>, column: usize) -> Work<bool> {
-        Ok(match &self.database {
-            UnitContext::Sqlite(memory) => {
-                row.get::<Option<_>>(column)?.is_some_and(|instance| memory.is_dead(instance))
-            }
-            UnitContext::Postgres(_) => row.get::<Option<_>>(column)?.unwrap_or_default(),
-        })
-    }
-
-    /// The seal that a row was sealed with, by the proof in this column of it.
-    pub(super) fn seal_of(&self, row: &StoredRow<'_>, column: usize) -> Work<Seal> {
-        let key = match &self.database {
-            UnitContext::Sqlite(memory) => &memory.shared.data_key,
-            UnitContext::Postgres(unit) => &unit.shared.data_key,
-        };
-        Ok(key.seal(row.get(column)?)?)
-    }
-
-    /// The seal to seal with: until the end of this unit of work no other one comes in its place.
-    pub(super) async fn sealing(&self) -> Work<Seal> {
-        let check = "SELECT value FROM fact WHERE name = ?1/*+ FOR UPDATE*/";
-        self.one(check, &[&KEY_CHECK], |row| self.seal_of(row, 0)).await
-    }
-
-    /// The key of an organization, where it is there. Not for units of work that may have made it themselves.
-    pub(super) async fn organization(&self, id: OrganizationId) -> Work<Option<i64>> {
-        if let UnitContext::Postgres(unit) = &self.database {
-            return unit.organization(id).await;
-        }
-        self.first("SELECT key FROM organization WHERE id = ?1", &[&id], cell).await
-    }
-
-    /// The key of an organization that has to be there.
-    pub(super) async fn known_organization(&self, id: OrganizationId) -> Work<i64> {
-        let known = self.organization(id).await?;
-        Ok(known.ok_or_else(|| StoreError::Corrupt(format!("no organization {id}")))?)
-    }
-
-    /// Has the audit log say this of an organization, which is known by its key.
-    pub(super) fn note(&self, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
-        self.note_of(self.by, organization, note, at)
-    }
-
-    /// The same of somebody else.
-    pub(super) fn note_of(&self, by: &Actor, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
-        match &self.database {
-            UnitContext::Sqlite(_) => {
-                self.with_sqlite(|unit| audit::record_of(unit.conn, by, organization, note, at))?;
-            }
-            UnitContext::Postgres(unit) => unit.note_of(by, organization, note, at),
-        }
-        Ok(())
-    }
-
-    /// The same of every organization: what was done concerns all of them.
-    pub(super) async fn note_for_all(&self, note: &AuditNote, at: Timestamp) -> Work<()> {
-        let organizations = self.all("SELECT key FROM organization ORDER BY key", &[], cell).await?;
-        organizations.into_iter().try_for_each(|organization| self.note(organization, note.clone(), at))
-    }
-}
-
-/// How a unit of work is done.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Way {
-    /// One statement, by key.
-    Look,
-    /// The same of what is little, at once where that can be.
-    AtOnce,
-    /// Reading by key, all from one snapshot.
-    Read,
-    /// Reading what may have to look at much, in its owner's turn.
-    List(Option<OrganizationId>),
-    /// The same of one statement.
-    Turn(OrganizationId),
-    /// A write that readers can see: a new change number, and everybody who watches is woken.
-    Visible,
-    /// The same with many rows.
-    VisibleMuch,
-    /// Leases and claims: nobody's view changes.
-    Quiet,
-    /// The same before a call whose answer has to be committed.
-    Claim,
-    /// The end of an attempt whose call was made: visible, and with a connection kept for it.
-    Answered,
-}
-
-/// A unit of work on what it is given.
-pub(super) type Job<A, T> = for<'a, 'u> fn(&'a UnitOfWork<'u>, &'a A) -> BoxFuture<'a, Work<T>>;
-
-/// A store that does units of work.
-pub(super) trait Units: Clone + Send + Sync + 'static {
-    /// Does one, and answers once what it changed is durable.
-    fn unit<A: Send + Sync + 'static, T: Send + 'static>(
-        &self,
-        way: Way,
-        given: A,
-        job: Job<A, T>,
-    ) -> impl Future<Output = StoreResult<T>> + Send;
-
-    /// Prunes by age, as each database finds what is old best.
-    fn prune_rows(
-        &self,
-        cut_offs: CutOffs,
-        limit: u32,
-        now: Timestamp,
-    ) -> impl Future<Output = StoreResult<Pruned>> + Send;
 }
 
 /// What comes of a unit of work that waits for nothing: it is polled once.

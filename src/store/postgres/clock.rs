@@ -3,9 +3,9 @@
 use chrono::TimeDelta;
 
 use super::connection::Connection;
-use super::fault::Work;
-use super::statements::moment_at;
+use super::statements::cell;
 use crate::domain::time::Timestamp;
+use crate::store::work::Work;
 
 /// They may differ by so much.
 const APART: TimeDelta = TimeDelta::seconds(5);
@@ -19,7 +19,7 @@ pub(super) const SERVERS_DATE: &str = "SELECT floor(extract(epoch FROM clock_tim
 
 /// By how much this machine's clock differs from the server's, in words, where that is too much.
 pub(super) async fn apart(conn: &Connection, now: Timestamp) -> Work<Option<String>> {
-    Ok(in_words(conn.one(SERVERS_DATE, &[], |row| moment_at(row, 0)).await? - now))
+    Ok(in_words(conn.one(SERVERS_DATE, &[], cell::<Timestamp>).await? - now))
 }
 
 /// By how much the server's clock is ahead of this machine's, in words, where that is too much.

@@ -1,22 +1,16 @@
 //! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the
 //! columns of `alert`.
 
-use std::ops::RangeInclusive;
-
-use chrono::{NaiveDate, NaiveTime};
-
 use super::connection::Connection;
 use super::counts::{DAY_MICROS, NO_DAY};
-use super::fault::Work;
-use super::statements::{Sql, Value, cell, micros};
-use crate::domain::filter::wanted_text;
+use super::statements::{Sql, Value, cell};
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, CalendarDay, LocalConditions, SortField, SortOrder};
-use crate::store::searched::{BLANKS, DESCRIPTOR_MARK, searchable, spellings};
-
-/// A half-open range: from the first on, before the second.
-pub(super) type Range = (Option<i64>, Option<i64>);
+use crate::domain::{AlertFilter, AlertStatus, AlertType, SortField, SortOrder};
+use crate::store::filter::{Conditions, FilterRanges, ISSUERS, Range, is_indexed};
+use crate::store::searched::BLANKS;
+use crate::store::sql::StoreRows;
+use crate::store::work::Work;
 
 /// A compiled filter.
 #[derive(Debug, Clone)]
@@ -41,50 +35,7 @@ pub(super) struct Wanted {
     waits: bool,
 }
 
-/// Local conditions, with names as alerts have them; none where anything will do.
-#[derive(Debug, Clone, Default)]
-struct Conditions {
-    /// In millionths.
-    amounts: Option<RangeInclusive<i64>>,
-    currencies: Option<Vec<String>>,
-    /// Every issuer's name that is wanted.
-    issuers: Option<Vec<String>>,
-    mccs: Option<Vec<String>>,
-    /// Answered with a refund from the first moment on, before the second one.
-    refunded: Option<(i64, i64)>,
-}
-
-/// Every name of an issuer, each once, by jumping from one to the next along the index.
-const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
-    SELECT min(issuer) FROM alert WHERE organization = $1
-    UNION ALL
-    SELECT (SELECT min(a.issuer) FROM alert a WHERE a.organization = $1 AND a.issuer > name.value) FROM name WHERE \
-    name.value IS NOT NULL
-) SELECT value FROM name WHERE value IS NOT NULL";
-
 impl Conditions {
-    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a
-    /// filter of types, and what lapses in an hour is one of deadlines.
-    async fn read(conn: &Connection, organization: i64, asked: &LocalConditions) -> Work<Self> {
-        let LocalConditions { amounts: _, currencies, issuers, mccs, notices: _, refunded, lapses: _ } = asked;
-        let issuers = if issuers.is_empty() {
-            None
-        } else {
-            let mut names: Vec<String> = conn.all(ISSUERS, &[&organization], cell).await?;
-            names.retain(|name| asked.wants_issuer(name));
-            Some(names)
-        };
-        let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty()).map(storable_ones);
-        let currencies = some(spellings(currencies));
-        let refunded = refunded.map(CalendarDay::range).map(|(from, until)| (micros(from), micros(until)));
-        Ok(Self { amounts: asked.micros(), currencies, issuers, mccs: some(mccs.clone()), refunded })
-    }
-
-    fn is_any(&self) -> bool {
-        let Self { amounts, currencies, issuers, mccs, refunded } = self;
-        amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none() && refunded.is_none()
-    }
-
     fn push(&self, sql: &mut Sql) {
         if let Some(amounts) = &self.amounts {
             sql.with(" AND a.amount_micros BETWEEN ", Value::Number(*amounts.start()));
@@ -92,13 +43,13 @@ impl Conditions {
         }
         for (column, texts) in [("a.currency", &self.currencies), ("a.issuer", &self.issuers)] {
             if let Some(texts) = texts {
-                sql.with(&format!(" AND {column} = ANY("), Value::Texts(texts.clone()));
+                sql.with(&format!(" AND {column} = ANY("), Value::Texts(storable_ones(texts.clone())));
                 sql.push(")");
             }
         }
         if let Some(mccs) = &self.mccs {
             sql.with(" AND btrim(a.mcc, ", Value::Text(BLANKS.clone()));
-            sql.with(") = ANY(", Value::Texts(mccs.clone()));
+            sql.with(") = ANY(", Value::Texts(storable_ones(mccs.clone())));
             sql.push(")");
         }
         if let Some((from, until)) = self.refunded {
@@ -124,47 +75,34 @@ fn storable_ones(texts: Vec<String>) -> Vec<String> {
 impl Wanted {
     /// Reads a filter.
     pub(super) async fn new(conn: &Connection, organization: i64, filter: &AlertFilter, now: Timestamp) -> Work<Self> {
-        let AlertFilter {
-            start_date,
-            end_date,
-            transaction_start_date,
-            transaction_end_date,
-            providers,
-            types,
-            statuses,
-            descriptor,
-            outcomes,
-            expired,
-            expires_in: _,
-            companies,
-            q,
-            conditions,
-        } = filter;
-        let deadlines = filter.open_deadlines(now);
-        let q = wanted_text(q.as_ref()).map(searchable);
-        let descriptor = wanted_text(descriptor.as_ref()).map(searchable);
-        let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
+        let FilterRanges { alert_time, transaction_time, expires, expires_from, texts } = FilterRanges::of(filter, now);
+        let AlertFilter { providers, types, statuses, outcomes, companies, conditions, .. } = filter;
         let words = [
             ("provider", providers.iter().map(|word| word.as_str().to_owned()).collect::<Vec<_>>()),
             ("type", types.iter().map(|word| word.as_str().to_owned()).collect()),
             ("status", statuses.iter().map(|word| word.as_str().to_owned()).collect()),
             ("outcome", outcomes.iter().map(|word| fold(word)).collect()),
         ];
+        let names = if conditions.issuers.is_empty() {
+            None
+        } else {
+            Some(StoreRows::Postgres(conn).all(ISSUERS, &[&organization], cell).await?)
+        };
         let asked = words.into_iter().filter(|(_, words)| !words.is_empty());
         Ok(Self {
             organization,
             words: asked.map(|(column, words)| (column, storable_ones(words))).collect(),
-            expired: *expired,
+            expired: filter.expired,
             notices: conditions.notices,
-            alert_time: days(*start_date, *end_date),
-            transaction_time: days(*transaction_start_date, *transaction_end_date),
+            alert_time,
+            transaction_time,
             companies: companies.iter().map(|company| company.0).collect(),
-            expires: deadlines.map(|range| range.until.map(micros)),
-            expires_from: deadlines.and_then(|range| range.from).map(micros),
-            texts: q.into_iter().chain(descriptor).collect(),
-            conditions: Conditions::read(conn, organization, conditions).await?,
+            expires,
+            expires_from,
+            texts,
+            conditions: Conditions::of(conditions, names),
             // They are of open deadlines, which only what waits has.
-            waits: deadlines.is_some(),
+            waits: expires.is_some(),
         })
     }
 
@@ -194,7 +132,7 @@ impl Wanted {
 
     /// Whether a text is looked for that an index of trigrams knows.
     pub(super) fn has_indexed_text(&self) -> bool {
-        self.texts.iter().any(|text| text.chars().nth(2).is_some())
+        self.texts.iter().any(|text| is_indexed(text))
     }
 
     /// Only alerts with this word in a column of words.
@@ -298,14 +236,6 @@ pub(super) fn notices() -> Vec<String> {
 /// Text in a LIKE that means itself.
 pub(super) fn literal(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
-}
-
-/// Whole UTC days, both ends included.
-fn days(start: Option<NaiveDate>, end: Option<NaiveDate>) -> Range {
-    let midnight = |day: NaiveDate| micros(day.and_time(NaiveTime::MIN).and_utc());
-    // A bound that is given is never dropped, not even after the last day there is: alerts without a time do not match
-    // it.
-    (start.map(midnight), end.map(|day| day.succ_opt().map_or(i64::MAX, midnight)))
 }
 
 /// Where a sort puts rows without a value.

@@ -9,9 +9,11 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, SimpleQueryMessage};
 
-use super::fault::{Work, ends_the_connection, in_words, is_read_only};
+use super::fault::{ends_the_connection, in_words, is_read_only};
 use super::statements::{Sql, Values};
 use crate::store::StoreError;
+use crate::store::stored_row::StoredRow;
+use crate::store::work::Work;
 
 /// How long may be waited for what follows a commit, which has been answered by then.
 const BEHIND_A_COMMIT: Duration = Duration::from_secs(1);
@@ -151,9 +153,9 @@ impl Connection {
         &self,
         sql: &str,
         values: Values<'_>,
-        read: impl Fn(&Row) -> Work<T> + Send,
+        read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Vec<T>> {
-        self.query(sql, values).await?.iter().map(read).collect()
+        self.query(sql, values).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
     }
 
     /// Reads the first row of the answer, where there is one.
@@ -161,9 +163,9 @@ impl Connection {
         &self,
         sql: &str,
         values: Values<'_>,
-        read: impl FnOnce(&Row) -> Work<T> + Send,
+        read: impl FnOnce(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Option<T>> {
-        self.query(sql, values).await?.first().map(read).transpose()
+        self.query(sql, values).await?.first().map(|row| read(&StoredRow::Postgres(row))).transpose()
     }
 
     /// Reads the row that is always there.
@@ -171,7 +173,7 @@ impl Connection {
         &self,
         sql: &str,
         values: Values<'_>,
-        read: impl FnOnce(&Row) -> Work<T> + Send,
+        read: impl FnOnce(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<T> {
         let found = self.first(sql, values, read).await?;
         Ok(found.ok_or_else(|| StoreError::Corrupt("a row that is always there is missing".to_owned()))?)
@@ -183,8 +185,8 @@ impl Connection {
     }
 
     /// Reads every row of such an answer.
-    pub(super) async fn made<T>(&self, sql: &Sql, read: impl Fn(&Row) -> Work<T> + Send) -> Work<Vec<T>> {
-        self.typed(&sql.text, &sql.bound()).await?.iter().map(read).collect()
+    pub(super) async fn made<T>(&self, sql: &Sql, read: impl Fn(&StoredRow<'_>) -> Work<T> + Send) -> Work<Vec<T>> {
+        self.typed(&sql.text, &sql.bound()).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
     }
 }
 

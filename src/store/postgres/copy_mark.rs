@@ -3,10 +3,10 @@
 use uuid::Uuid;
 
 use super::connection::Connection;
-use super::fault::Work;
 use super::statements::cell;
 use crate::store::StoreError;
 use crate::store::copy_mark::{CopyMark, UNFINISHED_COPY};
+use crate::store::work::Work;
 
 /// The mark, where there is one.
 pub(super) async fn read(conn: &Connection) -> Work<Option<CopyMark>> {
@@ -14,7 +14,7 @@ pub(super) async fn read(conn: &Connection) -> Work<Option<CopyMark>> {
         return Ok(None);
     }
     conn.first(&format!("SELECT source, desk FROM {UNFINISHED_COPY}"), &[], |row| {
-        Ok(CopyMark { source: row.try_get(0)?, desk: row.try_get(1)? })
+        Ok(CopyMark { source: row.get(0)?, desk: row.get(1)? })
     })
     .await
 }

@@ -5,16 +5,13 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::connection::Connection;
-use super::fault::Work;
 use super::statements::storable;
+use super::unit::Unit;
 use crate::domain::Alert;
 use crate::domain::fold::fold;
-use crate::domain::time::Timestamp;
-
-pub(super) const DAY_MICROS: i64 = 86_400_000_000;
-
-/// The day of alerts without a time: after every other.
-pub(super) const NO_DAY: i64 = i64::MAX;
+use crate::store::alert_rows::day_of;
+pub(super) use crate::store::alert_rows::{DAY_MICROS, NO_DAY};
+use crate::store::work::Work;
 
 /// The SELECT of the counts, from the alerts.
 pub(super) fn counted() -> String {
@@ -22,11 +19,6 @@ pub(super) fn counted() -> String {
         "SELECT organization, coalesce(floor(alert_time::numeric / {DAY_MICROS})::bigint, {NO_DAY}), provider, type, \
             status, outcome, expired_at IS NOT NULL, count(*)::numeric FROM alert GROUP BY 1, 2, 3, 4, 5, 6, 7"
     )
-}
-
-/// Whole days since 1970.
-fn day_of(time: Option<Timestamp>) -> i64 {
-    time.map_or(NO_DAY, |time| time.timestamp_micros().div_euclid(DAY_MICROS))
 }
 
 /// What an alert is counted by.
@@ -114,9 +106,17 @@ pub(super) const TOTALS: &str = "DELETE FROM alert_total;
 /// Draws together some of what commits have added, by day and in all. What another process is at is left to it: every
 /// row goes into one sum, whoever makes it.
 pub(super) static DRAW_TOGETHER: LazyLock<[String; 2]> =
-    LazyLock::new(|| [draw_together("alert_count", "day, "), draw_together("alert_total", "")]);
+    LazyLock::new(|| [drawing("alert_count", "day, "), drawing("alert_total", "")]);
 
-fn draw_together(table: &str, day: &str) -> String {
+/// Draws them together in a unit of work.
+pub(in crate::store) async fn draw_together(unit: &Unit<'_>) -> Work<()> {
+    for drawing in &*DRAW_TOGETHER {
+        unit.conn.run(drawing, &[]).await?;
+    }
+    Ok(())
+}
+
+fn drawing(table: &str, day: &str) -> String {
     format!(
         "WITH cell AS (
             SELECT DISTINCT organization, {day}provider, type, status, outcome, expired

@@ -1,20 +1,19 @@
 //! Deliveries that are due, as PostgreSQL finds and leases them, and what the dead have left.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use chrono::TimeDelta;
 use uuid::Uuid;
 
 use super::connection::Connection;
-use super::fault::Work;
 use super::liveness::is_dead;
-use super::statements::{cell, micros, moment_at, number_at, optional_moment};
+use super::statements::{cell, micros};
 use super::unit::Unit;
+use crate::domain::lease;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{DeliveryEnd, sendable_at};
-use crate::domain::{DeliveryId, EventId, OrganizationId, lease};
 use crate::store::due::{InHand, Leased, Waiting};
+use crate::store::work::Work;
 
 /// So many are read at once.
 const AT_ONCE: usize = 256;
@@ -37,9 +36,9 @@ pub(in crate::store) async fn each_waiting(
     loop {
         let found = conn
             .all(&pending, &[&endpoint, &due, &key], |row| {
-                let (due, recorded) = (moment_at(row, 0)?, moment_at(row, 2)?);
-                let sendable_at = sendable_at(due, recorded, row.try_get(3)?, now.unwrap_or(recorded));
-                Ok(Waiting { due, key: row.try_get(1)?, sendable_at })
+                let (due, recorded) = (row.get(0)?, row.get(2)?);
+                let sendable_at = sendable_at(due, recorded, row.get(3)?, now.unwrap_or(recorded));
+                Ok(Waiting { due, key: row.get(1)?, sendable_at })
             })
             .await?;
         let more = found.len() == AT_ONCE;
@@ -71,8 +70,7 @@ pub(in crate::store) async fn in_hand(unit: &Unit<'_>, now: Timestamp, term: Tim
     take_back(unit, now, term).await?;
     let leased = "SELECT e.key, o.id, count(*) FROM delivery d JOIN endpoint e ON e.key = d.endpoint
         JOIN organization o ON o.key = e.organization WHERE d.state = 'leased' GROUP BY e.key, o.id";
-    let leased =
-        unit.conn.all(leased, &[], |row| Ok((row.try_get(0)?, OrganizationId(row.try_get(1)?), number_at(row, 2)?)));
+    let leased = unit.conn.all(leased, &[], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
     let mut in_hand = InHand::default();
     leased.await?.into_iter().for_each(|(endpoint, organization, count)| in_hand.add(endpoint, organization, count));
     Ok(in_hand)
@@ -89,8 +87,8 @@ async fn take_back(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<()>
     let back = unit
         .conn
         .all(&leased, &[&unit.shared.own.0], |row| {
-            let held = lease::is_held(optional_moment(row, 1)?, term, row.try_get(2)?, now);
-            Ok((!held).then_some((row.try_get::<_, i64>(0)?, DeliveryEnd::waiting(row.try_get(3)?, now))))
+            let held = lease::is_held(row.get(1)?, term, row.get(2)?, now);
+            Ok((!held).then_some((row.get::<i64>(0)?, DeliveryEnd::waiting(row.get(3)?, now))))
         })
         .await?;
     for (key, end) in back.into_iter().flatten() {
@@ -126,13 +124,13 @@ pub(in crate::store) async fn lease_all(
         .conn
         .all(lease, &[&keys, &micros(lease_until), &unit.shared.own.0, &micros(now)], |row| {
             let leased = Leased {
-                delivery: DeliveryId(row.try_get(1)?),
-                generation: row.try_get(2)?,
-                attempt: number_at(row, 3)?,
-                event: EventId(row.try_get(4)?),
-                body: Arc::from(row.try_get::<_, &str>(5)?),
+                delivery: row.get(1)?,
+                generation: row.get(2)?,
+                attempt: row.get(3)?,
+                event: row.get(4)?,
+                body: row.get(5)?,
             };
-            Ok((row.try_get::<_, i64>(0)?, leased))
+            Ok((row.get::<i64>(0)?, leased))
         })
         .await?;
     Ok(leased.into_iter().collect())

@@ -1,36 +1,17 @@
 //! Events in the commit of the change that they tell of, with a delivery to each recipient.
 
 use super::connection::Connection;
-use super::fault::Work;
 use super::rows::new_keys;
-use super::statements::{cell, micros};
+use super::statements::micros;
 use crate::domain::time::Timestamp;
 use crate::domain::{DeliveryId, EventId, EventKind};
-
-/// The endpoints that an organization's events go to.
-#[derive(Debug)]
-pub(super) struct Recipients(Vec<i64>);
-
-impl Recipients {
-    /// Reads them. None of them is disabled before this unit of work ends: nothing would cancel what is recorded for it
-    /// here.
-    pub(super) async fn of(conn: &Connection, organization: i64) -> Work<Self> {
-        let enabled =
-            "SELECT key FROM endpoint WHERE organization = $1 AND disabled_at IS NULL ORDER BY key FOR KEY SHARE";
-        Ok(Self(conn.all(enabled, &[&organization], cell).await?))
-    }
-
-    /// Whether nobody gets anything: then no event is recorded.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
+use crate::store::work::Work;
 
 /// Records events of one kind, each of the alert in a row with the body that tells of it, with a delivery to each
 /// recipient.
 pub(super) async fn record(
     conn: &Connection,
-    recipients: &Recipients,
+    recipients: &[i64],
     kind: &EventKind,
     events: &[(i64, String)],
     now: Timestamp,
@@ -52,7 +33,7 @@ pub(super) async fn record(
     let each = || {
         keys.iter()
             .zip(&alerts)
-            .flat_map(|(event, alert)| recipients.0.iter().map(move |endpoint| (*event, *alert, *endpoint)))
+            .flat_map(|(event, alert)| recipients.iter().map(move |endpoint| (*event, *alert, *endpoint)))
     };
     let deliveries = new_keys(conn, "delivery", each().count()).await?;
     let ids: Vec<_> = deliveries.iter().map(|_| DeliveryId::generate().0).collect();

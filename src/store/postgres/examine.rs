@@ -2,30 +2,25 @@
 
 use std::path::Path;
 
-use async_trait::async_trait;
-
-use super::audit;
 use super::clock;
 use super::connection::Connection;
 use super::copy_mark;
 use super::counts::counted;
-use super::fault::Work;
 use super::fingerprint;
 use super::liveness::DEAD_AFTER;
 use super::look::connect;
 use super::migrate;
-use super::statements::cell;
-use super::transfer::carried;
 use crate::domain::database::PostgresAddress;
 use crate::domain::time::Timestamp;
-use crate::store::examine::{self, CHECKS, Check, Examination, Examined, checked, numbers, text};
+use crate::store::audit_log;
+use crate::store::examine::{self, CHECKS, Check, Examination, checked, numbers, text};
 use crate::store::key_file;
-use crate::store::portable::PortableRow;
 use crate::store::sealed::KEY_CHECK;
 use crate::store::sql::StoreRows;
 use crate::store::subjects::access::placed;
 use crate::store::subjects::networks::gateways;
-use crate::store::{Finding, SchemaState, StoreError, StoreResult};
+use crate::store::work::Work;
+use crate::store::{Finding, SchemaState, StoreError};
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
 
@@ -96,16 +91,6 @@ const ON_SERVERS: [Check; 4] = [
     },
 ];
 
-#[async_trait(?Send)]
-impl Examined for Connection {
-    async fn answer(&self, sql: &str) -> StoreResult<Vec<PortableRow>> {
-        let read = |row: &tokio_postgres::Row| {
-            row.columns().iter().enumerate().map(|(place, column)| carried(row, place, column.type_().name())).collect()
-        };
-        Ok(self.all(sql, &[], read).await?)
-    }
-}
-
 /// Examines a database with its key and the processes on it, as of `now`. Changes nothing.
 pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Timestamp) -> Examination {
     let mut examination = Examination::default();
@@ -120,13 +105,17 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
             return examination;
         }
     };
+    let rows = StoreRows::Postgres(&conn);
     if let Ok(Some(mark)) = copy_mark::read(&conn).await {
         findings.push(mark.finding(&server.to_string()));
         return examination;
     }
     match migrate::state(&conn).await.map_err(StoreError::from) {
         Ok(SchemaState::Current) => {
-            let sized = conn.answer("SELECT pg_database_size(current_database()), current_setting('server_version')");
+            let sized = examine::answer(
+                &rows,
+                "SELECT pg_database_size(current_database()), current_setting('server_version')",
+            );
             let sized = sized.await.map(|rows| {
                 let ([bytes], version) = (numbers(&rows), text(&rows[0][1]));
                 Finding::fine("database", format!("{server}, PostgreSQL {version}, {bytes} bytes"))
@@ -153,20 +142,20 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
     findings.push(checked("schema", schema.map(|differences| differences.finding()).map_err(Into::into), RESTORE));
     findings.push(key_of(key_path, true));
     if let Some(file) = key_path {
-        findings.extend(key(&conn, file).await);
+        findings.extend(key(&rows, file).await);
     }
     findings.push(checked("audit log", audit_log(&conn).await.map_err(Into::into), RESTORE));
     for check in ON_SERVERS.iter().chain(&CHECKS) {
-        findings.push(check.run(&conn, now, RESTORE).await);
+        findings.push(check.run(&rows, now, RESTORE).await);
     }
     if let Ok(Some(words)) = clock::apart(&conn, now).await {
         findings.retain(|finding| finding.check != "clock");
         findings.push(Finding::notice("clock", words, clock::ADVICE));
     }
     // What cannot be read was told above.
-    examination.gateways = gateways(&StoreRows::Postgres(&conn)).await.unwrap_or_default();
-    examination.credentials = placed(&StoreRows::Postgres(&conn)).await.unwrap_or_default();
-    examination.endpoints = examine::enabled_endpoints(&conn).await;
+    examination.gateways = gateways(&rows).await.unwrap_or_default();
+    examination.credentials = placed(&rows).await.unwrap_or_default();
+    examination.endpoints = examine::enabled_endpoints(&rows).await;
     examination
 }
 
@@ -190,16 +179,16 @@ fn key_of(file: Option<&Path>, needed: bool) -> Finding {
 /// The audit log, all of it on one snapshot.
 async fn audit_log(conn: &Connection) -> Work<Finding> {
     conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    let state = audit::verify(conn).await;
+    let state = audit_log::verify(&StoreRows::Postgres(conn)).await;
     conn.roll_back().await;
     Ok(examine::audit_log(state?))
 }
 
-async fn key(conn: &Connection, file: &Path) -> Vec<Finding> {
+async fn key(rows: &StoreRows<'_>, file: &Path) -> Vec<Finding> {
     const ADVICE: &str = "put the right file there: it was made with the database or with `avert secrets rotate \
         data`, and every process on it \
         has the same one";
-    match conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await {
+    match rows.fact(KEY_CHECK).await {
         Ok(Some(check)) => key_file::examine(file, &check, || ADVICE.to_owned()),
         Ok(None) => vec![Finding::fine("key", "nothing is sealed yet")],
         Err(fault) => vec![checked("key", Err(fault.into()), RESTORE)],

@@ -9,12 +9,12 @@ use uuid::Uuid;
 
 use super::conditions::{literal, push_order};
 use super::connection::Connection;
-use super::fault::Work;
 use super::rows::{read_by_ids, read_by_keys};
 use super::statements::{Sql, Value, cell, limit_of};
 use super::unit::Unit;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder};
 use crate::store::searched::{EDGE, SearchShare, find_patterns, find_text};
+use crate::store::work::Work;
 
 /// So many of the newest alerts that wait, and of the oldest others, tell how common a word is: the newest others lie
 /// behind all that wait, and most have lapsed a moment ago.
@@ -48,7 +48,7 @@ const fn condition(share: SearchShare) -> &'static str {
 }
 
 /// What is found, best first.
-pub(super) async fn find(
+pub(in crate::store) async fn find(
     unit: &Unit<'_>,
     organization: OrganizationId,
     query: &FindQuery,
@@ -132,10 +132,9 @@ impl Search<'_> {
         sql.push(" ORDER BY a.waits DESC, a.alert_time DESC, a.id DESC");
         self.conn
             .made(&sql, |row| {
-                let share = if row.try_get(1)? { SearchShare::Waiting } else { SearchShare::Rest };
-                let grade =
-                    usize::try_from(row.try_get::<_, i32>(2)?).ok().and_then(|place| MatchGrade::ALL.get(place));
-                Ok(Hit { id: row.try_get(0)?, share, grade: grade.copied().unwrap_or(MatchGrade::Inside) })
+                let share = if row.get(1)? { SearchShare::Waiting } else { SearchShare::Rest };
+                let grade = MatchGrade::ALL.get(row.get::<u32>(2)? as usize);
+                Ok(Hit { id: row.get(0)?, share, grade: grade.copied().unwrap_or(MatchGrade::Inside) })
             })
             .await
     }

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use tokio_postgres::Row;
-
 use super::connection::Connection;
-use super::fault::Work;
 use crate::store::fingerprint::{Differences, Objects};
+use crate::store::stored_row::StoredRow;
+use crate::store::work::Work;
 
 /// Objects by the steps that make them (`FIRST`, or `FIRST-LAST` where a later step takes them away; 0 where the server
 /// can have them or not): table, name, definition.
@@ -17,7 +16,7 @@ const THERE: &str = include_str!("../../../assets/postgres/objects.sql");
 
 /// Compares the schema with what so many steps made. Other tables are nobody's business.
 pub(super) async fn compare(conn: &Connection, applied: usize) -> Work<Differences> {
-    let read = |row: &Row| Ok((row.try_get(1)?, (row.try_get(0)?, row.try_get(2)?)));
+    let read = |row: &StoredRow<'_>| Ok((row.get(1)?, (row.get(0)?, row.get(2)?)));
     let mut there: Objects = conn.all(THERE, &[], read).await?.into_iter().collect();
     let made: Vec<_> = MADE.lines().filter_map(|line| made_by(line, applied)).collect();
     let tables: HashSet<&str> = made.iter().map(|(_, table, ..)| *table).collect();

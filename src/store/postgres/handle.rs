@@ -1,20 +1,21 @@
-//! The handle on a PostgreSQL store, and the ways to its units of work: one statement, reading from one snapshot, and
+//! The handle on a PostgreSQL store, and the ways of its units of work: one statement, reading from one snapshot, and
 //! writing.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
-use tokio::sync::watch::Sender;
+use tokio::sync::watch::{Receiver, Sender};
 
 use super::chain;
-use super::fault::{Work, WorkFault};
 use super::keeper::Keeper;
 use super::pool::Pool;
 use super::unit::{Shared, Unit};
-use crate::domain::Actor;
-use crate::store::{StoreError, StoreResult};
+use crate::domain::{Actor, DatabaseId, InstanceId};
+use crate::store::sql::StoreRows;
+use crate::store::units::{Job, UnitContext, UnitOfWork, Units, Way};
+use crate::store::work::{Work, WorkFault};
+use crate::store::{SharedStore, Store, StoreError, StoreResult};
 
 /// A store in a PostgreSQL database. Any number of processes may have the same one open.
 #[derive(Clone)]
@@ -27,25 +28,14 @@ pub struct PostgresStore {
     pub(super) keeper: Arc<Keeper>,
 }
 
-/// The kind of a write: whether it changes something that readers can see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WriteKind {
-    /// A new change number, and everybody who watches is woken.
-    Visible,
-    /// Leases and claims: nobody's view changes.
-    Quiet,
-    /// The end of an attempt whose call was made: visible, and with a connection kept for it.
-    Answered,
-}
-
 /// How long a unit of work may take in all; a server that does not answer is given up after it.
-pub(super) const PATIENCE: Duration = Duration::from_secs(7);
+const PATIENCE: Duration = Duration::from_secs(7);
 
 /// The same for what a network has answered, which waits for a connection as long as callers do.
-pub(super) const ANSWERED_PATIENCE: Duration = Duration::from_secs(15);
+const ANSWERED_PATIENCE: Duration = Duration::from_secs(15);
 
 /// The same for what works on many rows.
-pub(super) const LONG_PATIENCE: Duration = Duration::from_secs(60);
+const LONG_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long entries of the audit log gather before they are linked.
 const GATHER: Duration = Duration::from_millis(200);
@@ -56,16 +46,6 @@ const MOST_REPEATS: u32 = 8;
 /// What follows a commit that changed something to be seen.
 const NEXT_CHANGE: &str = "SELECT nextval('change_number')";
 
-/// How a unit of work is done.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Mode {
-    /// Without a transaction: one statement.
-    Look,
-    /// Reading from one snapshot.
-    Read,
-    Write(WriteKind),
-}
-
 impl PostgresStore {
     /// Lets go of the database: other processes know at once that this one is gone. What is asked afterwards is
     /// refused.
@@ -74,91 +54,21 @@ impl PostgresStore {
         self.pool.close();
     }
 
-    /// Does what is one statement.
-    pub(super) async fn look<'r, T: Send>(
-        &'r self,
-        work: impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync,
-    ) -> StoreResult<T> {
-        self.repeat(Mode::Look, PATIENCE, work).await
-    }
-
-    /// Reads all from one snapshot of the database.
-    pub(super) async fn read<'r, T: Send>(
-        &'r self,
-        work: impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync,
-    ) -> StoreResult<T> {
-        self.repeat(Mode::Read, PATIENCE, work).await
-    }
-
-    /// The same of many rows.
-    pub(super) async fn read_much<'r, T: Send>(
-        &'r self,
-        work: impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync,
-    ) -> StoreResult<T> {
-        self.repeat(Mode::Read, LONG_PATIENCE, work).await
-    }
-
-    /// Does a unit of work, and answers once it is durable. It is done again where others were at work on the same
-    /// rows.
-    pub(super) async fn write<'r, T: Send>(
-        &'r self,
-        kind: WriteKind,
-        work: impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync,
-    ) -> StoreResult<T> {
-        self.repeat(Mode::Write(kind), PATIENCE, work).await
-    }
-
-    /// The same with many rows.
-    pub(super) async fn write_much<'r, T: Send>(
-        &'r self,
-        kind: WriteKind,
-        work: impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync,
-    ) -> StoreResult<T> {
-        self.repeat(Mode::Write(kind), LONG_PATIENCE, work).await
-    }
-
-    pub(super) async fn repeat<'r, T: Send>(
-        &'r self,
-        mode: Mode,
-        patience: Duration,
-        work: impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync,
-    ) -> StoreResult<T> {
-        let mut repeats = 0;
-        loop {
-            let done = tokio::time::timeout(patience, self.once(mode, &work)).await;
-            match done {
-                Ok(Err(fault)) if repeats < most_repeats(mode, &fault) => {
-                    repeats += 1;
-                    metrics::counter!("avert_store_repeats_total").increment(1);
-                    // Not all at the same moment again.
-                    let pause = Duration::from_millis(rand::random_range(1..10 << repeats.min(6)));
-                    tokio::time::sleep(pause).await;
-                }
-                Ok(done) => return done.map_err(StoreError::from),
-                Err(_) => return Err(StoreError::Unavailable("the server does not answer".to_owned())),
-            }
-        }
-    }
-
-    async fn once<'r, T: Send>(
-        &'r self,
-        mode: Mode,
-        work: &(impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync),
-    ) -> Work<T> {
-        let conn = match mode {
-            Mode::Write(WriteKind::Answered) => self.pool.take_kept().await?,
+    async fn once<A: Sync, T: Send>(&self, way: Way, given: &A, job: Job<A, T>) -> Work<T> {
+        let conn = match way {
+            Way::Answered => self.pool.take_kept().await?,
             _ => self.pool.take().await?,
         };
         let unit = Unit::new(conn, &self.shared, &self.by);
-        match mode {
-            Mode::Look => return work(&unit).await,
-            Mode::Read => unit.conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
-            // What has not begun may be done again. A database that its operator has set read-only stays so.
-            Mode::Write(_) => {
+        match way {
+            Way::Look | Way::AtOnce | Way::Turn(_) => return done(&unit, given, job).await,
+            _ if is_write(way) => {
+                // What has not begun may be done again. A database that its operator has set read-only stays so.
                 unit.conn.begin("ISOLATION LEVEL READ COMMITTED").await.map_err(WorkFault::before_anything)?;
             }
+            _ => unit.conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
         }
-        match self.end(mode, &unit, work).await {
+        match self.end(way, &unit, given, job).await {
             Ok(value) => Ok(value),
             Err(fault) => {
                 unit.conn.roll_back().await;
@@ -167,15 +77,10 @@ impl PostgresStore {
         }
     }
 
-    async fn end<'r, T: Send>(
-        &'r self,
-        mode: Mode,
-        unit: &Unit<'r>,
-        work: &(impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync),
-    ) -> Work<T> {
-        let value = work(unit).await?;
+    async fn end<A: Sync, T: Send>(&self, way: Way, unit: &Unit<'_>, given: &A, job: Job<A, T>) -> Work<T> {
+        let value = done(unit, given, job).await?;
         let noted = chain::put_down(unit).await?;
-        let seen = matches!(mode, Mode::Write(WriteKind::Visible | WriteKind::Answered)) && unit.conn.has_changed();
+        let seen = matches!(way, Way::Visible | Way::VisibleMuch | Way::Answered) && unit.conn.has_changed();
         let number = unit.conn.commit(if seen { NEXT_CHANGE } else { "" }).await?;
         if let Some(number) = number {
             self.changes.send_if_modified(|known| {
@@ -188,15 +93,6 @@ impl PostgresStore {
             self.link_soon();
         }
         Ok(value)
-    }
-
-    /// Links every entry of the audit log that waits to be.
-    pub(super) async fn link_entries(&self) -> StoreResult<()> {
-        if !self.look(|unit| Box::pin(chain::is_pending(&unit.conn))).await? {
-            return Ok(());
-        }
-        while self.write(WriteKind::Quiet, |unit| Box::pin(chain::link(&unit.conn))).await? {}
-        Ok(())
     }
 
     /// Links what waits in a moment, once for all that is put down until then.
@@ -219,15 +115,84 @@ impl PostgresStore {
     }
 }
 
+impl Units for PostgresStore {
+    /// It is done again where others were at work on the same rows.
+    async fn unit<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        way: Way,
+        given: A,
+        job: Job<A, T>,
+    ) -> StoreResult<T> {
+        if let Way::Claim = way {
+            self.pool.keep().await?;
+        }
+        let patience = match way {
+            Way::Much | Way::VisibleMuch | Way::QuietMuch => LONG_PATIENCE,
+            Way::Answered => ANSWERED_PATIENCE,
+            _ => PATIENCE,
+        };
+        let mut repeats = 0;
+        loop {
+            match tokio::time::timeout(patience, self.once(way, &given, job)).await {
+                Ok(Err(fault)) if repeats < most_repeats(way, &fault) => {
+                    repeats += 1;
+                    metrics::counter!("avert_store_repeats_total").increment(1);
+                    // Not all at the same moment again.
+                    let pause = Duration::from_millis(rand::random_range(1..10 << repeats.min(6)));
+                    tokio::time::sleep(pause).await;
+                }
+                Ok(done) => return done.map_err(StoreError::from),
+                Err(_) => return Err(StoreError::Unavailable("the server does not answer".to_owned())),
+            }
+        }
+    }
+
+    /// Nobody waits for it.
+    fn most_taken_in(&self) -> usize {
+        usize::MAX
+    }
+}
+
+async fn done<A: Sync, T>(unit: &Unit<'_>, given: &A, job: Job<A, T>) -> Work<T> {
+    let rows = StoreRows::Postgres(&unit.conn);
+    job(&UnitOfWork { rows, by: unit.by, database: UnitContext::Postgres(unit) }, given).await
+}
+
+const fn is_write(way: Way) -> bool {
+    matches!(way, Way::Visible | Way::VisibleMuch | Way::Quiet | Way::QuietMuch | Way::Claim | Way::Answered)
+}
+
 /// How often a unit of work may be done again: nothing of it was kept, or it only reads and the connection was lost.
-const fn most_repeats(mode: Mode, fault: &WorkFault) -> u32 {
+const fn most_repeats(way: Way, fault: &WorkFault) -> u32 {
     match fault {
         WorkFault::Final(_) => 0,
-        WorkFault::Lost(_) if matches!(mode, Mode::Write(_)) => 0,
+        WorkFault::Lost(_) if is_write(way) => 0,
         WorkFault::Again(_) | WorkFault::Lost(_) => MOST_REPEATS,
         // Connections that others had in hand meanwhile may only read too; where all may, nobody waits long for that
         // answer.
         WorkFault::ReadOnly(_) => 2,
+    }
+}
+
+impl Store for PostgresStore {
+    fn instance(&self) -> InstanceId {
+        self.shared.own
+    }
+
+    fn database(&self) -> DatabaseId {
+        self.shared.database
+    }
+
+    fn changes(&self) -> Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn close(&self) {
+        Self::close(self);
+    }
+
+    fn signed(&self, by: Actor) -> SharedStore {
+        Arc::new(Self { by: Arc::new(by), ..self.clone() })
     }
 }
 

@@ -6,31 +6,30 @@
 use std::collections::{HashMap, HashSet};
 
 use super::counts::{CountChanges, CountKey};
-use super::events::{self, Recipients};
-use super::fault::Work;
-use super::named::Named;
+use super::events;
 use super::rows;
 use super::statements::{cell, storable};
 use super::unit::Unit;
-use crate::domain::audit::AuditNote;
 use crate::domain::intake::merge;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AlertPatch, EventKind, IngestReport, OrganizationId};
-use crate::store::StoreError;
+use crate::domain::{Alert, AlertId, AlertPatch, EventKind, IngestReport};
 use crate::store::alert_rows::Stored;
+use crate::store::sql::StoreRows;
+use crate::store::subjects::named::Named;
+use crate::store::subjects::outbox::recipients;
+use crate::store::work::Work;
 
 /// Takes alerts in, all in one unit of work.
-pub(super) async fn ingest(
+pub(in crate::store) async fn ingest(
     unit: &Unit<'_>,
-    organization: OrganizationId,
+    organization: i64,
     incoming: &[AlertPatch],
     now: Timestamp,
-) -> Work<IngestReport> {
+) -> Work<(IngestReport, Named)> {
     let conn = &unit.conn;
-    let locked = "SELECT key FROM organization WHERE id = $1 FOR NO KEY UPDATE";
-    let organization = conn.first(locked, &[&organization.0], cell::<i64>).await?;
-    let organization = organization.ok_or_else(|| StoreError::Corrupt("no such organization".to_owned()))?;
-    let recipients = Recipients::of(conn, organization).await?;
+    let locked = "SELECT key FROM organization WHERE key = $1 FOR NO KEY UPDATE";
+    conn.one(locked, &[&organization], cell::<i64>).await?;
+    let recipients = recipients(&StoreRows::Postgres(conn), organization).await?;
     let mut batch = Batch::read(unit, organization, incoming).await?;
     let mut report = IngestReport::default();
     let mut named = Named::default();
@@ -54,11 +53,7 @@ pub(super) async fn ingest(
         }
     }
     batch.write(unit, organization, &recipients, now).await?;
-    named.write(conn, organization).await?;
-    if let Some(note) = AuditNote::alerts_taken_in(&report) {
-        unit.note(organization, note, now);
-    }
-    Ok(report)
+    Ok((report, named))
 }
 
 /// An alert of a batch.
@@ -146,7 +141,7 @@ impl Batch {
     }
 
     /// Writes what is new and what has changed, with events and counts.
-    async fn write(self, unit: &Unit<'_>, organization: i64, recipients: &Recipients, now: Timestamp) -> Work<()> {
+    async fn write(self, unit: &Unit<'_>, organization: i64, recipients: &[i64], now: Timestamp) -> Work<()> {
         let conn = &unit.conn;
         let mut counts = CountChanges::default();
         let mut changed: Vec<(i64, &Alert)> = Vec::new();

@@ -1,4 +1,4 @@
-//! The list planner: the exact total and one page, both from one snapshot.
+//! The list planner: the exact total and one page, both from one snapshot; and sums of what matches.
 //!
 //! Totals come from the counts where they know them. Pages choose ids first, from an index where one is in the order of
 //! the sort and holds the id as well, and read the wide rows last. The ways to a page:
@@ -10,19 +10,23 @@
 //! 3. By walking the index that is in the order of the sort. What has no value to sort by is read apart, so that one
 //!    index serves both directions.
 
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::conditions::{Nulls, Wanted, direction, push_order, sort_column};
 use super::connection::Connection;
 use super::counts::{DAY_MICROS, NO_DAY};
-use super::fault::Work;
-use super::rows::read_by_ids;
+use super::rows::{read_by_id, read_by_ids};
 use super::statements::{Sql, Value, cell, limit_of};
 use super::unit::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    AlertFilter, AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder,
+    AlertFilter, AlertId, AlertQuery, AlertStatus, CurrencySum, OrganizationId, Page, SharedAlert, Sort, SortField,
+    SortOrder,
 };
+use crate::store::alert_rows::{SUMS, currency_sum};
+use crate::store::sql::rewritten;
+use crate::store::work::Work;
 
 /// From here on it pays to ask the counts where a page begins.
 const DEEP: u64 = 1_000;
@@ -31,7 +35,7 @@ const DEEP: u64 = 1_000;
 const RARE: u64 = 8;
 
 /// One page with the exact total.
-pub(super) async fn list(
+pub(in crate::store) async fn list(
     unit: &Unit<'_>,
     organization: OrganizationId,
     query: &AlertQuery,
@@ -63,7 +67,7 @@ pub(super) async fn list(
 }
 
 /// A filter with what the counts know of its matches; none where nothing can match.
-pub(super) async fn planned(
+async fn planned(
     conn: &Connection,
     organization: i64,
     filter: &AlertFilter,
@@ -74,11 +78,20 @@ pub(super) async fn planned(
     Ok((counts.candidates > 0).then(|| (wanted.waiting(counts.candidates == counts.waiting), counts)))
 }
 
+/// One alert of an organization by its id.
+pub(in crate::store) async fn get(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    id: AlertId,
+) -> Work<Option<SharedAlert>> {
+    Ok(read_by_id(&unit.conn, organization, id).await?.map(|stored| stored.alert.into()))
+}
+
 /// How many alerts the organization has.
-pub(super) async fn count_all(conn: &Connection, organization: OrganizationId) -> Work<u64> {
+pub(in crate::store) async fn count_all(conn: &Connection, organization: OrganizationId) -> Work<u64> {
     let all = "SELECT coalesce(sum(alerts), 0)::bigint FROM alert_total WHERE organization = (SELECT key FROM \
         organization WHERE id = $1)";
-    Ok(conn.one(all, &[&organization.0], cell::<i64>).await?.unsigned_abs())
+    conn.one(all, &[&organization.0], cell).await
 }
 
 /// Which part of everything that matches, in which order.
@@ -101,7 +114,7 @@ impl Part {
 
 /// What the counts know.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct MatchCounts {
+struct MatchCounts {
     /// How many alerts the organization has.
     all: u64,
     /// How many of them may match.
@@ -124,11 +137,7 @@ impl MatchCounts {
         sql.push("), ");
         push_sums(&mut sql);
         wanted.push_totals(&mut sql);
-        let read = conn.made(&sql, |row| {
-            let [all, candidates, waiting] =
-                [row.try_get::<_, i64>(0)?, row.try_get(1)?, row.try_get(2)?].map(i64::unsigned_abs);
-            Ok(Self { all, candidates, waiting })
-        });
+        let read = conn.made(&sql, |row| Ok(Self { all: row.get(0)?, candidates: row.get(1)?, waiting: row.get(2)? }));
         Ok(read.await?.first().copied().unwrap_or(Self { all: 0, candidates: 0, waiting: 0 }))
     }
 
@@ -142,7 +151,7 @@ async fn count(conn: &Connection, wanted: &Wanted, condition: &str) -> Work<u64>
     let mut sql = Sql::new("SELECT count(*)");
     wanted.push_alerts(&mut sql);
     sql.push(condition);
-    Ok(conn.made(&sql, cell::<i64>).await?.first().map_or(0, |total| total.unsigned_abs()))
+    Ok(conn.made(&sql, cell).await?.first().copied().unwrap_or_default())
 }
 
 /// Everything that matches, counted, and a page of it.
@@ -164,10 +173,9 @@ async fn matched(conn: &Connection, wanted: &Wanted, part: Part) -> Work<Matched
     ));
     push_window(&mut sql, part);
     sql.push(")");
-    let found = conn
-        .made(&sql, |row| Ok(Matched { total: row.try_get::<_, i64>(0)?.unsigned_abs(), ids: row.try_get(1)? }))
-        .await?;
-    Ok(found.into_iter().next().unwrap_or(Matched { total: 0, ids: Vec::new() }))
+    let found = conn.typed(&sql.text, &sql.bound()).await?;
+    let read = |row: &Row| Ok(Matched { total: row.try_get::<_, i64>(0)?.unsigned_abs(), ids: row.try_get(1)? });
+    found.first().map_or(Ok(Matched { total: 0, ids: Vec::new() }), read)
 }
 
 /// The ids of a part, which lies within what there is.
@@ -252,8 +260,7 @@ async fn by_words(conn: &Connection, wanted: &Wanted, column: &'static str, part
         " GROUP BY a.{column} HAVING sum(a.alerts) > 0 ORDER BY a.{column} {}",
         direction(part.sort.order)
     ));
-    let words: Vec<(String, i64, i64)> =
-        conn.made(&sql, |row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).await?;
+    let words: Vec<(String, i64, i64)> = conn.made(&sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).await?;
     let mut found = Vec::new();
     let (mut skip, mut left) = (part.offset, part.limit);
     for (word, alerts, waiting) in words {
@@ -289,7 +296,7 @@ async fn skip_days(conn: &Connection, wanted: &Wanted, part: Part) -> Work<(Want
     sql.push(&format!(" GROUP BY a.day HAVING sum(a.alerts) > 0 ORDER BY a.day {}", direction(part.sort.order)));
     // Each of these days has an alert at least.
     sql.with(" LIMIT ", Value::Number(limit_of(part.offset.saturating_add(1))));
-    let days: Vec<(i64, i64)> = conn.made(&sql, |row| Ok((row.try_get(0)?, row.try_get(1)?))).await?;
+    let days: Vec<(i64, i64)> = conn.made(&sql, |row| Ok((row.get(0)?, row.get(1)?))).await?;
     let mut skipped = 0;
     for (day, alerts) in days {
         let alerts = alerts.unsigned_abs();
@@ -325,4 +332,19 @@ async fn ids(conn: &Connection, wanted: &Wanted, condition: &str, column: Option
 fn push_window(sql: &mut Sql, part: Part) {
     sql.with(" LIMIT ", Value::Number(limit_of(part.limit)));
     sql.with(" OFFSET ", Value::Number(limit_of(part.offset)));
+}
+
+/// Count and sum of the alerts within a filter for each currency, largest count first.
+pub(in crate::store) async fn sums(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    filter: &AlertFilter,
+    now: Timestamp,
+) -> Work<Vec<CurrencySum>> {
+    let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
+    let Some((wanted, _)) = planned(&unit.conn, organization, filter, now).await? else { return Ok(Vec::new()) };
+    let mut sql = Sql::new(&rewritten(&format!("SELECT {SUMS}")));
+    wanted.push_alerts(&mut sql);
+    sql.push(" GROUP BY a.currency ORDER BY count(*) DESC, a.currency");
+    unit.conn.made(&sql, |row| currency_sum(row, 0)).await
 }

@@ -5,9 +5,9 @@ use tokio_postgres::Client;
 use uuid::Uuid;
 
 use super::connection::Connection;
-use super::fault::Work;
 use super::statements::cell;
 use crate::domain::InstanceId;
+use crate::store::work::Work;
 
 /// How long a process lives without a heartbeat, in SQL.
 pub(super) const DEAD_AFTER: &str = "interval '15 seconds'";

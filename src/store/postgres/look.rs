@@ -3,10 +3,11 @@
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 use super::connection::Connection;
-use super::fault::{WorkFault, unreachable};
+use super::fault::unreachable;
 use super::pool::Pool;
 use super::session::DatabaseServer;
 use crate::domain::database::PostgresAddress;
+use crate::store::work::WorkFault;
 use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Most connections of a command that looks at a database or moves it.

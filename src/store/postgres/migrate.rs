@@ -3,7 +3,6 @@
 
 use super::connection::Connection;
 use super::copy_mark;
-use super::fault::{Work, WorkFault};
 use super::find;
 use super::fingerprint;
 use super::look::connect;
@@ -12,6 +11,7 @@ use crate::domain::database::PostgresAddress;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::copy_mark::UNFINISHED_COPY;
 use crate::store::schema::{self, Migration, migrations};
+use crate::store::work::{Work, WorkFault};
 use crate::store::{SchemaState, StoreError, StoreResult};
 
 /// Every step, in order.
@@ -137,7 +137,7 @@ async fn applied(conn: &Connection) -> Work<usize> {
     }
     let rows = conn
         .all("SELECT number, checksum FROM schema_migration ORDER BY number", &[], |row| {
-            Ok((row.try_get::<_, i64>(0)?, row.try_get::<_, Vec<u8>>(1)?))
+            Ok((row.get::<i64>(0)?, row.get::<Vec<u8>>(1)?))
         })
         .await?;
     schema::applied(&rows, MIGRATIONS)?;
@@ -160,7 +160,7 @@ pub(super) async fn make_lock(conn: &Connection) -> Work<()> {
 }
 
 /// Waits until no other process is at the schema; until the end of the transaction none is.
-async fn lock(conn: &Connection) -> Work<()> {
+pub(super) async fn lock(conn: &Connection) -> Work<()> {
     conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await.map(drop)
 }
 

@@ -9,7 +9,6 @@ use tokio::sync::watch;
 use super::clock::{self, ClockWatch};
 use super::connection::Connection;
 use super::copy_mark;
-use super::fault::Work;
 use super::handle::PostgresStore;
 use super::keeper::{Keeper, NEWEST_CHANGE};
 use super::look::{connect, connect_to};
@@ -25,6 +24,7 @@ use crate::store::key_file::DataKey;
 use crate::store::sealed::KEY_CHECK;
 use crate::store::sql::StoreRows;
 use crate::store::subjects::organizations::ensure_organization;
+use crate::store::work::Work;
 use crate::store::{StoreError, StoreResult};
 
 /// Options of a PostgreSQL store.
@@ -114,10 +114,10 @@ async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(DataKey, 
 /// Proves the data key, which is made for a database that has none; from here to the end of the transaction no other
 /// process does so.
 async fn data_key(conn: &Connection, file: &Path) -> Work<DataKey> {
-    conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
+    migrate::lock(conn).await?;
     // A copy may have begun since the schema was looked at.
     copy_mark::refuse(conn).await?;
-    let check = conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await?;
+    let check = StoreRows::Postgres(conn).fact(KEY_CHECK).await?;
     let is_new = check.is_none();
     let whence = "it was made by the first command on the database, or by `avert secrets rotate data`: every machine \
         has a copy of that file";

@@ -3,8 +3,7 @@
 use futures::try_join;
 
 use super::counts::{CountChanges, CountKey};
-use super::events::{self, Recipients};
-use super::fault::Work;
+use super::events;
 use super::rows;
 use super::statements::{Values, micros};
 use super::unit::Unit;
@@ -14,6 +13,9 @@ use crate::domain::{Alert, AlertId, EventKind, OrganizationId, Resolution};
 use crate::store::CommitRequest;
 use crate::store::alert_rows::Stored;
 use crate::store::searched::find_text;
+use crate::store::sql::StoreRows;
+use crate::store::subjects::outbox::recipients;
+use crate::store::work::Work;
 
 /// Reads an alert by its row's key.
 pub(in crate::store) async fn read(unit: &Unit<'_>, key: i64) -> Work<Alert> {
@@ -54,9 +56,10 @@ pub(in crate::store) async fn store(
     let end = "UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = $2, lease_until = NULL, lease_count = \
         NULL WHERE key = $1";
     let ended: Values<'_> = &[&attempt, &at];
+    let rows = StoreRows::Postgres(conn);
     // Sent without waiting for each other's answers.
     let (recipients, ..) = try_join!(
-        Recipients::of(conn, organization),
+        recipients(&rows, organization),
         rows::insert_outcomes(conn, &outcomes),
         counts.write(conn, organization),
         conn.run(update, updated),

@@ -12,8 +12,9 @@ use tokio::time::timeout;
 use tokio_postgres::Config;
 
 use super::connection::Connection;
-use super::fault::{Work, is_full, unreachable};
+use super::fault::{is_full, unreachable};
 use super::session::DatabaseServer;
+use crate::store::work::Work;
 use crate::store::{StoreError, StoreResult};
 
 /// How long a unit of work waits for a connection.

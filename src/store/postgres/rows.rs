@@ -2,21 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::columns::{Columns, ManyCells};
 use super::connection::Connection;
-use super::fault::Work;
-use super::statements::{cell, micros, optional_moment};
-use crate::domain::field::{Field, Kind};
+use super::statements::{cell, micros};
 use crate::domain::fold::fold;
-use crate::domain::{Alert, AlertId, Amount, Deadline, OrganizationId, Outcome};
-use crate::store::StoreError;
-use crate::store::alert_rows::{Stored, amount, selection, set};
+use crate::domain::{Alert, AlertId, Amount, OrganizationId, Outcome};
+use crate::store::alert_rows::{self, SharedValues, Stored, selection};
 use crate::store::searched::{find_text, search_text};
+use crate::store::stored_row::StoredRow;
+use crate::store::work::Work;
+use crate::store::{StoreError, StoreResult};
 
 static READ_BY_KEYS: LazyLock<String> = LazyLock::new(|| selection("a.key = ANY($1)"));
 static READ_BY_IDS: LazyLock<String> = LazyLock::new(|| selection("a.organization = $1 AND a.id = ANY($2)"));
@@ -70,36 +69,21 @@ pub(super) async fn read_by_id(conn: &Connection, organization: OrganizationId, 
 }
 
 /// Reads the columns of [`selection`].
-fn alert_of(row: &Row) -> Work<Stored> {
-    let deadline = optional_moment(row, 1)?;
-    let mut alert = Alert { deadline: deadline.map_or(Deadline::Unknown, Deadline::At), ..Alert::default() };
-    let next = read_fields(row, 2, Alert::FIELDS, &mut alert)?;
-    // The first column of an outcome is its id: null where there is none.
-    if row.try_get::<_, Option<Uuid>>(next)?.is_some() {
-        let mut outcome = Outcome { alert_id: alert.id, ..Outcome::default() };
-        read_fields(row, next, Outcome::FIELDS, &mut outcome)?;
-        alert.outcome = Some(outcome);
-    }
-    Ok(Stored { key: row.try_get(0)?, alert })
+fn alert_of(row: &StoredRow<'_>) -> Work<Stored> {
+    alert_rows::alert_of(row, &mut AsTheyAre)
 }
 
-/// Reads the cells of the fields that have a column, the first of which is at `at`; returns the place after the last.
-fn read_fields<R>(row: &Row, mut at: usize, fields: &[Field<R>], into: &mut R) -> Work<usize> {
-    for field in fields.iter().filter(|field| field.column.is_some()) {
-        match &field.kind {
-            Kind::Id(id) | Kind::Reference(id) => set(into, id, row.try_get(at)?),
-            Kind::Word(access) | Kind::Text(access) => {
-                if let Some(text) = row.try_get::<_, Option<&str>>(at)? {
-                    (access.set)(into, Cow::Borrowed(text));
-                }
-            }
-            Kind::Moment(access) => set(into, access, optional_moment(row, at)?),
-            Kind::Amount(access) => set(into, access, row.try_get::<_, Option<&str>>(at)?.map(amount).transpose()?),
-            Kind::Flag(flag) => set(into, flag, row.try_get(at)?),
-        }
-        at += 1;
+/// Words and ids stand in the rows themselves.
+struct AsTheyAre;
+
+impl SharedValues for AsTheyAre {
+    fn word(&mut self, key: i64) -> StoreResult<Arc<str>> {
+        Err(StoreError::Corrupt(format!("the word {key}")))
     }
-    Ok(at)
+
+    fn id(&mut self, key: i64) -> StoreResult<Uuid> {
+        Err(StoreError::Corrupt(format!("the reference {key}")))
+    }
 }
 
 /// Columns of `alert`: its key, those beside the table of fields, and those of the fields.

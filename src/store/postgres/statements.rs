@@ -1,45 +1,15 @@
-//! Moments, texts and cells as PostgreSQL holds them, and SQL under construction with its values.
+//! Texts as PostgreSQL holds them, and SQL under construction with its values.
 
 use std::borrow::Cow;
 
-use tokio_postgres::Row;
-use tokio_postgres::types::{FromSqlOwned, ToSql, Type};
+use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
-use super::fault::Work;
-use crate::domain::time::Timestamp;
-use crate::store::StoreError;
 pub(super) use crate::store::alert_rows::{micros, moment};
+pub(super) use crate::store::stored_row::cell;
 
 /// Values of a statement.
 pub(in crate::store) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
-
-/// The first column of a row, which mostly is the only one.
-pub(super) fn cell<T: FromSqlOwned>(row: &Row) -> Work<T> {
-    Ok(row.try_get(0)?)
-}
-
-/// A moment in a column.
-pub(super) fn moment_at(row: &Row, column: usize) -> Work<Timestamp> {
-    Ok(moment(row.try_get(column)?)?)
-}
-
-/// A moment that may not be there.
-pub(super) fn optional_moment(row: &Row, column: usize) -> Work<Option<Timestamp>> {
-    Ok(row.try_get::<_, Option<i64>>(column)?.map(moment).transpose()?)
-}
-
-/// A small number in a column.
-pub(super) fn number_at<T: TryFrom<i64>>(row: &Row, column: usize) -> Work<T> {
-    let number: i64 = row.try_get(column)?;
-    Ok(T::try_from(number).map_err(|_| StoreError::Corrupt(format!("the number {number}")))?)
-}
-
-/// A SHA-256 in a column.
-pub(super) fn hash_at(row: &Row, column: usize) -> Work<[u8; 32]> {
-    let bytes: &[u8] = row.try_get(column)?;
-    Ok(bytes.try_into().map_err(|_| StoreError::Corrupt("a hash that is none".to_owned()))?)
-}
 
 /// Text without the one character that PostgreSQL cannot hold.
 pub(super) fn storable(text: &str) -> Cow<'_, str> {

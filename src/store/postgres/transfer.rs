@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use async_trait::async_trait;
-use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
@@ -13,7 +12,6 @@ use super::columns::{Columns, ManyCells};
 use super::connection::Connection;
 use super::copy_mark;
 use super::counts::{TOTALS, counted};
-use super::fault::Work;
 use super::find;
 use super::liveness::DEAD_AFTER;
 use super::look::connect;
@@ -21,9 +19,14 @@ use super::migrate;
 use super::pool::Pool;
 use super::statements::{cell, storable};
 use crate::domain::database::PostgresAddress;
+use crate::store::work::Work;
+
+use crate::store::audit_log;
 use crate::store::copy_end::{CopyEnd, require_current};
 use crate::store::copy_mark::{CopyMark, DESK, Occupant, UNFINISHED_COPY};
 use crate::store::portable::{PortableCell, PortableColumn, PortableRow, PortableTable, TABLES};
+use crate::store::sql::StoreRows;
+use crate::store::stored_row::StoredRow;
 use crate::store::{SchemaState, StoreError, StoreResult};
 
 /// One end of a copy.
@@ -100,7 +103,7 @@ impl CopyEnd for PostgresEnd {
     }
 
     async fn fact(&self, name: &str) -> StoreResult<Option<Vec<u8>>> {
-        Ok(fact(&self.conn, name).await?)
+        Ok(StoreRows::Postgres(&self.conn).fact(name).await?)
     }
 
     /// However the address of the database is spelt.
@@ -118,9 +121,8 @@ impl CopyEnd for PostgresEnd {
             ORDER BY array_position(indkey::int2[], attnum), attname COLLATE \"C\"";
         let mut tables = Vec::new();
         for name in TABLES {
-            let read = |row: &Row| {
-                Ok(PortableColumn { name: row.try_get(0)?, is_key: row.try_get(1)?, kind: row.try_get(2)? })
-            };
+            let read =
+                |row: &StoredRow<'_>| Ok(PortableColumn { name: row.get(0)?, is_key: row.get(1)?, kind: row.get(2)? });
             let columns = self.conn.all(columns, &[&name], read).await?;
             let rows: i64 = self.conn.one(&format!("SELECT count(*) FROM {name}"), &[], cell).await?;
             tables.push(PortableTable { name, columns, rows: rows.unsigned_abs() });
@@ -134,14 +136,14 @@ impl CopyEnd for PostgresEnd {
         let sql = table.next_rows(|column| column.name.clone(), after.map(|_| places.as_slice()));
         let behind: Vec<String> = after.into_iter().flatten().take(places.len()).map(key_text).collect();
         let behind: Vec<&(dyn ToSql + Sync)> = behind.iter().map(|text| text as &(dyn ToSql + Sync)).collect();
-        let read = |row: &Row| {
+        let read = |row: &StoredRow<'_>| {
             table.columns.iter().enumerate().map(|(place, column)| carried(row, place, &column.kind)).collect()
         };
         Ok(self.conn.all(&sql, &behind, read).await?)
     }
 
     async fn newest_entry(&self) -> StoreResult<i64> {
-        Ok(self.conn.one("SELECT number FROM audit_head", &[], cell).await?)
+        Ok(audit_log::last_number(&StoreRows::Postgres(&self.conn)).await?)
     }
 
     /// What was done meanwhile is not in the copy, and would be lost with it.
@@ -158,7 +160,7 @@ impl CopyEnd for PostgresEnd {
         migrate::make_lock(&self.conn).await?;
         self.conn.begin("").await?;
         // Nobody makes a desk of it meanwhile.
-        self.conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
+        migrate::lock(&self.conn).await?;
         if who_is_there(&self.conn).await? != self.occupant {
             return Err(StoreError::Unusable(format!(
                 "{}: another process was at work on it meanwhile; run it again",
@@ -218,15 +220,11 @@ impl CopyEnd for PostgresEnd {
     }
 }
 
-async fn fact(conn: &Connection, name: &str) -> Work<Option<Vec<u8>>> {
-    conn.first("SELECT value FROM fact WHERE name = $1", &[&name], cell).await
-}
-
 /// What is in a database.
 async fn who_is_there(conn: &Connection) -> Work<Occupant> {
     let schema = migrate::state_of_any(conn).await?;
     let desk = match schema {
-        SchemaState::Current => fact(conn, DESK).await?,
+        SchemaState::Current => StoreRows::Postgres(conn).fact(DESK).await?,
         _ => None,
     };
     Ok(Occupant::of(&schema, copy_mark::read(conn).await?, desk)?)
@@ -258,17 +256,12 @@ fn column_of<'a>(kind: &str, cells: impl Iterator<Item = &'a PortableCell>) -> M
     }
 }
 
-/// A cell of an answer, by the name of its type.
-pub(super) fn carried(row: &Row, place: usize, kind: &str) -> Work<PortableCell> {
-    let cell = match kind {
-        "int8" => row.try_get::<_, Option<i64>>(place)?.map(PortableCell::Number),
-        "bool" => row.try_get::<_, Option<bool>>(place)?.map(|flag| PortableCell::Number(flag.into())),
-        "text" => row.try_get::<_, Option<String>>(place)?.map(PortableCell::Text),
-        "uuid" => row.try_get::<_, Option<Uuid>>(place)?.map(|id| PortableCell::Bytes(id.as_bytes().to_vec())),
-        "octets" => row
-            .try_get::<_, Option<&[u8]>>(place)?
-            .map(|bytes| PortableCell::Text(String::from_utf8_lossy(bytes).into_owned())),
-        _ => row.try_get::<_, Option<Vec<u8>>>(place)?.map(PortableCell::Bytes),
-    };
-    Ok(cell.unwrap_or(PortableCell::Null))
+/// A cell of an answer; what is text elsewhere and bytes here is text.
+fn carried(row: &StoredRow<'_>, place: usize, kind: &str) -> Work<PortableCell> {
+    Ok(match row.get(place)? {
+        PortableCell::Bytes(bytes) if kind == "octets" => {
+            PortableCell::Text(String::from_utf8_lossy(&bytes).into_owned())
+        }
+        cell => cell,
+    })
 }

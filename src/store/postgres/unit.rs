@@ -5,13 +5,12 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::connection::Connection;
-use super::fault::Work;
 use super::rows::organization_key;
-use crate::domain::audit::{AuditNote, UnlinkedEntry};
+use crate::domain::audit::UnlinkedEntry;
 use crate::domain::event::RenderEvent;
-use crate::domain::time::Timestamp;
 use crate::domain::{Actor, DatabaseId, InstanceId, OrganizationId};
 use crate::store::key_file::DataKey;
+use crate::store::work::Work;
 
 /// The shared context of units of work.
 pub(in crate::store) struct Shared {
@@ -58,14 +57,9 @@ impl<'r> Unit<'r> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the audit log say this of an organization, which is known by its key.
-    pub(super) fn note(&self, organization: i64, note: AuditNote, at: Timestamp) {
-        self.note_of(self.by, organization, note, at);
-    }
-
-    /// The same of somebody else.
-    pub(in crate::store) fn note_of(&self, by: &Actor, organization: i64, note: AuditNote, at: Timestamp) {
-        self.entries().push(UnlinkedEntry::of(organization, by, note, at));
+    /// Has the audit log say this.
+    pub(in crate::store) fn put_down(&self, entry: UnlinkedEntry) {
+        self.entries().push(entry);
     }
 
     /// What the audit log is to say, which is forgotten here.

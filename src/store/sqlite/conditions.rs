@@ -5,65 +5,23 @@ use std::ops::RangeInclusive;
 use rusqlite::Connection;
 
 use super::sql::Sql;
-use super::statements::{Statements as _, cell, micros};
-use crate::domain::{AlertStatus, CalendarDay, LocalConditions};
-use crate::store::searched::{BLANKS, spellings};
-use crate::store::{StoreError, StoreResult};
+use super::statements::{Statements as _, cell};
+use crate::domain::{AlertStatus, LocalConditions};
+use crate::store::StoreResult;
+pub(super) use crate::store::filter::Conditions;
+use crate::store::filter::ISSUERS;
+use crate::store::searched::BLANKS;
 
-/// Conditions with names as alerts have them; none where anything will do.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Conditions {
-    /// In millionths.
-    pub(super) amounts: Option<RangeInclusive<i64>>,
-    pub(super) currencies: Option<Vec<String>>,
-    /// Every issuer's name that is wanted, as a JSON array: there may be any number.
-    pub(super) issuers: Option<String>,
-    pub(super) mccs: Option<Vec<String>>,
-    /// Answered with a refund from the first moment on, before the second one.
-    pub(super) refunded: Option<(i64, i64)>,
-    /// Whether some condition is one that no alert fulfils.
-    impossible: bool,
+/// Reads conditions.
+pub(super) fn read(conn: &Connection, organization: i64, asked: &LocalConditions) -> StoreResult<Conditions> {
+    let names = (!asked.issuers.is_empty()).then(|| conn.all(ISSUERS, [organization], cell)).transpose()?;
+    Ok(Conditions::of(asked, names))
 }
 
-/// Every name of an issuer, each once, by jumping from one to the next along the index.
-const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
-    SELECT min(issuer) FROM alert INDEXED BY alert_by_issuer WHERE organization = ?1
-    UNION ALL
-    SELECT (SELECT min(a.issuer) FROM alert a INDEXED BY alert_by_issuer WHERE a.organization = ?1 AND a.issuer > \
-    name.value)
-    FROM name WHERE name.value IS NOT NULL
-) SELECT value FROM name WHERE value IS NOT NULL";
-
 impl Conditions {
-    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a
-    /// filter of types, and what lapses in an hour is one of deadlines.
-    pub(super) fn read(conn: &Connection, organization: i64, asked: &LocalConditions) -> StoreResult<Self> {
-        let LocalConditions { amounts: _, currencies, issuers, mccs, notices: _, refunded, lapses: _ } = asked;
-        let amounts = asked.micros();
-        let mut impossible = amounts.as_ref().is_some_and(RangeInclusive::is_empty);
-        let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty());
-        let issuers = if issuers.is_empty() {
-            None
-        } else {
-            let mut names: Vec<String> = conn.all(ISSUERS, [organization], cell)?;
-            names.retain(|name| asked.wants_issuer(name));
-            impossible |= names.is_empty();
-            Some(serde_json::to_string(&names).map_err(|error| StoreError::Corrupt(error.to_string()))?)
-        };
-        let currencies = some(spellings(currencies));
-        let refunded = refunded.map(CalendarDay::range).map(|(from, until)| (micros(from), micros(until)));
-        Ok(Self { amounts, currencies, issuers, mccs: some(mccs.clone()), refunded, impossible })
-    }
-
-    /// Whether nothing is asked.
-    pub(super) fn is_any(&self) -> bool {
-        let Self { amounts, currencies, issuers, mccs, refunded, impossible: _ } = self;
-        amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none() && refunded.is_none()
-    }
-
     /// Whether no alert can fulfil them.
     pub(super) fn is_impossible(&self) -> bool {
-        self.impossible
+        self.amounts.as_ref().is_some_and(RangeInclusive::is_empty) || self.issuers.as_ref().is_some_and(Vec::is_empty)
     }
 
     /// Adds them as tests of rows that come from elsewhere.
@@ -97,7 +55,8 @@ impl Conditions {
     pub(super) fn push_issuers(&self, sql: &mut Sql) {
         if let Some(issuers) = &self.issuers {
             sql.push(" AND a.issuer IN (SELECT value FROM json_each(");
-            sql.value(issuers.clone());
+            // As a JSON array: there may be any number.
+            sql.value(serde_json::Value::from(issuers.as_slice()).to_string());
             sql.push("))");
         }
     }

@@ -9,7 +9,6 @@ use std::time::Duration;
 use rusqlite::backup::Backup as Copying;
 use rusqlite::{Connection, OpenFlags};
 
-use super::audit;
 use super::connection::{self, APPLICATION_ID, Purpose};
 use super::data_key::fits;
 use super::files::unusable;
@@ -17,7 +16,9 @@ use super::fingerprint;
 use super::migrate::{MIGRATIONS, applied, inspect};
 use super::statements::{Statements as _, cell};
 use crate::domain::AuditState;
+use crate::store::audit_log;
 use crate::store::seal::Seal;
+use crate::store::sql::{driven, on_sqlite};
 use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Pages copied in one go.
@@ -88,7 +89,7 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
     File::open(to)
         .and_then(|file| file.sync_all())
         .map_err(|error| StoreError::of_file(name, "cannot be written", &error))?;
-    let target = connection::open(to, Purpose::Read)?;
+    let mut target = connection::open(to, Purpose::Read)?;
     check_integrity(&target, source_path)?;
     inspect(&target, name)?;
     let found = contents(&target, to)?;
@@ -99,7 +100,8 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
         ));
     }
     let (schema, rows) = found;
-    Ok(Contents { schema, rows, bytes: fs::metadata(to).map_or(0, |file| file.len()), audit: audit::verify(&target)? })
+    let audit = driven(Box::pin(audit_log::verify(&on_sqlite(&mut target))))?;
+    Ok(Contents { schema, rows, bytes: fs::metadata(to).map_or(0, |file| file.len()), audit })
 }
 
 fn damaged(path: &Path, what: &str) -> StoreError {

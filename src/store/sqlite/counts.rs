@@ -9,13 +9,8 @@ use std::ops::Range;
 use rusqlite::{Connection, params};
 
 use super::statements::{Statements as _, cell};
-use crate::domain::time::Timestamp;
+pub(super) use crate::store::alert_rows::{DAY_MICROS, NO_DAY, day_of};
 use crate::store::{StoreError, StoreResult};
-
-pub(super) const DAY_MICROS: i64 = 86_400_000_000;
-
-/// The day of alerts without a time: after every other.
-pub(super) const NO_DAY: i64 = i64::MAX;
 
 /// The SELECT of the counts, from the alerts.
 pub(super) fn counted() -> String {
@@ -27,12 +22,7 @@ pub(super) fn counted() -> String {
     )
 }
 
-/// Whole days since 1970.
-pub(super) fn day_of(time: Option<Timestamp>) -> i64 {
-    day_of_micros(time.map(|time| time.timestamp_micros()))
-}
-
-/// The same of a time as it is stored.
+/// The day of a time as it is stored.
 pub(super) fn day_of_micros(time: Option<i64>) -> i64 {
     time.map_or(NO_DAY, |micros| micros.div_euclid(DAY_MICROS))
 }

@@ -1,35 +1,23 @@
 //! Events in the commit of the change that they tell of, with a delivery to each recipient.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
-use super::statements::{Statements as _, cell, micros};
+use super::statements::micros;
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, DeliveryId, EventId, EventKind};
 use crate::store::StoreResult;
 
-/// The endpoints that an organization's events go to.
-#[derive(Debug)]
-pub(super) struct Recipients(Vec<i64>);
-
-impl Recipients {
-    /// Reads them.
-    pub(super) fn of(conn: &Connection, organization: i64) -> StoreResult<Self> {
-        let enabled = "SELECT key FROM endpoint WHERE organization = ?1 AND disabled_at IS NULL ORDER BY key";
-        conn.all(enabled, [organization], cell).map(Self)
-    }
-}
-
 /// Records an event with a delivery to each recipient. An event that nobody gets is not recorded.
 pub(super) fn record_event(
     unit: &Unit<'_>,
-    recipients: &Recipients,
+    recipients: &[i64],
     kind: &EventKind,
     key: i64,
     alert: &Alert,
     now: Timestamp,
 ) -> StoreResult<()> {
-    if recipients.0.is_empty() {
+    if recipients.is_empty() {
         return Ok(());
     }
     let body = unit.shared.render.render(kind, alert, now);
@@ -41,7 +29,7 @@ pub(super) fn record_event(
         "INSERT INTO delivery (id, event, endpoint, alert, kind, at, state, due, since) VALUES (?1, ?2, ?3, ?4, ?5, \
             ?6, 'pending', ?6, ?6)",
     )?;
-    for endpoint in &recipients.0 {
+    for endpoint in recipients {
         insert.execute(params![
             DeliveryId::generate().0.as_bytes(),
             event,

@@ -4,10 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use async_trait::async_trait;
 use rusqlite::Connection;
 
-use super::audit;
 use super::connection::{self, Purpose};
 use super::copy_mark;
 use super::counts::counted;
@@ -18,10 +16,9 @@ pub use super::places::{clean, is_idle};
 use super::restore::is_pending;
 use super::soundness::check_log;
 use super::statements::{Statements as _, cell};
-use super::transfer::carried;
 use crate::domain::time::Timestamp;
-use crate::store::examine::{self, CHECKS, Check, Examination, Examined, checked};
-use crate::store::portable::PortableRow;
+use crate::store::audit_log;
+use crate::store::examine::{self, CHECKS, Check, Examination, checked};
 use crate::store::sql::on_sqlite;
 use crate::store::subjects::access::placed;
 use crate::store::subjects::networks::gateways;
@@ -43,13 +40,6 @@ const COUNTS: Check = Check {
     },
     look: examine::counts,
 };
-
-#[async_trait(?Send)]
-impl Examined for Connection {
-    async fn answer(&self, sql: &str) -> StoreResult<Vec<PortableRow>> {
-        self.all(sql, [], |row| (0..row.as_ref().column_count()).map(|place| carried(row, place)).collect())
-    }
-}
 
 /// Examines a database with its key and the processes on it, as of `now`.
 pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examination {
@@ -94,9 +84,10 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
         }
     };
     // What cannot be read is told below.
-    examination.gateways = gateways(&on_sqlite(&mut conn)).await.unwrap_or_default();
-    examination.credentials = placed(&on_sqlite(&mut conn)).await.unwrap_or_default();
-    examination.endpoints = examine::enabled_endpoints(&conn).await;
+    let rows = on_sqlite(&mut conn);
+    examination.gateways = gateways(&rows).await.unwrap_or_default();
+    examination.credentials = placed(&rows).await.unwrap_or_default();
+    examination.endpoints = examine::enabled_endpoints(&rows).await;
     let found = match inspected {
         Inspected::Empty if key_file.exists() => {
             let found = format!("{} is empty, and its key is there: it held alerts", database.display());
@@ -111,9 +102,9 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
     }
     findings.push(checked("schema", schema(&conn), RESTORE));
     findings.push(checked("integrity", integrity(&conn), RESTORE));
-    findings.push(checked("audit log", audit::verify(&conn).map(examine::audit_log), RESTORE));
+    findings.push(checked("audit log", audit_log(&mut conn).await, RESTORE));
     for check in [COUNTS].iter().chain(&CHECKS) {
-        findings.push(check.run(&conn, now, RESTORE).await);
+        findings.push(check.run(&on_sqlite(&mut conn), now, RESTORE).await);
     }
     findings.extend(places::key(&conn, key_file));
     examination
@@ -147,6 +138,14 @@ fn steps(conn: &Connection, database: &Path, size: u64) -> Finding {
         Ok(schema) => Finding::fine("database", format!("{}, schema {schema}, {size} bytes", database.display())),
         Err(error) => Finding::wrong("database", error.to_string(), "use the avert that wrote it"),
     }
+}
+
+/// The audit log, all of it in one state.
+async fn audit_log(conn: &mut Connection) -> StoreResult<Finding> {
+    conn.execute_batch("BEGIN")?;
+    let state = audit_log::verify(&on_sqlite(conn)).await?;
+    conn.execute_batch("ROLLBACK")?;
+    Ok(examine::audit_log(state))
 }
 
 fn integrity(conn: &Connection) -> StoreResult<Finding> {

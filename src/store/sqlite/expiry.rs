@@ -1,16 +1,14 @@
-//! Expiry queries: what is due, what is due next, and the money at risk until then.
+//! Expiry queries: what is due, and what is due next.
 
 use rusqlite::Connection;
 
 use super::counts::CountChanges;
 use super::interned::Dictionary;
-use super::query::notice_keys;
-use super::readers::Reader;
-use super::rows::{self, WordKeys, organization_key};
+use super::rows::{self, WordKeys};
 use super::statements::{Statements as _, cell, micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId, expiry};
+use crate::domain::{Alert, AlertStatus, expiry};
 use crate::store::StoreResult;
 
 /// OPEN alerts of an organization without outcome and without a running resolution, by deadline. ?1 organization, ?2
@@ -30,14 +28,14 @@ fn organizations(conn: &Connection) -> StoreResult<Vec<i64>> {
 }
 
 /// Moves alerts past their deadline to EXPIRED.
-pub(super) fn expire_due(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
+pub(in crate::store) fn expire_due(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
     let Some(open) = open_word(unit.conn, unit.dictionary)? else { return Ok(0) };
     let due = format!("SELECT a.key {LAPSING} AND a.open_deadline <= ?3 ORDER BY a.open_deadline LIMIT ?4");
     change_each(unit, &due, open, now, limit, expiry::expire)
 }
 
 /// Moves alerts back to OPEN that are EXPIRED since a deadline that is still to come.
-pub(super) fn undo(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
+pub(in crate::store) fn undo(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
     // It walks everything, as rarely as a clock is set back.
     const EARLY: &str = "SELECT a.key FROM alert a INDEXED BY alert_by_time
         WHERE a.organization = ?1 AND a.status = ?2 AND a.outcome IS NULL AND a.expired_at > ?3 AND a.deadline = \
@@ -80,9 +78,9 @@ fn change_each(
 }
 
 /// The earliest deadline that [`expire_due`] waits for.
-pub(super) fn next_deadline(reader: &mut Reader) -> StoreResult<Option<Timestamp>> {
-    let conn = &reader.conn;
-    let Some(open) = open_word(conn, &mut reader.dictionary)? else { return Ok(None) };
+pub(in crate::store) fn next_deadline(unit: &mut Unit<'_>) -> StoreResult<Option<Timestamp>> {
+    let conn = &*unit.conn;
+    let Some(open) = open_word(conn, unit.dictionary)? else { return Ok(None) };
     let mut earliest: Option<i64> = None;
     for organization in organizations(conn)? {
         let found = conn.first(
@@ -93,33 +91,4 @@ pub(super) fn next_deadline(reader: &mut Reader) -> StoreResult<Option<Timestamp
         earliest = [earliest, found].into_iter().flatten().min();
     }
     earliest.map(moment).transpose()
-}
-
-/// Open alerts that ask for an answer and whose deadline is after `now` and at or before `until`, by currency.
-pub(super) fn at_risk(
-    reader: &mut Reader,
-    organization: OrganizationId,
-    now: Timestamp,
-    until: Timestamp,
-) -> StoreResult<Vec<AtRisk>> {
-    let conn = &reader.conn;
-    let Some(organization) = organization_key(conn, organization)? else { return Ok(Vec::new()) };
-    let Some(open) = open_word(conn, &mut reader.dictionary)? else { return Ok(Vec::new()) };
-    let notices: Vec<String> = notice_keys(conn, &mut reader.dictionary)?.iter().map(ToString::to_string).collect();
-    // In two parts, because the sum of many large amounts does not fit into SQLite's integers.
-    let sums = format!(
-        "SELECT currency, count(*), coalesce(sum(amount_micros / 1000000), 0), coalesce(sum(amount_micros % 1000000), 0)
-         FROM alert INDEXED BY alert_by_open_deadline
-         WHERE organization = ?1 AND open_deadline > ?3 AND open_deadline <= ?4 AND status = ?2 AND type NOT IN ({})
-         GROUP BY currency ORDER BY count(*) DESC, currency",
-        notices.join(",")
-    );
-    conn.all(&sums, [organization, open, micros(now), micros(until)], |row| {
-        let (alerts, whole, fraction): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
-        let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
-        Ok(AtRisk {
-            alerts: alerts.unsigned_abs(),
-            money: Money { amount, currency: Currency::new(row.get::<_, String>(0)?) },
-        })
-    })
 }

@@ -59,7 +59,7 @@ const fn fields_of(share: SearchShare) -> FieldOwners {
 }
 
 /// What is found, best first.
-pub(super) fn find(
+pub(in crate::store) fn find(
     reader: &mut Reader,
     organization: OrganizationId,
     query: &FindQuery,

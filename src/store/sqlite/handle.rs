@@ -1,15 +1,17 @@
 //! The handle on a SQLite store: its threads, and the two ways to them, reading and writing.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use tokio::sync::watch::Sender;
+use tokio::sync::watch::{Receiver, Sender};
 
 use super::checkpoint::Checkpointer;
 use super::readers::{ListOwner, Reader, Readers};
 use super::watch::Watcher;
-use super::writer::{Shared, Unit, WriteKind, Writer};
-use crate::domain::Actor;
-use crate::store::{StoreError, StoreResult};
+use super::writer::{Memory, Shared, Unit, WriteKind, Writer};
+use crate::domain::{Actor, DatabaseId, InstanceId, batch};
+use crate::store::sql::{SqliteRows, StoreRows, driven};
+use crate::store::units::{Job, UnitContext, UnitOfWork, Units, Way};
+use crate::store::{SharedStore, Store, StoreError, StoreResult};
 
 /// A store in one SQLite database. Several processes may have the same one open.
 #[derive(Clone)]
@@ -65,7 +67,7 @@ impl SqliteStore {
         &self,
         work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        self.readers()?.read_at_once(work).await.map_err(|error| self.placed(error))
+        self.readers()?.keyed.read_at_once(None, work).await.map_err(|error| self.placed(error))
     }
 
     /// Reads what is found by its key, all from one state of the database. It waits behind no list.
@@ -73,7 +75,7 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        self.readers()?.read(work).await.map_err(|error| self.placed(error))
+        self.readers()?.keyed.read(None, work).await.map_err(|error| self.placed(error))
     }
 
     /// Reads what may have to look at much, in its owner's turn, all from one state of the database.
@@ -82,7 +84,7 @@ impl SqliteStore {
         owner: impl Into<ListOwner>,
         work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        self.readers()?.read_list(owner.into(), work).await.map_err(|error| self.placed(error))
+        self.readers()?.lists.read(owner.into(), work).await.map_err(|error| self.placed(error))
     }
 
     /// Reads a list that mostly has little to look at, at once where that can be, else as [`SqliteStore::read_list`].
@@ -91,7 +93,7 @@ impl SqliteStore {
         owner: impl Into<ListOwner>,
         work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        self.readers()?.read_list_at_once(owner.into(), work).await.map_err(|error| self.placed(error))
+        self.readers()?.lists.read_at_once(owner.into(), work).await.map_err(|error| self.placed(error))
     }
 
     /// Does a unit of work, which is told whom the audit log puts it down to, and answers once it is durable.
@@ -102,6 +104,69 @@ impl SqliteStore {
     ) -> StoreResult<T> {
         let by = Arc::clone(&self.by);
         self.threads.writer.write(kind, move |unit| work(unit, &by)).await.map_err(|error| self.placed(error))
+    }
+}
+
+impl Units for SqliteStore {
+    async fn unit<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        way: Way,
+        given: A,
+        job: Job<A, T>,
+    ) -> StoreResult<T> {
+        let kind = match way {
+            Way::Visible | Way::VisibleMuch | Way::Answered => WriteKind::Visible,
+            Way::Quiet | Way::QuietMuch | Way::Claim => WriteKind::Quiet,
+            _ => {
+                let (shared, by) = (Arc::clone(&self.shared), Arc::clone(&self.by));
+                let read = move |reader: &mut Reader| {
+                    driven(job(&unit_of(SqliteRows::Read(reader), Memory::new(&shared, 0), &by), &given))
+                };
+                return match way {
+                    Way::AtOnce => self.read_at_once(read).await,
+                    Way::ListAtOnce(owner) => self.read_list_at_once(owner, read).await,
+                    Way::List(owner) => self.read_list(owner, read).await,
+                    Way::Turn(owner) => self.read_list(owner, read).await,
+                    Way::Much => self.read_list(None, read).await,
+                    _ => self.read(read).await,
+                };
+            }
+        };
+        self.write(kind, move |unit, by| {
+            let rows = SqliteRows::Written(unit.conn, unit.dictionary);
+            driven(job(&unit_of(rows, Memory::new(unit.shared, unit.change), by), &given))
+        })
+        .await
+    }
+
+    fn most_taken_in(&self) -> usize {
+        if self.shared.instances.are_others_alive() { batch::BESIDE_OTHERS } else { batch::INTAKE }
+    }
+}
+
+fn unit_of<'u>(rows: SqliteRows<'u>, memory: Memory<'u>, by: &'u Actor) -> UnitOfWork<'u> {
+    UnitOfWork { rows: StoreRows::Sqlite(Mutex::new(rows)), by, database: UnitContext::Sqlite(memory) }
+}
+
+impl Store for SqliteStore {
+    fn instance(&self) -> InstanceId {
+        self.shared.instances.own()
+    }
+
+    fn database(&self) -> DatabaseId {
+        self.shared.database
+    }
+
+    fn changes(&self) -> Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn close(&self) {
+        Self::close(self);
+    }
+
+    fn signed(&self, by: Actor) -> SharedStore {
+        Arc::new(Self { by: Arc::new(by), ..self.clone() })
     }
 }
 

@@ -3,41 +3,40 @@
 use rusqlite::{Connection, params};
 
 use super::counts::CountChanges;
-use super::events::{self, Recipients};
+use super::events;
 use super::find_index::{self, FindTexts};
 use super::interned::Dictionary;
-use super::named::Named;
-use super::rows::{self, WordKeys, known_organization};
+use super::rows::{self, WordKeys};
 use super::statements::{Statements as _, cell};
 use super::writer::Unit;
 use crate::domain::intake::merge;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertPatch, EventKind, IngestReport, OrganizationId};
+use crate::domain::{Alert, AlertPatch, EventKind, IngestReport};
 use crate::store::StoreResult;
 use crate::store::alert_rows::Stored;
 use crate::store::searched::search_text;
+use crate::store::subjects::named::Named;
 
 /// Takes alerts in, all in one unit of work.
-pub(super) fn ingest(
+pub(in crate::store) fn ingest(
     unit: &mut Unit<'_>,
-    organization: OrganizationId,
-    incoming: Vec<AlertPatch>,
+    organization: i64,
+    recipients: &[i64],
+    incoming: &[AlertPatch],
     now: Timestamp,
-) -> StoreResult<IngestReport> {
-    let organization = known_organization(unit.conn, organization)?;
-    let recipients = Recipients::of(unit.conn, organization)?;
+) -> StoreResult<(IngestReport, Named)> {
     let mut report = IngestReport::default();
     let mut counts = CountChanges::default();
     let mut search = SearchChanges::default();
     let mut named = Named::default();
     for row in incoming {
-        match known(unit.conn, unit.dictionary, organization, &row)? {
+        match known(unit.conn, unit.dictionary, organization, row)? {
             None => {
                 named.note(&row.alert);
-                create(unit, organization, &row, &recipients, now, &mut counts, &mut search)?;
+                create(unit, organization, row, recipients, now, &mut counts, &mut search)?;
                 report.created += 1;
             }
-            Some(stored) => match merge(&stored.alert, row, now) {
+            Some(stored) => match merge(&stored.alert, row.clone(), now) {
                 None => report.unchanged += 1,
                 Some(merged) => {
                     named.note(&merged);
@@ -49,8 +48,7 @@ pub(super) fn ingest(
     }
     counts.write(unit.conn, unit.change)?;
     search.write(unit, organization)?;
-    named.write(unit.conn, organization)?;
-    Ok(report)
+    Ok((report, named))
 }
 
 /// The alert that a row is about, where it is known: by id where it was given, else by provider and provider id.
@@ -80,7 +78,7 @@ fn create(
     unit: &mut Unit<'_>,
     organization: i64,
     row: &AlertPatch,
-    recipients: &Recipients,
+    recipients: &[i64],
     now: Timestamp,
     counts: &mut CountChanges,
     search: &mut SearchChanges,

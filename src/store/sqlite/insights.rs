@@ -1,4 +1,4 @@
-//! Statistics of the alerts within a filter: how they stand from the counts where those know it, the rest through the
+//! The alerts within a filter, as statistics ask for them: from the counts where those know it, the rest through the
 //! index of what is asked.
 
 use std::collections::HashMap;
@@ -6,82 +6,72 @@ use std::collections::HashMap;
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
-use super::counts::{Cell, DAY_MICROS, NO_DAY, NO_OUTCOME, day_of, day_start};
-use super::interned::Dictionary;
-use super::query::{Wanted, notice_keys};
+use super::counts::{Cell, NO_DAY, NO_OUTCOME, day_of, day_start};
+use super::query::Wanted;
 use super::readers::Reader;
 use super::selection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index};
 use super::sql::Sql;
-use super::statements::{Statements as _, cell, micros, moment};
-use crate::domain::insights::{
-    InsightsBuilder, QUARTER, first_day, is_fraud, last_quarter, month_of, quarter_of, soon,
-};
+use super::statements::{Statements as _, micros};
 use crate::domain::time::Timestamp;
-use crate::domain::{
-    AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Insights, Lapsing, Money, OrganizationId, Provider,
-};
+use crate::domain::{AlertFilter, AlertStatus, AlertType, Calendar, Insights, OrganizationId, Provider};
 use crate::store::StoreResult;
+use crate::store::sql::driven;
+use crate::store::stored_row::StoredRow;
+use crate::store::subjects::insights::{self, CountedKind, InsightScope, Reach, ToldDays};
+use crate::store::work::Work;
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
-pub(super) fn insights(
+pub(in crate::store) fn insights(
     reader: &mut Reader,
     organization: OrganizationId,
     filter: &AlertFilter,
     calendar: Calendar,
     now: Timestamp,
 ) -> StoreResult<Insights> {
-    let mut found = InsightsBuilder::at(now, calendar);
-    let days = Days { calendar, now };
-    let Some(organization) = reader.organization(organization)? else { return Ok(found.finish()) };
+    let Some(organization) = reader.organization(organization)? else { return Ok(insights::none(calendar, now)) };
     reader.refresh_counts(organization)?;
     let wanted = Wanted::new(reader, organization, filter, now)?;
-    if !wanted.is_impossible() {
-        add_kinds(reader, &wanted, days, &mut found)?;
-        add_lapsing(reader, &wanted, now, &mut found)?;
-        add_answers(reader, &wanted, days, &mut found)?;
-        add_missed(reader, &wanted, days, &mut found)?;
-    }
     let everything = Wanted::new(reader, organization, &AlertFilter::default(), now)?;
-    add_monitored(reader, &everything, now, &mut found)?;
-    Ok(found.finish())
+    let mut scope = Scope { reader, wanted, everything };
+    driven(Box::pin(insights::insights(&mut scope, calendar, now)))
 }
 
-/// The days that are told one by one.
-#[derive(Debug, Clone, Copy)]
-struct Days {
-    calendar: Calendar,
-    now: Timestamp,
+struct Scope<'r> {
+    reader: &'r mut Reader,
+    wanted: Wanted,
+    /// All that the organization has.
+    everything: Wanted,
 }
 
-impl Days {
-    /// When the first of them begins.
-    fn begin(self) -> Timestamp {
-        self.calendar.day_start(first_day(self.calendar, self.now))
+impl InsightScope for Scope<'_> {
+    async fn kinds(&mut self, days: ToldDays) -> Work<Vec<CountedKind>> {
+        Ok(if self.wanted.is_impossible() { Vec::new() } else { kinds(self.reader, &self.wanted, days)? })
     }
 
-    /// The day of a column of moments, in SQL.
-    fn of(self, column: &str) -> String {
-        format!("({column} + {}) / {DAY_MICROS}", i64::from(self.calendar.minutes()) * 60_000_000)
-    }
-}
-
-/// The words behind keys.
-struct Words<'r> {
-    conn: &'r rusqlite::Connection,
-    dictionary: &'r mut Dictionary,
-}
-
-impl Words<'_> {
-    fn provider(&mut self, key: i64) -> StoreResult<Provider> {
-        Ok(Provider::parse(&self.dictionary.words.value(self.conn, key)?))
-    }
-
-    fn alert_type(&mut self, key: i64) -> StoreResult<AlertType> {
-        Ok(AlertType::parse(&self.dictionary.words.value(self.conn, key)?))
-    }
-
-    fn status(&mut self, key: i64) -> StoreResult<AlertStatus> {
-        Ok(AlertStatus::parse(&self.dictionary.words.value(self.conn, key)?))
+    async fn rows<T: Send>(
+        &mut self,
+        of: Reach,
+        select: &str,
+        tests: &str,
+        read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
+    ) -> Work<Vec<T>> {
+        let wanted = &self.wanted;
+        let select = Sql::new(&format!("SELECT {select} "));
+        let mut sql = match of {
+            Reach::Raised(from, until) => {
+                let span = (Some(micros(from)), Some(micros(until)));
+                from_alerts(select, &Wanted { span, ..self.everything.clone() }, Some(BY_TIME))
+            }
+            _ if wanted.is_impossible() => return Ok(Vec::new()),
+            Reach::Waiting => from_alerts(select, wanted, Some(BY_DEADLINE)),
+            Reach::Answered => {
+                let answers = "FROM outcome o INDEXED BY outcome_by_action_time CROSS JOIN alert a ON a.key = o.alert";
+                from(select, answers, wanted)
+            }
+            Reach::Expired => from(select, "FROM alert a INDEXED BY alert_by_expired_at", wanted),
+        };
+        sql.push(tests);
+        Ok(rows(self.reader, &sql, |row| Ok(read(&StoredRow::Sqlite(row))?))?)
     }
 }
 
@@ -90,18 +80,14 @@ fn rows<T>(reader: &Reader, sql: &Sql, read: impl FnMut(&Row<'_>) -> StoreResult
     reader.conn.all(&sql.text, params_from_iter::<&Vec<Value>>(&sql.values), read)
 }
 
-/// Ends with a comparison with a value.
-fn push_test(sql: &mut Sql, test: &str, value: i64) {
-    sql.push(test);
-    sql.value(value);
+fn from(mut sql: Sql, tables: &str, wanted: &Wanted) -> Sql {
+    sql.push(tables);
+    wanted.push_conditions(&mut sql, wanted.alert_time);
+    wanted.push_text_tests(&mut sql);
+    sql
 }
 
-/// Leaves alerts out that ask for no answer.
-fn push_no_notices(sql: &mut Sql, notices: &[i64]) {
-    sql.push(&format!(" AND a.type NOT IN ({})", joined(notices)));
-}
-
-fn add_kinds(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> StoreResult<()> {
+fn kinds(reader: &mut Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<Vec<CountedKind>> {
     let mut cells = Vec::new();
     let mut uncounted = Some(wanted.clone());
     if wanted.is_counted() {
@@ -122,21 +108,26 @@ fn add_kinds(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut Insig
             counted_now(reader, &uncounted, days)?.into_iter().map(|((day, cell), alerts)| (day, cell, alerts)),
         );
     }
-    let mut words = Words { conn: &reader.conn, dictionary: &mut reader.dictionary };
+    let words = &mut reader.dictionary.words;
+    let mut kinds = Vec::with_capacity(cells.len());
     for (day, cell, alerts) in cells {
-        let kind = (words.provider(cell.provider)?, words.alert_type(cell.alert_type)?, words.status(cell.status)?);
-        let day = Some(day).filter(|day| *day != NO_DAY);
-        found.add_kind(kind, cell.outcome != NO_OUTCOME, cell.expired, day, alerts);
+        let mut word = |key| words.value(&reader.conn, key);
+        let kind = (
+            Provider::parse(&word(cell.provider)?),
+            AlertType::parse(&word(cell.alert_type)?),
+            AlertStatus::parse(&word(cell.status)?),
+        );
+        let has_outcome = cell.outcome != NO_OUTCOME;
+        kinds.push(CountedKind { day, kind, has_outcome, expired: cell.expired, alerts });
     }
-    Ok(())
+    Ok(kinds)
 }
 
-/// The cells of what the counts know nothing of; all days that are not told one by one are as none.
-fn counted_now(reader: &Reader, wanted: &Wanted, days: Days) -> StoreResult<HashMap<(i64, Cell), u64>> {
-    let (since, day) = (micros(days.begin()), days.of("a.alert_time"));
+/// The cells of what the counts know nothing of.
+fn counted_now(reader: &Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<HashMap<(i64, Cell), u64>> {
     let select = format!(
-        "SELECT CASE WHEN a.alert_time >= {since} THEN {day} ELSE {NO_DAY} END, a.provider, a.type, a.status, \
-         a.outcome IS NOT NULL, a.expired_at IS NOT NULL "
+        "SELECT {}, a.provider, a.type, a.status, a.outcome IS NOT NULL, a.expired_at IS NOT NULL ",
+        days.of_alert()
     );
     let sql = from_own_index(Sql::new(&select), wanted, rows_index(reader, wanted));
     // Counted here: a GROUP BY would put every row in order first.
@@ -150,118 +141,4 @@ fn counted_now(reader: &Reader, wanted: &Wanted, days: Days) -> StoreResult<Hash
         Ok(())
     })?;
     Ok(cells)
-}
-
-fn add_lapsing(reader: &mut Reader, wanted: &Wanted, now: Timestamp, found: &mut InsightsBuilder) -> StoreResult<()> {
-    let Some(open) = reader.dictionary.words.find(&reader.conn, AlertStatus::Open.as_str())? else { return Ok(()) };
-    let (quarter, last, soon) = (QUARTER.num_microseconds().unwrap_or(1), micros(last_quarter(now)), micros(soon(now)));
-    // In two parts, because the sum of many large amounts does not fit into SQLite's integers.
-    let select = format!(
-        "SELECT CASE WHEN a.open_deadline < {last} THEN a.open_deadline / {quarter} END, a.currency, count(*), \
-         coalesce(sum(a.amount_micros / 1000000), 0), coalesce(sum(a.amount_micros % 1000000), 0), \
-         count(a.amount_micros), a.open_deadline <= {soon} "
-    );
-    let mut sql = from_alerts(Sql::new(&select), wanted, Some(BY_DEADLINE));
-    push_test(&mut sql, " AND a.status = ", open);
-    push_test(&mut sql, " AND a.expired_at IS NULL AND a.open_deadline > ", micros(now));
-    push_no_notices(&mut sql, &notice_keys(&reader.conn, &mut reader.dictionary)?);
-    sql.push(" GROUP BY 1, 2, 7");
-    let lapsing = rows(reader, &sql, |row| {
-        let quarters: Option<i64> = row.get(0)?;
-        let (alerts, whole, fraction, priced): (i64, i64, i64, i64) =
-            (row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
-        let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
-        Ok(Lapsing {
-            quarter: quarters.map(|quarters| moment(quarters * quarter)).transpose()?.map(quarter_of),
-            soon: row.get(6)?,
-            alerts: alerts.unsigned_abs(),
-            money: Money { amount, currency: Currency::new(row.get::<_, String>(1)?) },
-            unpriced: (alerts - priced).unsigned_abs(),
-        })
-    })?;
-    lapsing.into_iter().for_each(|row| found.add_lapsing(row));
-    Ok(())
-}
-
-/// FROM and WHERE of answers and their alerts, through the index of when they were given.
-fn from_answers(mut sql: Sql, wanted: &Wanted) -> Sql {
-    sql.push("FROM outcome o INDEXED BY outcome_by_action_time CROSS JOIN alert a ON a.key = o.alert");
-    wanted.push_conditions(&mut sql, wanted.alert_time);
-    wanted.push_text_tests(&mut sql);
-    sql
-}
-
-fn add_answers(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> StoreResult<()> {
-    let (since, day) = (micros(days.begin()), days.of("o.action_time"));
-    let select =
-        format!("SELECT {day}, a.provider, a.status, o.refunded, (o.action_time - a.alert_time) / 60000000, count(*) ");
-    let mut sql = from_answers(Sql::new(&select), wanted);
-    push_test(&mut sql, " AND o.action_time >= ", since);
-    sql.push(" GROUP BY 1, 2, 3, 4, 5");
-    let answers: Vec<(i64, i64, i64, String, Option<i64>, i64)> =
-        rows(reader, &sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?)))?;
-    let mut undated = from_answers(Sql::new("SELECT count(*) "), wanted);
-    push_test(&mut undated, " AND o.action_time IS NULL AND a.alert_time >= ", since);
-    let undated: i64 = rows(reader, &undated, cell::<i64>)?.into_iter().sum();
-    found.add_undated(undated.unsigned_abs());
-    let mut words = Words { conn: &reader.conn, dictionary: &mut reader.dictionary };
-    for (day, provider, status, refunded, minutes, alerts) in answers {
-        let status = words.status(status)?;
-        found.add_answers(day, &words.provider(provider)?, (&status, &refunded), minutes, alerts.unsigned_abs());
-    }
-    Ok(())
-}
-
-fn add_missed(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> StoreResult<()> {
-    let day = days.of("a.expired_at");
-    let select = format!("SELECT {day}, a.provider, count(*) FROM alert a INDEXED BY alert_by_expired_at");
-    let mut sql = Sql::new(&select);
-    wanted.push_conditions(&mut sql, wanted.alert_time);
-    wanted.push_text_tests(&mut sql);
-    push_test(&mut sql, " AND a.expired_at IS NOT NULL AND a.expired_at >= ", micros(days.begin()));
-    push_no_notices(&mut sql, &notice_keys(&reader.conn, &mut reader.dictionary)?);
-    sql.push(" GROUP BY 1, 2");
-    let missed: Vec<(i64, i64, i64)> = rows(reader, &sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let mut words = Words { conn: &reader.conn, dictionary: &mut reader.dictionary };
-    for (day, provider, alerts) in missed {
-        found.add_missed(day, &words.provider(provider)?, alerts.unsigned_abs());
-    }
-    Ok(())
-}
-
-fn add_monitored(
-    reader: &mut Reader,
-    everything: &Wanted,
-    now: Timestamp,
-    found: &mut InsightsBuilder,
-) -> StoreResult<()> {
-    let (from, until) = month_of(now);
-    let words = Words { conn: &reader.conn, dictionary: &mut reader.dictionary };
-    let mut fraud = Vec::new();
-    for word in AlertType::KNOWN.iter().filter(|word| is_fraud(word)) {
-        fraud.extend(words.dictionary.words.find(words.conn, word.as_str())?);
-    }
-    let mut key_of = |status: AlertStatus| words.dictionary.words.find(words.conn, status.as_str());
-    let (chargeback, expired) =
-        (key_of(AlertStatus::Chargeback)?.unwrap_or(-1), key_of(AlertStatus::Expired)?.unwrap_or(-1));
-    let fraud = if fraud.is_empty() { "0".to_owned() } else { format!("a.type IN ({})", joined(&fraud)) };
-    // What lapsed and has no answer counts as what became a chargeback. The index knows all but the card, which is read
-    // of what counts alone.
-    let lost = format!(
-        "(a.status = {chargeback} OR a.outcome IS NULL AND (a.status = {expired} OR a.expired_at IS NOT NULL))"
-    );
-    let select = format!("SELECT substr(a.card_bin, 1, 4), {fraud}, {lost}, count(*) ");
-    let month = Wanted { span: (Some(micros(from)), Some(micros(until))), ..everything.clone() };
-    let mut sql = from_alerts(Sql::new(&select), &month, Some(BY_TIME));
-    sql.push(&format!(" AND ({fraud} OR {lost}) GROUP BY 1, 2, 3"));
-    let counted: Vec<(String, bool, bool, i64)> =
-        rows(reader, &sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-    for (card, is_fraud, is_chargeback, alerts) in counted {
-        found.add_monitored(&card, is_fraud, is_chargeback, alerts.unsigned_abs());
-    }
-    Ok(())
-}
-
-fn joined(keys: &[i64]) -> String {
-    keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }

@@ -28,8 +28,9 @@ use super::selection::{
     matching,
 };
 use super::sql::{Sql, keys, push_window};
+use super::statements::{Statements as _, cell};
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertQuery, OrganizationId, Page, SharedAlert, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertId, AlertQuery, OrganizationId, Page, SharedAlert, SortField, SortOrder};
 use crate::store::StoreResult;
 
 /// Up to so many alerts are looked through one by one for a text, where the trigram index finds more than that.
@@ -45,7 +46,7 @@ const MOST_PASSED: u64 = 500;
 const COLUMN_SHARE: u128 = 40;
 
 /// One page with the exact total.
-pub(super) fn list(
+pub(in crate::store) fn list(
     reader: &mut Reader,
     organization: OrganizationId,
     query: &AlertQuery,
@@ -87,32 +88,20 @@ pub(super) fn planned(
     Ok(Some(wanted))
 }
 
-/// Whether the counts tell the total of a filter: its statements are short, mostly.
-pub(super) fn is_told_by_counts(filter: &AlertFilter) -> bool {
-    let AlertFilter {
-        start_date: _,
-        end_date: _,
-        transaction_start_date: None,
-        transaction_end_date: None,
-        providers: _,
-        types: _,
-        statuses: _,
-        descriptor: None,
-        outcomes: _,
-        expired: _,
-        expires_in: None,
-        companies,
-        q: None,
-        conditions,
-    } = filter
-    else {
-        return false;
-    };
-    companies.is_empty() && conditions.is_empty()
+/// One alert of an organization by its id.
+pub(in crate::store) fn get(
+    reader: &mut Reader,
+    organization: OrganizationId,
+    id: AlertId,
+) -> StoreResult<Option<SharedAlert>> {
+    let Some(organization) = reader.organization(organization)? else { return Ok(None) };
+    let key = "SELECT key FROM alert WHERE organization = ?1 AND id = ?2";
+    let key = reader.conn.first(key, (organization, id.0.as_bytes()), cell)?;
+    key.map(|key| reader.alert(key)).transpose()
 }
 
 /// How many alerts the organization has.
-pub(super) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
+pub(in crate::store) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
     let Some(organization) = reader.organization(organization)? else { return Ok(0) };
     reader.refresh_counts(organization)?;
     Ok(reader.counts.all(organization))

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use tokio::sync::watch;
 
-use super::addresses;
 use super::checkpoint::Checkpointer;
 use super::connection::{self, Purpose, check_library};
-use super::data_key::unlock;
+use super::data_key::{seal_open_ones, unlock};
 use super::files::{directory_of, make_directory, unusable};
 use super::fingerprint;
 use super::handle::{SqliteStore, Threads};
@@ -168,7 +167,7 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
         gate.open_behind().map_err(|_| restore::being_restored(directory))?;
     }
     let data_key = unlock(&mut conn, &key_file, database)?;
-    addresses::seal_open_ones(&mut conn, &data_key)?;
+    seal_open_ones(&mut conn, &data_key)?;
     let identity = identity(&conn)?;
     if driven(Box::pin(is_fresh(&on_sqlite(&mut conn))))? {
         conn.execute_batch("BEGIN IMMEDIATE")?;

@@ -1,7 +1,7 @@
 //! Alerts as units of work that are written once read them, and their outcomes with events, on SQLite.
 
 use super::counts::CountChanges;
-use super::events::{self, Recipients};
+use super::events;
 use super::find_index;
 use super::rows::{self, WordKeys};
 use super::statements::{Statements as _, micros};
@@ -33,6 +33,7 @@ pub(in crate::store) fn store(
     alert: &mut Alert,
     resolution: &Resolution,
     request: &CommitRequest,
+    recipients: &[i64],
 ) -> StoreResult<()> {
     let (conn, now) = (&*unit.conn, request.now);
     let before = WordKeys::intern(conn, unit.dictionary, alert)?.count_key(organization, alert);
@@ -55,6 +56,5 @@ pub(in crate::store) fn store(
             WHERE key = ?1",
         (attempt, micros(now)),
     )?;
-    let recipients = Recipients::of(conn, organization)?;
-    events::record_event(unit, &recipients, &EventKind::AlertResolved, key, alert, now)
+    events::record_event(unit, recipients, &EventKind::AlertResolved, key, alert, now)
 }

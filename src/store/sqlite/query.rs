@@ -1,21 +1,18 @@
 //! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the
 //! columns of `alert`.
 
-use chrono::{NaiveDate, NaiveTime};
 use rusqlite::Connection;
 
-use super::conditions::Conditions;
+use super::conditions::{self, Conditions};
 use super::counts::{Cell, CellFilter, DAY_MICROS};
 use super::interned::Dictionary;
 use super::readers::Reader;
 use super::sql::{Range, Sql, phrase};
-use super::statements::micros;
-use crate::domain::filter::wanted_text;
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, AlertType, SortField, SortOrder};
 use crate::store::StoreResult;
-use crate::store::searched::{DESCRIPTOR_MARK, searchable};
+use crate::store::filter::{FilterRanges, is_indexed};
 
 /// A compiled filter, with words and ids replaced by their keys.
 #[derive(Debug, Clone)]
@@ -49,22 +46,8 @@ impl Wanted {
         now: Timestamp,
     ) -> StoreResult<Self> {
         let Reader { conn, dictionary, counts, .. } = reader;
-        let AlertFilter {
-            start_date,
-            end_date,
-            transaction_start_date,
-            transaction_end_date,
-            providers,
-            types,
-            statuses,
-            descriptor,
-            outcomes,
-            expired,
-            expires_in: _,
-            companies,
-            q,
-            conditions,
-        } = filter;
+        let FilterRanges { alert_time, transaction_time, expires, expires_from, texts } = FilterRanges::of(filter, now);
+        let AlertFilter { providers, types, statuses, outcomes, companies, conditions, .. } = filter;
         let mut types = words(conn, dictionary, types.iter().map(|word| word.as_str().to_owned()))?;
         // Notices do not lapse.
         for wanted in conditions.notices.into_iter().chain(conditions.lapses.map(|_| false)) {
@@ -78,7 +61,7 @@ impl Wanted {
             types,
             statuses: words(conn, dictionary, statuses.iter().map(|word| word.as_str().to_owned()))?,
             outcomes: words(conn, dictionary, outcomes.iter().map(|word| fold(word)))?,
-            expired: *expired,
+            expired: filter.expired,
         };
         let companies = if companies.is_empty() {
             None
@@ -87,21 +70,16 @@ impl Wanted {
                 companies.iter().map(|id| dictionary.ids.find(conn, id.0.as_bytes())).collect();
             Some(keys?.into_iter().flatten().collect())
         };
-        let deadlines = filter.open_deadlines(now);
-        let q = wanted_text(q.as_ref()).map(searchable);
-        let descriptor = wanted_text(descriptor.as_ref()).map(searchable);
-        let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
-        let alert_time = days(*start_date, *end_date);
         Ok(Self {
             organization,
             cells,
             alert_time,
-            transaction_time: days(*transaction_start_date, *transaction_end_date),
+            transaction_time,
             companies,
-            expires: deadlines.map(|range| range.until.map(micros)),
-            expires_from: deadlines.and_then(|range| range.from).map(micros),
-            texts: q.into_iter().chain(descriptor).collect(),
-            conditions: Conditions::read(conn, organization, conditions)?,
+            expires,
+            expires_from,
+            texts,
+            conditions: conditions::read(conn, organization, conditions)?,
             span: alert_time,
             waits: false,
         })
@@ -235,10 +213,6 @@ fn days_of((from, until): Range) -> Range {
     (day(from), day(until))
 }
 
-fn is_indexed(text: &str) -> bool {
-    text.chars().nth(2).is_some()
-}
-
 fn words(
     conn: &Connection,
     dictionary: &mut Dictionary,
@@ -253,14 +227,6 @@ fn words(
 /// The types that ask for no answer, as far as any alert is of them.
 pub(super) fn notice_keys(conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<Vec<i64>> {
     Ok(words(conn, dictionary, AlertType::NOTICES.iter().map(|word| word.as_str().to_owned()))?.unwrap_or_default())
-}
-
-/// Whole UTC days, both ends included.
-fn days(start: Option<NaiveDate>, end: Option<NaiveDate>) -> Range {
-    let midnight = |day: NaiveDate| micros(day.and_time(NaiveTime::MIN).and_utc());
-    // A bound that is given is never dropped, not even after the last day there is: alerts without a time do not match
-    // it.
-    (start.map(midnight), end.map(|day| day.succ_opt().map_or(i64::MAX, midnight)))
 }
 
 /// The column of a sort.

@@ -73,10 +73,10 @@ impl Shared {
 }
 
 /// One reader: its connection and what it remembers.
-pub(super) struct Reader {
-    pub(super) conn: Connection,
+pub(in crate::store) struct Reader {
+    pub(in crate::store) conn: Connection,
     pub(super) budget: Budget,
-    pub(super) dictionary: Dictionary,
+    pub(in crate::store) dictionary: Dictionary,
     pub(super) counts: CountCache,
     shared: Shared,
     /// The keys of organizations, which never change.
@@ -177,8 +177,10 @@ struct Job {
 
 /// The reader pool.
 pub(super) struct Readers {
-    keyed: Lane,
-    lists: Lane,
+    /// For what is found by its key: it waits behind no list.
+    pub(super) keyed: Lane,
+    /// For what may have to look at much.
+    pub(super) lists: Lane,
 }
 
 impl Readers {
@@ -190,40 +192,6 @@ impl Readers {
         Ok(Self { keyed, lists })
     }
 
-    /// Reads what is found by its key and is little, at once where that can be.
-    pub(super) async fn read_at_once<T: Send + 'static>(
-        &self,
-        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.keyed.read_at_once(None, work).await
-    }
-
-    /// Reads what is found by its key, all from one state of the database.
-    pub(super) async fn read<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.keyed.read(None, work).await
-    }
-
-    /// Reads what may have to look at much, in its owner's turn, all from one state of the database.
-    pub(super) async fn read_list<T: Send + 'static>(
-        &self,
-        owner: ListOwner,
-        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.lists.read(owner, work).await
-    }
-
-    /// Reads a list that mostly has little to look at, at once where that can be, else as [`Readers::read_list`].
-    pub(super) async fn read_list_at_once<T: Send + 'static>(
-        &self,
-        owner: ListOwner,
-        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.lists.read_at_once(owner, work).await
-    }
-
     /// Finishes what was asked for and ends the threads.
     pub(super) fn close(&self) {
         self.keyed.close();
@@ -232,7 +200,7 @@ impl Readers {
 }
 
 /// Readers, and threads that read with them, in the order of one queue.
-struct Lane {
+pub(super) struct Lane {
     queue: Arc<Queue>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -260,7 +228,8 @@ impl Lane {
         Ok(Self { queue, threads: Mutex::new(threads) })
     }
 
-    async fn read<T: Send + 'static>(
+    /// Reads in its owner's turn, all from one state of the database.
+    pub(super) async fn read<T: Send + 'static>(
         &self,
         owner: ListOwner,
         work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
@@ -276,7 +245,7 @@ impl Lane {
 
     /// Reads on the caller's own thread, where a reader is free and nobody waits for his turn; on a thread of the lane
     /// where it does not come to its end there.
-    async fn read_at_once<T: Send + 'static>(
+    pub(super) async fn read_at_once<T: Send + 'static>(
         &self,
         owner: ListOwner,
         work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::audit;
 use super::checksum;
 use super::connection::{self, Purpose, check_library};
 use super::copy::{Contents, copy, open_ours, prove_key, same_file};
@@ -19,7 +18,9 @@ use super::statements::Statements as _;
 use crate::domain::Actor;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::{Clock as _, SystemClock};
+use crate::store::audit_log;
 use crate::store::seal::Seal;
+use crate::store::sql::{driven, on_sqlite};
 use crate::store::{StoreError, StoreResult};
 
 /// How long a start waits for another one that finishes a restore, in so many looks.
@@ -169,10 +170,10 @@ fn note_restore(copy: &Path, by: &Actor, from: &Path, contents: &Contents) -> St
     let name = from.file_name().unwrap_or_default().to_string_lossy();
     let what = format!("{name}: {} alerts, {} outcomes", contents.rows_of("alert"), contents.rows_of("outcome"));
     let mut conn = connection::open(copy, Purpose::Write)?;
-    let tx = conn.transaction()?;
-    audit::record_for_all(&tx, by, &AuditNote::backup_restored(&what), SystemClock.now())?;
-    tx.commit()?;
-    Ok(())
+    conn.execute_batch("BEGIN")?;
+    let note = AuditNote::backup_restored(&what);
+    driven(Box::pin(audit_log::link_for_all(&on_sqlite(&mut conn), by, &note, SystemClock.now())))?;
+    Ok(conn.execute_batch("COMMIT")?)
 }
 
 /// Moves what is in the log of a database into it: it is kept whole.

@@ -1,19 +1,18 @@
 //! Alerts as rows: writing one, reading one, field by field from the tables of the domain.
 
-use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 use uuid::Uuid;
 
 use super::counts::{Cell, CountKey, NO_OUTCOME, day_of};
 use super::interned::Dictionary;
-use super::statements::{micros, moment};
+use super::statements::micros;
 use crate::domain::field::{Field, Kind};
 use crate::domain::fold::fold;
-use crate::domain::{Alert, AlertId, Amount, Deadline, OrganizationId, Outcome};
-use crate::store::alert_rows::{Stored, amount, columns, selection, set};
+use crate::domain::{Alert, AlertId, Amount, OrganizationId, Outcome};
+use crate::store::alert_rows::{self, SharedValues, Stored, columns, read_fields, selection};
+use crate::store::stored_row::StoredRow;
 use crate::store::{StoreError, StoreResult};
 
 /// Columns of `alert` beside those of the table of fields, in the order in which [`bind`] binds them, before the
@@ -51,11 +50,6 @@ pub(super) fn organization_key(conn: &Connection, id: OrganizationId) -> StoreRe
         .prepare_cached("SELECT key FROM organization WHERE id = ?1")?
         .query_row([id.0.as_bytes()], |row| row.get(0))
         .optional()?)
-}
-
-/// The key of an organization that has to be there.
-pub(super) fn known_organization(conn: &Connection, id: OrganizationId) -> StoreResult<i64> {
-    organization_key(conn, id)?.ok_or_else(|| StoreError::Corrupt(format!("no organization {id}")))
 }
 
 /// Reads one alert by its row's key.
@@ -97,8 +91,9 @@ pub(super) fn read_searched(
     let mut rows = statement.query((key, organization, is_waiting))?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let (mut alert, mut outcome) = (Alert::default(), Outcome::default());
-    let next = read_fields(conn, dictionary, row, 0, searched(Alert::FIELDS), &mut alert)?;
-    read_fields(conn, dictionary, row, next, searched(Outcome::FIELDS), &mut outcome)?;
+    let (row, shared) = (StoredRow::Sqlite(row), &mut ByKey { conn, dictionary });
+    let next = read_fields(&row, shared, 0, searched(Alert::FIELDS), &mut alert)?;
+    read_fields(&row, shared, next, searched(Outcome::FIELDS), &mut outcome)?;
     Ok(Some(Alert { outcome: Some(outcome), ..alert }))
 }
 
@@ -113,7 +108,7 @@ pub(super) fn read_outcome(conn: &Connection, dictionary: &mut Dictionary, alert
     let mut rows = statement.query([alert])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let mut outcome = Outcome::default();
-    read_fields(conn, dictionary, row, 0, Outcome::FIELDS.iter(), &mut outcome)?;
+    read_fields(&StoredRow::Sqlite(row), &mut ByKey { conn, dictionary }, 0, Outcome::FIELDS.iter(), &mut outcome)?;
     Ok(Some(outcome))
 }
 
@@ -134,53 +129,24 @@ pub(super) fn read_by_id(
 
 /// Reads the columns of [`selection`].
 fn alert_of(conn: &Connection, dictionary: &mut Dictionary, row: &Row<'_>) -> StoreResult<Stored> {
-    let key = row.get(0)?;
-    let deadline = row.get::<_, Option<i64>>(1)?.map(moment).transpose()?;
-    let mut alert = Alert { deadline: deadline.map_or(Deadline::Unknown, Deadline::At), ..Alert::default() };
-    let next = read_fields(conn, dictionary, row, 2, Alert::FIELDS.iter(), &mut alert)?;
-    // The first column of an outcome is its id: null where there is none.
-    if row.get_ref(next)? != ValueRef::Null {
-        let mut outcome = Outcome { alert_id: alert.id, ..Outcome::default() };
-        read_fields(conn, dictionary, row, next, Outcome::FIELDS.iter(), &mut outcome)?;
-        alert.outcome = Some(outcome);
-    }
-    Ok(Stored { key, alert })
+    Ok(alert_rows::alert_of(&StoredRow::Sqlite(row), &mut ByKey { conn, dictionary })?)
 }
 
-/// Reads the cells of the fields that have a column, the first of which is at `at`; returns the place after the last.
-fn read_fields<R: 'static>(
-    conn: &Connection,
-    dictionary: &mut Dictionary,
-    row: &Row<'_>,
-    mut at: usize,
-    fields: impl Iterator<Item = &'static Field<R>>,
-    into: &mut R,
-) -> StoreResult<usize> {
-    for field in fields.filter(|field| field.column.is_some()) {
-        match &field.kind {
-            Kind::Id(id) => set(into, id, row.get::<_, Option<_>>(at)?.map(Uuid::from_bytes)),
-            Kind::Reference(id) => set(into, id, reference(conn, dictionary, row.get(at)?)?),
-            Kind::Word(word) => (word.set)(into, Cow::Borrowed(&dictionary.words.value(conn, row.get(at)?)?)),
-            Kind::Text(access) => {
-                if let Some(text) = row.get::<_, Option<String>>(at)? {
-                    (access.set)(into, Cow::Owned(text));
-                }
-            }
-            Kind::Moment(access) => set(into, access, row.get::<_, Option<_>>(at)?.map(moment).transpose()?),
-            Kind::Amount(access) => {
-                set(into, access, row.get::<_, Option<String>>(at)?.as_deref().map(amount).transpose()?);
-            }
-            Kind::Flag(flag) => set(into, flag, row.get(at)?),
-        }
-        at += 1;
-    }
-    Ok(at)
+/// Words and ids by their keys.
+struct ByKey<'d> {
+    conn: &'d Connection,
+    dictionary: &'d mut Dictionary,
 }
 
-fn reference(conn: &Connection, dictionary: &mut Dictionary, key: Option<i64>) -> StoreResult<Option<Uuid>> {
-    let Some(key) = key else { return Ok(None) };
-    let bytes = dictionary.ids.value(conn, key)?;
-    Uuid::from_slice(&bytes).map(Some).map_err(|_| StoreError::Corrupt(format!("the reference {key}")))
+impl SharedValues for ByKey<'_> {
+    fn word(&mut self, key: i64) -> StoreResult<Arc<str>> {
+        self.dictionary.words.value(self.conn, key)
+    }
+
+    fn id(&mut self, key: i64) -> StoreResult<Uuid> {
+        let bytes = self.dictionary.ids.value(self.conn, key)?;
+        Uuid::from_slice(&bytes).map_err(|_| StoreError::Corrupt(format!("the reference {key}")))
+    }
 }
 
 /// The keys of an alert's words.

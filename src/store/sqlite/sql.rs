@@ -3,8 +3,7 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-/// A half-open range: from the first on, before the second.
-pub(super) type Range = (Option<i64>, Option<i64>);
+pub(super) use crate::store::filter::Range;
 
 /// SQL under construction, with its values.
 #[derive(Debug, Default, PartialEq)]

@@ -10,18 +10,20 @@ use super::selection::{by_words_index, counted, from_own_index};
 use super::sql::Sql;
 use super::statements::Statements as _;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, Amount, Currency, CurrencySum, Money, OrganizationId};
+use crate::domain::{AlertFilter, CurrencySum, OrganizationId};
 use crate::store::StoreResult;
+use crate::store::alert_rows::{SUMS, currency_sum};
+use crate::store::stored_row::StoredRow;
 
 /// Of up to so many alerts the rows are read: that takes less than a tenth of a second.
 const FEW: u64 = 20_000;
 
-/// In two parts, because the sum of many large amounts does not fit into SQLite's integers.
-const SUMS: &str = "SELECT a.currency, count(*), coalesce(sum(a.amount_micros / 1000000), 0), \
-     coalesce(sum(a.amount_micros % 1000000), 0), count(a.amount_micros) ";
+fn selected() -> Sql {
+    Sql::new(&format!("SELECT {SUMS} "))
+}
 
 /// Count and sum of the alerts within a filter for each currency, largest count first.
-pub(super) fn sums(
+pub(in crate::store) fn sums(
     reader: &mut Reader,
     organization: OrganizationId,
     filter: &AlertFilter,
@@ -39,7 +41,7 @@ fn sums_by(
 ) -> StoreResult<Vec<CurrencySum>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(Vec::new()) };
     let Some(wanted) = planned(reader, organization, filter, now)? else { return Ok(Vec::new()) };
-    let through_index = || from_own_index(Sql::new(SUMS), &wanted, Some(by_words_index(&wanted)));
+    let through_index = || from_own_index(selected(), &wanted, Some(by_words_index(&wanted)));
     if counted(reader, &wanted) <= few {
         return read(&reader.conn, through_index());
     }
@@ -53,7 +55,7 @@ fn sums_by(
             None => read(&reader.conn, through_index()),
         };
     }
-    let mut of_marked = Sql::new(SUMS);
+    let mut of_marked = selected();
     of_marked.push("FROM json_each(");
     of_marked.value(marks.to_json());
     // Marks on texts alone may be on what another organization has.
@@ -65,14 +67,7 @@ fn sums_by(
 fn read(conn: &Connection, mut sql: Sql) -> StoreResult<Vec<CurrencySum>> {
     sql.push(" GROUP BY a.currency ORDER BY count(*) DESC, a.currency");
     conn.all(&sql.text, params_from_iter::<&Vec<Value>>(&sql.values), |row| {
-        let (alerts, whole, fraction, priced): (i64, i64, i64, i64) =
-            (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-        let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
-        Ok(CurrencySum {
-            alerts: alerts.unsigned_abs(),
-            money: Money { amount, currency: Currency::new(row.get::<_, String>(0)?) },
-            unpriced: (alerts - priced).unsigned_abs(),
-        })
+        Ok(currency_sum(&StoredRow::Sqlite(row), 0)?)
     })
 }
 
@@ -81,7 +76,7 @@ mod tests {
     use chrono::TimeDelta;
 
     use super::*;
-    use crate::domain::{Alert, AlertId, AlertPatch, AlertStatus, AlertType, Deadline, Provider};
+    use crate::domain::{Alert, AlertId, AlertPatch, AlertStatus, AlertType, Currency, Deadline, Provider};
     use crate::store::sqlite::SqliteStore;
     use crate::store::sqlite::tests::open;
     use crate::store::{AlertStore as _, OrganizationStore as _};

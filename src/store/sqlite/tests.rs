@@ -95,7 +95,8 @@ async fn plans_are_stable_and_readers_cannot_write() {
     let reader = store
         .threads
         .readers
-        .read(|reader| {
+        .keyed
+        .read(None, |reader| {
             let stable = reader.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?;
             Ok((stable, reader.conn.execute("UPDATE change_number SET number = 9", []).is_err()))
         })
@@ -295,7 +296,7 @@ async fn a_unit_that_fails_or_breaks_takes_nobody_with_it() {
         store.threads.writer.write(WriteKind::Visible, count_up),
         async { drop(go) },
     );
-    let facts = store.threads.readers.read(|reader| {
+    let facts = store.threads.readers.keyed.read(None, |reader| {
         Ok(reader.conn.query_row("SELECT count(*) FROM fact WHERE value = x''", [], |row| row.get(0))?)
     });
 
@@ -405,7 +406,7 @@ async fn the_counts_are_what_counting_says() {
     store.ingest(organization, rows(50), noon()).await.unwrap();
     store.expire_due(noon(), 20).await.unwrap();
 
-    let sums = store.threads.readers.read(|reader| {
+    let sums = store.threads.readers.keyed.read(None, |reader| {
         let counted = "SELECT status, count(*) FROM alert GROUP BY status ORDER BY status";
         let kept = "SELECT status, sum(alerts) FROM alert_count GROUP BY status ORDER BY status";
         let read = |sql: &str| -> rusqlite::Result<Vec<(i64, i64)>> {

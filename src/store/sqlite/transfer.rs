@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use rusqlite::types::{Value, ValueRef};
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
 
 use super::connection::{self, Purpose};
 use super::copy_mark;
@@ -18,10 +18,12 @@ use super::interned::Dictionary;
 use super::migrate::{MIGRATIONS, migrate};
 use super::schema::{schema_of, schema_of_any};
 use super::statements::{Statements as _, cell};
+
 use crate::store::copy_end::{CopyEnd, require_current};
 use crate::store::copy_mark::{CopyMark, DESK, Occupant, UNFINISHED_COPY};
 use crate::store::portable::{AUDIT_START, PortableCell, PortableColumn, PortableRow, PortableTable, TABLES};
-use crate::store::{SchemaState, StoreError, StoreResult};
+use crate::store::stored_row::StoredRow;
+use crate::store::{SchemaState, StoreResult};
 
 /// One end of a copy. Nobody else opens the directory meanwhile.
 pub(in crate::store) struct SqliteEnd {
@@ -140,7 +142,7 @@ impl CopyEnd for SqliteEnd {
         let sql = table.next_rows(read, after.map(|_| places.as_slice()));
         let behind = after.into_iter().flatten().take(places.len()).map(plain);
         self.conn.all(&sql, params_from_iter(behind), |row| {
-            (0..table.columns.len()).map(|place| carried(row, place)).collect()
+            (0..table.columns.len()).map(|place| Ok(StoredRow::Sqlite(row).get(place)?)).collect()
         })
     }
 
@@ -232,17 +234,4 @@ fn plain(cell: &PortableCell) -> Value {
         PortableCell::Text(text) => Value::Text(text.clone()),
         PortableCell::Bytes(bytes) => Value::Blob(bytes.clone()),
     }
-}
-
-/// A cell of an answer.
-pub(super) fn carried(row: &Row<'_>, place: usize) -> StoreResult<PortableCell> {
-    Ok(match row.get_ref(place)? {
-        ValueRef::Null => PortableCell::Null,
-        ValueRef::Integer(number) => PortableCell::Number(number),
-        ValueRef::Text(text) => PortableCell::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Blob(bytes) => PortableCell::Bytes(bytes.to_vec()),
-        ValueRef::Real(_) => {
-            return Err(StoreError::Corrupt(format!("a fraction in {}", row.as_ref().column_name(place)?)));
-        }
-    })
 }

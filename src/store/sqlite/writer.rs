@@ -49,10 +49,10 @@ pub(in crate::store) struct Shared {
 /// One unit of work, inside its transaction.
 pub(in crate::store) struct Unit<'a> {
     pub(in crate::store) conn: &'a mut Connection,
-    pub(super) dictionary: &'a mut Dictionary,
-    pub(super) shared: &'a Shared,
+    pub(in crate::store) dictionary: &'a mut Dictionary,
+    pub(in crate::store) shared: &'a Shared,
     /// The number of the commit under way.
-    pub(super) change: i64,
+    pub(in crate::store) change: i64,
 }
 
 impl Unit<'_> {
@@ -65,27 +65,20 @@ impl Unit<'_> {
 /// What a unit of work that is written once has of SQLite beside its connection.
 pub(in crate::store) struct Memory<'u> {
     pub(in crate::store) shared: &'u Shared,
-    dictionary: Mutex<&'u mut Dictionary>,
     /// The number of the commit under way.
-    change: i64,
+    pub(in crate::store) change: i64,
     /// Processes that were asked about, and whether they are dead.
     known: Mutex<HashMap<InstanceId, bool>>,
 }
 
 impl<'u> Memory<'u> {
-    pub(super) fn new(shared: &'u Shared, dictionary: &'u mut Dictionary, change: i64) -> Self {
-        Self { shared, dictionary: Mutex::new(dictionary), change, known: Mutex::default() }
+    pub(super) fn new(shared: &'u Shared, change: i64) -> Self {
+        Self { shared, change, known: Mutex::default() }
     }
 
     /// Whether a process is provably dead. Each is asked about once.
     pub(in crate::store) fn is_dead(&self, instance: InstanceId) -> bool {
         *locked(&self.known).entry(instance).or_insert_with(|| self.shared.instances.is_dead(instance))
-    }
-
-    /// Does a part of the unit of work on its connection.
-    pub(in crate::store) fn with<T>(&self, conn: &mut Connection, part: impl FnOnce(&mut Unit<'_>) -> T) -> T {
-        let mut dictionary = locked(&self.dictionary);
-        part(&mut Unit { conn, dictionary: &mut dictionary, shared: self.shared, change: self.change })
     }
 }
 

@@ -8,8 +8,10 @@ use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
 use crate::store::access::taken;
 use crate::store::cells::ToCell;
-use crate::store::postgres::Work;
-use crate::store::sql::{StoreRows, StoredRow, UnitOfWork, Units, Way};
+use crate::store::sql::StoreRows;
+use crate::store::stored_row::StoredRow;
+use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::work::Work;
 use crate::store::{
     AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, StoreResult,
 };
@@ -92,7 +94,7 @@ async fn add(unit: &UnitOfWork<'_>, record: &CredentialRecord) -> Work<()> {
         table(*kind)
     );
     unit.add(&added, &values, || taken(*kind, id)).await?;
-    unit.note(organization, AuditNote::credential_created(credential), *created_at)
+    unit.note(organization, AuditNote::credential_created(credential), *created_at).await
 }
 
 /// Every credential: a key has a scope, a client none. A client's environment stands in its id.
@@ -154,7 +156,7 @@ async fn revoke(
     let Some(CredentialRecord { credential, .. }) = find(unit, id).await? else { return Ok(None) };
     if !already {
         let organization = unit.known_organization(organization).await?;
-        unit.note(organization, AuditNote::credential_revoked(&credential), now)?;
+        unit.note(organization, AuditNote::credential_revoked(&credential), now).await?;
     }
     Ok(Some(Revoked { credential, already }))
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::domain::{Alert, AlertId, Amount, OrganizationId};
 use crate::store::alert_rows::Stored;
-use crate::store::postgres::{Work, outcomes as on_postgres};
-use crate::store::sql::{UnitContext, UnitOfWork, cell};
+use crate::store::postgres::outcomes as on_postgres;
 use crate::store::sqlite::outcomes as on_sqlite;
+use crate::store::stored_row::cell;
+use crate::store::units::{UnitContext, UnitOfWork};
+use crate::store::work::Work;
 
 /// So many of each kind of agreement are read, the newest rows first.
 const MOST: i64 = 200;
@@ -20,7 +22,7 @@ const BY_AUTH_CODE: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_auth_
     WHERE organization = ?1 AND auth_code = ?2 ORDER BY key DESC LIMIT ?3";
 
 /// Each of these alerts that is there, with those that agree with it in something.
-pub(in crate::store) async fn alike(
+pub(super) async fn alike(
     unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     ids: &[AlertId],

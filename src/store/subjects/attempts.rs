@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use futures::try_join;
 
+use super::outbox::recipients;
 use crate::domain::attempt::{
     AttemptCounts, KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, grant, may_commit, word_of,
 };
@@ -16,9 +17,12 @@ use crate::domain::{
     Actor, Alert, AttemptId, AttemptState, ClockEpoch, Dialect, Holder, MonotonicTime, OrganizationId, Present,
     Resolution, ResolutionAttempt, ResolutionParts,
 };
-use crate::store::postgres::{Work, outcomes as on_postgres};
-use crate::store::sql::{BoundValues, StoredRow, UnitContext, UnitOfWork, Units, Way, cell};
+use crate::store::postgres::outcomes as on_postgres;
+use crate::store::sql::BoundValues;
 use crate::store::sqlite::outcomes as on_sqlite;
+use crate::store::stored_row::{StoredRow, cell};
+use crate::store::units::{UnitContext, UnitOfWork, Units, Way};
+use crate::store::work::Work;
 use crate::store::{
     AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled, StoreError,
     StoreResult,
@@ -241,10 +245,13 @@ async fn store_outcome(
 ) -> Work<Commit> {
     let (of, said) = ((attempt.organization, attempt.alert, attempt.key), &attempt.resolution);
     match &unit.database {
-        UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::store(unit, of, &mut alert, said, request))?,
+        UnitContext::Sqlite(_) => {
+            let to = recipients(unit, attempt.organization).await?;
+            unit.with_sqlite(|unit| on_sqlite::store(unit, of, &mut alert, said, request, &to))?;
+        }
         UnitContext::Postgres(unit) => on_postgres::store(unit, of, &mut alert, said, request).await?,
     }
-    unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now)?;
+    unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now).await?;
     Ok(Commit::Committed(alert))
 }
 
@@ -418,7 +425,7 @@ async fn settle(
     let Some(settlement) = Settlement::of(attempt.state, applied, alert.outcome.is_some()) else {
         return Ok(Settled::NotParked(attempt.state.as_str().to_owned()));
     };
-    unit.note(attempt.organization, AuditNote::attempt_settled(id, alert.id, applied), now)?;
+    unit.note(attempt.organization, AuditNote::attempt_settled(id, alert.id, applied), now).await?;
     match settlement {
         Settlement::Commit => {
             let request = CommitRequest { attempt: id, generation: attempt.generation, now };

@@ -8,9 +8,11 @@ use crate::domain::EndpointId;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::turns;
 use crate::store::due::{InHand, Leased, Waiting};
-use crate::store::postgres::{Work, due as on_postgres};
-use crate::store::sql::{UnitContext, UnitOfWork, cell};
+use crate::store::postgres::due as on_postgres;
 use crate::store::sqlite::due as on_sqlite;
+use crate::store::stored_row::cell;
+use crate::store::units::{UnitContext, UnitOfWork};
+use crate::store::work::Work;
 use crate::store::{DueDelivery, StoreError};
 
 /// Leases deliveries that are due. One process at a time, so that no endpoint gets more than it may from several.

@@ -8,8 +8,9 @@ use crate::domain::{
     EventKind, OrganizationId,
 };
 use crate::store::cells::ToCell;
-use crate::store::postgres::Work;
-use crate::store::sql::{StoredRow, UnitOfWork, cell};
+use crate::store::stored_row::{StoredRow, cell};
+use crate::store::units::UnitOfWork;
+use crate::store::work::Work;
 use crate::store::{Redelivery, StoreError, tries};
 
 const COLUMNS: &str =
@@ -155,7 +156,7 @@ pub(super) async fn redeliver(
         RedeliveryRule::Refuse => return Ok(Redelivery::EndpointDisabled),
     }
     unit.run(&format!("{DUE_AGAIN} WHERE key = ?2"), &[&now, &key]).await?;
-    unit.note(owner, AuditNote::delivery_sent_again(id, delivery.state), now)?;
+    unit.note(owner, AuditNote::delivery_sent_again(id, delivery.state), now).await?;
     Ok(Redelivery::Due(Delivery { state: DeliveryState::Pending, due: Some(now), delivered_at: None, ..delivery }))
 }
 
@@ -175,7 +176,7 @@ pub(super) async fn redeliver_exhausted(
         format!("{DUE_AGAIN} WHERE endpoint = ?2 AND state IN ('exhausted', 'cancelled') AND test = /*-*/0/*+false*/");
     let again = unit.run(&again, &[&now, &key]).await?;
     if again > 0 {
-        unit.note(owner, AuditNote::deliveries_sent_again(endpoint, again), now)?;
+        unit.note(owner, AuditNote::deliveries_sent_again(endpoint, again), now).await?;
     }
     Ok(Some(again))
 }

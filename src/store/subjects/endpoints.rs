@@ -13,10 +13,11 @@ use crate::domain::webhook::schedule::{BY_OPERATOR, Failing, REMOVED};
 use crate::domain::{
     Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
 };
-use crate::store::postgres::Work;
 use crate::store::seal::Seal;
 use crate::store::sealed::{self, CHECK};
-use crate::store::sql::{StoredRow, UnitOfWork, Units, Way, cell};
+use crate::store::stored_row::{StoredRow, cell};
+use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::work::Work;
 use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult};
 
 #[async_trait]
@@ -118,7 +119,7 @@ async fn add(
         old_secret_until: None,
         has_ca_certificate: !endpoint.ca_certificate.is_empty(),
     };
-    unit.note(owner, AuditNote::endpoint_added(&added), now)?;
+    unit.note(owner, AuditNote::endpoint_added(&added), now).await?;
     Ok(Some(added))
 }
 
@@ -214,7 +215,7 @@ async fn change(
         None => {}
     }
     if let Some(note) = AuditNote::endpoint_changed(&before, &change) {
-        unit.note(owner, note, now)?;
+        unit.note(owner, note, now).await?;
     }
     Ok(find(unit, organization, id).await?.map(|(_, endpoint)| endpoint))
 }
@@ -225,7 +226,7 @@ async fn remove(unit: &UnitOfWork<'_>, organization: OrganizationId, id: Endpoin
     signing::stop(unit, key).await?;
     let removed = "UPDATE endpoint SET removed_at = ?2, credential = ?3, sealed_url = NULL WHERE key = ?1";
     unit.run(removed, &[&key, &now, &[0_u8; 0]]).await?;
-    unit.note(owner, AuditNote::endpoint_removed(&endpoint), now)?;
+    unit.note(owner, AuditNote::endpoint_removed(&endpoint), now).await?;
     Ok(true)
 }
 
@@ -317,7 +318,7 @@ pub(super) async fn disable_by_itself(unit: &UnitOfWork<'_>, endpoint: i64, reas
     let enabled = "SELECT organization, id FROM endpoint WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";
     if let Some((organization, id)) = unit.first(enabled, &[&endpoint], |row| Ok((row.get(0)?, row.get(1)?))).await? {
         disable(unit, endpoint, reason, now).await?;
-        unit.note_of(&Actor::avert(), organization, AuditNote::endpoint_disabled(id, reason), now)?;
+        unit.note_of(&Actor::avert(), organization, AuditNote::endpoint_disabled(id, reason), now).await?;
     }
     Ok(())
 }

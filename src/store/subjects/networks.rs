@@ -6,8 +6,9 @@ use async_trait::async_trait;
 
 use crate::domain::time::Timestamp;
 use crate::domain::{Provider, lease};
-use crate::store::postgres::Work;
-use crate::store::sql::{StoreRows, UnitOfWork, Units, Way};
+use crate::store::sql::StoreRows;
+use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::work::Work;
 use crate::store::{NetworkStore, PullEnd, PullLease, PullState, StoreResult};
 
 #[async_trait]

@@ -5,8 +5,10 @@ use async_trait::async_trait;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Company, CompanyId, DEFAULT_ORGANIZATION, EnrollmentId, Organization, OrganizationId};
-use crate::store::postgres::Work;
-use crate::store::sql::{StoreRows, UnitOfWork, Units, Way, cell};
+use crate::store::sql::StoreRows;
+use crate::store::stored_row::cell;
+use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::work::Work;
 use crate::store::{OrganizationRecord, OrganizationStore, StoreError, StoreResult};
 
 #[async_trait]
@@ -38,7 +40,7 @@ async fn all(unit: &UnitOfWork<'_>) -> Work<Vec<OrganizationRecord>> {
 
 async fn add(unit: &UnitOfWork<'_>, record: &OrganizationRecord, now: Timestamp) -> Work<()> {
     let key = insert(unit, record, now).await?;
-    unit.note(key, AuditNote::organization_created(&record.organization), now)
+    unit.note(key, AuditNote::organization_created(&record.organization), now).await
 }
 
 /// Whether there is no organization yet.

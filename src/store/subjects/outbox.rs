@@ -11,8 +11,11 @@ use crate::domain::webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES};
 use crate::domain::{
     DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventKind, NextStep, OrganizationId,
 };
-use crate::store::postgres::{Work, due as on_postgres};
-use crate::store::sql::{UnitContext, UnitOfWork, Units, Way, cell};
+use crate::store::postgres::due as on_postgres;
+use crate::store::sql::StoreRows;
+use crate::store::stored_row::cell;
+use crate::store::units::{UnitContext, UnitOfWork, Units, Way};
+use crate::store::work::Work;
 use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent, StoreResult, tries};
 
 #[async_trait]
@@ -149,7 +152,7 @@ async fn record_test_event(
     if record.next == NextStep::Delivered {
         endpoints::succeeded(unit, endpoint_key, now).await?;
     }
-    unit.note(owner, AuditNote::endpoint_tested(endpoint, result), now)?;
+    unit.note(owner, AuditNote::endpoint_tested(endpoint, result), now).await?;
     deliveries::log(unit, organization, record.delivery).await
 }
 
@@ -198,4 +201,12 @@ async fn finish(
     unit.run(finished, &[&delivery, &state, &end.due, &result, &end.delivered_at, &end.given_up_at, &attempts])
         .await
         .map(drop)
+}
+
+/// The endpoints that an organization's events go to. None of them is disabled before this unit of work ends: nothing
+/// would cancel what is recorded for it here.
+pub(in crate::store) async fn recipients(rows: &StoreRows<'_>, organization: i64) -> Work<Vec<i64>> {
+    let enabled = "SELECT key FROM endpoint WHERE organization = ?1 AND disabled_at IS NULL
+        ORDER BY key/*+ FOR KEY SHARE*/";
+    rows.all(enabled, &[&organization], cell).await
 }

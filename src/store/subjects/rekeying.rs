@@ -5,10 +5,11 @@ use uuid::Uuid;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::store::cells::ToCell;
-use crate::store::postgres::Work;
 use crate::store::seal::Seal;
 use crate::store::sealed::{self, CHECK, KEY_CHECK, SEALED};
-use crate::store::sql::{UnitOfWork, cell};
+use crate::store::stored_row::cell;
+use crate::store::units::UnitOfWork;
+use crate::store::work::Work;
 
 /// Whether the key that the database is sealed with is at hand.
 pub(super) async fn prove(unit: &UnitOfWork<'_>) -> Work<()> {

@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::domain::time::Timestamp;
 use crate::domain::{Secret, rotation};
-use crate::store::postgres::Work;
 use crate::store::sealed::{self, CHECK};
-use crate::store::sql::UnitOfWork;
+use crate::store::units::UnitOfWork;
+use crate::store::work::Work;
 
 /// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest
 /// one already.

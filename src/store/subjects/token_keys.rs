@@ -1,9 +1,9 @@
 //! The keys of access tokens: the one that signs, sealed, and the public halves of those that signed before it.
 
 use crate::domain::audit::AuditNote;
-use crate::store::postgres::Work;
 use crate::store::sealed::CHECK;
-use crate::store::sql::UnitOfWork;
+use crate::store::units::UnitOfWork;
+use crate::store::work::Work;
 use crate::store::{RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, sealed};
 
 /// All of them, where there are any.

@@ -6,13 +6,15 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use futures::try_join;
 
-use super::rekeying;
+use super::{rekeying, retention};
 use crate::domain::clock::{ClockMemory, Jump};
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
-use crate::store::postgres::Work;
 use crate::store::seal::Seal;
-use crate::store::sql::{BoundValues, UnitOfWork, Units, Way, cell};
+use crate::store::sql::BoundValues;
+use crate::store::stored_row::cell;
+use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::work::Work;
 use crate::store::{Depths, StoreResult, UpkeepStore};
 
 #[async_trait]
@@ -52,7 +54,7 @@ impl<S: Units> UpkeepStore for S {
     }
 
     async fn prune(&self, cut_offs: CutOffs, limit: u32, now: Timestamp) -> StoreResult<Pruned> {
-        self.prune_rows(cut_offs, limit, now).await
+        retention::prune(self, cut_offs, limit, now).await
     }
 }
 

@@ -1,0 +1,89 @@
+//! The rows of the audit log: read, checked, and each linked to the one before by its hash.
+
+use super::sql::StoreRows;
+use super::stored_row::{StoredRow, cell};
+use super::work::Work;
+use crate::domain::audit::{AuditCheck, AuditLink, AuditNote, AuditRecord, UnlinkedEntry};
+use crate::domain::time::Timestamp;
+use crate::domain::{Actor, AuditState};
+
+pub(super) const COLUMNS: &str =
+    "number, at, organization, actor, origin, action, subject, detail, previous, hash, person";
+
+/// An entry and the hash that is stored with it.
+pub(super) fn read(row: &StoredRow<'_>) -> Work<(AuditRecord, [u8; 32])> {
+    let record = AuditRecord {
+        number: row.get(0)?,
+        at: row.get(1)?,
+        organization: row.get(2)?,
+        texts: [row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?],
+        person: row.get(10)?,
+        previous: row.get(8)?,
+    };
+    Ok((record, row.get(9)?))
+}
+
+pub(super) fn read_link(row: &StoredRow<'_>) -> Work<AuditLink> {
+    Ok(AuditLink { number: row.get(0)?, hash: row.get(1)? })
+}
+
+/// So many entries are in memory at once.
+const AT_ONCE: usize = 2_000;
+
+/// Checks every entry there is.
+pub(super) async fn verify(rows: &StoreRows<'_>) -> Work<AuditState> {
+    // Read first: what is added meanwhile is larger, and not missing.
+    let last = last_number(rows).await?;
+    let mut check = AuditCheck::from(start(rows).await?);
+    let next = format!("SELECT {COLUMNS} FROM audit WHERE number > ?1 ORDER BY number LIMIT {AT_ONCE}");
+    let mut checked = i64::MIN;
+    loop {
+        let entries = rows.all(&next, &[&checked], read).await?;
+        for (record, hash) in &entries {
+            if let Err(broken) = check.next(record, *hash) {
+                return Ok(broken);
+            }
+            checked = record.number;
+        }
+        if entries.len() < AT_ONCE {
+            return Ok(check.end(last));
+        }
+    }
+}
+
+/// The largest number that was ever given.
+pub(super) async fn last_number(rows: &StoreRows<'_>) -> Work<i64> {
+    let last = "SELECT /*-*/seq FROM sqlite_sequence WHERE name = 'audit'/*+number FROM audit_head*/";
+    Ok(rows.first(last, &[], cell).await?.unwrap_or_default())
+}
+
+/// What the oldest entry there is follows from: the newest one that was pruned, if one was.
+async fn start(rows: &StoreRows<'_>) -> Work<AuditLink> {
+    rows.one("SELECT number, hash FROM audit_start", &[], read_link).await
+}
+
+/// What the next entry follows from.
+pub(super) async fn newest(rows: &StoreRows<'_>) -> Work<AuditLink> {
+    let newest = rows.first("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1", &[], read_link).await?;
+    if let Some(newest) = newest { Ok(newest) } else { start(rows).await }
+}
+
+/// Links an entry, in the commit of what it tells of.
+pub(super) async fn link(rows: &StoreRows<'_>, entry: UnlinkedEntry) -> Work<()> {
+    let record = entry.following(newest(rows).await?, last_number(rows).await?);
+    let [actor, origin, action, subject, detail] = &record.texts;
+    let (number, at, organization) = (record.number, record.at, record.organization);
+    let added = format!("INSERT INTO audit ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
+    let (previous, hash, person) = (&record.previous, record.hash(), &record.person);
+    rows.run(&added, &[&number, &at, &organization, actor, origin, action, subject, detail, previous, &hash, person])
+        .await
+        .map(drop)
+}
+
+/// Links an entry of every organization: what was done concerns all of them.
+pub(super) async fn link_for_all(rows: &StoreRows<'_>, by: &Actor, note: &AuditNote, at: Timestamp) -> Work<()> {
+    for organization in rows.all("SELECT key FROM organization ORDER BY key", &[], cell).await? {
+        link(rows, UnlinkedEntry::of(organization, by, note.clone(), at)).await?;
+    }
+    Ok(())
+}

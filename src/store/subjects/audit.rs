@@ -1,0 +1,90 @@
+//! The audit log: each entry with the hash of the one before. On SQLite one is linked in the commit of the change it
+//! tells of; on PostgreSQL it is put down there, and linked behind it.
+
+use async_trait::async_trait;
+
+use crate::domain::audit::{self, AuditNote};
+use crate::domain::time::Timestamp;
+use crate::domain::{Actor, AuditEntry, AuditState, OrganizationId, redact};
+use crate::store::audit_log::{COLUMNS, read, read_link, verify};
+use crate::store::postgres::chain;
+use crate::store::sql::StoreRows;
+use crate::store::units::{UnitContext, UnitOfWork, Units, Way};
+use crate::store::work::Work;
+use crate::store::{AuditStore, StoreResult};
+
+#[async_trait]
+impl<S: Units> AuditStore for S {
+    async fn audit(
+        &self,
+        organization: OrganizationId,
+        before: Option<u64>,
+        size: u32,
+    ) -> StoreResult<Vec<AuditEntry>> {
+        link_entries(self).await?;
+        let (way, given) = (Way::List(Some(organization)), (organization, before, size));
+        self.unit(way, given, |unit, (of, before, size)| Box::pin(entries(unit, *of, *before, *size))).await
+    }
+
+    async fn verify_audit(&self) -> StoreResult<AuditState> {
+        link_entries(self).await?;
+        self.unit(Way::Much, (), |unit, ()| Box::pin(verify(unit))).await
+    }
+}
+
+/// Links the entries that wait to be.
+async fn link_entries(store: &impl Units) -> StoreResult<()> {
+    if store.unit(Way::Look, (), |unit, ()| Box::pin(chain::is_pending(unit))).await? {
+        while store.unit(Way::Quiet, (), |unit, ()| Box::pin(chain::link(unit))).await? {}
+    }
+    Ok(())
+}
+
+/// Entries of an organization, newest first.
+async fn entries(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    before: Option<u64>,
+    size: u32,
+) -> Work<Vec<AuditEntry>> {
+    let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
+    let before = before.and_then(|number| i64::try_from(number).ok()).unwrap_or(i64::MAX);
+    let sql =
+        format!("SELECT {COLUMNS} FROM audit WHERE organization = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3");
+    unit.all(&sql, &[&organization, &before, &size], |row| {
+        let (record, hash) = read(row)?;
+        let [actor, origin, action, subject, detail] = record.texts;
+        let (number, person, previous) = (record.number.unsigned_abs(), record.person, record.previous);
+        // Entries from before addresses were masked cannot be altered, and are not shown as they are.
+        let detail = redact::queries(&detail);
+        Ok(AuditEntry { number, at: row.get(1)?, actor, origin, person, action, subject, detail, previous, hash })
+    })
+    .await
+}
+
+/// The number up to which entries may go that are older than the cut-off, at most `limit`.
+pub(super) async fn prunable(rows: &StoreRows<'_>, cut_off: Timestamp, limit: u32) -> Work<Option<i64>> {
+    let oldest = "SELECT number, at, action FROM audit ORDER BY number LIMIT ?1";
+    let oldest = rows.all(oldest, &[&limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).await?;
+    Ok(audit::prunable(&oldest, cut_off))
+}
+
+/// Takes the entries up to this number away, and has the log say for each organization that lost some how many, and the
+/// hash that it goes on from. Returns how many went.
+pub(super) async fn prune(unit: &UnitOfWork<'_>, through: i64, now: Timestamp) -> Work<u64> {
+    // Of two who prune at once the second one finds nothing.
+    unit.lock("SELECT number FROM audit_head FOR UPDATE", &[]).await?;
+    let last = unit.first("SELECT number, hash FROM audit WHERE number = ?1", &[&through], read_link).await?;
+    let Some(last) = last else { return Ok(0) };
+    let lost = "SELECT organization, count(*) FROM audit WHERE number <= ?1 GROUP BY 1 ORDER BY 1";
+    for (organization, entries) in unit.all(lost, &[&through], |row| Ok((row.get(0)?, row.get(1)?))).await? {
+        unit.note_of(&Actor::avert(), organization, AuditNote::audit_pruned(entries, last), now).await?;
+    }
+    if let UnitContext::Postgres(side) = &unit.database {
+        // Linked now: they follow what there still is.
+        chain::put_down(side).await?;
+        chain::link_all(unit).await?;
+    }
+    unit.run("UPDATE audit_start SET number = ?1, hash = ?2", &[&last.number, &last.hash]).await?;
+    unit.run("DELETE FROM audit WHERE number <= ?1", &[&through]).await
+}

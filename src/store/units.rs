@@ -1,0 +1,210 @@
+//! Units of work that are written once for both databases: what they know of theirs, and how they are done.
+//!
+//! A unit of work acts only through its [`UnitOfWork`]: it may be done again. On SQLite every step of it is done at
+//! once.
+
+use std::ops::Deref;
+
+use futures::future::BoxFuture;
+
+use super::audit_log;
+use super::postgres::{Unit as OnPostgres, is_beside_service, is_dead};
+use super::seal::Seal;
+use super::sealed::KEY_CHECK;
+use super::sql::{SqliteRows, StoreRows, locked};
+use super::sqlite::{Memory, Reader, Unit as OnSqlite};
+use super::stored_row::{StoredRow, cell};
+use super::work::{Work, WorkFault};
+use super::{StoreError, StoreResult};
+use crate::domain::audit::{AuditNote, UnlinkedEntry};
+use crate::domain::time::Timestamp;
+use crate::domain::{Actor, InstanceId, OrganizationId};
+
+/// One unit of work.
+pub(super) struct UnitOfWork<'u> {
+    pub(super) rows: StoreRows<'u>,
+    /// Whom the audit log puts it down to.
+    pub(super) by: &'u Actor,
+    pub(super) database: UnitContext<'u>,
+}
+
+/// What units of work know of their database.
+pub(super) enum UnitContext<'u> {
+    Sqlite(Memory<'u>),
+    Postgres(&'u OnPostgres<'u>),
+}
+
+impl<'u> Deref for UnitOfWork<'u> {
+    type Target = StoreRows<'u>;
+
+    fn deref(&self) -> &StoreRows<'u> {
+        &self.rows
+    }
+}
+
+impl UnitOfWork<'_> {
+    /// This process.
+    pub(super) fn own(&self) -> InstanceId {
+        match &self.database {
+            UnitContext::Sqlite(memory) => memory.shared.instances.own(),
+            UnitContext::Postgres(unit) => unit.shared.own,
+        }
+    }
+
+    /// Returns whether another process serves on this database, and this one does not.
+    pub(super) async fn is_beside_service(&self) -> Work<bool> {
+        match &self.database {
+            UnitContext::Sqlite(memory) => Ok(memory.shared.instances.is_beside_service()),
+            UnitContext::Postgres(unit) => is_beside_service(&unit.conn, unit.shared.own).await,
+        }
+    }
+
+    /// Does a part of it as only SQLite does.
+    pub(super) fn with_sqlite<T>(&self, part: impl FnOnce(&mut OnSqlite<'_>) -> StoreResult<T>) -> Work<T> {
+        if let (StoreRows::Sqlite(rows), UnitContext::Sqlite(memory)) = (&self.rows, &self.database) {
+            let mut rows = locked(rows);
+            let (conn, dictionary) = match &mut *rows {
+                SqliteRows::Alone(_) => return Err(of_two_databases()),
+                SqliteRows::Written(conn, dictionary) => (&mut **conn, &mut **dictionary),
+                SqliteRows::Read(reader) => (&mut reader.conn, &mut reader.dictionary),
+            };
+            return Ok(part(&mut OnSqlite { conn, dictionary, shared: memory.shared, change: memory.change })?);
+        }
+        Err(of_two_databases())
+    }
+
+    /// Reads as only a reader of SQLite does.
+    pub(super) fn with_reader<T>(&self, part: impl FnOnce(&mut Reader) -> StoreResult<T>) -> Work<T> {
+        if let StoreRows::Sqlite(rows) = &self.rows
+            && let SqliteRows::Read(reader) = &mut *locked(rows)
+        {
+            return Ok(part(reader)?);
+        }
+        Err(of_two_databases())
+    }
+
+    /// SQL that tells with [`UnitOfWork::is_dead`] whether the process in this column is provably gone.
+    pub(super) fn dead(&self, column: &str) -> String {
+        match &self.database {
+            UnitContext::Sqlite(_) => column.to_owned(),
+            UnitContext::Postgres(unit) => is_dead(column, &format!("'{}'::uuid", unit.shared.own.0)),
+        }
+    }
+
+    /// Reads the column of [`UnitOfWork::dead`].
+    pub(super) fn is_dead(&self, row: &StoredRow<'_>, column: usize) -> Work<bool> {
+        Ok(match &self.database {
+            UnitContext::Sqlite(memory) => {
+                row.get::<Option<_>>(column)?.is_some_and(|instance| memory.is_dead(instance))
+            }
+            UnitContext::Postgres(_) => row.get::<Option<_>>(column)?.unwrap_or_default(),
+        })
+    }
+
+    /// The seal that a row was sealed with, by the proof in this column of it.
+    pub(super) fn seal_of(&self, row: &StoredRow<'_>, column: usize) -> Work<Seal> {
+        let key = match &self.database {
+            UnitContext::Sqlite(memory) => &memory.shared.data_key,
+            UnitContext::Postgres(unit) => &unit.shared.data_key,
+        };
+        Ok(key.seal(row.get(column)?)?)
+    }
+
+    /// The seal to seal with: until the end of this unit of work no other one comes in its place.
+    pub(super) async fn sealing(&self) -> Work<Seal> {
+        let check = "SELECT value FROM fact WHERE name = ?1/*+ FOR UPDATE*/";
+        self.one(check, &[&KEY_CHECK], |row| self.seal_of(row, 0)).await
+    }
+
+    /// The key of an organization, where it is there. Not for units of work that may have made it themselves.
+    pub(super) async fn organization(&self, id: OrganizationId) -> Work<Option<i64>> {
+        if let UnitContext::Postgres(unit) = &self.database {
+            return unit.organization(id).await;
+        }
+        self.first("SELECT key FROM organization WHERE id = ?1", &[&id], cell).await
+    }
+
+    /// The key of an organization that has to be there.
+    pub(super) async fn known_organization(&self, id: OrganizationId) -> Work<i64> {
+        let known = self.organization(id).await?;
+        Ok(known.ok_or_else(|| StoreError::Corrupt(format!("no organization {id}")))?)
+    }
+
+    /// Has the audit log say this of an organization, which is known by its key.
+    pub(super) async fn note(&self, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
+        self.note_of(self.by, organization, note, at).await
+    }
+
+    /// The same of somebody else.
+    pub(super) async fn note_of(&self, by: &Actor, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
+        let entry = UnlinkedEntry::of(organization, by, note, at);
+        match &self.database {
+            UnitContext::Sqlite(_) => audit_log::link(self, entry).await,
+            UnitContext::Postgres(unit) => {
+                unit.put_down(entry);
+                Ok(())
+            }
+        }
+    }
+
+    /// The same of every organization: what was done concerns all of them.
+    pub(super) async fn note_for_all(&self, note: &AuditNote, at: Timestamp) -> Work<()> {
+        let organizations = self.all("SELECT key FROM organization ORDER BY key", &[], cell).await?;
+        for organization in organizations {
+            self.note(organization, note.clone(), at).await?;
+        }
+        Ok(())
+    }
+}
+
+fn of_two_databases() -> WorkFault {
+    WorkFault::Final(StoreError::Unusable("a unit of work on two databases".to_owned()))
+}
+
+/// How a unit of work is done.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way {
+    /// One statement, by key.
+    Look,
+    /// The same of what is little, at once where that can be.
+    AtOnce,
+    /// Reading by key, all from one snapshot.
+    Read,
+    /// Reading what may have to look at much, in its owner's turn.
+    List(Option<OrganizationId>),
+    /// The same of what mostly has little to look at, at once where that can be.
+    ListAtOnce(OrganizationId),
+    /// The same of one statement.
+    Turn(OrganizationId),
+    /// Reading many rows, in nobody's turn.
+    Much,
+    /// A write that readers can see: a new change number, and everybody who watches is woken.
+    Visible,
+    /// The same with many rows.
+    VisibleMuch,
+    /// Leases and claims: nobody's view changes.
+    Quiet,
+    /// The same with many rows.
+    QuietMuch,
+    /// The same before a call whose answer has to be committed.
+    Claim,
+    /// The end of an attempt whose call was made: visible, and with a connection kept for it.
+    Answered,
+}
+
+/// A unit of work on what it is given.
+pub(super) type Job<A, T> = for<'a, 'u> fn(&'a UnitOfWork<'u>, &'a A) -> BoxFuture<'a, Work<T>>;
+
+/// A store that does units of work.
+pub(super) trait Units: Clone + Send + Sync + 'static {
+    /// Does one, and answers once what it changed is durable.
+    fn unit<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        way: Way,
+        given: A,
+        job: Job<A, T>,
+    ) -> impl Future<Output = StoreResult<T>> + Send;
+
+    /// How many alerts are taken in at most in one commit, for which whoever else writes waits.
+    fn most_taken_in(&self) -> usize;
+}
