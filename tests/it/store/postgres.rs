@@ -309,6 +309,60 @@ async fn counts_are_drawn_together_and_stay_what_they_are() {
     assert_eq!((store.counts(of).await.unwrap(), store.count_alerts(of).await.unwrap()), (before, 6));
 }
 
+/// Counts the rows that go into this table, whatever becomes of their transactions; the first one fails with this code,
+/// where one is given.
+fn counted(table: &str, first_fails: Option<&str>) -> String {
+    let fails = first_fails.map_or_else(String::new, |code| {
+        format!("IF n = 1 THEN RAISE EXCEPTION 'refused' USING ERRCODE = '{code}'; END IF;")
+    });
+    format!(
+        "CREATE SEQUENCE {table}_rows;
+         CREATE FUNCTION {table}_row() RETURNS trigger LANGUAGE plpgsql AS $$
+             DECLARE n bigint := nextval('{table}_rows'); BEGIN {fails} RETURN NULL; END $$;
+         CREATE TRIGGER counted AFTER INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION {table}_row();"
+    )
+}
+
+#[tokio::test]
+async fn a_unit_of_work_that_others_were_in_the_way_of_is_done_again_and_counts_once() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let store = PostgresStore::open(&ground.options()).await.unwrap();
+    let hands = ground.database.client().await;
+    let of = store.organizations().await.unwrap()[0].organization.id;
+    hands.batch_execute(&counted("audit_pending", Some("40001"))).await.unwrap();
+
+    let report = store.ingest(of, vec![super::row(&open_alert("P1"), true)], noon()).await.unwrap();
+
+    let turns = hands.query_one("SELECT last_value FROM audit_pending_rows", &[]).await.unwrap().get::<_, i64>(0);
+    assert_eq!((report.created, store.count_alerts(of).await.unwrap(), turns), (1, 1, 2));
+    assert!(matches!(store.verify_audit().await.unwrap(), AuditState::Whole { entries: 1, .. }));
+}
+
+#[tokio::test]
+async fn nothing_goes_on_behind_a_statement_that_failed() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let store = PostgresStore::open(&ground.options()).await.unwrap();
+    let hands = ground.database.client().await;
+    let of = store.organizations().await.unwrap()[0].organization.id;
+    for sql in [counted("alert", Some("P0001")), counted("alert_count", None), counted("audit_pending", None)] {
+        hands.batch_execute(&sql).await.unwrap();
+    }
+    let rows = || vec![super::row(&open_alert("P1"), true)];
+    let behind = async || {
+        let behind = "SELECT alert_count_rows.is_called, audit_pending_rows.is_called
+            FROM alert_count_rows, audit_pending_rows";
+        let row = hands.query_one(behind, &[]).await.unwrap();
+        (row.get::<_, bool>(0), row.get::<_, bool>(1))
+    };
+
+    let refused = store.ingest(of, rows(), noon()).await;
+
+    assert!(refused.is_err(), "{refused:?}");
+    assert_eq!((behind().await, store.count_alerts(of).await.unwrap()), ((false, false), 0));
+    assert_eq!(store.ingest(of, rows(), noon()).await.unwrap().created, 1, "the next one is done");
+    assert_eq!((behind().await, store.count_alerts(of).await.unwrap()), ((true, true), 1));
+}
+
 #[tokio::test]
 async fn the_database_itself_refuses_to_alter_replace_or_take_away_an_entry_of_the_audit_log() {
     let Some(ground) = Postgres::fresh().await else { return };
