@@ -2,27 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::members::{json_type, stands_for};
 use super::text::{Text, bare};
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertId, AttemptId, Dialect, FieldError, Resolution, ResolutionAttempt, ResolutionParts};
 
-/// An attempt to record a decision with a network, of which it is not known how it ended.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AttemptJson {
-    id: Text<AttemptId>,
-    alert_id: Text<AlertId>,
-    state: String,
-    resolution: ResolutionJson,
-    /// Who decided.
-    actor: String,
-    started_at: Text<Timestamp>,
-    /// When the network is asked next what became of it.
-    next_check_at: Option<Text<Timestamp>>,
-    checks: u32,
-    /// What is known, in words.
-    detail: String,
+json_type! {
+    /// An attempt to record a decision with a network, of which it is not known how it ended.
+    pub struct AttemptJson {
+        id: Text<AttemptId>,
+        alert_id: Text<AlertId>,
+        state: String,
+        resolution: ResolutionJson,
+        /// Who decided.
+        actor: String,
+        started_at: Text<Timestamp>,
+        /// When the network is asked next what became of it.
+        next_check_at: Option<Text<Timestamp>>,
+        checks: u32,
+        /// What is known, in words.
+        detail: String,
+    }
 }
 
 /// A decision as its body said it, in the words of either dialect.

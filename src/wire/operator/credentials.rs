@@ -2,38 +2,39 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::members::{json_type, stands_for};
 use super::text::{Text, bare};
 use crate::domain::time::Timestamp;
 use crate::domain::{CreatedCredential, Credential, CredentialKind, Environment, KeyScope, Secret};
 
-/// An API key.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct KeyJson {
-    id: String,
-    scope: Text<KeyScope>,
-    #[serde(flatten)]
-    life: LifeJson,
+json_type! {
+    /// An API key.
+    pub struct KeyJson {
+        id: String,
+        scope: Text<KeyScope>,
+        #[serde(flatten)]
+        life: LifeJson,
+    }
 }
 
-/// Client credentials.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ClientJson {
-    id: String,
-    #[serde(flatten)]
-    life: LifeJson,
+json_type! {
+    /// Client credentials.
+    pub struct ClientJson {
+        id: String,
+        #[serde(flatten)]
+        life: LifeJson,
+    }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct LifeJson {
-    /// Which of the two worlds it was made for; null for a key from before this was kept that has not been used since.
-    environment: Option<Text<Environment>>,
-    created_at: Text<Timestamp>,
-    last_used_at: Option<Text<Timestamp>>,
-    revoked_at: Option<Text<Timestamp>>,
+json_type! {
+    struct LifeJson {
+        /// Which of the two worlds it was made for; null for a key from before this was kept that has not been used
+        /// since.
+        environment: Option<Text<Environment>>,
+        created_at: Text<Timestamp>,
+        last_used_at: Option<Text<Timestamp>>,
+        revoked_at: Option<Text<Timestamp>>,
+    }
 }
 
 impl LifeJson {
@@ -91,23 +92,23 @@ impl From<ClientJson> for Credential {
     }
 }
 
-/// An API key with its own text, told this once.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct CreatedKeyJson {
-    #[serde(flatten)]
-    key: KeyJson,
-    #[serde(rename = "key")]
-    secret: Text<Secret>,
+json_type! {
+    /// An API key with its own text, told this once.
+    pub struct CreatedKeyJson {
+        #[serde(flatten)]
+        key: KeyJson,
+        #[serde(rename = "key")]
+        secret: Text<Secret>,
+    }
 }
 
-/// Client credentials with their secret, told this once.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct CreatedClientJson {
-    #[serde(flatten)]
-    client: ClientJson,
-    secret: Text<Secret>,
+json_type! {
+    /// Client credentials with their secret, told this once.
+    pub struct CreatedClientJson {
+        #[serde(flatten)]
+        client: ClientJson,
+        secret: Text<Secret>,
+    }
 }
 
 impl CreatedKeyJson {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use url::form_urlencoded::Serializer;
 
 use super::lists::{MOST_ROWS, PageJson};
-use super::members::{Member, stands_for};
+use super::members::{Member, json_type, stands_for};
 use super::text::Text;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{
@@ -12,90 +12,77 @@ use crate::domain::{
     EndpointId, EventId, EventKind, SentRequest,
 };
 
-/// One event on its way to one endpoint.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct DeliveryJson {
-    id: Text<DeliveryId>,
-    event_id: Text<EventId>,
-    /// `alert.created` or `alert.resolved`.
-    event: Text<EventKind>,
-    /// When the event happened.
-    at: Text<Timestamp>,
-    alert_id: Text<AlertId>,
-    /// Whether it is a test event, of a made-up alert.
-    test: bool,
-    endpoint_id: Text<EndpointId>,
-    url: String,
-    state: Text<DeliveryState>,
-    attempts: u32,
-    /// When the next attempt is due.
-    due_at: Option<Text<Timestamp>>,
-    /// The status of the last answer, or why there was none.
-    last_result: Option<String>,
-    delivered_at: Option<Text<Timestamp>>,
+json_type! {
+    /// One event on its way to one endpoint.
+    pub struct DeliveryJson for Delivery {
+        id: Text<DeliveryId>,
+        event_id = event: Text<EventId>,
+        /// `alert.created` or `alert.resolved`.
+        event = kind: Text<EventKind>,
+        /// When the event happened.
+        at: Text<Timestamp>,
+        alert_id = alert: Text<AlertId>,
+        /// Whether it is a test event, of a made-up alert.
+        test: bool,
+        endpoint_id = endpoint: Text<EndpointId>,
+        url: String,
+        state: Text<DeliveryState>,
+        attempts: u32,
+        /// When the next attempt is due.
+        due_at = due: Option<Text<Timestamp>>,
+        /// The status of the last answer, or why there was none.
+        last_result: Option<String>,
+        delivered_at: Option<Text<Timestamp>>,
+    }
 }
-
-stands_for!(
-    DeliveryJson,
-    Delivery,
-    { id, at, test, url, state, attempts, last_result, delivered_at }
-    { event_id: event, event: kind, alert_id: alert, endpoint_id: endpoint, due_at: due }
-);
 
 /// A page of deliveries; `next` is the last one's id.
 pub type DeliveryPageJson = PageJson<DeliveryJson, Text<DeliveryId>>;
 
-stands_for!(DeliveryPageJson, DeliveryPage, { data, next } {});
+stands_for!(DeliveryPageJson DeliveryPage { data: data, next: next });
 
-/// A delivery with its body and its attempts.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct DeliveryLogJson {
-    #[serde(flatten)]
-    delivery: DeliveryJson,
-    /// What is sent at each attempt, to the byte.
-    body: String,
-    tries: Vec<DeliveryAttemptJson>,
+json_type! {
+    /// A delivery with its body and its attempts.
+    pub struct DeliveryLogJson for DeliveryLog {
+        #[serde(flatten)]
+        delivery: DeliveryJson,
+        /// What is sent at each attempt, to the byte.
+        body: String,
+        tries = attempts: Vec<DeliveryAttemptJson>,
+    }
 }
 
-/// One attempt to deliver.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct DeliveryAttemptJson {
-    number: u32,
-    started_at: Text<Timestamp>,
-    duration_ms: u64,
-    status: Option<u16>,
-    /// Why no good answer came.
-    error: Option<String>,
-    /// The beginning of the answer's body.
-    answer: String,
-    /// The request, where it is still kept; without the credential.
-    sent: Option<SentJson>,
+json_type! {
+    /// One attempt to deliver.
+    struct DeliveryAttemptJson for DeliveryAttempt {
+        number: u32,
+        started_at: Text<Timestamp>,
+        duration_ms: u64,
+        status: Option<u16>,
+        /// Why no good answer came.
+        error: Option<String>,
+        /// The beginning of the answer's body.
+        answer: String,
+        /// The request, where it is still kept; without the credential.
+        sent: Option<SentJson>,
+    }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(inline))]
-struct SentJson {
-    url: String,
-    headers: Vec<HeaderJson>,
+json_type! {
+    #[cfg_attr(test, schemars(inline))]
+    struct SentJson for SentRequest {
+        url: String,
+        headers: Vec<HeaderJson>,
+    }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(inline))]
-struct HeaderJson {
-    name: String,
-    value: String,
+json_type! {
+    #[cfg_attr(test, schemars(inline))]
+    struct HeaderJson {
+        name: String,
+        value: String,
+    }
 }
-
-stands_for!(DeliveryLogJson, DeliveryLog, { delivery, body } { tries: attempts });
-stands_for!(DeliveryAttemptJson, DeliveryAttempt, { number, started_at, duration_ms, status, error, answer, sent } {});
-stands_for!(SentJson, SentRequest, { url, headers } {});
 
 impl Member<(String, String)> for HeaderJson {
     fn of((name, value): (String, String)) -> Self {
@@ -107,11 +94,11 @@ impl Member<(String, String)> for HeaderJson {
     }
 }
 
-/// How many deliveries are due again.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct RedeliveredJson {
-    pub redelivered: u64,
+json_type! {
+    /// How many deliveries are due again.
+    pub struct RedeliveredJson {
+        pub redelivered: u64,
+    }
 }
 
 /// The query string of a list of deliveries.

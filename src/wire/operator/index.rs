@@ -2,38 +2,39 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::members::{json_type, stands_for};
 use super::text::Text;
 use crate::domain::{Environment, Organization, OrganizationId};
 
-/// The service and its routes.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct IndexJson {
-    service: String,
-    version: String,
-    pub environment: Text<Environment>,
-    pub organization: OrganizationJson,
-    routes: Vec<RouteJson>,
+json_type! {
+    /// The service and its routes.
+    pub struct IndexJson {
+        service: String,
+        version: String,
+        pub environment: Text<Environment>,
+        pub organization: OrganizationJson,
+        routes: Vec<RouteJson>,
+    }
 }
 
 /// What every avert calls itself.
 const SERVICE: &str = "avert";
 
-/// The organization of whoever asks.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(inline))]
-pub struct OrganizationJson {
-    id: Text<OrganizationId>,
-    pub name: String,
+json_type! {
+    /// The organization of whoever asks.
+    #[cfg_attr(test, schemars(inline))]
+    pub struct OrganizationJson {
+        id: Text<OrganizationId>,
+        pub name: String,
+    }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(inline))]
-struct RouteJson {
-    method: String,
-    path: String,
+json_type! {
+    #[cfg_attr(test, schemars(inline))]
+    struct RouteJson {
+        method: String,
+        path: String,
+    }
 }
 
 impl IndexJson {

@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use super::members::{Member, stands_for};
+use super::members::{Member, json_type, stands_for};
 use super::stats::MoneyJson;
 use super::text::Text;
 use crate::domain::{
@@ -11,101 +11,90 @@ use crate::domain::{
     Timestamp,
 };
 
-/// Statistics of the alerts within a filter.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct InsightsJson {
-    lapsing: Vec<LapsingJson>,
-    kinds: Vec<KindCountJson>,
-    /// How many minutes east of UTC the days are.
-    #[serde(default)]
-    utc_offset: i32,
-    /// The last 30 days; those without anything are left out.
-    days: Vec<DayCountJson>,
-    /// How long the answers of these days took.
-    response_times: Vec<ResponseTimeJson>,
-    /// Alerts raised on these days whose answer has no time.
-    undated: u64,
-    /// What the card schemes' monitoring programmes may count of all alerts of this month, whatever the filter.
-    monitored: Vec<MonitoredCountJson>,
+json_type! {
+    /// Statistics of the alerts within a filter.
+    pub struct InsightsJson for Insights {
+        lapsing: Vec<LapsingJson>,
+        kinds: Vec<KindCountJson>,
+        /// How many minutes east of UTC the days are.
+        #[serde(default)]
+        utc_offset = calendar: i32,
+        /// The last 30 days; those without anything are left out.
+        days: Vec<DayCountJson>,
+        /// How long the answers of these days took.
+        response_times: Vec<ResponseTimeJson>,
+        /// Alerts raised on these days whose answer has no time.
+        undated: u64,
+        /// What the card schemes' monitoring programmes may count of all alerts of this month, whatever the filter.
+        monitored: Vec<MonitoredCountJson>,
+    }
 }
 
-/// What lapses within a quarter of an hour in one currency.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct LapsingJson {
-    /// The beginning of the quarter; null for all that lapses later than 72 hours ahead.
-    quarter: Option<Text<Timestamp>>,
-    /// Whether it lapses within 4 hours.
-    soon: bool,
-    #[serde(flatten)]
-    money: MoneyJson,
-    alerts: u64,
-    /// Those whose amount is not known.
-    unpriced: u64,
+json_type! {
+    /// What lapses within a quarter of an hour in one currency.
+    struct LapsingJson for Lapsing {
+        /// The beginning of the quarter; null for all that lapses later than 72 hours ahead.
+        quarter: Option<Text<Timestamp>>,
+        /// Whether it lapses within 4 hours.
+        soon: bool,
+        #[serde(flatten)]
+        money: MoneyJson,
+        alerts: u64,
+        /// Those whose amount is not known.
+        unpriced: u64,
+    }
 }
 
-/// How the alerts of one network and type stand.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct KindCountJson {
-    provider: Text<Provider>,
-    r#type: Text<AlertType>,
-    /// Waiting for an answer.
-    waiting: u64,
-    /// Answered before their deadline.
-    answered: u64,
-    /// Answered after it.
-    late: u64,
-    /// Lapsed without an answer.
-    missed: u64,
+json_type! {
+    /// How the alerts of one network and type stand.
+    struct KindCountJson for KindCount {
+        provider: Text<Provider>,
+        r#type = alert_type: Text<AlertType>,
+        /// Waiting for an answer.
+        waiting: u64,
+        /// Answered before their deadline.
+        answered: u64,
+        /// Answered after it.
+        late: u64,
+        /// Lapsed without an answer.
+        missed: u64,
+    }
 }
 
-/// What came, was answered and lapsed on one day at one network.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct DayCountJson {
-    day: Text<NaiveDate>,
-    provider: Text<Provider>,
-    raised: u64,
-    refunded: u64,
-    not_refunded: u64,
-    /// Neither of the two, as an answer of the older dialect says it.
-    #[serde(default)]
-    not_settled: u64,
-    invalid: u64,
-    missed: u64,
+json_type! {
+    /// What came, was answered and lapsed on one day at one network.
+    struct DayCountJson for DayCount {
+        day: Text<NaiveDate>,
+        provider: Text<Provider>,
+        raised: u64,
+        refunded: u64,
+        not_refunded: u64,
+        /// Neither of the two, as an answer of the older dialect says it.
+        #[serde(default)]
+        not_settled: u64,
+        invalid: u64,
+        missed: u64,
+    }
 }
 
-/// How many answers came so long after their alerts.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ResponseTimeJson {
-    /// Rounded up: to 5 from two hours on, to 60 from three days on.
-    minutes: u64,
-    alerts: u64,
+json_type! {
+    /// How many answers came so long after their alerts.
+    struct ResponseTimeJson for ResponseTime {
+        /// Rounded up: to 5 from two hours on, to 60 from three days on.
+        minutes: u64,
+        alerts: u64,
+    }
 }
 
-/// What monitoring programmes may count on one scheme's cards.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct MonitoredCountJson {
-    scheme: Text<CardScheme>,
-    fraud_reports: u64,
-    /// Answered with a chargeback, or not in time.
-    chargebacks: u64,
+json_type! {
+    /// What monitoring programmes may count on one scheme's cards.
+    struct MonitoredCountJson for MonitoredCount {
+        scheme: Text<CardScheme>,
+        fraud_reports: u64,
+        /// Answered with a chargeback, or not in time.
+        chargebacks: u64,
+    }
 }
-
-stands_for!(InsightsJson, Insights, { lapsing, kinds, days, response_times, undated,
-    monitored } { utc_offset: calendar });
-stands_for!(LapsingJson, Lapsing, { quarter, soon, money, alerts, unpriced } {});
-stands_for!(KindCountJson, KindCount, { provider, waiting, answered, late, missed } { r#type: alert_type });
-stands_for!(DayCountJson, DayCount, { day, provider, raised, refunded, not_refunded, not_settled, invalid, missed } {});
-stands_for!(ResponseTimeJson, ResponseTime, { minutes, alerts } {});
-stands_for!(MonitoredCountJson, MonitoredCount, { scheme, fraud_reports, chargebacks } {});
 
 impl Member<Calendar> for i32 {
     fn of(field: Calendar) -> Self {

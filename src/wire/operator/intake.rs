@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::members::{Member, stands_for};
+use super::members::{Member, json_type, stands_for};
 use super::text::Text;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{
@@ -33,33 +33,32 @@ fn row_json(row: &AlertPatch, now: Timestamp) -> String {
     Value::Object(members).to_string()
 }
 
-/// What became of alerts that were brought in.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct IngestReportJson {
-    created: u64,
-    updated: u64,
-    unchanged: u64,
-    rejected_count: u64,
-    /// The first rows that were rejected.
-    rejected: Vec<RejectedRowJson>,
-    /// Names of fields that nobody knows; they are ignored.
-    unknown_fields: Vec<String>,
-    /// Networks that nobody knows; their alerts are taken in.
-    #[serde(default)]
-    unknown_providers: Vec<String>,
-    /// Alert types that nobody knows; their alerts are taken in.
-    #[serde(default)]
-    unknown_types: Vec<String>,
+json_type! {
+    /// What became of alerts that were brought in.
+    pub struct IngestReportJson {
+        created: u64,
+        updated: u64,
+        unchanged: u64,
+        rejected_count: u64,
+        /// The first rows that were rejected.
+        rejected: Vec<RejectedRowJson>,
+        /// Names of fields that nobody knows; they are ignored.
+        unknown_fields: Vec<String>,
+        /// Networks that nobody knows; their alerts are taken in.
+        #[serde(default)]
+        unknown_providers: Vec<String>,
+        /// Alert types that nobody knows; their alerts are taken in.
+        #[serde(default)]
+        unknown_types: Vec<String>,
+    }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct RejectedRowJson {
-    line: u64,
-    field: String,
-    message: String,
+json_type! {
+    struct RejectedRowJson {
+        line: u64,
+        field: String,
+        message: String,
+    }
 }
 
 impl IngestReportJson {
@@ -96,13 +95,10 @@ impl Member<RejectedRow> for RejectedRowJson {
     }
 }
 
-/// A company with its enrollments.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct CompanyJson {
-    id: Text<CompanyId>,
-    enrollment_ids: Vec<Text<EnrollmentId>>,
+json_type! {
+    /// A company with its enrollments.
+    pub struct CompanyJson for Company {
+        id: Text<CompanyId>,
+        enrollment_ids = enrollments: Vec<Text<EnrollmentId>>,
+    }
 }
-
-stands_for!(CompanyJson, Company, { id } { enrollment_ids: enrollments });

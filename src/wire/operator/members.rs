@@ -71,18 +71,53 @@ macro_rules! as_they_are {
 
 as_they_are!(bool, u16, u32, u64, String);
 
-/// Says what of the domain a type is: by members of the fields' own names, and members of other names.
+/// Declares the type of a JSON object, its members in camel case. `for` names the type of the domain that it stands
+/// for, and `member = field` a field of another name; an `optional` member may be left out, and is not null.
+macro_rules! json_type {
+    ($(#[$meta:meta])* $vis:vis struct $json:ident $(for $domain:ident)? { $($members:tt)* }) => {
+        json_type!(@ ($(#[$meta])* $vis $json $($domain)?) () $($members)*);
+    };
+    (@ $type:tt ($($known:tt)*)
+        $(#[$meta:meta])* optional $vis:vis $member:ident: $kind:ty, $($rest:tt)*
+    ) => {
+        json_type!(@ $type ($($known)* {
+            $(#[$meta])*
+            #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
+            $vis $member: Option<$kind>; $member
+        }) $($rest)*);
+    };
+    (@ $type:tt ($($known:tt)*) $(#[$meta:meta])* $vis:vis $member:ident: $kind:ty, $($rest:tt)*) => {
+        json_type!(@ $type ($($known)* { $(#[$meta])* $vis $member: $kind; $member }) $($rest)*);
+    };
+    (@ $type:tt ($($known:tt)*) $(#[$meta:meta])* $vis:vis $member:ident = $field:ident: $kind:ty, $($rest:tt)*) => {
+        json_type!(@ $type ($($known)* { $(#[$meta])* $vis $member: $kind; $field }) $($rest)*);
+    };
+    (@ ($(#[$meta:meta])* $vis:vis $json:ident $($domain:ident)?) ($({
+        $(#[$doc:meta])* $open:vis $member:ident: $kind:ty; $field:ident
+    })*)) => {
+        #[derive(Debug, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        #[serde(rename_all = "camelCase")]
+        $(#[$meta])*
+        $vis struct $json { $($(#[$doc])* $open $member: $kind,)* }
+
+        stands_for!($json $($domain)? { $($member: $field),* });
+    };
+}
+
+/// Says what of the domain a type is, member by member.
 macro_rules! stands_for {
-    ($json:ident, $domain:ident, { $($same:ident),* } { $($member:ident: $field:ident),* }) => {
+    ($json:ident { $($members:tt)* }) => {};
+    ($json:ident $domain:ident { $($member:ident: $field:ident),* }) => {
         impl Member<$domain> for $json {
             fn of(field: $domain) -> Self {
-                let $domain { $($same,)* $($field,)* } = field;
-                Self { $($same: Member::of($same),)* $($member: Member::of($field),)* }
+                let $domain { $($field: $member),* } = field;
+                Self { $($member: Member::of($member)),* }
             }
 
             fn field(self) -> $domain {
-                let Self { $($same,)* $($member,)* } = self;
-                $domain { $($same: Member::field($same),)* $($field: Member::field($member),)* }
+                let Self { $($member),* } = self;
+                $domain { $($field: Member::field($member)),* }
             }
         }
 
@@ -100,4 +135,4 @@ macro_rules! stands_for {
     };
 }
 
-pub(super) use stands_for;
+pub(super) use {json_type, stands_for};

@@ -5,6 +5,7 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::fields::{given, object, whole};
+use super::members::{json_type, stands_for};
 use super::text::Text;
 use crate::domain::signing::OVERLAP;
 use crate::domain::url::{EndpointUrl, PlainHttp};
@@ -12,24 +13,21 @@ use crate::domain::{
     CaCertificates, EndpointAuth, EndpointChange, FieldError, KeyScope, NewEndpoint, Secret, SigningChange,
 };
 
-/// A webhook endpoint that is to be.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewEndpointJson {
-    url: String,
-    /// Allows plain http beyond this machine.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    insecure_http: bool,
-    auth: EndpointAuthJson,
-    /// Whether deliveries are signed; with a secret that is made where none is given.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    sign: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    secret: Option<Text<Secret>>,
-    /// Certificates (PEM) that are trusted there, and no others: of an authority, or the receiver's own.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    ca_certificate: Option<String>,
+json_type! {
+    /// A webhook endpoint that is to be.
+    #[serde(deny_unknown_fields)]
+    pub struct NewEndpointJson {
+        url: String,
+        /// Allows plain http beyond this machine.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        insecure_http: bool,
+        auth: EndpointAuthJson,
+        /// Whether deliveries are signed; with a secret that is made where none is given.
+        optional sign: bool,
+        optional secret: Text<Secret>,
+        /// Certificates (PEM) that are trusted there, and no others: of an authority, or the receiver's own.
+        optional ca_certificate: String,
+    }
 }
 
 impl NewEndpointJson {
@@ -62,24 +60,20 @@ impl From<NewEndpoint> for NewEndpointJson {
     }
 }
 
-/// What is to change about an endpoint.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct EndpointChangeJson {
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    url: Option<String>,
-    /// Allows plain http beyond this machine.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    insecure_http: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    auth: Option<EndpointAuthJson>,
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    enabled: Option<bool>,
-    /// Certificates (PEM) that are trusted there, and no others; an empty text for the authorities of the machine that
-    /// sends.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    ca_certificate: Option<String>,
+json_type! {
+    /// What is to change about an endpoint.
+    #[serde(deny_unknown_fields)]
+    pub struct EndpointChangeJson {
+        optional url: String,
+        /// Allows plain http beyond this machine.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        insecure_http: bool,
+        optional auth: EndpointAuthJson,
+        optional enabled: bool,
+        /// Certificates (PEM) that are trusted there, and no others; an empty text for the authorities of the machine
+        /// that sends.
+        optional ca_certificate: String,
+    }
 }
 
 impl EndpointChangeJson {
@@ -109,17 +103,16 @@ impl From<EndpointChange> for EndpointChangeJson {
     }
 }
 
-/// The signing secret that is to take the place of the one before.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewSecretJson {
-    /// One is made where none is given.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    secret: Option<Text<Secret>>,
-    /// How long the secret before signs along.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
-    overlap_hours: Option<i64>,
+json_type! {
+    /// The signing secret that is to take the place of the one before.
+    #[serde(deny_unknown_fields)]
+    pub struct NewSecretJson {
+        /// One is made where none is given.
+        optional secret: Text<Secret>,
+        /// How long the secret before signs along.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
+        overlap_hours: Option<i64>,
+    }
 }
 
 impl NewSecretJson {
@@ -154,20 +147,20 @@ enum EndpointAuthJson {
     Header(HeaderCredentialJson),
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-struct BasicCredentialJson {
-    username: String,
-    password: Text<Secret>,
+json_type! {
+    #[serde(deny_unknown_fields)]
+    struct BasicCredentialJson {
+        username: String,
+        password: Text<Secret>,
+    }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-struct HeaderCredentialJson {
-    name: String,
-    value: Text<Secret>,
+json_type! {
+    #[serde(deny_unknown_fields)]
+    struct HeaderCredentialJson {
+        name: String,
+        value: Text<Secret>,
+    }
 }
 
 impl From<EndpointAuthJson> for EndpointAuth {
@@ -192,23 +185,22 @@ impl From<EndpointAuth> for EndpointAuthJson {
     }
 }
 
-/// An API key that is to be.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct NewKeyJson {
-    /// What it may do; `alerts` where nothing is said.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
-    pub scope: Option<Text<KeyScope>>,
+json_type! {
+    /// An API key that is to be.
+    #[serde(deny_unknown_fields)]
+    pub struct NewKeyJson {
+        /// What it may do; `alerts` where nothing is said.
+        optional pub scope: Text<KeyScope>,
+    }
 }
 
-/// A person's word on a parked decision.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct AttemptDecisionJson {
-    /// Whether the network applied it.
-    pub applied: bool,
+json_type! {
+    /// A person's word on a parked decision.
+    #[serde(deny_unknown_fields)]
+    pub struct AttemptDecisionJson {
+        /// Whether the network applied it.
+        pub applied: bool,
+    }
 }
 
 fn certificates(named: Option<String>) -> Result<Option<CaCertificates>, Vec<FieldError>> {

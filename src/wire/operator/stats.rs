@@ -4,68 +4,67 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::members::{Member, stands_for};
+use super::members::{Member, json_type, stands_for};
 use super::text::Text;
 use crate::domain::{AlertStatus, AlertType, Amount, AtRisk, Count, Currency, CurrencySum, Money, Provider};
 
 /// Most hours ahead that money at risk can be asked for: ten years.
 pub const MOST_HOURS: u32 = 87_600;
 
-/// How many alerts there are, and the money that waits for an answer.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct CountsJson {
-    pub total: u64,
-    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
-    by_status: Map<String, Value>,
-    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
-    by_provider: Map<String, Value>,
-    pub days: Vec<CountJson>,
-    pub at_risk: Vec<AtRiskJson>,
+json_type! {
+    /// How many alerts there are, and the money that waits for an answer.
+    pub struct CountsJson {
+        pub total: u64,
+        #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
+        by_status: Map<String, Value>,
+        #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
+        by_provider: Map<String, Value>,
+        pub days: Vec<CountJson>,
+        pub at_risk: Vec<AtRiskJson>,
+    }
 }
 
-/// How many alerts there are of one kind on one day.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct CountJson {
-    /// The UTC day of the alerts; null for those without a time.
-    day: Option<Text<NaiveDate>>,
-    provider: Text<Provider>,
-    r#type: Text<AlertType>,
-    status: Text<AlertStatus>,
-    outcome: Option<String>,
-    expired: bool,
-    alerts: u64,
+json_type! {
+    /// How many alerts there are of one kind on one day.
+    pub struct CountJson for Count {
+        /// The UTC day of the alerts; null for those without a time.
+        day: Option<Text<NaiveDate>>,
+        provider: Text<Provider>,
+        r#type = alert_type: Text<AlertType>,
+        status: Text<AlertStatus>,
+        outcome: Option<String>,
+        expired: bool,
+        alerts: u64,
+    }
 }
 
-/// Money that waits for an answer in one currency.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct AtRiskJson {
-    #[serde(flatten)]
-    money: MoneyJson,
-    alerts: u64,
+json_type! {
+    /// Money that waits for an answer in one currency.
+    pub struct AtRiskJson for AtRisk {
+        #[serde(flatten)]
+        money: MoneyJson,
+        alerts: u64,
+    }
 }
 
-/// The sum of alerts in one currency.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct CurrencySumJson {
-    #[serde(flatten)]
-    money: MoneyJson,
-    alerts: u64,
-    /// Those whose amount is not known.
-    unpriced: u64,
+json_type! {
+    /// The sum of alerts in one currency.
+    pub struct CurrencySumJson for CurrencySum {
+        #[serde(flatten)]
+        money: MoneyJson,
+        alerts: u64,
+        /// Those whose amount is not known.
+        unpriced: u64,
+    }
 }
 
-/// A sum in one currency.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct MoneyJson {
-    currency: Text<Currency>,
-    /// The sum of those whose amount is known.
-    amount: Text<Amount>,
+json_type! {
+    /// A sum in one currency.
+    pub(super) struct MoneyJson for Money {
+        currency: Text<Currency>,
+        /// The sum of those whose amount is known.
+        amount: Text<Amount>,
+    }
 }
 
 impl CountsJson {
@@ -90,9 +89,3 @@ fn sums(counts: &[Count], word: impl Fn(&Count) -> &str) -> Map<String, Value> {
     }
     sums
 }
-
-stands_for!(CountJson, Count, { day, provider, status, outcome, expired, alerts } { r#type: alert_type });
-
-stands_for!(MoneyJson, Money, { currency, amount } {});
-stands_for!(AtRiskJson, AtRisk, { money, alerts } {});
-stands_for!(CurrencySumJson, CurrencySum, { money, alerts, unpriced } {});
