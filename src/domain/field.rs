@@ -172,6 +172,12 @@ impl<R> Field<R> {
         self
     }
 
+    /// With more characters than a word has.
+    pub(super) const fn longest(mut self, longest: usize) -> Self {
+        self.text.longest = longest;
+        self
+    }
+
     pub(super) const fn required(mut self, allowed: &'static str) -> Self {
         self.required = Some(allowed);
         self

@@ -1,6 +1,6 @@
 //! The outcome: what is stored and returned once a resolution has been recorded.
 
-use super::field::{Content, ID, WORD, record};
+use super::field::{Content, ID, record};
 use super::ids::{AlertId, OutcomeId};
 use super::money::Amount;
 use super::time::Timestamp;
@@ -17,15 +17,15 @@ record! {
         /// The provider's alert id, for every provider.
         provider_alert_id: String => Text "ethocaID".text(Content::Code, ID),
         /// Processing status; avert's engine writes `success`.
-        status: String => Text "status".text(Content::Prose, WORD),
+        status: String => Text "status",
         /// Normalized outcome, such as `resolved`.
-        outcome: String => Text "outcome".text(Content::Prose, WORD),
+        outcome: String => Text "outcome",
         /// Normalized refund decision, such as `not refunded`.
-        refunded: String => Text "refunded".text(Content::Prose, WORD),
+        refunded: String => Text "refunded",
         /// Comments of the resolution; empty where none were given.
         comments: String => Text "comments".found_as("comment").text(Content::Lines, COMMENTS),
         /// Normalized reason of an INVALID answer.
-        dispute_reason_code: Option<String> => Text "disputeReasonCode".text(Content::Prose, WORD),
+        dispute_reason_code: Option<String> => Text "disputeReasonCode",
         action_time: Option<Timestamp> => Moment "actionTimestamp",
         /// Stopped amount of a PARTIALLY_STOPPED answer.
         amount_stopped: Option<Amount> => Amount "amountStopped".older_only().nullable(),
