@@ -209,6 +209,18 @@ impl<R> Field<R> {
     }
 }
 
+impl<R> Field<R> {
+    /// Its value as plain text; `None` of a moment and of a flag.
+    pub(super) fn plain_text<'a>(&self, record: &'a R) -> Option<Cow<'a, str>> {
+        Some(match &self.kind {
+            Kind::Word(access) | Kind::Text(access) => (access.get)(record)?.into(),
+            Kind::Amount(access) => (access.get)(record)?.to_string().into(),
+            Kind::Id(access) | Kind::Reference(access) => (access.get)(record)?.to_string().into(),
+            Kind::Moment(_) | Kind::Flag(_) => return None,
+        })
+    }
+}
+
 impl<R: Default> Field<R> {
     /// Whether the interface lets it be null.
     pub fn is_nullable(&self) -> bool {

@@ -6,12 +6,11 @@ use std::cmp::{Ordering, Reverse};
 
 use super::alert::Alert;
 use super::card::{BIN_DIGITS, LAST_DIGITS, digit, is_card_number, mask_card_numbers};
-use super::field::{Field, Kind};
+use super::field::Field;
 use super::find_reading::{MatchGrade, Reading};
 use super::find_words::{as_values, typed_words};
 use super::fold::{APOSTROPHES, ascii_digit, fold, search_key};
 use super::ids::AlertId;
-use super::money::Amount;
 use super::outcome::Outcome;
 use super::sanitize::is_invisible;
 use super::time::Timestamp;
@@ -170,33 +169,22 @@ pub fn find_fields(alert: &Alert) -> Vec<FindField<'_>> {
 
 /// The fields among them that an alert has without its outcome.
 pub fn own_fields(alert: &Alert) -> impl Iterator<Item = FindField<'_>> {
-    of_record(Alert::FIELDS, alert, |amount| plain(alert, amount))
+    of_record(Alert::FIELDS, alert).map(|field| match alert.money().filter(|_| field.label == "amount") {
+        // With its currency's decimals, as it is shown, but for the grouping.
+        Some(money) => FindField { value: money.plain_number().into(), ..field },
+        None => field,
+    })
 }
 
 /// The fields among them that an outcome adds.
 pub fn outcome_fields(outcome: &Outcome) -> impl Iterator<Item = FindField<'_>> {
-    of_record(Outcome::FIELDS, outcome, |amount| amount.to_string())
+    of_record(Outcome::FIELDS, outcome)
 }
 
-fn of_record<'a, R>(
-    fields: &'static [Field<R>],
-    record: &'a R,
-    amount: impl Fn(Amount) -> String,
-) -> impl Iterator<Item = FindField<'a>> {
-    fields.iter().filter_map(move |field| {
-        let value = match &field.kind {
-            Kind::Word(access) | Kind::Text(access) => Cow::Borrowed((access.get)(record)?),
-            Kind::Amount(access) => Cow::Owned(amount((access.get)(record)?)),
-            Kind::Id(access) => Cow::Owned((access.get)(record)?.to_string()),
-            Kind::Reference(_) | Kind::Moment(_) | Kind::Flag(_) => return None,
-        };
-        Some(FindField { label: field.found_as?, value }).filter(|field| !field.value.is_empty())
-    })
-}
-
-/// The amount with its currency's decimals, as it is shown, but for the grouping.
-fn plain(alert: &Alert, amount: Amount) -> String {
-    alert.money().map_or_else(|| amount.to_string(), |money| money.plain_number())
+fn of_record<'a, R>(fields: &'static [Field<R>], record: &'a R) -> impl Iterator<Item = FindField<'a>> {
+    let found =
+        move |field: &'static Field<R>| Some(FindField { label: field.found_as?, value: field.plain_text(record)? });
+    fields.iter().filter_map(found).filter(|field| !field.value.is_empty())
 }
 
 /// The order of what is found, of alerts that match as well as this: better matches first, then what waits for an

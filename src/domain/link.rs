@@ -1,5 +1,6 @@
 //! Links: addresses of an order, a payment or a network's portal, made of templates and what an alert tells.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,26 +12,19 @@ use super::{Alert, Provider};
 /// What is left as it is in an address: letters, digits, and RFC 3986's other unreserved characters.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A fact of an alert as it may stand in an address.
-type LinkValue = fn(&Alert) -> Option<String>;
-
-fn given(text: &str) -> Option<String> {
-    (!text.trim().is_empty()).then(|| text.to_owned())
-}
-
 /// What may stand in a template, as the interface names it. Nothing of the card: addresses are written into logs.
-const PLACEHOLDERS: [(&str, LinkValue); 11] = [
-    ("id", |alert| Some(alert.id.to_string())),
-    ("provider", |alert| given(alert.provider.as_str())),
-    ("providerId", |alert| given(&alert.provider_id)),
-    ("merchantOrderId", |alert| given(alert.merchant_order_id.as_deref()?)),
-    ("transactionId", |alert| given(alert.transaction_id.as_deref()?)),
-    ("acquirerReferenceNumber", |alert| given(alert.acquirer_reference_number.as_deref()?)),
-    ("authCode", |alert| given(alert.auth_code.as_deref()?)),
-    ("merchantId", |alert| given(&alert.merchant_id)),
-    ("merchantDescriptor", |alert| given(&alert.merchant_descriptor)),
-    ("amount", |alert| Some(alert.amount?.to_string())),
-    ("currency", |alert| given(alert.currency.as_str())),
+const PLACEHOLDERS: [&str; 11] = [
+    "id",
+    "provider",
+    "providerId",
+    "merchantOrderId",
+    "transactionId",
+    "acquirerReferenceNumber",
+    "authCode",
+    "merchantId",
+    "merchantDescriptor",
+    "amount",
+    "currency",
 ];
 
 /// A link template: an http or https address with placeholders such as `{merchantOrderId}` behind its host.
@@ -45,10 +39,11 @@ impl LinkTemplate {
     /// The address for an alert; what is missing where the alert does not tell it.
     pub fn address(&self, alert: &Alert) -> Result<String, String> {
         self.fill(|name| {
-            let value = PLACEHOLDERS.iter().find(|(known, _)| *known == name).and_then(|(_, value)| value(alert));
+            let field = Alert::FIELDS.iter().find(|field| field.name == name);
+            let value = field.and_then(|field| field.plain_text(alert));
             // A browser takes a step of dots for a way up, encoded or not.
-            let value = value.filter(|value| value.chars().any(|sign| sign != '.'));
-            value.ok_or_else(|| format!("the alert has no {name}"))
+            let value = value.filter(|value| value.chars().any(|sign| sign != '.' && !sign.is_whitespace()));
+            value.map(Cow::into_owned).ok_or_else(|| format!("the alert has no {name}"))
         })
     }
 
@@ -73,9 +68,9 @@ impl FromStr for LinkTemplate {
         let mut rest = text;
         while let Some((before, behind)) = rest.split_once('{') {
             let (name, after) = behind.split_once('}').ok_or_else(|| wrong("a { has no }"))?;
-            let known = PLACEHOLDERS.iter().find(|(known, _)| *known == name).map(|(known, _)| *known);
+            let known = PLACEHOLDERS.into_iter().find(|known| *known == name);
             let known = known.ok_or_else(|| {
-                let allowed: Vec<String> = PLACEHOLDERS.iter().map(|(name, _)| format!("{{{name}}}")).collect();
+                let allowed: Vec<String> = PLACEHOLDERS.iter().map(|name| format!("{{{name}}}")).collect();
                 wrong(&format!("there is no {{{name}}}, what may stand there is one of {}", allowed.join(", ")))
             })?;
             parts.push((before.to_owned(), Some(known)));
