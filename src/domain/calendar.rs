@@ -64,11 +64,11 @@ impl Calendar {
 /// Reads a day, exactly `YYYY-MM-DD`.
 pub fn parse_day(text: &str) -> Option<NaiveDate> {
     // chrono alone would take 2026-1-5 and signs as well.
-    is_digits(text, "0000-00-00").then(|| text.parse().ok()).flatten()
+    is_like(text, "0000-00-00").then(|| text.parse().ok()).flatten()
 }
 
 /// Whether a text is like this one, another digit for each of its digits.
-fn is_digits(text: &str, like: &str) -> bool {
+pub(super) fn is_like(text: &str, like: &str) -> bool {
     let fits = |(b, like): (u8, u8)| if like.is_ascii_digit() { b.is_ascii_digit() } else { b == like };
     text.len() == like.len() && text.bytes().zip(like.bytes()).all(fits)
 }
@@ -102,13 +102,16 @@ impl CalendarDay {
     }
 }
 
+/// The distance from UTC, where there is one: `+04:00`.
+impl fmt::Display for Calendar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_utc() { Ok(()) } else { self.0.fmt(f) }
+    }
+}
+
 impl fmt::Display for CalendarDay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.date.format("%Y-%m-%d"))?;
-        if self.calendar.is_utc() {
-            return Ok(());
-        }
-        write!(f, "{}", self.calendar.offset())
+        write!(f, "{}{}", self.date, self.calendar)
     }
 }
 
@@ -123,17 +126,11 @@ impl FromStr for CalendarDay {
 
 /// Reads how far a calendar is from UTC: `+04:00`; UTC where nothing is said.
 fn parse_calendar(offset: &str) -> Option<Calendar> {
-    let (sign, clock) = match offset.as_bytes() {
-        [] => return Some(Calendar::UTC),
-        [b'+', ..] => (1, &offset[1..]),
-        [b'-', ..] => (-1, &offset[1..]),
-        _ => return None,
-    };
-    if !is_digits(clock, "00:00") {
-        return None;
+    if offset.is_empty() {
+        return Some(Calendar::UTC);
     }
-    let [hours, minutes] = [&clock[..2], &clock[3..]].map(|digits| digits.parse::<i32>().unwrap_or(i32::MAX));
-    (hours < 24 && minutes < 60).then(|| Calendar::of_minutes(sign * (hours * 60 + minutes))).flatten()
+    offset.get(1..).filter(|clock| is_like(clock, "00:00"))?;
+    offset.parse().ok().map(Calendar)
 }
 
 /// An hour of a calendar's clock: `2026-03-10T16` of UTC, `2026-03-10T16+04:00` of another one.
@@ -166,8 +163,7 @@ impl CalendarHour {
 impl fmt::Display for CalendarHour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CalendarDay { date, calendar } = self.day;
-        write!(f, "{}T{:02}", date.format("%Y-%m-%d"), self.hour)?;
-        if calendar.is_utc() { Ok(()) } else { write!(f, "{}", calendar.offset()) }
+        write!(f, "{date}T{:02}{calendar}", self.hour)
     }
 }
 
@@ -177,8 +173,7 @@ impl FromStr for CalendarHour {
     fn from_str(text: &str) -> Result<Self, ()> {
         let (date, rest) = text.split_at_checked(10).ok_or(())?;
         let (hour, offset) = rest.split_at_checked(3).ok_or(())?;
-        let hour =
-            hour.strip_prefix(['T', 't']).filter(|hour| is_digits(hour, "00")).and_then(|hour| hour.parse().ok());
+        let hour = hour.strip_prefix(['T', 't']).filter(|hour| is_like(hour, "00")).and_then(|hour| hour.parse().ok());
         let day = CalendarDay { date: parse_day(date).ok_or(())?, calendar: parse_calendar(offset).ok_or(())? };
         hour.filter(|hour| *hour < 24).map(|hour| Self { day, hour }).ok_or(())
     }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use chrono::{Datelike, Months, NaiveDate};
 
 use super::Timestamp;
+use super::calendar::parse_day;
 use crate::closed_enum;
 
 closed_enum! {
@@ -88,12 +89,7 @@ impl FromStr for SalesMonth {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fail = || SalesMonthError(text.chars().take(40).collect());
-        let (year, month) = text.trim().split_once('-').ok_or_else(fail)?;
-        let digits = |text: &str, length| {
-            (text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
-        };
-        let (year, month): (u32, u32) = digits(year, 4).zip(digits(month, 2)).ok_or_else(fail)?;
-        i32::try_from(year).ok().and_then(|year| NaiveDate::from_ymd_opt(year, month, 1)).map(Self).ok_or_else(fail)
+        parse_day(&format!("{}-01", text.trim())).map(Self).ok_or_else(fail)
     }
 }
 

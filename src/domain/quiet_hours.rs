@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{NaiveTime, Timelike};
+use chrono::NaiveTime;
+
+use super::calendar::is_like;
 
 /// Quiet hours: a daily interval of local time, its end not in it. One that ends before it begins goes on after
 /// midnight.
@@ -42,11 +44,8 @@ impl FromStr for QuietHours {
         let wrong =
             || format!("{text:?} is not allowed: two different times of day such as 22:00-07:00, or nothing for none");
         let time = |text: &str| {
-            let (hour, minute) = text.trim().split_once(':')?;
-            let number = |text: &str| {
-                text.parse().ok().filter(|_| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit()))
-            };
-            NaiveTime::from_hms_opt(number(hour)?, number(minute)?, 0)
+            let time = Some(text.trim()).filter(|time| is_like(time, "00:00"))?;
+            NaiveTime::parse_from_str(time, "%H:%M").ok()
         };
         let (from, to) = text.split_once('-').ok_or_else(wrong)?;
         let (from, to) = time(from).zip(time(to)).filter(|(from, to)| from != to).ok_or_else(wrong)?;
@@ -57,7 +56,7 @@ impl FromStr for QuietHours {
 impl fmt::Display for QuietHours {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { from, to } = self;
-        write!(f, "{:02}:{:02}-{:02}:{:02}", from.hour(), from.minute(), to.hour(), to.minute())
+        write!(f, "{}-{}", from.format("%H:%M"), to.format("%H:%M"))
     }
 }
 
