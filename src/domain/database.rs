@@ -1,10 +1,12 @@
 //! The location of a database: a file, or an address on a server with how the way there is protected. Its password is
 //! shown nowhere.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::Secret;
@@ -159,19 +161,7 @@ impl FromStr for PostgresAddress {
 
 /// Text without its percent-encoding.
 fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        if first == b'%' {
-            let (digits, after) = after.split_at_checked(2)?;
-            bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
-            rest = after;
-        } else {
-            bytes.push(first);
-            rest = after;
-        }
-    }
-    String::from_utf8(bytes).ok()
+    percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned)
 }
 
 impl fmt::Display for PostgresAddress {
