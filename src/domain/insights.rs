@@ -44,7 +44,7 @@ pub struct Lapsing {
 }
 
 /// How the alerts of one network and type stand.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KindCount {
     pub provider: Provider,
     pub alert_type: AlertType,
@@ -59,7 +59,7 @@ pub struct KindCount {
 }
 
 /// What came, was answered and lapsed on one day at one network.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DayCount {
     /// The day as days since 1970-01-01, by the calendar of the insights.
     pub day: i64,
@@ -175,7 +175,7 @@ pub fn is_fraud(alert_type: &AlertType) -> bool {
 }
 
 /// A gatherer of insights: rows that a store has counted are added one by one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct InsightsBuilder {
     calendar: Calendar,
     first_day: i64,
@@ -190,16 +190,7 @@ pub struct InsightsBuilder {
 impl InsightsBuilder {
     /// Nothing yet.
     pub fn at(now: Timestamp, calendar: Calendar) -> Self {
-        Self {
-            calendar,
-            first_day: first_day(calendar, now),
-            lapsing: BTreeMap::new(),
-            kinds: BTreeMap::new(),
-            days: BTreeMap::new(),
-            response_times: BTreeMap::new(),
-            monitored: BTreeMap::new(),
-            undated: 0,
-        }
+        Self { calendar, first_day: first_day(calendar, now), ..Self::default() }
     }
 
     /// Alerts of one kind, raised on this day where it is known.
@@ -216,7 +207,7 @@ impl InsightsBuilder {
             self.on(day, &provider, |count| count.raised += alerts);
         }
         let key = (provider.as_str().to_owned(), alert_type.as_str().to_owned());
-        let new = || KindCount { provider, alert_type, waiting: 0, answered: 0, late: 0, missed: 0 };
+        let new = || KindCount { provider, alert_type, ..KindCount::default() };
         let count = self.kinds.entry(key).or_insert_with(new);
         match CountedAs::of(&status, has_outcome, expired) {
             CountedAs::Waiting => count.waiting += alerts,
@@ -297,16 +288,7 @@ impl InsightsBuilder {
         if day < self.first_day {
             return;
         }
-        let new = || DayCount {
-            day,
-            provider: provider.clone(),
-            raised: 0,
-            refunded: 0,
-            not_refunded: 0,
-            not_settled: 0,
-            invalid: 0,
-            missed: 0,
-        };
+        let new = || DayCount { day, provider: provider.clone(), ..DayCount::default() };
         count(self.days.entry((day, provider.as_str().to_owned())).or_insert_with(new));
     }
 
