@@ -15,6 +15,9 @@ const BIN_DIGITS: usize = 6;
 /// Digits at a card number's end that are kept.
 const LAST_DIGITS: usize = 4;
 
+/// So many digits are the first and the last ones of a card.
+const MOST_OF_A_CARD: usize = BIN_DIGITS + LAST_DIGITS;
+
 impl MerchantOrder {
     /// An order from its cells; an empty one says nothing.
     ///
@@ -72,14 +75,15 @@ impl MerchantOrder {
             OrderField::Arn => self.arn = Some(code(cell, ID)?),
             OrderField::AuthCode => self.auth_code = Some(code(cell, WORD)?),
             OrderField::CardBin => {
-                let (bin, last_four) = card_bin(cell)?;
-                self.card_bin = Some(bin);
+                let (bin, last_four) = card_digits(cell);
+                self.card_bin = Some(bin.ok_or("must be the first 6 or 8 digits of the card")?);
                 self.card_last_four = self.card_last_four.take().or(last_four);
             }
             OrderField::CardLastFour => {
-                let (bin, last_four) = card_last_four(cell)?;
+                let (bin, last_four) = card_digits(cell);
+                let why = "must be the last 4 digits of the card (a spreadsheet drops zeros that a number begins with)";
+                self.card_last_four = Some(last_four.ok_or(why)?);
                 self.card_bin = self.card_bin.take().or(bin);
-                self.card_last_four = Some(last_four);
             }
             OrderField::Amount => self.amount = Some(amount(cell)?),
             OrderField::RefundedAmount => self.refunded_amount = Some(amount(cell)?),
@@ -109,44 +113,23 @@ fn code(cell: &str, longest: usize) -> Result<String, String> {
 }
 
 /// The digits of a card as shops write them: blanks and hyphens between, signs in the place of those that are hidden.
-fn card_digits(cell: &str) -> Option<(String, bool)> {
+/// The first digits and the last four, as far as a cell has them.
+fn card_digits(cell: &str) -> (Option<String>, Option<String>) {
     let is_hidden = |c: char| matches!(c, '*' | 'x' | 'X' | '•' | '·' | '.' | '#');
-    let known = cell.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-') || is_hidden(c));
-    known.then(|| (cell.chars().filter(char::is_ascii_digit).collect(), cell.contains(is_hidden)))
-}
-
-fn last_digits(digits: &str) -> String {
-    digits[digits.len() - LAST_DIGITS..].to_owned()
-}
-
-/// The first digits; with the last four, where the cell holds more of the card.
-fn card_bin(cell: &str) -> Result<(String, Option<String>), String> {
-    const ALLOWED: &str = "must be the first 6 or 8 digits of the card";
-    match card_digits(cell).ok_or(ALLOWED)? {
-        (digits, _) if matches!(digits.len(), 6 | 8) && !is_american_express(&digits) => Ok((digits, None)),
+    if !cell.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-') || is_hidden(c)) {
+        return (None, None);
+    }
+    let digits: String = cell.chars().filter(char::is_ascii_digit).collect();
+    let is_american_express = digits.starts_with("34") || digits.starts_with("37");
+    let bin = match digits.len() {
         // With 8 of an American Express card's 15 digits and the last four, 3 would be left to guess.
-        (digits, false) if matches!(digits.len(), 6 | 8) => Ok((digits[..BIN_DIGITS].to_owned(), None)),
-        (digits, _) if digits.len() >= BIN_DIGITS + LAST_DIGITS => {
-            Ok((digits[..BIN_DIGITS].to_owned(), Some(last_digits(&digits))))
-        }
-        _ => Err(ALLOWED.to_owned()),
-    }
-}
-
-fn is_american_express(digits: &str) -> bool {
-    digits.len() > BIN_DIGITS && (digits.starts_with("34") || digits.starts_with("37"))
-}
-
-/// The last four digits; with the first ones, where the cell holds more of the card.
-fn card_last_four(cell: &str) -> Result<(Option<String>, String), String> {
-    const ALLOWED: &str = "must be the last 4 digits of the card (a spreadsheet drops zeros that a number begins with)";
-    match card_digits(cell).ok_or(ALLOWED)? {
-        (digits, _) if digits.len() == LAST_DIGITS => Ok((None, digits)),
-        (digits, _) if digits.len() >= BIN_DIGITS + LAST_DIGITS => {
-            Ok((Some(digits[..BIN_DIGITS].to_owned()), last_digits(&digits)))
-        }
-        _ => Err(ALLOWED.to_owned()),
-    }
+        8 if is_american_express && cell.contains(is_hidden) => None,
+        8 if !is_american_express => Some(8),
+        6 | 8 | MOST_OF_A_CARD.. => Some(BIN_DIGITS),
+        _ => None,
+    };
+    let last_four = matches!(digits.len(), LAST_DIGITS | MOST_OF_A_CARD..).then(|| digits.len() - LAST_DIGITS);
+    (bin.map(|end| digits[..end].to_owned()), last_four.map(|start| digits[start..].to_owned()))
 }
 
 fn amount(cell: &str) -> Result<Amount, String> {
