@@ -13,6 +13,7 @@ mod words;
 
 pub use chips::{Chip, chips, without};
 pub use meant::meant;
+pub(crate) use read::quoted;
 pub use read::{ONLY_HERE, QueryError, parse, parse_as_said};
 pub use render::render;
 pub use words::{DEFAULT_SORT, Key, Vocabulary, field_word, sort_word, type_word};

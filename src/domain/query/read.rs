@@ -176,7 +176,7 @@ fn error_at(rest: &str, at: usize, end: usize, message: &str) -> QueryError {
 }
 
 /// What stands between an opening quote and its closing one, and the bytes up to and with the closing one.
-fn quoted(inside: &str) -> Option<(String, usize)> {
+pub(crate) fn quoted(inside: &str) -> Option<(String, usize)> {
     let mut value = String::new();
     let mut chars = inside.char_indices().peekable();
     while let Some((at, c)) = chars.next() {

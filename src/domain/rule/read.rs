@@ -1,7 +1,7 @@
 //! Reading rules: `NAME: QUERY -> refunded|not-refunded|invalid REASON ["comment"]`, a line each.
 
 use super::{DecisionRule, RuleError};
-use crate::domain::query::{Vocabulary, parse_as_said};
+use crate::domain::query::{Vocabulary, parse_as_said, quoted};
 use crate::domain::resolution::{Decision, InvalidReason, Resolution};
 
 /// Most characters of a rule's name.
@@ -97,20 +97,12 @@ fn rule(text: &str, line: usize) -> Result<DecisionRule, String> {
 
 /// The words of an answer, and the comment behind them.
 fn comments(answer: &str) -> Result<(&str, String), String> {
-    let Some((words, quoted)) = answer.split_once('"') else { return Ok((answer, String::new())) };
-    let mut comment = String::new();
-    let mut chars = quoted.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' if chars.as_str().trim().is_empty() => return Ok((words, comment)),
-            '"' => {
-                return Err(format!("{:?} stands behind the comment: nothing comes after it", chars.as_str().trim()));
-            }
-            '\\' => comment.extend(chars.next()),
-            c => comment.push(c),
-        }
+    let Some((words, rest)) = answer.split_once('"') else { return Ok((answer, String::new())) };
+    let (comment, end) = quoted(rest).ok_or("the comment is not closed: write a \" behind it")?;
+    match rest[end..].trim() {
+        "" => Ok((words, comment)),
+        behind => Err(format!("{behind:?} stands behind the comment: nothing comes after it")),
     }
-    Err("the comment is not closed: write a \" behind it".to_owned())
 }
 
 fn decision(words: &str) -> Result<Decision, String> {
