@@ -4,11 +4,14 @@
 //! words are read in any letter case. Unknown parameters are ignored; a known one that is no list and given twice is an
 //! error. Every error names the parameter, the value and what is allowed.
 
+use std::borrow::Cow;
+
 use chrono::NaiveDate;
 use url::form_urlencoded::{Serializer, parse};
 
 use super::Dialect;
 use super::json::quoted;
+use crate::domain::calendar::parse_day;
 use crate::domain::filter::{MAX_PAGE_SIZE, SortField, SortOrder};
 use crate::domain::query::{DEFAULT_SORT, ONLY_HERE, Vocabulary, render};
 use crate::domain::resolution::OlderWord;
@@ -28,31 +31,8 @@ pub const MAX_VALUES: usize = 1_000;
 /// Longest text, in characters.
 pub const MAX_TEXT: usize = 1_024;
 
-/// The parameters that are known, in the order of the interface.
-const KNOWN: [&str; 16] = [
-    "page",
-    "size",
-    "startDate",
-    "endDate",
-    "transactionStartDate",
-    "transactionEndDate",
-    "provider",
-    "type",
-    "status",
-    "descriptor",
-    "outcome",
-    "expired",
-    "expiresIn",
-    "sortField",
-    "sortOrder",
-    "q",
-];
-
 /// Name of the company filter, which the interface does not give (decisions, List).
 pub const COMPANY_PARAMETER: &str = "companyIds";
-
-/// The parameters that take several values.
-const LISTS: [&str; 5] = ["provider", "type", "status", "outcome", COMPANY_PARAMETER];
 
 /// Reads a raw query string, without its question mark; reports everything that is wrong with it.
 pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> {
@@ -158,7 +138,7 @@ fn joined<T>(items: &[T], spell: impl Fn(&T) -> String) -> Option<String> {
     (!items.is_empty()).then(|| items.iter().map(spell).collect::<Vec<_>>().join(","))
 }
 
-fn expires_in(given: &mut Parameters, vocabulary: Vocabulary) -> Option<u32> {
+fn expires_in(given: &mut Parameters<'_>, vocabulary: Vocabulary) -> Option<u32> {
     let most = vocabulary.most_hours().map_or(u64::MAX, u64::from);
     given
         .integer("expiresIn", 1, most)
@@ -169,43 +149,32 @@ fn sort_fields() -> String {
     format!("one of {}", SortField::ALL.map(SortField::as_str).join(", "))
 }
 
-/// The known parameters with their values, and what was wrong with them.
-struct Parameters {
-    values: Vec<(&'static str, String)>,
+/// The parameters that were given, and what was wrong with them.
+struct Parameters<'a> {
+    given: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     errors: Vec<FieldError>,
 }
 
-impl Parameters {
-    fn read(raw: &str) -> Self {
-        let mut read = Self { values: Vec::new(), errors: Vec::new() };
-        let mut seen: Vec<&'static str> = Vec::new();
-        for (name, value) in parse(raw.as_bytes()) {
-            let Some(&name) = KNOWN.iter().chain([&COMPANY_PARAMETER]).find(|known| **known == name) else { continue };
-            if seen.contains(&name) && !LISTS.contains(&name) {
-                let error = FieldError::new(name, "is given twice: once is allowed");
-                if !read.errors.contains(&error) {
-                    read.errors.push(error);
-                }
-            } else if value.contains('\u{FFFD}') {
-                // What the decoder puts where bytes are not UTF-8.
-                read.errors.push(FieldError::new(name, "is not UTF-8, percent-encoded"));
-            } else if !value.trim().is_empty() {
-                match read.values.iter_mut().find(|(given, _)| *given == name) {
-                    Some((_, values)) => {
-                        values.push(',');
-                        values.push_str(&value);
-                    }
-                    None => read.values.push((name, value.into_owned())),
-                }
-            }
-            seen.push(name);
-        }
-        read
+impl<'a> Parameters<'a> {
+    fn read(raw: &'a str) -> Self {
+        Self { given: parse(raw.as_bytes()).collect(), errors: Vec::new() }
     }
 
-    fn take(&mut self, name: &str) -> Option<String> {
-        let index = self.values.iter().position(|(known, _)| *known == name)?;
-        Some(self.values.swap_remove(index).1)
+    /// The values of a parameter that are not empty, as one list.
+    fn take(&mut self, name: &str, is_list: bool) -> Option<String> {
+        let values: Vec<&str> =
+            self.given.iter().filter(|(given, _)| given == name).map(|(_, value)| &**value).collect();
+        let wrong = if values.len() > 1 && !is_list {
+            "is given twice: once is allowed"
+        } else if values.iter().any(|value| value.contains('\u{FFFD}')) {
+            // What the decoder puts where bytes are not UTF-8.
+            "is not UTF-8, percent-encoded"
+        } else {
+            let given = values.into_iter().filter(|value| !value.trim().is_empty()).collect::<Vec<_>>().join(",");
+            return (!given.is_empty()).then_some(given);
+        };
+        self.errors.push(FieldError::new(name, wrong));
+        None
     }
 
     fn refuse<T>(&mut self, name: &str, value: &str, allowed: &str) -> Option<T> {
@@ -214,7 +183,7 @@ impl Parameters {
     }
 
     fn text(&mut self, name: &str) -> Option<String> {
-        let given = self.take(name)?;
+        let given = self.take(name, false)?;
         let value = given.trim();
         if value.chars().count() > MAX_TEXT {
             return self.refuse(name, value, &format!("at most {MAX_TEXT} characters"));
@@ -226,12 +195,12 @@ impl Parameters {
     }
 
     fn one<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>, allowed: impl Fn() -> String) -> Option<T> {
-        let value = self.take(name)?;
+        let value = self.take(name, false)?;
         read(value.trim()).or_else(|| self.refuse(name, &value, &allowed()))
     }
 
     fn list<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>, allowed: impl Fn() -> String) -> Vec<T> {
-        let Some(value) = self.take(name) else { return Vec::new() };
+        let Some(value) = self.take(name, true) else { return Vec::new() };
         if value.split(',').count() > MAX_VALUES {
             self.refuse::<T>(name, &value, &format!("at most {MAX_VALUES} values"));
             return Vec::new();
@@ -276,15 +245,7 @@ impl Parameters {
     }
 
     fn date(&mut self, name: &str) -> Option<NaiveDate> {
-        let read = |text: &str| {
-            let shape = text.len() == 10
-                && text
-                    .bytes()
-                    .enumerate()
-                    .all(|(i, b)| if matches!(i, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
-            shape.then(|| text.parse().ok()).flatten()
-        };
-        self.one(name, read, || "a day such as 2026-03-10 (YYYY-MM-DD)".to_owned())
+        self.one(name, parse_day, || "a day such as 2026-03-10 (YYYY-MM-DD)".to_owned())
     }
 
     fn in_order(&mut self, start: &str, first: Option<NaiveDate>, end: &str, last: Option<NaiveDate>) {
