@@ -2,7 +2,8 @@
 //! domain.
 
 use chrono::{Datelike, Timelike};
-use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 use sha2::{Digest, Sha256};
 
 use super::Dialect;
@@ -104,7 +105,8 @@ fn add(digest: &mut Sha256, alert: &SharedAlert, dialect: Dialect, now: Timestam
 
 /// What a search over all fields found, best first, in the current dialect.
 pub fn found(alerts: &[Alert], now: Timestamp) -> Vec<u8> {
-    bytes(&FoundJson { alerts, now }, 16 + alerts.len() * 2_048)
+    let data = alerts.iter().map(|alert| AlertJson { alert, form: Form::Current, now }).collect();
+    bytes(&FoundJson { data }, 16 + alerts.len() * 2_048)
 }
 
 /// Writes event bodies: `event`, `timestamp` and `payload`, and nothing else (interface, Events).
@@ -116,7 +118,8 @@ pub struct EventBody;
 
 impl RenderEvent for EventBody {
     fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
-        text(&EventJson { kind, alert, at }, 2_304)
+        let payload = AlertJson { alert, form: Form::Webhook, now: at };
+        text(&EventJson { event: kind.as_str(), timestamp: Moment(at), payload }, 2_304)
     }
 }
 
@@ -152,50 +155,16 @@ impl From<Dialect> for Form {
     }
 }
 
+#[derive(Serialize)]
 struct EventJson<'a> {
-    kind: &'a EventKind,
-    alert: &'a Alert,
-    at: Timestamp,
+    event: &'a str,
+    timestamp: Moment,
+    payload: AlertJson<'a>,
 }
 
-impl Serialize for EventJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut json = serializer.serialize_struct("Event", 3)?;
-        json.serialize_field("event", self.kind.as_str())?;
-        json.serialize_field("timestamp", &Moment(self.at))?;
-        json.serialize_field("payload", &AlertJson { alert: self.alert, form: Form::Webhook, now: self.at })?;
-        json.end()
-    }
-}
-
+#[derive(Serialize)]
 struct FoundJson<'a> {
-    alerts: &'a [Alert],
-    now: Timestamp,
-}
-
-impl Serialize for FoundJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut json = serializer.serialize_struct("Found", 1)?;
-        json.serialize_field("data", &AlertsJson { alerts: self.alerts, form: Form::Current, now: self.now })?;
-        json.end()
-    }
-}
-
-struct AlertsJson<'a> {
-    alerts: &'a [Alert],
-    form: Form,
-    now: Timestamp,
-}
-
-impl Serialize for AlertsJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { alerts, form, now } = *self;
-        let mut json = serializer.serialize_seq(Some(alerts.len()))?;
-        for alert in alerts {
-            json.serialize_element(&AlertJson { alert, form, now })?;
-        }
-        json.end()
-    }
+    data: Vec<AlertJson<'a>>,
 }
 
 struct AlertJson<'a> {
