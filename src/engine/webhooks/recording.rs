@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::signature;
 use crate::domain::resolution::FieldError;
@@ -26,15 +27,19 @@ const LONGEST_WORD: usize = 128;
 const LONGEST_LINE: u64 = 8 * 1024 * 1024;
 
 /// A delivery as it was received: its bytes, and the headers that go with them; no credential.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RecordedDelivery {
+    #[serde(serialize_with = "write_time", deserialize_with = "read_time")]
     pub received_at: Timestamp,
     pub content_type: Option<String>,
-    /// Content encoding of the body, which stays as it came.
+    /// How the body is packed, which it stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content_encoding: Option<String>,
     pub webhook_id: Option<String>,
     pub webhook_timestamp: Option<String>,
     pub webhook_signature: Option<String>,
+    #[serde(flatten, serialize_with = "write_body", deserialize_with = "read_body")]
     pub body: Vec<u8>,
 }
 
@@ -55,76 +60,43 @@ impl RecordedDelivery {
     }
 }
 
-/// A line of the file.
+/// A body as its line has it: as text, or in base64 where it is none.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RecordLine {
-    received_at: String,
-    content_type: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content_encoding: Option<String>,
-    webhook_id: Option<String>,
-    webhook_timestamp: Option<String>,
-    webhook_signature: Option<String>,
+struct BodyLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     body: Option<String>,
-    /// The body where it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     body_base64: Option<String>,
 }
 
-impl From<RecordedDelivery> for RecordLine {
-    fn from(delivery: RecordedDelivery) -> Self {
-        let RecordedDelivery {
-            received_at,
-            content_type,
-            content_encoding,
-            webhook_id,
-            webhook_timestamp,
-            webhook_signature,
-            body,
-        } = delivery;
-        let (body, body_base64) = match String::from_utf8(body) {
-            Ok(text) => (Some(text), None),
-            Err(error) => (None, Some(BASE64_STANDARD.encode(error.as_bytes()))),
-        };
-        let received_at = to_iso(received_at);
-        Self {
-            received_at,
-            content_type,
-            content_encoding,
-            webhook_id,
-            webhook_timestamp,
-            webhook_signature,
-            body,
-            body_base64,
+fn write_body<S: Serializer>(body: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    let line = match std::str::from_utf8(body) {
+        Ok(text) => BodyLine { body: Some(text.to_owned()), body_base64: None },
+        Err(_) => BodyLine { body: None, body_base64: Some(BASE64_STANDARD.encode(body)) },
+    };
+    line.serialize(serializer)
+}
+
+fn read_body<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let BodyLine { body, body_base64 } = BodyLine::deserialize(deserializer)?;
+    match (body, body_base64) {
+        (Some(text), None) => Ok(text.into_bytes()),
+        (None, Some(encoded)) => {
+            BASE64_STANDARD.decode(encoded).map_err(|_| D::Error::custom("bodyBase64 is not base64"))
         }
+        (None, None) => Err(D::Error::custom("it has no body: body or bodyBase64 is needed")),
+        (Some(_), Some(_)) => Err(D::Error::custom("it has both body and bodyBase64: one is needed")),
     }
 }
 
-impl TryFrom<RecordLine> for RecordedDelivery {
-    type Error = String;
+fn write_time<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&to_iso(*at))
+}
 
-    fn try_from(line: RecordLine) -> Result<Self, String> {
-        let RecordLine {
-            received_at,
-            content_type,
-            content_encoding,
-            webhook_id,
-            webhook_timestamp,
-            webhook_signature,
-            body,
-            body_base64,
-        } = line;
-        let body = match (body, body_base64) {
-            (Some(text), None) => text.into_bytes(),
-            (None, Some(encoded)) => BASE64_STANDARD.decode(encoded).map_err(|_| "bodyBase64 is not base64")?,
-            (None, None) => return Err("has no body: body or bodyBase64 is needed".to_owned()),
-            (Some(_), Some(_)) => return Err("has both body and bodyBase64: one is needed".to_owned()),
-        };
-        let received_at = from_iso(&received_at).ok_or("receivedAt is not a time, such as 2026-03-10T12:00:00Z")?;
-        Ok(Self { received_at, content_type, content_encoding, webhook_id, webhook_timestamp, webhook_signature, body })
-    }
+fn read_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    let time = from_iso(&String::deserialize(deserializer)?);
+    time.ok_or_else(|| D::Error::custom("receivedAt is not a time, such as 2026-03-10T12:00:00Z"))
 }
 
 /// A recording that is being made. Nobody else can read it (0600) or record into it meanwhile.
@@ -178,11 +150,11 @@ impl Recording {
     /// Adds a delivery; done when it is on the disk. Where its line begins; where that fails nothing of it stays.
     pub async fn add(self: &Arc<Self>, delivery: RecordedDelivery) -> io::Result<u64> {
         let recording = Arc::clone(self);
-        tokio::task::spawn_blocking(move || recording.write(delivery)).await.map_err(io::Error::other)?
+        tokio::task::spawn_blocking(move || recording.write(&delivery)).await.map_err(io::Error::other)?
     }
 
-    fn write(&self, delivery: RecordedDelivery) -> io::Result<u64> {
-        let mut line = serde_json::to_vec(&RecordLine::from(delivery))?;
+    fn write(&self, delivery: &RecordedDelivery) -> io::Result<u64> {
+        let mut line = serde_json::to_vec(delivery)?;
         line.push(b'\n');
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         // Removes the part of a line that an earlier failure left.
@@ -280,8 +252,7 @@ pub fn read_at(path: &Path, begins: u64) -> io::Result<Result<RecordedDelivery, 
 
 fn delivery(line: &[u8]) -> Result<RecordedDelivery, String> {
     let line = line.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(line);
-    let line: RecordLine = serde_json::from_slice(line).map_err(|error| format!("is no recorded delivery: {error}"))?;
-    line.try_into()
+    serde_json::from_slice(line).map_err(|error| format!("is no recorded delivery: {error}"))
 }
 
 #[cfg(test)]
@@ -330,8 +301,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("recording.ndjson");
 
-        Recording::open(&path).unwrap().write(received(body)).unwrap();
-        Recording::open(&path).unwrap().write(received(body)).unwrap();
+        Recording::open(&path).unwrap().write(&received(body)).unwrap();
+        Recording::open(&path).unwrap().write(&received(body)).unwrap();
 
         assert_eq!(all(&path), [received(body), received(body)]);
     }
@@ -345,14 +316,14 @@ mod tests {
             let path = directory.path().join(whole.to_string());
             let recording = Recording::open(&path).unwrap();
             for _ in 0..whole {
-                recording.write(received(b"{}")).unwrap();
+                recording.write(&received(b"{}")).unwrap();
             }
             drop(recording);
             OpenOptions::new().append(true).open(&path).unwrap().write_all(torn).unwrap();
 
             drop(Recording::open(&path).unwrap());
             assert_eq!(all(&path).len(), whole);
-            Recording::open(&path).unwrap().write(received(b"[]")).unwrap();
+            Recording::open(&path).unwrap().write(&received(b"[]")).unwrap();
 
             let found = all(&path);
             assert_eq!((found.len(), found.last()), (whole + 1, Some(&received(b"[]"))));
@@ -364,10 +335,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("recording.ndjson");
         let recording = Recording::open(&path).unwrap();
-        recording.write(received(b"{}")).unwrap();
+        recording.write(&received(b"{}")).unwrap();
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"receivedAt\":\"2026").unwrap();
 
-        recording.write(received(b"[]")).unwrap();
+        recording.write(&received(b"[]")).unwrap();
 
         assert_eq!(all(&path), [received(b"{}"), received(b"[]")]);
     }
@@ -377,11 +348,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("recording.ndjson");
         let recording = Recording::open(&path).unwrap();
-        recording.write(received(b"{}")).unwrap();
+        recording.write(&received(b"{}")).unwrap();
 
         let mut again = 0;
         for (_, line) in read(&path).unwrap().take(9) {
-            recording.write(line.unwrap()).unwrap();
+            recording.write(&line.unwrap()).unwrap();
             again += 1;
         }
 
@@ -392,8 +363,8 @@ mod tests {
     fn a_delivery_is_found_again_where_its_line_begins_also_in_a_recording_that_was_gone_on_with() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("recording.ndjson");
-        let first = Recording::open(&path).unwrap().write(received(b"{}")).unwrap();
-        let second = Recording::open(&path).unwrap().write(received(b"[\n]")).unwrap();
+        let first = Recording::open(&path).unwrap().write(&received(b"{}")).unwrap();
+        let second = Recording::open(&path).unwrap().write(&received(b"[\n]")).unwrap();
 
         assert_eq!(read_at(&path, first).unwrap(), Ok(received(b"{}")));
         assert_eq!(read_at(&path, second).unwrap(), Ok(received(b"[\n]")));
@@ -446,7 +417,7 @@ mod tests {
     fn a_wrong_line_is_told_with_its_number_and_the_others_are_read(#[case] wrong: &str, #[case] words: &str) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("recording.ndjson");
-        let fine = serde_json::to_string(&RecordLine::from(received(b"{}"))).unwrap();
+        let fine = serde_json::to_string(&received(b"{}")).unwrap();
         fs::write(&path, format!("{fine}\n\n{wrong}\n{fine}")).unwrap();
 
         let lines: Vec<_> = read(&path).unwrap().collect();
