@@ -194,35 +194,28 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
         Err(Unanswered::Lost(cause)) => return SubmitResult::Indeterminate(cause),
         Err(Unanswered::TooLarge(most)) => return unreadable(&too_large(most)),
     };
-    let stated = statement(&body, attempt);
-    match status {
-        200..=299 => match stated {
-            Ok(Statement { state: State::Applied, .. }) => SubmitResult::Accepted,
-            Ok(Statement { state: State::Refused, detail }) => SubmitResult::Declined(Declined::Refused(detail)),
-            Ok(Statement { state: State::AnsweredOtherwise, detail }) => SubmitResult::Declined(Declined::Refused(
-                format!("the network holds another answer to this alert: {detail}"),
-            )),
-            Ok(Statement { state: State::Pending, .. }) => SubmitResult::Indeterminate(Cause::Undecided),
-            Ok(Statement { state: State::NotKnown, .. }) => unreadable("\"not_known\" is no answer to a decision"),
-            Err(why) => unreadable(&why.into_words()),
-        },
-        300..=399 => unreadable(&format!("a redirect ({status}), and redirects are not followed")),
-        409 => SubmitResult::Indeterminate(Cause::AlreadyActioned),
-        408 => SubmitResult::Indeterminate(Cause::ServerError(status)),
-        400..=499 => match stated {
-            Ok(Statement { state: State::Refused, detail }) => SubmitResult::Declined(Declined::Refused(detail)),
-            Ok(Statement { state: State::AnsweredOtherwise, detail }) => SubmitResult::Declined(Declined::Refused(
-                format!("the network holds another answer to this alert: {detail}"),
-            )),
-            Ok(Statement { state: State::Applied | State::Pending, .. }) => {
-                unreadable(&format!("it contradicts its own status, {status}"))
-            }
-            Err(Unstated::Wrong(why)) => unreadable(&format!("it answered {status}, and {why}")),
-            Ok(Statement { state: State::NotKnown, .. }) | Err(Unstated::Absent(_)) => {
-                SubmitResult::Declined(Declined::TurnedAway(refusal(status, &body)))
-            }
-        },
-        500..=599 => SubmitResult::Indeterminate(Cause::ServerError(status)),
+    match (status, statement(&body, attempt)) {
+        (300..=399, _) => unreadable(&format!("a redirect ({status}), and redirects are not followed")),
+        (409, _) => SubmitResult::Indeterminate(Cause::AlreadyActioned),
+        (408 | 500..=599, _) => SubmitResult::Indeterminate(Cause::ServerError(status)),
+        (200..=299 | 400..=499, Ok(Statement { state: State::Refused, detail })) => {
+            SubmitResult::Declined(Declined::Refused(detail))
+        }
+        (200..=299 | 400..=499, Ok(Statement { state: State::AnsweredOtherwise, detail })) => SubmitResult::Declined(
+            Declined::Refused(format!("the network holds another answer to this alert: {detail}")),
+        ),
+        (200..=299, Ok(Statement { state: State::Applied, .. })) => SubmitResult::Accepted,
+        (200..=299, Ok(Statement { state: State::Pending, .. })) => SubmitResult::Indeterminate(Cause::Undecided),
+        (200..=299, Ok(Statement { state: State::NotKnown, .. })) => {
+            unreadable("\"not_known\" is no answer to a decision")
+        }
+        (200..=299, Err(why)) => unreadable(&why.into_words()),
+        (400..=499, Ok(Statement { state: State::Applied | State::Pending, .. })) => {
+            unreadable(&format!("it contradicts its own status, {status}"))
+        }
+        (400..=499, Err(Unstated::Wrong(why))) => unreadable(&format!("it answered {status}, and {why}")),
+        // Without a statement, a refusal is the gateway's own, and nothing came to the network.
+        (400..=499, _) => SubmitResult::Declined(Declined::TurnedAway(refusal(status, &body))),
         _ => unreadable(&format!("the status {status} has no meaning here")),
     }
 }
