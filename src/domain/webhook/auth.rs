@@ -55,55 +55,33 @@ const RESERVED_HEADERS: [&str; 18] = [
 
 /// Checks a Basic credential (RFC 7617).
 pub fn valid_basic(username: &str, password: &str) -> Result<(), FieldError> {
-    if username.contains(':') {
-        return Err(FieldError::new("username", "must not hold a colon: it would end there"));
-    }
-    if username.is_empty() && password.is_empty() {
-        return Err(FieldError::new("username", "and password are both empty"));
-    }
+    ensure(!username.contains(':'), "username", "must not hold a colon: it would end there")?;
+    ensure(!(username.is_empty() && password.is_empty()), "username", "and password are both empty")?;
     for (field, text) in [("username", username), ("password", password)] {
-        if text.len() > MAX_CREDENTIAL_BYTES {
-            return Err(FieldError::new(field, "is too long: at most 4096 bytes"));
-        }
-        if text.chars().any(char::is_control) {
-            return Err(FieldError::new(field, "must not hold control characters"));
-        }
+        ensure(text.len() <= MAX_CREDENTIAL_BYTES, field, "is too long: at most 4096 bytes")?;
+        ensure(!text.chars().any(char::is_control), field, "must not hold control characters")?;
     }
     Ok(())
 }
 
 /// Checks a header of an endpoint's own choice (RFC 9110): a token as its name, visible characters as its value.
 pub fn valid_header(name: &str, value: &str) -> Result<(), FieldError> {
-    if name.is_empty() {
-        return Err(FieldError::new("header", "has no name: give it as 'Name: value'"));
-    }
-    if name.len() > MAX_HEADER_NAME_BYTES {
-        return Err(FieldError::new("header", "has a name that is too long: at most 128 bytes"));
-    }
-    if !name.bytes().all(is_token_byte) {
-        return Err(FieldError::new(
-            "header",
-            "has a name with characters that headers cannot have: letters, digits and !#$%&'*+-.^_`|~",
-        ));
-    }
     let lower = name.to_ascii_lowercase();
-    if RESERVED_HEADERS.contains(&lower.as_str()) || lower.starts_with("webhook-") {
-        return Err(FieldError::new("header", format!("{name} cannot be chosen: every delivery sets it itself")));
-    }
+    let is_reserved = RESERVED_HEADERS.contains(&lower.as_str()) || lower.starts_with("webhook-");
+    let token = "has a name with characters that headers cannot have: letters, digits and !#$%&'*+-.^_`|~";
+    ensure(!name.is_empty(), "header", "has no name: give it as 'Name: value'")?;
+    ensure(name.len() <= MAX_HEADER_NAME_BYTES, "header", "has a name that is too long: at most 128 bytes")?;
+    ensure(name.bytes().all(is_token_byte), "header", token)?;
+    ensure(!is_reserved, "header", &format!("{name} cannot be chosen: every delivery sets it itself"))?;
     // No message repeats the value: it is a secret.
-    if value.is_empty() {
-        return Err(FieldError::new("value", "is empty: give the header as 'Name: value'"));
-    }
-    if value.len() > MAX_CREDENTIAL_BYTES {
-        return Err(FieldError::new("value", "is too long: at most 4096 bytes"));
-    }
-    if !value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return Err(FieldError::new("value", "must be printable ASCII"));
-    }
-    if value.trim() != value {
-        return Err(FieldError::new("value", "must not begin or end with a blank: receivers cut them off"));
-    }
-    Ok(())
+    ensure(!value.is_empty(), "value", "is empty: give the header as 'Name: value'")?;
+    ensure(value.len() <= MAX_CREDENTIAL_BYTES, "value", "is too long: at most 4096 bytes")?;
+    ensure(value.bytes().all(|byte| matches!(byte, b' '..=b'~')), "value", "must be printable ASCII")?;
+    ensure(value.trim() == value, "value", "must not begin or end with a blank: receivers cut them off")
+}
+
+fn ensure(holds: bool, field: &str, why: &str) -> Result<(), FieldError> {
+    if holds { Ok(()) } else { Err(FieldError::new(field, why)) }
 }
 
 fn is_token_byte(byte: u8) -> bool {
