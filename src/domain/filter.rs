@@ -10,9 +10,9 @@ use chrono::{Duration, NaiveDate};
 use super::alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 use super::calendar::CalendarHour;
 use super::condition::LocalConditions;
+use super::field::Kind;
 use super::fold::fold;
 use super::ids::CompanyId;
-use super::money::Amount;
 use super::time::Timestamp;
 use crate::closed_enum;
 
@@ -222,25 +222,15 @@ impl Sort {
     }
 
     fn key(self, alert: &Alert) -> Option<SortKey> {
-        let text = |text: &str| Some(SortKey::Text(text.to_owned()));
-        match self.field {
-            SortField::AlertTimeStamp => alert.alert_time.map(SortKey::Moment),
-            SortField::TransactionTimeStamp => alert.transaction_time.map(SortKey::Moment),
-            SortField::CreatedAt => alert.created_at.map(SortKey::Moment),
-            SortField::UpdatedAt => alert.updated_at.map(SortKey::Moment),
-            SortField::ExpiredAt => alert.expired_at.map(SortKey::Moment),
-            SortField::Amount => alert.amount.and_then(Amount::micros).map(|micros| SortKey::Micros(micros.into())),
-            SortField::Currency => text(alert.currency.as_str()),
-            SortField::Provider => text(alert.provider.as_str()),
-            SortField::ProviderId => text(&alert.provider_id),
-            SortField::Type => text(alert.alert_type.as_str()),
-            SortField::Status => text(alert.status.as_str()),
-            SortField::Issuer => text(&alert.issuer),
-            SortField::MerchantDescriptor => text(&alert.merchant_descriptor),
-            SortField::MerchantName => text(&alert.merchant_name),
-            SortField::CardBin => text(&alert.card_bin),
-            SortField::CardLastFour => text(&alert.card_last_four),
-            SortField::HoursLeft => Some(SortKey::Moment(alert.waits_until().unwrap_or(Timestamp::MIN_UTC))),
+        if self.field == SortField::HoursLeft {
+            // What is answered or lapsed shows 0 hours and stands before whatever waits.
+            return Some(SortKey::Moment(alert.waits_until().unwrap_or(Timestamp::MIN_UTC)));
+        }
+        let field = Alert::FIELDS.iter().find(|field| field.name == self.field.as_str())?;
+        match &field.kind {
+            Kind::Moment(access) => (access.get)(alert).map(SortKey::Moment),
+            Kind::Amount(access) => (access.get)(alert)?.micros().map(|micros| SortKey::Micros(micros.into())),
+            _ => field.plain_text(alert).map(|text| SortKey::Text(text.into_owned())),
         }
     }
 }
