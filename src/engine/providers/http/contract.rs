@@ -18,6 +18,7 @@ use crate::domain::redact;
 use crate::domain::url::BaseUrl;
 use crate::domain::{AttemptId, ResolutionParts};
 use crate::engine::providers::{Cause, Declined, LookUp, PulledPage, Submission, SubmitResult};
+use crate::wire::refusal::Refusal;
 
 /// Most bytes of an answer about a decision.
 pub(super) const MAX_ANSWER: usize = 64 * 1024;
@@ -298,7 +299,7 @@ fn too_large(most: usize) -> String {
 
 /// A refusal in words: what its status says, and what the gateway says itself.
 pub(super) fn refusal(status: u16, body: &str) -> String {
-    let said = said(body);
+    let Refusal { words, is_page, .. } = Refusal::read(body.as_bytes());
     let what = match status {
         401 => "it does not accept avert's credential (401)".to_owned(),
         403 => "it does not allow this with avert's credential (403)".to_owned(),
@@ -306,19 +307,7 @@ pub(super) fn refusal(status: u16, body: &str) -> String {
         429 => "it gets too many calls (429)".to_owned(),
         status => format!("it answered {status}"),
     };
-    redact::words(&if said.is_empty() { what } else { format!("{what}: {said}") })
-}
-
-/// The words of an error body: of a problem document or one like it, or plain text; nothing of a page.
-fn said(body: &str) -> String {
-    let text = body.trim_start_matches('\u{FEFF}').trim();
-    if let Ok(json) = serde_json::from_str::<Value>(text) {
-        let named = ["detail", "message", "error_description", "error", "title"]
-            .iter()
-            .find_map(|name| json.get(name)?.as_str());
-        return named.or(json.as_str()).map(redact::words).unwrap_or_default();
-    }
-    if text.starts_with(['<', '{', '[']) { String::new() } else { redact::words(text) }
+    redact::words(&if is_page || words.is_empty() { what } else { format!("{what}: {words}") })
 }
 
 #[cfg(test)]
