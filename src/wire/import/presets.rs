@@ -93,16 +93,12 @@ impl OrderPreset {
 
     /// The columns of each field, those that are there.
     pub(super) fn fields(&self, headers: &[String]) -> impl Iterator<Item = (OrderField, Vec<usize>)> {
-        let columns =
-            self.columns.iter().filter_map(|(field, names)| Some((OrderField::parse(field)?, places(names, headers))));
-        columns.filter(|(_, places)| !places.is_empty())
+        present(&self.columns, OrderField::parse, headers)
     }
 
     /// The columns of the time of each state.
     pub(super) fn times(&self, headers: &[String]) -> impl Iterator<Item = (OrderState, Vec<usize>)> {
-        let columns =
-            self.state_at.iter().filter_map(|(state, names)| Some((OrderState::parse(state)?, places(names, headers))));
-        columns.filter(|(_, places)| !places.is_empty())
+        present(&self.state_at, OrderState::parse, headers)
     }
 
     /// The fields that no header is there for, each with the one that it has.
@@ -112,6 +108,15 @@ impl OrderPreset {
         let missed = fields.chain(states).filter(|(_, names)| places(names, headers).is_empty());
         missed.map(|(field, names)| format!("{field} ({})", names[0])).collect()
     }
+}
+
+fn present<T>(
+    columns: &BTreeMap<String, Vec<String>>,
+    parse: fn(&str) -> Option<T>,
+    headers: &[String],
+) -> impl Iterator<Item = (T, Vec<usize>)> {
+    let columns = columns.iter().filter_map(move |(name, names)| Some((parse(name)?, places(names, headers))));
+    columns.filter(|(_, places)| !places.is_empty())
 }
 
 /// The columns of headers, in their order.
