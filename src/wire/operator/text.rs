@@ -49,32 +49,26 @@ impl<'de, T: Scalar> Deserialize<'de> for Text<T> {
     }
 }
 
-macro_rules! as_displayed {
-    ($($scalar:ty),+) => {$(
+macro_rules! scalars {
+    ($($scalar:ty),+ => $write:ident, |$text:ident| $read:expr) => {$(
         impl Scalar for $scalar {
             fn write(&self) -> Cow<'_, str> {
-                self.to_string().into()
+                self.$write().into()
             }
 
-            fn read(text: String) -> Option<Self> {
-                text.parse().ok()
+            fn read($text: String) -> Option<Self> {
+                $read
             }
         }
     )+};
 }
 
-as_displayed!(
-    AlertId,
-    AttemptId,
-    CompanyId,
-    DeliveryId,
-    EndpointId,
-    EnrollmentId,
-    EventId,
-    OrganizationId,
-    NaiveDate,
-    Amount
-);
+scalars!(AlertId, AttemptId, CompanyId, DeliveryId, EndpointId => to_string, |text| text.parse().ok());
+scalars!(EnrollmentId, EventId, OrganizationId, NaiveDate, Amount => to_string, |text| text.parse().ok());
+scalars!(EndpointUrl => to_string, |text| Self::parse(&text, PlainHttp::Allowed).ok());
+scalars!(AlertStatus, AlertType, EventKind, Provider => as_str, |text| Some(Self::parse(&text)));
+scalars!(Currency => as_str, |text| Some(Self::new(text)));
+scalars!(Secret => reveal, |text| Some(Self::new(text)));
 
 macro_rules! words {
     ($($word:ty),+) => {$(
@@ -95,22 +89,6 @@ macro_rules! words {
 }
 
 words!(CardScheme, DeliveryState, Environment, KeyScope);
-
-macro_rules! open_words {
-    ($($word:ty),+) => {$(
-        impl Scalar for $word {
-            fn write(&self) -> Cow<'_, str> {
-                self.as_str().into()
-            }
-
-            fn read(text: String) -> Option<Self> {
-                Some(Self::parse(&text))
-            }
-        }
-    )+};
-}
-
-open_words!(AlertStatus, AlertType, EventKind, Provider);
 
 impl Scalar for Timestamp {
     fn write(&self) -> Cow<'_, str> {
@@ -135,35 +113,5 @@ impl Scalar for [u8; 32] {
             *byte = u8::from_str_radix(digits.get(at * 2..at * 2 + 2)?, 16).ok()?;
         }
         Some(bytes)
-    }
-}
-
-impl Scalar for EndpointUrl {
-    fn write(&self) -> Cow<'_, str> {
-        self.to_string().into()
-    }
-
-    fn read(text: String) -> Option<Self> {
-        Self::parse(&text, PlainHttp::Allowed).ok()
-    }
-}
-
-impl Scalar for Currency {
-    fn write(&self) -> Cow<'_, str> {
-        self.as_str().into()
-    }
-
-    fn read(text: String) -> Option<Self> {
-        Some(Self::new(text))
-    }
-}
-
-impl Scalar for Secret {
-    fn write(&self) -> Cow<'_, str> {
-        self.reveal().into()
-    }
-
-    fn read(text: String) -> Option<Self> {
-        Some(Self::new(text))
     }
 }
