@@ -4,7 +4,10 @@ mod advice;
 mod cells;
 mod matching;
 
+use std::borrow::Cow;
+
 use super::duplicate::RefundTime;
+use super::field::{HoldsText, record};
 use super::identity::{CardDigits, Contradiction};
 use super::money::{Amount, Currency, Money};
 use super::resolution::Decision;
@@ -44,25 +47,38 @@ closed_enum! {
     }
 }
 
-/// An order of the merchant's shop, as far as its file says it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MerchantOrder {
-    pub order_id: String,
-    pub transaction_id: Option<String>,
-    /// The acquirer's reference of the payment.
-    pub arn: Option<String>,
-    pub auth_code: Option<String>,
-    /// Six or eight digits, never more of a card than that.
-    pub card_bin: Option<String>,
-    pub card_last_four: Option<String>,
-    pub amount: Option<Amount>,
-    pub currency: Option<Currency>,
-    pub paid_at: Option<Timestamp>,
-    pub descriptor: Option<String>,
-    pub state: Option<OrderState>,
-    /// Since when it is in that state.
-    pub state_at: Option<Timestamp>,
-    pub refunded_amount: Option<Amount>,
+impl HoldsText for Option<OrderState> {
+    fn held(&self) -> Option<&str> {
+        self.map(OrderState::as_str)
+    }
+
+    fn hold(&mut self, text: Cow<'_, str>) {
+        *self = OrderState::parse(&text);
+    }
+}
+
+record! {
+    /// An order of the merchant's shop, as far as its file says it.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct MerchantOrder {
+        order_id: String => Text "order_id",
+        transaction_id: Option<String> => Text "transaction_id",
+        /// The acquirer's reference of the payment.
+        arn: Option<String> => Text "arn",
+        auth_code: Option<String> => Text "auth_code",
+        /// Six or eight digits, never more of a card than that.
+        card_bin: Option<String> => Text "card_bin",
+        card_last_four: Option<String> => Text "card_last_four",
+        amount: Option<Amount> => Amount "amount",
+        currency: Option<Currency> => Text "currency",
+        paid_at: Option<Timestamp> => Moment "paid_at",
+        descriptor: Option<String> => Text "descriptor",
+        state: Option<OrderState> => Word "state",
+        /// Since when it is in that state.
+        state_at: Option<Timestamp> => Moment "state_at",
+        refunded_amount: Option<Amount> => Amount "refunded_amount",
+    }
+    and {}
 }
 
 impl MerchantOrder {
@@ -92,6 +108,7 @@ impl MerchantOrder {
     /// Returns whether anything changed.
     pub fn update(&mut self, mut later: Self) -> bool {
         let before = self.clone();
+        later.order_id.clear();
         if self.has_newer_state_than(&later) {
             (later.state, later.state_at, later.refunded_amount) = (None, None, None);
         }
@@ -99,25 +116,12 @@ impl MerchantOrder {
         if later.state.is_some_and(|state| Some(state) != self.state) {
             self.state_at = None;
         }
-        take(&mut self.transaction_id, later.transaction_id);
-        take(&mut self.arn, later.arn);
-        take(&mut self.auth_code, later.auth_code);
-        take(&mut self.card_bin, later.card_bin);
-        take(&mut self.card_last_four, later.card_last_four);
-        take(&mut self.amount, later.amount);
-        take(&mut self.currency, later.currency);
-        take(&mut self.paid_at, later.paid_at);
-        take(&mut self.descriptor, later.descriptor);
-        take(&mut self.state, later.state);
-        take(&mut self.state_at, later.state_at);
-        take(&mut self.refunded_amount, later.refunded_amount);
+        for field in Self::FIELDS {
+            if !(field.is_blank)(&later) {
+                (field.take)(self, &mut later);
+            }
+        }
         *self != before
-    }
-}
-
-fn take<T>(into: &mut Option<T>, later: Option<T>) {
-    if later.is_some() {
-        *into = later;
     }
 }
 

@@ -1,8 +1,10 @@
 //! Reading an order from the cells of a row: what is allowed in each column, and card numbers cut to BIN and last four.
 
+use std::borrow::Cow;
+
 use super::{MerchantOrder, OrderField, OrderState};
 use crate::domain::card::{is_card_number, mask_card_numbers};
-use crate::domain::field::{ID, NAME, WORD};
+use crate::domain::field::{ID, Kind, NAME, WORD};
 use crate::domain::identity::Identifier;
 use crate::domain::money::{Amount, Currency};
 use crate::domain::resolution::FieldError;
@@ -51,20 +53,10 @@ impl MerchantOrder {
 
     /// The cell of a field, where the order tells it.
     pub fn cell(&self, field: OrderField) -> Option<String> {
-        match field {
-            OrderField::OrderId => Some(self.order_id.clone()),
-            OrderField::TransactionId => self.transaction_id.clone(),
-            OrderField::Arn => self.arn.clone(),
-            OrderField::AuthCode => self.auth_code.clone(),
-            OrderField::CardBin => self.card_bin.clone(),
-            OrderField::CardLastFour => self.card_last_four.clone(),
-            OrderField::Amount => self.amount.map(|amount| amount.to_string()),
-            OrderField::Currency => self.currency.as_ref().map(|currency| currency.as_str().to_owned()),
-            OrderField::PaidAt => self.paid_at.map(to_iso),
-            OrderField::Descriptor => self.descriptor.clone(),
-            OrderField::State => self.state.map(|state| state.as_str().to_owned()),
-            OrderField::StateAt => self.state_at.map(to_iso),
-            OrderField::RefundedAmount => self.refunded_amount.map(|amount| amount.to_string()),
+        let field = &Self::FIELDS[field as usize];
+        match &field.kind {
+            Kind::Moment(access) => (access.get)(self).map(to_iso),
+            _ => field.plain_text(self).map(Cow::into_owned),
         }
     }
 
