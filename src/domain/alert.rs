@@ -7,9 +7,9 @@ use chrono::Duration;
 use super::field::{Content, HoldsText, ID, Merge, NAME, Section, WORD, record};
 use super::ids::{AlertId, CompanyId, EnrollmentId};
 use super::money::{Amount, Currency, Money};
-use super::open_enum::open_enum;
 use super::outcome::Outcome;
 use super::time::Timestamp;
+use super::word_enums::open_enum;
 
 open_enum! {
     /// The network that raised the alert (interface, Alert).
@@ -211,6 +211,20 @@ impl Alert {
         self.outcome.is_none() && (self.status == AlertStatus::Expired || end.is_some_and(|end| end <= now))
     }
 
+    /// Expires at its deadline, whenever that was noticed.
+    pub fn expire(&mut self, now: Timestamp) {
+        self.status = AlertStatus::Expired;
+        self.expired_at = self.deadline.moment();
+        self.updated_at = Some(now);
+    }
+
+    /// Is open again after an expiry that came before its time.
+    pub fn undo_expiry(&mut self, now: Timestamp) {
+        self.status = AlertStatus::Open;
+        self.expired_at = None;
+        self.updated_at = Some(now);
+    }
+
     /// The exact deadline of an alert that waits for an answer and has not lapsed.
     pub fn waits_until(&self) -> Option<Timestamp> {
         self.deadline.moment().filter(|_| !self.is_over())
@@ -337,6 +351,7 @@ mod tests {
 
     use super::*;
     use crate::domain::time::from_iso;
+    use chrono::TimeDelta;
 
     fn open_alert(deadline: Deadline) -> Alert {
         Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) }
@@ -428,5 +443,21 @@ mod tests {
         let alert = Alert { provider, rule_name, rule_type, ..Alert::sample() };
 
         assert_eq!(alert.network_rule_applied(), applied);
+    }
+
+    #[test]
+    fn an_alert_expires_at_its_deadline_whenever_that_is_noticed_and_is_open_again_once_that_is_undone() {
+        let deadline = Timestamp::UNIX_EPOCH + TimeDelta::hours(5);
+        let (noticed, undone) = (deadline + TimeDelta::hours(2), deadline + TimeDelta::hours(3));
+        let mut alert = Alert { deadline: Deadline::At(deadline), ..Alert::sample() };
+
+        alert.expire(noticed);
+        assert_eq!(
+            (alert.status.clone(), alert.expired_at, alert.updated_at),
+            (AlertStatus::Expired, Some(deadline), Some(noticed))
+        );
+
+        alert.undo_expiry(undone);
+        assert_eq!((alert.status, alert.expired_at, alert.updated_at), (AlertStatus::Open, None, Some(undone)));
     }
 }

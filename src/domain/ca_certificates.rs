@@ -11,7 +11,7 @@ use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::byte_order_mark::BYTE_ORDER_MARK;
+use super::sanitize::BYTE_ORDER_MARK;
 
 /// Length of a line of PEM (RFC 7468).
 const PEM_LINE: usize = 64;

@@ -2,8 +2,8 @@
 
 use super::Alert;
 use super::ids::{AlertId, EventId};
-use super::open_enum::open_enum;
 use super::time::Timestamp;
+use super::word_enums::open_enum;
 
 open_enum! {
     /// What happened (interface, Events).

@@ -1,5 +1,11 @@
-//! Organizations (tenants) and their companies with enrollments.
+//! Organizations (tenants), their names, and their companies with enrollments.
 
+use std::ops::RangeInclusive;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::fold::fold;
+use super::sanitize::is_unsafe;
 use super::{CompanyId, EnrollmentId, OrganizationId};
 
 /// The name of the organization that every database begins with.
@@ -17,4 +23,96 @@ pub struct Company {
 pub struct Organization {
     pub id: OrganizationId,
     pub name: String,
+}
+
+/// Letters of scripts that share their looks.
+const LOOK_ALIKE: [&[RangeInclusive<char>]; 3] =
+    [&['A'..='Z', 'a'..='z', 'À'..='ɏ'], &['Ͱ'..='Ͽ', 'ἀ'..='῿'], &['Ѐ'..='ԯ']];
+
+/// A new name as it is kept (composed, without blanks at its ends), or what it must not hold.
+pub fn new_name(text: &str) -> Result<String, String> {
+    let name: String = text.trim().nfc().collect();
+    let code = |c: char| format!("U+{:04X}", u32::from(c));
+    if let Some(c) = name.chars().find(|c| is_unsafe(*c)) {
+        return Err(format!("holds {}, which cannot be seen: visible characters are allowed", code(c)));
+    }
+    if let Some(c) = name.chars().find(|c| !std::iter::once(*c).nfkc().eq([*c])) {
+        let plain: String = name.nfkc().collect();
+        return Err(format!("holds {}, a form of another character: {plain:?} is allowed", code(c)));
+    }
+    let is_place = |part: &str| part.trim().trim_matches('.').is_empty();
+    if name.contains('\\') || !name.is_empty() && name.split('/').any(is_place) {
+        return Err("is a path: words are allowed".to_owned());
+    }
+    let script = |c: char| LOOK_ALIKE.iter().position(|ranges| ranges.iter().any(|range| range.contains(&c)));
+    for word in name.split(|c: char| !c.is_alphabetic()) {
+        let mut scripts = word.chars().filter_map(|c| Some((c, script(c)?)));
+        if let Some((_, first)) = scripts.next()
+            && let Some((c, _)) = scripts.find(|(_, other)| *other != first)
+        {
+            return Err(format!("holds {} among letters of another script: words of one script are allowed", code(c)));
+        }
+    }
+    Ok(name)
+}
+
+/// Returns whether two names are told apart by nothing but letter case or forms of the same characters.
+pub fn is_same_name(left: &str, right: &str) -> bool {
+    let key = |name: &str| fold(&name.nfkc().collect::<String>());
+    key(left) == key(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("  ACME Shop GmbH ", "ACME Shop GmbH")]
+    #[case("Käse & Söhne", "Käse & Söhne")]
+    #[case("Ka\u{308}se", "Käse")]
+    #[case("Carlsen A/S, v1.0", "Carlsen A/S, v1.0")]
+    #[case("東京タワー", "東京タワー")]
+    #[case("ACME Россия Ελλάδα", "ACME Россия Ελλάδα")]
+    #[case("שלום", "שלום")]
+    #[case("", "")]
+    fn a_name_that_is_what_it_looks_like_is_kept(#[case] text: &str, #[case] kept: &str) {
+        assert_eq!(new_name(text).as_deref(), Ok(kept));
+    }
+
+    #[rstest]
+    #[case::turned_around("x\u{202e}y", "U+202E")]
+    #[case::zero_width("de\u{200b}fault", "U+200B")]
+    #[case::joined("de\u{200c}fault", "U+200C")]
+    #[case::soft_hyphen("de\u{ad}fault", "U+00AD")]
+    #[case::an_escape("x\u{1b}[31m", "U+001B")]
+    #[case::a_line_break("a\nb", "U+000A")]
+    #[case::c1("x\u{9b}31m", "U+009B")]
+    #[case::full_width("ｄefault", "\"default\" is allowed")]
+    #[case::a_ligature("ofﬁce", "\"office\" is allowed")]
+    #[case::a_blank_of_its_own("a\u{a0}b", "U+00A0")]
+    #[case::mathematical("𝐝efault", "\"default\" is allowed")]
+    #[case::cyrillic("dеfault", "U+0435")]
+    #[case::greek("Ρaypal", "another script")]
+    #[case::a_path("../x", "path")]
+    #[case::a_root("/etc/passwd", "path")]
+    #[case::windows("..\\x", "path")]
+    #[case::dots("..", "path")]
+    #[case::a_dot_between("a/./b", "path")]
+    fn what_is_seen_as_something_else_is_refused_and_says_what_is_allowed(#[case] text: &str, #[case] words: &str) {
+        let said = new_name(text).unwrap_err();
+
+        assert!(said.contains(words) && said.contains("allowed"), "{said}");
+        assert!(!said.contains(is_unsafe), "{said}");
+    }
+
+    #[rstest]
+    #[case("Default", "default", true)]
+    #[case("ｄｅｆａｕｌｔ", "default", true)]
+    #[case("ÅRHUS", "A\u{30a}rhus", true)]
+    #[case("Käse", "Kase", false)]
+    fn names_are_told_apart_by_more_than_letter_case(#[case] left: &str, #[case] right: &str, #[case] same: bool) {
+        assert_eq!(is_same_name(left, right), same);
+    }
 }

@@ -3,14 +3,14 @@
 mod parts;
 mod verdict;
 
-pub use parts::ResolutionParts;
+pub use parts::{ResolutionParts, invalid};
 pub use verdict::{Verdict, decide};
 
 use std::fmt;
 
 use super::card::mask_card_numbers;
 use super::money::Amount;
-use super::open_enum::open_enum;
+use super::word_enums::open_enum;
 use crate::closed_enum;
 
 /// Longest comment, in Unicode scalar values (interface, Limits).

@@ -2,7 +2,7 @@
 
 use super::handle::Engine;
 use super::handle::service_error;
-use crate::domain::naming::{is_same_name, new_name};
+use crate::domain::organization::{is_same_name, new_name};
 use crate::domain::{CompanyId, EnrollmentId, FieldError, Organization, OrganizationId};
 use crate::service::ServiceError;
 use crate::store::{Actor, OrganizationRecord};

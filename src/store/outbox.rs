@@ -86,7 +86,7 @@ pub enum Redelivery {
 pub trait OutboxStore: Send + Sync {
     /// Leases deliveries that are due (pending, or leased by a dead process or past their lease), at most `limit` in
     /// all and `per_endpoint` in flight for each endpoint, none for an endpoint in `skip`: those of the organization
-    /// that has the fewest in flight first ([`crate::domain::webhook::turns`]), and of each its oldest.
+    /// that has the fewest in flight first ([`crate::domain::webhook::schedule::fair`]), and of each its oldest.
     /// `alert.resolved` waits for the `alert.created` of the same alert and endpoint, two minutes at most.
     async fn claim_due_deliveries(
         &self,

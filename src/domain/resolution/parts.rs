@@ -194,6 +194,21 @@ fn valid_comments(comments: &str) -> Result<String, String> {
     Ok(mask_card_numbers(comments).into_owned())
 }
 
+/// An INVALID answer for a reason, in the words of a dialect.
+pub fn invalid(reason: InvalidReason, dialect: Dialect, comments: String) -> ResolutionParts {
+    let refunded = match (dialect, reason) {
+        (Dialect::Current, reason) => Decision::Invalid(reason).refunded().to_owned(),
+        (Dialect::Older, InvalidReason::PreviouslyRefunded) => OlderRefunded::Refunded.to_string(),
+        (Dialect::Older, _) => OlderRefunded::NotRefunded.to_string(),
+    };
+    ResolutionParts {
+        refunded: Some(refunded),
+        resolution: Some(reason.resolution(dialect)),
+        amount_stopped: None,
+        comments,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -425,5 +440,18 @@ mod tests {
         let errors = older("SHRUGGED", Some("5"), None).unwrap_err();
 
         assert_eq!(errors.iter().map(|error| error.field.as_str()).collect::<Vec<_>>(), ["resolution"]);
+    }
+
+    #[test]
+    fn every_reason_makes_a_valid_answer_in_either_dialect() {
+        for dialect in [Dialect::Current, Dialect::Older] {
+            for reason in InvalidReason::ALL {
+                let answer =
+                    Resolution::from_parts(invalid(reason, dialect, "seen".to_owned()), dialect, None).unwrap();
+
+                assert!(!answer.gives_money_back(), "{answer}");
+                assert_eq!(answer.says_refunded_before(), reason == InvalidReason::PreviouslyRefunded);
+            }
+        }
     }
 }

@@ -6,7 +6,5 @@ pub mod auth;
 pub mod delivery;
 pub mod endpoint;
 pub mod received;
-pub mod rotation;
 pub mod schedule;
 pub mod signing;
-pub mod turns;

@@ -8,8 +8,7 @@ use super::rows;
 use super::statements::{cell, limit_of, micros};
 use super::unit::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, expiry};
-use crate::store::work::Work;
+use crate::domain::{Alert, AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId};
 
 /// OPEN alerts without outcome and without a running resolution.
 const LAPSING: &str = "a.status = 'OPEN' AND a.open_deadline IS NOT NULL
@@ -17,8 +16,8 @@ const LAPSING: &str = "a.status = 'OPEN' AND a.open_deadline IS NOT NULL
     'PARKED'))";
 
 /// Moves alerts past their deadline to EXPIRED.
-pub(in crate::store) async fn expire_due(unit: &Unit<'_>, now: Timestamp, limit: u32) -> Work<u64> {
-    change_each(unit, &format!("{LAPSING} AND a.open_deadline <= $1"), "a.open_deadline", now, limit, expiry::expire)
+pub(super) async fn expire_due(unit: &Unit<'_>, now: Timestamp, limit: u32) -> Work<u64> {
+    change_each(unit, &format!("{LAPSING} AND a.open_deadline <= $1"), "a.open_deadline", now, limit, Alert::expire)
         .await
 }
 
@@ -26,7 +25,7 @@ pub(in crate::store) async fn expire_due(unit: &Unit<'_>, now: Timestamp, limit:
 /// a clock is set back.
 pub(in crate::store) async fn undo(unit: &Unit<'_>, now: Timestamp, limit: u32) -> Work<u64> {
     let early = "a.status = 'EXPIRED' AND a.outcome IS NULL AND a.expired_at > $1 AND a.deadline = a.expired_at";
-    change_each(unit, early, "a.key", now, limit, expiry::undo).await
+    change_each(unit, early, "a.key", now, limit, Alert::undo_expiry).await
 }
 
 /// Makes this change to the alerts that a condition on $1, which is now, finds; those that somebody else is at are left

@@ -8,7 +8,7 @@ use super::rows::{self, WordKeys};
 use super::statements::{Statements as _, cell, micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertStatus, expiry};
+use crate::domain::{Alert, AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId};
 use crate::store::StoreResult;
 
 /// OPEN alerts of an organization without outcome and without a running resolution, by deadline. ?1 organization, ?2
@@ -31,7 +31,7 @@ fn organizations(conn: &Connection) -> StoreResult<Vec<i64>> {
 pub(in crate::store) fn expire_due(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
     let Some(open) = open_word(unit.conn, unit.dictionary)? else { return Ok(0) };
     let due = format!("SELECT a.key {LAPSING} AND a.open_deadline <= ?3 ORDER BY a.open_deadline LIMIT ?4");
-    change_each(unit, &due, open, now, limit, expiry::expire)
+    change_each(unit, &due, open, now, limit, Alert::expire)
 }
 
 /// Moves alerts back to OPEN that are EXPIRED since a deadline that is still to come.
@@ -41,7 +41,7 @@ pub(in crate::store) fn undo(unit: &mut Unit<'_>, now: Timestamp, limit: u32) ->
         WHERE a.organization = ?1 AND a.status = ?2 AND a.outcome IS NULL AND a.expired_at > ?3 AND a.deadline = \
         a.expired_at LIMIT ?4";
     let Some(expired) = unit.dictionary.words.find(unit.conn, AlertStatus::Expired.as_str())? else { return Ok(0) };
-    change_each(unit, EARLY, expired, now, limit, expiry::undo)
+    change_each(unit, EARLY, expired, now, limit, Alert::undo_expiry)
 }
 
 /// Makes this change to the alerts of each organization that a query finds: ?1 organization, ?2 the word of their

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::endpoints::{self, SendTarget};
 use crate::domain::EndpointId;
 use crate::domain::time::Timestamp;
-use crate::domain::webhook::turns;
+use crate::domain::webhook::schedule::fair;
 use crate::store::due::{InHand, Leased, Waiting};
 use crate::store::postgres::due as on_postgres;
 use crate::store::sqlite::due as on_sqlite;
@@ -57,8 +57,7 @@ pub(super) async fn claim(
         .await?;
     }
     candidates.sort_unstable();
-    let candidates =
-        turns::fair(candidates, |(_, _, index)| targets[*index].organization, of_organizations, limit as usize);
+    let candidates = fair(candidates, |(_, _, index)| targets[*index].organization, of_organizations, limit as usize);
     let keys: Vec<i64> = candidates.iter().map(|(_, key, _)| *key).collect();
     let mut leased: HashMap<i64, Leased> = match &unit.database {
         UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::lease_all(unit, &keys, now, lease_until))?,

@@ -7,7 +7,8 @@ use chrono::TimeDelta;
 use uuid::Uuid;
 
 use crate::domain::time::Timestamp;
-use crate::domain::{Secret, rotation};
+use crate::domain::{Secret, signing};
+use crate::store::postgres::Work;
 use crate::store::sealed::{self, CHECK};
 use crate::store::units::UnitOfWork;
 use crate::store::work::Work;
@@ -24,7 +25,7 @@ pub(super) async fn rotate(
     let seal = unit.sealing().await?;
     let known = all(unit, endpoint).await?;
     let secrets: Vec<_> = known.iter().map(|known| (known.secret.clone(), known.ends_at)).collect();
-    let Some(ends) = rotation::rotate(&secrets, secret, overlap, now) else { return Ok(false) };
+    let Some(ends) = signing::rotate(&secrets, secret, overlap, now) else { return Ok(false) };
     for (old, until) in known.iter().zip(ends) {
         match until {
             Some(until) => {
@@ -48,7 +49,7 @@ pub(super) async fn stop(unit: &UnitOfWork<'_>, endpoint: i64) -> Work<bool> {
 /// The secrets that sign at this moment, newest first.
 pub(super) async fn in_force(unit: &UnitOfWork<'_>, endpoint: i64, now: Timestamp) -> Work<Arc<[Secret]>> {
     let known = all(unit, endpoint).await?.into_iter();
-    Ok(known.filter(|known| rotation::signs_at(known.ends_at, now)).map(|known| known.secret).collect())
+    Ok(known.filter(|known| signing::signs_at(known.ends_at, now)).map(|known| known.secret).collect())
 }
 
 struct Known {

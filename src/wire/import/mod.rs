@@ -20,7 +20,6 @@ mod row;
 mod source;
 mod table;
 mod times;
-mod widths;
 
 use std::fs::File;
 use std::io::BufRead;

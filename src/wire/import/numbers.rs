@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-use super::widths::narrow;
 use crate::domain::Currency;
 use crate::domain::sanitize::excerpt;
 
@@ -177,6 +176,20 @@ fn without_groups(whole: &str, group: char) -> Option<String> {
     let is_grouped = fits && middle.iter().all(|part| matches!(part.len(), 2 | 3));
     let digits = parts.concat();
     (is_grouped && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
+}
+
+/// The text with ASCII digits, signs and blanks, and none around it.
+pub(super) fn narrow(text: &str) -> String {
+    let plain = |c: char| match c {
+        // The full-width block repeats ASCII in its order.
+        '！'..='～' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
+        '\u{2212}' | '\u{2010}'..='\u{2013}' => '-',
+        '’' | '‘' | 'ʼ' | '´' | '`' => '\'',
+        '￥' => '¥',
+        _ if c.is_whitespace() => ' ',
+        _ => c,
+    };
+    text.chars().map(plain).collect::<String>().trim().to_owned()
 }
 
 #[cfg(test)]

@@ -9,10 +9,9 @@ use tempfile::SpooledTempFile;
 
 use super::conventions::{self, Conventions, Evidence};
 use super::csv_rows::{CsvRow, CsvRows, not_utf8};
-use super::numbers::WrittenAmount;
+use super::numbers::{WrittenAmount, narrow};
 use super::source::{Source, unreadable};
 use super::times::WrittenTime;
-use super::widths::narrow;
 use crate::domain::{FieldError, RejectedRow, sanitize};
 
 /// A stream is kept in memory up to this size while its columns are looked at, and beyond it in an unnamed file.

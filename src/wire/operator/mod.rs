@@ -7,7 +7,6 @@
 
 mod attempts;
 mod audit;
-mod changes;
 mod credentials;
 mod deliveries;
 mod endpoints;
@@ -22,8 +21,7 @@ mod stats;
 mod text;
 
 pub use self::attempts::AttemptJson;
-pub use self::audit::AuditEntryJson;
-pub use self::changes::ChangeJson;
+pub use self::audit::{AuditEntryJson, ChangeJson};
 pub use self::credentials::{ClientJson, CreatedClientJson, CreatedKeyJson, KeyJson};
 pub use self::deliveries::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, RedeliveredJson, delivery_query};
 pub use self::endpoints::{CreatedEndpointJson, EndpointJson};

@@ -10,7 +10,7 @@ use crate::console::guards::{Gets, cannot_be_answered};
 use crate::console::text::counted;
 use crate::console::unfinished::in_words;
 use crate::desk::GroupDraft;
-use crate::domain::case::invalid;
+use crate::domain::resolution::invalid;
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts};
 

@@ -12,7 +12,7 @@ use crate::console::resolving::subject;
 use crate::console::text::sanitize;
 use crate::console::{AppContext, Loadable, Reply};
 use crate::domain::advice::advice;
-use crate::domain::case::invalid;
+use crate::domain::resolution::invalid;
 use crate::domain::resolution::{Dialect, FieldError, InvalidReason};
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionParts};
 

@@ -4,7 +4,7 @@
 use super::choice::Choice;
 use crate::console::TextInput;
 use crate::desk::Draft;
-use crate::domain::case::invalid;
+use crate::domain::resolution::invalid;
 use crate::domain::resolution::{Decision, OlderRefunded, OlderWord};
 use crate::domain::{Alert, AlertStatus, AlertType, Dialect, Resolution, ResolutionParts, decide};
 
