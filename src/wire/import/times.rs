@@ -225,21 +225,14 @@ fn zone(text: &str) -> Result<Option<FixedOffset>, &str> {
     if !["", "Z", "UTC", "GMT"].iter().any(|known| known.eq_ignore_ascii_case(name)) {
         return Err(name);
     }
-    let east = match text[name.len()..].split_at_checked(1) {
-        None if name.is_empty() => return Ok(None),
-        None => return Ok(Some(UTC)),
-        Some(("+", east)) => Some((1, east)),
-        Some(("-", west)) => Some((-1, west)),
-        Some(_) => None,
+    let offset = &text[name.len()..];
+    let offset = match offset.as_bytes() {
+        [] => return Ok((!name.is_empty()).then_some(UTC)),
+        [sign, hour] => &format!("{}0{}:00", char::from(*sign), char::from(*hour)),
+        [_, _, _] => &format!("{offset}:00"),
+        _ => offset,
     };
-    let offset = east.and_then(|(sign, clock)| {
-        let (hours, minutes) = clock.split_once(':').or_else(|| clock.split_at_checked(2)).unwrap_or((clock, ""));
-        let hours = hours.parse::<i32>().ok().filter(|hours| (0..=14).contains(hours))?;
-        let minutes =
-            if minutes.is_empty() { 0 } else { minutes.parse::<i32>().ok().filter(|_| minutes.len() == 2)? };
-        FixedOffset::east_opt(sign * (hours * 3_600 + minutes * 60)).filter(|_| (0..60).contains(&minutes))
-    });
-    offset.map(Some).ok_or("")
+    offset.parse().map(Some).map_err(|_| "")
 }
 
 #[cfg(test)]
