@@ -10,7 +10,6 @@ use serde_json::Value;
 use url::form_urlencoded::Serializer;
 use zeroize::Zeroize;
 
-use super::exchange::Exchange;
 use super::handle::Client;
 use super::http::{Answer, Call, NoAnswer};
 use super::inner::Inner;
@@ -141,10 +140,7 @@ impl Audit for Client {
 #[async_trait]
 impl Attempts for Client {
     async fn unfinished(&self) -> Result<Vec<ResolutionAttempt>, ServiceError> {
-        let attempts = self.inner.ask::<ListJson<AttemptJson>>("/attempts").await?.data;
-        let read = attempts.into_iter().map(ResolutionAttempt::try_from).collect::<Result<_, _>>();
-        let exchange = Exchange::of(&Method::GET, &self.inner.base.operator("/attempts"));
-        read.map_err(|_| unreadable(&exchange, "it has a decision that is none"))
+        Ok(self.inner.ask::<ListJson<AttemptJson>>("/attempts").await?.items())
     }
 
     async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {

@@ -2,23 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::members::{json_type, stands_for};
-use super::text::{Text, bare};
+use super::members::{Member, json_type, stands_for};
+use super::text::Text;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertId, AttemptId, Dialect, FieldError, Resolution, ResolutionAttempt, ResolutionParts};
+use crate::domain::{AlertId, AttemptId, Dialect, Resolution, ResolutionAttempt, ResolutionParts};
 
 json_type! {
     /// An attempt to record a decision with a network, of which it is not known how it ended.
-    pub struct AttemptJson {
+    pub struct AttemptJson for ResolutionAttempt {
         id: Text<AttemptId>,
-        alert_id: Text<AlertId>,
+        alert_id = alert: Text<AlertId>,
         state: String,
-        resolution: ResolutionJson,
+        resolution: SaidJson,
         /// Who decided.
         actor: String,
         started_at: Text<Timestamp>,
         /// When the network is asked next what became of it.
-        next_check_at: Option<Text<Timestamp>>,
+        next_check_at = next_check: Option<Text<Timestamp>>,
         checks: u32,
         /// What is known, in words.
         detail: String,
@@ -26,6 +26,23 @@ json_type! {
 }
 
 /// A decision as its body said it, in the words of either dialect.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(inline, with = "ResolutionJson"))]
+#[serde(try_from = "ResolutionJson", into = "ResolutionJson")]
+struct SaidJson(Resolution);
+
+impl Member<Resolution> for SaidJson {
+    fn of(field: Resolution) -> Self {
+        Self(field)
+    }
+
+    fn field(self) -> Resolution {
+        self.0
+    }
+}
+
+/// The words of a decision, member by member.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged, rename_all_fields = "camelCase")]
@@ -47,8 +64,8 @@ enum ResolutionJson {
     },
 }
 
-impl From<Resolution> for ResolutionJson {
-    fn from(said: Resolution) -> Self {
+impl From<SaidJson> for ResolutionJson {
+    fn from(SaidJson(said): SaidJson) -> Self {
         let ResolutionParts { refunded, resolution, amount_stopped, comments } = said.to_parts();
         let refunded = refunded.unwrap_or_default();
         match said.dialect() {
@@ -60,10 +77,10 @@ impl From<Resolution> for ResolutionJson {
     }
 }
 
-impl TryFrom<ResolutionJson> for Resolution {
-    type Error = Vec<FieldError>;
+impl TryFrom<ResolutionJson> for SaidJson {
+    type Error = String;
 
-    fn try_from(json: ResolutionJson) -> Result<Self, Self::Error> {
+    fn try_from(json: ResolutionJson) -> Result<Self, String> {
         let (dialect, refunded, resolution, amount_stopped, comments) = match json {
             ResolutionJson::Current { refunded, resolution, comments } => {
                 (Dialect::Current, refunded, resolution, None, comments)
@@ -74,43 +91,8 @@ impl TryFrom<ResolutionJson> for Resolution {
         };
         let parts = ResolutionParts { refunded: Some(refunded), resolution, amount_stopped, comments };
         // The alert's amount was the limit when it was said.
-        Self::from_parts(parts, dialect, None)
-    }
-}
-
-impl From<ResolutionAttempt> for AttemptJson {
-    fn from(attempt: ResolutionAttempt) -> Self {
-        let ResolutionAttempt { id, alert, state, resolution, started_at, next_check, checks, detail, actor } = attempt;
-        Self {
-            id: Text(id),
-            alert_id: Text(alert),
-            state,
-            resolution: resolution.into(),
-            actor,
-            started_at: Text(started_at),
-            next_check_at: next_check.map(Text),
-            checks,
-            detail,
-        }
-    }
-}
-
-impl TryFrom<AttemptJson> for ResolutionAttempt {
-    type Error = Vec<FieldError>;
-
-    fn try_from(json: AttemptJson) -> Result<Self, Self::Error> {
-        let AttemptJson { id, alert_id, state, resolution, actor, started_at, next_check_at, checks, detail } = json;
-        Ok(Self {
-            id: id.0,
-            alert: alert_id.0,
-            state,
-            resolution: resolution.try_into()?,
-            started_at: started_at.0,
-            next_check: bare(next_check_at),
-            checks,
-            detail,
-            actor,
-        })
+        let said = Resolution::from_parts(parts, dialect, None);
+        said.map(Self).map_err(|wrong| wrong.into_iter().map(|wrong| wrong.message).collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -131,11 +113,11 @@ mod tests {
         });
 
         for said in current.into_iter().chain(older) {
-            let json = serde_json::to_string(&ResolutionJson::from(said.clone())).unwrap();
+            let json = serde_json::to_string(&SaidJson(said.clone())).unwrap();
 
-            let read: ResolutionJson = serde_json::from_str(&json).unwrap();
+            let SaidJson(read) = serde_json::from_str(&json).unwrap();
 
-            assert_eq!(Resolution::try_from(read), Ok(said), "{json}");
+            assert_eq!(read, said, "{json}");
         }
     }
 }
