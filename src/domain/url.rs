@@ -48,11 +48,7 @@ impl From<UrlError> for FieldError {
 
 /// The base URL of a deployment or a gateway: paths are added to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BaseUrl {
-    url: Url,
-    /// Without a slash at its end.
-    text: String,
-}
+pub struct BaseUrl(Url);
 
 impl BaseUrl {
     /// Reads an address into its normal form.
@@ -64,34 +60,34 @@ impl BaseUrl {
         if url.query().is_some() {
             return wrong("must not hold a query (?): paths are added to the address");
         }
-        Ok(Self { text: url.as_str().trim_end_matches('/').to_owned(), url })
+        Ok(Self(url))
     }
 
     /// The address without a slash at its end.
     pub fn as_str(&self) -> &str {
-        &self.text
+        self.0.as_str().trim_end_matches('/')
     }
 
     /// The address in its parts.
     pub fn as_url(&self) -> &Url {
-        &self.url
+        &self.0
     }
 
     /// Host and port.
     pub fn host(&self) -> String {
-        let host = self.url.host_str().unwrap_or_default();
-        self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+        let host = self.0.host_str().unwrap_or_default();
+        self.0.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
     /// The host as a resolver takes it, and the port, the scheme's own where none is named.
     pub fn host_and_port(&self) -> (String, u16) {
-        let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        (host.to_owned(), self.url.port_or_known_default().unwrap_or_default())
+        let host = self.0.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        (host.to_owned(), self.0.port_or_known_default().unwrap_or_default())
     }
 
     /// Whether what goes there is encrypted.
     pub fn is_https(&self) -> bool {
-        self.url.scheme() == "https"
+        self.0.scheme() == "https"
     }
 }
 
@@ -105,7 +101,7 @@ impl FromStr for BaseUrl {
 
 impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.as_str())
     }
 }
 
