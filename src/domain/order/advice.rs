@@ -57,9 +57,7 @@ impl OrderMatch {
             (OrderState::Refunded, None | Some(true)) => {
                 return Some(OrderAdvice::after_refund(self.order.state_at, alert));
             }
-            (OrderState::Paid | OrderState::Shipped | OrderState::Delivered | OrderState::Cancelled, Some(true)) => {
-                return Some(OrderAdvice::after_refund(None, alert));
-            }
+            (_, Some(true)) => return Some(OrderAdvice::after_refund(None, alert)),
             // Money went back, and how much of what is disputed cannot be told.
             (_, None) if self.order.refunded_amount.is_some() => return None,
             // Nothing is owed for it. That it was cancelled says nothing of where the money is: who answers looks
