@@ -26,7 +26,7 @@ pub(super) fn line(question: &str) -> anyhow::Result<String> {
     let mut stderr = io::stderr();
     write!(stderr, "{question}").and_then(|()| stderr.flush()).context("asking failed")?;
     if io::stdin().read_line(&mut answer).context("the answer cannot be read")? == 0 {
-        say("\nnothing was done");
+        say!("\nnothing was done");
         return Err(SaidAlready.into());
     }
     Ok(answer.trim().to_owned())
@@ -102,11 +102,11 @@ pub(super) fn secret(question: &str) -> anyhow::Result<Secret> {
     // What was pasted after the secret's line is no answer to anything that follows.
     while matches!(input.next(AT_ONCE), Ok(Some(_))) {}
     drop(hidden);
-    say("");
+    say!("");
     let typed = typed?;
     let secret = Secret::new(typed.trim());
     if secret.reveal().is_empty() {
-        say("nothing was typed, nothing was done");
+        say!("nothing was typed, nothing was done");
         return Err(SaidAlready.into());
     }
     Ok(secret)

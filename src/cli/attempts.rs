@@ -6,7 +6,7 @@ use serde_json::json;
 use super::alerts::{confirm, single};
 use super::args::AttemptsCommand;
 use super::context::Context;
-use super::failure::{Misused, NotFound};
+use super::failure::NotFound;
 use super::local::Local;
 use super::output::{ListColumns, Report, printable};
 use crate::domain::time::to_iso;
@@ -21,10 +21,8 @@ pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::R
             listing(&acting.unfinished().await?)
         }
         AttemptsCommand::Settle(args) => {
-            let id: AttemptId = args
-                .id
-                .parse()
-                .map_err(|_| Misused(format!("{:?} is not an attempt's id: a UUID is needed", args.id)))?;
+            let id: AttemptId =
+                args.id.parse().map_err(|_| misused!("{:?} is not an attempt's id: a UUID is needed", args.id))?;
             let acting = local.acting(context.organization(&args.organization)).await?;
             let found = acting.unfinished().await?.into_iter().find(|attempt| attempt.id == id);
             let attempt = found.ok_or_else(|| {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::args::{BackupArgs, RestoreArgs};
 use super::context::Context;
 use super::database::key_file_of;
-use super::failure::{Misused, say};
+use super::failure::Misused;
 use super::output::Report;
 use crate::domain::AuditState;
 use crate::store::Actor;
@@ -82,11 +82,11 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
     let from = options.from.display();
     let verified = if restored.sha256.is_some() { "verified" } else { "not verified" };
     if restored.sha256.is_none() {
-        say(&format!(
+        say!(
             "warning: not verified: no checksum beside it ({from}.sha256, which avert backup writes); it can be read, \
                 but nobody knows \
              whether it is as it was written"
-        ));
+        );
     }
     let mut note = format!("{from} is in place, with {}, {verified}.", told(&restored.contents));
     for (what, kept) in [("database", &restored.kept), ("key", &restored.kept_key)] {
@@ -119,9 +119,9 @@ fn fault(contents: &Contents) -> Option<String> {
 /// It is copied as it is: the alerts are needed, and it is evidence. But nobody must take it for whole.
 fn warn_of_the_audit_log(contents: &Contents) {
     if let Some(fault) = fault(contents) {
-        say(&format!(
+        say!(
             "warning: the audit log in it is broken: {fault}; somebody changed the database by other means than avert"
-        ));
+        );
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
 use directories::ProjectDirs;
 use tracing::level_filters::LevelFilter;
 
@@ -66,16 +65,14 @@ impl Context {
         };
         let home = match (&everywhere.data_dir, &directories) {
             (Some(named), _) if named.as_os_str().is_empty() => {
-                bail!(Misused("--data-dir is empty: a directory is needed".to_owned()))
+                refuse!("--data-dir is empty: a directory is needed")
             }
             (Some(named), _) => Home::at(named.clone()),
             (None, Some(directories)) => Home::at(directories.data_local_dir().to_owned()),
             // The demo keeps nothing, so it needs no home.
             (None, None) if demo => Home::at(PathBuf::new()),
             (None, None) => {
-                bail!(Misused(
-                    "there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR".to_owned()
-                ))
+                refuse!("there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR")
             }
         };
         let home = match settings.database.address.clone() {
@@ -114,9 +111,8 @@ impl Context {
     /// The profiles, for a command about them.
     pub(super) fn require_profiles(&self) -> Result<&ProfileAccess, Misused> {
         let nowhere = || {
-            Misused(
+            misused!(
                 "there is no home directory for profiles: name a settings file with --config, they are kept beside it"
-                    .to_owned(),
             )
         };
         self.profiles.as_ref().ok_or_else(nowhere)

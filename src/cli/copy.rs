@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::args::CopyArgs;
 use super::context::Context;
 use super::database::{key_file_of, named_key_file, of_flag, shared_key_file, with_password};
-use super::failure::{Misused, SaidAlready, say};
+use super::failure::SaidAlready;
 use super::home::Home;
 use super::output::{Report, Rows};
 use crate::desk::directory_of;
@@ -19,12 +19,12 @@ use crate::store::transfer::{CopyKeys, CopyStep, Transferred, transfer};
 pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> {
     let (from, to) = (of_flag("--from", &args.from)?, of_flag("--to", &args.to)?);
     if is_same(&from, &to) {
-        bail!(Misused(format!("--from and --to name one database: {from}")));
+        refuse!("--from and --to name one database: {from}");
     }
     if let (DatabaseLocation::Sqlite(one), DatabaseLocation::Sqlite(other)) = (&from, &to)
         && real_directory_of(one) == real_directory_of(other)
     {
-        bail!(Misused(format!("--to: {to} is beside {from}; name another directory: a desk has its own")));
+        refuse!("--to: {to} is beside {from}; name another directory: a desk has its own");
     }
     let (from, to) = (whole(from, &context.home)?, whole(to, &context.home)?);
     if let DatabaseLocation::Sqlite(file) = &from {
@@ -78,7 +78,7 @@ impl Progress {
         };
         match step {
             CopyStep::BeginsAnew => {
-                say("An earlier copy was broken off: what had arrived is removed, and the copy begins anew.");
+                say!("An earlier copy was broken off: what had arrived is removed, and the copy begins anew.");
             }
             CopyStep::Copied { table, rows, of } => {
                 self.bar.set_style(style("{msg:20} {bar:32} {pos} of {len}  {percent} %"));
@@ -139,11 +139,11 @@ fn tell_of_the_key(
         (DatabaseLocation::Sqlite(source), DatabaseLocation::Postgres(_)) => {
             let (key, beside) = key_file_of(source, &context.settings);
             if beside {
-                say(&format!(
+                say!(
                     "Its secrets are sealed with the key in {}: name that file, or a copy of it, with \
                         AVERT_SECRET_KEY_FILE.",
                     key.display()
-                ));
+                );
             }
             Ok(())
         }
@@ -153,16 +153,13 @@ fn tell_of_the_key(
                 let named = named_key_file(&context.settings).and_then(|named| copied.key_at(named));
                 let needed = named.map_or_else(|| unnamed_key(from), |named| format!("the key in {}", named.display()));
                 let instead = if place.exists() { ", in the place of another key that is there" } else { "" };
-                say(&format!("Its secrets are sealed with {needed}: copy that file to {}{instead}.", place.display()));
+                say!("Its secrets are sealed with {needed}: copy that file to {}{instead}.", place.display());
             }
             Ok(())
         }
         (DatabaseLocation::Postgres(_), DatabaseLocation::Postgres(_)) => {
             if named_key_file(&context.settings).is_none() {
-                say(&format!(
-                    "Its secrets are sealed with {}: whoever works on {to} needs that file.",
-                    unnamed_key(from)
-                ));
+                say!("Its secrets are sealed with {}: whoever works on {to} needs that file.", unnamed_key(from));
             }
             Ok(())
         }

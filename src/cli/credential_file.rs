@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
-use super::failure::Misused;
 use crate::domain::{Secret, without_mark};
 
 /// A credential file larger than this holds something else.
@@ -13,7 +12,7 @@ pub(super) const LARGEST_FILE: u64 = 64 * 1024;
 
 /// The text of a credential file, without the line break at its end.
 pub(super) fn read_credential(file: &Path) -> anyhow::Result<String> {
-    let unusable = |what: String| anyhow!(Misused(format!("{}: {what}", file.display())));
+    let unusable = |what: String| anyhow!(misused!("{}: {what}", file.display()));
     let metadata = fs::metadata(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
     if metadata.is_dir() {
         return Err(unusable("is a directory: a file with the credential is needed".to_owned()));
@@ -32,7 +31,7 @@ pub(super) fn read_credential(file: &Path) -> anyhow::Result<String> {
 pub(super) fn credential_in(file: &Path) -> anyhow::Result<Secret> {
     let secret = Secret::new(read_credential(file)?.trim());
     if secret.reveal().is_empty() {
-        return Err(anyhow!(Misused(format!("{}: is empty: a file with the credential is needed", file.display()))));
+        return Err(anyhow!(misused!("{}: is empty: a file with the credential is needed", file.display())));
     }
     Ok(secret)
 }

@@ -5,7 +5,6 @@ use serde_json::{Map, json};
 
 use super::args::{ClientsCommand, KeysCommand, OrganizationArgs};
 use super::context::Context;
-use super::failure::say;
 use super::local::Local;
 use super::output::{ListColumns, Report};
 use crate::domain::time::to_iso;
@@ -79,7 +78,7 @@ async fn run(context: Context, words: &Words, asked: Asked, organization: Organi
             let created = acting.create_credential(kind).await?;
             let (id, secret) = (created.credential.id, created.secret.reveal());
             let of_scope = scope_of(kind).map(|scope| format!(", scope {scope}")).unwrap_or_default();
-            say(&format!("{} {id} for organization {name}{of_scope}; {}", kind.as_str(), words.once));
+            say!("{} {id} for organization {name}{of_scope}; {}", kind.as_str(), words.once);
             let mut record = Map::new();
             record.insert(words.id.0.to_owned(), id.into());
             record.insert(words.secret.to_owned(), secret.into());

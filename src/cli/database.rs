@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 
 use super::credential_file::{allows_others, read_credential};
-use super::failure::{Misused, NotFound, say};
+use super::failure::{Misused, NotFound};
 use super::home::Home;
 use super::target::variable;
 use crate::config::Settings;
@@ -130,13 +130,13 @@ pub(super) async fn nothing_kept(home: &Home) -> Option<NotFound> {
 
 /// The database that a flag names. Others on this machine can see the arguments of a process.
 pub(super) fn of_flag(flag: &str, text: &str) -> anyhow::Result<DatabaseLocation> {
-    let location: DatabaseLocation = text.parse().map_err(|error| Misused(format!("{flag}: {error}")))?;
+    let location: DatabaseLocation = text.parse().map_err(|error| misused!("{flag}: {error}"))?;
     if let DatabaseLocation::Postgres(PostgresAddress { password: Some(_), .. }) = &location {
-        say(&format!(
+        say!(
             "warning: others on this machine can read the password that stands behind {flag}; \
                 --database-password-file FILE or \
              {PASSWORDS} reads it from a file"
-        ));
+        );
     }
     Ok(location)
 }
@@ -177,11 +177,7 @@ pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::R
         (Some(file), _) => {
             let password = Secret::new(read_credential(file)?);
             if password.reveal().is_empty() {
-                return Err(Misused(format!(
-                    "{}: is empty: a file with the password of the database is needed",
-                    file.display()
-                ))
-                .into());
+                refuse!("{}: is empty: a file with the password of the database is needed", file.display());
             }
             Some(password)
         }
@@ -200,7 +196,7 @@ fn read_passwords(file: &Path) -> Option<String> {
     static SAID: Once = Once::new();
     let left_out = |what: String| {
         // A command may look into it several times.
-        SAID.call_once(|| say(&format!("warning: {PASSWORDS} is left out: {} {what}", file.display())));
+        SAID.call_once(|| say!("warning: {PASSWORDS} is left out: {} {what}", file.display()));
         None
     };
     match std::fs::metadata(file) {

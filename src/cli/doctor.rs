@@ -49,13 +49,13 @@ pub(super) async fn run(
     if args.clean && is_idle(context.home.directory()) {
         for file in leftovers() {
             std::fs::remove_file(file)?;
-            say(&format!("removed {}, which a command that was killed had left", file.display()));
+            say!("removed {}, which a command that was killed had left", file.display());
         }
     }
     match &context.home.database {
         DatabaseLocation::Sqlite(file) if args.clean => clean(file)?.iter().for_each(|done| say(done)),
         DatabaseLocation::Postgres(address) if args.clean => {
-            say(&format!("{address}: there is nothing to clean, what is broken off leaves nothing on a server"));
+            say!("{address}: there is nothing to clean, what is broken off leaves nothing on a server");
         }
         _ => {}
     }

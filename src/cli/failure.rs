@@ -11,6 +11,27 @@ use crate::domain::sanitize::lines;
 use crate::service::ServiceError;
 use crate::store::StoreError;
 
+/// Says a line on stderr, written as by [`format!`]; what others wrote in it is sanitized.
+macro_rules! say {
+    ($($words:tt)*) => {
+        $crate::cli::failure::say(&format!($($words)*))
+    };
+}
+
+/// Makes a [`Misused`] with these words, written as by [`format!`].
+macro_rules! misused {
+    ($($words:tt)*) => {
+        $crate::cli::failure::Misused(format!($($words)*))
+    };
+}
+
+/// Returns early with a [`Misused`].
+macro_rules! refuse {
+    ($($words:tt)*) => {
+        return Err(misused!($($words)*).into())
+    };
+}
+
 /// A usage error: the command line, a setting or the surroundings ask for something that cannot be; exit 2. The text
 /// says what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,7 +83,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if error.downcast_ref::<SaidAlready>().is_none() {
-        say(&format!("avert: {}", told(error)));
+        say!("avert: {}", told(error));
     }
     ExitCode::from(code(error))
 }

@@ -10,7 +10,6 @@ use uuid::Uuid;
 use super::args::GenerateArgs;
 use super::context::Context;
 use super::demo::DemoFeed;
-use super::failure::Misused;
 use super::local::Local;
 use super::output::ListColumns;
 use crate::domain::database::DatabaseLocation;
@@ -27,7 +26,7 @@ const YEAR: i64 = 365;
 
 pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<()> {
     if Environment::from(context.settings.environment) == Environment::Production {
-        bail!(Misused("made-up alerts are for a sandbox: this desk's environment is production".to_owned()));
+        refuse!("made-up alerts are for a sandbox: this desk's environment is production");
     }
     let local = Local::making(&context).await?;
     let now = local.now();
@@ -64,9 +63,7 @@ async fn organizations(local: &Local, number: u32, elsewhere: &str) -> anyhow::R
         let one = AlertQuery { ..AlertQuery::default() };
         let there = local.acting(Some(name)).await?.list(&one).await?.total;
         if there > 0 {
-            bail!(Misused(format!(
-                "organization {name} has {there} alerts: made-up ones are for a desk without any; {elsewhere}"
-            )));
+            refuse!("organization {name} has {there} alerts: made-up ones are for a desk without any; {elsewhere}");
         }
     }
     for next in names.len() + 1..=number as usize {

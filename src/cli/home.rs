@@ -56,7 +56,7 @@ impl Home {
     pub(super) fn require_file(&self, otherwise: &str) -> Result<&Path, Misused> {
         match &self.database {
             DatabaseLocation::Sqlite(file) => Ok(file),
-            DatabaseLocation::Postgres(address) => Err(Misused(format!("{address}: {otherwise}"))),
+            DatabaseLocation::Postgres(address) => Err(misused!("{address}: {otherwise}")),
         }
     }
 

@@ -26,9 +26,7 @@ const MOST_TOLD: u64 = 100;
 pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()> {
     let Input { reader, again, size } = open(&args.file, "a file of alerts (JSON, NDJSON or CSV)")?;
     if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
-        return Err(
-            Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into()
-        );
+        refuse!("--rejects {}: is the file that is read: name another one", rejects.display());
     }
     let mut rejects = Rejects::new(args.rejects.as_deref())?;
     let local = Local::making(&context).await?;
@@ -66,33 +64,33 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         let refused = std::mem::take(&mut taken.report.rejected);
         bar.suspend(|| {
             taken.unknown.fields.iter().for_each(|name| {
-                say(&format!(
+                say!(
                     "warning: nobody knows the field {name:?}; it is \
                 ignored"
-                ));
+                );
             });
             let strangers = taken.unknown.providers.iter();
             let known = joined(Provider::KNOWN.iter().map(Provider::as_str));
             strangers.for_each(|name| {
-                say(&format!(
+                say!(
                     "warning: nobody knows the provider {name:?}; its alerts are taken in \
                     (known: {known})"
-                ));
+                );
             });
             let types = taken.unknown.types.iter();
             let known = joined(AlertType::KNOWN.iter().map(AlertType::as_str));
             types.for_each(|name| {
-                say(&format!(
+                say!(
                     "warning: nobody knows the alert type {name:?}; its alerts are taken \
                 in (known: {known})"
-                ));
+                );
             });
             for money in &taken.fractions {
                 let (code, number) = (&money.currency, money.number());
-                say(&format!(
+                say!(
                     "warning: {code} has no decimals, and an amount is {number} {code}; such amounts are \
                     taken in as they came"
-                ));
+                );
             }
             refused.iter().for_each(|row| rejects.put(row));
         });
@@ -140,7 +138,7 @@ impl ColumnNames {
         let mut all = kept.map_or_else(|| Ok(BTreeMap::new()), |kept| kept.headers(first_row))?;
         all.retain(|field, _| !given.iter().any(|(named, _)| named == field));
         for (field, header) in &all {
-            say(&format!("{field} is the column {header:?}, as named before; --map {field}= takes that back"));
+            say!("{field} is the column {header:?}, as named before; --map {field}= takes that back");
         }
         all.extend(given.iter().filter_map(|(field, header)| Some((field.clone(), header.clone()?))));
         Ok(Self { first_row: first_row.to_vec(), given: given.to_vec(), all: all.into_iter().collect() })
@@ -170,8 +168,7 @@ impl Rejects {
             let ours = open_own(path, false, |first| begins_with(first, "{\"line\":"));
             let emptied = ours
                 .and_then(|file| if file.metadata()?.is_file() { file.set_len(0).map(|()| file) } else { Ok(file) });
-            let file = emptied
-                .map_err(|error| Misused(format!("--rejects {}: cannot be written: {error}", path.display())))?;
+            let file = emptied.map_err(|error| misused!("--rejects {}: cannot be written: {error}", path.display()))?;
             Ok((path.to_owned(), BufWriter::new(file)))
         };
         Ok(Self { count: 0, file: file.map(open).transpose()?, broken: None })
@@ -197,7 +194,7 @@ impl Rejects {
             None => "--rejects FILE writes all of them".to_owned(),
         };
         if more > 0 {
-            say(&format!("and {more} more rejected rows; {elsewhere}"));
+            say!("and {more} more rejected rows; {elsewhere}");
         }
         if let Some((path, file)) = &mut self.file {
             let written = self.broken.take().map_or_else(|| file.flush(), Err);
@@ -230,7 +227,7 @@ pub(super) fn open(path: &Path, wanted: &str) -> anyhow::Result<Input> {
             size: None,
         });
     }
-    let unusable = |what: String| Misused(format!("{}: {what}", path.display()));
+    let unusable = |what: String| misused!("{}: {what}", path.display());
     let open = || File::open(path).map_err(|error| unusable(format!("cannot be opened: {error}")));
     let file = open()?;
     let metadata = file.metadata().map_err(|error| unusable(format!("cannot be read: {error}")))?;

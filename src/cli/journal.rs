@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::args::{Format, JournalExportArgs, SinceWhen};
 use super::context::Context;
-use super::failure::{Misused, SaidAlready, say};
+use super::failure::SaidAlready;
 use super::output::{ListColumns, Output, Report};
 use super::target::variable;
 use crate::desk::journal::{FILE, read_whole};
@@ -35,11 +35,7 @@ pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result
     if unreadable.is_empty() {
         return Ok(());
     }
-    say(&format!(
-        "{}: {}; what stands there is not in this export",
-        desk.join(FILE).display(),
-        cannot_be_read(&unreadable)
-    ));
+    say!("{}: {}; what stands there is not in this export", desk.join(FILE).display(), cannot_be_read(&unreadable));
     Err(SaidAlready.into())
 }
 
@@ -74,11 +70,11 @@ fn as_named(output: Output, file: &Path) -> Output {
 fn write_file(output: Output, to: &Path, report: &Report) -> anyhow::Result<()> {
     match write_new(to, |mut file| output.write_to(&mut file, report)) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            return Err(Misused(format!("{} is there already: name another file, or remove it", to.display())).into());
+            refuse!("{} is there already: name another file, or remove it", to.display());
         }
         written => written.with_context(|| format!("{} cannot be written", to.display()))?,
     }
-    say(&format!("{} written to {}", entries(report.records.len()), to.display()));
+    say!("{} written to {}", entries(report.records.len()), to.display());
     Ok(())
 }
 

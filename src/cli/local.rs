@@ -14,7 +14,6 @@ use super::args::OrganizationArgs;
 use super::ask;
 use super::context::Context;
 use super::database::{self, OpenedBy};
-use super::failure::{Misused, say};
 use super::home::Home;
 use super::networks::{self, Networks};
 use super::target::variable;
@@ -68,7 +67,7 @@ impl Local {
         let missing = home.missing_directory();
         let local = Self::open(home, &context.settings, by).await?;
         if let Some(directory) = missing {
-            say(&format!("made a new data directory {}", directory.display()));
+            say!("made a new data directory {}", directory.display());
         }
         Ok(local)
     }
@@ -117,7 +116,7 @@ impl Local {
                     fields.iter().map(|wrong| format!("{} {}", wrong.field, wrong.message)).collect();
                 let how = "say --organization NAME (`avert open --organization NAME` for the console), or name one in \
                     the settings (organization, AVERT_ORGANIZATION)";
-                Misused(format!("{}: {how}", said.join("; "))).into()
+                misused!("{}: {how}", said.join("; ")).into()
             }
             other => other.into(),
         })

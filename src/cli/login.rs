@@ -6,7 +6,7 @@ use super::args::{LoginArgs, LogoutArgs};
 use super::ask;
 use super::context::Context;
 use super::credential_file::credential_in;
-use super::failure::{Misused, SaidAlready, say};
+use super::failure::SaidAlready;
 use super::output::Report;
 use super::profile_access::{NamedProfile, ProfileAccess};
 use super::target::{
@@ -64,7 +64,7 @@ fn keep(
     plain: bool,
 ) -> anyhow::Result<SecretStorage> {
     access.keep(name, kind, secret, plain, ask::is_possible())?.ok_or_else(|| {
-        say("nothing was kept");
+        say!("nothing was kept");
         SaidAlready.into()
     })
 }
@@ -74,7 +74,7 @@ pub(super) fn logout(context: &Context, args: &LogoutArgs) -> anyhow::Result<()>
     let NamedProfile { name, profile } = access.wanted(args.profile.as_deref(), variable)?;
     let removed = access.forget(&name)?;
     if names_credential(&profile, &variable) {
-        say(&format!("the environment still names a credential ({API_KEY} or {CLIENT_SECRET})"));
+        say!("the environment still names a credential ({API_KEY} or {CLIENT_SECRET})");
     }
     let words = match removed {
         true => format!("the credentials of profile {name} are removed from this machine"),
@@ -91,7 +91,7 @@ fn access_secret(profile: &Profile, args: &LoginArgs) -> anyhow::Result<(Option<
         return Ok((None, credential_in(file)?));
     }
     if let Some(file) = &args.access.client_secret_file {
-        let id = client_id().ok_or_else(|| Misused("the client id is missing: --client-id".to_owned()))?;
+        let id = client_id().ok_or_else(|| misused!("the client id is missing: --client-id"))?;
         return Ok((Some(id), credential_in(file)?));
     }
     match client_id() {
@@ -123,8 +123,7 @@ fn typed(question: &str, flag: &str) -> anyhow::Result<Secret> {
     if ask::is_possible() {
         return ask::secret(question);
     }
-    Err(Misused(format!("without a terminal nothing is asked: {flag} FILE or the environment names the credential"))
-        .into())
+    Err(misused!("without a terminal nothing is asked: {flag} FILE or the environment names the credential").into())
 }
 
 fn not_kept(error: anyhow::Error) -> anyhow::Error {
@@ -144,5 +143,5 @@ fn change(access: &ProfileAccess, NamedProfile { name, profile }: &NamedProfile)
 }
 
 fn gone(name: &ProfileName) -> anyhow::Error {
-    Misused(format!("profile {name} was removed meanwhile")).into()
+    misused!("profile {name} was removed meanwhile").into()
 }

@@ -2,6 +2,9 @@
 //!
 //! [`Cli::read`] reads the line, [`run`] does what it says, [`failure`] turns an error into words and an exit code.
 
+#[macro_use]
+pub mod failure;
+
 mod alerts;
 mod args;
 mod ask;
@@ -14,7 +17,6 @@ mod credentials;
 mod database;
 pub mod demo;
 mod doctor;
-pub mod failure;
 mod first_page;
 mod generate;
 mod home;
@@ -50,7 +52,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use tracing::level_filters::LevelFilter;
 
 pub use args::Cli;
@@ -58,7 +60,6 @@ pub use args::Cli;
 use crate::telemetry;
 use args::{Command, JournalCommand, OpenArgs, RemoteArgs, WebhooksCommand};
 use context::Context;
-use failure::Misused;
 use first_page::FirstChoice;
 
 /// How long threads that still read or wait may hold up the end of the process.
@@ -84,7 +85,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         _ => remote.first_given(),
     };
     if let Some(flag) = stray {
-        bail!(Misused(format!("{flag} before the command is for `avert open` and `avert alerts`")));
+        refuse!("{flag} before the command is for `avert open` and `avert alerts`");
     }
     match &command {
         // These need no settings and no home.

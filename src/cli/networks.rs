@@ -7,7 +7,6 @@ use anyhow::anyhow;
 use chrono::TimeDelta;
 
 use super::credential_file::{allows_others, read_credential};
-use super::failure::Misused;
 use crate::config::{EnvironmentName, Network, NetworkAuth, NetworkSettings, Settings, SimulatorFault};
 use crate::domain::time::SharedClock;
 use crate::domain::{CaCertificates, Provider, Secret};
@@ -44,7 +43,7 @@ pub(super) fn networks(
     for (network, set) in settings.gateways() {
         let credential = credential(network, set, &variable)?;
         let provider =
-            provider(set, credential).map_err(|error| Misused(format!("providers.{}: {error}", network.as_str())))?;
+            provider(set, credential).map_err(|error| misused!("providers.{}: {error}", network.as_str()))?;
         let provider = Arc::new(provider);
         if set.pull {
             pulls.push(PullFrom {
@@ -164,18 +163,14 @@ pub(super) fn credential(
     let text = if set.credential_file.as_os_str().is_empty() {
         variable(name).filter(|text| !text.is_empty()).ok_or_else(|| {
             let key = network.as_str();
-            Misused(format!(
+            misused!(
                 "providers.{key}: a credential is needed: name a file with credential_file, \
                 set {name}, or say auth = \"none\""
-            ))
+            )
         })?
     } else if std::fs::metadata(&set.credential_file).is_ok_and(|there| !there.is_file()) {
         // It is read at every start: a pipe would be waited for.
-        return Err(Misused(format!(
-            "{}: is no file: a file with the credential is needed",
-            set.credential_file.display()
-        ))
-        .into());
+        refuse!("{}: is no file: a file with the credential is needed", set.credential_file.display());
     } else {
         read_credential(&set.credential_file)?
     };
@@ -185,9 +180,7 @@ pub(super) fn credential(
         NetworkAuth::Basic => {
             let (username, password) = text.split_once(':').ok_or_else(|| {
                 let key = network.as_str();
-                Misused(format!(
-                    "providers.{key}: auth = \"basic\" needs USER:PASSWORD as its credential, there is no colon"
-                ))
+                misused!("providers.{key}: auth = \"basic\" needs USER:PASSWORD as its credential, there is no colon")
             })?;
             GatewayCredential::Basic { username: username.to_owned(), password: Secret::new(password) }
         }

@@ -15,7 +15,7 @@ use super::alerts::alert_records;
 use super::args::{ConsoleArgs, OpenArgs, OrganizationArgs, RemoteArgs};
 use super::context::Context;
 use super::database::{OpenedBy, key_file};
-use super::failure::{Misused, SaidAlready, Signalled, say};
+use super::failure::{Misused, SaidAlready, Signalled};
 use super::listener::ConsoleListener;
 use super::local::Local;
 use super::networks::{self, Known};
@@ -98,10 +98,7 @@ async fn open_once(
         return elsewhere(context, args, target, settings, rules, signals).await;
     }
     if args.remote.dialect.is_some() {
-        return Err(Misused(
-            "--dialect goes with --url: the console speaks the current dialect on this machine".to_owned(),
-        )
-        .into());
+        refuse!("--dialect goes with --url: the console speaks the current dialect on this machine");
     }
     let rules = rules.acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
     let settings = with_rules(settings, &rules)?;
@@ -161,13 +158,13 @@ async fn elsewhere(
     let clock: SharedClock = Arc::new(SystemClock);
     let (mut target, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
     if let (Some(why), Some(name)) = (withheld, &target.profile) {
-        say(&format!("opened without an operator's key of profile {name}: {why}"));
+        say!("opened without an operator's key of profile {name}: {why}");
     }
     if let (None, Some(name), Some(access)) = (target.environment, &target.profile, &context.profiles) {
-        say(&format!(
+        say!(
             "Nothing says yet which world the deployment of profile {name} is ({}); it is asked this once.",
             target.url.host()
-        ));
+        );
         target.environment = Some(access.ask_environment(name)?);
     }
     let target = as_operator(target).await?;
@@ -217,14 +214,14 @@ async fn as_operator(target: RemoteTarget) -> anyhow::Result<RemoteTarget> {
         return answer;
     }
     let host = target.url.host();
-    say(&format!("asking {host} what this key may do"));
+    say!("asking {host} what this key may do");
     match timeout(ASKED_FOR, asked).await {
         Ok(answer) => answer,
         Err(_) => {
-            say(&format!(
+            say!(
                 "{host} does not say whether the key is an operator's: opened with what the interface has; opened \
                     again, it is asked again"
-            ));
+            );
             Ok(target)
         }
     }
@@ -465,7 +462,7 @@ fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> 
         Some(directory) => directory.join("keymap.toml"),
         None => return Ok(Keymap::default()),
     };
-    let wrong = |what: String| Misused(format!("the keys in {}{what}", file.display()));
+    let wrong = |what: String| misused!("the keys in {}{what}", file.display());
     match std::fs::read_to_string(&file) {
         Ok(text) => Keymap::default()
             .with_user_file(without_mark(&text))
@@ -491,15 +488,15 @@ pub(super) fn require_terminal() -> Result<(), Misused> {
         return Err(no_terminal());
     }
     if std::env::var_os("TERM").is_some_and(|name| name == "dumb") {
-        return Err(Misused(format!(
+        refuse!(
             "the console needs a terminal that can place its cursor, and TERM=dumb says that this one cannot; {INSTEAD}"
-        )));
+        );
     }
     Ok(())
 }
 
 fn no_terminal() -> Misused {
-    Misused(format!("the console needs a terminal; {INSTEAD}"))
+    misused!("the console needs a terminal; {INSTEAD}")
 }
 
 #[cfg(test)]

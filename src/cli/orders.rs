@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::args::{OrderImportArgs, OrdersCommand};
 use super::context::Context;
-use super::failure::{Misused, SaidAlready, say};
+use super::failure::SaidAlready;
 use super::import::{ColumnNames, Input, Rejects, open, print, progress, same_file};
 use super::local::Local;
 use super::output::ListColumns;
@@ -49,17 +49,15 @@ async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Opti
 fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) -> anyhow::Result<()> {
     let Input { reader, again, size } = open(&args.file, "a CSV of orders")?;
     if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
-        return Err(
-            Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into()
-        );
+        refuse!("--rejects {}: is the file that is read: name another one", rejects.display());
     }
-    let unusable = |why: OrderFileError| anyhow::Error::from(Misused(format!("{}: {why}", args.file.display())));
+    let unusable = |why: OrderFileError| anyhow::Error::from(misused!("{}: {why}", args.file.display()));
     let directory = args.desk.remote().desk(context, variable)?;
     let desk = Desk::open(directory)?.with_orders_of(owner);
     let mut rejects = Rejects::new(args.rejects.as_deref().filter(|_| !args.dry_run))?;
     let mut total = IngestReport::default();
     let Some(mut importer) = OrderImporter::open(reader, again).map_err(unusable)? else {
-        say(&format!("{} is empty: nothing to import", args.file.display()));
+        say!("{} is empty: nothing to import", args.file.display());
         print(context.output, &total, 0)?;
         return Ok(());
     };
@@ -94,12 +92,12 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
     older += take_in(orders, &mut batch, &mut total)?;
     bar.finish_and_clear();
     if older > 0 {
-        say(&format!("{older} came with a state of before the one that is known (by state_at), which stays"));
+        say!("{older} came with a state of before the one that is known (by state_at), which stays");
     }
     say_states(&importer);
     let rejected = rejects.finish()?;
     if rejected + total.created + total.updated + total.unchanged == 0 {
-        say(&format!("{} holds no orders", args.file.display()));
+        say!("{} holds no orders", args.file.display());
     }
     print(context.output, &total, rejected)?;
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
@@ -110,24 +108,24 @@ fn say_layout(importer: &OrderImporter) {
     if let Some(preset) = importer.preset() {
         let missed = preset.missed(importer.headers());
         let missed = if missed.is_empty() { String::new() } else { format!("; not there: {}", missed.join(", ")) };
-        say(&format!("read as {}{missed}", preset.title));
+        say!("read as {}{missed}", preset.title);
     }
     if importer.is_without_amounts() {
-        say("amounts are left out: no column is their currency; --map currency=Header names it");
+        say!("amounts are left out: no column is their currency; --map currency=Header names it");
     }
     let ignored: Vec<String> = importer.ignored().map(|header| format!("{header:?}")).collect();
     if !ignored.is_empty() {
-        say(&format!("ignored columns: {}", ignored.join(", ")));
+        say!("ignored columns: {}", ignored.join(", "));
     }
 }
 
 /// Says what of the status columns of a file was not taken over.
 fn say_states(importer: &OrderImporter) {
     for word in importer.unknown_states() {
-        say(&format!("warning: nobody knows the status {word:?}; such orders come in without a state"));
+        say!("warning: nobody knows the status {word:?}; such orders come in without a state");
     }
     if importer.skipped() > 0 {
-        say(&format!("{} rows left out: no payment was made by their status", importer.skipped()));
+        say!("{} rows left out: no payment was made by their status", importer.skipped());
     }
 }
 

@@ -10,11 +10,10 @@ use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
 use super::Cli;
 use super::args::{CompletionsArgs, Everywhere, HelpArgs, ManArgs};
-use super::failure::Misused;
 use super::output::{Output, print_line};
 use super::topics::{TOPICS, Topic, topic};
 
@@ -91,7 +90,7 @@ fn help_of(words: &[String]) -> anyhow::Result<String> {
     for word in words {
         let Some(below) = command.find_subcommand_mut(word) else {
             let topics = TOPICS.iter().map(|topic| topic.name).collect::<Vec<_>>().join(", ");
-            bail!(Misused(format!("there is no page and no command {:?}; pages: {topics}", words.join(" "))));
+            refuse!("there is no page and no command {:?}; pages: {topics}", words.join(" "));
         };
         command = below;
     }

@@ -3,7 +3,7 @@
 use anyhow::bail;
 
 use super::ask;
-use super::failure::{Misused, NotFound, say};
+use super::failure::{Misused, NotFound};
 use crate::desk::profiles::LOCAL;
 use crate::desk::{DeskError, Profile, ProfileName, Profiles, SecretError, SecretKind, SecretStorage, Secrets};
 use crate::domain::{Environment, Secret};
@@ -46,7 +46,7 @@ impl ProfileAccess {
         if name == LOCAL {
             return Ok(None);
         }
-        let name: ProfileName = name.parse().map_err(|error| Misused(format!("the profile {name:?}: {error}")))?;
+        let name: ProfileName = name.parse().map_err(|error| misused!("the profile {name:?}: {error}"))?;
         match self.profiles.list().map_err(unusable)?.all.remove(&name) {
             Some(profile) => Ok(Some(NamedProfile { name, profile })),
             None => Err(self.unknown(&name)),
@@ -62,12 +62,12 @@ impl ProfileAccess {
         let Some(name) = list.current else { return Ok(None) };
         match list.all.remove(&name) {
             Some(profile) => Ok(Some(NamedProfile { name, profile })),
-            None => bail!(Misused(format!(
+            None => refuse!(
                 "the current profile in {} is {name}, and there is none of that name: `avert profiles use NAME` names \
                     another, `avert \
                  profiles use local` none",
                 self.profiles.path().display()
-            ))),
+            ),
         }
     }
 
@@ -84,10 +84,8 @@ impl ProfileAccess {
             None => self.current()?,
         };
         found.ok_or_else(|| match name {
-            Some(_) => Misused(format!("{LOCAL} is this machine's own desk and no profile")).into(),
-            None => {
-                Misused("no profile is the current one: name one, `avert profiles list` shows them".to_owned()).into()
-            }
+            Some(_) => misused!("{LOCAL} is this machine's own desk and no profile").into(),
+            None => misused!("no profile is the current one: name one, `avert profiles list` shows them").into(),
         })
     }
 
@@ -127,10 +125,10 @@ impl ProfileAccess {
             );
             return Err(ServiceError::NotAuthorized(words).into());
         }
-        say(&format!(
+        say!(
             "The credential of profile {name}: {why}. What is typed now is for this once; `avert login {name}` keeps \
                 it."
-        ));
+        );
         let asked = if profile.client_id.is_some() { "Client secret (not shown): " } else { "API key (not shown): " };
         Ok((ask::secret(asked)?, None))
     }
@@ -157,12 +155,12 @@ impl ProfileAccess {
     /// Removes a credential that an earlier profile of this name left behind: it would go to this one's address.
     pub(super) fn forget_earlier(&self, name: &ProfileName, kind: SecretKind) -> anyhow::Result<()> {
         match self.secrets.remove(name, kind) {
-            Ok(true) => say(&format!("a credential that an earlier profile {name} had left behind was removed")),
+            Ok(true) => say!("a credential that an earlier profile {name} had left behind was removed"),
             Ok(false) => {}
             Err(SecretError::Keyring(why)) => {
-                say(&format!(
+                say!(
                     "warning: whether the keyring holds a credential of an earlier profile {name} is not known: {why}"
-                ));
+                );
             }
             Err(SecretError::File(error)) => return Err(unusable(error)),
         }
@@ -207,7 +205,7 @@ impl ProfileAccess {
         };
         let file = self.secrets.path().display();
         if asks {
-            say(&format!("  {why}"));
+            say!("  {why}");
             if ask::yes(&format!("Keep it as plain text in {file}, which only you can read?"), false)? {
                 return self.keep(name, kind, secret, true, false);
             }

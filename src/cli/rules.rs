@@ -35,7 +35,7 @@ pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Resu
         }
         RulesCommand::Rehearse(args) => {
             if rules.is_empty() {
-                say(&format!("there is no rule in {place}"));
+                say!("there is no rule in {place}");
             }
             rehearse(&context, &args, &rules).await
         }

@@ -5,7 +5,6 @@ use serde_json::json;
 
 use super::args::{RemoteArgs, SalesCommand};
 use super::context::Context;
-use super::failure::Misused;
 use super::output::{ListColumns, Report};
 use super::profile_access::unusable;
 use super::target::variable;
@@ -19,11 +18,7 @@ pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()
         SalesCommand::Set(args) => {
             let now = SystemClock.now();
             if args.month > SalesMonth::of(now) {
-                return Err(Misused(format!(
-                    "{} is still to come: sales are entered for this month or one before",
-                    args.month
-                ))
-                .into());
+                refuse!("{} is still to come: sales are entered for this month or one before", args.month);
             }
             let entered =
                 SalesCount { month: args.month, scheme: args.network.into(), count: args.count, entered_at: now };

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use serde_json::json;
 
 use super::args::{RotateCommand, SecretsCommand};
 use super::context::Context;
 use super::database::{key_file_of, shared_key_file};
-use super::failure::Misused;
 use super::local::Local;
 use super::output::Report;
 use crate::domain::database::DatabaseLocation;
@@ -40,11 +39,11 @@ fn in_use(context: &Context, new_key_file: Option<&Path>) -> anyhow::Result<Path
         DatabaseLocation::Postgres(_) => {
             let file = shared_key_file(&context.settings)?;
             if new_key_file.is_none() {
-                bail!(Misused(format!(
+                refuse!(
                     "a database on a server needs --new-key-file KEYFILE: every machine has to have the new key, best \
                         as {}.new beforehand",
                     file.display()
-                )));
+                );
             }
             Ok(file.to_owned())
         }

@@ -3,13 +3,13 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use tokio::net::TcpListener;
 
 use super::args::ServeArgs;
 use super::context::Context;
 use super::database::{self, OpenedBy};
-use super::failure::{Misused, Signalled};
+use super::failure::Signalled;
 use super::local::Local;
 use super::networks::{self, Known};
 use super::open_files;
@@ -30,11 +30,11 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     let listen = args.listen.unwrap_or(context.settings.serve.listen).0;
     let loopback = listen.ip().is_loopback();
     if !loopback && !args.insecure_http {
-        bail!(Misused(format!(
+        refuse!(
             "{listen} can be reached from other machines, and over plain HTTP others can read keys and alerts on the \
                 way: \
              answer at a loopback address behind a TLS proxy, or say --insecure-http"
-        )));
+        );
     }
     if let Some(database) = &args.database {
         context.home = context.home.with_database(database::of_flag("--database", database)?);
@@ -67,8 +67,8 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         ..defaults
     };
     // Said before anything is promised: the routes are made once to see whether the names are names.
-    let _checked = api::router(local.engine.clone(), address, &options)
-        .map_err(|error| Misused(format!("--allow-host: {error}")))?;
+    let _checked =
+        api::router(local.engine.clone(), address, &options).map_err(|error| misused!("--allow-host: {error}"))?;
     let running = local.start(DRAIN)?;
     let options = ApiOptions { dispatcher: Some(running.dispatcher()), ..options };
     if let Some(metrics) = metrics {

@@ -99,10 +99,10 @@ impl RemoteArgs {
             Meant::ThisMachine => {
                 let local = Self { dialect: None, profile: None, ..self.clone() };
                 return match local.first_given() {
-                    Some(flag) => Err(Misused(format!(
+                    Some(flag) => Err(misused!(
                         "{flag} goes with --url (or {URL}) or a profile: without them this machine's own alerts are \
                             meant"
-                    ))
+                    )
                     .into()),
                     None => Ok(None),
                 };
@@ -170,7 +170,7 @@ impl RemoteArgs {
             Meant::Profile(named) => (Some(named.name), named.profile.url),
         };
         // Nothing is sent there.
-        let url = BaseUrl::parse(&url, PlainHttp::Allowed).map_err(|error| Misused(format!("the base URL {error}")))?;
+        let url = BaseUrl::parse(&url, PlainHttp::Allowed).map_err(|error| misused!("the base URL {error}"))?;
         Ok(context.desk_of_deployment(name.as_ref(), &url))
     }
 
@@ -200,15 +200,13 @@ impl RemoteArgs {
         let by_variable = || lookup(PROFILE).filter(|_| self.profile.is_none());
         let named = match (&self.profile, &self.url) {
             (Some(_), Some(_)) => {
-                return Err(Misused("--profile and --url name a deployment each: say one of them".to_owned()).into());
+                refuse!("--profile and --url name a deployment each: say one of them");
             }
             (Some(name), None) => Some(name.clone()),
             (None, url) => match by_variable() {
                 Some(_) if url.is_some() || lookup(URL).is_some() => {
                     let other = if url.is_some() { "--url" } else { URL };
-                    return Err(
-                        Misused(format!("{PROFILE} and {other} name a deployment each: say one of them")).into()
-                    );
+                    refuse!("{PROFILE} and {other} name a deployment each: say one of them");
                 }
                 named => named,
             },
@@ -216,7 +214,7 @@ impl RemoteArgs {
         let found = match (named, self.url.clone().or_else(|| lookup(URL))) {
             (Some(name), _) => match access {
                 Some(access) => access.named(&name)?,
-                None => return Err(Misused(format!("there is no home directory, and so no profile {name}")).into()),
+                None => refuse!("there is no home directory, and so no profile {name}"),
             },
             (None, Some(url)) => return Ok(Meant::Address(url)),
             (None, None) => access.map_or(Ok(None), ProfileAccess::current)?,
@@ -248,14 +246,12 @@ impl RemoteArgs {
             (Some(key), None, _) => Ok(Some(AccessCredential::ApiKey(Secret::new(key.trim())))),
             (None, Some(id), Some(secret)) => Ok(Some(access_credential(Some(id), Secret::new(secret.trim())))),
             (Some(_), Some(_), _) => {
-                Err(Misused(format!("{API_KEY} and {CLIENT_ID} are both set: name one credential by a flag")).into())
+                Err(misused!("{API_KEY} and {CLIENT_ID} are both set: name one credential by a flag").into())
             }
             (None, Some(_), None) => {
-                Err(Misused(format!("the client secret is missing: --client-secret-file or {CLIENT_SECRET}")).into())
+                Err(misused!("the client secret is missing: --client-secret-file or {CLIENT_SECRET}").into())
             }
-            (None, None, Some(_)) => {
-                Err(Misused(format!("the client id is missing: --client-id or {CLIENT_ID}")).into())
-            }
+            (None, None, Some(_)) => Err(misused!("the client id is missing: --client-id or {CLIENT_ID}").into()),
             (None, None, None) => Ok(None),
         }
     }
@@ -283,7 +279,7 @@ impl RemoteTarget {
         };
         Ok(Self {
             profile: name,
-            url: BaseUrl::parse(url, plain_http).map_err(|error| Misused(format!("the base URL {error}")))?,
+            url: BaseUrl::parse(url, plain_http).map_err(|error| misused!("the base URL {error}"))?,
             dialect: profile.dialect.unwrap_or(by_credential),
             environment: profile.environment,
             read_only: profile.read_only,
@@ -379,7 +375,7 @@ impl RemoteTarget {
         let (_, deployment) = self.connect(Arc::new(SystemClock))?;
         match deployment.credentials {
             Some(credentials) => Ok(credentials.credentials().await?.organization),
-            None => Err(Misused("there is no operator's key to try".to_owned()).into()),
+            None => Err(misused!("there is no operator's key to try").into()),
         }
     }
 
@@ -421,7 +417,7 @@ pub(super) fn check_world(said: Option<Environment>, told: Option<Environment>) 
     match (said, told) {
         (Some(said), Some(told)) if said != told => {
             let (said, told) = (said.as_str(), told.as_str());
-            Err(Misused(format!("the environment is said to be {said}, and the prefix of the credential says {told}")))
+            Err(misused!("the environment is said to be {said}, and the prefix of the credential says {told}"))
         }
         _ => Ok(()),
     }
@@ -434,10 +430,10 @@ pub(super) fn names_credential(profile: &Profile, lookup: &impl Fn(&str) -> Opti
 }
 
 fn no_credential() -> anyhow::Error {
-    Misused(format!(
+    misused!(
         "the deployment needs a credential: --api-key-file or {API_KEY}, or --client-id and --client-secret-file (or \
             {CLIENT_ID} and {CLIENT_SECRET})"
-    ))
+    )
     .into()
 }
 
@@ -447,8 +443,7 @@ pub(super) fn variable(name: &str) -> Option<String> {
 }
 
 fn dialect(text: &str) -> Result<DialectName, Misused> {
-    DialectName::from_str(text, true)
-        .map_err(|_| Misused(format!("{DIALECT}: {text:?} is not allowed: one of current, older")))
+    DialectName::from_str(text, true).map_err(|_| misused!("{DIALECT}: {text:?} is not allowed: one of current, older"))
 }
 
 #[cfg(test)]

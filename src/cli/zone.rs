@@ -16,7 +16,7 @@ pub(super) fn check(zone: Option<&str>) -> Result<(), Misused> {
     let zone = zone.unwrap_or_default();
     match fs::metadata(Path::new(ZONES).join(zone.strip_prefix(':').unwrap_or(zone))) {
         Ok(found) if !found.is_dir() && (!found.is_file() || found.len() > LARGEST) => {
-            Err(Misused(format!("TZ: {zone:?} is no time zone: a name such as Europe/Berlin is allowed")))
+            Err(misused!("TZ: {zone:?} is no time zone: a name such as Europe/Berlin is allowed"))
         }
         // What is not there stands for a rule such as CET-1, or for nothing: then times are in UTC.
         Ok(_) | Err(_) => Ok(()),

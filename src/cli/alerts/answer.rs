@@ -23,7 +23,7 @@ pub(super) fn query(
 ) -> Result<AlertQuery, Misused> {
     let (typed, conditions) = text.map_or_else(|| Ok(Default::default()), |text| typed(text, vocabulary))?;
     if let Some((name, _)) = flags.iter().find(|(name, _)| typed.iter().any(|(known, _)| known == name)) {
-        return Err(Misused(format!("{} and the query both say it: one of them is allowed", flag_of(name))));
+        refuse!("{} and the query both say it: one of them is allowed", flag_of(name));
     }
     let raw = Serializer::new(String::new()).extend_pairs(typed).extend_pairs(flags).finish();
     let mut query = wire::query::read(&raw, dialect)
@@ -35,7 +35,7 @@ pub(super) fn query(
 /// The parameters that a text as the console takes it stands for, and what no parameter says. An order that it does not
 /// name is the interface's own.
 fn typed(text: &str, vocabulary: Vocabulary) -> Result<(Vec<(String, String)>, LocalConditions), Misused> {
-    let (mut filter, sort) = parse_as_said(text, vocabulary).map_err(|error| Misused(format!("the query: {error}")))?;
+    let (mut filter, sort) = parse_as_said(text, vocabulary).map_err(|error| misused!("the query: {error}"))?;
     let conditions = std::mem::take(&mut filter.conditions);
     let query = AlertQuery { filter, sort: sort.unwrap_or_default(), ..AlertQuery::default() };
     let written = wire::query::write(&query, COMPANY_PARAMETER).map_err(|error| Misused(in_words(&error)))?;

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::super::args::{AlertExportArgs, Format};
 use super::super::context::Context;
-use super::super::failure::{Misused, say};
+use super::super::failure::say;
 use super::super::source::AlertAccess;
 use super::answer;
 use super::export_part::{ExportPart, is_whole};
@@ -27,11 +27,11 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
         Some(Format::Json) => RecordFormat::Json,
         Some(Format::Csv) => RecordFormat::Csv,
         Some(Format::Table) => {
-            return Err(Misused("an export is for programs: --output json, ndjson or csv".to_owned()).into());
+            refuse!("an export is for programs: --output json, ndjson or csv");
         }
     };
     if let Some(to) = args.to.as_ref().filter(|to| args.resume && is_whole(to)) {
-        say(&format!("{} is there and whole: nothing is left to go on with", to.display()));
+        say!("{} is there and whole: nothing is left to go on with", to.display());
         return Ok(());
     }
     let asked =

@@ -9,7 +9,6 @@ use anyhow::Context as _;
 use serde::Deserialize;
 use tempfile::NamedTempFile;
 
-use crate::cli::failure::Misused;
 use crate::desk::export::PageMark;
 use crate::desk::whole_list::PageWalk;
 use crate::desk::{begins_with, directory_of, open_own};
@@ -64,7 +63,7 @@ impl ExportPart {
     /// of something else is not gone on with.
     pub(super) fn open(target: &Path, resume: bool, about: &str) -> anyhow::Result<(Self, PageWalk)> {
         let path = part_of(target);
-        let wrong = |file: &Path, what: &str| Misused(format!("{}: {what}", file.display()));
+        let wrong = |file: &Path, what: &str| misused!("{}: {what}", file.display());
         if target.exists() {
             return Err(wrong(target, "is there already: name another file, or remove it").into());
         }
@@ -104,7 +103,7 @@ impl ExportPart {
 
     /// What of it can be gone on with.
     fn read(&mut self, about: &str) -> anyhow::Result<PartRead> {
-        let wrong = |what: &str| Misused(format!("{}: {what}", self.path.display()));
+        let wrong = |what: &str| misused!("{}: {what}", self.path.display());
         let (mut whole, mut met, mut mark, mut line) = (0, Vec::new(), None, Vec::new());
         let mut reader = BufReader::new(self.file.get_ref());
         // What a death cut short is no line.

@@ -42,7 +42,7 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
                     .await?;
             found.limits.iter().for_each(|limit| say(limit));
             if let Some(on_order) = &found.on_order {
-                say(&format!("alerts that the shop's order {} matches: {}", on_order.order_id, on_order.alerts.len()));
+                say!("alerts that the shop's order {} matches: {}", on_order.order_id, on_order.alerts.len());
             }
             finding(&found.alerts, args.size, source.now())?
         }

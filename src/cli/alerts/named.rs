@@ -18,9 +18,7 @@ const MOST_LISTED: usize = 20;
 /// Refuses what cannot be a name, before anything is opened for it.
 pub(super) fn require(name: &str) -> Result<(), Misused> {
     if name.trim().is_empty() {
-        return Err(Misused(
-            "an alert's id is needed: its own (a UUID) or the one that its network gave it".to_owned(),
-        ));
+        refuse!("an alert's id is needed: its own (a UUID) or the one that its network gave it");
     }
     Ok(())
 }
@@ -66,9 +64,7 @@ pub(super) async fn find(source: &AlertAccess, name: &str, provider: Option<&str
             };
             let lines: String = found.iter().take(MOST_LISTED).map(line).collect();
             let name = printable(name);
-            bail!(Misused(format!(
-                "{count} alerts have the network id {name:?}: say --provider NAME, or an alert's own id{lines}"
-            )))
+            refuse!("{count} alerts have the network id {name:?}: say --provider NAME, or an alert's own id{lines}")
         }
     }
 }
@@ -98,10 +94,10 @@ async fn bearing(source: &AlertAccess, name: &str, provider: Option<&Provider>) 
         }
         if query.page.page == MOST_PAGES {
             let name = printable(name);
-            bail!(Misused(format!(
+            refuse!(
                 "{} alerts hold {name:?}: name the alert by its own id, which `avert alerts list` tells",
                 page.total
-            )));
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 
 use super::super::args::AlertResolveArgs;
 use super::super::context::Context;
-use super::super::failure::{Misused, SaidAlready, Signalled, say};
+use super::super::failure::{Misused, SaidAlready, Signalled};
 use super::super::output::printable;
 use super::super::signals::Signals;
 use super::super::source::AlertAccess;
@@ -49,7 +49,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         decision.unlooked = unlooked;
     }
     if args.yes {
-        warnings.iter().for_each(|line| say(&format!("warning: {line}")));
+        warnings.iter().for_each(|line| say!("warning: {line}"));
     } else {
         confirm(question(&alert, &decision.resolution, &warnings, source.environment)).await?;
     }
@@ -63,13 +63,13 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         landed = journal.send(decision, &source) => landed?,
         signal = signals.next() => {
             journal.became(key, DecisionFate::Unknown(format!("{signal} ended the command before its answer came")));
-            say(&format!("the decision may have left, and its answer was not waited for: `avert alerts show {id}` \
-                tells what became of it"));
+            say!("the decision may have left, and its answer was not waited for: `avert alerts show {id}` \
+                tells what became of it");
             return Err(Signalled(signal).into());
         }
     };
     if matches!(landed, Landing::AsDecided(_)) {
-        say(&format!("the alert is {}", as_decided()));
+        say!("the alert is {}", as_decided());
     }
     let answer = answered(&landed, source.now())?;
     source.close();
@@ -81,7 +81,7 @@ fn resolution(args: &AlertResolveArgs, dialect: Dialect, disputed: Option<&Money
     let refunded = args.refunded.as_deref().unwrap_or_default();
     let parts = parts(refunded, args.resolution.as_deref(), args.amount_stopped.as_deref(), args.comments.as_deref());
     if dialect == Dialect::Current && parts.amount_stopped.is_some() {
-        return Err(Misused("--amount-stopped is for the older dialect (--dialect older)".to_owned()));
+        refuse!("--amount-stopped is for the older dialect (--dialect older)");
     }
     Resolution::from_parts(parts, dialect, disputed)
         .map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
@@ -242,7 +242,7 @@ fn question(alert: &Alert, resolution: &Resolution, warnings: &[String], environ
 /// Asks at the terminal; without one, or with another answer than yes, nothing is done.
 pub(in crate::cli) async fn confirm(question: String) -> anyhow::Result<()> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Misused("a decision is final: say --yes to make it without being asked".to_owned()).into());
+        refuse!("a decision is final: say --yes to make it without being asked");
     }
     let answer = tokio::task::spawn_blocking(move || {
         let mut answer = String::new();
@@ -255,7 +255,7 @@ pub(in crate::cli) async fn confirm(question: String) -> anyhow::Result<()> {
     if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
-    say("nothing was done");
+    say!("nothing was done");
     Err(SaidAlready.into())
 }
 

@@ -3,7 +3,6 @@
 
 use std::cell::Cell;
 
-use crate::cli::failure::say;
 use crate::cli::source::AlertAccess;
 use crate::desk::indeterminate::{self, Landing, fate_by_error};
 use crate::desk::journal_steps::new_command_key;
@@ -88,10 +87,10 @@ impl CommandJournal {
 
     fn tell(&self, error: &DeskError) {
         if !self.is_told.replace(true) {
-            say(&format!(
+            say!(
                 "warning: {error}. Answers are sent all the same; consoles of this desk do not know of what is \
                     missing there"
-            ));
+            );
         }
     }
 }

@@ -131,8 +131,8 @@ impl OrganizationArgs {
     pub(crate) fn refuse_elsewhere(&self) -> Result<(), Misused> {
         match self.organization {
             None => Ok(()),
-            Some(_) => Err(Misused(
-                "--organization is for this machine's own alerts: a credential is tied to its organization".to_owned(),
+            Some(_) => Err(misused!(
+                "--organization is for this machine's own alerts: a credential is tied to its organization"
             )),
         }
     }

@@ -24,7 +24,7 @@ use super::alerts::alert_records;
 use super::args::DemoArgs;
 use super::context::Context;
 use super::database::OpenedBy;
-use super::failure::{Misused, Signalled, say};
+use super::failure::Signalled;
 use super::home::Home;
 use super::listener::ConsoleListener;
 use super::local::{Local, Running};
@@ -60,9 +60,7 @@ const OTHER_ORGANIZATIONS: [&str; 2] = ["Harbour Records", "Northwind Outdoor"];
 pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> {
     require_terminal()?;
     if let Some(listen) = args.listen.filter(|listen| !listen.0.ip().is_loopback()) {
-        anyhow::bail!(Misused(format!(
-            "{listen} can be reached from other machines: a demo answers at a loopback address only"
-        )));
+        refuse!("{listen} can be reached from other machines: a demo answers at a loopback address only");
     }
     let rules = RulesText::of(&context)
         .or_else(RULES)
@@ -152,10 +150,10 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         let address = listener.local_addr().context("the listener has no address")?;
         let created = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await?;
         tokio::spawn(api::serve(listener, local.engine.clone(), ApiOptions::default(), running.cancel.clone()));
-        say(&format!(
+        say!(
             "the demo also answers at http://{address}/api/v1/alerts with the header\n\n  X-API-KEY: {}\n",
             created.secret.reveal()
-        ));
+        );
         pause().await?;
     }
     // A report outlives the demo that it tells of.
@@ -286,7 +284,7 @@ fn keep_order(desk: &Path, order: MerchantOrder) -> Result<(), DeskError> {
 
 /// Gives time to read what was said: until a line is entered, or for a while.
 async fn pause() -> anyhow::Result<()> {
-    say(&format!("the console opens in {} s, with Enter at once", TIME_TO_READ.as_secs()));
+    say!("the console opens in {} s, with Enter at once", TIME_TO_READ.as_secs());
     tokio::task::spawn_blocking(|| TerminalInput::open()?.next(TIME_TO_READ))
         .await
         .context("waiting failed")?

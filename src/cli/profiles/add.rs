@@ -3,7 +3,7 @@
 use super::super::args::ProfileAddArgs;
 use super::super::ask;
 use super::super::credential_file::credential_in;
-use super::super::failure::{Misused, SaidAlready, say};
+use super::super::failure::{Misused, SaidAlready};
 use super::super::output::Report;
 use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
 use super::super::target::{RemoteTarget, check_world, told};
@@ -33,7 +33,7 @@ pub(super) async fn run(access: &ProfileAccess, args: ProfileAddArgs) -> anyhow:
         None if ask::is_possible() => return Ok(step_by_step(access, &args).await?.1),
         None => {
             let missing = if args.name.is_none() { "NAME and --url URL are" } else { "--url URL is" };
-            return Err(Misused(format!("{missing} needed: without a terminal nothing is asked")).into());
+            refuse!("{missing} needed: without a terminal nothing is asked");
         }
     };
     keep(access, draft)
@@ -123,7 +123,7 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
     let environment = match (args.environment, told) {
         (Some(said), _) => said.into(),
         (None, Some(told)) => {
-            say(&format!("  its prefix says: {}", told.as_str()));
+            say!("  its prefix says: {}", told.as_str());
             told
         }
         (None, None) => ask::environment()?,
@@ -142,16 +142,16 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
     let profile =
         Profile { environment: Some(environment), client_id, url: url.to_string(), dialect, read_only, ..flags(args)? };
     let named = NamedProfile { name, profile };
-    say(&format!("  trying it at {}", url.host()));
+    say!("  trying it at {}", url.host());
     loop {
         let error = match RemoteTarget::of_profile(&named, credential.clone())?.try_out().await {
             Ok(total) => {
-                say(&format!("  it works: {total} alerts"));
+                say!("  it works: {total} alerts");
                 break;
             }
             Err(error) => error,
         };
-        say(&format!("  {error}"));
+        say!("  {error}");
         let refused = matches!(error.downcast_ref(), Some(ServiceError::NotAuthorized(_)));
         if refused && ask::yes("Type it again?", true)? {
             credential = ask::secret(question)?;
@@ -159,7 +159,7 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
             continue;
         }
         if !ask::yes("Keep the profile all the same?", false)? {
-            say("nothing was kept");
+            say!("nothing was kept");
             return Err(SaidAlready.into());
         }
         break;

@@ -66,7 +66,7 @@ fn remove(context: &Context, access: &ProfileAccess, name: &str) -> anyhow::Resu
     let credential = if kept { " and its credential" } else { "" };
     let desk = context.desks_of_profile(&name);
     if desk.exists() {
-        say(&format!("its journal, drafts and views stay in {}", desk.display()));
+        say!("its journal, drafts and views stay in {}", desk.display());
     }
     Ok(Report::one(
         serde_json::json!({ "name": name.as_str(), "credential": kept }),

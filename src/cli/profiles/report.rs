@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::super::failure::say;
 use super::super::output::{ListColumns, Report};
 use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
 use super::super::target::{OPERATOR_KEY, names_credential};
@@ -32,7 +31,7 @@ pub(super) fn list(access: &ProfileAccess, lookup: impl Fn(&str) -> Option<Strin
         rows.push(Listed { name, profile, current: list.current.as_ref() == Some(name), credential });
     }
     if let Some(why) = &storage.silent {
-        say(&format!("whether the keyring holds credentials is not known: {why}"));
+        say!("whether the keyring holds credentials is not known: {why}");
     }
     let shown = |listed: &Listed| match listed.credential {
         NONE if storage.silent.is_some() => "not known".to_owned(),
@@ -78,7 +77,7 @@ pub(super) fn one(
     let by_variable = lookup(OPERATOR_KEY).is_some_and(|key| !key.is_empty());
     let operator_key = word(storage.of_kind(name, SecretKind::Operator, by_variable).map_err(unusable)?);
     if let Some(why) = &storage.silent {
-        say(&format!("whether the keyring holds a credential is not known: {why}"));
+        say!("whether the keyring holds a credential is not known: {why}");
     }
     let mut record = record(name, profile, current, credential);
     record["operatorKey"] = operator_key.into();

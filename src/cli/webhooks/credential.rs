@@ -3,11 +3,11 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
 use crate::cli::args::CredentialArgs;
 use crate::cli::credential_file::{LARGEST_FILE, read_credential};
-use crate::cli::failure::{Misused, say};
+use crate::cli::failure::Misused;
 use crate::domain::{CaCertificates, EndpointAuth, Secret, without_mark};
 use crate::outbound::tls;
 
@@ -23,7 +23,7 @@ pub(super) fn credential(
 ) -> anyhow::Result<EndpointAuth> {
     let needs =
         "an endpoint needs a credential that it knows avert by: one of --basic, --basic-file, --header, --header-file";
-    Ok(given(args, lookup)?.ok_or_else(|| Misused(format!("{needs}, {BASIC_VARIABLE}, {HEADER_VARIABLE}")))?)
+    Ok(given(args, lookup)?.ok_or_else(|| misused!("{needs}, {BASIC_VARIABLE}, {HEADER_VARIABLE}"))?)
 }
 
 /// The same; nothing where none is given.
@@ -52,16 +52,14 @@ pub(super) fn given(
         (None, Some(text)) => from_header(&text, HEADER_VARIABLE).map(Some),
         (None, None) => Ok(None),
         (Some(_), Some(_)) => {
-            bail!(Misused(format!("{BASIC_VARIABLE} and {HEADER_VARIABLE} are both set: there is one credential")))
+            refuse!("{BASIC_VARIABLE} and {HEADER_VARIABLE} are both set: there is one credential")
         }
     }
 }
 
 /// Others on this machine can see the arguments of a process.
 fn warn_of_the_flag(flag: &str) {
-    say(&format!(
-        "warning: others on this machine can read what stands behind {flag}; {flag}-file FILE reads it from a file"
-    ));
+    say!("warning: others on this machine can read what stands behind {flag}; {flag}-file FILE reads it from a file");
 }
 
 /// The header of a file, `Name: value`.
@@ -71,13 +69,13 @@ pub(super) fn header_of(file: &Path, flag: &str) -> anyhow::Result<EndpointAuth>
 
 fn from_basic(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
     let (username, password) =
-        text.split_once(':').ok_or_else(|| Misused(format!("{place}: USER:PASS is needed, there is no colon")))?;
+        text.split_once(':').ok_or_else(|| misused!("{place}: USER:PASS is needed, there is no colon"))?;
     Ok(EndpointAuth::Basic { username: username.to_owned(), password: Secret::new(password) })
 }
 
 fn from_header(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
     let (name, value) =
-        text.split_once(':').ok_or_else(|| Misused(format!("{place}: 'Name: value' is needed, there is no colon")))?;
+        text.split_once(':').ok_or_else(|| misused!("{place}: 'Name: value' is needed, there is no colon"))?;
     Ok(EndpointAuth::Header { name: name.trim().to_owned(), value: Secret::new(value.trim()) })
 }
 

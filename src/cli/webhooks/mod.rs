@@ -16,7 +16,7 @@ use super::args::{
     WhichEvent,
 };
 use super::context::Context;
-use super::failure::{Misused, SaidAlready, say};
+use super::failure::SaidAlready;
 use super::local::Local;
 use super::output::{ListColumns, Report, Rows, record};
 use super::target::variable;
@@ -95,7 +95,7 @@ async fn redeliver(context: &Context, args: &WebhookRedeliverArgs) -> anyhow::Re
             let said = format!("{again} deliveries to endpoint {endpoint} are due now");
             Ok(Report::one(record(RedeliveredJson { redelivered: again }), said))
         }
-        (None, None) => bail!(Misused("a delivery's id is needed, or --exhausted with --endpoint".to_owned())),
+        (None, None) => refuse!("a delivery's id is needed, or --exhausted with --endpoint"),
     }
 }
 
@@ -107,17 +107,18 @@ fn plain_http(allowed: bool) -> PlainHttp {
 /// Two endpoints may have one address (two credentials, while one is changed for the other), but seldom on purpose.
 fn warn_of_a_second(all: &[Endpoint], this: &Endpoint) {
     for other in all.iter().filter(|other| other.id != this.id && other.url == this.url && other.disabled.is_none()) {
-        say(&format!(
+        say!(
             "warning: endpoint {} has the same address: every event goes there twice; avert webhooks remove {} takes \
                 one away",
-            other.id, other.id
-        ));
+            other.id,
+            other.id
+        );
     }
 }
 
 async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<Report> {
     let url = args.url.as_ref().map(|url| EndpointUrl::parse(url, plain_http(args.insecure_http)));
-    let url = url.transpose().map_err(|error| Misused(format!("url {error}")))?;
+    let url = url.transpose().map_err(|error| misused!("url {error}"))?;
     let auth = given(&args.credential, |_| None)?;
     let (secret, made) = signing(args.rotate_secret, args.secret_file.as_deref(), |_| None)?;
     let overlap = args.overlap.map_or(OVERLAP, |hours| TimeDelta::hours(hours.into()));
@@ -129,12 +130,11 @@ async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<R
     let ca_certificate = ca_file(args.ca_file.as_deref())?.or_else(|| args.no_ca_file.then(CaCertificates::default));
     let change = EndpointChange { url, auth, enabled, signing, ca_certificate };
     if change == EndpointChange::default() {
-        bail!(Misused(
+        refuse!(
             "nothing is to change: give --url, a credential, --ca-file, --no-ca-file, --rotate-secret, --secret-file, \
                 --no-secret, --enable \
              or --disable"
-                .to_owned()
-        ));
+        );
     }
     let acting = acting(context, &args.organization).await?;
     let endpoint = acting.change_endpoint(args.id, change).await?;
@@ -162,7 +162,7 @@ fn signing(
 /// The same with a signing secret that was made just now.
 fn with_secret(answer: Report, made: Option<&Secret>) -> Report {
     let Some(secret) = made else { return answer };
-    say("the signing secret is shown this once");
+    say!("the signing secret is shown this once");
     let mut record = answer.document;
     if let Some(members) = record.as_object_mut() {
         members.insert("secret".to_owned(), secret.reveal().into());

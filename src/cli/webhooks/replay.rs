@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::credential::{ca_file, given, signing_secret};
 use crate::cli::args::WebhookReplayArgs;
-use crate::cli::failure::{Misused, SaidAlready, say};
+use crate::cli::failure::SaidAlready;
 use crate::cli::output::{self, print_line};
 use crate::cli::target::variable;
 use crate::domain::time::{SystemClock, to_iso};
@@ -17,12 +17,12 @@ use crate::engine::webhooks::reposting::{Replayer, Reposter, is_taken};
 
 pub(super) async fn run(args: WebhookReplayArgs) -> anyhow::Result<()> {
     let url = EndpointUrl::parse(&args.to, PlainHttp::when(args.insecure_http, "say --insecure-http"));
-    let url = url.map_err(|error| Misused(format!("--to {error}")))?;
+    let url = url.map_err(|error| misused!("--to {error}"))?;
     let secret = signing_secret(args.secret_file.as_deref(), variable)?;
     let trusted = ca_file(args.ca_file.as_deref())?.unwrap_or_default();
     let reposter = Reposter::new(url, given(&args.credential, variable)?, trusted).map_err(|error| anyhow!(error))?;
     let replayer = Replayer::new(reposter, secret, Arc::new(SystemClock))
-        .map_err(|error| Misused(format!("the secret {}", error.message)))?;
+        .map_err(|error| misused!("the secret {}", error.message))?;
     let path = args.file.display();
     let lines = recording::read(&args.file).with_context(|| format!("{path} cannot be read"))?;
     let (mut taken, mut not_taken) = (0_u64, 0_u64);
@@ -30,7 +30,7 @@ pub(super) async fn run(args: WebhookReplayArgs) -> anyhow::Result<()> {
         let delivery = match delivery {
             Ok(delivery) => delivery,
             Err(error) => {
-                say(&format!("{path}, line {number}: {error}"));
+                say!("{path}, line {number}: {error}");
                 not_taken += 1;
                 continue;
             }
@@ -45,7 +45,7 @@ pub(super) async fn run(args: WebhookReplayArgs) -> anyhow::Result<()> {
     match (taken, not_taken) {
         (_, 0) => Ok(()),
         (taken, _) => {
-            say(&format!("{taken} of {} deliveries were taken", taken + not_taken));
+            say!("{taken} of {} deliveries were taken", taken + not_taken);
             bail!(SaidAlready)
         }
     }

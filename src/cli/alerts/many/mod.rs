@@ -97,11 +97,11 @@ fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, Res
     changed.sort_unstable();
     match changed.first() {
         None => Ok(()),
-        Some(line) => Err(Misused(format!(
+        Some(line) => Err(misused!(
             "{}: line {line} is another one than when it was tried: put it back, or give new decisions in a file of \
                 their own",
             from.display()
-        ))),
+        )),
     }
 }
 

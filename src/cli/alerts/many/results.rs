@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::failure::Misused;
 use crate::desk::{begins_with, directory_of, open_own};
 use crate::domain::Timestamp;
 
@@ -93,7 +92,7 @@ impl ResultsFile {
     /// with only where that is meant, and at the place that it was at.
     pub(super) fn open(rows: &Path, resume: bool, place: &str) -> anyhow::Result<(Self, HashMap<u64, ResultEntry>)> {
         let path = Self::path_of(rows);
-        let wrong = |what: &str| Misused(format!("{}: {what}", path.display()));
+        let wrong = |what: &str| misused!("{}: {what}", path.display());
         let mut file = open_own(&path, true, |first| begins_with(first, "{\"decisions\":"))
             .map_err(|error| wrong(&format!("cannot be written: {error}")))?;
         match file.try_lock() {

@@ -66,7 +66,7 @@ impl SaidRow {
 
 /// Reads a file of decisions.
 pub(super) fn read(file: &Path, said: Conventions) -> Result<Vec<DecisionRow>, Misused> {
-    let unusable = |what: String| Misused(format!("{}: {what}", file.display()));
+    let unusable = |what: String| misused!("{}: {what}", file.display());
     let mut bytes = Vec::new();
     let opened = File::open(file).and_then(|opened| opened.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
     opened.map_err(|error| unusable(format!("cannot be read: {error}")))?;
