@@ -45,7 +45,7 @@ fn waits(alert: &Alert, now: Timestamp) -> bool {
     alert.outcome.is_none() && left(alert, now) > Duration::zero()
 }
 
-/// Whether two alerts are on one payment.
+/// Returns whether two alerts are on one payment.
 fn is_one_payment(one: &Alert, other: &Alert) -> bool {
     one.id != other.id
         && (&one.card_bin, &one.card_last_four, one.amount, &one.currency)
@@ -61,13 +61,6 @@ pub struct DemoFeed {
     line: u64,
 }
 
-/// What became of an alert of the past.
-#[derive(Debug, Clone, Copy)]
-enum Fate {
-    Answered(Decision),
-    Lapsed,
-}
-
 impl DemoFeed {
     /// A generator that this seed determines.
     pub fn new(seed: u64) -> Self {
@@ -79,7 +72,8 @@ impl DemoFeed {
         }
     }
 
-    /// What is there when the demo opens, oldest first: a quarter of it waits for an answer, the rest is history.
+    /// Returns what is there when the demo opens, oldest first: a quarter of it waits for an answer, the rest is
+    /// history.
     pub fn backlog(&mut self, count: u32, now: Timestamp) -> Vec<AlertPatch> {
         let waiting = count.div_ceil(4);
         let mut alerts: Vec<Alert> = (waiting..count).map(|index| self.past(index, now)).collect();
@@ -171,11 +165,7 @@ impl DemoFeed {
     pub fn arrival(&mut self, now: Timestamp) -> AlertPatch {
         let delay = self.seconds(1, 40);
         let raised = now - delay;
-        let duplicate = if self.rng.random_bool(0.12) { self.duplicate(raised, |_| true) } else { None };
-        let mut alert = duplicate.unwrap_or_else(|| {
-            let kind = self.kind(|_| true);
-            self.fresh(&kind, raised)
-        });
+        let mut alert = self.any(raised, 0.12);
         if self.rng.random_bool(0.1) {
             let left = self.seconds(70, 540);
             let window = default_window(&alert.provider);
@@ -187,7 +177,16 @@ impl DemoFeed {
         self.incoming(alert)
     }
 
-    /// How long until the next arrival, at so many a minute on average; arrivals are as irregular as in life.
+    /// An alert of any kind, which is a duplicate with this probability.
+    fn any(&mut self, raised: Timestamp, duplicates: f64) -> Alert {
+        let duplicate = if self.rng.random_bool(duplicates) { self.duplicate(raised, |_| true) } else { None };
+        duplicate.unwrap_or_else(|| {
+            let kind = self.kind(|_| true);
+            self.fresh(&kind, raised)
+        })
+    }
+
+    /// Returns how long until the next arrival, at so many a minute on average; arrivals are as irregular as in life.
     pub fn gap(&mut self, per_minute: f64) -> Wait {
         let mean = 60.0 / per_minute;
         let drawn: f64 = self.rng.random();
@@ -233,16 +232,17 @@ impl DemoFeed {
     /// An alert of the last two weeks; every fourth is of the last day and has been answered since.
     fn past(&mut self, index: u32, now: Timestamp) -> Alert {
         let today = index.is_multiple_of(4);
-        let fate = if today { Fate::Answered(self.decision()) } else { self.fate() };
+        // Of the others some lapsed.
+        let decision = (today || !self.rng.random_bool(0.14)).then(|| self.decision());
         let kind = self.kind(|_| true);
         let window = default_window(&Provider::parse(&kind.provider));
-        let age = match fate {
-            Fate::Lapsed => window + self.seconds(3_600, 11 * 86_400),
-            Fate::Answered(_) if today => self.seconds(3_600, 20 * 3_600),
-            Fate::Answered(_) => self.seconds(26 * 3_600, 14 * 86_400),
+        let age = match decision {
+            None => window + self.seconds(3_600, 11 * 86_400),
+            Some(_) if today => self.seconds(3_600, 20 * 3_600),
+            Some(_) => self.seconds(26 * 3_600, 14 * 86_400),
         };
         let mut alert = self.fresh(&kind, now - age);
-        if let Fate::Answered(decision) = fate {
+        if let Some(decision) = decision {
             let latest = (window - Duration::minutes(10)).min(age - Duration::minutes(1));
             let answered = now - age + self.seconds(300, latest.num_seconds());
             self.answer(&mut alert, decision, answered);
@@ -262,28 +262,24 @@ impl DemoFeed {
         now: Timestamp,
     ) -> AlertPatch {
         let waits = index * 20 >= count * 19;
-        let fate = if self.rng.random_bool(0.21) { Fate::Lapsed } else { Fate::Answered(self.decision()) };
+        let decision = if self.rng.random_bool(0.21) { None } else { Some(self.decision()) };
         let latest = LONGEST_WINDOW + Duration::hours(1);
         let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let age =
             latest + Duration::seconds((span - latest).num_seconds() * whole(count - index) / whole(count).max(1));
         let raised = now - age;
-        let duplicate = if self.rng.random_bool(0.1) { self.duplicate(raised, |_| true) } else { None };
-        let mut alert = duplicate.unwrap_or_else(|| {
-            let kind = self.kind(|_| true);
-            self.fresh(&kind, raised)
-        });
+        let mut alert = self.any(raised, 0.1);
         let window = default_window(&alert.provider);
-        match fate {
+        match decision {
             _ if waits => {
                 let left = self.seconds(60, window.num_seconds());
                 self.set_time(&mut alert, now + left - window);
             }
-            Fate::Answered(decision) => {
+            Some(decision) => {
                 let answered = raised + self.seconds(300, window.num_seconds() - 600);
                 self.answer(&mut alert, decision, answered);
             }
-            Fate::Lapsed => {}
+            None => {}
         }
         // One of them has half of all, the next half of the rest.
         alert.company_id = companies.iter().find(|_| self.rng.random_bool(0.5)).or(companies.last()).copied();
@@ -296,10 +292,6 @@ impl DemoFeed {
             self.recent.pop_front();
         }
         self.recent.push_back(alert.clone());
-    }
-
-    fn fate(&mut self) -> Fate {
-        if self.rng.random_bool(0.14) { Fate::Lapsed } else { Fate::Answered(self.decision()) }
     }
 
     fn decision(&mut self) -> Decision {
