@@ -32,26 +32,36 @@ macro_rules! refuse {
     };
 }
 
-/// A usage error: the command line, a setting or the surroundings ask for something that cannot be; exit 2. The text
-/// says what is allowed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Misused(pub String);
+macro_rules! failures {
+    ($($(#[$about:meta])* $name:ident = $code:literal;)+) => {
+        $(
+            $(#[$about])*
+            #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+            #[error("{0}")]
+            pub struct $name(pub String);
+        )+
 
-/// Not found: exit 3.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NotFound(pub String);
+        /// The exit code of a failure that is words alone.
+        fn code_of_words(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
+            $(if cause.is::<$name>() {
+                return Some($code);
+            })+
+            None
+        }
+    };
+}
 
-/// What is there is not this avert's to work on (another program's, say), and it can do nothing about it: exit 4.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NotOurs(pub String);
-
-/// It is not known what became of something that was sent, or what was asked could not be found out: exit 6.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct InDoubt(pub String);
+failures! {
+    /// Usage error: the command line, a setting or the surroundings ask for something that cannot be. The text says
+    /// what is allowed.
+    Misused = 2;
+    /// Not found.
+    NotFound = 3;
+    /// What is there is not this avert's to work on (another program's, say), and it can do nothing about it.
+    NotOurs = 4;
+    /// It is not known what became of something that was sent, or what was asked could not be found out.
+    InDoubt = 6;
+}
 
 /// A failure that was reported already: exit 1 without another word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -132,26 +142,31 @@ pub(super) fn code(error: &anyhow::Error) -> u8 {
     error.chain().find_map(known).unwrap_or(1)
 }
 
+/// The exit code for an error of the service.
+pub(super) fn code_of_service(error: &ServiceError) -> u8 {
+    match error {
+        ServiceError::NotAuthorized(_) | ServiceError::ReadOnly => 5,
+        ServiceError::AlertNotFound(_) | ServiceError::NotFound(_) => 3,
+        ServiceError::AlreadyResolved(_)
+        | ServiceError::ResolutionInProgress
+        | ServiceError::WaitsForPerson(_)
+        | ServiceError::IdempotencyKeyReused
+        | ServiceError::Conflict(_) => 4,
+        ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => 6,
+        ServiceError::InvalidResolution(_) | ServiceError::InvalidRequest(_) => 2,
+        ServiceError::ProviderFailed(_)
+        | ServiceError::Refused(_)
+        | ServiceError::Unavailable(_)
+        | ServiceError::Unreachable(_)
+        | ServiceError::Throttled { .. }
+        | ServiceError::NotReached(_)
+        | ServiceError::NotSent(_) => 1,
+    }
+}
+
 fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     if let Some(error) = cause.downcast_ref::<ServiceError>() {
-        return Some(match error {
-            ServiceError::NotAuthorized(_) | ServiceError::ReadOnly => 5,
-            ServiceError::AlertNotFound(_) | ServiceError::NotFound(_) => 3,
-            ServiceError::AlreadyResolved(_)
-            | ServiceError::ResolutionInProgress
-            | ServiceError::WaitsForPerson(_)
-            | ServiceError::IdempotencyKeyReused
-            | ServiceError::Conflict(_) => 4,
-            ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => 6,
-            ServiceError::InvalidResolution(_) | ServiceError::InvalidRequest(_) => 2,
-            ServiceError::ProviderFailed(_)
-            | ServiceError::Refused(_)
-            | ServiceError::Unavailable(_)
-            | ServiceError::Unreachable(_)
-            | ServiceError::Throttled { .. }
-            | ServiceError::NotReached(_)
-            | ServiceError::NotSent(_) => 1,
-        });
+        return Some(code_of_service(error));
     }
     if let Some(error) = cause.downcast_ref::<StoreError>() {
         return Some(match error {
@@ -168,16 +183,10 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     if let Some(ConsoleError::Terminated { signal, .. }) = cause.downcast_ref::<ConsoleError>() {
         return Some(Signalled(signal).code());
     }
-    if cause.is::<Misused>() || cause.is::<ConfigError>() {
+    if cause.is::<ConfigError>() {
         return Some(2);
     }
-    if cause.is::<InDoubt>() {
-        return Some(6);
-    }
-    if cause.is::<NotOurs>() {
-        return Some(4);
-    }
-    cause.is::<NotFound>().then_some(3)
+    code_of_words(cause)
 }
 
 #[cfg(test)]
