@@ -3,14 +3,16 @@
 
 use std::fmt;
 
-use crate::domain::Currency;
+use super::widths::narrow;
 use crate::domain::sanitize::excerpt;
+use crate::domain::{Currency, closed_enum};
 
-/// Decimal mark of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DecimalMark {
-    Point,
-    Comma,
+closed_enum! {
+    /// Decimal mark of a column.
+    pub enum DecimalMark {
+        Point = "point",
+        Comma = "comma",
+    }
 }
 
 impl DecimalMark {

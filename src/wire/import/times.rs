@@ -5,20 +5,17 @@ use std::str::FromStr;
 
 use chrono::{Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
 
-use super::numbers::narrow;
-use crate::domain::Timestamp;
+use super::widths::narrow;
 use crate::domain::sanitize::excerpt;
+use crate::domain::{Timestamp, closed_enum};
 
-/// Order of day, month and year in a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DateOrder {
-    DayFirst,
-    MonthFirst,
-    YearFirst,
-}
-
-impl DateOrder {
-    const ALL: [Self; 3] = [Self::DayFirst, Self::MonthFirst, Self::YearFirst];
+closed_enum! {
+    /// Order of day, month and year in a column.
+    pub enum DateOrder {
+        DayFirst = "day-first",
+        MonthFirst = "month-first",
+        YearFirst = "year-first",
+    }
 }
 
 /// Zone of the times that have none of their own.
