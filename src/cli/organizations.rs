@@ -1,12 +1,12 @@
 //! `avert organizations`: whose alerts, keys, clients and webhooks there are.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::args::OrganizationsCommand;
 use super::context::Context;
 use super::local::Local;
-use super::output::{ListColumns, Report, Rows};
-use crate::domain::Company;
+use super::output::{ListColumns, Report};
+use crate::domain::{Company, CompanyId, EnrollmentId};
 use crate::service::Intake;
 use crate::store::OrganizationRecord;
 
@@ -44,28 +44,25 @@ fn columns() -> ListColumns<'static, OrganizationRecord> {
 /// As a table and line by line: each enrollment, or a company that has none. As a document: the organization with all
 /// that it has.
 fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Report {
-    let default = |is_it: bool| if is_it { "default" } else { "" };
-    let (mut rows, mut records, mut nested) = (Vec::new(), Vec::new(), Vec::new());
+    let mut lines = Vec::new();
     for company in companies {
-        let enrollments: Vec<String> = company.enrollments.iter().map(ToString::to_string).collect();
-        let lines = if enrollments.is_empty() { vec![None] } else { enrollments.iter().map(Some).collect() };
-        for enrollment in lines {
-            let of_default = company.id == organization.default_company;
-            rows.push(vec![
-                company.id.to_string(),
-                enrollment.cloned().unwrap_or_default(),
-                default(of_default && enrollment.is_some_and(|id| *id == organization.default_enrollment.to_string()))
-                    .to_owned(),
-            ]);
-            records.push(json!({
-                "organization": organization.organization.name, "companyId": company.id.to_string(),
-                    "enrollmentId": enrollment,
-            }));
+        lines.extend(company.enrollments.iter().map(|enrollment| (company.id, Some(*enrollment))));
+        if company.enrollments.is_empty() {
+            lines.push((company.id, None));
         }
-        nested.push(json!({"id": company.id.to_string(), "enrollments": enrollments}));
     }
+    let default = (organization.default_company, Some(organization.default_enrollment));
+    let report = ListColumns::new()
+        .member("organization", |_: &(CompanyId, Option<EnrollmentId>)| json!(organization.organization.name))
+        .both("companyId", "COMPANY", |(company, _)| json!(company.to_string()))
+        .both("enrollmentId", "ENROLLMENT", |(_, enrollment)| json!(enrollment.map(|id| id.to_string())))
+        .shown("", |line| if *line == default { "default".to_owned() } else { String::new() })
+        .report(&lines, None);
+    let nested = companies.iter().map(|company| {
+        let enrollments: Vec<String> = company.enrollments.iter().map(ToString::to_string).collect();
+        json!({"id": company.id.to_string(), "enrollments": enrollments})
+    });
     let mut document = columns().record(organization);
-    document["companies"] = Value::Array(nested);
-    let table = Rows { head: vec!["COMPANY", "ENROLLMENT", ""], rows, ..Rows::default() };
-    Report::new(document, records, &["organization", "companyId", "enrollmentId"], table)
+    document["companies"] = nested.collect();
+    Report { document, ..report }
 }
