@@ -53,12 +53,11 @@ fn in_use(context: &Context, new_key_file: Option<&Path>) -> anyhow::Result<Path
 fn signing(rotated: &RotatedSigningKey) -> Report {
     let RotatedSigningKey { key, before } = rotated;
     let (old, until) = before.as_ref().map(|(old, until)| (old, to_iso(*until))).unzip();
-    let note = match (old, &until) {
-        (Some(old), Some(until)) => {
-            format!("access tokens are signed with the key {key} from now on; those of {old} are taken until {until}")
-        }
-        _ => format!("access tokens are signed with the key {key} from now on; none had been signed before"),
+    let before = match (old, &until) {
+        (Some(old), Some(until)) => format!("; those of {old} are taken until {until}"),
+        _ => String::new(),
     };
+    let note = format!("access tokens are signed with the key {key} from now on{before}");
     Report::one(json!({"key": key, "before": old, "beforeUntil": until}), note)
 }
 
