@@ -1,13 +1,10 @@
 //! The rows of a file of decisions, NDJSON or CSV, each known by its line.
 
-use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::cli::failure::Misused;
@@ -48,11 +45,8 @@ impl SaidRow {
 
     /// Takes the fields of a row; those that a row does not have are refused, because an answer is final and never read
     /// in part.
-    fn of(mut field: impl FnMut(AnswerField) -> Result<Option<String>, String>) -> Result<Self, String> {
-        let [id, provider, provider_id, refunded, resolution, comments, amount_stopped] = {
-            let read: Result<Vec<_>, String> = AnswerField::ALL.into_iter().map(&mut field).collect();
-            <[Option<String>; AnswerField::ALL.len()]>::try_from(read?).unwrap_or_default()
-        };
+    fn of(fields: [Option<String>; AnswerField::ALL.len()]) -> Result<Self, String> {
+        let [id, provider, provider_id, refunded, resolution, comments, amount_stopped] = fields;
         let (name, provider) = match (id, provider, provider_id) {
             (Some(id), None, None) => (id, None),
             (None, Some(provider), Some(provider_id)) => (provider_id, Some(provider)),
@@ -62,6 +56,26 @@ impl SaidRow {
         let refunded = refunded.ok_or("refunded is required")?;
         Ok(Self { name, provider, refunded, resolution, amount_stopped, comments })
     }
+}
+
+/// A row of JSON. A member that is not known or stands twice is an error.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct JsonRow {
+    id: Option<String>,
+    provider: Option<String>,
+    provider_id: Option<String>,
+    refunded: Option<String>,
+    resolution: Option<String>,
+    comments: Option<String>,
+    amount_stopped: Option<JsonAmount>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum JsonAmount {
+    Text(String),
+    Number(serde_json::Number),
 }
 
 /// Reads a file of decisions.
@@ -93,60 +107,23 @@ fn rows_of(bytes: &[u8], said: Conventions) -> Result<Vec<DecisionRow>, String> 
 
 fn lines_of_json(text: &[u8]) -> Vec<DecisionRow> {
     let numbered = (1..).zip(text.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
-    let said = |text: &[u8]| {
-        object(std::str::from_utf8(text).map_err(|error| format!("is not UTF-8 at byte {}", error.valid_up_to() + 1))?)
-    };
-    numbered.map(|(line, text)| DecisionRow { line, said: said(text) }).collect()
+    numbered.map(|(line, text)| DecisionRow { line, said: object(text) }).collect()
 }
 
-fn object(text: &str) -> Result<SaidRow, String> {
-    let JsonMembers(members) = serde_json::from_str(text).map_err(|error| format!("is no JSON object: {error}"))?;
-    if let Some((strange, _)) = members.iter().find(|(name, _)| AnswerField::parse(name).is_none()) {
-        return Err(not_known(strange));
-    }
-    SaidRow::of(|field| {
-        let name = field.as_str();
-        let mut values = members.iter().filter(|(known, _)| known == name).map(|(_, value)| value);
-        match (values.next(), values.next()) {
-            (_, Some(_)) => Err(format!("{name} stands twice")),
-            (None | Some(Value::Null), None) => Ok(None),
-            (Some(Value::String(text)), None) => Ok(Some(text.clone())),
-            (Some(Value::Number(number)), None) if name == "amountStopped" => Ok(Some(number.to_string())),
-            (Some(_), None) => Err(format!("{name} is no text")),
-        }
-    })
-}
-
-/// The members of a JSON object as they stand there: one that stands twice is there twice.
-struct JsonMembers(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for JsonMembers {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
-        impl<'de> Visitor<'de> for Each {
-            type Value = JsonMembers;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonMembers, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(JsonMembers(members))
-            }
-        }
-        deserializer.deserialize_map(Each)
-    }
+fn object(text: &[u8]) -> Result<SaidRow, String> {
+    let row: JsonRow = serde_json::from_slice(text).map_err(|error| format!("is no row of decisions: {error}"))?;
+    let amount_stopped = row.amount_stopped.map(|amount| match amount {
+        JsonAmount::Text(text) => text,
+        JsonAmount::Number(number) => number.to_string(),
+    });
+    SaidRow::of([row.id, row.provider, row.provider_id, row.refunded, row.resolution, row.comments, amount_stopped])
 }
 
 fn table(text: &[u8], said: Conventions) -> Result<Vec<DecisionRow>, String> {
     let Some(mut table) = Table::<AnswerField>::of(text, None)? else { return Ok(Vec::new()) };
-    let strange = |name: &&String| AnswerField::named(&letters(name)).is_none();
-    if let Some(strange) = table.headers().iter().find(strange) {
-        return Err(format!("the first row: {}", not_known(strange)));
+    if let Some(strange) = table.headers().iter().find(|name| AnswerField::named(&letters(name)).is_none()) {
+        let (name, known) = (printable(strange), AnswerField::ALL.map(AnswerField::as_str).join(", "));
+        return Err(format!("the first row: {name:?} is not known: {known} are allowed"));
     }
     let layout = lay_out(table.headers(), &[])?;
     table.decide(layout, said, false).map_err(|open| rows_in_words(&open))?;
@@ -155,26 +132,12 @@ fn table(text: &[u8], said: Conventions) -> Result<Vec<DecisionRow>, String> {
         let said = row
             .map_err(|row| format!("{} {}", row.error.field, row.error.message).trim_start().to_owned())
             .and_then(|cells| {
-                let cell =
-                    |field| cells.iter().find(|(column, _)| *column == field).map(|(_, cell)| cell.trim().to_owned());
-                SaidRow::of(|field| Ok(cell(field)))
+                let cell = |field| cells.iter().find(|(column, _)| *column == field);
+                SaidRow::of(AnswerField::ALL.map(|field| cell(field).map(|(_, text)| text.trim().to_owned())))
             });
         rows.push(DecisionRow { line, said });
     }
     Ok(rows)
-}
-
-fn not_known(name: &str) -> String {
-    let known = AnswerField::ALL.map(AnswerField::as_str);
-    let nearest =
-        known.iter().min_by_key(|known| strsim::damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase()));
-    let shown: String = name.chars().take(60).collect();
-    format!(
-        "{:?} is not known, {} is the nearest: {} are allowed",
-        printable(&shown),
-        nearest.unwrap_or(&""),
-        known.join(", ")
-    )
 }
 
 #[cfg(test)]
@@ -217,13 +180,13 @@ mod tests {
     }
 
     #[rstest]
-    #[case("{\"id\":\"a\",\"refnded\":\"REFUNDED\"}", "refunded is the nearest")]
+    #[case("{\"id\":\"a\",\"refnded\":\"REFUNDED\"}", "unknown field `refnded`, expected one of `id`")]
     #[case("{\"id\":\"a\"}", "refunded is required")]
     #[case("{\"provider\":\"ETHOCA\",\"refunded\":\"REFUNDED\"}", "id is required")]
     #[case("{\"id\":\"a\",\"providerId\":\"b\",\"refunded\":\"REFUNDED\"}", "one name is allowed")]
-    #[case("{\"id\":\"a\",\"refunded\":\"REFUNDED\",\"refunded\":\"NOT_REFUNDED\"}", "refunded stands twice")]
-    #[case("{\"id\":7,\"refunded\":\"REFUNDED\"}", "id is no text")]
-    #[case("{\"id\":\"a\"", "is no JSON object")]
+    #[case("{\"id\":\"a\",\"refunded\":\"REFUNDED\",\"refunded\":\"NOT_REFUNDED\"}", "duplicate field `refunded`")]
+    #[case("{\"id\":7,\"refunded\":\"REFUNDED\"}", "invalid type: integer `7`, expected a string")]
+    #[case("{\"id\":\"a\"", "is no row of decisions: EOF")]
     #[case("id,refunded\na,REFUNDED,more", "has 3 cells, the first row 2")]
     #[case("id,refunded\n,REFUNDED", "id is required")]
     fn a_row_that_cannot_be_meant_is_told_and_the_others_stand(#[case] text: &str, #[case] words: &str) {
@@ -233,7 +196,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case("id,refund\na,REFUNDED", "\"refund\" is not known, refunded is the nearest")]
+    #[case("id,refund\na,REFUNDED", "\"refund\" is not known: id, provider")]
     #[case("id,refunded,ID\na,REFUNDED,a", "\"id\" and \"ID\" are both id")]
     fn a_table_whose_head_is_not_understood_is_refused_whole(#[case] text: &str, #[case] words: &str) {
         assert!(read_rows(text).is_err_and(|error| error.contains(words)));
