@@ -60,30 +60,20 @@ fn flag_of(parameter: &str) -> String {
 }
 
 pub(super) fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Report> {
-    let document: Value = serde_json::from_slice(&wire::write::page(page, Dialect::Current, now))?;
-    let records = document["data"].as_array().cloned().unwrap_or_default();
-    let shown = page.data.len();
+    let (shown, last) = (page.data.len() as u64, page.total_pages().saturating_sub(1));
     let note = match (page.total, shown) {
         (0, _) => "no alert matches".to_owned(),
-        (total, 0) => format!(
-            "page {} is beyond the last one, which is {}: {total} alerts match",
-            page.page,
-            page.total_pages() - 1
-        ),
-        (total, shown) if total == shown as u64 => format!("{shown} of {total} alerts"),
-        (total, _) => format!(
-            "{shown} of {total} alerts, page {} of 0 to {} (--page N, --size N)",
-            page.page,
-            page.total_pages() - 1
-        ),
+        (total, 0) => format!("page {} is beyond the last one, which is {last}: {total} alerts match", page.page),
+        (total, shown) if total == shown => format!("{shown} of {total} alerts"),
+        (total, _) => {
+            format!("{shown} of {total} alerts, page {} of 0 to {last} (--page N, --size N)", page.page)
+        }
     };
-    Ok(Report { table: table(&page.data, now, note), document, records, columns: wire::write::paths() })
+    report(&wire::write::page(page, Dialect::Current, now), &page.data, now, note)
 }
 
-/// What a search found, best first and at most so many: an array of alerts.
+/// Returns what a search found, best first and at most so many: an array of alerts.
 pub(super) fn finding(alerts: &[Alert], most: u32, now: Timestamp) -> anyhow::Result<Report> {
-    let document: Value = serde_json::from_slice(&wire::write::found(alerts, now))?;
-    let records = document["data"].as_array().cloned().unwrap_or_default();
     let note = match alerts.len() {
         0 => "nothing found".to_owned(),
         // How many there are beyond these was not looked for.
@@ -91,12 +81,14 @@ pub(super) fn finding(alerts: &[Alert], most: u32, now: Timestamp) -> anyhow::Re
         1 => "1 alert found".to_owned(),
         more => format!("{more} alerts found, best first"),
     };
-    Ok(Report {
-        table: table(alerts, now, note),
-        document: Value::Array(records.clone()),
-        records,
-        columns: wire::write::paths(),
-    })
+    let found = report(&wire::write::found(alerts, now), alerts, now, note)?;
+    Ok(Report { document: Value::Array(found.records.clone()), ..found })
+}
+
+fn report(written: &[u8], alerts: &[Alert], now: Timestamp, note: String) -> anyhow::Result<Report> {
+    let document: Value = serde_json::from_slice(written)?;
+    let records = document["data"].as_array().cloned().unwrap_or_default();
+    Ok(Report { table: table(alerts, now, note), document, records, columns: wire::write::paths() })
 }
 
 /// Alerts for people, a row each.
@@ -135,7 +127,7 @@ pub(super) fn answered(landing: &Landing, now: Timestamp) -> anyhow::Result<Repo
     Ok(report)
 }
 
-/// What is said of an alert that was found answered as was decided.
+/// Returns what is said of an alert that was found answered as was decided.
 pub(super) fn as_decided() -> String {
     format!("answered as decided; {BY_WHOM}")
 }
@@ -165,6 +157,11 @@ fn left(alert: &Alert, now: Timestamp) -> String {
         },
         _ => String::new(),
     }
+}
+
+/// Facts about an alert that are there, in a row.
+pub(super) fn joined<const N: usize>(facts: [String; N]) -> String {
+    facts.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn card(alert: &Alert) -> String {

@@ -5,7 +5,7 @@ use anyhow::bail;
 use super::super::failure::{Misused, NotFound};
 use super::super::output::printable;
 use super::super::source::AlertAccess;
-use super::answer::card;
+use super::answer::{card, joined};
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, PageRequest, Provider};
 use crate::service::ServiceError;
@@ -59,8 +59,7 @@ pub(super) async fn find(source: &AlertAccess, name: &str, provider: Option<&str
                     card(alert),
                     alert.merchant_descriptor.clone(),
                 ];
-                let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
-                format!("\n{}  {}", alert.id, printable(&facts.join(", ")))
+                format!("\n{}  {}", alert.id, printable(&joined(facts)))
             };
             let lines: String = found.iter().take(MOST_LISTED).map(line).collect();
             let name = printable(name);
