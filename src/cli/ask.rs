@@ -8,14 +8,14 @@ use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use zeroize::Zeroizing;
 
-use super::failure::{SaidAlready, Signalled, say};
+use super::failure::{SaidAlready, Signalled};
 use crate::console::terminal_input::{Received, TerminalInput};
 use crate::domain::{Environment, Secret};
 
 /// Longest secret that can be typed.
 const LONGEST_SECRET: usize = 4_096;
 
-/// Whether somebody can be asked: questions go to stderr, answers come from stdin.
+/// Returns whether somebody can be asked: questions go to stderr, answers come from stdin.
 pub(super) fn is_possible() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
@@ -32,36 +32,12 @@ pub(super) fn line(question: &str) -> anyhow::Result<String> {
     Ok(answer.trim().to_owned())
 }
 
-/// Says what goes before a question, or is wrong with an answer: no line is wider than the terminal, which would break
-/// words.
-pub(super) fn tell(text: &str) {
-    let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns).saturating_sub(1));
-    say(&fitted(text, width));
-}
-
-/// A text in lines of at most so many columns: what goes on in another line stands under its first word.
-fn fitted(text: &str, width: usize) -> String {
-    let line = |line: &str| {
-        let begins = line.len() - line.trim_start().len();
-        // Behind a key its words begin after three blanks.
-        let hangs = line[begins..].find("   ").filter(|at| *at == 1).map_or(begins, |at| begins + at + 3);
-        let options = textwrap::Options::new(width.max(20))
-            .break_words(false)
-            .subsequent_indent(&BLANKS[..hangs.min(BLANKS.len())]);
-        textwrap::fill(line, options)
-    };
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// Blanks before what goes on in another line.
-const BLANKS: &str = "          ";
-
 /// The answer to a question until it is one that can be taken; what is wrong with another one is said.
 pub(super) fn until<T>(question: &str, read: impl Fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
     loop {
         match read(&line(question)?) {
             Ok(value) => return Ok(value),
-            Err(wrong) => tell(&format!("  {wrong}")),
+            Err(wrong) => say!("  {wrong}"),
         }
     }
 }
@@ -77,6 +53,19 @@ pub(super) fn yes(question: &str, otherwise: bool) -> anyhow::Result<bool> {
     })
 }
 
+/// Asks whether a decision is to be made; without a terminal, or with another answer than yes, nothing is done.
+pub(super) async fn confirm(question: String) -> anyhow::Result<()> {
+    if !is_possible() {
+        refuse!("a decision is final: say --yes to make it without being asked");
+    }
+    let answer = tokio::task::spawn_blocking(move || line(&question)).await.context("asking failed")??;
+    if matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes") {
+        return Ok(());
+    }
+    say!("nothing was done");
+    Err(SaidAlready.into())
+}
+
 /// Which of the two worlds a deployment is, where nothing says it.
 pub(super) fn environment() -> anyhow::Result<Environment> {
     until("Is it production, where decisions are final and cost money, or a sandbox? [production/sandbox] ", |answer| {
@@ -90,7 +79,7 @@ pub(super) fn environment() -> anyhow::Result<Environment> {
 /// What has been pasted is there by then.
 const AT_ONCE: Duration = Duration::from_millis(1);
 
-/// How long it is waited at once.
+/// Time that it is waited at once.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A secret, which is not shown while it is typed.
@@ -110,6 +99,11 @@ pub(super) fn secret(question: &str) -> anyhow::Result<Secret> {
         return Err(SaidAlready.into());
     }
     Ok(secret)
+}
+
+/// The credential of a deployment: a client secret where it is known by a client id, else an API key.
+pub(super) fn credential(by_client: bool) -> anyhow::Result<Secret> {
+    secret(if by_client { "Client secret (not shown): " } else { "API key (not shown): " })
 }
 
 /// The terminal in raw mode, until it is dropped: nothing that is typed is shown.
@@ -147,22 +141,5 @@ fn hidden_line(question: &str, input: &mut TerminalInput) -> anyhow::Result<Zero
             }
             _ => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_word_is_broken_where_a_line_is_wider_than_the_terminal() {
-        let page = "Nothing is set up here yet.\n\n  l   a desk of this machine's own, which keeps its alerts here;\n\
-            \x20     they come in by `avert import`";
-
-        let fitted = fitted(page, 40);
-
-        let lines: Vec<&str> = fitted.lines().collect();
-        assert_eq!(lines[2..4], ["  l   a desk of this machine's own,", "      which keeps its alerts here;"]);
-        assert!(lines.iter().all(|line| line.len() <= 40), "{fitted}");
     }
 }

@@ -3,8 +3,9 @@
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::alerts::{confirm, single};
+use super::alerts::single;
 use super::args::AttemptsCommand;
+use super::ask::confirm;
 use super::context::Context;
 use super::failure::NotFound;
 use super::local::Local;

@@ -108,7 +108,7 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
     print(context, note, record, &restored.contents)
 }
 
-/// What is wrong with the audit log, in words.
+/// Returns what is wrong with the audit log, in words.
 fn fault(contents: &Contents) -> Option<String> {
     match &contents.audit {
         AuditState::Whole { .. } => None,

@@ -9,6 +9,7 @@ use super::args::{Everywhere, OrganizationArgs};
 use super::failure::Misused;
 use super::home::{Home, file_name_of};
 use super::output::Output;
+use super::process::variable;
 use super::profile_access::ProfileAccess;
 use crate::config::{ConfigError, Settings};
 use crate::desk::{ProfileName, Profiles, Secrets, directory_of};
@@ -27,7 +28,7 @@ pub(super) struct Context {
     /// The profiles, where this user has a place for them.
     pub(super) profiles: Option<ProfileAccess>,
     verbose: u8,
-    /// Where the settings file is, or would be.
+    /// Place where the settings file is, or would be.
     pub(super) settings_dir: Option<PathBuf>,
     /// The settings file, which need not be there; none where there is no place for one.
     pub(super) settings_file: Option<PathBuf>,
@@ -43,50 +44,28 @@ impl Context {
     }
 
     /// The context, with the defaults and the reason where the settings cannot be used.
-    pub(super) fn for_doctor(everywhere: &Everywhere) -> anyhow::Result<(Self, Option<ConfigError>)> {
-        Self::read(everywhere, false)
-    }
-
-    fn read(everywhere: &Everywhere, demo: bool) -> anyhow::Result<(Self, Option<ConfigError>)> {
+    pub(super) fn read(everywhere: &Everywhere, demo: bool) -> anyhow::Result<(Self, Option<ConfigError>)> {
         let directories = ProjectDirs::from("", "", "avert");
-        let file = match (&everywhere.config, &directories) {
-            (Some(named), _) => Some(named.clone()),
-            (None, Some(directories)) => {
-                Some(directories.config_dir().join("config.toml")).filter(|file| file.exists())
-            }
-            (None, None) => None,
-        };
-        let settings = Settings::load(file.as_deref(), |name| {
-            std::env::var_os(name).map(|text| text.to_string_lossy().into_owned())
-        });
-        let (settings, wrong_settings) = match settings {
+        let usual = || directories.as_ref().map(|directories| directories.config_dir().join("config.toml"));
+        let settings_file = everywhere.config.clone().or_else(usual);
+        // One that was named has to be there.
+        let file = settings_file.as_deref().filter(|file| everywhere.config.is_some() || file.exists());
+        let (settings, wrong_settings) = match Settings::load(file, variable) {
             Ok(settings) => (settings, None),
             Err(error) => (Settings::default(), Some(error)),
         };
-        let home = match (&everywhere.data_dir, &directories) {
-            (Some(named), _) if named.as_os_str().is_empty() => {
-                refuse!("--data-dir is empty: a directory is needed")
-            }
-            (Some(named), _) => Home::at(named.clone()),
-            (None, Some(directories)) => Home::at(directories.data_local_dir().to_owned()),
+        let data_dir = everywhere.data_dir.clone().or_else(|| Some(directories.as_ref()?.data_local_dir().to_owned()));
+        let home = match data_dir {
+            Some(empty) if empty.as_os_str().is_empty() => refuse!("--data-dir is empty: a directory is needed"),
+            Some(data_dir) => Home::at(data_dir),
             // The demo keeps nothing, so it needs no home.
-            (None, None) if demo => Home::at(PathBuf::new()),
-            (None, None) => {
-                refuse!("there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR")
-            }
+            None if demo => Home::at(PathBuf::new()),
+            None => refuse!("there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR"),
         };
-        let home = match settings.database.address.clone() {
-            Some(database) => home.with_database(database),
-            None => home,
-        };
+        let database = settings.database.address.clone().unwrap_or_else(|| home.database.clone());
         let password_file = everywhere.database_password_file.clone().filter(|file| !file.as_os_str().is_empty());
-        let home = Home { password_file, ..home };
-        let usual = || directories.as_ref().map(|directories| directories.config_dir().join("config.toml"));
-        let settings_file = everywhere.config.clone().or_else(usual);
-        let settings_dir = match (&everywhere.config, &directories) {
-            (Some(named), _) => Some(directory_of(named).to_owned()),
-            (None, directories) => directories.as_ref().map(|directories| directories.config_dir().to_owned()),
-        };
+        let home = Home { database, password_file, ..home };
+        let settings_dir = settings_file.as_deref().map(|file| directory_of(file).to_owned());
         let profiles = settings_dir.as_deref().map(|directory| ProfileAccess {
             profiles: Profiles::of(directory),
             secrets: Secrets::of(directory),
@@ -94,17 +73,15 @@ impl Context {
             asks: true,
         });
         let output = Output::new(everywhere.output, everywhere.no_color, everywhere.raw);
-        Ok((
-            Self { settings, home, output, profiles, verbose: everywhere.verbose, settings_dir, settings_file },
-            wrong_settings,
-        ))
+        let context =
+            Self { settings, home, output, profiles, verbose: everywhere.verbose, settings_dir, settings_file };
+        Ok((context, wrong_settings))
     }
 
     /// The same with the settings as they are now.
     pub(super) fn with_settings_of_now(&self) -> Result<Self, ConfigError> {
         let file = self.settings_file.as_deref().filter(|file| file.exists());
-        let settings =
-            Settings::load(file, |name| std::env::var_os(name).map(|text| text.to_string_lossy().into_owned()))?;
+        let settings = Settings::load(file, variable)?;
         Ok(Self { settings: Settings { database: self.settings.database.clone(), ..settings }, ..self.clone() })
     }
 
@@ -118,12 +95,7 @@ impl Context {
         self.profiles.as_ref().ok_or_else(nowhere)
     }
 
-    /// Where a console on this machine's own alerts keeps its views, drafts and journal.
-    pub(super) fn desk(&self) -> PathBuf {
-        self.home.desk()
-    }
-
-    /// Where the desks of a profile are, one for each base URL that it has had.
+    /// Returns where the desks of a profile are, one for each base URL that it has had.
     pub(super) fn desks_of_profile(&self, name: &ProfileName) -> PathBuf {
         self.desks().join("profiles").join(name.as_str())
     }
@@ -136,10 +108,15 @@ impl Context {
         desks.join(file_name_of(text.split_once("://").map_or(text, |(_, rest)| rest)))
     }
 
+    /// The names of the rules that stage by themselves on this machine's own alerts, and what names them.
+    pub(super) fn acting_rules(&self) -> (Vec<String>, String) {
+        (self.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned())
+    }
+
     /// Who works here: as the settings say, else by the name of the login.
     pub(super) fn user(&self) -> Option<String> {
         let said = Some(self.settings.console.user.clone()).filter(|name| !name.trim().is_empty());
-        let login = || login(|name| std::env::var(name).ok(), || whoami::username().ok());
+        let login = || login(variable, || whoami::username().ok());
         said.or_else(login).map(|name| name.trim().chars().take(USER_CHARS).collect())
     }
 
@@ -160,7 +137,7 @@ impl Context {
         }
     }
 
-    /// Where reports of avert's own faults are kept.
+    /// Returns where reports of avert's own faults are kept.
     pub(super) fn reports(&self) -> PathBuf {
         self.home.data_dir.join("reports")
     }

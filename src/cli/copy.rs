@@ -3,22 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::{Value, json};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
 
 use super::args::CopyArgs;
 use super::context::Context;
 use super::database::{key_file_of, named_key_file, of_flag, shared_key_file, with_password};
 use super::failure::SaidAlready;
 use super::home::Home;
-use super::output::{Report, Rows};
+use super::output::{ListColumns, Report, progress};
 use crate::desk::directory_of;
 use crate::domain::database::DatabaseLocation;
-use crate::store::transfer::{CopyKeys, CopyStep, Transferred, transfer};
+use crate::store::transfer::{CopyKeys, CopyStep, Transferred, TransferredTable, transfer};
 
 pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> {
     let (from, to) = (of_flag("--from", &args.from)?, of_flag("--to", &args.to)?);
-    if is_same(&from, &to) {
+    if from == to {
         refuse!("--from and --to name one database: {from}");
     }
     if let (DatabaseLocation::Sqlite(one), DatabaseLocation::Sqlite(other)) = (&from, &to)
@@ -35,9 +35,9 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
         shared_key_file(&context.settings)?;
     }
     let keys = CopyKeys { from: key_of(&from, &context), to: args.to_secret_key_file.clone() };
-    let progress = Progress::start();
-    let copied = transfer(&from, &to, &keys, |step| progress.show(step)).await;
-    progress.bar.finish_and_clear();
+    let bar = progress(None, WORDS);
+    let copied = transfer(&from, &to, &keys, |step| show(&bar, step)).await;
+    bar.finish_and_clear();
     let copied = copied.with_context(|| format!("the copy from {from} to {to}"))?;
     context.output.print(&report(&copied, &to))?;
     if !copied.is_same() {
@@ -58,61 +58,35 @@ fn key_of(from: &DatabaseLocation, context: &Context) -> Option<PathBuf> {
     }
 }
 
-/// How far the copy is, on a terminal.
-struct Progress {
-    bar: ProgressBar,
-}
+/// How far the copy is, without numbers.
+const WORDS: &str = "{spinner} {msg}";
 
-impl Progress {
-    fn start() -> Self {
-        let bar = ProgressBar::no_length();
-        bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
-        bar.set_style(style("{spinner} {msg}"));
-        Self { bar }
-    }
-
-    fn show(&self, step: CopyStep) {
-        let said = |words: String| {
-            self.bar.set_style(style("{spinner} {msg}"));
-            self.bar.set_message(words);
-        };
-        match step {
-            CopyStep::BeginsAnew => {
-                say!("An earlier copy was broken off: what had arrived is removed, and the copy begins anew.");
-            }
-            CopyStep::Copied { table, rows, of } => {
-                self.bar.set_style(style("{msg:20} {bar:32} {pos} of {len}  {percent} %"));
-                self.bar.set_length(of);
-                self.bar.set_position(rows);
-                self.bar.set_message(table);
-            }
-            CopyStep::Compares { table, rows } => said(format!("comparing {table}: {rows}")),
-            CopyStep::Indexes => said("making the index of searches".to_owned()),
+/// Shows how far the copy is, on a terminal.
+fn show(bar: &ProgressBar, step: CopyStep) {
+    let style = |template| ProgressStyle::with_template(template).expect("a template of a bar");
+    let said = |words: String| {
+        bar.set_style(style(WORDS));
+        bar.set_message(words);
+    };
+    match step {
+        CopyStep::BeginsAnew => {
+            say!("An earlier copy was broken off: what had arrived is removed, and the copy begins anew.");
         }
+        CopyStep::Copied { table, rows, of } => {
+            bar.set_style(style("{msg:20} {bar:32} {pos} of {len}  {percent} %"));
+            bar.set_length(of);
+            bar.set_position(rows);
+            bar.set_message(table);
+        }
+        CopyStep::Compares { table, rows } => said(format!("comparing {table}: {rows}")),
+        CopyStep::Indexes => said("making the index of searches".to_owned()),
     }
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// The directory of a file, as it is really called.
 fn real_directory_of(file: &Path) -> PathBuf {
     let directory = directory_of(file);
     directory.canonicalize().unwrap_or_else(|_| directory.to_owned())
-}
-
-fn is_same(from: &DatabaseLocation, to: &DatabaseLocation) -> bool {
-    match (from, to) {
-        (DatabaseLocation::Sqlite(from), DatabaseLocation::Sqlite(to)) => {
-            let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-            real(from) == real(to)
-        }
-        (DatabaseLocation::Postgres(from), DatabaseLocation::Postgres(to)) => {
-            (&from.host, from.port, &from.name) == (&to.host, to.port, &to.name)
-        }
-        _ => false,
-    }
 }
 
 /// The location with its password.
@@ -131,47 +105,25 @@ fn tell_of_the_key(
     to: &DatabaseLocation,
     context: &Context,
 ) -> anyhow::Result<()> {
+    let key = key_of(from, context).and_then(|key| copied.key_at(&key));
+    let needed = key.map_or_else(|| format!("the data key of {from}"), |key| format!("the key in {}", key.display()));
     match (from, to) {
+        // Its place is the operator's business.
+        (DatabaseLocation::Sqlite(_), _) if named_key_file(&context.settings).is_some() => {}
         (DatabaseLocation::Sqlite(source), DatabaseLocation::Sqlite(target)) => {
-            let (key, beside) = key_file_of(source, &context.settings);
-            if beside { bring_key(copied, &key, &target.with_file_name("secret.key")) } else { Ok(()) }
-        }
-        (DatabaseLocation::Sqlite(source), DatabaseLocation::Postgres(_)) => {
-            let (key, beside) = key_file_of(source, &context.settings);
-            if beside {
-                say!(
-                    "Its secrets are sealed with the key in {}: name that file, or a copy of it, with \
-                        AVERT_SECRET_KEY_FILE.",
-                    key.display()
-                );
-            }
-            Ok(())
+            bring_key(copied, &key_file_of(source, &context.settings).0, &target.with_file_name("secret.key"))?;
         }
         (DatabaseLocation::Postgres(_), DatabaseLocation::Sqlite(target)) => {
             let place = target.with_file_name("secret.key");
             if copied.key_at(&place).is_none() {
-                let named = named_key_file(&context.settings).and_then(|named| copied.key_at(named));
-                let needed = named.map_or_else(|| unnamed_key(from), |named| format!("the key in {}", named.display()));
-                let instead = if place.exists() { ", in the place of another key that is there" } else { "" };
-                say!("Its secrets are sealed with {needed}: copy that file to {}{instead}.", place.display());
+                say!("Its secrets are sealed with {needed}: copy that file to {}.", place.display());
             }
-            Ok(())
         }
-        (DatabaseLocation::Postgres(_), DatabaseLocation::Postgres(_)) => {
-            if named_key_file(&context.settings).is_none() {
-                say!("Its secrets are sealed with {}: whoever works on {to} needs that file.", unnamed_key(from));
-            }
-            Ok(())
+        (_, DatabaseLocation::Postgres(_)) => {
+            say!("Its secrets are sealed with {needed}: name that file with AVERT_SECRET_KEY_FILE, or a copy of it.");
         }
     }
-}
-
-/// The key of a source whose file nobody has named.
-fn unnamed_key(from: &DatabaseLocation) -> String {
-    format!(
-        "the data key of {from} (the file that AVERT_SECRET_KEY_FILE names there; it was not named here, so nothing \
-            was tried with it)"
-    )
+    Ok(())
 }
 
 /// Puts the key of a copied file beside the copy. Another one that is there already is somebody's, and left.
@@ -197,12 +149,6 @@ fn bring_key(copied: &Transferred, key: &Path, place: &Path) -> anyhow::Result<(
 }
 
 fn report(copied: &Transferred, to: &DatabaseLocation) -> Report {
-    let records: Vec<Value> =
-        copied.tables.iter().map(|table| json!({"table": table.table, "from": table.from, "to": table.to})).collect();
-    let rows = copied.tables.iter().map(|table| {
-        let state = if table.same { "" } else { "differs" };
-        vec![table.table.to_owned(), table.from.to_string(), table.to.to_string(), state.to_owned()]
-    });
     let note = match (copied.is_same(), copied.before) {
         (true, false) => format!("{to} holds the same, table by table."),
         (true, true) => format!("{to} holds this copy already; nothing was changed."),
@@ -210,7 +156,11 @@ fn report(copied: &Transferred, to: &DatabaseLocation) -> Report {
             format!("{to} does not hold the same: it stays an unfinished copy, and the same command begins it anew.")
         }
     };
-    let table =
-        Rows { head: vec!["TABLE", "FROM", "TO", ""], rows: rows.collect(), note: Some(note), ..Rows::default() };
-    Report::new(json!({"tables": records}), records.clone(), &["table", "from", "to"], table)
+    let report = ListColumns::new()
+        .both("table", "TABLE", |table: &TransferredTable| json!(table.table))
+        .both("from", "FROM", |table| json!(table.from))
+        .both("to", "TO", |table| json!(table.to))
+        .shown("", |table| if table.same { String::new() } else { "differs".to_owned() })
+        .report(&copied.tables, Some(note));
+    Report { document: json!({"tables": report.document}), ..report }
 }

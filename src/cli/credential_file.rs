@@ -1,42 +1,43 @@
 //! Credentials from files: never from a flag, which others on the machine could see.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 
-use anyhow::anyhow;
-
+use super::failure::Misused;
 use crate::domain::{Secret, without_mark};
 
 /// A credential file larger than this holds something else.
 pub(super) const LARGEST_FILE: u64 = 64 * 1024;
 
 /// The text of a credential file, without the line break at its end.
-pub(super) fn read_credential(file: &Path) -> anyhow::Result<String> {
-    let unusable = |what: String| anyhow!(misused!("{}: {what}", file.display()));
-    let metadata = fs::metadata(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
-    if metadata.is_dir() {
-        return Err(unusable("is a directory: a file with the credential is needed".to_owned()));
+pub(super) fn read_credential(file: &Path) -> Result<String, Misused> {
+    let shown = file.display();
+    let mut text = String::new();
+    match fs::File::open(file).and_then(|opened| opened.take(LARGEST_FILE + 1).read_to_string(&mut text)) {
+        Err(error) => Err(misused!("{shown}: cannot be read: {error}")),
+        Ok(length) if length as u64 > LARGEST_FILE => {
+            Err(misused!("{shown}: is larger than {} KiB: a file with the credential is needed", LARGEST_FILE / 1024))
+        }
+        Ok(_) => Ok(without_mark(&text).trim_end_matches(['\n', '\r']).to_owned()),
     }
-    if metadata.len() > LARGEST_FILE {
-        return Err(unusable(format!(
-            "is larger than {} KiB: a file with the credential alone is needed",
-            LARGEST_FILE / 1024
-        )));
-    }
-    let text = fs::read_to_string(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
-    Ok(without_mark(&text).trim_end_matches(['\n', '\r']).to_owned())
 }
 
 /// The one credential that a file holds, without blanks around it.
-pub(super) fn credential_in(file: &Path) -> anyhow::Result<Secret> {
+pub(super) fn credential_in(file: &Path) -> Result<Secret, Misused> {
     let secret = Secret::new(read_credential(file)?.trim());
-    if secret.reveal().is_empty() {
-        return Err(anyhow!(misused!("{}: is empty: a file with the credential is needed", file.display())));
+    match secret.reveal() {
+        "" => Err(misused!("{}: is empty: a file with the credential is needed", file.display())),
+        _ => Ok(secret),
     }
-    Ok(secret)
 }
 
-/// Whether a file's mode allows other users any of these: 0o022 to write, 0o077 anything.
+/// The two parts of a credential of this form, such as `USER:PASSWORD`. No error repeats it.
+pub(super) fn parts<'c>(credential: &'c str, place: &str, form: &str) -> Result<(&'c str, &'c str), Misused> {
+    credential.split_once(':').ok_or_else(|| misused!("{place}: {form} is needed, there is no colon"))
+}
+
+/// Returns whether a file's mode allows other users any of these: 0o022 to write, 0o077 anything.
 #[cfg(unix)]
 pub(super) fn allows_others(file: &fs::Metadata, bits: u32) -> bool {
     use std::os::unix::fs::PermissionsExt as _;

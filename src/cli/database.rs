@@ -5,14 +5,15 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 
 use super::credential_file::{allows_others, read_credential};
 use super::failure::{Misused, NotFound};
 use super::home::Home;
-use super::target::variable;
+use super::output::progress;
+use super::process::variable;
 use crate::config::Settings;
 use crate::domain::database::{DatabaseLocation, PostgresAddress};
 use crate::domain::{Secret, without_mark};
@@ -28,7 +29,7 @@ const PASSWORDS: &str = "PGPASSFILE";
 /// Up to here nothing is said of what is waited for.
 const MOMENT: Duration = Duration::from_millis(400);
 
-/// How often what is said while waiting moves.
+/// Interval at which what is said while waiting moves.
 const TICK: Duration = Duration::from_millis(100);
 
 /// What opens a database: a console keeps little of it in memory, and beside a service others leave webhooks and
@@ -85,17 +86,12 @@ async fn with_word_of_steps<T>(
         if let Ok(opened) = tokio::time::timeout(MOMENT, &mut opening).await {
             break opened;
         }
-        bar.get_or_insert_with(spinner).set_message(word);
+        let bar = bar.get_or_insert_with(|| progress(None, "{spinner} {msg}  {elapsed}"));
+        bar.enable_steady_tick(TICK);
+        bar.set_message(word);
     };
     bar.inspect(ProgressBar::finish_and_clear);
     opened
-}
-
-fn spinner() -> ProgressBar {
-    let bar = ProgressBar::new_spinner()
-        .with_style(ProgressStyle::with_template("{spinner} {msg}  {elapsed}").expect("a template"));
-    bar.enable_steady_tick(TICK);
-    bar
 }
 
 fn word_of(step: LongStep, bytes: u64) -> String {
@@ -174,16 +170,13 @@ pub(super) fn key_file(home: &Home, settings: &Settings) -> Option<PathBuf> {
 /// The address with its password: of the file that was named, else its own, else the one that `PGPASSFILE` has for it.
 pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::Result<PostgresAddress> {
     let password = match (home.password_file.as_deref(), &address.password) {
-        (Some(file), _) => {
-            let password = Secret::new(read_credential(file)?);
-            if password.reveal().is_empty() {
-                refuse!("{}: is empty: a file with the password of the database is needed", file.display());
-            }
-            Some(password)
-        }
+        (Some(file), _) => match read_credential(file)? {
+            empty if empty.is_empty() => refuse!("{}: is empty: a file with the password is needed", file.display()),
+            password => Some(Secret::new(password)),
+        },
         (None, Some(own)) => Some(own.clone()),
         (None, None) => {
-            let file = variable(PASSWORDS).filter(|file| !file.is_empty()).map(PathBuf::from);
+            let file = variable(PASSWORDS).map(PathBuf::from);
             file.and_then(|file| kept_password(&read_passwords(&file)?, address))
         }
     };
@@ -194,19 +187,18 @@ pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::R
 /// said.
 fn read_passwords(file: &Path) -> Option<String> {
     static SAID: Once = Once::new();
-    let left_out = |what: String| {
-        // A command may look into it several times.
-        SAID.call_once(|| say!("warning: {PASSWORDS} is left out: {} {what}", file.display()));
-        None
+    let text = match std::fs::metadata(file) {
+        Ok(there) if !there.is_file() => Err("is no file".to_owned()),
+        Ok(there) if allows_others(&there, 0o077) => Err("is open to other users: chmod 600 it".to_owned()),
+        _ => std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}")),
     };
-    match std::fs::metadata(file) {
-        Err(error) => left_out(format!("cannot be read: {error}")),
-        Ok(there) if !there.is_file() => left_out("is no file".to_owned()),
-        Ok(there) if allows_others(&there, 0o077) => left_out("is open to other users: chmod 600 it".to_owned()),
-        Ok(_) => match std::fs::read_to_string(file) {
-            Ok(text) => Some(without_mark(&text).to_owned()),
-            Err(error) => left_out(format!("cannot be read: {error}")),
-        },
+    match text {
+        Ok(text) => Some(without_mark(&text).to_owned()),
+        Err(what) => {
+            // A command may look into it several times.
+            SAID.call_once(|| say!("warning: {PASSWORDS} is left out: {} {what}", file.display()));
+            None
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use url::Url;
 
 use super::args::DoctorArgs;
@@ -14,9 +14,8 @@ use super::failure::{SaidAlready, say};
 use super::home::is_absent;
 use super::journal::cannot_be_read;
 use super::networks;
-use super::output::{Report, Rows};
+use super::output::{ListColumns, Report};
 use super::profile_access::ProfileAccess;
-use super::target::variable;
 use crate::config::ConfigError;
 use crate::console::text::counted;
 use crate::desk::journal::{FILE, read_from};
@@ -34,6 +33,9 @@ use crate::store::{Finding, Grade};
 const TOO_LITTLE: u64 = 100 << 20;
 /// And so little calls for a look.
 const LITTLE: u64 = 1 << 30;
+
+/// What to do about what cannot be read.
+const READABLE: &str = "make it readable for the user who runs avert";
 
 /// How a temporary file is named before it gets its own, with six letters behind.
 const TEMPORARY: &[u8] = b".tmp";
@@ -81,10 +83,10 @@ pub(super) async fn run(
     }));
     findings.extend(room(directory));
     let known = database(context).await;
-    findings.extend(networks::examine(&context.settings, &known.gateways, variable));
+    findings.extend(networks::examine(&context.settings, &known.gateways));
     findings.push(credentials(context, &known.credentials));
     findings.extend(context.profiles.iter().flat_map(profiles));
-    findings.extend(journals(&context.home.data_dir.join("desk")));
+    findings.extend(journals(files.iter().filter(|file| file.ends_with(FILE))));
     let closed = closed_addresses(context, &known.endpoints);
     // To which nothing is sent, of them nobody says that all is well.
     let is_denied =
@@ -92,7 +94,6 @@ pub(super) async fn run(
     findings.extend(known.findings.into_iter().filter(|finding| !is_denied(finding)));
     findings.extend(closed);
 
-    let records: Vec<Value> = findings.iter().map(record).collect();
     let of = |grade: Grade| findings.iter().filter(|finding| finding.grade == grade).count();
     let (wrong, notices) = (of(Grade::Wrong), of(Grade::Notice));
     let summary = match (wrong, notices) {
@@ -100,14 +101,20 @@ pub(super) async fn run(
         (0, notices) => format!("Nothing is wrong; {notices} to look at."),
         (wrong, notices) => format!("{wrong} wrong, {notices} to look at."),
     };
-    let row = |finding: &Finding| {
-        let advice = if finding.advice.is_empty() { String::new() } else { format!("-> {}", finding.advice) };
-        vec![finding.grade.as_str().to_owned(), finding.check.to_owned(), finding.found.clone(), advice]
+    let advice = |finding: &Finding| match finding.advice.as_ref() {
+        "" => String::new(),
+        advice => format!("-> {advice}"),
     };
-    let head = vec!["", "CHECK", "FOUND", "WHAT TO DO"];
-    let table = Rows { head, rows: findings.iter().map(row).collect(), note: Some(summary), ..Rows::default() };
-    let document = json!({"wrong": wrong, "notices": notices, "checks": records});
-    context.output.print(&Report::new(document, records, &["check", "state", "found", "advice"], table))?;
+    let report = ListColumns::new()
+        .shown("", |finding: &Finding| finding.grade.as_str().to_owned())
+        .both("check", "CHECK", |finding| json!(finding.check))
+        .member("state", |finding| json!(finding.grade.as_str()))
+        .both("found", "FOUND", |finding| json!(finding.found))
+        .member("advice", |finding| json!(finding.advice))
+        .shown("WHAT TO DO", advice)
+        .report(&findings, Some(summary));
+    let document = json!({"wrong": wrong, "notices": notices, "checks": report.document});
+    context.output.print(&Report { document, ..report })?;
     // It has said itself what is wrong.
     if wrong > 0 { Err(SaidAlready.into()) } else { Ok(()) }
 }
@@ -138,13 +145,9 @@ fn knows_profiles(context: &Context) -> bool {
     context.profiles.iter().any(|access| access.profiles.list().is_ok_and(|list| !list.all.is_empty()))
 }
 
-fn record(finding: &Finding) -> Value {
-    json!({"check": finding.check, "state": finding.grade.as_str(), "found": finding.found, "advice": finding.advice})
-}
-
-/// Whether keys and clients are for the environment that the settings name.
+/// Returns whether keys and clients are for the environment that the settings name.
 fn credentials(context: &Context, all: &[PlacedCredential]) -> Finding {
-    match PlacedCredential::refused_in(context.settings.environment.into(), all) {
+    match PlacedCredential::refused_in(context.settings.environment, all) {
         None => {
             let many = counted(all.len() as u64, "key or client", "keys and clients");
             Finding::fine("credentials", format!("{many}, none for the other environment"))
@@ -157,23 +160,23 @@ fn credentials(context: &Context, all: &[PlacedCredential]) -> Finding {
     }
 }
 
-/// Whether the profiles can be used, and their plain credentials are their owner's alone; nothing where there are none.
+/// Returns whether the profiles can be used, and their plain credentials are their owner's alone; nothing where there
+/// are none.
 fn profiles(access: &ProfileAccess) -> Vec<Finding> {
     let (profiles, secrets) = (access.profiles.path(), access.secrets.path());
     let mut findings = Vec::new();
     if profiles.exists() {
         findings.push(match access.profiles.list() {
-            Err(error) => Finding::wrong(
-                "profiles",
-                error.to_string(),
-                "mend it, or move it away: until then no profile can be used",
-            ),
+            Err(error) => {
+                let advice = "mend it, or move it away: until then no profile can be used";
+                Finding::wrong("profiles", error.to_string(), advice)
+            }
             Ok(list) => match list.current.filter(|name| !list.all.contains_key(name)) {
-                Some(name) => Finding::wrong(
-                    "profiles",
-                    format!("{}: the current profile is {name}, and there is none of that name", profiles.display()),
-                    "avert profiles use NAME, or avert profiles use local",
-                ),
+                Some(name) => {
+                    let shown = profiles.display();
+                    let found = format!("{shown}: the current profile is {name}, and there is none of that name");
+                    Finding::wrong("profiles", found, "avert profiles use NAME, or avert profiles use local")
+                }
                 None => {
                     let many = counted(list.all.len() as u64, "profile", "profiles");
                     Finding::fine("profiles", format!("{many}, every line is understood"))
@@ -183,51 +186,31 @@ fn profiles(access: &ProfileAccess) -> Vec<Finding> {
     }
     if std::fs::metadata(secrets).is_ok_and(|there| allows_others(&there, 0o077)) {
         let shown = secrets.display();
-        findings.push(Finding::wrong(
-            "profiles",
-            format!("{shown} is open to other users"),
-            format!("chmod 600 {shown}"),
-        ));
+        let found = format!("{shown} is open to other users");
+        findings.push(Finding::wrong("profiles", found, format!("chmod 600 {shown}")));
     }
     findings
 }
 
-/// Whether every line of the journals can be read: that of this machine's desk, and those of profiles and addresses
-/// below it.
-fn journals(desk: &Path) -> Vec<Finding> {
-    let (mut findings, mut read, mut places) = (Vec::new(), 0u64, vec![(desk.to_owned(), 0)]);
-    while let Some((place, depth)) = places.pop() {
-        // A profile's are in `profiles/NAME/HOST`.
-        if depth < 3 {
-            let inside = std::fs::read_dir(&place).into_iter().flatten().flatten().map(|entry| entry.path());
-            places.extend(inside.filter(|path| path.is_dir()).map(|path| (path, depth + 1)));
-        }
-        let file = place.join(FILE);
-        if is_absent(&file) {
-            continue;
-        }
-        match read_from(&place, &JournalMark::default()) {
-            Err(error) => findings.push(Finding::wrong(
-                "journal",
-                error.to_string(),
-                "make it readable for the user who runs avert",
-            )),
+/// Returns whether every line of these journals can be read.
+fn journals<'f>(files: impl Iterator<Item = &'f PathBuf>) -> Vec<Finding> {
+    let (mut findings, mut read) = (Vec::new(), 0);
+    for file in files {
+        match read_from(directory_of(file), &JournalMark::default()) {
+            Err(error) => findings.push(Finding::wrong("journal", error.to_string(), READABLE)),
             Ok(part) if part.unreadable.is_empty() => read += 1,
             Ok(part) => {
                 let found = format!("{}: {}", file.display(), cannot_be_read(&part.unreadable));
                 let advice = "what became of a decision may stand there: look at it, and at the alerts of that time \
-                    with the network; then \
-                              mend the line, or move it to a file of its own while no console is open; a later avert \
-                              may have written it";
+                    with the network; then mend the line, or move it to a file of its own while no console is open; a \
+                    later avert may have written it";
                 findings.push(Finding::wrong("journal", found, advice));
             }
         }
     }
     if findings.is_empty() && read > 0 {
-        findings.push(Finding::fine(
-            "journal",
-            format!("{}, every line can be read", counted(read, "journal", "journals")),
-        ));
+        let found = format!("{}, every line can be read", counted(read, "journal", "journals"));
+        findings.push(Finding::fine("journal", found));
     }
     findings
 }
@@ -244,19 +227,12 @@ fn closed_addresses(context: &Context, endpoints: &[(EndpointId, String)]) -> Op
     (!refused.is_empty()).then(|| Finding::notice("endpoints", refused.join("; "), advice))
 }
 
-/// What has to be a folder, where it is there.
+/// Returns what has to be a folder, where it is there.
 fn folders(home: &Path) -> Vec<Finding> {
     let paths = ["logs", "desk", "reports"].map(|name| home.join(name)).into_iter();
     let wrong = paths.filter(|path| path.exists() && !path.is_dir());
-    wrong
-        .map(|path| {
-            Finding::wrong(
-                "folders",
-                format!("{} is no directory", path.display()),
-                "move it away: avert makes one there",
-            )
-        })
-        .collect()
+    let found = wrong.map(|path| format!("{} is no directory", path.display()));
+    found.map(|found| Finding::wrong("folders", found, "move it away: avert makes one there")).collect()
 }
 
 /// Files in a directory, and so many levels down.
@@ -298,38 +274,27 @@ fn is_temporary(file: &Path) -> bool {
 
 fn data_directory(directory: &Path) -> Finding {
     let shown = directory.display();
+    let wrong =
+        |what: &str, advice: &str| Finding::wrong("data directory", format!("{shown}{what}"), advice.to_owned());
     match std::fs::metadata(directory) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Finding::notice(
-            "data directory",
-            format!("{shown} does not exist"),
-            "nothing, where this is a new place: the first command makes it",
-        ),
-        Err(error) => Finding::wrong(
-            "data directory",
-            format!("{shown}: {error}"),
-            "make it readable for the user who runs avert",
-        ),
-        Ok(there) if !there.is_dir() => {
-            Finding::wrong("data directory", format!("{shown} is no directory"), "name another one with --data-dir")
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let advice = "nothing, where this is a new place: the first command makes it";
+            Finding::notice("data directory", format!("{shown} does not exist"), advice)
         }
-        Ok(there) if allows_others(&there, 0o022) => Finding::wrong(
-            "data directory",
-            format!("{shown} can be written by other users"),
-            format!("chmod 700 {shown}"),
-        ),
+        Err(error) => wrong(&format!(": {error}"), READABLE),
+        Ok(there) if !there.is_dir() => wrong(" is no directory", "name another one with --data-dir"),
+        Ok(there) if allows_others(&there, 0o022) => {
+            wrong(" can be written by other users", &format!("chmod 700 {shown}"))
+        }
         // A file that is gone again at once, also after a fault.
         Ok(_) => match tempfile::tempfile_in(directory) {
             Ok(_) => Finding::fine("data directory", shown.to_string()),
-            Err(error) => Finding::wrong(
-                "data directory",
-                format!("{shown} cannot be written: {error}"),
-                "give the user who runs avert write access",
-            ),
+            Err(error) => wrong(&format!(" cannot be written: {error}"), "give the user who runs avert write access"),
         },
     }
 }
 
-/// How much room the disk has.
+/// Returns how much room the disk has.
 #[cfg(unix)]
 fn room(directory: &Path) -> Option<Finding> {
     let disk = rustix::fs::statvfs(directory).ok()?;

@@ -3,8 +3,9 @@
 use super::args::RemoteArgs;
 use super::ask;
 use super::context::Context;
+use super::process::variable;
 use super::profile_access::PROFILE;
-use super::target::{URL, variable};
+use super::target::URL;
 
 /// What somebody wants who has nothing here yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +36,9 @@ Nothing is set up here yet. What shall it be?
   q   nothing for now
 ";
 
-/// Whether there is nothing yet that a console could open, and nothing was named.
+/// Returns whether there is nothing yet that a console could open, and nothing was named.
 pub(super) fn is_called_for(context: &Context, remote: &RemoteArgs) -> bool {
-    let named = |name: &str| variable(name).is_some_and(|text| !text.is_empty());
+    let named = |name: &str| variable(name).is_some();
     let has_profiles =
         context.profiles.as_ref().is_some_and(|access| access.sets_current_aside || access.profiles.path().exists());
     !has_profiles
@@ -49,7 +50,7 @@ pub(super) fn is_called_for(context: &Context, remote: &RemoteArgs) -> bool {
 
 /// Shows the page until something is chosen.
 pub(super) fn choose() -> anyhow::Result<FirstChoice> {
-    ask::tell(PAGE);
+    say!("{PAGE}");
     ask::until("d, l, c or q: ", |answer| match answer.to_ascii_lowercase().as_str() {
         "d" | "demo" => Ok(FirstChoice::Demo),
         "l" | "local" => Ok(FirstChoice::Local),

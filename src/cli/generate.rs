@@ -2,7 +2,6 @@
 
 use anyhow::bail;
 use chrono::Duration;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -11,7 +10,7 @@ use super::args::GenerateArgs;
 use super::context::Context;
 use super::demo::DemoFeed;
 use super::local::Local;
-use super::output::ListColumns;
+use super::output::{ListColumns, progress};
 use crate::domain::database::DatabaseLocation;
 use crate::domain::{AlertPatch, AlertQuery, CompanyId, Environment, IngestOptions, Timestamp, batch};
 use crate::engine::ActingEngine;
@@ -25,7 +24,7 @@ const COMPANIES: u64 = 5;
 const YEAR: i64 = 365;
 
 pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<()> {
-    if Environment::from(context.settings.environment) == Environment::Production {
+    if context.settings.environment == Environment::Production {
         refuse!("made-up alerts are for a sandbox: this desk's environment is production");
     }
     let local = Local::making(&context).await?;
@@ -57,21 +56,20 @@ pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<
 /// The organizations to fill: those that are there, and new ones up to this number. None of them has an alert; where
 /// one has, `elsewhere` says what to do.
 async fn organizations(local: &Local, number: u32, elsewhere: &str) -> anyhow::Result<Vec<(String, ActingEngine)>> {
-    let mut names: Vec<String> =
-        local.engine.organizations().await?.into_iter().map(|known| known.organization.name).collect();
-    for name in &names {
-        let one = AlertQuery { ..AlertQuery::default() };
-        let there = local.acting(Some(name)).await?.list(&one).await?.total;
+    let mut names = Vec::new();
+    for known in local.engine.organizations().await? {
+        let name = known.organization.name;
+        let there = local.acting(Some(&name)).await?.list(&AlertQuery::default()).await?.total;
         if there > 0 {
             refuse!("organization {name} has {there} alerts: made-up ones are for a desk without any; {elsewhere}");
         }
+        names.push(name);
     }
     for next in names.len() + 1..=number as usize {
         names.push(local.engine.create_organization(&format!("made-up-{next}")).await?.organization.name);
     }
-    names.truncate(number as usize);
     let mut desks = Vec::new();
-    for name in names {
+    for name in names.into_iter().take(number as usize) {
         let acting = local.acting(Some(&name)).await?;
         desks.push((name, acting));
     }
@@ -108,9 +106,7 @@ impl Made {
 
 /// Makes alerts and takes them in: one batch is made while another is stored. Nobody is told of them.
 async fn fill(acting: &ActingEngine, made: Made, name: &str) -> anyhow::Result<()> {
-    let style = ProgressStyle::with_template("{msg} {bar:32} {pos}/{len}  {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = ProgressBar::new(made.count).with_style(style).with_message(name.to_owned());
+    let bar = progress(Some(made.count), "{msg} {bar:32} {pos}/{len}  {eta} left").with_message(name.to_owned());
     let (sender, mut batches) = mpsc::channel(1);
     let making = tokio::task::spawn_blocking(move || made.send(&sender));
     while let Some(rows) = batches.recv().await {

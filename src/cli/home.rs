@@ -12,7 +12,7 @@ use crate::store::sqlite::backup::is_pending;
 pub(super) struct Home {
     /// Logs, what consoles keep, and a SQLite database with its key.
     pub(super) data_dir: PathBuf,
-    /// Where the alerts are.
+    /// Place where the alerts are.
     pub(super) database: DatabaseLocation,
     /// The file with the password of a database on a server.
     pub(super) password_file: Option<PathBuf>,
@@ -84,8 +84,8 @@ impl Home {
         }
     }
 
-    /// Where a console on these alerts keeps its views, drafts and journal: what is decided in one database is no
-    /// business of another one's consoles.
+    /// Returns where a console on these alerts keeps its views, drafts and journal: what is decided in one database is
+    /// no business of another one's consoles.
     pub(super) fn desk(&self) -> PathBuf {
         let desk = self.data_dir.join("desk");
         match &self.database {

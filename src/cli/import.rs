@@ -6,17 +6,17 @@ use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
 use tokio::task::spawn_blocking;
 
-use super::args::{Format, ImportArgs, ImportFormat, NamedColumn};
+use super::args::{Format, ImportArgs, NamedColumn};
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
-use super::output::{Output, Report, json};
+use super::output::{Output, Report, json, progress};
 use crate::desk::{Desk, DeskError, OrderDatabase, begins_with, open_own};
-use crate::domain::{AlertType, IngestOptions, IngestReport, Provider, RejectedRow};
+use crate::domain::{AlertType, IngestOptions, IngestReport, Provider, RejectedRow, UnknownWords};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::wire::import;
 
@@ -24,26 +24,17 @@ use crate::wire::import;
 const MOST_TOLD: u64 = 100;
 
 pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()> {
-    let Input { reader, again, size } = open(&args.file, "a file of alerts (JSON, NDJSON or CSV)")?;
-    if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
-        refuse!("--rejects {}: is the file that is read: name another one", rejects.display());
-    }
-    let mut rejects = Rejects::new(args.rejects.as_deref())?;
+    let Input { reader, again, size } = open(&args.file)?;
+    let mut rejects = Rejects::new(args.rejects.as_deref(), &args.file)?;
     let local = Local::making(&context).await?;
     let acting = local.acting(context.organization(&args.organization)).await?;
     let options = IngestOptions { events: !args.no_events };
-    let format = args.format.map(|format| match format {
-        ImportFormat::Json => import::FileFormat::Json,
-        ImportFormat::Ndjson => import::FileFormat::Ndjson,
-        ImportFormat::Csv => import::FileFormat::Csv,
-    });
-
-    let mut importer = spawn_blocking(move || import::Importer::open(reader, again, format)).await?;
+    let mut importer = spawn_blocking(move || import::Importer::open(reader, again, args.format)).await?;
     let said = args.reading.conventions();
     let first_row = importer.headers().map(<[String]>::to_vec);
     if let Some(first_row) = &first_row {
         let owner = local.order_owner(acting.caller().organization.organization.id).await?;
-        let desk = Desk::open(context.desk())?.with_orders_of(Some(owner));
+        let desk = Desk::open(context.home.desk())?.with_orders_of(Some(owner));
         // A desk that cannot be read names no columns, and holds no alert back.
         let names = ColumnNames::of(first_row, &args.map, desk.orders().ok().flatten().as_ref())?;
         if !args.map.is_empty() {
@@ -57,39 +48,21 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     }
     let is_empty = importer.is_empty();
 
-    let bar = progress(size);
+    let bar = bytes_read(size);
     let mut total = IngestReport::default();
     let told = |mut taken: Taken| {
         // Not kept: a file of a million bad rows must not fill the memory.
         let refused = std::mem::take(&mut taken.report.rejected);
         bar.suspend(|| {
-            taken.unknown.fields.iter().for_each(|name| {
-                say!(
-                    "warning: nobody knows the field {name:?}; it is \
-                ignored"
-                );
-            });
-            let strangers = taken.unknown.providers.iter();
-            let known = joined(Provider::KNOWN.iter().map(Provider::as_str));
-            strangers.for_each(|name| {
-                say!(
-                    "warning: nobody knows the provider {name:?}; its alerts are taken in \
-                    (known: {known})"
-                );
-            });
-            let types = taken.unknown.types.iter();
-            let known = joined(AlertType::KNOWN.iter().map(AlertType::as_str));
-            types.for_each(|name| {
-                say!(
-                    "warning: nobody knows the alert type {name:?}; its alerts are taken \
-                in (known: {known})"
-                );
-            });
+            let UnknownWords { fields, providers, types } = &taken.unknown;
+            fields.iter().for_each(|name| say!("warning: nobody knows the field {name:?}; it is ignored"));
+            warn_of_strangers("provider", providers, &mut Provider::KNOWN.iter().map(Provider::as_str));
+            warn_of_strangers("alert type", types, &mut AlertType::KNOWN.iter().map(AlertType::as_str));
             for money in &taken.fractions {
                 let (code, number) = (&money.currency, money.number());
                 say!(
-                    "warning: {code} has no decimals, and an amount is {number} {code}; such amounts are \
-                    taken in as they came"
+                    "warning: {code} has no decimals, and an amount is {number} {code}; such amounts are taken in as \
+                        they came"
                 );
             }
             refused.iter().for_each(|row| rejects.put(row));
@@ -118,6 +91,17 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     }
     print(context.output, &total, rejected)?;
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
+}
+
+fn warn_of_strangers<'n>(
+    what: &str,
+    names: impl IntoIterator<Item = &'n String>,
+    known: &mut dyn Iterator<Item = &'static str>,
+) {
+    let known = known.collect::<Vec<_>>().join(", ");
+    for name in names {
+        say!("warning: nobody knows the {what} {name:?}; its alerts are taken in (known: {known})");
+    }
 }
 
 /// The headers of columns in a file, by the flags and as they were named before for the same first row.
@@ -163,8 +147,12 @@ pub(super) struct Rejects {
 }
 
 impl Rejects {
-    pub(super) fn new(file: Option<&Path>) -> Result<Self, Misused> {
+    /// Opens the file for the rejected rows of another one.
+    pub(super) fn new(file: Option<&Path>, of: &Path) -> Result<Self, Misused> {
         let open = |path: &Path| {
+            if path.canonicalize().is_ok_and(|path| of.canonicalize().is_ok_and(|of| path == of)) {
+                return Err(misused!("--rejects {}: is the file that is read: name another one", path.display()));
+            }
             let ours = open_own(path, false, |first| begins_with(first, "{\"line\":"));
             let emptied = ours
                 .and_then(|file| if file.metadata()?.is_file() { file.set_len(0).map(|()| file) } else { Ok(file) });
@@ -186,7 +174,7 @@ impl Rejects {
         }
     }
 
-    /// How many there were, when all of them are in the file.
+    /// Returns how many there were, when all of them are in the file.
     pub(super) fn finish(mut self) -> anyhow::Result<u64> {
         let more = self.count.saturating_sub(MOST_TOLD);
         let elsewhere = match &self.file {
@@ -206,10 +194,6 @@ impl Rejects {
     }
 }
 
-pub(super) fn same_file(one: &Path, other: &Path) -> bool {
-    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
-}
-
 /// A file that is read, or stdin.
 pub(super) struct Input {
     pub(super) reader: Box<dyn BufRead + Send>,
@@ -219,20 +203,15 @@ pub(super) struct Input {
 }
 
 /// Opens a file, or stdin for `-`.
-pub(super) fn open(path: &Path, wanted: &str) -> anyhow::Result<Input> {
+pub(super) fn open(path: &Path) -> Result<Input, Misused> {
     if path.as_os_str() == "-" {
-        return Ok(Input {
-            reader: Box::new(BufReader::with_capacity(256 * 1024, io::stdin())),
-            again: None,
-            size: None,
-        });
+        return Ok(Input { reader: Box::new(BufReader::new(io::stdin())), again: None, size: None });
     }
-    let unusable = |what: String| misused!("{}: {what}", path.display());
-    let open = || File::open(path).map_err(|error| unusable(format!("cannot be opened: {error}")));
+    let open = || File::open(path).map_err(|error| misused!("{}: cannot be opened: {error}", path.display()));
     let file = open()?;
-    let metadata = file.metadata().map_err(|error| unusable(format!("cannot be read: {error}")))?;
+    let metadata = file.metadata().map_err(|error| misused!("{}: cannot be read: {error}", path.display()))?;
     if metadata.is_dir() {
-        return Err(unusable(format!("is a directory: {wanted} is needed")).into());
+        refuse!("{}: is a directory: a file is needed", path.display());
     }
     // What comes through a pipe comes once.
     let again = metadata.is_file().then(open).transpose()?;
@@ -240,26 +219,10 @@ pub(super) fn open(path: &Path, wanted: &str) -> anyhow::Result<Input> {
     Ok(Input { reader: Box::new(BufReader::with_capacity(256 * 1024, file)), again, size })
 }
 
-fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    words.collect::<Vec<_>>().join(", ")
-}
-
-/// A bar on stderr where that is a terminal, else nothing.
-pub(super) fn progress(size: Option<u64>) -> ProgressBar {
-    let bar = match size {
-        Some(size) => ProgressBar::new(size).with_style(style("{bar:32} {bytes}/{total_bytes}  {msg}  {eta} left")),
-        None => ProgressBar::new_spinner().with_style(style("{spinner} {bytes}  {msg}")),
-    };
-    bar.set_draw_target(if io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::hidden()
-    });
-    bar
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+/// A bar by the bytes that are read.
+pub(super) fn bytes_read(size: Option<u64>) -> ProgressBar {
+    let of_all = "{bar:32} {bytes}/{total_bytes}  {msg}  {eta} left";
+    progress(size, if size.is_some() { of_all } else { "{spinner} {bytes}  {msg}" })
 }
 
 /// The counts: JSON wherever a program may read them, words for people.

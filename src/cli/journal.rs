@@ -12,14 +12,14 @@ use super::args::{Format, JournalExportArgs, SinceWhen};
 use super::context::Context;
 use super::failure::SaidAlready;
 use super::output::{ListColumns, Output, Report};
-use super::target::variable;
 use crate::desk::journal::{FILE, read_whole};
 use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, JournalPart, NotificationRecord, write_new};
+use crate::domain::count::counted;
 use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
 
 pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result<()> {
-    let desk = args.desk.remote().desk(context, variable)?;
+    let desk = args.desk.remote().desk(context)?;
     let now = SystemClock.now();
     let since = since(args, now);
     let JournalPart { entries, unreadable, unsent, .. } = read_whole(&desk)?;
@@ -74,15 +74,11 @@ fn write_file(output: Output, to: &Path, report: &Report) -> anyhow::Result<()> 
         }
         written => written.with_context(|| format!("{} cannot be written", to.display()))?,
     }
-    say!("{} written to {}", entries(report.records.len()), to.display());
+    say!("{} written to {}", counted(report.records.len() as u64, "entry", "entries"), to.display());
     Ok(())
 }
 
-fn entries(count: usize) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
-}
-
-/// Whether somebody still has to see to a decision.
+/// Returns whether somebody still has to see to a decision.
 fn is_open(history: &History, record: &DecisionRecord) -> bool {
     record.fate().is_open() && !record.dismissed && !history.is_superseded(record)
 }
@@ -92,7 +88,11 @@ fn decisions(history: &History, since: Timestamp, open: bool) -> Report {
     let mut records: Vec<&DecisionRecord> = history.records().iter().filter(meant).collect();
     records.sort_by_key(|record| record.made_at);
     let other = history.records().iter().filter(|record| record.last().0 >= since).count();
-    let note = Some(if records.is_empty() && other > 0 { none_open(other) } else { summary(history, &records) });
+    let note = Some(if records.is_empty() && other > 0 {
+        format!("{} of that time, and none needs anybody", counted(other as u64, "decision", "decisions"))
+    } else {
+        summary(history, &records)
+    });
     decision_columns().report(&records, note)
 }
 
@@ -173,14 +173,6 @@ fn money(alert: &JournalAlert) -> String {
     }
 }
 
-/// That none of so many decisions is open.
-fn none_open(all: usize) -> String {
-    match all {
-        1 => "the decision of that time needs nobody".to_owned(),
-        many => format!("none of the {many} decisions of that time needs anybody"),
-    }
-}
-
 /// `3 decisions: 2 recorded, 1 refused; 1 still has to be seen to`
 fn summary(history: &History, records: &[&DecisionRecord]) -> String {
     if records.is_empty() {
@@ -191,13 +183,11 @@ fn summary(history: &History, records: &[&DecisionRecord]) -> String {
         *fates.entry(record.fate().as_str()).or_default() += 1;
     }
     let fates: Vec<String> = fates.iter().map(|(fate, count)| format!("{count} {}", words(fate))).collect();
-    let open = match records.iter().filter(|record| is_open(history, record)).count() {
+    let open = match records.iter().filter(|record| is_open(history, record)).count() as u64 {
         0 => String::new(),
-        1 => "; 1 still has to be seen to".to_owned(),
-        many => format!("; {many} still have to be seen to"),
+        open => format!("; {} to be seen to", counted(open, "still has", "still have")),
     };
-    let all = if records.len() == 1 { "1 decision".to_owned() } else { format!("{} decisions", records.len()) };
-    format!("{all}: {}{open}", fates.join(", "))
+    format!("{}: {}{open}", counted(records.len() as u64, "decision", "decisions"), fates.join(", "))
 }
 
 fn notifications(history: &History, since: Timestamp) -> Report {

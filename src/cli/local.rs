@@ -16,7 +16,6 @@ use super::context::Context;
 use super::database::{self, OpenedBy};
 use super::home::Home;
 use super::networks::{self, Networks};
-use super::target::variable;
 use crate::config::{Days, Settings};
 use crate::desk::OrderOwner;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
@@ -75,7 +74,7 @@ impl Local {
     /// Opens the database (making a file where there is none) and puts an engine on it.
     pub(super) async fn open(home: &Home, settings: &Settings, by: OpenedBy) -> anyhow::Result<Self> {
         let clock: SharedClock = Arc::new(SystemClock);
-        let Networks { providers, pulls } = networks::networks(settings, variable, &clock)?;
+        let Networks { providers, pulls } = networks::networks(settings, &clock)?;
         let store = database::open(home, settings, by).await?;
         let engine = Engine::new(Arc::clone(&store), providers, clock, engine_settings(settings));
         engine.recall_clock().await?;
@@ -100,9 +99,9 @@ impl Local {
             return Ok(named.map(ToOwned::to_owned));
         }
         let names: Vec<String> = all.into_iter().map(|known| known.organization.name).collect();
-        ask::tell("There are several organizations here. `avert open --organization NAME` opens one at once.\n\n");
+        say!("There are several organizations here. `avert open --organization NAME` opens one at once.\n");
         for (name, number) in names.iter().zip(1..) {
-            ask::tell(&format!("  {number}   {name}"));
+            say!("  {number}   {name}");
         }
         ask::until("\nWhose alerts? Number or name: ", |answer| one_of(&names, answer)).map(Some)
     }
@@ -229,7 +228,7 @@ pub(super) fn engine_settings(settings: &Settings) -> EngineSettings {
         windows.types.iter().fold(by_provider, |all, (name, window)| all.with_type(name.0.clone(), hours(window.0)));
     let defaults = EngineSettings::default();
     EngineSettings {
-        environment: settings.environment.into(),
+        environment: settings.environment,
         addresses: AddressPolicy::new(settings.webhooks.allow.iter().copied()),
         endpoints_per_organization: settings.webhooks.endpoints_per_organization.0,
         windows,

@@ -8,16 +8,15 @@ use super::context::Context;
 use super::credential_file::credential_in;
 use super::failure::SaidAlready;
 use super::output::Report;
+use super::process::variable;
 use super::profile_access::{NamedProfile, ProfileAccess};
-use super::target::{
-    API_KEY, CLIENT_SECRET, OPERATOR_KEY, RemoteTarget, check_world, names_credential, told, variable,
-};
+use super::target::{API_KEY, CLIENT_SECRET, OPERATOR_KEY, RemoteTarget, check_world, names_credential, told};
 use crate::desk::{Profile, ProfileName, SecretKind, SecretStorage};
 use crate::domain::Secret;
 
 pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<()> {
     let access = context.require_profiles()?;
-    let named = access.wanted(args.profile.as_deref(), variable)?;
+    let named = access.wanted(args.profile.as_deref())?;
     let for_operator = args.operator || args.access.operator_key_file.is_some();
     let mut said = Vec::new();
     let mut storage = None;
@@ -36,8 +35,7 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
     if for_operator {
         let key = match &args.access.operator_key_file {
             Some(file) => credential_in(file)?,
-            None => from_environment(OPERATOR_KEY)
-                .map_or_else(|| typed("Operator's key (not shown): ", "--operator-key-file"), Ok)?,
+            None => secret_of(OPERATOR_KEY, "--operator-key-file", || ask::secret("Operator's key (not shown): "))?,
         };
         check_world(named.profile.environment, told([Some(key.reveal())]))?;
         let by_key = NamedProfile { profile: Profile { client_id: None, ..named.profile.clone() }, ..named.clone() };
@@ -46,12 +44,11 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
         storage = Some(keep(access, &named.name, SecretKind::Operator, &key, args.plain_secrets)?);
         said.push(format!("it takes the operator's key of organization {organization}"));
     }
-    let kept = match storage {
-        Some(SecretStorage::PlainFile) => format!("as plain text in {}", access.secrets.path().display()),
-        _ => "in the system's keyring".to_owned(),
+    let (word, kept) = match storage {
+        Some(SecretStorage::PlainFile) => ("file", format!("as plain text in {}", access.secrets.path().display())),
+        _ => ("keyring", "in the system's keyring".to_owned()),
     };
     let words = format!("{} at {}: {}; kept {kept}", named.name, named.profile.url, said.join(", "));
-    let word = if storage == Some(SecretStorage::PlainFile) { "file" } else { "keyring" };
     context.output.print(&Report::one(json!({ "profile": named.name.as_str(), "credential": word }), words))
 }
 
@@ -71,9 +68,9 @@ fn keep(
 
 pub(super) fn logout(context: &Context, args: &LogoutArgs) -> anyhow::Result<()> {
     let access = context.require_profiles()?;
-    let NamedProfile { name, profile } = access.wanted(args.profile.as_deref(), variable)?;
+    let NamedProfile { name, profile } = access.wanted(args.profile.as_deref())?;
     let removed = access.forget(&name)?;
-    if names_credential(&profile, &variable) {
+    if names_credential(&profile) {
         say!("the environment still names a credential ({API_KEY} or {CLIENT_SECRET})");
     }
     let words = match removed {
@@ -86,27 +83,31 @@ pub(super) fn logout(context: &Context, args: &LogoutArgs) -> anyhow::Result<()>
 /// The credential to try: from a file, else from the environment, else as it is typed; with the client that it belongs
 /// to.
 fn access_secret(profile: &Profile, args: &LoginArgs) -> anyhow::Result<(Option<String>, Secret)> {
-    let client_id = || args.access.client_id.clone().or_else(|| profile.client_id.clone());
-    if let Some(file) = &args.access.api_key_file {
-        return Ok((None, credential_in(file)?));
-    }
-    if let Some(file) = &args.access.client_secret_file {
-        let id = client_id().ok_or_else(|| misused!("the client id is missing: --client-id"))?;
-        return Ok((Some(id), credential_in(file)?));
-    }
-    match client_id() {
-        Some(id) => {
-            let secret = from_environment(CLIENT_SECRET)
-                .map_or_else(|| typed("Client secret (not shown): ", "--client-secret-file"), Ok)?;
-            Ok((Some(id), secret))
+    let LoginArgs { access, .. } = args;
+    let id = access.client_id.clone().or_else(|| profile.client_id.clone());
+    let id = id.filter(|_| access.api_key_file.is_none());
+    if let Some(file) = access.credential_file() {
+        if id.is_none() && access.api_key_file.is_none() {
+            refuse!("the client id is missing: --client-id");
         }
-        None => {
-            Ok((None, from_environment(API_KEY).map_or_else(|| typed("API key (not shown): ", "--api-key-file"), Ok)?))
-        }
+        return Ok((id, credential_in(file)?));
+    }
+    let (variable, flag) =
+        if id.is_some() { (CLIENT_SECRET, "--client-secret-file") } else { (API_KEY, "--api-key-file") };
+    let secret = secret_of(variable, flag, || ask::credential(id.is_some()))?;
+    Ok((id, secret))
+}
+
+/// The secret of the environment, else as it is typed.
+fn secret_of(name: &str, flag: &str, ask: impl FnOnce() -> anyhow::Result<Secret>) -> anyhow::Result<Secret> {
+    match variable(name).map(|text| Secret::new(text.trim())) {
+        Some(secret) if !secret.reveal().is_empty() => Ok(secret),
+        _ if ask::is_possible() => ask(),
+        _ => refuse!("without a terminal nothing is asked: {flag} FILE or the environment names the credential"),
     }
 }
 
-/// What else is so now where a profile is known by a credential of another kind.
+/// Returns what else is so now where a profile is known by a credential of another kind.
 fn known_anew(before: &Profile, now: &Profile) -> Option<String> {
     if before.client_id == now.client_id {
         return None;
@@ -115,33 +116,16 @@ fn known_anew(before: &Profile, now: &Profile) -> Option<String> {
     Some(format!("the profile is known by {by} from now on and speaks the {} dialect", now.spoken_dialect().as_str()))
 }
 
-fn from_environment(name: &str) -> Option<Secret> {
-    variable(name).map(|text| Secret::new(text.trim())).filter(|secret| !secret.reveal().is_empty())
-}
-
-fn typed(question: &str, flag: &str) -> anyhow::Result<Secret> {
-    if ask::is_possible() {
-        return ask::secret(question);
-    }
-    Err(misused!("without a terminal nothing is asked: {flag} FILE or the environment names the credential").into())
-}
-
 fn not_kept(error: anyhow::Error) -> anyhow::Error {
     error.context("nothing was kept")
 }
 
 /// Remembers what the credential says of the profile.
 fn change(access: &ProfileAccess, NamedProfile { name, profile }: &NamedProfile) -> anyhow::Result<()> {
-    access.profiles.change(|list| match list.all.get_mut(name) {
-        Some(known) => {
-            known.client_id.clone_from(&profile.client_id);
-            known.environment = profile.environment;
-            Ok(())
-        }
-        None => Err(gone(name)),
+    access.profiles.change(|list| {
+        let Some(known) = list.all.get_mut(name) else { refuse!("profile {name} was removed meanwhile") };
+        known.client_id.clone_from(&profile.client_id);
+        known.environment = profile.environment;
+        Ok(())
     })
-}
-
-fn gone(name: &ProfileName) -> anyhow::Error {
-    misused!("profile {name} was removed meanwhile").into()
 }

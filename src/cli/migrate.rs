@@ -60,7 +60,7 @@ pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Resu
     context.output.print(&Report::one(json!({"waiting": [], "applied": applied}), words))
 }
 
-/// What has become of the schema. Changes nothing.
+/// Returns what has become of the schema. Changes nothing.
 async fn look(context: &Context) -> anyhow::Result<SchemaState> {
     let shown = &context.home.database;
     let state = match shown {

@@ -22,17 +22,16 @@ mod generate;
 mod home;
 mod import;
 mod journal;
-mod listener;
 mod local;
 mod login;
 mod migrate;
 mod networks;
 mod open;
-mod open_files;
 mod orders;
 mod organizations;
 mod output;
 mod pages;
+mod process;
 mod profile_access;
 mod profiles;
 mod program_log;
@@ -41,12 +40,10 @@ mod sales;
 mod secrets;
 mod serve;
 mod settings_file;
-mod signals;
 mod source;
 mod target;
 mod topics;
 mod webhooks;
-mod zone;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -62,13 +59,12 @@ use args::{Command, JournalCommand, OpenArgs, RemoteArgs, WebhooksCommand};
 use context::Context;
 use first_page::FirstChoice;
 
-/// How long threads that still read or wait may hold up the end of the process.
+/// Time that threads that still read or wait may hold up the end of the process.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
 /// Runs a command line to its end.
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
-    zone::check(target::variable("TZ").as_deref())?;
     let stray = match command {
         // Those that work on files of a desk alone take of them which desk is meant; how its deployment is spoken to is
         // not asked there.
@@ -96,7 +92,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     }
     let demo = matches!(command, Some(Command::Demo(_)));
     if let Some(Command::Doctor(args)) = command {
-        let (context, wrong_settings) = Context::for_doctor(&everywhere)?;
+        let (context, wrong_settings) = Context::read(&everywhere, false)?;
         context.log_to_stderr(LevelFilter::ERROR);
         return block_on(doctor::run(&context, wrong_settings.as_ref(), args));
     }
@@ -171,7 +167,8 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     }
 }
 
-/// What `avert` without a command means: the console, and where nothing is set up yet what is chosen on the first page.
+/// Returns what `avert` without a command means: the console, and where nothing is set up yet what is chosen on the
+/// first page.
 fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<Command>> {
     open::require_terminal()?;
     if !first_page::is_called_for(context, remote) {

@@ -6,10 +6,11 @@ use std::time::Duration;
 use anyhow::anyhow;
 use chrono::TimeDelta;
 
-use super::credential_file::{allows_others, read_credential};
-use crate::config::{EnvironmentName, Network, NetworkAuth, NetworkSettings, Settings, SimulatorFault};
+use super::credential_file::{allows_others, parts, read_credential};
+use super::process::variable;
+use crate::config::{Network, NetworkAuth, NetworkSettings, Settings, SimulatorFault};
 use crate::domain::time::SharedClock;
-use crate::domain::{CaCertificates, Provider, Secret};
+use crate::domain::{CaCertificates, Environment, Provider, Secret};
 use crate::engine::PullFrom;
 use crate::engine::providers::http::{GatewayCredential, HttpOptions};
 use crate::engine::providers::simulator::FaultProfile;
@@ -18,7 +19,7 @@ use crate::outbound::circuit::CircuitLimits;
 use crate::outbound::tls::ca_file;
 use crate::store::Finding;
 
-/// How long a call waits for a place.
+/// Time that a call waits for a place.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The longest that a gateway is left alone, unless its first pause is longer.
@@ -32,16 +33,12 @@ pub(super) struct Networks {
     pub(super) pulls: Vec<PullFrom>,
 }
 
-/// The networks as they are set. `variable` reads the environment.
-pub(super) fn networks(
-    settings: &Settings,
-    variable: impl Fn(&str) -> Option<String>,
-    clock: &SharedClock,
-) -> anyhow::Result<Networks> {
+/// The networks as they are set.
+pub(super) fn networks(settings: &Settings, clock: &SharedClock) -> anyhow::Result<Networks> {
     let mut providers = simulators(settings.simulator.fault);
     let mut pulls = Vec::new();
     for (network, set) in settings.gateways() {
-        let credential = credential(network, set, &variable)?;
+        let credential = credential(network, set)?;
         let provider =
             provider(set, credential).map_err(|error| misused!("providers.{}: {error}", network.as_str()))?;
         let provider = Arc::new(provider);
@@ -60,15 +57,15 @@ pub(super) fn networks(
     Ok(Networks { providers, pulls })
 }
 
-/// How long an answer to a decision may take at most, by the networks as they are set; nothing where none has a
+/// Returns how long an answer to a decision may take at most, by the networks as they are set; nothing where none has a
 /// gateway.
 pub(super) fn longest_call(settings: &Settings) -> Option<Duration> {
     // The provider cuts a call off itself, and knows better what that means.
     settings.gateways().map(|(_, set)| timeout(set) + PATIENCE + Duration::from_secs(1)).max()
 }
 
-/// What the settings say of networks' gateways, for the database to remember: the address, or that there is none any
-/// more.
+/// Returns what the settings say of networks' gateways, for the database to remember: the address, or that there is
+/// none any more.
 pub(super) fn said(settings: &Settings) -> impl Iterator<Item = (Provider, Option<String>)> {
     let gateways = settings.gateways().map(|(network, set)| (Provider::from(network), Some(set.url.clone())));
     gateways.chain(settings.removed_gateways().map(|network| (Provider::from(network), None)))
@@ -101,24 +98,18 @@ pub(super) fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static st
 /// The name of this machine's own alerts of an organization, in the head of the console and in the journal: whoever
 /// decides has to know which networks hear nothing of it.
 pub(super) fn place_of(organization: &str, settings: &Settings, known: &[Known]) -> String {
-    match place(settings, known) {
-        Some(networks) => format!("{organization}, {networks}"),
-        None => organization.to_owned(),
+    let (closed, simulated) = (closed(settings, known), simulated(settings, known));
+    let mut words = vec![organization.to_owned()];
+    if !closed.is_empty() {
+        let closed: Vec<&str> = closed.into_iter().map(|(network, _)| network.as_str()).collect();
+        words.push(format!("no gateway set for {}", closed.join(" and ")));
     }
-}
-
-/// Where decisions go, in a few words: nothing where every network has its gateway.
-fn place(settings: &Settings, known: &[Known]) -> Option<String> {
-    let simulated = simulated(settings, known);
-    let simulated = match simulated.len() {
-        0 => None,
-        all if all == Network::ALL.len() => Some("simulated networks".to_owned()),
-        _ => Some(format!("simulated {}", simulated.join(" and "))),
-    };
-    let closed: Vec<&str> = closed(settings, known).into_iter().map(|(network, _)| network.as_str()).collect();
-    let closed = (!closed.is_empty()).then(|| format!("no gateway set for {}", closed.join(" and ")));
-    let words: Vec<String> = [closed, simulated].into_iter().flatten().collect();
-    (!words.is_empty()).then(|| words.join(", "))
+    match simulated.len() {
+        0 => {}
+        all if all == Network::ALL.len() => words.push("simulated networks".to_owned()),
+        _ => words.push(format!("simulated {}", simulated.join(" and "))),
+    }
+    words.join(", ")
 }
 
 fn provider(set: &NetworkSettings, credential: GatewayCredential) -> anyhow::Result<HttpProvider> {
@@ -151,37 +142,30 @@ fn timeout(set: &NetworkSettings) -> Duration {
 }
 
 /// The credential of a network: from its file, else from its environment variable.
-pub(super) fn credential(
-    network: Network,
-    set: &NetworkSettings,
-    variable: impl Fn(&str) -> Option<String>,
-) -> anyhow::Result<GatewayCredential> {
+fn credential(network: Network, set: &NetworkSettings) -> anyhow::Result<GatewayCredential> {
     if set.auth == NetworkAuth::None {
         return Ok(GatewayCredential::None);
     }
-    let name = network.credential_variable();
-    let text = if set.credential_file.as_os_str().is_empty() {
-        variable(name).filter(|text| !text.is_empty()).ok_or_else(|| {
-            let key = network.as_str();
+    let (name, section) = (network.credential_variable(), format!("providers.{}", network.as_str()));
+    let file = set.credential_file.as_path();
+    let text = if file.as_os_str().is_empty() {
+        variable(name).ok_or_else(|| {
             misused!(
-                "providers.{key}: a credential is needed: name a file with credential_file, \
-                set {name}, or say auth = \"none\""
+                "{section}: a credential is needed: name a file with credential_file, set {name}, or say auth = \
+                \"none\""
             )
         })?
-    } else if std::fs::metadata(&set.credential_file).is_ok_and(|there| !there.is_file()) {
+    } else if std::fs::metadata(file).is_ok_and(|there| !there.is_file()) {
         // It is read at every start: a pipe would be waited for.
-        refuse!("{}: is no file: a file with the credential is needed", set.credential_file.display());
+        refuse!("{}: is no file: a file with the credential is needed", file.display());
     } else {
-        read_credential(&set.credential_file)?
+        read_credential(file)?
     };
     Ok(match set.auth {
         NetworkAuth::Bearer => GatewayCredential::Bearer(Secret::new(text)),
         NetworkAuth::Header => GatewayCredential::Header { name: set.header.clone(), value: Secret::new(text) },
         NetworkAuth::Basic => {
-            let (username, password) = text.split_once(':').ok_or_else(|| {
-                let key = network.as_str();
-                misused!("providers.{key}: auth = \"basic\" needs USER:PASSWORD as its credential, there is no colon")
-            })?;
+            let (username, password) = parts(&text, &section, "auth = \"basic\": USER:PASSWORD as its credential")?;
             GatewayCredential::Basic { username: username.to_owned(), password: Secret::new(password) }
         }
         NetworkAuth::None => GatewayCredential::None,
@@ -189,9 +173,8 @@ pub(super) fn credential(
 }
 
 /// Who answers for which network, and what is wrong with it, for the doctor; `known` is what the database remembers.
-pub(super) fn examine(settings: &Settings, known: &[Known], variable: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> =
-        settings.gateways().map(|(network, set)| examine_gateway(network, set, &variable)).collect();
+pub(super) fn examine(settings: &Settings, known: &[Known]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = settings.gateways().map(|(network, set)| examine_gateway(network, set)).collect();
     findings.extend(closed(settings, known).into_iter().map(|closed| {
         let section = closed.0.as_str().to_lowercase();
         let advice =
@@ -201,7 +184,7 @@ pub(super) fn examine(settings: &Settings, known: &[Known], variable: impl Fn(&s
     let simulated = simulated(settings, known);
     if !simulated.is_empty() {
         let found = format!("{}: answered by the built-in simulator; decisions reach nobody", simulated.join(", "));
-        findings.push(if settings.environment == EnvironmentName::Production {
+        findings.push(if settings.environment == Environment::Production {
             let advice = "the environment is production: set up a gateway for each network that alerts come from \
                 (avert help networks)";
             Finding::notice("networks", found, advice)
@@ -212,37 +195,30 @@ pub(super) fn examine(settings: &Settings, known: &[Known], variable: impl Fn(&s
     findings
 }
 
-fn examine_gateway(network: Network, set: &NetworkSettings, variable: impl Fn(&str) -> Option<String>) -> Finding {
-    let name = network.name();
+fn examine_gateway(network: Network, set: &NetworkSettings) -> Finding {
     let check = match network {
         Network::Ethoca => "network ETHOCA",
         Network::Verifi => "network VERIFI",
         Network::Cdrn => "network CDRN",
     };
-    if let Err(error) = credential(network, set, variable).and_then(|credential| provider(set, credential)) {
+    if let Err(error) = credential(network, set).and_then(|credential| provider(set, credential)) {
         return Finding::wrong(check, error.to_string(), "mend it: until then no command runs that opens the database");
     }
     if std::fs::metadata(&set.credential_file).is_ok_and(|there| allows_others(&there, 0o077)) {
         let file = set.credential_file.display();
-        return Finding::notice(
-            check,
-            format!("the credential in {file} can be read by other users"),
-            format!("chmod 600 {file}"),
-        );
+        let found = format!("the credential in {file} can be read by other users");
+        return Finding::notice(check, found, format!("chmod 600 {file}"));
     }
     let promises = [
         (set.lookup, "can be asked"),
         (set.idempotent, "knows repeats"),
         (set.final_error_only, "takes a decision once"),
     ];
-    let promised: Vec<&str> = promises.into_iter().filter_map(|(promised, words)| promised.then_some(words)).collect();
+    let promised: Vec<&str> = promises.into_iter().filter(|(is_so, _)| *is_so).map(|(_, words)| words).collect();
     if promised.is_empty() {
-        let found = format!("{name} is answered by {}, which can do nothing about a lost answer", set.url);
-        return Finding::notice(
-            check,
-            found,
-            "where it can: say lookup, idempotent or final_error_only; until then a person settles each one",
-        );
+        let found = format!("{} is answered by {}, which can do nothing about a lost answer", network.name(), set.url);
+        let advice = "where it can: say lookup, idempotent or final_error_only; until then a person settles each one";
+        return Finding::notice(check, found, advice);
     }
     Finding::fine(check, format!("answered by {} ({})", set.url, promised.join(", ")))
 }
@@ -272,20 +248,20 @@ mod tests {
     const GATEWAY: &str = "[providers.ethoca]\nurl = \"https://gateway.example\"\n";
 
     #[rstest]
-    #[case("", false, Some("simulated networks"))]
-    #[case(GATEWAY, false, Some("simulated VERIFI and CDRN"))]
-    #[case(GATEWAY, true, Some("simulated VERIFI and CDRN"))]
-    #[case("", true, Some("no gateway set for ETHOCA, simulated VERIFI and CDRN"))]
-    #[case("[providers.ethoca]\nsimulated = true\n", true, Some("simulated networks"))]
+    #[case("", false, "simulated networks")]
+    #[case(GATEWAY, false, "simulated VERIFI and CDRN")]
+    #[case(GATEWAY, true, "simulated VERIFI and CDRN")]
+    #[case("", true, "no gateway set for ETHOCA, simulated VERIFI and CDRN")]
+    #[case("[providers.ethoca]\nsimulated = true\n", true, "simulated networks")]
     fn the_head_of_the_console_says_where_decisions_do_not_go(
         #[case] text: &str,
         #[case] had_gateway: bool,
-        #[case] words: Option<&str>,
+        #[case] words: &str,
     ) {
         let settings = Settings::parse(text, Path::new("avert.toml")).unwrap();
         let known: Vec<Known> =
             had_gateway.then(|| (Provider::Ethoca, "https://gateway.example".to_owned())).into_iter().collect();
 
-        assert_eq!(place(&settings, &known).as_deref(), words);
+        assert_eq!(place_of("acme", &settings, &known), format!("acme, {words}"));
     }
 }

@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,45 +15,42 @@ use super::args::{ConsoleArgs, OpenArgs, OrganizationArgs, RemoteArgs};
 use super::context::Context;
 use super::database::{OpenedBy, key_file};
 use super::failure::{Misused, SaidAlready, Signalled};
-use super::listener::ConsoleListener;
 use super::local::Local;
 use super::networks::{self, Known};
-use super::profiles::directory::{OpenedOn, for_console};
+use super::process::{Signals, variable};
+use super::profiles::for_console;
 use super::program_log;
 use super::rules::RulesText;
 use super::settings_file::SettingsFile;
-use super::signals::Signals;
-use super::target::{CredentialSource, RemoteTarget, credential_variable, variable};
+use super::target::{CredentialSource, RemoteTarget, credential_variable};
+use super::webhooks::listener::ConsoleListener;
 use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::notices::{DesktopSequence, NoticeSettings};
-use crate::console::profile_directory::ProfileDirectory;
-use crate::console::program_log::ProgramLog;
-use crate::console::rules_file::{ReadRules, RulesFile};
+use crate::console::rules_file::ReadRules;
 use crate::console::setting::{SettingOverride, SettingsKeeper};
 use crate::console::theme::ThemeName;
 use crate::console::times::ShownClocks;
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
-use crate::console::{self, AlertJson, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
+use crate::console::{self, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
 use crate::desk::profiles::LOCAL;
-use crate::desk::{ProfileName, SecretStorage};
+use crate::desk::{Profile, ProfileName, SecretStorage};
 use crate::domain::sanitize;
 use crate::domain::time::{SharedClock, SystemClock};
-use crate::domain::{Environment, LinkTemplates, without_mark};
+use crate::domain::{LinkTemplates, without_mark};
 use crate::service::Deployment;
-use crate::wire::{self, Dialect};
+use crate::wire;
 
-/// How long a console may take to give the terminal back once it was asked to end.
+/// Time that a console may take to give the terminal back once it was asked to end.
 const LAST_FRAME: Duration = Duration::from_secs(5);
 
-/// How long resolutions on their way may take to end; their fate is on record either way.
+/// Time that resolutions on their way may take to end; their fate is on record either way.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Whoever opens a console on a deployment is told so soon that it is waited for, and waits so long.
-const SAID_AFTER: Duration = Duration::from_millis(300);
-const ASKED_FOR: Duration = Duration::from_millis(1_700);
+/// Time that a deployment is waited for that is asked whether a key is an operator's.
+const ASKED_FOR: Duration = Duration::from_secs(2);
 
-/// How long deliveries on their way may hold up the end.
+/// Time that deliveries on their way may hold up the end.
 const DRAIN: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<()> {
@@ -91,51 +87,44 @@ async fn open_once(
     args: &OpenArgs,
     signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<NextConsole>> {
-    let mut settings = console_settings(context, &args.console, context.reports())?;
+    let mut settings = console_settings(context, args.console, context.reports())?;
     settings.kept_in.clone_from(&context.settings_file);
-    let rules = RulesText::of(context);
     if let Some(target) = args.remote.target(context.profiles.as_ref(), variable)? {
-        return elsewhere(context, args, target, settings, rules, signals).await;
+        args.organization.refuse_elsewhere()?;
+        return elsewhere(context, args.console, target, settings, signals).await;
     }
     if args.remote.dialect.is_some() {
         refuse!("--dialect goes with --url: the console speaks the current dialect on this machine");
     }
-    let rules = rules.acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
+    let rules = RulesText::of(context).acting(context.acting_rules());
     let settings = with_rules(settings, &rules)?;
     let local = Local::making_for(context, OpenedBy::Console).await?;
     let log = program_log::start(context, &context.home.data_dir);
     let organization = local.chosen(context.organization(&args.organization)).await?;
     let caller = local.caller(organization.as_deref()).await?.said_to_be(&context.user().unwrap_or_default());
     let known = local.engine.store().gateways().await?;
-    let own = caller.organization.organization.id;
+    let own = caller.organization.organization.clone();
     let all = local.engine.organizations().await?.into_iter().map(|record| record.organization);
-    let order_owner = Some(local.order_owner(own).await?);
-    let organizations =
-        all.filter(|organization| organization.id != own).map(|organization| organization.name).collect();
     let place = SessionInfo {
-        name: networks::place_of(&caller.organization.organization.name, &context.settings, &known),
-        environment: Some(Environment::from(context.settings.environment)),
+        name: networks::place_of(&own.name, &context.settings, &known),
+        environment: Some(context.settings.environment),
         facts: local_facts(context, &known),
         user: context.user(),
-        profiles: other_profiles(context, None),
-        organizations,
-        order_owner,
+        profiles: other_profiles(context, Some(LOCAL)),
+        organizations: all.filter(|one| one.id != own.id).map(|one| one.name).collect(),
+        order_owner: Some(local.order_owner(own.id).await?),
         ..SessionInfo::default()
     };
     let running = local.start(DRAIN)?;
-    let (deployment, clock) = (local.engine.deployment(caller), local.clock.clone());
-    let profiles = for_console(context, OpenedOn::ThisMachine);
-    let keeper = settings_keeper(context, args.console);
-    let result = stay(
-        deployment,
-        clock,
-        place,
-        settings,
-        rules,
-        Beside { desk: context.desk(), log, profiles, keeper },
-        signals,
-    )
-    .await;
+    let session = Session {
+        desk_dir: Some(context.home.desk()),
+        log: Some(log),
+        rules: Some(Arc::new(rules)),
+        profiles: for_console(context, Some(LOCAL)),
+        keeper: settings_keeper(context, args.console),
+        ..session(local.engine.deployment(caller), &local.clock, place, settings)
+    };
+    let result = stay(session, signals).await;
     running.stop(local.engine.settings().longest_decision()).await;
     local.close();
     result
@@ -145,63 +134,62 @@ async fn open_once(
 /// own offers.
 async fn elsewhere(
     context: &Context,
-    args: &OpenArgs,
+    args: ConsoleArgs,
     target: RemoteTarget,
     settings: Preferences,
-    rules: RulesText,
     signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<NextConsole>> {
-    args.organization.refuse_elsewhere()?;
-    let by = target.profile.as_ref().map_or_else(String::new, |name| format!("auto_rules of profile {name}"));
-    let rules = rules.acting(target.auto_rules.clone(), by);
+    let by = target.named.as_ref().map_or_else(String::new, |name| format!("auto_rules of profile {name}"));
+    let rules = RulesText::of(context).acting((target.profile.auto_rules.clone(), by));
     let settings = with_rules(settings, &rules)?;
-    let clock: SharedClock = Arc::new(SystemClock);
     let (mut target, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
-    if let (Some(why), Some(name)) = (withheld, &target.profile) {
+    if let (Some(why), Some(name)) = (withheld, &target.named) {
         say!("opened without an operator's key of profile {name}: {why}");
     }
-    if let (None, Some(name), Some(access)) = (target.environment, &target.profile, &context.profiles) {
+    if let (None, Some(name), Some(access)) = (target.profile.environment, &target.named, &context.profiles) {
         say!(
             "Nothing says yet which world the deployment of profile {name} is ({}); it is asked this once.",
             target.url.host()
         );
-        target.environment = Some(access.ask_environment(name)?);
+        target.profile.environment = Some(access.ask_environment(name)?);
     }
     let target = as_operator(target).await?;
-    let name = target.name();
-    let (environment, dialect, read_only, profile) =
-        (target.environment, target.dialect, target.read_only, target.profile.clone());
-    let (url, source) = (target.url.clone(), target.credential_source);
-    let settings =
-        Preferences { refresh: target.refresh, page_size: target.page_size.unwrap_or(settings.page_size), ..settings };
+    let Profile { environment, read_only, refresh_seconds, page_size, .. } = target.profile;
+    let (name, dialect, profile) = (target.name(), target.dialect, target.named.clone());
+    let desk = context.desk_of_deployment(profile.as_ref(), &target.url);
+    let kept = where_kept(context, target.credential_source, profile.as_ref());
+    let settings = Preferences {
+        refresh: refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
+        page_size: page_size.unwrap_or(settings.page_size),
+        ..settings
+    };
+    let clock: SharedClock = Arc::new(SystemClock);
     let (client, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
-    let log = program_log::start(context, &context.home.data_dir);
-    let desk = context.desk_of_deployment(profile.as_ref(), &url);
-    let opened_on = profile.as_ref().map_or(OpenedOn::Address, |name| OpenedOn::Profile(name.as_str()));
-    let directory = for_console(context, opened_on);
-    let kept = where_kept(context, source, profile.as_ref());
-    let facts = vec![
-        ("service", format!("another deployment at {}, {} dialect", client.host(), dialect.as_str())),
-        ("credentials", kept),
-        ("desk", format!("views, drafts and journal in {}", desk.display())),
-    ];
-    let profiles = other_profiles(context, Some(profile.as_ref()));
-    let user = context.user();
+    let here = profile.as_ref().map(ProfileName::as_str);
     let place = SessionInfo {
         name,
         environment,
         remote: true,
         dialect,
         read_only,
-        facts,
-        user,
-        profiles,
+        facts: vec![
+            ("service", format!("another deployment at {}, {} dialect", client.host(), dialect.as_str())),
+            ("credentials", kept),
+            desk_fact(&desk),
+        ],
+        user: context.user(),
+        profiles: other_profiles(context, here),
         ..SessionInfo::default()
     };
-    let keeper = settings_keeper(context, args.console);
-    let result =
-        stay(deployment, clock, place, settings, rules, Beside { desk, log, profiles: directory, keeper }, signals)
-            .await;
+    let session = Session {
+        desk_dir: Some(desk),
+        log: Some(program_log::start(context, &context.home.data_dir)),
+        rules: Some(Arc::new(rules)),
+        profiles: for_console(context, here),
+        keeper: settings_keeper(context, args),
+        ..session(deployment, &clock, place, settings)
+    };
+    let result = stay(session, signals).await;
     client.finish(PATIENCE).await;
     result
 }
@@ -209,121 +197,90 @@ async fn elsewhere(
 /// The same deployment with its key as the operator's too, where it says so in time: one that is slow is opened by the
 /// interface alone.
 async fn as_operator(target: RemoteTarget) -> anyhow::Result<RemoteTarget> {
-    let mut asked = pin!(target.clone().with_key_of_both_scopes());
-    if let Ok(answer) = timeout(SAID_AFTER, &mut asked).await {
-        return answer;
-    }
     let host = target.url.host();
-    say!("asking {host} what this key may do");
-    match timeout(ASKED_FOR, asked).await {
+    match timeout(ASKED_FOR, target.clone().with_key_of_both_scopes()).await {
         Ok(answer) => answer,
         Err(_) => {
-            say!(
-                "{host} does not say whether the key is an operator's: opened with what the interface has; opened \
-                    again, it is asked again"
-            );
+            say!("{host} does not say whether the key is an operator's: opened with what the interface has");
             Ok(target)
         }
     }
 }
 
-/// Where this console's own credential is kept.
+/// Returns where this console's own credential is kept.
 fn where_kept(context: &Context, source: CredentialSource, profile: Option<&ProfileName>) -> String {
     let name = profile.map_or("", ProfileName::as_str);
-    match source {
-        CredentialSource::Flag => {
-            "this console's own came from a file that a flag named; it keeps it nowhere".to_owned()
-        }
-        CredentialSource::Environment => {
-            "this console's own came from a variable of the environment; it keeps it nowhere".to_owned()
-        }
+    let place = match source {
+        CredentialSource::Flag => "read from the file that a flag names".to_owned(),
+        CredentialSource::Environment => "read from the environment".to_owned(),
         CredentialSource::Kept(SecretStorage::Keyring) => {
-            format!("this console's own is kept in the system's keyring (avert, {name})")
+            format!("kept in the system's keyring (avert, {name})")
         }
         CredentialSource::Kept(SecretStorage::PlainFile) => {
-            let file = context
-                .profiles
-                .as_ref()
-                .map_or_else(String::new, |access| access.secrets.path().display().to_string());
-            format!("this console's own is kept as plain text in {file}, which only you can read")
+            let file = context.profiles.as_ref().map(|access| access.secrets.path().display().to_string());
+            format!("kept as plain text in {}, which only you can read", file.unwrap_or_default())
         }
-        CredentialSource::Typed => {
-            format!("this console's own was typed and is kept nowhere: `avert login {name}` keeps it")
-        }
+        CredentialSource::Typed => format!("typed and kept nowhere: `avert login {name}` keeps it"),
+    };
+    format!("this console's own is {place}")
+}
+
+/// A session without what this computer has beside it.
+pub(super) fn session(
+    deployment: Deployment,
+    clock: &SharedClock,
+    place: SessionInfo,
+    settings: Preferences,
+) -> Session {
+    let dialect = place.dialect;
+    Session {
+        deployment,
+        clock: Arc::clone(clock),
+        place,
+        settings,
+        // As the dialect writes it, for copying it.
+        alert_json: Arc::new(move |alert, now| {
+            sanitize::json(&String::from_utf8_lossy(&wire::write::alert(alert, dialect, now))).into_owned()
+        }),
+        alert_records: alert_records(clock),
+        listener: Some(ConsoleListener::shared(clock)),
+        desk_dir: None,
+        log: None,
+        rules: None,
+        profiles: None,
+        keeper: None,
     }
 }
 
-/// This computer's own things that a console works with.
-struct Beside {
-    desk: PathBuf,
-    log: Arc<dyn ProgramLog>,
-    profiles: Option<Arc<dyn ProfileDirectory>>,
-    keeper: Option<Arc<dyn SettingsKeeper>>,
-}
-
-/// Opens the console on a deployment and stays in it until it ends.
-async fn stay(
-    deployment: Deployment,
-    clock: SharedClock,
-    place: SessionInfo,
-    settings: Preferences,
-    rules: RulesText,
-    Beside { desk, log, profiles, keeper }: Beside,
-    signals: &mut Option<Signals>,
-) -> anyhow::Result<Option<NextConsole>> {
+/// Opens the console and stays in it until it ends.
+async fn stay(session: Session, signals: &mut Option<Signals>) -> anyhow::Result<Option<NextConsole>> {
     let signals = match signals {
         Some(kept) => kept,
-        None => signals.insert(Signals::listen().context("signals cannot be listened to")?),
+        None => signals.insert(Signals::listen()?),
     };
     if let Some(signal) = signals.next().now_or_never() {
         return Err(Signalled(signal).into());
     }
-    let desk_dir = Some(desk);
-    let alert_json = alert_json(place.dialect);
-    let (listener, alert_records) = (Some(ConsoleListener::shared(&clock)), alert_records(&clock));
-    let (log, rules) = (Some(log), Some(Arc::new(rules) as Arc<dyn RulesFile>));
-    let session = Session {
-        deployment,
-        clock,
-        place,
-        settings,
-        desk_dir,
-        alert_json,
-        alert_records,
-        listener,
-        log,
-        rules,
-        profiles,
-        keeper,
-    };
     attend(session, signals).await
 }
 
-/// The profiles that a console can be opened on from another one's: of a profile, or of an address (`Some(None)`), or
-/// of this machine. None where the environment names a credential, which would go to every one of them.
-fn other_profiles(context: &Context, elsewhere: Option<Option<&ProfileName>>) -> Vec<String> {
+/// The profiles that a console can be opened on from the one that is `here`. None where the environment names a
+/// credential, which would go to every one of them.
+fn other_profiles(context: &Context, here: Option<&str>) -> Vec<String> {
     let Some(access) = context.profiles.as_ref().filter(|_| credential_variable().is_none()) else { return Vec::new() };
-    let current = elsewhere.flatten();
-    let named = access
-        .profiles
-        .list()
-        .unwrap_or_default()
-        .all
-        .into_keys()
-        .filter(|name| Some(name) != current)
-        .map(String::from);
-    let local = (elsewhere.is_some() && context.home.require_data().is_ok()).then(|| LOCAL.to_owned());
-    named.chain(local).collect()
+    let named = access.profiles.list().unwrap_or_default().all.into_keys().map(String::from);
+    let local = context.home.require_data().is_ok().then(|| LOCAL.to_owned());
+    named.chain(local).filter(|name| Some(name.as_str()) != here).collect()
 }
 
 /// Whoever keeps the settings of a console, and reads them again.
 fn settings_keeper(context: &Context, args: ConsoleArgs) -> Option<Arc<dyn SettingsKeeper>> {
     let (file, context) = (context.settings_file.clone()?, context.clone());
-    let read = move || console_settings(&context.with_settings_of_now()?, &args, context.reports());
+    let read = move || console_settings(&context.with_settings_of_now()?, args, context.reports());
     Some(Arc::new(SettingsFile::at(file, read)))
 }
 
-/// What the Settings screen tells of a console on this machine's own alerts.
+/// Returns what the Settings screen tells of a console on this machine's own alerts.
 fn local_facts(context: &Context, known: &[Known]) -> Vec<(&'static str, String)> {
     let key = key_file(&context.home, &context.settings).unwrap_or_default();
     let mut facts = vec![
@@ -333,11 +290,15 @@ fn local_facts(context: &Context, known: &[Known]) -> Vec<(&'static str, String)
             "secrets",
             format!("keys and client secrets as SHA-256 only; webhook credentials encrypted with {}", key.display()),
         ),
-        ("desk", format!("views, drafts and journal in {}", context.desk().display())),
+        desk_fact(&context.home.desk()),
     ];
     let closed = networks::closed(&context.settings, known);
     facts.extend(closed.into_iter().map(|closed| ("networks", networks::closed_words(closed))));
     facts
+}
+
+fn desk_fact(desk: &Path) -> (&'static str, String) {
+    ("desk", format!("views, drafts and journal in {}", desk.display()))
 }
 
 /// Runs the console until it ends by itself or a signal asks the process to.
@@ -361,45 +322,34 @@ pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::R
     })
 }
 
-/// What the console is set to: by flags, else by the settings.
-pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: PathBuf) -> anyhow::Result<Preferences> {
+/// Returns what the console is set to: by flags, else by the settings.
+pub(super) fn console_settings(context: &Context, args: ConsoleArgs, reports: PathBuf) -> anyhow::Result<Preferences> {
     let settings = &context.settings.console;
-    let theme = match args.theme.unwrap_or(settings.theme) {
-        config::ThemeSetting::Auto => (!context.output.color()).then_some(ThemeName::NoColor),
-        config::ThemeSetting::Dark => Some(ThemeName::Dark),
-        config::ThemeSetting::Light => Some(ThemeName::Light),
-        config::ThemeSetting::HighContrast => Some(ThemeName::HighContrast),
-        config::ThemeSetting::Ansi => Some(ThemeName::Ansi),
-    };
-    let clocks = match settings.times {
-        config::TimesSetting::Both => ShownClocks::Both,
-        config::TimesSetting::Utc => ShownClocks::Utc,
-        config::TimesSetting::Local => ShownClocks::Local,
-    };
-    let grace = Duration::from_secs(settings.grace_seconds.0.into());
-    let keymap = keymap(&settings.keymap, context.settings_dir.as_deref())?;
-    let notices = notices(&context.settings.notices);
-    let links = links(&context.settings.links);
-    let browses = can_browse(variable);
-    let files = std::env::current_dir().unwrap_or_default();
-    let home = BaseDirs::new().map(|directories| directories.home_dir().to_owned());
-    let (mouse, plain) = (settings.mouse, args.plain || settings.plain);
-    let overrides = overrides(args, variable);
     Ok(Preferences {
-        theme,
-        plain,
+        theme: match args.theme.unwrap_or(settings.theme) {
+            config::ThemeSetting::Auto => (!context.output.color()).then_some(ThemeName::NoColor),
+            config::ThemeSetting::Dark => Some(ThemeName::Dark),
+            config::ThemeSetting::Light => Some(ThemeName::Light),
+            config::ThemeSetting::HighContrast => Some(ThemeName::HighContrast),
+            config::ThemeSetting::Ansi => Some(ThemeName::Ansi),
+        },
+        plain: args.plain || settings.plain,
         motion: settings.motion,
-        clocks,
-        grace,
-        mouse,
-        keymap,
-        notices,
-        links,
-        browses,
-        files,
-        home,
+        clocks: match settings.times {
+            config::TimesSetting::Both => ShownClocks::Both,
+            config::TimesSetting::Utc => ShownClocks::Utc,
+            config::TimesSetting::Local => ShownClocks::Local,
+        },
+        grace: Duration::from_secs(settings.grace_seconds.0.into()),
+        mouse: settings.mouse,
+        keymap: keymap(&settings.keymap, context.settings_dir.as_deref())?,
+        notices: notices(&context.settings.notices),
+        links: links(&context.settings.links),
+        browses: can_browse(variable),
+        files: std::env::current_dir().unwrap_or_default(),
+        home: BaseDirs::new().map(|directories| directories.home_dir().to_owned()),
         reports,
-        overrides,
+        overrides: overrides(args),
         ..Preferences::default()
     })
 }
@@ -410,7 +360,7 @@ pub(super) fn with_rules(settings: Preferences, rules: &RulesText) -> Result<Pre
     Ok(Preferences { rules: rules.into(), auto_rules, rules_in: Some(place), ..settings })
 }
 
-/// How the console calls, by the settings.
+/// Returns how the console calls, by the settings.
 fn notices(settings: &config::Notices) -> NoticeSettings {
     NoticeSettings {
         bell: settings.bell,
@@ -431,27 +381,22 @@ fn links(settings: &config::Links) -> LinkTemplates {
     LinkTemplates { order, payment, ethoca, verifi, cdrn }
 }
 
-/// Whether a browser would open before whoever sits at the terminal: not behind SSH, and only where there is a desktop.
+/// Returns whether a browser would open before whoever sits at the terminal: not behind SSH, and only where there is a
+/// desktop.
 fn can_browse(lookup: impl Fn(&str) -> Option<String>) -> bool {
-    let is_set = |name: &str| lookup(name).is_some_and(|value| !value.is_empty());
+    let is_set = |name: &str| lookup(name).is_some();
     let far = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"].into_iter().any(is_set);
     !far && (cfg!(any(target_os = "macos", windows)) || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
 }
 
 /// The settings that a flag or the environment says for this console, whatever the file does.
-fn overrides(args: &ConsoleArgs, lookup: impl Fn(&str) -> Option<String>) -> Vec<SettingOverride> {
-    let by_variable = |setting: &UserSetting| {
-        let variable = config::Settings::variable_of(setting.table, setting.key)?;
-        lookup(variable).filter(|text| !text.is_empty()).map(|_| variable.to_owned())
+fn overrides(args: ConsoleArgs) -> Vec<SettingOverride> {
+    let by = |setting: &UserSetting| match setting.key {
+        "theme" if args.theme.is_some() => Some("--theme"),
+        "plain" if args.plain => Some("--plain"),
+        key => config::Settings::variable_of(setting.table, key).filter(|name| variable(name).is_some()),
     };
-    let by_flag = |setting: &UserSetting| match setting.key {
-        "theme" if args.theme.is_some() => Some("--theme".to_owned()),
-        "plain" if args.plain => Some("--plain".to_owned()),
-        _ => None,
-    };
-    let stronger = |setting: &UserSetting| {
-        Some(SettingOverride { key: setting.key, by: by_flag(setting).or_else(|| by_variable(setting))? })
-    };
+    let stronger = |setting: &UserSetting| Some(SettingOverride { key: setting.key, by: by(setting)?.to_owned() });
     USER_SETTINGS.iter().filter_map(stronger).collect()
 }
 
@@ -470,13 +415,6 @@ fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> 
         Err(error) if error.kind() == io::ErrorKind::NotFound && named.as_os_str().is_empty() => Ok(Keymap::default()),
         Err(error) => Err(wrong(format!(": they cannot be read: {error}"))),
     }
-}
-
-/// Writes an alert as the dialect does, for copying it.
-pub(super) fn alert_json(dialect: Dialect) -> AlertJson {
-    Arc::new(move |alert, now| {
-        sanitize::json(&String::from_utf8_lossy(&wire::write::alert(alert, dialect, now))).into_owned()
-    })
 }
 
 /// What there is where no console can be.

@@ -6,10 +6,9 @@ use serde_json::json;
 use super::args::{OrderImportArgs, OrdersCommand};
 use super::context::Context;
 use super::failure::SaidAlready;
-use super::import::{ColumnNames, Input, Rejects, open, print, progress, same_file};
+use super::import::{ColumnNames, Input, Rejects, bytes_read, open, print};
 use super::local::Local;
 use super::output::ListColumns;
-use super::target::variable;
 use crate::desk::{Desk, OrderCounts, OrderDatabase, OrderOwner};
 use crate::domain::{IngestReport, MerchantOrder, OrderField, RejectedRow};
 use crate::wire::import::{OrderFileError, OrderImporter};
@@ -32,7 +31,7 @@ pub(super) async fn run(context: Context, command: OrdersCommand) -> anyhow::Res
 /// The organization whose orders they are; none on another deployment's desk, which has those of one shop, and before
 /// this machine has any.
 async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Option<OrderOwner>> {
-    if !args.desk.remote().means_this_machine(context, variable)? {
+    if !args.desk.remote().means_this_machine(context)? {
         args.organization.refuse_elsewhere()?;
         return Ok(None);
     }
@@ -47,14 +46,11 @@ async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Opti
 }
 
 fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) -> anyhow::Result<()> {
-    let Input { reader, again, size } = open(&args.file, "a CSV of orders")?;
-    if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
-        refuse!("--rejects {}: is the file that is read: name another one", rejects.display());
-    }
+    let Input { reader, again, size } = open(&args.file)?;
     let unusable = |why: OrderFileError| anyhow::Error::from(misused!("{}: {why}", args.file.display()));
-    let directory = args.desk.remote().desk(context, variable)?;
+    let directory = args.desk.remote().desk(context)?;
     let desk = Desk::open(directory)?.with_orders_of(owner);
-    let mut rejects = Rejects::new(args.rejects.as_deref().filter(|_| !args.dry_run))?;
+    let mut rejects = Rejects::new(args.rejects.as_deref().filter(|_| !args.dry_run), &args.file)?;
     let mut total = IngestReport::default();
     let Some(mut importer) = OrderImporter::open(reader, again).map_err(unusable)? else {
         say!("{} is empty: nothing to import", args.file.display());
@@ -77,7 +73,7 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
         OrderFileError::OnlyIds(_) => anyhow!("{}: {error}; nothing was taken in", args.file.display()),
     })?;
     let Some(orders) = &mut orders else { return show_first(context, &mut importer, &mut rejects) };
-    let bar = progress(size);
+    let bar = bytes_read(size);
     let (mut batch, mut older) = (Vec::with_capacity(AT_ONCE), 0);
     while let Some(row) = importer.next() {
         match row {

@@ -4,10 +4,12 @@ use std::io::{self, IsTerminal, Write};
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::args::Format;
+use super::process::variable;
 use crate::desk::records::{Cells, unwrapped};
 pub(super) use crate::domain::sanitize::line as printable;
 use crate::domain::sanitize::{self, lines};
@@ -53,7 +55,7 @@ impl Report {
         Self { table: Rows { rows, ..Rows::default() }, columns, document: record.clone(), records: vec![record] }
     }
 
-    /// What people are told of it.
+    /// Returns what people are told of it.
     pub(super) fn said(&self) -> &str {
         self.table.note.as_deref().unwrap_or_default()
     }
@@ -158,7 +160,7 @@ pub(super) struct Output {
     raw: bool,
 }
 
-/// How a result is written.
+/// Way in which a result is written.
 #[derive(Debug, Clone, Copy, Default)]
 struct Style {
     /// Headings stand out.
@@ -168,21 +170,21 @@ struct Style {
 
 impl Output {
     pub(super) fn new(format: Option<Format>, no_color: bool, raw: bool) -> Self {
-        let unwanted = no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let unwanted = no_color || variable("NO_COLOR").is_some();
         Self { format, color: !unwanted, raw }
     }
 
-    /// How cells are written to stdout.
+    /// Returns how cells are written to stdout.
     pub(super) fn cells(self) -> Cells {
         Cells { raw: self.raw, terminal: io::stdout().is_terminal() }
     }
 
-    /// How cells are written to a file.
+    /// Returns how cells are written to a file.
     pub(super) fn cells_of_a_file(self) -> Cells {
         Cells { raw: self.raw, terminal: false }
     }
 
-    /// Whether colours are wanted.
+    /// Returns whether colours are wanted.
     pub(super) fn color(self) -> bool {
         self.color
     }
@@ -218,6 +220,12 @@ impl Output {
 /// A thing as a record: what the operator's routes answer, a command prints.
 pub(super) fn record(json: impl Serialize) -> Value {
     serde_json::to_value(json).unwrap_or_default()
+}
+
+/// A progress bar on stderr, where that is a terminal: of so many, or a spinner where that is not known.
+pub(super) fn progress(length: Option<u64>, template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("a template of a bar");
+    ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr()).with_style(style)
 }
 
 /// A line on stdout, at once.

@@ -4,6 +4,7 @@ use anyhow::bail;
 
 use super::ask;
 use super::failure::{Misused, NotFound};
+use super::process::variable;
 use crate::desk::profiles::LOCAL;
 use crate::desk::{DeskError, Profile, ProfileName, Profiles, SecretError, SecretKind, SecretStorage, Secrets};
 use crate::domain::{Environment, Secret};
@@ -72,12 +73,8 @@ impl ProfileAccess {
     }
 
     /// The profile of a name, else of the environment, else the current one; a command about a profile needs one.
-    pub(super) fn wanted(
-        &self,
-        name: Option<&str>,
-        lookup: impl Fn(&str) -> Option<String>,
-    ) -> anyhow::Result<NamedProfile> {
-        let by_variable = lookup(PROFILE).filter(|name| !name.is_empty());
+    pub(super) fn wanted(&self, name: Option<&str>) -> anyhow::Result<NamedProfile> {
+        let by_variable = variable(PROFILE);
         let name = name.or(by_variable.as_deref());
         let found = match name {
             Some(name) => self.named(name)?,
@@ -129,8 +126,7 @@ impl ProfileAccess {
             "The credential of profile {name}: {why}. What is typed now is for this once; `avert login {name}` keeps \
                 it."
         );
-        let asked = if profile.client_id.is_some() { "Client secret (not shown): " } else { "API key (not shown): " };
-        Ok((ask::secret(asked)?, None))
+        Ok((ask::credential(profile.client_id.is_some())?, None))
     }
 
     /// Removes the credentials of a profile wherever they are; whether there were any.

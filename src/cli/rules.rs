@@ -11,10 +11,11 @@ use super::args::{RehearseArgs, RulesCommand};
 use super::context::Context;
 use super::failure::{Misused, say};
 use super::output::{ListColumns, Report};
+use super::process::variable;
 use super::source::AlertAccess;
-use super::target::variable;
 use crate::console::rules_file::{ReadRules, RulesFile};
 use crate::desk::rehearsing::{RehearsalSink, alerts_since};
+use crate::domain::count::counted;
 use crate::domain::resolution::InvalidReason;
 use crate::domain::rule::{DecisionRule, Rehearsal, RehearsedRule, parse_rules};
 use crate::domain::without_mark;
@@ -26,8 +27,8 @@ pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Resu
     let (rules, place) = read(&context)?;
     match command {
         RulesCommand::List(args) => {
-            let (names, by) = args.desk.remote().acting_rules(&context, variable)?;
-            let acting = RulesText::of(&context).acting(names, by).named(&rules).unwrap_or_else(|why| {
+            let acting = args.desk.remote().acting_rules(&context)?;
+            let acting = RulesText::of(&context).acting(acting).named(&rules).unwrap_or_else(|why| {
                 say(&why);
                 Vec::new()
             });
@@ -58,7 +59,7 @@ pub(super) struct RulesText {
 impl RulesText {
     /// The file beside the settings, or the one that was named.
     pub(super) fn of(context: &Context) -> Self {
-        let named = variable(RULES).filter(|name| !name.is_empty()).map(PathBuf::from);
+        let named = variable(RULES).map(PathBuf::from);
         let is_named = named.is_some();
         let file = named.or_else(|| context.settings_dir.as_ref().map(|directory| directory.join("rules.txt")));
         Self { file, is_named, built_in: None, acting: Default::default() }
@@ -69,9 +70,9 @@ impl RulesText {
         Self { built_in: Some(built_in), ..self }
     }
 
-    /// The same where rules of these names are to stage by themselves; `by` says who names them.
-    pub(super) fn acting(self, names: Vec<String>, by: String) -> Self {
-        Self { acting: (names, by), ..self }
+    /// The same where rules of these names are to stage by themselves, and what names them.
+    pub(super) fn acting(self, acting: (Vec<String>, String)) -> Self {
+        Self { acting, ..self }
     }
 
     /// The rules that are to stage by themselves, each as it is spelled, in their order.
@@ -94,7 +95,7 @@ impl RulesText {
         Ok((read, acting))
     }
 
-    /// Where the file is, in words.
+    /// Returns where the file is, in words.
     fn place(&self) -> String {
         self.file.as_ref().map_or_else(|| format!("the file that {RULES} names"), |file| file.display().to_string())
     }
@@ -166,7 +167,7 @@ fn listing(rules: &[DecisionRule], acting: &[String], place: &str) -> Report {
 }
 
 async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]) -> anyhow::Result<()> {
-    let source = AlertAccess::open(context, &args.remote, &args.organization).await?;
+    let source = AlertAccess::open(context, &args.source).await?;
     let now = source.now();
     let since = now - Duration::days(args.days.into());
     let mut query = alerts_since(since);
@@ -187,7 +188,7 @@ fn report(rehearsal: &Rehearsal<'_>, days: u32) -> Report {
         .both("agreed", "AGREED", |(_, count)| json!(count.agreed))
         .both("disagreed", "DISAGREED", |(_, count)| json!(count.disagreed))
         .both("undecided", "UNDECIDED", |(_, count)| json!(count.undecided));
-    let alerts = if rehearsal.alerts == 1 { "1 alert".to_owned() } else { format!("{} alerts", rehearsal.alerts) };
+    let alerts = counted(rehearsal.alerts, "alert", "alerts");
     let note =
         format!("{alerts} of the last {days} days; no rule matches {} of them. Nothing was sent.", rehearsal.unmatched);
     columns.report(&counts, Some(note))

@@ -7,7 +7,6 @@ use super::args::{RemoteArgs, SalesCommand};
 use super::context::Context;
 use super::output::{ListColumns, Report};
 use super::profile_access::unusable;
-use super::target::variable;
 use crate::console::text::count;
 use crate::desk::{Desk, SalesCount};
 use crate::domain::SalesMonth;
@@ -20,9 +19,8 @@ pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()
             if args.month > SalesMonth::of(now) {
                 refuse!("{} is still to come: sales are entered for this month or one before", args.month);
             }
-            let entered =
-                SalesCount { month: args.month, scheme: args.network.into(), count: args.count, entered_at: now };
-            Desk::open(args.remote.desk(context, variable)?)?.sales().set(entered).map_err(unusable)?;
+            let entered = SalesCount { month: args.month, scheme: args.network, count: args.count, entered_at: now };
+            Desk::open(args.remote.desk(context)?)?.sales().set(entered).map_err(unusable)?;
             let said = format!(
                 "sales of {} on {} cards: {}",
                 entered.month.words(),
@@ -36,10 +34,10 @@ pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()
     context.output.print(&answer)
 }
 
-/// What was entered. A desk that is not there is not made; on this machine its place may be mistyped.
+/// Returns what was entered. A desk that is not there is not made; on this machine its place may be mistyped.
 fn entered(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Vec<SalesCount>> {
-    let directory = remote.desk(context, variable)?;
-    let is_own = directory == context.desk();
+    let directory = remote.desk(context)?;
+    let is_own = directory == context.home.desk();
     let entered =
         if directory.exists() { Desk::open(directory)?.sales().list().map_err(unusable)? } else { Vec::new() };
     if entered.is_empty() && is_own {

@@ -12,18 +12,17 @@ use super::database::{self, OpenedBy};
 use super::failure::Signalled;
 use super::local::Local;
 use super::networks::{self, Known};
-use super::open_files;
 use super::output::print_line;
-use super::signals::Signals;
+use super::process::{self, Signals};
 use crate::api::{self, ApiOptions};
-use crate::config::EnvironmentName;
+use crate::domain::Environment;
 use crate::engine::EngineSettings;
 use crate::telemetry;
 
 /// What else may take its time at the end, beside the longest decision: the last answers, commits and deliveries.
 const LAST_WORK: Duration = Duration::from_secs(5);
 
-/// How long deliveries on their way may take to end.
+/// Time that deliveries on their way may take to end.
 const DRAIN: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result<()> {
@@ -39,9 +38,9 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     if let Some(database) = &args.database {
         context.home = context.home.with_database(database::of_flag("--database", database)?);
     }
-    forbid_core_dumps();
-    let max_connections = open_files::room_for_connections(ApiOptions::default().max_connections)?;
-    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    process::forbid_core_dumps();
+    let max_connections = process::room_for_connections(ApiOptions::default().max_connections)?;
+    let mut signals = Signals::listen()?;
     let local = Local::making_for(&context, OpenedBy::Service).await?;
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot answer at {listen}"))?;
     let address = listener.local_addr().context("the listener has no address")?;
@@ -113,19 +112,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     }
 }
 
-/// A core dump would hold keys and credentials in clear.
-#[cfg(target_os = "linux")]
-fn forbid_core_dumps() {
-    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
-        tracing::warn!(%error, "core dumps of the service cannot be turned off");
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn forbid_core_dumps() {}
-
-/// How long an end in good order may take.
+/// Returns how long an end in good order may take.
 fn longest_end(engine: &EngineSettings) -> Duration {
     engine.longest_decision() + LAST_WORK
 }
@@ -144,7 +131,7 @@ fn say_who_answers(context: &Context, known: &[Known]) {
         return;
     }
     tracing::info!(%database, simulated, "decisions are answered by the built-in simulator and reach no network");
-    if context.settings.environment == EnvironmentName::Production {
+    if context.settings.environment == Environment::Production {
         tracing::warn!(
             simulated,
             "the environment is production, but these networks have no gateway: nothing that is decided there is \

@@ -3,31 +3,28 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::args::{OrganizationArgs, RemoteArgs};
+use super::args::SourceArgs;
 use super::context::Context;
-use super::failure::{Misused, NotFound, say};
+use super::failure::{Misused, NotFound};
 use super::local::Local;
 use super::networks;
 use super::output::printable;
-use super::target::variable;
+use super::process::variable;
 use crate::desk::journal::ComingReader;
 use crate::desk::same_payment::same_payment;
 use crate::desk::{ComingDecision, Desk, DeskError, Journal, OrderOwner};
 use crate::domain::query::Vocabulary;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::domain::{Alert, Environment, ResolutionAttempt, duplicate};
-use crate::service::{Alerts, Attempts, Duplicates, Find, ServiceError};
+use crate::service::{Alerts, Deployment, ServiceError};
 use crate::wire::Dialect;
 
 /// Access to the alerts that a command works on: this machine's, or another deployment's.
 pub(super) struct AlertAccess {
     pub(super) alerts: Arc<dyn Alerts>,
-    /// Where a search for duplicates can go by more than the interface knows.
-    pub(super) duplicates: Option<Arc<dyn Duplicates>>,
-    /// Where a search can go over all fields.
-    pub(super) find: Option<Arc<dyn Find>>,
-    /// Where it is told which decisions an engine has not finished.
-    attempts: Option<Arc<dyn Attempts>>,
+    /// What else there is: a search for duplicates by more than the interface knows, one over all fields, the decisions
+    /// that an engine has not finished.
+    pub(super) deployment: Deployment,
     /// In whose words filters and decisions are given.
     pub(super) dialect: Dialect,
     pub(super) environment: Option<Environment>,
@@ -37,7 +34,7 @@ pub(super) struct AlertAccess {
     console_place: String,
     /// Who works here.
     user: Option<String>,
-    /// Where the desk is, if there is one.
+    /// Place where the desk is, if there is one.
     desk: PathBuf,
     /// What consoles of it have under way.
     coming: ComingReader,
@@ -51,111 +48,91 @@ pub(super) struct AlertAccess {
 
 impl AlertAccess {
     /// Opens it.
-    pub(super) async fn open(
-        context: &Context,
-        remote: &RemoteArgs,
-        organization: &OrganizationArgs,
-    ) -> anyhow::Result<Self> {
-        Ok(Self::open_for(context, remote, organization, |_, _| Ok(())).await?.0)
+    pub(super) async fn open(context: &Context, source: &SourceArgs) -> anyhow::Result<Self> {
+        Ok(Self::open_for(context, source, |_, _| Ok(())).await?.0)
     }
 
     /// Opens it for what is asked in its dialect and of what its lists know: a misuse is told before anything is looked
     /// for.
     pub(super) async fn open_for<T>(
         context: &Context,
-        remote: &RemoteArgs,
-        organization: &OrganizationArgs,
+        source: &SourceArgs,
         asked: impl FnOnce(Dialect, Vocabulary) -> Result<T, Misused>,
     ) -> anyhow::Result<(Self, T)> {
-        if remote.access.operator_key_file.is_some() {
-            let words = "--operator-key-file is for the console, `avert alerts find` and `avert alerts resolve`: \
-                other commands on alerts need no operator's key";
-            return Err(Misused(words.to_owned()).into());
+        if source.remote.access.operator_key_file.is_some() {
+            refuse!(
+                "--operator-key-file is for the console, `avert alerts find` and `avert alerts resolve`: other \
+                    commands on alerts need no operator's key"
+            );
         }
-        Self::open_with(context, remote, organization, asked, false).await
+        Self::open_with(context, source, asked, false).await
     }
 
     /// Opens it with what an operator's key adds, where one is named or kept, or the API key is one as well.
-    pub(super) async fn open_as_operator(
-        context: &Context,
-        remote: &RemoteArgs,
-        organization: &OrganizationArgs,
-    ) -> anyhow::Result<Self> {
-        Ok(Self::open_with(context, remote, organization, |_, _| Ok(()), true).await?.0)
+    pub(super) async fn open_as_operator(context: &Context, source: &SourceArgs) -> anyhow::Result<Self> {
+        Ok(Self::open_with(context, source, |_, _| Ok(()), true).await?.0)
     }
 
     async fn open_with<T>(
         context: &Context,
-        remote: &RemoteArgs,
-        organization: &OrganizationArgs,
+        SourceArgs { organization, remote }: &SourceArgs,
         asked: impl FnOnce(Dialect, Vocabulary) -> Result<T, Misused>,
         as_operator: bool,
     ) -> anyhow::Result<(Self, T)> {
-        let desk = remote.desk(context, variable)?;
+        let (desk, user) = (remote.desk(context)?, context.user());
         if let Some(mut target) = remote.target(context.profiles.as_ref(), variable)? {
             organization.refuse_elsewhere()?;
             let asked = asked(target.dialect, target.dialect.into())?;
             if as_operator {
                 let (with_kept, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
-                withheld.iter().for_each(|why| say(&why.to_string()));
+                withheld.iter().for_each(|why| say!("{why}"));
                 target = with_kept.with_key_of_both_scopes().await?;
             }
             let clock: SharedClock = Arc::new(SystemClock);
-            let (dialect, environment, read_only) = (target.dialect, target.environment, target.read_only);
-            let (place, console_place, user) = (target.place(), target.name(), context.user());
+            let (dialect, environment) = (target.dialect, target.profile.environment);
+            let (place, console_place, read_only) = (target.place(), target.name(), target.profile.read_only);
             let (_, deployment) = target.by_person(user.clone()).connect(Arc::clone(&clock))?;
-            let (alerts, duplicates, find, attempts) =
-                (deployment.alerts, deployment.duplicates, deployment.find, deployment.attempts);
-            return Ok((
-                Self {
-                    alerts,
-                    duplicates,
-                    find,
-                    attempts,
-                    dialect,
-                    environment,
-                    place,
-                    console_place,
-                    user,
-                    read_only,
-                    clock,
-                    desk,
-                    coming: ComingReader::default(),
-                    order_owner: None,
-                    local: None,
-                },
-                asked,
-            ));
+            let opened = Self {
+                alerts: Arc::clone(&deployment.alerts),
+                deployment,
+                dialect,
+                environment,
+                place,
+                console_place,
+                user,
+                read_only,
+                clock,
+                desk,
+                coming: ComingReader::default(),
+                order_owner: None,
+                local: None,
+            };
+            return Ok((opened, asked));
         }
-        let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
+        let dialect = remote.dialect.unwrap_or(Dialect::Current);
         let asked = asked(dialect, Vocabulary::Desk)?;
         let (local, acting) =
             Local::existing_for(context, organization).await.map_err(|error| or_a_profile(error, context))?;
         let own = &acting.caller().organization.organization;
-        let order_owner = Some(local.order_owner(own.id).await?);
         let known = local.engine.store().gateways().await?;
-        let console_place = networks::place_of(&own.name, &context.settings, &known);
-        let source = Self {
-            duplicates: Some(Arc::new(acting.clone())),
-            find: Some(Arc::new(acting.clone())),
-            attempts: Some(Arc::new(acting.clone())),
-            alerts: Arc::new(acting),
+        let of = context.organization(organization).map_or_else(String::new, |name| format!(", organization {name}"));
+        let deployment = local.engine.deployment(acting.caller().clone());
+        let opened = Self {
+            alerts: Arc::clone(&deployment.alerts),
+            deployment,
             dialect,
-            environment: Some(context.settings.environment.into()),
-            place: match context.organization(organization) {
-                Some(name) => format!("this machine's own in {}, organization {name}", context.home.place()),
-                None => format!("this machine's own in {}", context.home.place()),
-            },
-            console_place,
-            user: context.user(),
+            environment: Some(context.settings.environment),
+            place: format!("this machine's own in {}{of}", context.home.place()),
+            console_place: networks::place_of(&own.name, &context.settings, &known),
+            user,
             desk,
             coming: ComingReader::default(),
-            order_owner,
+            order_owner: Some(local.order_owner(own.id).await?),
             read_only: false,
             clock: Arc::clone(&local.clock),
             local: Some(local),
         };
-        Ok((source, asked))
+        Ok((opened, asked))
     }
 
     /// Refuses what would write where nothing may be written, before anything is asked of anybody.
@@ -166,13 +143,15 @@ impl AlertAccess {
     /// The alerts that may be on an alert's payment, as far as can be looked for here; with the outcomes that the
     /// desk's journal told of as it was read last, where the service's lists are behind.
     pub(super) async fn same_payment(&self, alert: &Alert) -> Result<Vec<Alert>, ServiceError> {
-        let found = same_payment(&*self.alerts, self.duplicates.as_deref(), alert.id, duplicate::query(alert)).await?;
+        let found =
+            same_payment(&*self.alerts, self.deployment.duplicates.as_deref(), alert.id, duplicate::query(alert))
+                .await?;
         Ok(found.iter().map(|other| self.coming.as_answered(other)).collect())
     }
 
     /// The decisions that the engine has not finished: on their way, unknown or parked; none where it cannot be asked.
     pub(super) async fn unfinished(&self) -> Vec<ResolutionAttempt> {
-        match &self.attempts {
+        match &self.deployment.attempts {
             Some(attempts) => attempts.unfinished().await.unwrap_or_default(),
             None => Vec::new(),
         }
@@ -196,7 +175,7 @@ impl AlertAccess {
         Ok(opened.map(|desk| desk.with_orders_of(self.order_owner.clone())))
     }
 
-    /// What the shop's order says where its money had gone back already: a refund would be paid twice.
+    /// Returns what the shop's order says where its money had gone back already: a refund would be paid twice.
     pub(super) fn refunded_order(&self, alert: &Alert, others: &[Alert]) -> Option<String> {
         let advised = self.desk().and_then(|desk| desk.map_or(Ok(None), |desk| desk.order_advice(alert, others)));
         match advised {
@@ -214,7 +193,7 @@ impl AlertAccess {
 
     /// Lets go of what it holds, when everything on it has ended.
     pub(super) fn close(self) {
-        drop((self.alerts, self.duplicates, self.find, self.attempts));
+        drop((self.alerts, self.deployment));
         if let Some(local) = self.local {
             local.close();
         }

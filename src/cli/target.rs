@@ -2,14 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use clap::ValueEnum as _;
-
-use super::args::{DialectName, RemoteArgs};
+use super::args::RemoteArgs;
 use super::context::Context;
 use super::credential_file::{credential_in, read_credential};
 use super::failure::Misused;
+use super::process::{variable, without_empty};
 use super::profile_access::{NamedProfile, PROFILE, ProfileAccess, Withheld};
 use crate::client::{AccessCredential, Client, ClientOptions, OperatorProbe};
 use crate::desk::{Profile, ProfileName, SecretStorage};
@@ -33,37 +31,27 @@ pub(super) const CREDENTIAL_VARIABLES: [&str; 4] = [API_KEY, OPERATOR_KEY, CLIEN
 
 /// The variable that names a credential here, which would go to every deployment that is opened.
 pub(super) fn credential_variable() -> Option<&'static str> {
-    CREDENTIAL_VARIABLES.into_iter().find(|name| variable(name).is_some_and(|text| !text.is_empty()))
+    CREDENTIAL_VARIABLES.into_iter().find(|name| variable(name).is_some())
 }
 
 /// A remote target: a deployment with its credential.
 #[derive(Debug, Clone)]
 pub(super) struct RemoteTarget {
     /// The profile that names it.
-    pub(super) profile: Option<ProfileName>,
+    pub(super) named: Option<ProfileName>,
     pub(super) url: BaseUrl,
     pub(super) dialect: Dialect,
-    /// What is known of which world it is: a flag or a profile says it, or the prefix of an avert's own credential.
-    pub(super) environment: Option<Environment>,
-    /// Whether nothing may be sent or changed there.
-    pub(super) read_only: bool,
-    /// How many alerts the console asks for at once, where the profile says it.
-    pub(super) page_size: Option<u32>,
-    /// How often the console reads its list again, where the profile says it.
-    pub(super) refresh: Option<Duration>,
-    /// The rules that stage by themselves in its console, where the profile names any.
-    pub(super) auto_rules: Vec<String>,
-    /// Where the credential came from.
+    /// How one works there: the profile, changed by what is stronger, or an empty one for an address.
+    pub(super) profile: Profile,
+    /// Place where the credential came from.
     pub(super) credential_source: CredentialSource,
     credential: AccessCredential,
     operator_key: Option<Secret>,
-    company_parameter: String,
-    tls: TlsFiles,
     /// Who works here, told to an avert.
     person: Option<String>,
 }
 
-/// Where the credential of a remote target came from.
+/// Place where the credential of a remote target came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CredentialSource {
     /// A file that a flag names.
@@ -75,7 +63,7 @@ pub(super) enum CredentialSource {
     Typed,
 }
 
-/// Where a command works.
+/// Place where a command works.
 enum Meant {
     ThisMachine,
     Address(String),
@@ -90,129 +78,104 @@ impl RemoteArgs {
         access: Option<&ProfileAccess>,
         lookup: impl Fn(&str) -> Option<String>,
     ) -> anyhow::Result<Option<RemoteTarget>> {
-        // An empty variable is one that is not set.
-        let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
-        let profile = self.meant_profile(access, &lookup)?;
-        let url = match &profile {
-            Meant::Profile(named) => named.profile.url.clone(),
-            Meant::Address(url) => url.clone(),
+        let lookup = without_empty(lookup);
+        let (name, profile) = match self.meant_profile(access, &lookup)? {
+            Meant::Profile(named) => (Some(named.name), named.profile),
+            Meant::Address(url) => (None, Profile { url, ..Profile::default() }),
             Meant::ThisMachine => {
                 let local = Self { dialect: None, profile: None, ..self.clone() };
-                return match local.first_given() {
-                    Some(flag) => Err(misused!(
-                        "{flag} goes with --url (or {URL}) or a profile: without them this machine's own alerts are \
-                            meant"
-                    )
-                    .into()),
-                    None => Ok(None),
-                };
+                if let Some(flag) = local.first_given() {
+                    refuse!("{flag} goes with --url (or {URL}) or a profile");
+                }
+                return Ok(None);
             }
         };
-        let (name, profile) = match profile {
-            Meant::Profile(named) => (Some(named.name), named.profile),
-            _ => (None, Profile::default()),
+        let (credential, source) = match (self.credential(profile.client_id.as_deref(), &lookup)?, &name, access) {
+            (Some(credential), ..) if self.access.names_credential() => (credential, CredentialSource::Flag),
+            (Some(credential), ..) => (credential, CredentialSource::Environment),
+            (None, Some(name), Some(access)) => {
+                let (secret, storage) = access.credential(name, &profile)?;
+                let source = storage.map_or(CredentialSource::Typed, CredentialSource::Kept);
+                (access_credential(profile.client_id.clone(), secret), source)
+            }
+            (None, ..) => refuse!(
+                "the deployment needs a credential: --api-key-file or {API_KEY}, or --client-id and \
+                    --client-secret-file (or {CLIENT_ID} and {CLIENT_SECRET})"
+            ),
         };
-        let by_flag =
-            if self.access.names_credential() { CredentialSource::Flag } else { CredentialSource::Environment };
-        let (credential, credential_source) =
-            match (self.credential(profile.client_id.as_deref(), lookup)?, &name, access) {
-                (Some(credential), ..) => (credential, by_flag),
-                (None, Some(name), Some(access)) => {
-                    let (secret, storage) = access.credential(name, &profile)?;
-                    (
-                        access_credential(profile.client_id.clone(), secret),
-                        storage.map_or(CredentialSource::Typed, CredentialSource::Kept),
-                    )
-                }
-                (None, ..) => return Err(no_credential()),
-            };
         let operator_key = match &self.access.operator_key_file {
             Some(file) => Some(credential_in(file)?),
             None => lookup(OPERATOR_KEY).map(|key| Secret::new(key.trim())),
         };
-        let spoken = match self.dialect {
+        let dialect = match self.dialect {
             Some(name) => Some(name),
             None => lookup(DIALECT).map(|text| dialect(&text)).transpose()?,
         };
-        let prefix = told([Some(name_in(&credential)), operator_key.as_ref().map(Secret::reveal)]);
+        let by_prefix = told([Some(name_in(&credential)), operator_key.as_ref().map(Secret::reveal)]);
         // A flag and the environment are stronger than the profile.
+        let TlsFiles { ca_file, client_certificate, client_key } = self.tls.files().or(tls_of(&profile));
         let profile = Profile {
             insecure_http: self.insecure_http || profile.insecure_http,
-            dialect: spoken.map(Dialect::from).or(profile.dialect),
-            environment: match (self.production, prefix) {
-                (true, _) | (_, Some(Environment::Production)) => Some(Environment::Production),
-                (false, prefix) => profile.environment.or(prefix),
+            dialect: dialect.or(profile.dialect),
+            environment: match by_prefix {
+                _ if self.production => Some(Environment::Production),
+                Some(Environment::Production) => by_prefix,
+                _ => profile.environment.or(by_prefix),
             },
             company_parameter: self.company_parameter.clone().or(profile.company_parameter),
+            ca_file,
+            client_certificate,
+            client_key,
             ..profile
         };
-        let target = RemoteTarget::new(&url, name, profile, credential, credential_source)?;
-        let tls = self.tls.files().or(target.tls.clone());
-        Ok(Some(RemoteTarget { operator_key, tls, ..target }))
+        let target = RemoteTarget::new(name, profile, credential, source)?;
+        Ok(Some(RemoteTarget { operator_key, ..target }))
     }
 
-    /// Whether this machine's own alerts are meant.
-    pub(super) fn means_this_machine(
-        &self,
-        context: &Context,
-        lookup: impl Fn(&str) -> Option<String>,
-    ) -> anyhow::Result<bool> {
-        let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
-        Ok(matches!(self.meant_profile(context.profiles.as_ref(), &lookup)?, Meant::ThisMachine))
+    /// Returns whether this machine's own alerts are meant.
+    pub(super) fn means_this_machine(&self, context: &Context) -> anyhow::Result<bool> {
+        Ok(matches!(self.meant_profile(context.profiles.as_ref(), &variable)?, Meant::ThisMachine))
     }
 
     /// The desk of the deployment that is meant. Nothing is asked of that, and so no credential is needed.
-    pub(super) fn desk(&self, context: &Context, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<PathBuf> {
-        let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
-        let (name, url) = match self.meant_profile(context.profiles.as_ref(), &lookup)? {
-            Meant::ThisMachine => return Ok(context.desk()),
+    pub(super) fn desk(&self, context: &Context) -> anyhow::Result<PathBuf> {
+        let (name, url) = match self.meant_profile(context.profiles.as_ref(), &variable)? {
+            Meant::ThisMachine => return Ok(context.home.desk()),
             Meant::Address(url) => (None, url),
             Meant::Profile(named) => (Some(named.name), named.profile.url),
         };
         // Nothing is sent there.
-        let url = BaseUrl::parse(&url, PlainHttp::Allowed).map_err(|error| misused!("the base URL {error}"))?;
-        Ok(context.desk_of_deployment(name.as_ref(), &url))
+        Ok(context.desk_of_deployment(name.as_ref(), &base_url(&url, PlainHttp::Allowed)?))
     }
 
     /// The names of the rules that stage by themselves on the deployment's alerts, as a console on it would take them,
     /// and who names them.
-    pub(super) fn acting_rules(
-        &self,
-        context: &Context,
-        lookup: impl Fn(&str) -> Option<String>,
-    ) -> anyhow::Result<(Vec<String>, String)> {
-        let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
-        Ok(match self.meant_profile(context.profiles.as_ref(), &lookup)? {
-            Meant::ThisMachine => (context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned()),
-            Meant::Address(_) => Default::default(),
+    pub(super) fn acting_rules(&self, context: &Context) -> anyhow::Result<(Vec<String>, String)> {
+        Ok(match self.meant_profile(context.profiles.as_ref(), &variable)? {
+            Meant::ThisMachine => context.acting_rules(),
             // Nothing is staged where nothing may be sent.
-            Meant::Profile(named) if named.profile.read_only => Default::default(),
-            Meant::Profile(named) => (named.profile.auto_rules, format!("auto_rules of profile {}", named.name)),
+            Meant::Profile(named) if !named.profile.read_only => {
+                (named.profile.auto_rules, format!("auto_rules of profile {}", named.name))
+            }
+            Meant::Profile(_) | Meant::Address(_) => Default::default(),
         })
     }
 
-    /// What is meant: a flag is stronger than the environment, and that is stronger than the current profile.
+    /// Returns what is meant: a flag is stronger than the environment, and that is stronger than the current profile.
     fn meant_profile(
         &self,
         access: Option<&ProfileAccess>,
         lookup: &impl Fn(&str) -> Option<String>,
     ) -> anyhow::Result<Meant> {
-        let by_variable = || lookup(PROFILE).filter(|_| self.profile.is_none());
-        let named = match (&self.profile, &self.url) {
-            (Some(_), Some(_)) => {
-                refuse!("--profile and --url name a deployment each: say one of them");
-            }
-            (Some(name), None) => Some(name.clone()),
-            (None, url) => match by_variable() {
-                Some(_) if url.is_some() || lookup(URL).is_some() => {
-                    let other = if url.is_some() { "--url" } else { URL };
-                    refuse!("{PROFILE} and {other} name a deployment each: say one of them");
-                }
-                named => named,
-            },
-        };
-        let found = match (named, self.url.clone().or_else(|| lookup(URL))) {
-            (Some(name), _) => match access {
+        let by_variable = lookup(PROFILE).filter(|_| self.profile.is_none());
+        let url = self.url.clone().or_else(|| lookup(URL).filter(|_| self.profile.is_none()));
+        let found = match (self.profile.clone().or(by_variable), url) {
+            (Some(_), Some(_)) => refuse!(
+                "{} and {} name a deployment each: say one of them",
+                if self.profile.is_some() { "--profile" } else { PROFILE },
+                if self.url.is_some() { "--url" } else { URL }
+            ),
+            (Some(name), None) => match access {
                 Some(access) => access.named(&name)?,
                 None => refuse!("there is no home directory, and so no profile {name}"),
             },
@@ -228,31 +191,27 @@ impl RemoteArgs {
         client_id: Option<&str>,
         lookup: impl Fn(&str) -> Option<String>,
     ) -> anyhow::Result<Option<AccessCredential>> {
-        let key = match &self.access.api_key_file {
+        let access = &self.access;
+        if let Some(file) = &access.api_key_file {
+            return Ok(Some(AccessCredential::ApiKey(Secret::new(read_credential(file)?.trim()))));
+        }
+        let key = lookup(API_KEY).filter(|_| !access.names_credential());
+        let secret = match &access.client_secret_file {
             Some(file) => Some(read_credential(file)?),
-            None if self.access.names_credential() => None,
-            None => lookup(API_KEY),
-        };
-        let (id, secret) = match (&self.access.api_key_file, &self.access.client_secret_file) {
-            (Some(_), _) => (None, None),
-            (None, Some(file)) => {
-                (self.access.client_id.clone().or_else(|| lookup(CLIENT_ID)), Some(read_credential(file)?))
-            }
-            (None, None) => (self.access.client_id.clone().or_else(|| lookup(CLIENT_ID)), lookup(CLIENT_SECRET)),
+            None => lookup(CLIENT_SECRET),
         };
         // A secret alone goes with the client of the profile.
+        let id = access.client_id.clone().or_else(|| lookup(CLIENT_ID));
         let id = id.or_else(|| client_id.filter(|_| secret.is_some()).map(str::to_owned));
         match (key, id, secret) {
-            (Some(key), None, _) => Ok(Some(AccessCredential::ApiKey(Secret::new(key.trim())))),
-            (None, Some(id), Some(secret)) => Ok(Some(access_credential(Some(id), Secret::new(secret.trim())))),
-            (Some(_), Some(_), _) => {
-                Err(misused!("{API_KEY} and {CLIENT_ID} are both set: name one credential by a flag").into())
-            }
-            (None, Some(_), None) => {
-                Err(misused!("the client secret is missing: --client-secret-file or {CLIENT_SECRET}").into())
-            }
-            (None, None, Some(_)) => Err(misused!("the client id is missing: --client-id or {CLIENT_ID}").into()),
             (None, None, None) => Ok(None),
+            (Some(key), None, _) => Ok(Some(access_credential(None, Secret::new(key.trim())))),
+            (None, Some(id), Some(secret)) => Ok(Some(access_credential(Some(id), Secret::new(secret.trim())))),
+            (Some(_), Some(_), _) => refuse!("{API_KEY} and {CLIENT_ID} are both set: name one credential by a flag"),
+            (None, Some(_), None) => {
+                refuse!("the client secret is missing: --client-secret-file or {CLIENT_SECRET}")
+            }
+            (None, None, Some(_)) => refuse!("the client id is missing: --client-id or {CLIENT_ID}"),
         }
     }
 }
@@ -261,52 +220,33 @@ impl RemoteTarget {
     /// The deployment of a profile, with a credential that is not kept yet.
     pub(super) fn of_profile(NamedProfile { name, profile }: &NamedProfile, secret: Secret) -> anyhow::Result<Self> {
         let credential = access_credential(profile.client_id.clone(), secret);
-        Self::new(&profile.url, Some(name.clone()), profile.clone(), credential, CredentialSource::Typed)
+        Self::new(Some(name.clone()), profile.clone(), credential, CredentialSource::Typed)
     }
 
-    /// The deployment at an address, set up as a profile says, which is an empty one where none is meant.
+    /// The deployment of a profile, which is one without a name where an address is meant.
     fn new(
-        url: &str,
-        name: Option<ProfileName>,
+        named: Option<ProfileName>,
         profile: Profile,
         credential: AccessCredential,
         credential_source: CredentialSource,
     ) -> anyhow::Result<Self> {
-        let plain_http = PlainHttp::when(profile.insecure_http, "say --insecure-http");
+        let url = base_url(&profile.url, PlainHttp::when(profile.insecure_http, "say --insecure-http"))?;
         let by_credential = match credential {
             AccessCredential::ApiKey(_) => Dialect::Current,
             AccessCredential::ClientCredentials { .. } => Dialect::Older,
         };
-        Ok(Self {
-            profile: name,
-            url: BaseUrl::parse(url, plain_http).map_err(|error| misused!("the base URL {error}"))?,
-            dialect: profile.dialect.unwrap_or(by_credential),
-            environment: profile.environment,
-            read_only: profile.read_only,
-            page_size: profile.page_size,
-            refresh: profile.refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
-            tls: TlsFiles {
-                ca_file: profile.ca_file,
-                client_certificate: profile.client_certificate,
-                client_key: profile.client_key,
-            },
-            auto_rules: profile.auto_rules,
-            credential_source,
-            credential,
-            operator_key: None,
-            company_parameter: profile.company_parameter.unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
-            person: None,
-        })
+        let dialect = profile.dialect.unwrap_or(by_credential);
+        Ok(Self { named, url, dialect, profile, credential_source, credential, operator_key: None, person: None })
     }
 
-    /// What it is called in the head of the console and in the journal.
+    /// Returns what it is called in the head of the console and in the journal.
     pub(super) fn name(&self) -> String {
-        self.profile.as_ref().map_or_else(|| self.url.host(), ToString::to_string)
+        self.named.as_ref().map_or_else(|| self.url.host(), ToString::to_string)
     }
 
     /// Which deployment it is, and by whose credential: `https://shop.example as profile shop`.
     pub(super) fn place(&self) -> String {
-        match &self.profile {
+        match &self.named {
             Some(name) => format!("{} as profile {name}", self.url),
             None => self.url.to_string(),
         }
@@ -318,7 +258,7 @@ impl RemoteTarget {
         mut self,
         access: Option<&ProfileAccess>,
     ) -> anyhow::Result<(Self, Option<Withheld>)> {
-        let (None, Some(name), Some(access)) = (&self.operator_key, &self.profile, access) else {
+        let (None, Some(name), Some(access)) = (&self.operator_key, &self.named, access) else {
             return Ok((self, None));
         };
         match access.operator_key(name) {
@@ -345,10 +285,8 @@ impl RemoteTarget {
     pub(super) async fn with_key_of_both_scopes(self) -> anyhow::Result<Self> {
         let Some(both) = self.by_one_key() else { return Ok(self) };
         let (client, _) = both.clone().connect(Arc::new(SystemClock))?;
-        match client.probe_operator().await {
-            Ok(OperatorProbe::Operator { .. }) => Ok(both),
-            Ok(OperatorProbe::Refused(_) | OperatorProbe::Absent) | Err(_) => Ok(self),
-        }
+        let is_operator = matches!(client.probe_operator().await, Ok(OperatorProbe::Operator { .. }));
+        Ok(if is_operator { both } else { self })
     }
 
     /// The same, who says to be this person where it is an avert.
@@ -358,16 +296,17 @@ impl RemoteTarget {
 
     /// A client of the deployment, and the deployment as it may be used. Nothing is sent yet.
     pub(super) fn connect(self, clock: SharedClock) -> anyhow::Result<(Client, Deployment)> {
+        let tls = tls_of(&self.profile);
         let options = ClientOptions {
             operator_key: self.operator_key,
             person: self.person,
-            company_parameter: self.company_parameter,
-            tls: self.tls,
+            company_parameter: self.profile.company_parameter.unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
+            tls,
             ..ClientOptions::new(self.url, self.dialect, self.credential, clock)
         };
         let client = Client::new(options).map_err(|error| Misused(error.to_string()))?;
         let deployment = client.deployment();
-        Ok((client, if self.read_only { deployment.read_only() } else { deployment }))
+        Ok((client, if self.profile.read_only { deployment.read_only() } else { deployment }))
     }
 
     /// Asks the deployment for what only an operator is told: whose it is.
@@ -375,7 +314,7 @@ impl RemoteTarget {
         let (_, deployment) = self.connect(Arc::new(SystemClock))?;
         match deployment.credentials {
             Some(credentials) => Ok(credentials.credentials().await?.organization),
-            None => Err(misused!("there is no operator's key to try").into()),
+            None => refuse!("there is no operator's key to try"),
         }
     }
 
@@ -385,6 +324,11 @@ impl RemoteTarget {
         let query = AlertQuery { page: PageRequest { page: 0, size: 1 }, ..AlertQuery::default() };
         Ok(deployment.alerts.list(&query).await?.total)
     }
+}
+
+/// Reads the base URL of a deployment.
+pub(super) fn base_url(url: &str, plain_http: PlainHttp) -> Result<BaseUrl, Misused> {
+    BaseUrl::parse(url, plain_http).map_err(|error| misused!("the base URL {error}"))
 }
 
 /// A credential by its kind: with a client id it is the secret of that client, else an API key.
@@ -403,13 +347,19 @@ fn name_in(credential: &AccessCredential) -> &str {
     }
 }
 
+/// The TLS files of a profile.
+fn tls_of(profile: &Profile) -> TlsFiles {
+    let Profile { ca_file, client_certificate, client_key, .. } = profile.clone();
+    TlsFiles { ca_file, client_certificate, client_key }
+}
+
 /// Which world credentials were made for, where they are an avert's: their prefix says so. One of production is enough.
 pub(super) fn told<const N: usize>(credentials: [Option<&str>; N]) -> Option<Environment> {
-    let made_for = |environment: Environment| {
+    let made_for = |environment: &Environment| {
         let prefixes = ["avk", "avc"].map(|kind| format!("{kind}_{}_", environment.in_credentials()));
         credentials.iter().flatten().any(|text| prefixes.iter().any(|prefix| text.starts_with(prefix)))
     };
-    [Environment::Production, Environment::Sandbox].into_iter().find(|environment| made_for(*environment))
+    [Environment::Production, Environment::Sandbox].into_iter().find(made_for)
 }
 
 /// Refuses a credential of the other world than the one that was named.
@@ -423,27 +373,14 @@ pub(super) fn check_world(said: Option<Environment>, told: Option<Environment>) 
     }
 }
 
-/// Whether the environment names a credential for this profile, which beats one that is kept.
-pub(super) fn names_credential(profile: &Profile, lookup: &impl Fn(&str) -> Option<String>) -> bool {
-    let set = |name: &str| lookup(name).is_some_and(|text| !text.is_empty());
-    set(API_KEY) || set(CLIENT_SECRET) && (set(CLIENT_ID) || profile.client_id.is_some())
+/// Returns whether the environment names a credential for this profile, which beats one that is kept.
+pub(super) fn names_credential(profile: &Profile) -> bool {
+    let is_set = |name: &str| variable(name).is_some();
+    is_set(API_KEY) || is_set(CLIENT_SECRET) && (is_set(CLIENT_ID) || profile.client_id.is_some())
 }
 
-fn no_credential() -> anyhow::Error {
-    misused!(
-        "the deployment needs a credential: --api-key-file or {API_KEY}, or --client-id and --client-secret-file (or \
-            {CLIENT_ID} and {CLIENT_SECRET})"
-    )
-    .into()
-}
-
-/// An environment variable.
-pub(super) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
-
-fn dialect(text: &str) -> Result<DialectName, Misused> {
-    DialectName::from_str(text, true).map_err(|_| misused!("{DIALECT}: {text:?} is not allowed: one of current, older"))
+fn dialect(text: &str) -> Result<Dialect, Misused> {
+    Dialect::known(text).ok_or_else(|| misused!("{DIALECT}: {text:?} is not allowed: one of current, older"))
 }
 
 #[cfg(test)]
@@ -481,7 +418,7 @@ mod tests {
 
         assert!(matches!(&target.credential, AccessCredential::ApiKey(key) if key.reveal() == "k"));
         assert_eq!(
-            (target.url.as_str(), target.dialect, target.environment),
+            (target.url.as_str(), target.dialect, target.profile.environment),
             ("https://a.example", Dialect::Current, None)
         );
     }
@@ -513,7 +450,7 @@ mod tests {
     ) {
         let args = RemoteArgs { production, ..at("https://a.example") };
 
-        assert_eq!(args.target(None, environment(variables)).unwrap().unwrap().environment, known);
+        assert_eq!(args.target(None, environment(variables)).unwrap().unwrap().profile.environment, known);
     }
 
     #[test]
@@ -523,7 +460,7 @@ mod tests {
         std::fs::write(&file, "from the file\n").unwrap();
         let args = RemoteArgs {
             access: AccessArgs { api_key_file: Some(file), ..AccessArgs::default() },
-            dialect: Some(DialectName::Older),
+            dialect: Some(Dialect::Older),
             ..at("https://flag.example")
         };
         let variables = [
@@ -560,7 +497,7 @@ mod tests {
 
         let target = args.target(Some(&access), environment(&[(API_KEY, "k")])).unwrap().unwrap();
 
-        assert_eq!((target.refresh, target.page_size), (Some(Duration::from_secs(5)), Some(25)));
+        assert_eq!((target.profile.refresh_seconds, target.profile.page_size), (Some(5), Some(25)));
     }
 
     #[rstest]

@@ -14,29 +14,27 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-mod error;
 mod networks;
 mod table;
 #[cfg(test)]
 mod tests;
 mod values;
 
-pub use error::ConfigError;
 pub use networks::{Network, NetworkAuth, NetworkSettings};
-pub use table::{Setting, SettingSection};
+pub use table::{ConfigError, Setting, SettingSection};
 pub use values::*;
 
 use table::{SettingTable, SettingType, table};
 
 use crate::domain::database::DatabaseLocation;
 use crate::domain::webhook::address::AllowedNetwork;
-use crate::domain::{LinkTemplate, QuietHours, without_mark};
+use crate::domain::{Environment, LinkTemplate, QuietHours, without_mark};
 
 table! {
     /// The configuration: every setting.
     Settings {
         /// Which of the two worlds this is, sandbox or production; keys say it, and the console shows it.
-        environment: EnvironmentName = "sandbox", "AVERT_ENVIRONMENT";
+        environment: Environment = "sandbox", "AVERT_ENVIRONMENT";
         /// Name or id of the organization that commands and the console act for; empty where there is only one.
         organization: String = "", "AVERT_ORGANIZATION";
         /// File with the key that endpoints' credentials are encrypted with; empty for secret.key beside the database.

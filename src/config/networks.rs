@@ -7,8 +7,7 @@ use clap::ValueEnum;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::error::ConfigError;
-use super::table::{SettingSection, SettingTable, table};
+use super::table::{ConfigError, SettingSection, SettingTable, table};
 use super::values::{Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, word, words};
 use crate::domain::Provider;
 use crate::domain::url::{BaseUrl, PlainHttp};

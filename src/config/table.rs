@@ -7,7 +7,28 @@ use std::str::FromStr;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::error::ConfigError;
+/// A configuration error.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("the settings file {} cannot be read: {reason}", file.display())]
+    Unreadable {
+        file: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+    /// A line of the file is wrong.
+    #[error("{}:{line}: {message}", file.display())]
+    Line {
+        file: PathBuf,
+        /// 1-based.
+        line: usize,
+        message: String,
+    },
+    /// An environment variable is wrong.
+    #[error("{variable}: {message}")]
+    Variable { variable: &'static str, message: String },
+}
 
 /// A setting as it is described.
 #[derive(Debug, Clone, Copy)]
@@ -164,7 +185,7 @@ macro_rules! table {
             fn read_environment(
                 &mut self,
                 lookup: &dyn Fn(&str) -> Option<String>,
-            ) -> Result<(), crate::config::error::ConfigError> {
+            ) -> Result<(), crate::config::table::ConfigError> {
                 $($(crate::config::table::read_variable(&mut self.$name, $variable, lookup)?;)?)*
                 $($(self.$inner.read_environment(lookup)?;)*)?
                 let _ = lookup;

@@ -211,9 +211,3 @@ fn a_file_that_cannot_be_read_is_named() {
 fn localhost_is_an_address() {
     assert_eq!("localhost:0".parse::<Listen>().unwrap().to_string(), "127.0.0.1:0");
 }
-
-#[test]
-fn each_v_raises_the_level_by_one_up_to_everything() {
-    assert_eq!(LogLevel::Info.raised(1), LogLevel::Debug);
-    assert_eq!(LogLevel::Warn.raised(9), LogLevel::Trace);
-}

@@ -10,26 +10,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use tracing::level_filters::LevelFilter;
 
-use super::table::{from_file, parsed};
-use crate::domain::AlertType;
-
-/// Which of the two worlds an engine is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EnvironmentName {
-    /// For trying out.
-    Sandbox,
-    /// The real one.
-    Production,
-}
-
-impl From<EnvironmentName> for crate::domain::Environment {
-    fn from(environment: EnvironmentName) -> Self {
-        match environment {
-            EnvironmentName::Sandbox => Self::Sandbox,
-            EnvironmentName::Production => Self::Production,
-        }
-    }
-}
+use super::table::{SettingType, from_file, parsed};
+use crate::domain::{AlertType, Environment};
 
 /// What the simulator plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,19 +50,6 @@ pub enum ThemeSetting {
     HighContrast,
     /// The terminal's own 16 colours.
     Ansi,
-}
-
-impl ThemeSetting {
-    /// The word in settings.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Dark => "dark",
-            Self::Light => "light",
-            Self::HighContrast => "high-contrast",
-            Self::Ansi => "ansi",
-        }
-    }
 }
 
 /// How a notice reaches the desktop.
@@ -122,13 +91,6 @@ impl LogLevel {
             Self::Debug => LevelFilter::DEBUG,
             Self::Trace => LevelFilter::TRACE,
         }
-    }
-
-    /// So many steps more, as `-v` asks for.
-    pub fn raised(self, steps: u8) -> Self {
-        let levels = Self::value_variants();
-        let at = levels.iter().position(|level| *level == self).unwrap_or_default();
-        levels.get(at + usize::from(steps)).copied().unwrap_or(Self::Trace)
     }
 }
 
@@ -287,4 +249,11 @@ macro_rules! words {
 
 pub(super) use words;
 
-words!(EnvironmentName, SimulatorFault, TimesSetting, ThemeSetting, DesktopSetting, LogLevel);
+impl SettingType for Environment {
+    fn read(text: &str) -> Result<Self, String> {
+        let allowed = Self::ALL.map(Self::as_str).join(", ");
+        Self::parse(text).ok_or_else(|| format!("{text:?} is not allowed: one of {allowed}"))
+    }
+}
+
+words!(SimulatorFault, TimesSetting, ThemeSetting, DesktopSetting, LogLevel);

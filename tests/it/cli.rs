@@ -448,7 +448,7 @@ fn a_directory_in_place_of_a_file_is_said_to_be_one() {
     assert_refused(
         &run(home.path(), &["webhooks", "add", "http://127.0.0.1:9/", "--basic-file", directory]),
         2,
-        &["is a directory"],
+        &["cannot be read: Is a directory"],
     );
     assert_refused(&run(home.path(), &["serve", "--database", &format!("sqlite:{directory}")]), 1, &[directory]);
 }

@@ -4,17 +4,18 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::super::args::{AlertExportArgs, Format};
 use super::super::context::Context;
-use super::super::failure::say;
+use super::super::output::progress;
 use super::super::source::AlertAccess;
 use super::answer;
 use super::export_part::{ExportPart, is_whole};
 use crate::desk::export::{self, AlertRecords, AlertSink, ListReadError, PageMark};
 use crate::desk::records::{RecordFormat, RecordWriter};
 use crate::desk::whole_list::PageWalk;
+use crate::domain::count::counted;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::query;
 use crate::domain::time::SharedClock;
@@ -36,7 +37,7 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
     }
     let asked =
         |dialect, vocabulary| answer::query(args.query.as_deref(), args.filter.parameters(), dialect, vocabulary);
-    let (source, mut query) = AlertAccess::open_for(context, &args.remote, &args.organization, asked).await?;
+    let (source, mut query) = AlertAccess::open_for(context, &args.source, asked).await?;
     query.page.size = MAX_PAGE_SIZE;
     let records = alert_records(&source.clock);
     let record = &*records.record;
@@ -68,11 +69,11 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
     };
     source.close();
     let place = args.to.as_ref().map_or_else(String::new, |to| format!(" to {}", to.display()));
-    say(&if count == 1 { format!("1 alert exported{place}") } else { format!("{count} alerts exported{place}") });
+    say!("{} exported{place}", counted(count, "alert", "alerts"));
     Ok(())
 }
 
-/// What is asked for, in words that tell it from everything else.
+/// Returns what is asked for, in words that tell it from everything else.
 fn asked_words(query: &AlertQuery) -> String {
     match wire::query::write(query, wire::query::COMPANY_PARAMETER) {
         Ok(written) => written,
@@ -81,7 +82,8 @@ fn asked_words(query: &AlertQuery) -> String {
     }
 }
 
-/// How alerts are written as records: with every field that either dialect has, as of the moment that they are written.
+/// Returns how alerts are written as records: with every field that either dialect has, as of the moment that they are
+/// written.
 pub(in crate::cli) fn alert_records(clock: &SharedClock) -> AlertRecords {
     let mut columns = wire::write::paths();
     // The one field that the current dialect does not have.
@@ -112,11 +114,7 @@ async fn read_all(
     walk: PageWalk,
     sink: &mut impl AlertSink,
 ) -> anyhow::Result<Option<String>> {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    bar.set_style(
-        ProgressStyle::with_template("{bar:30} {pos} of {len} alerts, {per_sec}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar()),
-    );
+    let bar = progress(None, "{bar:30} {pos} of {len} alerts, {per_sec}");
     let mut shown = Shown { sink, bar };
     let read = export::read_whole_list(&*source.alerts, query, details, walk, &mut shown).await;
     shown.bar.finish_and_clear();

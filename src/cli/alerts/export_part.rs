@@ -1,17 +1,18 @@
 //! The part of an export that is on the disk already: records a line each, with a mark behind each page, so that it can
 //! be gone on with.
 
-use std::fs::{File, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use serde::Deserialize;
 use tempfile::NamedTempFile;
 
+use super::run_file;
+use crate::desk::directory_of;
 use crate::desk::export::PageMark;
 use crate::desk::whole_list::PageWalk;
-use crate::desk::{begins_with, directory_of, open_own};
 use crate::domain::AlertId;
 
 /// A file beside the target, `FILE.part`, held by one export at a time.
@@ -35,27 +36,15 @@ struct PartLine {
 #[serde(transparent)]
 struct AlertIdText(String);
 
-/// A part as it was found.
-struct PartRead {
-    /// How many bytes of it are whole lines.
-    whole: u64,
-    /// The alerts in them.
-    met: Vec<AlertId>,
-    /// The last mark, and how many of the alerts stand before it.
-    mark: Option<(PageMark, usize)>,
-}
-
-/// Whether a file is there, and nothing beside it that could be gone on with: an export takes its file's name only when
-/// it is whole.
+/// Returns whether a file is there, and nothing beside it that could be gone on with: an export takes its file's name
+/// only when it is whole.
 pub(super) fn is_whole(target: &Path) -> bool {
     target.is_file() && !part_of(target).exists()
 }
 
 /// The part of an export to a file.
 fn part_of(target: &Path) -> PathBuf {
-    let mut path = target.as_os_str().to_owned();
-    path.push(".part");
-    PathBuf::from(path)
+    run_file::beside(target, ".part")
 }
 
 impl ExportPart {
@@ -63,32 +52,35 @@ impl ExportPart {
     /// of something else is not gone on with.
     pub(super) fn open(target: &Path, resume: bool, about: &str) -> anyhow::Result<(Self, PageWalk)> {
         let path = part_of(target);
-        let wrong = |file: &Path, what: &str| misused!("{}: {what}", file.display());
         if target.exists() {
-            return Err(wrong(target, "is there already: name another file, or remove it").into());
+            refuse!("{}: is there already: name another file, or remove it", target.display());
         }
-        let file = open_own(&path, false, |first| begins_with(first, "{\"export\":"))
-            .map_err(|error| wrong(&path, &format!("cannot be written: {error}")))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(wrong(&path, "another export is at it").into()),
-            Err(TryLockError::Error(error)) => return Err(wrong(&path, &format!("cannot be locked: {error}")).into()),
+        let file = run_file::open(&path, "{\"export\":", "export")?;
+        if file.metadata()?.len() > 0 && !resume {
+            return Err(run_file::left_behind(&path, "export").into());
         }
-        let empty = file.metadata()?.len() == 0;
-        if !empty && !resume {
-            return Err(wrong(
-                &path,
-                "is there from an export that broke off: --resume goes on with it, and whoever wants to begin anew \
-                    removes it",
-            )
-            .into());
-        }
-        let mut part = Self { target: target.to_owned(), path, file: BufWriter::new(file), written: 0 };
-        let PartRead { whole, mut met, mark } = part.read(about)?;
-        part.written = met.len() as u64;
-        part.file.get_ref().set_len(whole)?;
-        part.file.seek(SeekFrom::End(0))?;
-        if whole == 0 {
+        // The alerts in it, and the last mark with how many of them stand before it.
+        let (mut met, mut mark): (Vec<AlertId>, _) = (Vec::new(), None);
+        run_file::read(&file, &path, |line| {
+            let read: PartLine =
+                serde_json::from_slice(line).map_err(|error| format!("is no part of an export: {error}"))?;
+            match read {
+                PartLine { export: Some(known), .. } if known != about => {
+                    return Err("is the part of an export of something else: of another place, by another filter or \
+                        with other details"
+                        .to_owned());
+                }
+                PartLine { id: Some(AlertIdText(id)), .. } => {
+                    met.push(id.parse().map_err(|_| "holds an alert without an id")?);
+                }
+                PartLine { mark: newest, .. } => mark = newest.map(|newest| (newest, met.len())).or(mark.take()),
+            }
+            Ok(())
+        })?;
+        let is_new = file.metadata()?.len() == 0;
+        let written = met.len() as u64;
+        let mut part = Self { target: target.to_owned(), path, file: BufWriter::new(file), written };
+        if is_new {
             part.line(&serde_json::json!({ "export": about }).to_string())?;
         }
         let walk = match mark {
@@ -101,38 +93,11 @@ impl ExportPart {
         Ok((part, walk))
     }
 
-    /// What of it can be gone on with.
-    fn read(&mut self, about: &str) -> anyhow::Result<PartRead> {
-        let wrong = |what: &str| misused!("{}: {what}", self.path.display());
-        let (mut whole, mut met, mut mark, mut line) = (0, Vec::new(), None, Vec::new());
-        let mut reader = BufReader::new(self.file.get_ref());
-        // What a death cut short is no line.
-        while reader.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
-            let read: PartLine =
-                serde_json::from_slice(&line).map_err(|error| wrong(&format!("is no part of an export: {error}")))?;
-            match read {
-                PartLine { export: Some(known), .. } if known != about => {
-                    let words = "is the part of an export of something else: of another place, by another filter or \
-                        with other details";
-                    return Err(wrong(words).into());
-                }
-                PartLine { id: Some(AlertIdText(id)), .. } => {
-                    met.push(id.parse().map_err(|_| wrong("holds an alert without an id"))?);
-                }
-                PartLine { mark: Some(newest), .. } => mark = Some((newest, met.len())),
-                PartLine { .. } => {}
-            }
-            whole += line.len() as u64;
-            line.clear();
-        }
-        Ok(PartRead { whole, met, mark })
-    }
-
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many alerts are in it.
+    /// Returns how many alerts are in it.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
@@ -160,9 +125,7 @@ impl ExportPart {
     /// Gives each record in it, in the order it came.
     pub(super) fn records(&mut self, mut give: impl FnMut(&str) -> io::Result<()>) -> anyhow::Result<()> {
         self.file.flush()?;
-        let mut file = File::open(&self.path)?;
-        file.seek(SeekFrom::Start(0))?;
-        for line in BufReader::new(file).lines() {
+        for line in BufReader::new(File::open(&self.path)?).lines() {
             let line = line?;
             if serde_json::from_str::<PartLine>(&line)?.id.is_some() {
                 give(&line)?;

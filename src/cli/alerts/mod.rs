@@ -6,6 +6,7 @@ mod export_part;
 mod many;
 mod named;
 mod resolve;
+mod run_file;
 mod sending;
 
 use super::args::AlertsCommand;
@@ -17,7 +18,6 @@ use crate::domain::FindQuery;
 
 pub(super) use answer::single;
 pub(super) use export::{alert_records, read_whole_list};
-pub(super) use resolve::confirm;
 
 use answer::{finding, listing, query};
 
@@ -25,21 +25,26 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
     let answer = match command {
         AlertsCommand::List(args) => {
             let asked = |dialect, vocabulary| query(args.query.as_deref(), args.parameters(), dialect, vocabulary);
-            let (source, query) = AlertAccess::open_for(&context, &args.remote, &args.organization, asked).await?;
+            let (source, query) = AlertAccess::open_for(&context, &args.source, asked).await?;
             let page = source.alerts.list(&query).await?;
             listing(&page, source.now())?
         }
         AlertsCommand::Show(args) => {
             named::require(&args.id)?;
-            let source = AlertAccess::open(&context, &args.remote, &args.organization).await?;
+            let source = AlertAccess::open(&context, &args.source).await?;
             single(&named::find(&source, &args.id, args.provider.as_deref()).await?, source.now())?
         }
         AlertsCommand::Find(args) => {
             let asked = FindQuery::parse(&args.text.join(" ")).map_err(Misused)?;
-            let source = AlertAccess::open_as_operator(&context, &args.remote, &args.organization).await?;
-            let found =
-                find_everywhere(source.desk()?.as_ref(), &*source.alerts, source.find.as_deref(), &asked, args.size)
-                    .await?;
+            let source = AlertAccess::open_as_operator(&context, &args.source).await?;
+            let found = find_everywhere(
+                source.desk()?.as_ref(),
+                &*source.alerts,
+                source.deployment.find.as_deref(),
+                &asked,
+                args.size,
+            )
+            .await?;
             found.limits.iter().for_each(|limit| say(limit));
             if let Some(on_order) = &found.on_order {
                 say!("alerts that the shop's order {} matches: {}", on_order.order_id, on_order.alerts.len());

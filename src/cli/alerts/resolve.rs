@@ -1,16 +1,13 @@
 //! `avert alerts resolve`: one decision from flags, confirmed, sent once.
 
-use std::io::{self, IsTerminal, Write};
-
-use anyhow::Context as _;
-
 use super::super::args::AlertResolveArgs;
+use super::super::ask::confirm;
 use super::super::context::Context;
-use super::super::failure::{Misused, SaidAlready, Signalled};
+use super::super::failure::{Misused, Signalled};
 use super::super::output::printable;
-use super::super::signals::Signals;
+use super::super::process::Signals;
 use super::super::source::AlertAccess;
-use super::answer::{answered, as_decided, card, in_words};
+use super::answer::{answered, as_decided, card, in_words, joined};
 use super::named;
 use super::sending::{CommandDecision, CommandJournal};
 use crate::console::unfinished::coming_in_words;
@@ -27,7 +24,7 @@ use crate::wire::Dialect;
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
     let name = args.id.as_deref().unwrap_or_default();
     named::require(name)?;
-    let source = AlertAccess::open_as_operator(context, &args.remote, &args.organization).await?;
+    let source = AlertAccess::open_as_operator(context, &args.source).await?;
     source.require_writable()?;
     // Looked at before anything else: whoever is asked has to see what the question is about.
     let alert = named::find(&source, name, args.provider.as_deref()).await?;
@@ -57,7 +54,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         // One that was named may be that of an earlier decision, which keeps its own name in the journal.
         decision.idempotency_key = key;
     }
-    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let mut signals = Signals::listen()?;
     let (journal, key) = (CommandJournal::open(&source), decision.key.clone());
     let landed = tokio::select! {
         landed = journal.send(decision, &source) => landed?,
@@ -118,13 +115,13 @@ pub(super) fn unanswerable(alert: &Alert, now: Timestamp) -> Option<String> {
         .then(|| format!("a notice ({}): no answer is asked for", printable(alert.alert_type.words())))
 }
 
-/// What a search for an alert's payment left uncompared, where it went by the interface alone.
+/// Returns what a search for an alert's payment left uncompared, where it went by the interface alone.
 pub(super) fn not_compared(source: &AlertAccess, alert: &Alert) -> Option<String> {
     // An engine of one's own compares all that it has.
-    duplicate::not_compared(alert).filter(|_| source.duplicates.is_none())
+    duplicate::not_compared(alert).filter(|_| source.deployment.duplicates.is_none())
 }
 
-/// What speaks against a refund, a line each: one payment may be refunded only once, by its alerts and the shop
+/// Returns what speaks against a refund, a line each: one payment may be refunded only once, by its alerts and the shop
 /// together. And why that could not be looked for, where it was so.
 async fn doubles(source: &AlertAccess, alert: &Alert, coming: &[ComingDecision]) -> (Vec<String>, Option<String>) {
     let others = match source.same_payment(alert).await {
@@ -151,7 +148,7 @@ pub(super) fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
     duplicate::of(alert, others).into_iter().cloned().collect()
 }
 
-/// What a console of the desk has under way, or a command, in words.
+/// Returns what a console of the desk has under way, or a command, in words.
 pub(super) fn coming_here(coming: &ComingDecision) -> String {
     coming_in_words("a console of this desk", coming)
 }
@@ -208,7 +205,7 @@ fn called(found: &Duplicate) -> String {
     format!("{} {}", printable(&found.provider.to_string()), printable(&found.provider_id))
 }
 
-/// What is about to be sent, and about what.
+/// Returns what is about to be sent, and about what.
 fn question(alert: &Alert, resolution: &Resolution, warnings: &[String], environment: Option<Environment>) -> String {
     let about = [
         alert.provider.to_string(),
@@ -217,7 +214,6 @@ fn question(alert: &Alert, resolution: &Resolution, warnings: &[String], environ
         alert.merchant_descriptor.clone(),
         card(alert),
     ];
-    let about: Vec<&str> = about.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     let reason = match resolution {
         Resolution::Current { decision: Decision::Invalid(reason), .. } => format!(" ({})", reason.words()),
         _ => String::new(),
@@ -235,28 +231,8 @@ fn question(alert: &Alert, resolution: &Resolution, warnings: &[String], environ
             Some(Environment::Sandbox) => " (sandbox)",
             None => "",
         },
-        printable(&about.join(", "))
+        printable(&joined(about))
     )
-}
-
-/// Asks at the terminal; without one, or with another answer than yes, nothing is done.
-pub(in crate::cli) async fn confirm(question: String) -> anyhow::Result<()> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        refuse!("a decision is final: say --yes to make it without being asked");
-    }
-    let answer = tokio::task::spawn_blocking(move || {
-        let mut answer = String::new();
-        write!(io::stderr(), "{question}")
-            .and_then(|()| io::stderr().flush())
-            .and_then(|()| io::stdin().read_line(&mut answer))?;
-        Ok::<_, io::Error>(answer)
-    });
-    let answer = answer.await.context("asking failed")?.context("the answer cannot be read")?;
-    if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
-        return Ok(());
-    }
-    say!("nothing was done");
-    Err(SaidAlready.into())
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::remote::RemoteArgs;
-use super::shared::{OrganizationArgs, ReadingArgs};
+use super::remote::{RemoteArgs, SourceArgs};
+use super::shared::ReadingArgs;
 use crate::domain::find::MOST_FOUND;
 
 /// `avert alerts`.
@@ -32,9 +32,7 @@ pub(crate) struct AlertShowArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
     #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
+    pub(crate) source: SourceArgs,
 }
 
 /// Flags of `avert alerts find`.
@@ -48,20 +46,18 @@ pub(crate) struct AlertFindArgs {
         value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_FOUND)))]
     pub(crate) size: u32,
     #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
+    pub(crate) source: SourceArgs,
 }
 
 impl AlertsCommand {
     /// Takes over the flags that stood before the command.
     pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
         let remote = match self {
-            Self::List(args) => &mut args.remote,
-            Self::Show(args) => &mut args.remote,
-            Self::Find(args) => &mut args.remote,
-            Self::Resolve(args) => &mut args.remote,
-            Self::Export(args) => &mut args.remote,
+            Self::List(args) => &mut args.source.remote,
+            Self::Show(args) => &mut args.source.remote,
+            Self::Find(args) => &mut args.source.remote,
+            Self::Resolve(args) => &mut args.source.remote,
+            Self::Export(args) => &mut args.source.remote,
         };
         *remote = std::mem::take(remote).or(before);
     }
@@ -82,9 +78,7 @@ pub(crate) struct AlertListArgs {
     #[command(flatten)]
     pub(crate) filter: AlertFilterArgs,
     #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
+    pub(crate) source: SourceArgs,
 }
 
 impl AlertListArgs {
@@ -140,9 +134,7 @@ pub(crate) struct AlertResolveArgs {
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
+    pub(crate) source: SourceArgs,
 }
 
 /// `avert alerts export`.
@@ -163,9 +155,7 @@ pub(crate) struct AlertExportArgs {
     #[arg(long)]
     pub(crate) details: bool,
     #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
+    pub(crate) source: SourceArgs,
 }
 
 /// Which alerts, in which order: the interface's parameters.

@@ -43,16 +43,6 @@ impl AccessArgs {
     pub(crate) fn names_credential(&self) -> bool {
         self.credential_file().is_some() || self.client_id.is_some()
     }
-
-    /// Which of them were given.
-    pub(crate) fn given(&self) -> [(bool, &'static str); 4] {
-        [
-            (self.api_key_file.is_some(), "--api-key-file"),
-            (self.client_id.is_some(), "--client-id"),
-            (self.client_secret_file.is_some(), "--client-secret-file"),
-            (self.operator_key_file.is_some(), "--operator-key-file"),
-        ]
-    }
 }
 
 /// Whom to trust, and which certificate to show.
@@ -95,14 +85,5 @@ impl TlsArgs {
             client_certificate: from_anywhere(client_certificate),
             client_key: from_anywhere(client_key),
         }
-    }
-
-    /// Which of them were given.
-    pub(crate) fn given(&self) -> [(bool, &'static str); 3] {
-        [
-            (self.ca_file.is_some(), "--ca-file"),
-            (self.client_certificate.is_some(), "--client-certificate"),
-            (self.client_key.is_some(), "--client-key"),
-        ]
     }
 }

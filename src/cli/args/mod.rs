@@ -1,15 +1,10 @@
 //! The clap tree: every command and flag there is.
 
 mod alerts;
-mod attempts;
 mod connection;
-mod journal;
-mod orders;
+mod desk;
 mod profiles;
 mod remote;
-mod rules;
-mod sales;
-mod secrets;
 mod shared;
 mod webhooks;
 
@@ -18,23 +13,21 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::parser::ValueSource;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(super) use self::alerts::{AlertExportArgs, AlertResolveArgs, AlertsCommand};
 #[cfg(test)]
 pub(super) use self::alerts::{AlertFilterArgs, AlertListArgs};
-pub(super) use self::attempts::AttemptsCommand;
 #[cfg(test)]
 pub(super) use self::connection::AccessArgs;
-pub(super) use self::journal::{JournalCommand, JournalExportArgs, SinceWhen};
-pub(super) use self::orders::{OrderImportArgs, OrdersCommand};
+pub(super) use self::desk::{
+    JournalCommand, JournalExportArgs, OrderImportArgs, OrdersCommand, RehearseArgs, RulesCommand, SalesCommand,
+    SinceWhen,
+};
 pub(super) use self::profiles::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand};
-pub(super) use self::remote::{DialectName, RemoteArgs};
-pub(super) use self::rules::{RehearseArgs, RulesCommand};
-pub(super) use self::sales::SalesCommand;
-pub(super) use self::secrets::{RotateCommand, SecretsCommand};
+pub(super) use self::remote::{RemoteArgs, SourceArgs};
 pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, NamedColumn, OrganizationArgs};
-use self::shared::{ReadingArgs, named_column};
+use self::shared::{ReadingArgs, named_column, word_of};
 pub(super) use self::webhooks::{
     CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs, WebhookReplayArgs,
     WebhookUpdateArgs, WebhooksCommand, WhichEvent,
@@ -42,7 +35,7 @@ pub(super) use self::webhooks::{
 use super::topics::TOPICS;
 use crate::config::{Listen, SimulatorFault};
 use crate::domain::KeyScope;
-use crate::wire::import::alert_column;
+use crate::wire::import::{FileFormat, alert_column};
 
 /// Chargeback alerts, answered before they become chargebacks.
 ///
@@ -304,9 +297,10 @@ pub(super) struct ImportArgs {
     /// The file to read; - for stdin
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// What the file holds. Default: found out from its beginning
-    #[arg(long, value_enum)]
-    pub(super) format: Option<ImportFormat>,
+    /// What the file holds: alerts as the interface writes them, one a line, or a table with the fields' names in its
+    /// first line. Default: found out from its beginning
+    #[arg(long, value_parser = word_of(FileFormat::ALL, FileFormat::as_str))]
+    pub(super) format: Option<FileFormat>,
     /// Write every rejected row there too, as NDJSON: line, field, reason. On stderr are the first 100
     #[arg(long, value_name = "FILE")]
     pub(super) rejects: Option<PathBuf>,
@@ -346,17 +340,6 @@ pub(super) struct GenerateArgs {
     pub(super) seed: u64,
 }
 
-/// What a file to import holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ImportFormat {
-    /// An array of alerts, one alert, or a page as the list operation returns it
-    Json,
-    /// One alert a line
-    Ndjson,
-    /// A header line with the interface's field names, then one alert a line
-    Csv,
-}
-
 /// `avert keys`.
 #[derive(Debug, Subcommand)]
 pub(super) enum KeysCommand {
@@ -379,6 +362,67 @@ pub(super) enum KeysCommand {
         id: String,
         #[command(flatten)]
         organization: OrganizationArgs,
+    },
+}
+
+/// `avert attempts`.
+#[derive(Debug, Subcommand)]
+pub(super) enum AttemptsCommand {
+    /// The decisions that are on their way, unknown or parked
+    List {
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+    /// Say what became of a parked decision, when the network has been asked. Final; asks first
+    Settle(SettleArgs),
+}
+
+/// `avert attempts settle`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SettleArgs {
+    /// The attempt's id, as `avert attempts list` shows it
+    pub(super) id: String,
+    #[command(flatten)]
+    pub(super) word: Word,
+    /// Settle it without being asked
+    #[arg(long)]
+    pub(super) yes: bool,
+    #[command(flatten)]
+    pub(super) organization: OrganizationArgs,
+}
+
+/// What the network says of the decision: exactly one of the two.
+#[derive(Debug, Clone, Copy, Args)]
+#[group(required = true, multiple = false)]
+pub(super) struct Word {
+    /// The network holds the decision: it becomes the alert's outcome
+    #[arg(long)]
+    pub(super) applied: bool,
+    /// The network does not hold it and never will: the alert can be answered anew
+    #[arg(long)]
+    pub(super) not_applied: bool,
+}
+
+/// `avert secrets`.
+#[derive(Debug, Subcommand)]
+pub(super) enum SecretsCommand {
+    /// Put a new key in the place of one, without a stop
+    #[command(subcommand)]
+    Rotate(RotateCommand),
+}
+
+/// `avert secrets rotate`.
+#[derive(Debug, Subcommand)]
+pub(super) enum RotateCommand {
+    /// The key that access tokens are signed with. Tokens of the one before are taken for 600 s more
+    Signing,
+    /// The key that credentials, secrets and addresses in the database are encrypted with. Backups made before need the
+    /// one before
+    Data {
+        /// The file with the new key, made where there is none. Needed on PostgreSQL, where every machine has to have
+        /// it
+        #[arg(long, value_name = "KEYFILE")]
+        new_key_file: Option<PathBuf>,
     },
 }
 

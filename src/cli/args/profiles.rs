@@ -3,10 +3,10 @@
 use clap::{Args, Subcommand};
 
 use super::connection::{AccessArgs, TlsArgs};
-use super::remote::DialectName;
-use crate::config::EnvironmentName;
+use super::shared::word_of;
 use crate::desk::profiles::REFRESH_SECONDS;
 use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::{Dialect, Environment};
 
 /// `avert profiles`.
 #[derive(Debug, Subcommand)]
@@ -60,11 +60,11 @@ pub(crate) struct ProfileAddArgs {
     pub(crate) url: Option<String>,
     /// Which of the two worlds it is. Default: what the prefix of an avert's own key or client says, else the console
     /// asks once
-    #[arg(long, value_enum)]
-    pub(crate) environment: Option<EnvironmentName>,
+    #[arg(long, value_parser = word_of(Environment::ALL, Environment::as_str))]
+    pub(crate) environment: Option<Environment>,
     /// The variant of the interface it speaks. Default: current with an API key, older with client credentials
-    #[arg(long, value_enum)]
-    pub(crate) dialect: Option<DialectName>,
+    #[arg(long, value_parser = word_of(Dialect::ALL, Dialect::as_str))]
+    pub(crate) dialect: Option<Dialect>,
     /// Nothing can be sent or changed by way of this profile
     #[arg(long)]
     pub(crate) read_only: bool,

@@ -1,8 +1,9 @@
 //! The flags that name another deployment.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::connection::{AccessArgs, TlsArgs};
+use super::shared::{OrganizationArgs, word_of};
 use crate::wire::Dialect;
 
 /// What the operator's key is for.
@@ -29,8 +30,8 @@ pub(crate) struct RemoteArgs {
     pub(crate) url: Option<String>,
     /// The variant of the interface it speaks. Default: current with an API key, older with client credentials [env:
     /// AVERT_DIALECT]
-    #[arg(long, value_enum)]
-    pub(crate) dialect: Option<DialectName>,
+    #[arg(long, value_parser = word_of(Dialect::ALL, Dialect::as_str))]
+    pub(crate) dialect: Option<Dialect>,
     #[command(flatten)]
     pub(crate) access: AccessArgs,
     /// Its name for the company filter. Default: companyIds
@@ -45,24 +46,6 @@ pub(crate) struct RemoteArgs {
     /// Speak plain http to it beyond this machine, where others can read credentials and alerts on the way
     #[arg(long)]
     pub(crate) insecure_http: bool,
-}
-
-/// The interface's two variants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DialectName {
-    /// API keys, decimals as strings
-    Current,
-    /// Bearer tokens, decimals as numbers
-    Older,
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::Current => Self::Current,
-            DialectName::Older => Self::Older,
-        }
-    }
 }
 
 impl RemoteArgs {
@@ -82,16 +65,33 @@ impl RemoteArgs {
 
     /// The first of these flags that was given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
-        let where_to = [
+        let Self { access, tls, .. } = self;
+        let given = [
             (self.profile.is_some(), "--profile"),
             (self.url.is_some(), "--url"),
             (self.dialect.is_some(), "--dialect"),
+            (access.api_key_file.is_some(), "--api-key-file"),
+            (access.client_id.is_some(), "--client-id"),
+            (access.client_secret_file.is_some(), "--client-secret-file"),
+            (access.operator_key_file.is_some(), "--operator-key-file"),
+            (self.company_parameter.is_some(), "--company-parameter"),
+            (tls.ca_file.is_some(), "--ca-file"),
+            (tls.client_certificate.is_some(), "--client-certificate"),
+            (tls.client_key.is_some(), "--client-key"),
+            (self.production, "--production"),
+            (self.insecure_http, "--insecure-http"),
         ];
-        let how = [(self.production, "--production"), (self.insecure_http, "--insecure-http")];
-        let company = [(self.company_parameter.is_some(), "--company-parameter")];
-        let given = where_to.into_iter().chain(self.access.given()).chain(company).chain(self.tls.given()).chain(how);
-        given.filter(|(given, _)| *given).map(|(_, flag)| flag).next()
+        given.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)
     }
+}
+
+/// Whose alerts a command works on.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct SourceArgs {
+    #[command(flatten)]
+    pub(crate) organization: OrganizationArgs,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
 }
 
 /// Whose desk is meant.

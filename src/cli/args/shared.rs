@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cli::failure::Misused;
@@ -76,10 +77,12 @@ impl ConsoleArgs {
 #[command(next_help_heading = "Where a CSV leaves it open")]
 pub(crate) struct ReadingArgs {
     /// The decimal mark of amounts. Default: what their column shows
-    #[arg(long, value_name = "point|comma", value_parser = decimal)]
+    #[arg(long, value_name = "point|comma", hide_possible_values = true,
+        value_parser = word_of(DecimalMark::ALL, DecimalMark::as_str))]
     decimal: Option<DecimalMark>,
     /// The order of day, month and year. Default: what the column shows
-    #[arg(long, value_name = "day-first|month-first|year-first", value_parser = dates)]
+    #[arg(long, value_name = "day-first|month-first|year-first", hide_possible_values = true,
+        value_parser = word_of(DateOrder::ALL, DateOrder::as_str))]
     dates: Option<DateOrder>,
     /// The zone of times without one: UTC, +01:00, or local for this machine's
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
@@ -92,23 +95,6 @@ impl ReadingArgs {
     }
 }
 
-fn decimal(text: &str) -> Result<DecimalMark, String> {
-    match text {
-        "point" => Ok(DecimalMark::Point),
-        "comma" => Ok(DecimalMark::Comma),
-        _ => Err("point or comma is needed".to_owned()),
-    }
-}
-
-fn dates(text: &str) -> Result<DateOrder, String> {
-    match text {
-        "day-first" => Ok(DateOrder::DayFirst),
-        "month-first" => Ok(DateOrder::MonthFirst),
-        "year-first" => Ok(DateOrder::YearFirst),
-        _ => Err("day-first, month-first or year-first is needed".to_owned()),
-    }
-}
-
 /// A column and the header that it has in a file; none takes a header back.
 pub(crate) type NamedColumn = (String, Option<String>);
 
@@ -116,6 +102,15 @@ pub(crate) type NamedColumn = (String, Option<String>);
 pub(crate) fn named_column(text: &str, known: impl Fn(&str) -> Result<String, String>) -> Result<NamedColumn, String> {
     let (column, header) = text.split_once('=').ok_or("COLUMN=HEADER is needed")?;
     Ok((known(column.trim())?, Some(header.trim().to_owned()).filter(|header| !header.is_empty())))
+}
+
+/// Reads one of a type's words, exactly.
+pub(crate) fn word_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    word: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let find = move |text: String| all.into_iter().find(|known| word(*known) == text);
+    PossibleValuesParser::new(all.map(word)).map(move |text| find(text).expect("a possible value is one of all"))
 }
 
 /// Which organization a command acts for.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::shared::OrganizationArgs;
+use super::shared::{OrganizationArgs, word_of};
 use crate::config::Listen;
 use crate::domain::time::{Timestamp, from_iso};
 use crate::domain::{AlertId, DeliveryId, DeliveryState, EndpointId, EventId, EventKind};
@@ -146,8 +146,9 @@ pub(crate) struct WebhookUpdateArgs {
 /// `avert webhooks deliveries`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WebhookDeliveriesArgs {
-    /// In one of these states: pending, leased, delivered, exhausted, cancelled
-    #[arg(long, value_name = "STATE,…", value_delimiter = ',', value_parser = delivery_state)]
+    /// In one of these states
+    #[arg(long, value_name = "STATE,…", value_delimiter = ',',
+        value_parser = word_of(DeliveryState::ALL, DeliveryState::as_str))]
     pub(crate) state: Vec<DeliveryState>,
     /// To this endpoint
     #[arg(long, value_name = "ID")]
@@ -179,11 +180,6 @@ pub(crate) struct WebhookDeliveriesArgs {
 pub(crate) enum WhichEvent {
     Kind(EventKind),
     One(EventId),
-}
-
-fn delivery_state(text: &str) -> Result<DeliveryState, String> {
-    let known = DeliveryState::ALL.into_iter().find(|state| state.as_str() == text);
-    known.ok_or_else(|| format!("one of {}", DeliveryState::ALL.map(DeliveryState::as_str).join(", ")))
 }
 
 fn moment(text: &str) -> Result<Timestamp, String> {

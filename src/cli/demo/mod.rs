@@ -7,7 +7,7 @@ mod shop;
 mod throwaway;
 mod unreliable;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,18 +20,16 @@ pub use feed::DemoFeed;
 
 use self::catalogue::RULES;
 use self::throwaway::Throwaway;
-use super::alerts::alert_records;
 use super::args::DemoArgs;
 use super::context::Context;
 use super::database::OpenedBy;
 use super::failure::Signalled;
 use super::home::Home;
-use super::listener::ConsoleListener;
 use super::local::{Local, Running};
-use super::open::{alert_json, attend, console_settings, require_terminal, with_rules};
+use super::open::{attend, console_settings, require_terminal, session, with_rules};
+use super::process::Signals;
 use super::program_log;
 use super::rules::RulesText;
-use super::signals::Signals;
 use crate::api::{self, ApiOptions};
 use crate::config::{self, Settings, SimulatorSettings};
 use crate::console::rules_file::RulesFile;
@@ -41,7 +39,7 @@ use crate::desk::{Desk, DeskError};
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::webhook::address::AllowedNetwork;
 use crate::domain::{
-    CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret,
+    CredentialKind, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret, Timestamp,
 };
 use crate::engine::webhooks::{DispatcherSettings, Receiver, ReceiverSettings};
 use crate::engine::{ActingEngine, Caller};
@@ -50,7 +48,7 @@ use crate::service::{Credentials, Intake, Webhooks};
 /// A demo's work on its way is not worth waiting for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long the address and the key of the HTTP side stay on the screen before the console opens.
+/// Time that the address and the key of the HTTP side stay on the screen before the console opens.
 const TIME_TO_READ: Duration = Duration::from_secs(8);
 
 /// What the organization is called that the demo opens on, and the others.
@@ -62,13 +60,11 @@ pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> 
     if let Some(listen) = args.listen.filter(|listen| !listen.0.ip().is_loopback()) {
         refuse!("{listen} can be reached from other machines: a demo answers at a loopback address only");
     }
-    let rules = RulesText::of(&context)
-        .or_else(RULES)
-        .acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
+    let rules = RulesText::of(&context).or_else(RULES).acting(context.acting_rules());
     // Before anything is set up: a wrong line keeps the console from opening.
     rules.for_console()?;
     // From here on a signal no longer ends the process by itself: the directory has to go first.
-    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let mut signals = Signals::listen()?;
     let temporary = std::env::temp_dir();
     let directory = Throwaway::new_in(&temporary)
         .with_context(|| format!("no directory for the demo can be made in {}", temporary.display()))?;
@@ -114,36 +110,32 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         ..Settings::default()
     };
     let log = program_log::start(context, &home.data_dir);
-    let local =
-        Local::open(&home, &settings, if args.listen.is_none() { OpenedBy::Console } else { OpenedBy::Command })
-            .await?;
+    let by = if args.listen.is_none() { OpenedBy::Console } else { OpenedBy::Command };
+    let local = Local::open(&home, &settings, by).await?;
     let caller = local.engine.local_caller(None).await?.said_to_be(&context.user().unwrap_or_default());
     let acting = local.engine.acting_for(caller.clone());
-    let receivers = receivers(&acting, &local.clock).await.context("the demo's receivers cannot be started")?;
-
-    let mut feed = DemoFeed::new(args.seed);
-    let backlog = feed.backlog(args.alerts, local.now());
     let desk = home.data_dir.join("desk");
-    Desk::open(&desk)?.make_orders()?.import(shop::orders_of(backlog.iter().map(|row| &row.alert)))?;
-    let others = other_organizations(&local, args, &home.data_dir).await?;
+    let mut organizations = vec![(DEMO.to_owned(), caller, desk.clone())];
+    for (name, number) in OTHER_ORGANIZATIONS.into_iter().zip(1_u64..) {
+        local.engine.create_organization(name).await?;
+        let caller = local.engine.local_caller(Some(name)).await?;
+        let (desk, seed) = (home.data_dir.join(format!("desk-{number}")), args.seed.wrapping_add(number));
+        let acting = local.engine.acting_for(caller.clone());
+        fill(&acting, &mut DemoFeed::new(seed), args.alerts.div_ceil(4), local.now(), &desk, false).await?;
+        organizations.push((name.to_owned(), caller, desk));
+    }
     let running = local.start_dispatching(DispatcherSettings {
         drain: PATIENCE,
         gaps: &unreliable::GAPS_SECONDS,
         ..DispatcherSettings::default()
     })?;
-    let unreliable =
-        unreliable::start(running.cancel.clone()).await.context("the demo's receivers cannot be started")?;
-    add_unreliable(&acting, unreliable).await?;
-    acting.ingest(backlog, IngestOptions { events: true }).await?;
+    let receivers = receivers(&acting, &local.clock, running.cancel.clone());
+    let receivers = receivers.await.context("the demo's receivers cannot be started")?;
+    let mut feed = DemoFeed::new(args.seed);
+    fill(&acting, &mut feed, args.alerts, local.now(), &desk, true).await?;
     if args.rate.per_minute > 0.0 {
-        tokio::spawn(arrivals(
-            feed,
-            args.rate.per_minute,
-            acting.clone(),
-            local.clock.clone(),
-            desk.clone(),
-            running.cancel.clone(),
-        ));
+        let clock = Arc::clone(&local.clock);
+        tokio::spawn(arrivals(feed, args.rate.per_minute, acting.clone(), clock, desk, running.cancel.clone()));
     }
     if let Some(listen) = args.listen {
         let listener = TcpListener::bind(listen.0).await.with_context(|| format!("cannot answer at {listen}"))?;
@@ -157,80 +149,64 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         pause().await?;
     }
     // A report outlives the demo that it tells of.
-    let preferences = with_rules(console_settings(context, &args.console, std::env::temp_dir())?, &rules)?;
+    let preferences = with_rules(console_settings(context, args.console, std::env::temp_dir())?, &rules)?;
     let rules: Arc<dyn RulesFile> = Arc::new(rules);
-    let named: Vec<(String, Caller, PathBuf)> = [(DEMO.to_owned(), caller, desk)].into_iter().chain(others).collect();
-    let session = |(name, caller, desk): &(String, Caller, PathBuf)| Session {
-        deployment: local.engine.deployment(caller.clone()),
-        clock: local.clock.clone(),
-        place: SessionInfo {
+    let facts = vec![
+        ("service", "a throwaway engine in this process; simulated networks".to_owned()),
+        ("data", format!("{}, gone when the demo ends", home.database)),
+        (
+            "webhooks",
+            "a delivery is given up after four tries within half a minute; the third receiver fails some".into(),
+        ),
+    ];
+    let session = |(name, caller, desk): &(String, Caller, PathBuf)| {
+        let others = organizations.iter().map(|(other, ..)| other).filter(|other| *other != name);
+        let place = SessionInfo {
             name: if name == DEMO { name.clone() } else { format!("{DEMO}, {name}") },
             demo: true,
-            facts: vec![
-                ("service", "a throwaway engine in this process; simulated networks".to_owned()),
-                ("data", format!("{}, gone when the demo ends", home.database)),
-                (
-                    "webhooks",
-                    "a delivery is given up after four tries within half a minute; the third receiver fails some"
-                        .to_owned(),
-                ),
-            ],
+            facts: facts.clone(),
             user: context.user(),
-            organizations: named.iter().map(|(other, ..)| other.clone()).filter(|other| other != name).collect(),
+            organizations: others.cloned().collect(),
             ..SessionInfo::default()
-        },
-        settings: preferences.clone(),
-        desk_dir: Some(desk.clone()),
-        alert_json: alert_json(Dialect::Current),
-        alert_records: alert_records(&local.clock),
-        listener: Some(ConsoleListener::shared(&local.clock)),
-        log: Some(Arc::clone(&log)),
-        rules: Some(Arc::clone(&rules)),
-        profiles: None,
-        keeper: None,
+        };
+        let session = Session {
+            desk_dir: Some(desk.clone()),
+            log: Some(Arc::clone(&log)),
+            rules: Some(Arc::clone(&rules)),
+            ..session(local.engine.deployment(caller.clone()), &local.clock, place, preferences.clone())
+        };
+        (name.clone(), session)
     };
-    let sessions = named.iter().map(|organization| (organization.0.clone(), session(organization))).collect();
+    let sessions = organizations.iter().map(session).collect();
     Ok(Stage { sessions, running, local, _receivers: receivers })
 }
 
-/// The other organizations of the demo, each with alerts and a desk of its own.
-async fn other_organizations(
-    local: &Local,
-    args: &DemoArgs,
-    data_dir: &Path,
-) -> anyhow::Result<Vec<(String, Caller, PathBuf)>> {
-    let mut others = Vec::new();
-    for (name, number) in OTHER_ORGANIZATIONS.into_iter().zip(1_u64..) {
-        local.engine.create_organization(name).await?;
-        let caller = local.engine.local_caller(Some(name)).await?;
-        let backlog = DemoFeed::new(args.seed.wrapping_add(number)).backlog(args.alerts.div_ceil(4), local.now());
-        let desk = data_dir.join(format!("desk-{number}"));
-        Desk::open(&desk)?.make_orders()?.import(shop::orders_of(backlog.iter().map(|row| &row.alert)))?;
-        local.engine.acting_for(caller.clone()).ingest(backlog, IngestOptions { events: false }).await?;
-        others.push((name.to_owned(), caller, desk));
-    }
-    Ok(others)
-}
-
-/// Adds the endpoint whose receiver fails some of what comes.
-async fn add_unreliable(acting: &ActingEngine, address: SocketAddr) -> anyhow::Result<()> {
-    let auth = EndpointAuth::Header {
-        name: "X-API-Key".to_owned(),
-        value: Secret::new(format!("{:032x}", rand::random::<u128>())),
-    };
-    acting.add_endpoint(NewEndpoint::new(format!("http://{address}/").parse()?, auth)).await?;
+/// Brings in what is there when the demo opens, with the shop's orders.
+async fn fill(
+    acting: &ActingEngine,
+    feed: &mut DemoFeed,
+    alerts: u32,
+    now: Timestamp,
+    desk: &Path,
+    events: bool,
+) -> anyhow::Result<()> {
+    let backlog = feed.backlog(alerts, now);
+    Desk::open(desk)?.make_orders()?.import(shop::orders_of(backlog.iter().map(|row| &row.alert)))?;
+    acting.ingest(backlog, IngestOptions { events }).await?;
     Ok(())
 }
 
-/// Two receivers on this machine, one for each way of knowing a sender, and the endpoints that point to them.
-async fn receivers(acting: &ActingEngine, clock: &SharedClock) -> anyhow::Result<Vec<Receiver>> {
+/// Receivers on this machine, and the endpoints that point to them: one for each way of knowing a sender, and one that
+/// fails some of what comes.
+async fn receivers(
+    acting: &ActingEngine,
+    clock: &SharedClock,
+    cancel: CancellationToken,
+) -> anyhow::Result<Vec<Receiver>> {
     let secret = || Secret::new(format!("{:032x}", rand::random::<u128>()));
-    let credentials = [
-        EndpointAuth::Basic { username: "demo".to_owned(), password: secret() },
-        EndpointAuth::Header { name: "X-API-Key".to_owned(), value: secret() },
-    ];
+    let header = || EndpointAuth::Header { name: "X-API-Key".to_owned(), value: secret() };
     let mut receivers = Vec::new();
-    for auth in credentials {
+    for auth in [EndpointAuth::Basic { username: "demo".to_owned(), password: secret() }, header()] {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let signing = Some(Secret::for_signing());
         let settings =
@@ -239,6 +215,8 @@ async fn receivers(acting: &ActingEngine, clock: &SharedClock) -> anyhow::Result
         acting.add_endpoint(NewEndpoint { signing, ..NewEndpoint::new(receiver.url().parse()?, auth) }).await?;
         receivers.push(receiver);
     }
+    let unreliable = unreliable::start(cancel).await?;
+    acting.add_endpoint(NewEndpoint::new(format!("http://{unreliable}/").parse()?, header())).await?;
     Ok(receivers)
 }
 

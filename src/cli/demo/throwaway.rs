@@ -13,7 +13,7 @@ const PREFIX: &str = "avert-demo-";
 /// What a directory begins with until its lock is held: the sweep does not look at these.
 const NEW_PREFIX: &str = ".avert-demo-new-";
 
-/// How often a directory is tried to be removed.
+/// Attempts to remove a directory.
 const REMOVALS: usize = 5;
 
 const LOCK: &str = "alive.lock";
@@ -45,7 +45,7 @@ impl Throwaway {
         Ok(Self { path, _alive: alive })
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -44,7 +44,7 @@ async fn take(State(tries): State<Tries>, headers: HeaderMap) -> (StatusCode, &'
     (StatusCode::SERVICE_UNAVAILABLE, "the order system is being maintained")
 }
 
-/// Whether an event is one of those that it fails.
+/// Returns whether an event is one of those that it fails.
 fn is_failed(id: &str) -> bool {
     crc32fast::hash(id.as_bytes()).is_multiple_of(ONE_OF)
 }

@@ -57,7 +57,7 @@ struct Reader {
     blocks: Vec<Block>,
     text: Spans,
     looks: Vec<Look>,
-    /// Where each link that is open leads.
+    /// Place where each link that is open leads.
     links: Vec<String>,
     /// The number of the next item of each list that is open; none where its items have no numbers.
     lists: Vec<Option<u64>>,

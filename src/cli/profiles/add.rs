@@ -6,11 +6,11 @@ use super::super::credential_file::credential_in;
 use super::super::failure::{Misused, SaidAlready};
 use super::super::output::Report;
 use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
-use super::super::target::{RemoteTarget, check_world, told};
+use super::super::target::{RemoteTarget, base_url, check_world, told};
 use super::report;
 use crate::desk::{Profile, ProfileList, ProfileName, SecretKind, SecretStorage};
 use crate::domain::url::{BaseUrl, PlainHttp};
-use crate::domain::{Dialect, Environment, Secret};
+use crate::domain::{Dialect, Secret};
 use crate::outbound::tls::TlsFiles;
 use crate::service::ServiceError;
 
@@ -27,16 +27,11 @@ struct Draft {
 }
 
 pub(super) async fn run(access: &ProfileAccess, args: ProfileAddArgs) -> anyhow::Result<Report> {
-    let given = given(access, &args)?;
-    let draft = match given {
-        Some(draft) => draft,
-        None if ask::is_possible() => return Ok(step_by_step(access, &args).await?.1),
-        None => {
-            let missing = if args.name.is_none() { "NAME and --url URL are" } else { "--url URL is" };
-            refuse!("{missing} needed: without a terminal nothing is asked");
-        }
-    };
-    keep(access, draft)
+    match given(access, &args)? {
+        Some(draft) => keep(access, draft),
+        None if ask::is_possible() => Ok(step_by_step(access, &args).await?.1),
+        None => refuse!("NAME --url URL is needed: without a terminal nothing is asked"),
+    }
 }
 
 /// The profile that is asked for, its name and what is said of it.
@@ -48,14 +43,14 @@ pub(super) async fn step_by_step(
     Ok((draft.named.name.clone(), keep(access, draft)?))
 }
 
-/// What the flags say; nothing where they do not name a deployment.
+/// Returns what the flags say; nothing where they do not name a deployment.
 fn given(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Option<Draft>> {
     let name = args.name.as_deref().map(|name| free(access, name)).transpose()?;
     let (Some(name), Some(url)) = (name, &args.url) else { return Ok(None) };
-    let url = base_url(url, args.insecure_http).map_err(Misused)?;
+    let url = address(url, args)?;
     let credential = args.access.credential_file().map(credential_in).transpose()?;
     let operator_key = args.access.operator_key_file.as_deref().map(credential_in).transpose()?;
-    let environment = args.environment.map(Environment::from);
+    let environment = args.environment;
     let told = told([
         args.access.client_id.as_deref(),
         credential.as_ref().map(Secret::reveal),
@@ -78,13 +73,13 @@ fn given(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Option
     }))
 }
 
-/// What is taken from the flags as it is.
+/// Returns what is taken from the flags as it is.
 fn flags(args: &ProfileAddArgs) -> anyhow::Result<Profile> {
     let files = args.tls.files_from_anywhere();
     files.read().map_err(Misused)?;
     let TlsFiles { ca_file, client_certificate, client_key } = files;
     Ok(Profile {
-        dialect: args.dialect.map(Dialect::from),
+        dialect: args.dialect,
         read_only: args.read_only,
         company_parameter: args.company_parameter.clone(),
         page_size: args.page_size,
@@ -105,23 +100,22 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
         None => ask::until("Name of the profile: ", |text| free(access, text).map_err(|error| format!("{error:#}")))?,
     };
     let url = match &args.url {
-        Some(url) => base_url(url, args.insecure_http).map_err(Misused)?,
-        None => ask::until("Base URL, without /api/v1: ", |text| base_url(text, args.insecure_http))?,
+        Some(url) => address(url, args)?,
+        None => ask::until("Base URL, without /api/v1: ", |text| address(text, args).map_err(|error| error.0))?,
     };
     let client_id = match (&args.access.client_id, &args.access.api_key_file) {
         (Some(id), _) => Some(id.clone()),
         (None, Some(_)) => None,
         (None, None) => Some(ask::line("Client id (empty for an API key): ")?).filter(|id| !id.is_empty()),
     };
-    let question = if client_id.is_some() { "Client secret (not shown): " } else { "API key (not shown): " };
     let mut credential = match args.access.credential_file() {
         Some(file) => credential_in(file)?,
-        None => ask::secret(question)?,
+        None => ask::credential(client_id.is_some())?,
     };
     let operator_key = args.access.operator_key_file.as_deref().map(credential_in).transpose()?;
     let told = told([client_id.as_deref(), Some(credential.reveal()), operator_key.as_ref().map(Secret::reveal)]);
     let environment = match (args.environment, told) {
-        (Some(said), _) => said.into(),
+        (Some(said), _) => said,
         (None, Some(told)) => {
             say!("  its prefix says: {}", told.as_str());
             told
@@ -129,7 +123,7 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
         (None, None) => ask::environment()?,
     };
     let dialect = match args.dialect {
-        Some(named) => Some(Dialect::from(named)),
+        Some(named) => Some(named),
         None => {
             let usual = if client_id.is_some() { Dialect::Older } else { Dialect::Current };
             ask::until(&format!("Dialect, current or older [{}]: ", usual.as_str()), |text| match text {
@@ -154,7 +148,7 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
         say!("  {error}");
         let refused = matches!(error.downcast_ref(), Some(ServiceError::NotAuthorized(_)));
         if refused && ask::yes("Type it again?", true)? {
-            credential = ask::secret(question)?;
+            credential = ask::credential(named.profile.client_id.is_some())?;
             check_world(named.profile.environment, self::told([Some(credential.reveal())]))?;
             continue;
         }
@@ -185,9 +179,8 @@ fn check_free(list: &ProfileList, name: &ProfileName) -> Result<(), ServiceError
     }
 }
 
-fn base_url(text: &str, insecure_http: bool) -> Result<BaseUrl, String> {
-    BaseUrl::parse(text, PlainHttp::when(insecure_http, "say --insecure-http"))
-        .map_err(|error| format!("the base URL {error}"))
+fn address(url: &str, args: &ProfileAddArgs) -> Result<BaseUrl, Misused> {
+    base_url(url, PlainHttp::when(args.insecure_http, "say --insecure-http"))
 }
 
 /// Keeps the credential and then the profile: a profile whose credential could not be kept is none, unless its user

@@ -1,7 +1,6 @@
 //! `avert profiles`: deployments by name, each with how one works on it and where its credential is.
 
 mod add;
-pub(super) mod directory;
 mod report;
 mod test;
 
@@ -10,17 +9,18 @@ use super::context::Context;
 use super::failure::{SaidAlready, say};
 use super::output::Report;
 use super::profile_access::{NamedProfile, ProfileAccess};
-use super::target::variable;
 use crate::desk::ProfileName;
+
+pub(super) use report::for_console;
 
 pub(super) async fn run(context: Context, command: ProfilesCommand) -> anyhow::Result<()> {
     let access = context.require_profiles()?;
     let answer = match command {
         ProfilesCommand::Add(args) => add::run(access, *args).await?,
-        ProfilesCommand::List => report::list(access, variable)?,
-        ProfilesCommand::Show { name } => report::one(access, &access.wanted(name.as_deref(), variable)?, variable)?,
+        ProfilesCommand::List => report::list(access)?,
+        ProfilesCommand::Show { name } => report::one(access, &access.wanted(name.as_deref())?)?,
         ProfilesCommand::Test { name } => {
-            let (steps, all_well) = test::run(access, &access.wanted(name.as_deref(), variable)?).await?;
+            let (steps, all_well) = test::run(access, &access.wanted(name.as_deref())?).await?;
             context.output.print(&steps)?;
             return if all_well { Ok(()) } else { Err(SaidAlready.into()) };
         }
@@ -53,7 +53,7 @@ fn choose(access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
 }
 
 fn remove(context: &Context, access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
-    let NamedProfile { name, .. } = access.wanted(Some(name), variable)?;
+    let NamedProfile { name, .. } = access.wanted(Some(name))?;
     // First what is secret: a profile whose credential cannot be removed stays, and can be removed again.
     let kept = access.forget(&name)?;
     access.profiles.change(|list| {

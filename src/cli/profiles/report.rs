@@ -1,15 +1,20 @@
-//! Profiles as commands print them.
+//! Profiles as commands print them and the console's Settings screen lists them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::super::context::Context;
 use super::super::output::{ListColumns, Report};
+use super::super::process::variable;
 use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
-use super::super::target::{OPERATOR_KEY, names_credential};
-use crate::console::profile_directory::CredentialPlace;
+use super::super::target::{OPERATOR_KEY, credential_variable, names_credential};
+use crate::console::profile_directory::{CredentialPlace, ListedProfile, ProfileDirectory};
+use crate::desk::profiles::LOCAL;
 use crate::desk::{DeskError, KeyringError, Profile, ProfileName, SecretError, SecretKind, SecretStorage};
 use crate::domain::Environment;
+use crate::domain::url::{BaseUrl, PlainHttp};
 
 /// No credential, as far as could be seen.
 const NONE: &str = "none";
@@ -22,12 +27,12 @@ pub(super) fn in_words(profile: &Profile) -> String {
     format!("{environment}{at} {}{read_only}", profile.url)
 }
 
-pub(super) fn list(access: &ProfileAccess, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Report> {
+pub(super) fn list(access: &ProfileAccess) -> anyhow::Result<Report> {
     let list = access.profiles.list().map_err(unusable)?;
     let mut storage = Storage::of_all(access);
     let mut rows = Vec::new();
     for (name, profile) in &list.all {
-        let credential = word(storage.of(name, profile, &lookup).map_err(unusable)?);
+        let credential = word(storage.of(name, profile).map_err(unusable)?);
         rows.push(Listed { name, profile, current: list.current.as_ref() == Some(name), credential });
     }
     if let Some(why) = &storage.silent {
@@ -66,15 +71,11 @@ impl Listed<'_> {
     }
 }
 
-pub(super) fn one(
-    access: &ProfileAccess,
-    NamedProfile { name, profile }: &NamedProfile,
-    lookup: impl Fn(&str) -> Option<String>,
-) -> anyhow::Result<Report> {
+pub(super) fn one(access: &ProfileAccess, NamedProfile { name, profile }: &NamedProfile) -> anyhow::Result<Report> {
     let current = access.profiles.list().map_err(unusable)?.current.as_ref() == Some(name);
     let mut storage = Storage::of_all(access);
-    let credential = word(storage.of(name, profile, &lookup).map_err(unusable)?);
-    let by_variable = lookup(OPERATOR_KEY).is_some_and(|key| !key.is_empty());
+    let credential = word(storage.of(name, profile).map_err(unusable)?);
+    let by_variable = variable(OPERATOR_KEY).is_some();
     let operator_key = word(storage.of_kind(name, SecretKind::Operator, by_variable).map_err(unusable)?);
     if let Some(why) = &storage.silent {
         say!("whether the keyring holds a credential is not known: {why}");
@@ -138,29 +139,24 @@ fn word(place: CredentialPlace) -> &'static str {
     }
 }
 
-/// Where credentials are, asked of a keyring that may not answer; then it is not asked again.
+/// Place where credentials are, asked of a keyring that may not answer; then it is not asked again.
 pub(super) struct Storage<'a> {
     access: &'a ProfileAccess,
     silent: Option<KeyringError>,
 }
 
 impl<'a> Storage<'a> {
-    /// Where the credentials of all profiles are.
+    /// Returns where the credentials of all profiles are.
     pub(super) fn of_all(access: &'a ProfileAccess) -> Self {
         Self { access, silent: None }
     }
 
-    /// Where the credential is that would be used now.
-    pub(super) fn of(
-        &mut self,
-        name: &ProfileName,
-        profile: &Profile,
-        lookup: &impl Fn(&str) -> Option<String>,
-    ) -> Result<CredentialPlace, DeskError> {
-        self.of_kind(name, SecretKind::Access, names_credential(profile, lookup))
+    /// Returns where the credential is that would be used now.
+    pub(super) fn of(&mut self, name: &ProfileName, profile: &Profile) -> Result<CredentialPlace, DeskError> {
+        self.of_kind(name, SecretKind::Access, names_credential(profile))
     }
 
-    /// Where one of this kind is; what the environment names goes before it.
+    /// Returns where one of this kind is; what the environment names goes before it.
     fn of_kind(
         &mut self,
         name: &ProfileName,
@@ -181,5 +177,64 @@ impl<'a> Storage<'a> {
                 Ok(CredentialPlace::Unknown)
             }
         }
+    }
+}
+
+/// The profiles of this user, and this machine's own desk.
+struct ConsoleProfiles {
+    access: ProfileAccess,
+    /// The name of what this console is on.
+    here: Option<String>,
+    /// Which world this machine's own desk is; none where there is no such desk.
+    own: Option<Environment>,
+}
+
+/// The profiles for a console on the profile that is `here`, where it is on one; none where this user can have none.
+pub(in super::super) fn for_console(context: &Context, here: Option<&str>) -> Option<Arc<dyn ProfileDirectory>> {
+    let access = context.profiles.clone()?;
+    let has_desk = here == Some(LOCAL) || context.home.require_data().is_ok();
+    let own = has_desk.then_some(context.settings.environment);
+    Some(Arc::new(ConsoleProfiles { access, here: here.map(str::to_owned), own }))
+}
+
+impl ProfileDirectory for ConsoleProfiles {
+    fn list(&self) -> Result<Vec<ListedProfile>, String> {
+        let list = self.access.profiles.list().map_err(|error| error.to_string())?;
+        let is_here = |name: &str| self.here.as_deref() == Some(name);
+        let mut storage = Storage::of_all(&self.access);
+        let mut rows = Vec::new();
+        let barred_by = credential_variable();
+        for (name, profile) in &list.all {
+            let credential = storage.of(name, profile).map_err(|error| error.to_string())?;
+            rows.push(ListedProfile {
+                name: name.to_string(),
+                address: BaseUrl::parse(&profile.url, PlainHttp::Allowed)
+                    .map_or_else(|_| profile.url.clone(), |url| url.host()),
+                environment: profile.environment,
+                read_only: profile.read_only,
+                current: list.current.as_ref() == Some(name),
+                here: is_here(name.as_str()),
+                credential,
+                barred_by,
+            });
+        }
+        // Where nothing else is known, there is nothing to choose from.
+        if let Some(environment) = self.own.filter(|_| !rows.is_empty()) {
+            rows.push(ListedProfile {
+                name: LOCAL.to_owned(),
+                address: "this machine".to_owned(),
+                environment: Some(environment),
+                read_only: false,
+                current: list.current.is_none(),
+                here: is_here(LOCAL),
+                credential: CredentialPlace::NotNeeded,
+                barred_by,
+            });
+        }
+        Ok(rows)
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        [self.access.profiles.path(), self.access.secrets.path()].map(Path::to_owned).into()
     }
 }

@@ -7,8 +7,9 @@ use serde_json::json;
 
 use super::super::args::RemoteArgs;
 use super::super::output::{ListColumns, Report};
+use super::super::process::variable;
 use super::super::profile_access::{NamedProfile, ProfileAccess, Withheld};
-use super::super::target::{RemoteTarget, variable};
+use super::super::target::RemoteTarget;
 use crate::client::{Client, ListProbe, OperatorProbe};
 use crate::domain::Secret;
 use crate::domain::time::SystemClock;
@@ -19,7 +20,7 @@ use crate::service::{Deployment, ServiceError};
 /// A clock may differ by so much before the time that is left is wrong by more than anybody would notice.
 const CLOCK_TOLERANCE: chrono::TimeDelta = chrono::TimeDelta::seconds(30);
 
-/// How long a name may take to be resolved.
+/// Time that a name may take to be resolved.
 const NAME_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How many alerts are looked at for the fields that come.
@@ -132,7 +133,7 @@ async fn steps(
     ]
 }
 
-/// What a host name leads to.
+/// Returns what a host name leads to.
 async fn address(url: &BaseUrl) -> Result<String, String> {
     let (host, port) = url.host_and_port();
     let resolved = tokio::time::timeout(NAME_PATIENCE, look_up(&host, port)).await;

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use crate::cli::args::CredentialArgs;
-use crate::cli::credential_file::{LARGEST_FILE, read_credential};
+use crate::cli::credential_file::{LARGEST_FILE, parts, read_credential};
 use crate::cli::failure::Misused;
 use crate::domain::{CaCertificates, EndpointAuth, Secret, without_mark};
 use crate::outbound::tls;
@@ -21,9 +21,13 @@ pub(super) fn credential(
     args: &CredentialArgs,
     lookup: impl Fn(&str) -> Option<String>,
 ) -> anyhow::Result<EndpointAuth> {
-    let needs =
-        "an endpoint needs a credential that it knows avert by: one of --basic, --basic-file, --header, --header-file";
-    Ok(given(args, lookup)?.ok_or_else(|| misused!("{needs}, {BASIC_VARIABLE}, {HEADER_VARIABLE}"))?)
+    given(args, lookup)?.ok_or_else(|| {
+        misused!(
+            "an endpoint needs a credential that it knows avert by: one of --basic, --basic-file, --header, \
+                --header-file, {BASIC_VARIABLE}, {HEADER_VARIABLE}"
+        )
+        .into()
+    })
 }
 
 /// The same; nothing where none is given.
@@ -32,50 +36,41 @@ pub(super) fn given(
     lookup: impl Fn(&str) -> Option<String>,
 ) -> anyhow::Result<Option<EndpointAuth>> {
     let CredentialArgs { basic, basic_file, header, header_file } = args;
-    if let Some(text) = basic {
-        warn_of_the_flag("--basic");
-        return from_basic(text, "--basic").map(Some);
-    }
-    if let Some(file) = basic_file {
-        return from_basic(&read_credential(file)?, "the file of --basic-file").map(Some);
-    }
-    if let Some(text) = header {
-        warn_of_the_flag("--header");
-        return from_header(text, "--header").map(Some);
-    }
-    if let Some(file) = header_file {
-        return from_header(&read_credential(file)?, "the file of --header-file").map(Some);
-    }
-    let set = |name| lookup(name).filter(|text: &String| !text.is_empty());
-    match (set(BASIC_VARIABLE), set(HEADER_VARIABLE)) {
-        (Some(text), None) => from_basic(&text, BASIC_VARIABLE).map(Some),
-        (None, Some(text)) => from_header(&text, HEADER_VARIABLE).map(Some),
+    let basic = of_flags("--basic", basic.as_ref(), basic_file.as_deref())?;
+    let header = of_flags("--header", header.as_ref(), header_file.as_deref())?;
+    let is_open = basic.is_none() && header.is_none();
+    let of_variable = |name: &str| lookup(name).filter(|_| is_open).map(|text| (text, name.to_owned()));
+    match (basic.or_else(|| of_variable(BASIC_VARIABLE)), header.or_else(|| of_variable(HEADER_VARIABLE))) {
         (None, None) => Ok(None),
+        (Some((text, place)), None) => {
+            let (username, password) = parts(&text, &place, "USER:PASS")?;
+            Ok(Some(EndpointAuth::Basic { username: username.to_owned(), password: Secret::new(password) }))
+        }
+        (None, Some((text, place))) => Ok(Some(from_header(&text, &place)?)),
         (Some(_), Some(_)) => {
             refuse!("{BASIC_VARIABLE} and {HEADER_VARIABLE} are both set: there is one credential")
         }
     }
 }
 
-/// Others on this machine can see the arguments of a process.
-fn warn_of_the_flag(flag: &str) {
-    say!("warning: others on this machine can read what stands behind {flag}; {flag}-file FILE reads it from a file");
+/// The text of a flag, or of the file of its sibling, and where it is from.
+fn of_flags(flag: &str, text: Option<&String>, file: Option<&Path>) -> Result<Option<(String, String)>, Misused> {
+    if let Some(text) = text {
+        say!(
+            "warning: others on this machine can read what stands behind {flag}; {flag}-file FILE reads it from a file"
+        );
+        return Ok(Some((text.clone(), flag.to_owned())));
+    }
+    file.map(|file| Ok((read_credential(file)?, format!("the file of {flag}-file")))).transpose()
 }
 
 /// The header of a file, `Name: value`.
-pub(super) fn header_of(file: &Path, flag: &str) -> anyhow::Result<EndpointAuth> {
+pub(super) fn header_of(file: &Path, flag: &str) -> Result<EndpointAuth, Misused> {
     from_header(&read_credential(file)?, &format!("the file of {flag}"))
 }
 
-fn from_basic(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
-    let (username, password) =
-        text.split_once(':').ok_or_else(|| misused!("{place}: USER:PASS is needed, there is no colon"))?;
-    Ok(EndpointAuth::Basic { username: username.to_owned(), password: Secret::new(password) })
-}
-
-fn from_header(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
-    let (name, value) =
-        text.split_once(':').ok_or_else(|| misused!("{place}: 'Name: value' is needed, there is no colon"))?;
+fn from_header(text: &str, place: &str) -> Result<EndpointAuth, Misused> {
+    let (name, value) = parts(text, place, "'Name: value'")?;
     Ok(EndpointAuth::Header { name: name.trim().to_owned(), value: Secret::new(value.trim()) })
 }
 
@@ -96,7 +91,7 @@ pub(super) fn signing_secret(
             Some(without_mark(&text).to_owned())
         }
         Some(file) => Some(read_credential(file)?),
-        None => lookup(SECRET_VARIABLE).filter(|text| !text.is_empty()),
+        None => lookup(SECRET_VARIABLE),
     };
     Ok(given.map(|text| Secret::new(text.trim())))
 }

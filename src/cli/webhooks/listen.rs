@@ -10,12 +10,11 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use super::credential::{ca_file, given, header_of, signing_secret};
-use super::wanted::{Forward, WantedListener};
+use super::listener::{Forward, WantedListener};
 use crate::cli::args::WebhookListenArgs;
 use crate::cli::failure::{Misused, say};
 use crate::cli::output::{self, print_line};
-use crate::cli::signals::Signals;
-use crate::cli::target::variable;
+use crate::cli::process::{Signals, variable};
 use crate::domain::time::{SystemClock, to_iso};
 use crate::domain::url::PlainHttp;
 use crate::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, what_has_to_be_reachable};
@@ -24,11 +23,11 @@ use crate::engine::webhooks::{Receiver, ReceiverSettings};
 /// How many events wait to be printed before the senders wait.
 const UNPRINTED: usize = 64;
 
-/// How long deliveries on their way may take to end.
+/// Time that deliveries on their way may take to end.
 const DRAIN: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(args: WebhookListenArgs) -> anyhow::Result<()> {
-    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let mut signals = Signals::listen()?;
     let (events, told) = mpsc::channel(UNPRINTED);
     let settings = settings(&args, events)?;
     // Where it is also kept or sent on, nobody has to read what is printed.

@@ -2,8 +2,8 @@
 
 mod credential;
 mod listen;
+pub(super) mod listener;
 mod replay;
-pub(super) mod wanted;
 
 use std::path::Path;
 
@@ -18,8 +18,8 @@ use super::args::{
 use super::context::Context;
 use super::failure::SaidAlready;
 use super::local::Local;
-use super::output::{ListColumns, Report, Rows, record};
-use super::target::variable;
+use super::output::{ListColumns, Report, record};
+use super::process::variable;
 use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
 use crate::domain::url::{EndpointUrl, PlainHttp};
@@ -163,13 +163,10 @@ fn signing(
 fn with_secret(answer: Report, made: Option<&Secret>) -> Report {
     let Some(secret) = made else { return answer };
     say!("the signing secret is shown this once");
+    let said = format!("{}\nsigning secret: {}", answer.said(), secret.reveal());
     let mut record = answer.document;
-    if let Some(members) = record.as_object_mut() {
-        members.insert("secret".to_owned(), secret.reveal().into());
-    }
-    let said = vec![answer.table.note.unwrap_or_default()];
-    let rows = vec![said, vec![format!("signing secret: {}", secret.reveal())]];
-    Report { table: Rows { rows, ..Rows::default() }, ..Report::one(record, String::new()) }
+    record["secret"] = secret.reveal().into();
+    Report::one(record, said)
 }
 
 fn state(endpoint: &Endpoint) -> String {

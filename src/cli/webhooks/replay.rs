@@ -9,7 +9,7 @@ use super::credential::{ca_file, given, signing_secret};
 use crate::cli::args::WebhookReplayArgs;
 use crate::cli::failure::SaidAlready;
 use crate::cli::output::{self, print_line};
-use crate::cli::target::variable;
+use crate::cli::process::variable;
 use crate::domain::time::{SystemClock, to_iso};
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::engine::webhooks::recording::{self, RecordedDelivery};

@@ -256,7 +256,9 @@ fn where_decisions_were_made_and_none_is_open_that_is_said() {
     journal.append(JournalStep::Staged { decision: "one".to_owned(), said, rule: None, together: None }).unwrap();
     journal.append(JournalStep::Recorded { decision: "one".to_owned(), status: "RESOLVED".to_owned() }).unwrap();
 
-    assert_eq!(run_ok(home.path(), &["journal", "export", "--open"]), "the decision of that time needs nobody\n");
+    let told = run_ok(home.path(), &["journal", "export", "--open"]);
+
+    assert_eq!(told, "1 decision of that time, and none needs anybody\n");
 }
 
 #[test]

@@ -7,16 +7,17 @@ mod told;
 use std::collections::HashMap;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 
 use super::named;
-use super::resolve::{coming_here, confirm, double_of, not_compared, on_payment, parts, rule_in_words, unanswerable};
+use super::resolve::{coming_here, double_of, not_compared, on_payment, parts, rule_in_words, unanswerable};
 use super::sending::{CommandDecision, CommandJournal};
 use crate::cli::args::AlertResolveArgs;
+use crate::cli::ask::confirm;
 use crate::cli::context::Context;
-use crate::cli::failure::{InDoubt, Misused, Signalled, say};
+use crate::cli::failure::{InDoubt, Misused, Signalled, code_of_service, say};
 use crate::cli::output::printable;
-use crate::cli::signals::Signals;
+use crate::cli::process::Signals;
 use crate::cli::source::AlertAccess;
 use crate::desk::coming::{ComingDecision, weightiest};
 use crate::desk::indeterminate::{self, Landing};
@@ -28,12 +29,15 @@ use results::{ResultEntry, ResultsFile, RowResult};
 use rows::{DecisionRow, SaidRow};
 use told::{Became, Counts, Told};
 
+/// How a row is answered that something speaks against.
+const ALONE: &str = "decide it by itself, where you can say that it is to be answered all the same";
+
 /// After so many rows in a row that got no answer, the others are not tried.
 const MOST_IN_VAIN: u32 = 3;
 
 pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path) -> anyhow::Result<()> {
     let rows = rows::read(from, args.reading.conventions())?;
-    let source = AlertAccess::open_as_operator(context, &args.remote, &args.organization).await?;
+    let source = AlertAccess::open_as_operator(context, &args.source).await?;
     source.require_writable()?;
     let (results, earlier) = match args.dry_run {
         true => (None, HashMap::new()),
@@ -47,25 +51,19 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
         confirm(question(&rows, &earlier, &source)).await?;
     }
     // Whichever line names it now: an alert that was decided, or may have been, by any line is not decided by another.
-    let decided = |entry: &&ResultEntry| entry.result.is_done() || entry.result == RowResult::Unknown;
-    let seen = earlier
-        .values()
-        .filter(decided)
-        .filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line)))
-        .collect();
+    let lines = |is_meant: fn(RowResult) -> bool| {
+        let meant = earlier.values().filter(|entry| is_meant(entry.result));
+        meant.filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line))).collect()
+    };
+    let seen = lines(RowResult::may_be_done);
     // What may have been a refund counts as one.
-    let unknown = |entry: &&ResultEntry| entry.result == RowResult::Unknown;
-    let refunds = earlier
-        .values()
-        .filter(unknown)
-        .filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line)))
-        .collect();
+    let refunds = lines(|result| result == RowResult::Unknown);
     let kept = results.map(|results| KeptRun { results, journal: CommandJournal::open(&source), together: None });
     let from_file = (rows.len() > 1).then(|| from.file_name().unwrap_or_default().to_string_lossy());
     let from_file = from_file.map(|name| format!("the file {}", printable(&name)));
     let mut run = Run { source: &source, kept, from_file, earlier, seen, refunds, in_vain: 0, stopped: None };
     // From here on what is under way is told before the command ends.
-    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let mut signals = Signals::listen()?;
     let ended = run.all(&rows, Told::new(context.output, rows.len()), &mut signals).await;
     let stopped = run.stopped.take();
     drop(run);
@@ -105,11 +103,9 @@ fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, Res
     }
 }
 
-/// What is about to be sent, in one question.
+/// Returns what is about to be sent, in one question.
 fn question(rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>, source: &AlertAccess) -> String {
-    let settled = |line: &u64| {
-        earlier.get(line).is_some_and(|entry| entry.result.is_done() || entry.result == RowResult::Unknown)
-    };
+    let settled = |line: &u64| earlier.get(line).is_some_and(|entry| entry.result.may_be_done());
     let mut counts: Vec<(String, usize)> = Vec::new();
     for row in rows.iter().filter(|row| !settled(&row.line)).filter_map(|row| row.said.as_ref().ok()) {
         let word = printable(&parts(&row.refunded, None, None, None).refunded.unwrap_or_default()).into_owned();
@@ -129,7 +125,7 @@ struct Run<'a> {
     source: &'a AlertAccess,
     /// Where it is kept what became of each; nowhere in a dry run.
     kept: Option<KeptRun>,
-    /// Where its decisions are from, in words, where there are several.
+    /// Place where its decisions are from, in words, where there are several.
     from_file: Option<String>,
     earlier: HashMap<u64, ResultEntry>,
     /// The line that each alert was decided by.
@@ -235,7 +231,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a signal ended the run: then nothing is asked any more.
+    /// Returns whether a signal ended the run: then nothing is asked any more.
     fn is_told_to_end(&self) -> bool {
         matches!(self.stopped, Some(Stop::Signal(_)))
     }
@@ -302,8 +298,7 @@ impl Run<'_> {
             return Err(Became::new(RowResult::Conflict, already(&alert)).about(id));
         }
         if let Some(why) = unanswerable(&alert, self.source.now()) {
-            let why = format!("{why}: decide it by itself, where you can say that it is to be answered all the same");
-            return Err(Became::new(RowResult::Skipped, why).about(id));
+            return Err(Became::new(RowResult::Skipped, format!("{why}: {ALONE}")).about(id));
         }
         // Read for each row: a console may have decided meanwhile.
         let coming = match self.source.coming() {
@@ -311,17 +306,13 @@ impl Run<'_> {
             Err(error) => return Err(Became::new(RowResult::Refused, format!("the desk's journal: {error}")).about(id)),
         };
         if let Some(here) = weightiest(&coming, id) {
-            let why = format!(
-                "{}: decide it by itself, where you can say that it is to be answered all the same",
-                coming_here(here)
-            );
-            return Err(Became::new(RowResult::Skipped, why).about(id));
+            return Err(Became::new(RowResult::Skipped, format!("{}: {ALONE}", coming_here(here))).about(id));
         }
         let unsearched = if resolution.gives_money_back() { not_compared(self.source, &alert) } else { None };
         if resolution.gives_money_back()
             && let Some(double) = self.refunded_double(&alert, &coming).await
         {
-            return Err(Became::new(RowResult::Refused, double).about(id));
+            return Err(Became::new(RowResult::Refused, format!("{double}: {ALONE}")).about(id));
         }
         self.seen.insert(id, line);
         if resolution.gives_money_back() {
@@ -379,9 +370,7 @@ impl Run<'_> {
     /// Why a refund would be a second one on its payment, as far as can be looked for: nobody is there to be asked.
     async fn refunded_double(&mut self, alert: &Alert, coming: &[ComingDecision]) -> Option<String> {
         if let Some(rule) = rule_in_words(alert) {
-            return Some(format!(
-                "{rule}: decide it by itself, where you can say that it is to be refunded all the same"
-            ));
+            return Some(rule);
         }
         let others = match self.source.same_payment(alert).await {
             Ok(others) => others,
@@ -389,7 +378,7 @@ impl Run<'_> {
         };
         let others = on_payment(alert, &others);
         if let Some(order) = self.source.refunded_order(alert, &others) {
-            return Some(format!("{order}: decide it by itself, where you can say that it is to be refunded again"));
+            return Some(order);
         }
         let unfinished = self.source.unfinished().await;
         let mut doubles =
@@ -397,38 +386,28 @@ impl Run<'_> {
         let (other, (_, words)) =
             doubles.find(|(other, (found, _))| found.is_refunded() || self.refunds.contains_key(&other.id))?;
         let earlier = self.refunds.get(&other.id).map(|line| format!(", refunded by line {line}")).unwrap_or_default();
-        Some(format!(
-            "on the same payment, {words}{earlier}: decide it by itself, where you can say that both are to be refunded"
-        ))
+        Some(format!("on the same payment, {words}{earlier}"))
     }
 
-    /// What an error means for its row, and for the rows after it.
+    /// Returns what an error means for its row, and for the rows after it.
     fn refused(&mut self, error: ServiceError) -> Became {
+        if let ServiceError::AlreadyResolved(alert) = &error {
+            return Became::new(RowResult::Conflict, already(alert));
+        }
         let words = error.to_string();
-        let result = match &error {
-            ServiceError::AlreadyResolved(alert) => return Became::new(RowResult::Conflict, already(alert)),
-            ServiceError::ResolutionInProgress
-            | ServiceError::WaitsForPerson(_)
-            | ServiceError::IdempotencyKeyReused
-            | ServiceError::Conflict(_) => RowResult::Conflict,
-            ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => {
-                self.had_no_answer(error);
-                RowResult::Unknown
-            }
-            ServiceError::AlertNotFound(_)
-            | ServiceError::NotFound(_)
-            | ServiceError::InvalidResolution(_)
-            | ServiceError::InvalidRequest(_) => RowResult::Refused,
-            ServiceError::ProviderFailed(_) | ServiceError::Refused(_) => RowResult::Failed,
-            ServiceError::NotAuthorized(_) | ServiceError::ReadOnly => {
+        let result = match (code_of_service(&error), &error) {
+            (2 | 3, _) => RowResult::Refused,
+            (4, _) => RowResult::Conflict,
+            (5, _) => {
                 self.stopped = Some(Stop::Trouble(error));
                 RowResult::Refused
             }
-            ServiceError::Unavailable(_)
-            | ServiceError::Unreachable(_)
-            | ServiceError::Throttled { .. }
-            | ServiceError::NotReached(_)
-            | ServiceError::NotSent(_) => {
+            (6, _) => {
+                self.had_no_answer(error);
+                RowResult::Unknown
+            }
+            (_, ServiceError::ProviderFailed(_) | ServiceError::Refused(_)) => RowResult::Failed,
+            _ => {
                 self.had_no_answer(error);
                 RowResult::Failed
             }

@@ -2,14 +2,15 @@
 //! answer is there.
 
 use std::collections::HashMap;
-use std::fs::{File, TryLockError};
-use std::io::{Read as _, Write as _};
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
-use crate::desk::{begins_with, directory_of, open_own};
+use crate::cli::alerts::run_file;
+use crate::desk::directory_of;
 use crate::domain::Timestamp;
 
 /// What became of a row.
@@ -34,9 +35,14 @@ pub(super) enum RowResult {
 }
 
 impl RowResult {
-    /// Whether the alert has the outcome that the row says: nothing is left to do.
+    /// Returns whether the alert has the outcome that the row says: nothing is left to do.
     pub(super) fn is_done(self) -> bool {
         matches!(self, Self::Recorded | Self::AsDecided)
+    }
+
+    /// Returns whether the alert may have an outcome by the row, so that no other one decides it.
+    pub(super) fn may_be_done(self) -> bool {
+        self.is_done() || self == Self::Unknown
     }
 
     pub(super) fn as_str(self) -> &'static str {
@@ -83,57 +89,36 @@ pub(super) struct ResultsFile {
 impl ResultsFile {
     /// `FILE.results`.
     pub(super) fn path_of(rows: &Path) -> PathBuf {
-        let mut path = rows.as_os_str().to_owned();
-        path.push(".results");
-        path.into()
+        run_file::beside(rows, ".results")
     }
 
     /// Opens the file of these rows at this place, with the newest entry of each line. One of an earlier run is gone on
     /// with only where that is meant, and at the place that it was at.
     pub(super) fn open(rows: &Path, resume: bool, place: &str) -> anyhow::Result<(Self, HashMap<u64, ResultEntry>)> {
         let path = Self::path_of(rows);
-        let wrong = |what: &str| misused!("{}: {what}", path.display());
-        let mut file = open_own(&path, true, |first| begins_with(first, "{\"decisions\":"))
-            .map_err(|error| wrong(&format!("cannot be written: {error}")))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(wrong("another run is at it").into()),
-            Err(TryLockError::Error(error)) => return Err(wrong(&format!("cannot be locked: {error}")).into()),
-        }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
-        // The end of a run that was killed while it wrote: the decision had not left, or its entry of before it left
-        // stands above.
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        if whole < bytes.len() {
-            file.set_len(whole as u64).map_err(|error| wrong(&format!("cannot be written: {error}")))?;
-        }
-        let mut lines = (1_u64..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n'));
-        let unreadable = |number: u64, error: serde_json::Error| wrong(&format!("line {number}: {error}"));
-        let head: Option<Head> = lines
-            .next()
-            .map(|(number, line)| serde_json::from_slice(line).map_err(|error| unreadable(number, error)))
-            .transpose()?;
-        let mut entries = HashMap::new();
-        for (number, line) in lines {
-            let entry: ResultEntry = serde_json::from_slice(line).map_err(|error| unreadable(number, error))?;
-            entries.insert(entry.line, entry);
-        }
-        let mut opened = Self { path: path.clone(), file };
-        if entries.is_empty() {
-            opened.begin(place)?;
-            return Ok((opened, entries));
-        }
-        match head {
-            _ if !resume => Err(wrong(
-                "is there from an earlier run: --resume goes on with it, and whoever wants to begin anew removes it",
-            )
-            .into()),
-            Some(Head { decisions }) if decisions != place => {
-                Err(wrong(&format!("is about alerts elsewhere, {decisions}: nothing of it holds for {place}")).into())
+        let file = run_file::open(&path, "{\"decisions\":", "run")?;
+        let (mut head, mut entries) = (None, HashMap::new());
+        // A line that was cut short: the decision had not left, or its entry of before it left stands above.
+        run_file::read(&file, &path, |line| {
+            let wrong = |error: serde_json::Error| error.to_string();
+            if head.is_none() {
+                head = Some(serde_json::from_slice::<Head>(line).map_err(wrong)?);
+                return Ok(());
             }
-            _ => Ok((opened, entries)),
+            let entry: ResultEntry = serde_json::from_slice(line).map_err(wrong)?;
+            entries.insert(entry.line, entry);
+            Ok(())
+        })?;
+        let mut opened = Self { path, file };
+        match head {
+            _ if entries.is_empty() => opened.begin(place)?,
+            _ if !resume => return Err(run_file::left_behind(&opened.path, "run").into()),
+            Some(Head { decisions }) if decisions != place => {
+                refuse!("{}: is about {decisions}: nothing of it holds for {place}", opened.path.display())
+            }
+            _ => {}
         }
+        Ok((opened, entries))
     }
 
     /// Writes the head, and the file's name to the disk with it.

@@ -1,9 +1,8 @@
-//! The local webhook listener of a console: the receiver, and the replay of what it recorded, behind the console's own
-//! trait.
+//! The local webhook listener: what it is to be, and the one of a console, with the replay of what it recorded.
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,33 +11,95 @@ use tokio::net::TcpListener;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::webhooks::wanted::{Forward, WantedListener};
 use crate::config::Listen;
 use crate::console::listener::{
     Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener,
 };
 use crate::domain::time::SharedClock;
-use crate::domain::url::PlainHttp;
-use crate::domain::webhook::received::{ReplayedEvent, Subject};
-use crate::domain::{CaCertificates, FieldError};
-use crate::engine::webhooks::Receiver;
-use crate::engine::webhooks::recording::{self, RecordedDelivery};
-use crate::engine::webhooks::reposting::{Replayer, Reposter};
+use crate::domain::url::{EndpointUrl, PlainHttp};
+use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent, Subject};
+use crate::domain::{CaCertificates, EndpointAuth, FieldError, Secret, signing};
+use crate::engine::webhooks::recording::{self, RecordedDelivery, Recording};
+use crate::engine::webhooks::reposting::{Forwarder, Replayer, Reposter};
+use crate::engine::webhooks::{Receiver, ReceiverSettings};
+
+/// Time that a forwarded delivery waits between its attempts.
+const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
+
+/// What a listener checks, keeps and sends on.
+pub(super) struct WantedListener {
+    pub(super) auth: Option<EndpointAuth>,
+    pub(super) secret: Option<Secret>,
+    pub(super) forward: Option<Forward>,
+    pub(super) record: Option<PathBuf>,
+}
+
+/// Place where a listener sends on to.
+pub(super) struct Forward {
+    pub(super) url: String,
+    pub(super) plain_http: PlainHttp,
+    /// What that address asks for.
+    pub(super) auth: Option<EndpointAuth>,
+    /// The certificates that are trusted there, and no others.
+    pub(super) trusted: CaCertificates,
+}
+
+impl WantedListener {
+    /// The settings of such a receiver, or what is wrong with which part of it. No error repeats a secret.
+    pub(super) fn settings(
+        self,
+        clock: SharedClock,
+        events: mpsc::Sender<ReceivedEvent>,
+    ) -> Result<ReceiverSettings, RequestFailure> {
+        let Self { auth, secret, forward, record } = self;
+        let failure = |part: RequestPart| RequestFailure::of(part);
+        if auth.is_none() && secret.is_none() {
+            let needs = "a listener needs what it knows the deployment by: a Basic credential (--basic-file, \
+                AVERT_WEBHOOK_BASIC), a header (--header-file, AVERT_WEBHOOK_HEADER) or a signing secret \
+                (--secret-file, AVERT_WEBHOOK_SECRET)";
+            return Err(failure(RequestPart::Credential)(needs.to_owned()));
+        }
+        let wrong = |error: FieldError| format!("the credential cannot be one: {} {}", error.field, error.message);
+        let checked = auth.iter().try_for_each(EndpointAuth::check).map_err(wrong);
+        checked.map_err(failure(RequestPart::Credential))?;
+        if let Some(secret) = &secret {
+            let wrong = |error: FieldError| format!("the secret {}", error.message);
+            signing::key_of(secret.reveal()).map_err(wrong).map_err(failure(RequestPart::Secret))?;
+        }
+        let forwarder = forward.map(Forward::forwarder).transpose().map_err(failure(RequestPart::Target))?;
+        let recording = record.as_deref().map(Recording::open).transpose().map_err(failure(RequestPart::File))?;
+        Ok(ReceiverSettings {
+            signing: secret,
+            recording: recording.map(Arc::new),
+            forwarder,
+            events: Some(events),
+            ..ReceiverSettings::new(auth, clock)
+        })
+    }
+}
+
+impl Forward {
+    fn forwarder(self) -> Result<Forwarder, String> {
+        let url = EndpointUrl::parse(&self.url, self.plain_http)
+            .map_err(|error| format!("the address to forward to {error}"))?;
+        Ok(Forwarder::new(Reposter::new(url, self.auth, self.trusted)?, PAUSES))
+    }
+}
 
 /// How many events wait for the console before the senders wait.
 const UNHEARD: usize = 64;
 
-/// How long deliveries on their way may take to end.
+/// Time that deliveries on their way may take to end.
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// A listener that runs in this process, one at a time.
-pub(super) struct ConsoleListener {
+pub(in crate::cli) struct ConsoleListener {
     clock: SharedClock,
     running: Mutex<Option<Receiver>>,
 }
 
 impl ConsoleListener {
-    pub(super) fn shared(clock: &SharedClock) -> Arc<dyn WebhookListener> {
+    pub(in crate::cli) fn shared(clock: &SharedClock) -> Arc<dyn WebhookListener> {
         Arc::new(Self { clock: Arc::clone(clock), running: Mutex::default() })
     }
 }

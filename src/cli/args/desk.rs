@@ -1,0 +1,264 @@
+//! The commands that work on the files of a desk: `avert journal`, `orders`, `rules`, `sales`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use chrono::{Duration, NaiveDate, NaiveTime};
+use clap::{Args, Subcommand};
+
+use super::remote::{DeskArgs, RemoteArgs, SourceArgs};
+use super::shared::{NamedColumn, OrganizationArgs, ReadingArgs, named_column, word_of};
+use crate::desk::sales::MOST_SALES;
+use crate::domain::time::from_iso;
+use crate::domain::{CardScheme, OrderField, SalesMonth, Timestamp};
+use crate::wire::import::OrderPreset;
+
+/// `avert journal`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum JournalCommand {
+    /// Write out the decisions of this desk with what became of each, for whoever comes next
+    Export(JournalExportArgs),
+}
+
+/// Whose desk it is.
+const PROFILE: &str = "The profile whose desk is meant; local for this machine's own alerts. Default: the current one \
+    [env: AVERT_PROFILE]";
+const URL: &str = "The deployment whose desk is meant, where it has no profile [env: AVERT_URL]";
+
+/// `avert journal export`.
+#[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("profile", |arg| arg.help(PROFILE)), mut_arg("url", |arg| arg.help(URL)))]
+pub(crate) struct JournalExportArgs {
+    #[command(flatten)]
+    pub(crate) desk: DeskArgs,
+    /// What happened since then: 8h, 2d, 2026-11-23 or 2026-11-23T06:00:00Z. Default: all that is kept, 90 days
+    #[arg(long, value_name = "TIME", conflicts_with = "days")]
+    pub(crate) since: Option<SinceWhen>,
+    /// What happened in the last N days
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=90))]
+    pub(crate) days: Option<u16>,
+    /// Only what failed or is not known, and nobody has seen to yet
+    #[arg(long, conflicts_with = "notifications")]
+    pub(crate) open: bool,
+    /// What the console told, in place of the decisions
+    #[arg(long)]
+    pub(crate) notifications: bool,
+    /// Write a file, which must not be there yet, in place of stdout
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+impl JournalExportArgs {
+    /// These, and the deployment of the flags before the command where these name none.
+    pub(crate) fn or(self, before: RemoteArgs) -> Self {
+        Self { desk: self.desk.or(before), ..self }
+    }
+}
+
+/// A moment from which on something is told: a fixed one, or so long ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SinceWhen {
+    At(Timestamp),
+    Ago(Duration),
+}
+
+impl SinceWhen {
+    /// The moment that is meant.
+    pub(crate) fn moment(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::At(moment) => moment,
+            Self::Ago(ago) => now.checked_sub_signed(ago).unwrap_or_default(),
+        }
+    }
+}
+
+impl FromStr for SinceWhen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let ago = |unit: char, minutes: i64| {
+            let number: u32 = text.strip_suffix(unit)?.parse().ok()?;
+            Duration::try_minutes(i64::from(number) * minutes).map(Self::Ago)
+        };
+        let day = || text.parse::<NaiveDate>().ok().map(|day| Self::At(day.and_time(NaiveTime::MIN).and_utc()));
+        let found = ago('h', 60).or_else(|| ago('d', 24 * 60)).or_else(|| from_iso(text).map(Self::At)).or_else(day);
+        found.ok_or_else(|| {
+            "8h, 2d, a date such as 2026-11-23 (from midnight UTC), or a moment such as 2026-11-23T06:00:00Z".to_owned()
+        })
+    }
+}
+
+/// `avert orders`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum OrdersCommand {
+    /// Bring the shop's orders in from a CSV, so that the console shows which order an alert is on; what is there is
+    /// brought up to date
+    #[command(after_help = COLUMNS)]
+    Import(OrderImportArgs),
+}
+
+/// What a file of orders holds.
+const COLUMNS: &str = "Columns: order_id (required), transaction_id, arn, auth_code, card_bin, card_last_four, \
+    amount, currency, paid_at, \
+                       descriptor, state (paid, shipped, delivered, refunded, cancelled), state_at, refunded_amount. \
+                       An empty cell leaves \
+                       what is known. Of a card the first six digits and the last four are kept, whatever the file \
+                       holds.";
+
+/// `avert orders import`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct OrderImportArgs {
+    /// The file to read, with a header line: a shop's export or any CSV; - for stdin
+    #[arg(value_name = "FILE.csv")]
+    pub(crate) file: PathBuf,
+    /// The header of a column in this file, such as order_id=Name; may be given again. Kept for files with the same
+    /// first row, and order_id= takes it back
+    #[arg(long, value_name = "COLUMN=HEADER", value_parser = header)]
+    pub(crate) map: Vec<NamedColumn>,
+    /// Whose export it is: shopify, woocommerce or stripe. Default: what the first row shows
+    #[arg(long, value_name = "NAME", value_parser = preset)]
+    pub(crate) preset: Option<&'static OrderPreset>,
+    /// Show the first five orders as they are understood, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    /// Write every rejected row there too, as NDJSON: line, field, reason. On stderr are the first 100
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rejects: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) organization: OrganizationArgs,
+    #[command(flatten)]
+    pub(crate) desk: DeskArgs,
+}
+
+impl OrdersCommand {
+    /// Takes over the flags that stood before the command.
+    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
+        let Self::Import(args) = self;
+        args.desk = std::mem::take(&mut args.desk).or(before);
+    }
+}
+
+fn header(text: &str) -> Result<NamedColumn, String> {
+    named_column(text, |column| {
+        let known: Vec<&str> = OrderField::ALL.iter().map(|field| field.as_str()).collect();
+        let found = OrderField::known(column).map(|field| field.as_str().to_owned());
+        found.ok_or_else(|| format!("there is no column {column:?}: {} are there", known.join(", ")))
+    })
+}
+
+fn preset(text: &str) -> Result<&'static OrderPreset, String> {
+    let known = || OrderPreset::all().iter().map(|preset| preset.name.as_str()).collect::<Vec<_>>().join(", ");
+    OrderPreset::named(text).ok_or_else(|| format!("there is no preset of that name: {} are there", known()))
+}
+
+/// `avert rules`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesCommand {
+    /// The rules there are, in the order in which they are asked, and which of them stage by themselves
+    List(RulesListArgs),
+    /// Say what the rules would have suggested for the alerts of the last days, against what was decided. Nothing is
+    /// sent
+    Rehearse(Box<RehearseArgs>),
+}
+
+/// `avert rules list`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct RulesListArgs {
+    #[command(flatten)]
+    pub(crate) desk: DeskArgs,
+}
+
+/// `avert rules rehearse`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RehearseArgs {
+    /// Over how many days, back from now
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3_650))]
+    pub(crate) days: u32,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+impl RulesCommand {
+    /// Takes over the flags that stood before the command.
+    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
+        match self {
+            Self::List(args) => args.desk = std::mem::take(&mut args.desk).or(before),
+            Self::Rehearse(args) => args.source.remote = std::mem::take(&mut args.source.remote).or(before),
+        }
+    }
+}
+
+/// `avert sales`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SalesCommand {
+    /// Enter the sales of a month, in place of what was entered for it before
+    Set(Box<SalesSetArgs>),
+    /// What was entered, the newest month first
+    List(Box<SalesListArgs>),
+}
+
+/// `avert sales set`.
+#[derive(Debug, Args)]
+pub(crate) struct SalesSetArgs {
+    /// The month: 2026-11
+    #[arg(value_name = "MONTH")]
+    pub(crate) month: SalesMonth,
+    /// On whose cards: VAMP measures by the sales of the same month, ECP by those of the month before
+    #[arg(long, value_parser = word_of(CardScheme::ALL, CardScheme::as_str))]
+    pub(crate) network: CardScheme,
+    /// How many card-not-present sales it had
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST_SALES))]
+    pub(crate) count: u64,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+/// `avert sales list`.
+#[derive(Debug, Args)]
+pub(crate) struct SalesListArgs {
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+impl SalesCommand {
+    /// Takes over the flags that stood before the command.
+    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
+        let remote = match self {
+            Self::Set(args) => &mut args.remote,
+            Self::List(args) => &mut args.remote,
+        };
+        *remote = std::mem::take(remote).or(before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("8h", "2026-11-23T04:00:00Z")]
+    #[case("2d", "2026-11-21T12:00:00Z")]
+    #[case("2026-11-23", "2026-11-23T00:00:00Z")]
+    #[case("2026-11-23T06:00:00Z", "2026-11-23T06:00:00Z")]
+    #[case("2026-11-23T06:00:00+02:00", "2026-11-23T04:00:00Z")]
+    fn a_moment_is_fixed_or_so_long_ago(#[case] text: &str, #[case] moment: &str) {
+        let now = from_iso("2026-11-23T12:00:00Z").unwrap();
+
+        assert_eq!(text.parse::<SinceWhen>().map(|since| since.moment(now)), Ok(from_iso(moment).unwrap()));
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case("h")]
+    #[case("-8h")]
+    #[case("8")]
+    #[case("yesterday")]
+    #[case("2026-13-01")]
+    fn other_texts_are_refused_with_what_is_allowed(#[case] text: &str) {
+        assert!(text.parse::<SinceWhen>().is_err_and(|why| why.contains("8h, 2d")));
+    }
+}
