@@ -7,8 +7,9 @@ use super::counts::{CountChanges, CountKey};
 use super::rows;
 use super::statements::{cell, limit_of, micros};
 use super::unit::Unit;
+use crate::domain::Alert;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId};
+use crate::store::work::Work;
 
 /// OPEN alerts without outcome and without a running resolution.
 const LAPSING: &str = "a.status = 'OPEN' AND a.open_deadline IS NOT NULL
@@ -16,7 +17,7 @@ const LAPSING: &str = "a.status = 'OPEN' AND a.open_deadline IS NOT NULL
     'PARKED'))";
 
 /// Moves alerts past their deadline to EXPIRED.
-pub(super) async fn expire_due(unit: &Unit<'_>, now: Timestamp, limit: u32) -> Work<u64> {
+pub(in crate::store) async fn expire_due(unit: &Unit<'_>, now: Timestamp, limit: u32) -> Work<u64> {
     change_each(unit, &format!("{LAPSING} AND a.open_deadline <= $1"), "a.open_deadline", now, limit, Alert::expire)
         .await
 }

@@ -8,7 +8,7 @@ use super::rows::{self, WordKeys};
 use super::statements::{Statements as _, cell, micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId};
+use crate::domain::{Alert, AlertStatus};
 use crate::store::StoreResult;
 
 /// OPEN alerts of an organization without outcome and without a running resolution, by deadline. ?1 organization, ?2

@@ -8,7 +8,6 @@ use uuid::Uuid;
 
 use crate::domain::time::Timestamp;
 use crate::domain::{Secret, signing};
-use crate::store::postgres::Work;
 use crate::store::sealed::{self, CHECK};
 use crate::store::units::UnitOfWork;
 use crate::store::work::Work;

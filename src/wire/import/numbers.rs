@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-use super::widths::narrow;
 use crate::domain::sanitize::excerpt;
 use crate::domain::{Currency, closed_enum};
 

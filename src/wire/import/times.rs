@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use chrono::{Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
 
-use super::widths::narrow;
+use super::numbers::narrow;
 use crate::domain::sanitize::excerpt;
 use crate::domain::{Timestamp, closed_enum};
 
