@@ -167,6 +167,18 @@ mod tests {
     }
 
     #[rstest]
+    #[case("12.50")]
+    #[case("\"12.50\"")]
+    fn an_amount_of_json_is_a_number_or_a_text_and_keeps_its_digits(#[case] amount: &str) {
+        let text = format!("{{\"id\":\"a\",\"refunded\":\"REFUNDED\",\"amountStopped\":{amount}}}");
+
+        let rows = read_rows(&text).unwrap();
+
+        let stopped = SaidRow { amount_stopped: Some("12.50".to_owned()), ..said("a") };
+        assert_eq!(rows, [DecisionRow { line: 1, said: Ok(stopped) }]);
+    }
+
+    #[rstest]
     #[case("id,refunded,comments\na,REFUNDED,\nb,REFUNDED,\"two\nlines\"\nc,REFUNDED,\n")]
     #[case("\u{FEFF}ID;Refunded;COMMENTS\ra;REFUNDED\rb;REFUNDED;\"two\rlines\"\rc;REFUNDED;;\r")]
     #[case("id;refunded;comments\r\na;REFUNDED;\r\nb;REFUNDED;\"two\nlines\"\r\nc;REFUNDED;\r\n")]
