@@ -10,7 +10,7 @@ use crate::domain::{Credential, CredentialKind, Environment, OrganizationId, Pla
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CredentialRecord {
     pub organization: OrganizationId,
-    /// What can be shown.
+    /// The public part of the credential.
     pub credential: Credential,
     /// SHA-256 of the whole key, or of the client secret.
     pub hash: [u8; 32],
@@ -48,7 +48,7 @@ pub struct RetiredKeyRecord {
     pub id: String,
     /// Ed25519, 32 bytes.
     pub public_key: Vec<u8>,
-    /// When the last of its tokens has ended.
+    /// End of the last of its tokens.
     pub ends_at: Timestamp,
 }
 
@@ -57,11 +57,11 @@ pub struct RetiredKeyRecord {
 pub struct SigningKeyRecords {
     /// The one that signs.
     pub current: SigningKeyRecord,
-    /// Those before it, the last to end first; ended ones may be among them.
+    /// Error of a credential with an id that is another one's.
     pub retired: Vec<RetiredKeyRecord>,
 }
 
-/// Units of work on who may come in.
+/// Units of work on credentials and signing keys.
 #[async_trait]
 pub trait AccessStore: Send + Sync {
     /// Adds a credential; a conflict where its id is taken.
@@ -87,14 +87,14 @@ pub trait AccessStore: Send + Sync {
     /// Every credential that is not revoked, of all organizations: keys, then clients, each oldest first.
     async fn placed_credentials(&self) -> StoreResult<Vec<PlacedCredential>>;
 
-    /// The keys of access tokens, where there are any.
+    /// Signing keys of access tokens, where there are any.
     async fn signing_keys(&self) -> StoreResult<Option<SigningKeyRecords>>;
 
-    /// Keeps a signing key where there is none yet, and returns the one that is kept: of several at once, one wins for
-    /// all.
+    /// Stores a signing key where there is none yet, and returns the one that is stored. Of several at once, one wins
+    /// for all.
     async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord>;
 
-    /// Puts a signing key in the place of the one that is retired, whose private half is gone with that; `false`, and
-    /// nothing is changed, where another one signs. Retired keys that have ended are forgotten.
+    /// Replaces the signing key by a new one; the retired key keeps its public half alone. `false`, and nothing is
+    /// changed, where another key signs. Retired keys that have ended are pruned.
     async fn rotate_signing_key(&self, record: SigningKeyRecord, retired: RetiredKeyRecord) -> StoreResult<bool>;
 }

@@ -32,7 +32,7 @@ pub(super) fn selection(condition: &str) -> String {
     format!("SELECT {} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE {condition}", columns.join(", "))
 }
 
-/// What the keys of words and ids stand for that alerts share; rows of PostgreSQL hold these themselves.
+/// Values of the keys that alerts share for words and ids; rows of PostgreSQL hold the values themselves.
 pub(super) trait SharedValues {
     /// The word of a key.
     fn word(&mut self, key: i64) -> StoreResult<Arc<str>>;
@@ -85,12 +85,12 @@ fn amount(text: &str) -> StoreResult<Amount> {
     text.parse().map_err(|_| StoreError::Corrupt(format!("the amount {text:?}")))
 }
 
-/// Moments as they are stored.
+/// Converts a time to microseconds since 1970, as rows hold it.
 pub(super) fn micros(moment: Timestamp) -> i64 {
     moment.timestamp_micros()
 }
 
-/// A stored moment.
+/// Reads a stored time.
 pub(super) fn moment(micros: i64) -> StoreResult<Timestamp> {
     Timestamp::from_timestamp_micros(micros).ok_or_else(|| StoreError::Corrupt(format!("the moment {micros}")))
 }
@@ -127,7 +127,7 @@ pub(super) fn word_key(word: &str) -> String {
     format!("/*-*/coalesce((SELECT key FROM word WHERE value = /*+*/'{word}'/*-*/), -1)/*+*/")
 }
 
-/// The same of several, as a list.
+/// The same of several words, as a list.
 pub(super) fn word_keys<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let words: Vec<String> = words.map(|word| format!("'{word}'")).collect();
     format!("/*-*/SELECT key FROM word WHERE value IN (/*+*/{}/*-*/)/*+*/", words.join(", "))

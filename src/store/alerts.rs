@@ -20,22 +20,21 @@ pub trait AlertStore: Send + Sync {
         now: Timestamp,
     ) -> StoreResult<Page<SharedAlert>>;
 
-    /// What a search over all fields finds, best first, at most `size`
+    /// Matches of a search over all fields, best first, at most `size`
     /// ([`find::compare`](crate::domain::find::compare)).
     async fn find(&self, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>>;
 
     /// One alert.
     async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<SharedAlert>>;
 
-    /// For each of these alerts that is there: the alert, and others that agree with it in card digits and amount, in
-    /// acquirer's reference or in authorization code, the newest of each. Whether they are duplicates is not judged
-    /// here.
+    /// Returns each of these alerts that exists, with the newest others that agree with it. They agree in card digits
+    /// and amount, in acquirer's reference or in authorization code. The caller judges which are duplicates.
     async fn alike(&self, organization: OrganizationId, ids: Vec<AlertId>) -> StoreResult<Vec<(Alert, Vec<Alert>)>>;
 
-    /// How many alerts the organization has.
+    /// Number of alerts of the organization.
     async fn count_alerts(&self, organization: OrganizationId) -> StoreResult<u64>;
 
-    /// How many alerts there are of each kind on each day, earliest day first.
+    /// Number of alerts of each kind on each day, earliest day first.
     async fn counts(&self, organization: OrganizationId) -> StoreResult<Vec<Count>>;
 
     /// Open alerts without an outcome whose deadline is at or before `until` and after `now`, by currency, most alerts
@@ -60,9 +59,9 @@ pub trait AlertStore: Send + Sync {
         now: Timestamp,
     ) -> StoreResult<Vec<CurrencySum>>;
 
-    /// Takes alerts in, all in one transaction: new ones stored, known ones updated where provider data differ, events
-    /// and deliveries with them (decisions, Bringing alerts in). A field that the row leaves empty keeps its stored
-    /// value.
+    /// Ingests alerts in one transaction: stores new ones and updates known ones where provider data differ. Their
+    /// events and deliveries are part of it (decisions, Bringing alerts in). A field that the row leaves empty keeps
+    /// its stored value.
     async fn ingest(
         &self,
         organization: OrganizationId,
@@ -71,11 +70,11 @@ pub trait AlertStore: Send + Sync {
     ) -> StoreResult<IngestReport>;
 
     /// Moves OPEN alerts past their deadline, without outcome and without a running resolution, to EXPIRED, at most
-    /// `limit`. Returns how many.
+    /// `limit`. Returns their number.
     async fn expire_due(&self, now: Timestamp, limit: u32) -> StoreResult<u64>;
 
-    /// Moves alerts back to OPEN, at most `limit`, that have expired by a clock that has been set back since: their
-    /// time is still to come. Returns how many.
+    /// Moves at most `limit` alerts back to OPEN that expired by a clock that has been set back since. Their deadline
+    /// is still to come. Returns their number.
     async fn undo_expiry(&self, now: Timestamp, limit: u32) -> StoreResult<u64>;
 
     /// The earliest deadline that [`AlertStore::expire_due`] waits for.

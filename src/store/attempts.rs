@@ -1,4 +1,4 @@
-//! Resolution attempts: claim, fenced finish, takeover, and a person's word on parked ones (reliability, A resolution
+//! Resolution attempts: claim, fenced finish, takeover, and a person's result of parked ones (reliability, A resolution
 //! is final).
 
 use async_trait::async_trait;
@@ -15,12 +15,12 @@ pub struct ClaimRequest {
     pub attempt: AttemptId,
     pub organization: OrganizationId,
     pub alert: AlertId,
-    /// What the merchant says; stored with the attempt, so that another process can finish it.
+    /// The merchant's resolution; stored with the attempt, so that another process can finish it.
     pub resolution: Resolution,
     /// SHA-256 of [`Resolution::canonical`].
     pub body_hash: [u8; 32],
     pub idempotency_key: Option<String>,
-    /// Until when the provider call may take, by the guarded clock; once so much has passed others may look.
+    /// Deadline of the provider call, by the guarded clock; after it other processes may take the attempt over.
     pub deadline: Timestamp,
     pub now: Present,
 }
@@ -39,7 +39,7 @@ pub struct CommitRequest {
 pub enum Commit {
     /// Outcome, status, event and deliveries are durable.
     Committed(Box<Alert>),
-    /// The attempt was finished by somebody else meanwhile: the alert as it is now.
+    /// Another process has finished the attempt meanwhile; the alert as it is now.
     Fenced(Box<Alert>),
 }
 
@@ -48,11 +48,11 @@ pub enum Commit {
 pub enum AttemptEnd {
     /// RELEASED: the provider did not apply the decision (step 4b).
     Released,
-    /// UNKNOWN: indeterminate; look again at this time (step 4d).
+    /// UNKNOWN: indeterminate; the reconciler checks again at this time (step 4d).
     Unknown {
-        /// When the reconciler looks next, by the guarded clock: once so much has passed.
+        /// Time of the reconciler's next check, by the guarded clock.
         next_check: Timestamp,
-        /// From when on no call of the attempt is running any more.
+        /// Moment from which no call of the attempt is running any more.
         calls_over: MonotonicTime,
     },
     /// PARKED: a person has to decide (step 5).
@@ -68,18 +68,18 @@ pub struct ClaimedAttempt {
     pub organization: OrganizationId,
     pub alert: Alert,
     pub resolution: Resolution,
-    /// When the first call was made.
+    /// Time of the first call.
     pub started_at: Timestamp,
-    /// Until when a call made for it before might still have been running. A call of a dead process was over when it
-    /// was found dead. Always a moment of the present epoch.
+    /// Latest moment at which an earlier call of the attempt might still have been running. A call of a dead process
+    /// was over when the process was found dead. Always a moment of the present epoch.
     pub calls_over: MonotonicTime,
-    /// How often it was looked at already.
+    /// Number of checks made before.
     pub checks: u32,
-    /// Why its fate is not known, in words; empty where the process that sent it died before it could say.
+    /// Reason of the indeterminate result, in words; empty where the sending process died before it could say.
     pub detail: String,
 }
 
-/// The result of settling a parked attempt.
+/// The result of deciding a parked attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
     /// The attempt has ended; the alert as it is now.
@@ -99,12 +99,12 @@ pub trait AttemptStore: Send + Sync {
     /// Stores outcome, status, event and deliveries, and ends the attempt, in one commit, fenced by generation.
     async fn commit_resolution(&self, request: CommitRequest) -> StoreResult<Commit>;
 
-    /// Stores a late acceptance, whose fence no longer holds or which could not be stored when it came: an acceptance
-    /// is never thrown away. Where the alert has no outcome it is committed, whatever state the attempt was left in;
-    /// where it has one, the attempt is PARKED for a person unless that outcome is its own.
+    /// Stores a late acceptance, whose fence no longer holds or which could not be stored when it came. An acceptance
+    /// is never dropped. Without an outcome of the alert it is committed, in whatever state the attempt is. Otherwise
+    /// the attempt is PARKED for a person, unless that outcome is its own.
     async fn commit_late(&self, request: CommitRequest) -> StoreResult<Commit>;
 
-    /// Ends an attempt without an outcome, or lays it down; `false` when the fence no longer holds.
+    /// Ends an attempt without an outcome, or suspends it; `false` when the fence no longer holds.
     async fn end_attempt(
         &self,
         attempt: AttemptId,
@@ -114,9 +114,8 @@ pub trait AttemptStore: Send + Sync {
         now: Present,
     ) -> StoreResult<bool>;
 
-    /// Takes over attempts that nobody works on: INFLIGHT of a dead process or past their deadline, UNKNOWN that are
-    /// due. Until `lease_until` by the guarded clock, that is for so long, nobody else gets them; they stay in their
-    /// state.
+    /// Claims attempts that nobody works on: INFLIGHT ones of a dead process or past their deadline, and UNKNOWN ones
+    /// that are due. The lease holds until `lease_until` by the guarded clock. The attempts stay in their state.
     async fn claim_due_attempts(
         &self,
         now: Present,
@@ -124,11 +123,11 @@ pub trait AttemptStore: Send + Sync {
         limit: u32,
     ) -> StoreResult<Vec<ClaimedAttempt>>;
 
-    /// Attempts that are on their way, unknown or parked, oldest first, at most 1,000.
+    /// Attempts that are in flight, unknown or parked, oldest first, at most 1,000.
     async fn unfinished(&self, organization: OrganizationId) -> StoreResult<Vec<ResolutionAttempt>>;
 
-    /// Ends a parked attempt by a person's word. `applied`: the network took the decision; its outcome is stored,
-    /// unless the alert has one.
+    /// Decides a parked attempt by a person's result. `applied`: the network accepted the decision; its outcome is
+    /// stored, unless the alert has one.
     async fn settle_parked(
         &self,
         organization: OrganizationId,

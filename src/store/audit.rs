@@ -12,6 +12,6 @@ pub trait AuditStore: Send + Sync {
     async fn audit(&self, organization: OrganizationId, before: Option<u64>, size: u32)
     -> StoreResult<Vec<AuditEntry>>;
 
-    /// Goes through the whole audit log and checks every hash.
+    /// Checks every hash of the whole audit log.
     async fn verify_audit(&self) -> StoreResult<AuditState>;
 }

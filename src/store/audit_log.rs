@@ -27,12 +27,12 @@ pub(super) fn read_link(row: &StoredRow<'_>) -> Work<AuditLink> {
     Ok(AuditLink { number: row.get(0)?, hash: row.get(1)? })
 }
 
-/// So many entries are in memory at once.
+/// Number of entries in memory at once.
 const AT_ONCE: usize = 2_000;
 
 /// Checks every entry there is.
 pub(super) async fn verify(rows: &StoreRows<'_>) -> Work<AuditState> {
-    // Read first: what is added meanwhile is larger, and not missing.
+    // Read first: an entry that is added meanwhile has a larger number, and is not missing.
     let last = last_number(rows).await?;
     let mut check = AuditCheck::from(start(rows).await?);
     let next = format!("SELECT {COLUMNS} FROM audit WHERE number > ?1 ORDER BY number LIMIT {AT_ONCE}");
@@ -57,18 +57,18 @@ pub(super) async fn last_number(rows: &StoreRows<'_>) -> Work<i64> {
     Ok(rows.first(last, &[], cell).await?.unwrap_or_default())
 }
 
-/// What the oldest entry there is follows from: the newest one that was pruned, if one was.
+/// Link to the newest pruned entry, which the oldest stored one follows.
 async fn start(rows: &StoreRows<'_>) -> Work<AuditLink> {
     rows.one("SELECT number, hash FROM audit_start", &[], read_link).await
 }
 
-/// What the next entry follows from.
+/// Link that the next entry follows.
 pub(super) async fn newest(rows: &StoreRows<'_>) -> Work<AuditLink> {
     let newest = rows.first("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1", &[], read_link).await?;
     if let Some(newest) = newest { Ok(newest) } else { start(rows).await }
 }
 
-/// Links an entry, in the commit of what it tells of.
+/// Links an entry, in the commit of its change.
 pub(super) async fn link(rows: &StoreRows<'_>, entry: UnlinkedEntry) -> Work<()> {
     let record = entry.following(newest(rows).await?, last_number(rows).await?);
     let [actor, origin, action, subject, detail] = &record.texts;

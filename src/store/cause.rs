@@ -1,4 +1,4 @@
-//! A look at the disk and the system for the cause of a refusal, and for what is known of it there.
+//! Causes of a refusal, looked for on the disk and in the system, and the facts known there.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write as _};
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::cause::{RefusalCause, directory_of};
 
-/// As much room as a database needs to be opened: the files that its readers share.
+/// Room that a database needs to be opened: the files that its readers share.
 static LEAST_ROOM: [u8; 64 << 10] = [0; 64 << 10];
 
-/// As many files as a connection opens: the database, its log, what connections share, and one to spare.
+/// Number of files that a connection opens: the database, its log, the shared files, and one to spare.
 const LEAST_FILES: usize = 4;
 
-/// The cause why nothing can be written beside a file, found by trying; nothing where it can. The file itself is not
-/// opened: closing it would give up the locks that this process holds on it.
+/// Returns the cause for which nothing can be written beside a file, found by trying; `None` where it can. The file
+/// itself is not opened: closing it would release the locks that this process holds on it.
 pub(super) fn beside(file: &Path) -> Option<RefusalCause> {
     let directory = directory_of(file);
     let files: io::Result<Vec<_>> = (0..LEAST_FILES).map(|_| fs::File::open(directory)).collect();
@@ -24,7 +24,7 @@ pub(super) fn beside(file: &Path) -> Option<RefusalCause> {
         .or_else(|| (error.kind() == ErrorKind::PermissionDenied).then_some(RefusalCause::ReadOnly))
 }
 
-/// The place of a refusal, with what is known there: how much room is left, which process is in the way.
+/// Describes the place of a refusal, with the room that is left or the process that holds the lock.
 pub(super) fn place(cause: RefusalCause, file: &Path) -> String {
     let shown = file.display();
     let more = match cause {
@@ -43,7 +43,7 @@ pub(super) fn free_bytes(file: &Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// The other process that holds a lock on a database, where the system tells.
+/// The other process that holds a lock on a database, where the system reports it.
 fn holder(database: &Path) -> Option<String> {
     let inodes = ["", "-shm"].map(|suffix| {
         let mut file = database.as_os_str().to_owned();

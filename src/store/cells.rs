@@ -44,7 +44,7 @@ impl<'c> SqlCell<'c> {
 }
 
 impl SqlCell<'_> {
-    /// The type that PostgreSQL has for it.
+    /// Type of the value in PostgreSQL.
     pub(super) fn kind(&self) -> Type {
         match self {
             Self::Null | Self::Text(_) => Type::TEXT,
@@ -123,15 +123,15 @@ impl<'c> FromSql<'c> for SqlCell<'c> {
     }
 }
 
-/// What can be a value of a statement.
+/// A type that can be a value of a statement.
 pub(super) trait ToCell: Sync {
-    /// It as a database holds it.
+    /// Returns the value as a database holds it.
     fn cell(&self) -> SqlCell<'_>;
 }
 
-/// What can be read from a cell.
+/// A type that can be read from a cell.
 pub(super) trait FromCell<'c>: Sized {
-    /// Reads it.
+    /// Reads the value.
     fn of(cell: SqlCell<'c>) -> StoreResult<Self>;
 }
 

@@ -9,7 +9,7 @@ use super::{SchemaState, StoreError, StoreResult};
 /// A database that is copied from or to.
 #[async_trait(?Send)]
 pub(super) trait CopyEnd {
-    /// What is in it.
+    /// Returns the content of the database.
     fn occupant(&self) -> &Occupant;
 
     /// A fact by its name.
@@ -27,19 +27,19 @@ pub(super) trait CopyEnd {
     /// The newest number that an entry of the audit log was ever given.
     async fn newest_entry(&self) -> StoreResult<i64>;
 
-    /// Refuses a source that was worked on since it is read.
+    /// Refuses a source that was changed since it is read.
     async fn stood_still(&self) -> StoreResult<()>;
 
-    /// Marks it as an unfinished copy, and has all tables there, with nothing in them.
+    /// Marks it as an unfinished copy, and makes all tables there, with nothing in them.
     async fn begin(&mut self, mark: &CopyMark) -> StoreResult<()>;
 
     /// Stores rows, and commits them.
     async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()>;
 
-    /// Has the search over all fields know every alert.
+    /// Adds every alert to the search over all fields.
     async fn index(&self) -> StoreResult<()>;
 
-    /// Ends the copy: the counts are made from the alerts, and it is a desk.
+    /// Ends the copy: makes the counts from the alerts, and removes the mark.
     async fn finish(&self, tables: &[PortableTable], newest_entry: i64) -> StoreResult<()>;
 }
 

@@ -1,30 +1,30 @@
-//! The mark of a copy that is not finished: it is in the target before any row comes, and gone with the last commit.
-//! Whatever else opens the database refuses it meanwhile.
+//! The mark of an unfinished copy: it is in the target before any row comes, and gone with the last commit. Meanwhile
+//! every other process that opens the database refuses it.
 
 use super::{Finding, SchemaState, StoreError, StoreResult};
 
 /// The table with the mark: it is there as long as the copy is not finished.
 pub(super) const UNFINISHED_COPY: &str = "unfinished_copy";
 
-/// What is being copied.
+/// A copy that is under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CopyMark {
     /// The source's address, without a password.
     pub(super) source: String,
-    /// The id of the desk; nothing where the source has none yet.
+    /// The id of the desk; empty where the source has none yet.
     pub(super) desk: Vec<u8>,
 }
 
-/// The fact that tells one desk from another.
+/// Name of the fact that tells one desk from another.
 pub(super) const DESK: &str = "database";
 
 impl CopyMark {
-    /// Why the database is refused, and what to do.
+    /// Reason of the refusal, with the way out.
     pub(super) fn refusal(&self) -> String {
         format!("{}; {}", self.words(), Self::ADVICE)
     }
 
-    /// The same for the doctor.
+    /// The same as a finding of the doctor.
     pub(super) fn finding(&self, place: &str) -> Finding {
         Finding::wrong("database", format!("{place}: {}", self.words()), Self::ADVICE)
     }
@@ -36,18 +36,18 @@ impl CopyMark {
     }
 }
 
-/// What is in the database that is copied to.
+/// Content of the database that is copied to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Occupant {
     Nobody,
-    /// What an earlier copy had begun.
+    /// An unfinished copy of an earlier run.
     Copy(CopyMark),
     /// A desk, by its id.
     Desk(Vec<u8>),
 }
 
 impl Occupant {
-    /// What is in a database with this schema, mark and desk.
+    /// Determines the content of a database with this schema, mark and desk.
     pub(super) fn of(schema: &SchemaState, mark: Option<CopyMark>, desk: Option<Vec<u8>>) -> StoreResult<Self> {
         match (schema, mark) {
             (_, Some(mark)) => Ok(Self::Copy(mark)),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::domain::time::Timestamp;
 use crate::domain::{DeliveryId, EventId, OrganizationId};
 
-/// A pending delivery, and from when on it can be sent.
+/// A pending delivery, and the time from which it can be sent.
 pub(super) struct Waiting {
     pub(super) due: Timestamp,
     pub(super) key: i64,
@@ -22,7 +22,7 @@ pub(super) struct Leased {
     pub(super) body: Arc<str>,
 }
 
-/// How many deliveries are leased.
+/// Number of leased deliveries, by endpoint and by organization.
 #[derive(Default)]
 pub(super) struct InHand {
     pub(super) of_endpoints: HashMap<i64, u32>,

@@ -8,7 +8,7 @@ use super::error::StoreResult;
 use crate::domain::time::Timestamp;
 use crate::domain::{Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret};
 
-/// The target of a delivery: where and how to send to an endpoint.
+/// Target of a delivery: address, authentication and signing secrets of an endpoint.
 #[derive(Debug, Clone)]
 pub struct EndpointTarget {
     pub url: Secret,
@@ -37,7 +37,7 @@ pub trait EndpointStore: Send + Sync {
     /// One endpoint; removed ones are not found.
     async fn endpoint(&self, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<Endpoint>>;
 
-    /// Changes an endpoint; `None` when there is none such. Disabling cancels what waits for it.
+    /// Changes an endpoint; `None` when there is none such. Disabling cancels its pending deliveries.
     async fn change_endpoint(
         &self,
         organization: OrganizationId,
@@ -49,7 +49,7 @@ pub trait EndpointStore: Send + Sync {
     /// Removes an endpoint with its credential; its deliveries stay to be read. `false` when there is none such.
     async fn remove_endpoint(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool>;
 
-    /// Where and how to send to an endpoint, disabled or not; `None` when there is none such.
+    /// Address, authentication and signing secrets of an endpoint, disabled or not; `None` when there is none such.
     async fn target(
         &self,
         organization: OrganizationId,

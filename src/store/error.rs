@@ -1,4 +1,4 @@
-//! Why a unit of work did not happen.
+//! Store errors: reasons of a unit of work that did not happen.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::cause::{beside, place};
 use crate::domain::cause::RefusalCause;
 
-/// Store error: why a unit of work did not happen. Nothing of it was kept.
+/// Store error: the reason of a unit of work that did not happen. Nothing of it was kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The database cannot be opened as it is (not a database, an altered schema, a wrong key); says what to do.
@@ -15,10 +15,10 @@ pub enum StoreError {
     /// A newer avert has written the database; says which.
     #[error("{0}")]
     Newer(String),
-    /// The database cannot do the work now (busy, full, read-only, I/O error); it may later.
+    /// The database cannot do the work now (busy, full, read-only, I/O error); it may be able later.
     #[error("the database cannot do this now: {0}")]
     Unavailable(String),
-    /// What is stored breaks a rule that always holds.
+    /// Stored data break a rule that always holds.
     #[error("the database holds something that should not be there: {0}")]
     Corrupt(String),
     /// The database or the system refuses for a known cause; the text says what and where.
@@ -41,7 +41,7 @@ impl StoreError {
         }
     }
 
-    /// The same error with its place. Where SQLite does not tell the cause, it is looked for there.
+    /// The same error with its place. Where SQLite does not report the cause, it is looked for there.
     pub(super) fn at(self, database: &Path) -> Self {
         let Self::Refused(cause, what) = self else { return self };
         let Some(more) = what.strip_prefix(SOMEWHERE) else { return Self::Refused(cause, what) };

@@ -12,8 +12,8 @@ use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{AuditState, EndpointId, PlacedCredential, Provider};
 
-/// What is found, and what the database remembers that other checks ask for; none of it where it cannot be read, which
-/// the findings tell.
+/// Findings of an examination, and the stored facts that other checks ask for. The facts are empty where they cannot be
+/// read, which the findings tell.
 #[derive(Debug, Default)]
 pub struct Examination {
     pub findings: Vec<Finding>,
@@ -25,7 +25,7 @@ pub struct Examination {
     pub endpoints: Vec<(EndpointId, String)>,
 }
 
-/// The rows of an answer.
+/// Returns the rows of an answer.
 pub(super) async fn answer(rows: &StoreRows<'_>, sql: &str) -> StoreResult<Vec<PortableRow>> {
     Ok(rows.all(sql, &[], |row| (0..row.len()).map(|place| row.get(place)).collect()).await?)
 }
@@ -35,12 +35,12 @@ pub(super) struct Check {
     pub(super) name: &'static str,
     /// The statement, as of a moment in microseconds.
     pub(super) sql: fn(i64) -> String,
-    /// What its answer says, under the name of the check, as of a moment.
+    /// Judges the answer, under the name of the check, as of a moment.
     pub(super) look: fn(&'static str, &[PortableRow], Timestamp) -> Finding,
 }
 
 impl Check {
-    /// Makes the check. What is wrong and has no advice of its own is restored.
+    /// Runs the check. A wrong finding without advice of its own gets the advice to restore.
     pub(super) async fn run(&self, rows: &StoreRows<'_>, now: Timestamp, restore: &'static str) -> Finding {
         let answer = answer(rows, &(self.sql)(now.timestamp_micros())).await;
         checked(self.name, answer.map(|rows| (self.look)(self.name, &rows, now)), restore)
@@ -57,18 +57,18 @@ pub(super) fn checked(check: &'static str, found: StoreResult<Finding>, restore:
     }
 }
 
-/// Deliveries that have been due for so long mean that nobody sends them.
+/// Overdue time after which nobody seems to send deliveries.
 const OVERDUE: Duration = Duration::minutes(15);
-/// The clock may differ by so much from the newest moment in the database.
+/// Tolerated difference between the clock and the newest moment in the database.
 const AHEAD: Duration = Duration::minutes(5);
-/// Sources that nobody has pulled from for so long are not set up any more.
+/// Time without a pull after which a source counts as no longer set up.
 const ABANDONED: Duration = Duration::days(2);
 
 fn micros(duration: Duration) -> i64 {
     duration.num_microseconds().unwrap_or_default()
 }
 
-/// What is checked alike in every database.
+/// Checks that are alike in every database.
 pub(super) const CHECKS: [Check; 6] = [
     // The word of an outcome stands with the alert exactly where the outcome itself is.
     Check {
@@ -171,7 +171,7 @@ pub(super) async fn enabled_endpoints(rows: &StoreRows<'_>) -> Vec<(EndpointId, 
     rows.all(enabled, &[], |row| Ok((row.get(0)?, row.get(1)?))).await.unwrap_or_default()
 }
 
-/// The file with the data key: whether it can be read, and by whom.
+/// Checks the file with the data key: that it can be read, and who else can read it.
 pub(super) fn key_file(file: &Path, needed: bool, advice: &str) -> Finding {
     let shown = file.display();
     match Seal::from_file(file, false) {
@@ -184,7 +184,7 @@ pub(super) fn key_file(file: &Path, needed: bool, advice: &str) -> Finding {
     }
 }
 
-/// Lists tell totals from a table of counts: it has to say what counting says.
+/// Checks the table of counts, which lists take totals from, against counting.
 pub(super) fn counts(check: &'static str, rows: &[PortableRow], _now: Timestamp) -> Finding {
     match numbers(rows) {
         [0, alerts] => Finding::fine(check, format!("{alerts} alerts, as counted")),
@@ -195,7 +195,7 @@ pub(super) fn counts(check: &'static str, rows: &[PortableRow], _now: Timestamp)
     }
 }
 
-/// Every entry follows from the one before, and none is missing.
+/// Reports a break in the audit log: each entry has to follow from the one before, and none may be missing.
 pub(super) fn audit_log(state: AuditState) -> Finding {
     const CHECK: &str = "audit log";
     match state {
@@ -212,7 +212,7 @@ pub(super) fn audit_log(state: AuditState) -> Finding {
     }
 }
 
-/// Decisions that are not settled; some are left on their way, and nobody is at them.
+/// Reports unconfirmed decisions: parked ones, unknown ones, and those that no process works on.
 fn decisions(check: &'static str, rows: &[PortableRow], _now: Timestamp) -> Finding {
     let [parked, unknown, left] = numbers(rows);
     if parked > 0 {
@@ -227,7 +227,7 @@ fn decisions(check: &'static str, rows: &[PortableRow], _now: Timestamp) -> Find
     }
 }
 
-/// Deliveries that are not done with.
+/// Reports deliveries that are pending, overdue or exhausted.
 fn deliveries(check: &'static str, rows: &[PortableRow], _now: Timestamp) -> Finding {
     let [waiting, overdue, exhausted] = numbers(rows);
     let found = format!("{waiting} on their way, {overdue} of them overdue, {exhausted} given up");
@@ -265,7 +265,7 @@ fn endpoints(check: &'static str, rows: &[PortableRow], _now: Timestamp) -> Find
     }
 }
 
-/// How pulling alerts goes: for each source when its newest page came, how often it failed in a row, and why.
+/// Reports the pulling of alerts: for each source the time of its newest page, failures in a row, and their reason.
 fn pulled(check: &'static str, rows: &[PortableRow], _now: Timestamp) -> Finding {
     let told = rows.iter().map(|row| {
         let (source, failures, failure) = (text(&row[0]), number(&row[2]), text(&row[3]));

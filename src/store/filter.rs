@@ -1,4 +1,5 @@
-//! A filter of alerts as rows hold what it asks for, but for words and ids, which each database has in its own way.
+//! A filter of alerts in the values that rows hold, except for words and ids, which each database stores in its own
+//! way.
 
 use std::ops::RangeInclusive;
 
@@ -21,7 +22,7 @@ pub(super) struct FilterRanges {
     pub(super) expires: Option<Option<i64>>,
     /// Of those, from this moment on.
     pub(super) expires_from: Option<i64>,
-    /// What the searched text has to contain: `q`, and the beginning of the descriptor.
+    /// Texts that the searched text has to contain: `q`, and the beginning of the descriptor.
     pub(super) texts: Vec<String>,
 }
 
@@ -66,7 +67,7 @@ fn days(start: Option<NaiveDate>, end: Option<NaiveDate>) -> Range {
     (start.map(midnight), end.map(|day| day.succ_opt().map_or(i64::MAX, midnight)))
 }
 
-/// Whether an index of trigrams knows a text.
+/// Returns whether an index of trigrams knows a text.
 pub(super) fn is_indexed(text: &str) -> bool {
     text.chars().nth(2).is_some()
 }
@@ -95,7 +96,7 @@ pub(super) const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
 
 impl Conditions {
     /// Reads conditions, with the names of all issuers where any is asked for: these are compared here, as the domain
-    /// does it. Whether notices are wanted is a filter of types, and what lapses in an hour is one of deadlines.
+    /// does it. The condition on notices is a filter of types, and the one on the next hours is a filter of deadlines.
     pub(super) fn of(asked: &LocalConditions, names: Option<Vec<String>>) -> Self {
         let LocalConditions { amounts: _, currencies, issuers: _, mccs, notices: _, refunded, lapses: _ } = asked;
         let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty());
@@ -108,7 +109,7 @@ impl Conditions {
         }
     }
 
-    /// Whether nothing is asked.
+    /// Returns whether nothing is asked for.
     pub(super) fn is_any(&self) -> bool {
         let Self { amounts, currencies, issuers, mccs, refunded } = self;
         amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none() && refunded.is_none()

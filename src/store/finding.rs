@@ -1,4 +1,4 @@
-//! What an examination of a database finds, and how serious it is.
+//! Findings of a database examination, and their severity.
 
 use super::StoreError;
 use crate::domain::closed_enum;
@@ -9,9 +9,9 @@ closed_enum! {
     pub enum Grade {
         /// As it should be.
         Fine = "ok",
-        /// Works, but somebody should look.
+        /// Works, but needs attention.
         Notice = "notice",
-        /// Something does not work, or will not.
+        /// Does not work, or soon will not.
         Wrong = "wrong",
     }
 }
@@ -21,19 +21,19 @@ closed_enum! {
 pub struct Finding {
     pub check: &'static str,
     pub grade: Grade,
-    /// What was found, in words.
+    /// Description of the finding.
     pub found: String,
-    /// What to do; empty where nothing is to be done.
+    /// Advice; empty where nothing is to be done.
     pub advice: String,
 }
 
 impl Finding {
-    /// All is well.
+    /// A finding that all is well.
     pub fn fine(check: &'static str, found: impl Into<String>) -> Self {
         Self { check, grade: Grade::Fine, found: found.into(), advice: String::new() }
     }
 
-    /// Somebody should look.
+    /// A finding that needs attention.
     pub fn notice(check: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { check, grade: Grade::Notice, found: found.into(), advice: advice.into() }
     }

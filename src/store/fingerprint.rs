@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, RefusalCause, StoreError, StoreResult};
 
-/// Objects of a schema by kind and name: the table that each belongs to, and its definition.
+/// Objects of a schema by kind and name, each with its table and its definition.
 pub(super) type Objects = BTreeMap<String, (String, String)>;
 
 /// Differences between a schema and what its steps make.
@@ -13,15 +13,15 @@ pub(super) type Objects = BTreeMap<String, (String, String)>;
 pub(super) struct Differences {
     /// Missing or altered.
     pub(super) missing: Vec<String>,
-    /// Foreign, and able to change or refuse what is stored.
+    /// Foreign, and able to change or refuse stored data.
     pub(super) meddling: Vec<String>,
     /// Foreign, and harmless.
     pub(super) added: Vec<String>,
 }
 
 impl Differences {
-    /// Compares what is there with what the steps make. What is foreign meddles where it is on a table of avert's, save
-    /// what `is_harmless` knows by its name.
+    /// Compares the objects with those that the steps make. A foreign one meddles where it is on a table of avert's,
+    /// except those that `is_harmless` knows by name.
     pub(super) fn between(made: &Objects, there: Objects, is_harmless: fn(&str) -> bool) -> Self {
         let mut differences = Self::default();
         for (name, object) in made {
@@ -54,7 +54,7 @@ impl Differences {
         }
     }
 
-    /// What was added that is harmless.
+    /// Finding on the harmless additions.
     pub(super) fn finding(&self) -> Finding {
         match self.added.join(", ") {
             added if added.is_empty() => Finding::fine("schema", "as its steps made it"),

@@ -1,9 +1,8 @@
-//! The file with the data key: found where a rotation has left it, put in its place, and read anew by processes that
-//! run.
+//! The file with the data key: found, put in its place after a rotation, and read anew by running processes.
 //!
-//! A rotation has the new key in `FILE.new` before anything is sealed with it, and whoever reads the key looks there
-//! too. So a rotation may be broken off anywhere, and a key that was brought to every machine as `FILE.new` beforehand
-//! is there when it is needed.
+//! A rotation stores the new key in `FILE.new` before anything is sealed with it, and readers of the key look there
+//! too. So a rotation may be broken off anywhere. A key that was brought to every machine as `FILE.new` beforehand is
+//! there when it is needed.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -15,8 +14,8 @@ use super::{Finding, StoreError, StoreResult, sealed};
 use crate::domain::cause::directory_of;
 use crate::domain::time::{Clock as _, SystemClock};
 
-/// The data key of a database that is open: the seal that proved its check, and where another one is found when the
-/// check is another.
+/// Data key of an open database: the seal that proved its check. When the check changes, another seal is looked for in
+/// the file.
 #[derive(Debug)]
 pub(super) struct DataKey {
     file: PathBuf,
@@ -24,8 +23,8 @@ pub(super) struct DataKey {
 }
 
 impl DataKey {
-    /// Reads the key of a database, made where the database has no check of one yet. What a broken-off rotation has
-    /// left is put in its place. `whence` is where a missing one can be had from.
+    /// Reads the key of a database, made where the database has no check of one yet. A key that a broken-off rotation
+    /// has left is put in its place. `whence` tells the sources of a missing one.
     pub(super) fn unlock(file: &Path, check: Option<Vec<u8>>, database: &str, whence: &str) -> StoreResult<Self> {
         let Some(check) = check else {
             let seal = Seal::from_file(file, true)?;
@@ -51,8 +50,8 @@ impl DataKey {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// The seal that a database with this check is sealed with. Where that is another one than before its file is read
-    /// anew, and a key beside it is put in its place: the next rotation needs the room.
+    /// Returns the seal of a database with this check. A changed check has the file read anew, and a key beside it is
+    /// put in its place: the next rotation needs the room.
     pub(super) fn seal(&self, check: &[u8]) -> StoreResult<Seal> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0 != check {
@@ -72,7 +71,7 @@ impl DataKey {
     }
 }
 
-/// How the name of a key that was in use before goes on behind that of its file.
+/// Infix of the file name of a key that was in use before.
 const KEPT: &str = ".before-rotation.";
 
 fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
@@ -81,7 +80,7 @@ fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Where a new key is before it takes the place of the one in use.
+/// Path of a new key before it takes the place of the one in use.
 pub(super) fn next(file: &Path) -> PathBuf {
     with_suffix(file, ".new")
 }
@@ -96,8 +95,8 @@ pub(super) fn find(file: &Path, check: &[u8]) -> Option<(Seal, PathBuf)> {
     })
 }
 
-/// Puts the new key that proves this check in its place, and says so in the log. Where that cannot be it is used from
-/// where it is.
+/// Puts the new key that proves this check in its place, and logs it. Where that fails the key is used from where it
+/// is.
 fn take_over(file: &Path, check: &[u8]) {
     match put_in_place(file, check, |_| {}) {
         Ok(kept) => {
@@ -112,8 +111,9 @@ fn take_over(file: &Path, check: &[u8]) {
     }
 }
 
-/// Puts the new key that proves this check in the place of the one in use, and says where that is kept; nothing where
-/// another process has done so. One process at a time: none puts there what it found before another's rotation.
+/// Puts the new key that proves this check in the place of the one in use. Returns the path at which the old one is
+/// kept; `None` where there was none, or another process has done so. A lock lets one process at a time do it: none
+/// puts there a key from before another's rotation.
 pub(super) fn put_in_place(file: &Path, check: &[u8], mut step: impl FnMut(&str)) -> io::Result<Option<PathBuf>> {
     let next = next(file);
     let directory = fs::File::open(directory_of(file))?;
@@ -138,7 +138,7 @@ pub(super) fn put_in_place(file: &Path, check: &[u8], mut step: impl FnMut(&str)
     Ok(kept)
 }
 
-/// Where this key, which was in use before, is kept.
+/// Path at which this key, which was in use before, is kept.
 pub(super) fn kept(file: &Path, key: &str) -> Option<PathBuf> {
     let begins = with_suffix(file.file_name()?.as_ref(), KEPT).into_os_string().into_encoded_bytes();
     let files = fs::read_dir(directory_of(file)).ok()?.flatten();
@@ -147,8 +147,8 @@ pub(super) fn kept(file: &Path, key: &str) -> Option<PathBuf> {
     files.find(|file| fs::read_to_string(file).is_ok_and(|text| text.trim() == key))
 }
 
-/// What the key file of a database with this check holds, and what lies beside it. Whether it can be read at all is
-/// another matter.
+/// Examines the key file of a database with this check, and the files beside it. Another check covers its permissions
+/// and readability.
 pub(super) fn examine(file: &Path, check: &[u8], advice: impl FnOnce() -> String) -> Vec<Finding> {
     let key = match find(file, check) {
         Some((_, place)) if place == file => Some(Finding::fine("key", "is the one that the database was sealed with")),
@@ -165,7 +165,7 @@ pub(super) fn examine(file: &Path, check: &[u8], advice: impl FnOnce() -> String
     key.into_iter().chain(left_of_a_rotation(file, check)).collect()
 }
 
-/// What a rotation that was prepared or broken off has left beside the key of a database with this check.
+/// Reports the key that a prepared or broken-off rotation has left beside the key of a database with this check.
 fn left_of_a_rotation(file: &Path, check: &[u8]) -> Option<Finding> {
     let next = next(file);
     if fs::symlink_metadata(&next).is_err() {
@@ -198,7 +198,7 @@ fn left_of_a_rotation(file: &Path, check: &[u8]) -> Option<Finding> {
     })
 }
 
-/// Whether a file holds the key that proves this check.
+/// Returns whether a file holds the key that proves this check.
 fn proves(file: &Path, check: &[u8]) -> bool {
     Seal::from_file(file, false).is_ok_and(|seal| sealed::proves(&seal, check))
 }

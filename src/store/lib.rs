@@ -1,7 +1,7 @@
 //! Persistence. Traits by subject; each of their methods is one whole unit of work: no SQL and no transaction leaks
 //! upward.
 //!
-//! Methods take the present moment as an argument. Organizations are told apart here and nowhere else: whoever calls is
+//! Methods take the present moment as an argument. Organizations are told apart here and nowhere else: each caller is
 //! bound to one. The rules of the field are functions of [`crate::domain`]; a store keeps, finds and locks.
 
 extern crate self as store;
@@ -91,16 +91,16 @@ pub trait Store:
     /// This process, as it signs its claims and leases.
     fn instance(&self) -> InstanceId;
 
-    /// Which database it is.
+    /// Id of the database.
     fn database(&self) -> DatabaseId;
 
     /// The newest change number: this process's commits at once, other processes' within a quarter of a second.
     fn changes(&self) -> watch::Receiver<u64>;
 
-    /// Lets go of the database, when all work that was asked for is done. What is asked afterwards is refused.
+    /// Closes the database when all work that was asked for is done. Later requests are refused.
     fn close(&self);
 
-    /// The same store, whose changes the audit log puts down to this actor. Without it they are put down to avert
-    /// itself.
+    /// The same store, with changes that the audit log attributes to this actor. Without it they are attributed to
+    /// avert itself.
     fn signed(&self, by: Actor) -> SharedStore;
 }

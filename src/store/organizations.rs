@@ -6,7 +6,7 @@ use super::error::StoreResult;
 use crate::domain::time::Timestamp;
 use crate::domain::{Company, CompanyId, EnrollmentId, Organization, OrganizationId};
 
-/// An organization with the company and the enrollment that alerts get which name none.
+/// An organization with the company and the enrollment of alerts that name none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrganizationRecord {
     /// Id and name.

@@ -1,4 +1,5 @@
-//! The outbox: events with their deliveries, leases for whoever sends them, and the log of delivery attempts.
+//! The outbox: events with their deliveries, leases for the dispatchers that send them, and the log of delivery
+//! attempts.
 
 use std::sync::Arc;
 
@@ -22,12 +23,12 @@ pub struct DueDelivery {
     pub event: EventId,
     /// The body, byte for byte.
     pub body: Arc<str>,
-    /// Which attempt this is; 1-based.
+    /// Number of this attempt; 1-based.
     pub attempt: u32,
-    /// Whose endpoint it is.
+    /// Organization of the endpoint.
     pub organization: OrganizationId,
     pub endpoint: EndpointId,
-    /// Where to; what it carries in its query is a secret.
+    /// Address of the endpoint; its query may carry a secret.
     pub url: Secret,
     pub auth: EndpointAuth,
     /// The secrets to sign with, newest first; none where the endpoint gets no signatures.
@@ -36,26 +37,26 @@ pub struct DueDelivery {
     pub ca_certificate: Arc<str>,
 }
 
-/// The record of a delivery attempt, and what follows.
+/// The record of a delivery attempt, and the step that follows it.
 #[derive(Debug, Clone)]
 pub struct AttemptRecord {
     pub delivery: DeliveryId,
     pub generation: i64,
-    /// When the attempt began.
+    /// Start of the attempt.
     pub started_at: Timestamp,
     pub duration: Duration,
-    /// The answer's status, if one came.
+    /// HTTP status of the answer, if one came.
     pub status: Option<u16>,
-    /// Why no answer came, in words.
+    /// Reason of the missing answer, in words.
     pub error: Option<String>,
-    /// Whether nothing was sent, because this process may not connect there: then it was no attempt, and the delivery
+    /// True where nothing was sent, because this process may not connect there: it was no attempt, and the delivery
     /// stays due.
     pub refused: bool,
     /// The first 16 KiB of the answer.
     pub answer: String,
-    /// What was sent, its credential masked; nothing where no request could be made.
+    /// The sent request, its credential masked; `None` where no request could be made.
     pub sent: Option<SentRequest>,
-    /// When the attempt ended, by a clock that does not jump: how long an endpoint has failed is reckoned by it.
+    /// End of the attempt, by a clock that does not jump: the time for which an endpoint has failed is reckoned by it.
     pub ended_at: Timestamp,
     pub next: NextStep,
 }
@@ -66,7 +67,7 @@ pub struct SentTestEvent {
     /// The event's id: its `webhook-id`.
     pub event: EventId,
     pub body: Arc<str>,
-    /// The attempt; its generation means nothing, and what follows it is `Delivered` or `Exhausted`.
+    /// The attempt; its generation means nothing, and its next step is `Delivered` or `Exhausted`.
     pub record: AttemptRecord,
 }
 
@@ -77,17 +78,17 @@ pub enum Redelivery {
     Due(Delivery),
     /// The organization has no such delivery.
     NotFound,
-    /// Its endpoint is disabled or removed: it would go nowhere.
+    /// Its endpoint is disabled or removed: it could not be sent.
     EndpointDisabled,
 }
 
 /// Units of work on deliveries.
 #[async_trait]
 pub trait OutboxStore: Send + Sync {
-    /// Leases deliveries that are due (pending, or leased by a dead process or past their lease), at most `limit` in
-    /// all and `per_endpoint` in flight for each endpoint, none for an endpoint in `skip`: those of the organization
-    /// that has the fewest in flight first ([`crate::domain::webhook::schedule::fair`]), and of each its oldest.
-    /// `alert.resolved` waits for the `alert.created` of the same alert and endpoint, two minutes at most.
+    /// Leases deliveries that are due: pending ones, and those leased by a dead process or past their lease. At most
+    /// `limit` in all and `per_endpoint` in flight for each endpoint; none for an endpoint in `skip`. Organizations
+    /// with the fewest deliveries in flight come first ([`crate::domain::webhook::schedule::fair`]), each with its
+    /// oldest. `alert.resolved` waits for the `alert.created` of the same alert and endpoint, two minutes at most.
     async fn claim_due_deliveries(
         &self,
         now: Timestamp,
@@ -97,14 +98,14 @@ pub trait OutboxStore: Send + Sync {
         skip: &[EndpointId],
     ) -> StoreResult<Vec<DueDelivery>>;
 
-    /// Records what attempts came to, in one commit; a record whose fence no longer holds changes nothing. An endpoint
-    /// that has failed for [`crate::domain::webhook::schedule::DISABLE_AFTER`] is disabled by it.
+    /// Records the results of attempts, in one commit; a record whose fence no longer holds changes nothing. An
+    /// endpoint that has failed for [`crate::domain::webhook::schedule::DISABLE_AFTER`] is disabled by it.
     async fn record_attempts(&self, records: Arc<[AttemptRecord]>, now: Timestamp) -> StoreResult<()>;
 
-    /// When the next pending delivery is due.
+    /// Due time of the next pending delivery.
     async fn next_due_delivery(&self) -> StoreResult<Option<Timestamp>>;
 
-    /// Records a test that was sent: its event, its delivery and its attempt. `None` when the endpoint is gone
+    /// Records a test that was sent: its event, its delivery and its attempt. `None` when the endpoint was removed
     /// meanwhile.
     async fn record_test_event(
         &self,
@@ -120,12 +121,12 @@ pub trait OutboxStore: Send + Sync {
     /// One delivery with its attempts.
     async fn delivery(&self, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>>;
 
-    /// Makes a delivery due now, whatever became of it, with all its gaps before it; one that is being tried stays as
-    /// it is.
+    /// Makes a delivery due now, in whatever state it is, with its whole retry schedule before it. One with an attempt
+    /// under way stays as it is.
     async fn redeliver(&self, organization: OrganizationId, id: DeliveryId, now: Timestamp) -> StoreResult<Redelivery>;
 
-    /// Makes all deliveries to an endpoint due now that were given up (exhausted, or cancelled with the endpoint); how
-    /// many, or `None` when there is no such endpoint or it is disabled.
+    /// Makes all deliveries to an endpoint due now that are exhausted, or were cancelled with the endpoint. Returns
+    /// their number; `None` when there is no such endpoint or it is disabled.
     async fn redeliver_exhausted(
         &self,
         organization: OrganizationId,

@@ -1,12 +1,12 @@
-//! The tables of a desk that are carried from one database to another, in an order in which each row finds those that
-//! it refers to. Their columns are those of the schema at either end.
+//! The tables of a desk that are carried from one database to another. Each row comes after those that it refers to.
+//! Their columns are those of the schema at either end.
 
 use super::cells::{FromCell, SqlCell};
 use super::{StoreResult, searched};
 use crate::domain::Alert;
 use crate::domain::field::Kind;
 
-/// Every table, in order. What a database derives from them is made anew.
+/// Every table, in order. Data that a database derives from them are made anew.
 pub(super) const TABLES: [&str; 20] = [
     "fact",
     "organization",
@@ -30,13 +30,13 @@ pub(super) const TABLES: [&str; 20] = [
     AUDIT_START,
 ];
 
-/// Where the audit log begins: one row, which is there in every database and only changed.
+/// Name of the table with the start of the audit log: one row, which is there in every database and only changed.
 pub(super) const AUDIT_START: &str = "audit_start";
 
-/// So many rows are on their way at once.
+/// Number of rows that are carried at once.
 const BATCH: usize = 2_000;
 
-/// One cell of a row on its way.
+/// One cell of a carried row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PortableCell {
     Null,
@@ -58,10 +58,10 @@ impl FromCell<'_> for PortableCell {
     }
 }
 
-/// A row on its way.
+/// A carried row.
 pub(super) type PortableRow = Vec<PortableCell>;
 
-/// A column, with what it holds in the words of its database.
+/// A column, with its type in the words of its database.
 #[derive(Debug)]
 pub(super) struct PortableColumn {
     pub(super) name: String,
@@ -94,14 +94,14 @@ impl PortableTable {
         self.columns.iter().map(|column| column.name.as_str()).collect()
     }
 
-    /// The SELECT of the next rows, each column as `read` has it: those behind the row whose key stands at these
-    /// places, or the first ones.
+    /// Returns the SELECT of the next rows, each column as `read` has it. They are those behind the row with the key at
+    /// these places, or the first ones.
     pub(super) fn next_rows(&self, read: impl Fn(&PortableColumn) -> String, behind: Option<&[String]>) -> String {
         let columns: Vec<String> = self.columns.iter().map(read).collect();
         let keys: Vec<&str> = self.key().map(|column| column.name.as_str()).collect();
         let (columns, keys) = (columns.join(", "), keys.join(", "));
         let behind = behind.map_or_else(|| "true".to_owned(), |places| format!("({keys}) > ({})", places.join(", ")));
-        // This fact is written only to see whether that can be done.
+        // This fact is written only by the write probe.
         let counts = if self.name == "fact" { "name <> 'probed_at'" } else { "true" };
         format!("SELECT {columns} FROM {} t WHERE {behind} AND {counts} ORDER BY {keys} LIMIT {BATCH}", self.name)
     }

@@ -1,5 +1,5 @@
-//! The data key, rotated while processes work on the database: a new one beside the file in use, everything sealed anew
-//! with it in one unit of work, and then the new one in the place of the old one.
+//! The data key, rotated while processes work on the database. A new one is written beside the file in use, and
+//! everything is sealed anew with it in one unit of work. Then the new one takes the place of the old one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,18 @@ use crate::domain::without_mark;
 /// A data key that was rotated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RotatedDataKey {
-    /// How many values were sealed anew.
+    /// Number of values that were sealed anew.
     pub sealed: u64,
-    /// Where the key before is kept; backups that were made before need it.
+    /// Path at which the key before is kept; backups that were made before need it.
     pub kept: Option<PathBuf>,
-    /// Why the file in use could not be replaced, where it could not: processes read the new key from the file beside
-    /// it.
+    /// Reason for which the file in use could not be replaced; `None` where it was. Processes then read the new key
+    /// from the file beside it.
     pub not_in_place: Option<String>,
 }
 
-/// Seals everything in a database with a new key, which takes the place of the one in this file: one of avert's making,
-/// or the one in another file, which is made where there is none. `step` hears of each step on the file system.
+/// Seals everything in a database with a new key, which takes the place of the one in this file. The new key is one of
+/// avert's making, or the one in another file, which is made where there is none. `step` hears of each step on the file
+/// system.
 ///
 /// # Errors
 /// [`Unusable`](StoreError::Unusable) with the file that is at fault. Nothing was sealed anew then.
@@ -46,7 +47,7 @@ pub async fn rotate_data_key(
     Ok(RotatedDataKey { sealed, kept, not_in_place })
 }
 
-/// Has the new key beside the file in use.
+/// Prepares the new key beside the file in use.
 fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) -> StoreResult<()> {
     let next = next(file);
     let (shown, in_use) = (next.display(), file.display());

@@ -36,7 +36,7 @@ impl Migration {
     }
 }
 
-/// How many steps have been applied, by the numbers and checksums of those that were; refuses others than these.
+/// Counts the applied steps, by their numbers and checksums; refuses others than these.
 pub(super) fn applied(rows: &[(i64, Vec<u8>)], steps: &[Migration]) -> StoreResult<usize> {
     for (index, (number, checksum)) in rows.iter().enumerate() {
         let Some(known) = steps.get(index) else {

@@ -1,8 +1,8 @@
-//! Encryption at rest of what must be readable again (receivers' credentials): XChaCha20-Poly1305, bound to table, row
-//! and column.
+//! Encryption at rest of secrets that must be readable again (receivers' credentials): XChaCha20-Poly1305, bound to
+//! table, row and column.
 //!
 //! The data key lives in a file of its own, 0600, beside the database or where the operator says. It is made when the
-//! database is new and never again: a database whose key is gone is refused, not silently given another one.
+//! database is new and never again. A database without its key is refused, and never gets another one silently.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -18,11 +18,11 @@ use super::{StoreError, StoreResult};
 use crate::domain::cause::directory_of;
 use crate::domain::without_mark;
 
-/// First byte of everything sealed, so that another method can follow one day.
+/// First byte of every sealed value, so that another method can follow one day.
 const VERSION: u8 = 1;
 const NONCE_LEN: usize = 24;
 
-/// Associated data of a sealed value: where it stands. A value moved to another place does not open.
+/// Associated data of a sealed value: its place. A value moved to another place does not open.
 #[derive(Debug, Clone, Copy)]
 pub struct AssociatedData<'a> {
     pub table: &'a str,
@@ -103,7 +103,7 @@ impl Seal {
     }
 }
 
-/// A key of its own making, as a file has it.
+/// Generates a key, as a file has it.
 pub(super) fn made_key() -> String {
     let key: [u8; 32] = rand::random();
     STANDARD.encode(key)
@@ -127,7 +127,7 @@ fn make_key_file(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Whether other users can read a file.
+/// Returns whether other users can read a file.
 pub(super) fn open_to_others(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
 }

@@ -1,5 +1,5 @@
-//! What is sealed and how it is written: the credentials, addresses and secrets of endpoints, the key of access tokens,
-//! and the row that proves a data key. The same in every store, so that what is copied from one to another opens there.
+//! Sealed values and their form: credentials, addresses and secrets of endpoints, the key of access tokens, and the
+//! proof of a data key. The form is the same in every store, so that values copied from one to another open there.
 
 use super::seal::{AssociatedData, Seal};
 use super::{StoreError, StoreResult};
@@ -8,7 +8,7 @@ use crate::domain::{EndpointAuth, EndpointId, Secret};
 
 /// The row of facts that proves a data key: its name; this text, sealed, is its value.
 pub(super) const KEY_CHECK: &str = "key_check";
-/// The last column of what reads sealed values: the proof of the key that they are sealed with, in the same snapshot.
+/// The last column of queries for sealed values: the proof of the key that they are sealed with, in the same snapshot.
 pub(super) const CHECK: &str = "(SELECT value FROM fact WHERE name = 'key_check')";
 const KEY_CHECK_TEXT: &[u8] = b"avert";
 const KEY_CHECK_PLACE: AssociatedData<'static> =
@@ -27,7 +27,7 @@ pub(super) fn key_check(seal: &Seal) -> StoreResult<Vec<u8>> {
     seal.seal(KEY_CHECK_PLACE, KEY_CHECK_TEXT)
 }
 
-/// Whether the value was made with this data key.
+/// Returns whether the value was made with this data key.
 pub(super) fn proves(seal: &Seal, check: &[u8]) -> bool {
     seal.open(KEY_CHECK_PLACE, check).is_some()
 }
@@ -39,19 +39,19 @@ pub(super) fn in_use_already() -> StoreError {
     )
 }
 
-/// The place of what is sealed in a row's column.
+/// The place of a sealed value in a row's column.
 fn place_of<'a>(table: &'a str, column: &'a str, row: &'a [u8]) -> AssociatedData<'a> {
     // The whole address is sealed in the place of the one that is shown.
     AssociatedData { table, row, column: if column == "sealed_url" { "url" } else { column } }
 }
 
-/// What is sealed in a row's column, opened.
+/// Opens the sealed value of a row's column.
 pub(super) fn opened(seal: &Seal, table: &str, column: &str, row: &[u8], sealed: &[u8]) -> StoreResult<Vec<u8>> {
     let opened = seal.open(place_of(table, column, row), sealed);
     opened.ok_or_else(|| StoreError::Corrupt(format!("a secret in {table}.{column} that cannot be opened")))
 }
 
-/// What is sealed in a row's column, sealed with another key.
+/// Seals the value of a row's column with another key.
 pub(super) fn again(
     old: &Seal,
     new: &Seal,
@@ -71,7 +71,7 @@ fn open_text(seal: &Seal, place: AssociatedData<'_>, sealed: &[u8]) -> Option<St
     seal.open(place, sealed).and_then(|bytes| String::from_utf8(bytes).ok())
 }
 
-/// An address as columns: as it is shown, and the whole of it sealed where it has a secret.
+/// Returns an address as columns: as it is shown, and the whole of it sealed where it has a secret.
 pub(super) fn address(seal: &Seal, id: &EndpointId, url: &EndpointUrl) -> StoreResult<(String, Option<Vec<u8>>)> {
     let sealed = url.has_secret().then(|| seal.seal(endpoint_place(id, "url"), url.reveal().as_bytes())).transpose()?;
     Ok((url.to_string(), sealed))

@@ -18,7 +18,7 @@ pub(super) const EDGE: &str = "\u{1f}\u{1f}";
 /// Stands before the descriptor in [`search_text`], so that its beginning can be searched for.
 pub(super) const DESCRIPTOR_MARK: char = '\u{1d}';
 
-/// The share of a search over all fields: what waits for an answer comes before the rest.
+/// The share of a search over all fields: alerts that wait for an answer come before the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchShare {
     Waiting,
@@ -46,18 +46,18 @@ pub(super) fn spellings(codes: &[Currency]) -> Vec<String> {
     codes.iter().flat_map(each).collect()
 }
 
-/// Text as the list operation searches it: lower case, and without what has a meaning of its own or what an index
+/// Returns text as the list operation searches it: in lower case, with separators and characters replaced that an index
 /// cannot hold.
 pub(super) fn searchable(text: &str) -> String {
     kept(fold(text))
 }
 
-/// Text as the search over all fields knows it: its search key, and without the same.
+/// Returns text as the search over all fields knows it: its search key, with the same characters replaced.
 pub(super) fn find_key(text: &str) -> String {
     kept(search_key(text))
 }
 
-/// The text with others in the place of what has a meaning of its own and of what an index cannot hold.
+/// Replaces separators, and characters that an index cannot hold.
 fn kept(text: String) -> String {
     let replace = |c: char| match c {
         '\0' | SEPARATOR | DESCRIPTOR_MARK => '\u{1e}',
@@ -67,19 +67,19 @@ fn kept(text: String) -> String {
     if text.chars().all(|c| replace(c) == c) { text } else { text.chars().map(replace).collect() }
 }
 
-/// What searches look into: the four fields, so that nothing matches across two of them.
+/// Returns the text that searches look into: the four fields, separated, so that nothing matches across two of them.
 pub(super) fn search_text(alert: &Alert) -> String {
     let [provider_id, descriptor, card_bin, card_last_four] = search_fields(alert).map(searchable);
     format!("{provider_id}{SEPARATOR}{DESCRIPTOR_MARK}{descriptor}{SEPARATOR}{card_bin}{SEPARATOR}{card_last_four}")
 }
 
-/// What a search over all fields looks into.
+/// Returns the text that a search over all fields looks into.
 pub(super) fn find_text(alert: &Alert) -> String {
     edged(find_fields(alert))
 }
 
-/// What an outcome adds to the text of its alert, between edges of its own; none where it adds nothing. No trigram
-/// stands in two fields, so that the trigrams of an answered alert are those of the alert before and these.
+/// Returns the text that an outcome adds to its alert's, between edges of its own; `None` where it adds nothing. No
+/// trigram stands in two fields. So the trigrams of an answered alert are those of the alert before and these.
 pub(super) fn outcome_text(outcome: &Outcome) -> Option<String> {
     let mut fields = outcome_fields(outcome).peekable();
     fields.peek().is_some().then(|| edged(fields))
@@ -94,7 +94,7 @@ fn edged<'a>(fields: impl IntoIterator<Item = FindField<'a>>) -> String {
     text
 }
 
-/// What [`find_text`] has to contain so that a text matches at least as well as this.
+/// Returns the pattern that [`find_text`] has to contain so that a text matches at least as well as this.
 pub(super) fn find_pattern(text: &str, grade: MatchGrade) -> String {
     match (grade, find_key(text)) {
         (MatchGrade::Whole, text) => format!("{EDGE}{text}{EDGE}"),

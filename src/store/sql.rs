@@ -96,7 +96,7 @@ pub(super) fn rewritten(sql: &str) -> String {
 }
 
 impl StoreRows<'_> {
-    /// Runs a statement that has no answer; how many rows it changed.
+    /// Runs a statement that has no answer; returns the number of changed rows.
     pub(super) async fn run(&self, sql: &str, values: BoundValues<'_>) -> Work<u64> {
         match self {
             Self::Sqlite(conn) => Ok(bound(&locked(conn), sql, values)?.raw_execute()? as u64),
@@ -104,7 +104,7 @@ impl StoreRows<'_> {
         }
     }
 
-    /// Adds a row that has to be the only one of its kind, or fails with this.
+    /// Adds a row that has to be the only one of its kind; fails with this error otherwise.
     pub(super) async fn add(
         &self,
         sql: &str,
@@ -178,7 +178,7 @@ impl StoreRows<'_> {
         Ok(self.all(sql, values, read).await?.into_iter().next())
     }
 
-    /// The same of every row, by SQL that was made for this once: PostgreSQL plans it for its values.
+    /// The same of every row, by SQL that is made for one use: PostgreSQL plans it for its values.
     pub(super) async fn made<T>(
         &self,
         sql: &str,
@@ -215,7 +215,7 @@ impl StoreRows<'_> {
     }
 }
 
-/// What comes of a unit of work that waits for nothing: it is polled once.
+/// Returns the result of a unit of work that waits for nothing: it is polled once.
 pub(super) fn driven<T>(work: BoxFuture<'_, Work<T>>) -> StoreResult<T> {
     let waits = || StoreError::Unavailable("a unit of work waited for something beside its database".to_owned());
     work.now_or_never().ok_or_else(waits)?.map_err(StoreError::from)

@@ -1,5 +1,5 @@
-//! Copies of a desk from one database to another, of either kind: batch by batch into an empty target, which is marked
-//! as unfinished until what arrived is found to be what was sent.
+//! Copies of a desk from one database to another, of either kind: batch by batch into an empty target. The target is
+//! marked as unfinished until both ends are found to be the same.
 
 use std::path::{Path, PathBuf};
 
@@ -25,10 +25,10 @@ pub struct CopyKeys {
     pub to: Option<PathBuf>,
 }
 
-/// What a copy is at.
+/// Step of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyStep {
-    /// What was broken off is taken away, and the copy begins anew.
+    /// An unfinished copy is taken away, and the copy begins anew.
     BeginsAnew,
     /// So many of so many rows of a table have arrived.
     Copied { table: &'static str, rows: u64, of: u64 },
@@ -38,33 +38,33 @@ pub enum CopyStep {
     Indexes,
 }
 
-/// How many rows of a table are at either end.
+/// Number of rows of a table at either end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransferredTable {
     pub table: &'static str,
     pub from: u64,
     pub to: u64,
-    /// Whether they are the same, cell by cell.
+    /// True where they are the same, cell by cell.
     pub same: bool,
 }
 
-/// What became of a copy.
+/// Result of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transferred {
     pub tables: Vec<TransferredTable>,
-    /// Whether it had been made before, and nothing was changed.
+    /// True where it had been made before, and nothing was changed.
     pub before: bool,
-    /// What proves the data key of the source, where it has one.
+    /// Proof of the data key of the source, where it has one.
     key_check: Option<Vec<u8>>,
 }
 
 impl Transferred {
-    /// Whether both ends hold the same.
+    /// Returns whether both ends hold the same.
     pub fn is_same(&self) -> bool {
         self.tables.iter().all(|table| table.same)
     }
 
-    /// Whether the source is sealed with a data key.
+    /// Returns whether the source is sealed with a data key.
     pub fn is_sealed(&self) -> bool {
         self.key_check.is_some()
     }
@@ -131,7 +131,7 @@ pub async fn transfer(
     target.begin(&mark).await?;
     let tables = copy_rows(&*source, &mut *target, old.zip(new), &mut progress).await?;
     let copied = Transferred { tables, before: false, key_check };
-    // What did not arrive as it was sent is no desk, nor what is out of date already.
+    // A copy that differs from its source is no desk, nor is one that is out of date already.
     if copied.is_same() {
         progress(CopyStep::Indexes);
         target.index().await?;

@@ -1,11 +1,11 @@
-//! Tries of deliveries as they are written down: what was sent, what came of it.
+//! Delivery attempts as they are stored: the sent request and its result.
 
 use serde::{Deserialize, Serialize};
 
 use super::{AttemptRecord, StoreError, StoreResult};
 use crate::domain::SentRequest;
 
-/// What a try came to, in a word.
+/// Result of an attempt, in a word.
 pub(super) fn result(record: &AttemptRecord) -> Option<String> {
     match (record.status, &record.error) {
         (_, Some(error)) => Some(error.clone()),
@@ -14,7 +14,7 @@ pub(super) fn result(record: &AttemptRecord) -> Option<String> {
     }
 }
 
-/// What was sent as it is stored: `{"url", "headers": [[name, value]]}`.
+/// Returns the stored form of a sent request: `{"url", "headers": [[name, value]]}`.
 pub(super) fn written(sent: &SentRequest) -> String {
     #[derive(Serialize)]
     struct Stored<'a> {
@@ -25,7 +25,7 @@ pub(super) fn written(sent: &SentRequest) -> String {
     serde_json::to_string(&Stored { url: &sent.url, headers: &sent.headers }).unwrap_or_default()
 }
 
-/// What was sent, from its stored form.
+/// Reads a sent request from its stored form.
 pub(super) fn sent(text: &str) -> StoreResult<SentRequest> {
     #[derive(Deserialize)]
     struct Stored {

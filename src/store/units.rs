@@ -1,4 +1,4 @@
-//! Units of work that are written once for both databases: what they know of theirs, and how they are done.
+//! Units of work that are written once for both databases: their context, and their ways.
 //!
 //! A unit of work acts only through its [`UnitOfWork`]: it may be done again. On SQLite every step of it is done at
 //! once.
@@ -23,12 +23,12 @@ use crate::domain::{Actor, InstanceId, OrganizationId};
 /// One unit of work.
 pub(super) struct UnitOfWork<'u> {
     pub(super) rows: StoreRows<'u>,
-    /// Whom the audit log puts it down to.
+    /// Actor in the audit log.
     pub(super) by: &'u Actor,
     pub(super) database: UnitContext<'u>,
 }
 
-/// What units of work know of their database.
+/// Context of units of work on their database.
 pub(super) enum UnitContext<'u> {
     Sqlite(Memory<'u>),
     Postgres(&'u OnPostgres<'u>),
@@ -83,7 +83,7 @@ impl UnitOfWork<'_> {
         Err(of_two_databases())
     }
 
-    /// SQL that tells with [`UnitOfWork::is_dead`] whether the process in this column is provably gone.
+    /// SQL that [`UnitOfWork::is_dead`] reads to tell whether the process in this column is provably dead.
     pub(super) fn dead(&self, column: &str) -> String {
         match &self.database {
             UnitContext::Sqlite(_) => column.to_owned(),
@@ -130,12 +130,12 @@ impl UnitOfWork<'_> {
         Ok(known.ok_or_else(|| StoreError::Corrupt(format!("no organization {id}")))?)
     }
 
-    /// Has the audit log say this of an organization, which is known by its key.
+    /// Adds an entry of an organization, which is known by its key, to the audit log.
     pub(super) async fn note(&self, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
         self.note_of(self.by, organization, note, at).await
     }
 
-    /// The same of somebody else.
+    /// The same by another actor.
     pub(super) async fn note_of(&self, by: &Actor, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
         let entry = UnlinkedEntry::of(organization, by, note, at);
         match &self.database {
@@ -147,7 +147,7 @@ impl UnitOfWork<'_> {
         }
     }
 
-    /// The same of every organization: what was done concerns all of them.
+    /// The same for every organization: the change concerns all of them.
     pub(super) async fn note_for_all(&self, note: &AuditNote, at: Timestamp) -> Work<()> {
         let organizations = self.all("SELECT key FROM organization ORDER BY key", &[], cell).await?;
         for organization in organizations {
@@ -161,24 +161,24 @@ fn of_two_databases() -> WorkFault {
     WorkFault::Final(StoreError::Unusable("a unit of work on two databases".to_owned()))
 }
 
-/// How a unit of work is done.
+/// Way of a unit of work.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Way {
     /// One statement, by key.
     Look,
-    /// The same of what is little, at once where that can be.
+    /// The same of few rows, at once where that can be.
     AtOnce,
     /// Reading by key, all from one snapshot.
     Read,
-    /// Reading what may have to look at much, in its owner's turn.
+    /// Reading that may go through many rows, in its owner's turn.
     List(Option<OrganizationId>),
-    /// The same of what mostly has little to look at, at once where that can be.
+    /// The same of mostly few rows, at once where that can be.
     ListAtOnce(OrganizationId),
     /// The same of one statement.
     Turn(OrganizationId),
     /// Reading many rows, in nobody's turn.
     Much,
-    /// A write that readers can see: a new change number, and everybody who watches is woken.
+    /// A write that readers can see: a new change number, which wakes all who watch.
     Visible,
     /// The same with many rows.
     VisibleMuch,
@@ -197,7 +197,7 @@ pub(super) type Job<A, T> = for<'a, 'u> fn(&'a UnitOfWork<'u>, &'a A) -> BoxFutu
 
 /// A store that does units of work.
 pub(super) trait Units: Clone + Send + Sync + 'static {
-    /// Does one, and answers once what it changed is durable.
+    /// Does one, and answers once its changes are durable.
     fn unit<A: Send + Sync + 'static, T: Send + 'static>(
         &self,
         way: Way,
@@ -205,6 +205,6 @@ pub(super) trait Units: Clone + Send + Sync + 'static {
         job: Job<A, T>,
     ) -> impl Future<Output = StoreResult<T>> + Send;
 
-    /// How many alerts are taken in at most in one commit, for which whoever else writes waits.
+    /// Most alerts that are ingested in one commit, which every other writer waits for.
     fn most_taken_in(&self) -> usize;
 }

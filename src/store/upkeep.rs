@@ -1,4 +1,4 @@
-//! Upkeep: whether the database answers and can be written, how long its queues are, and pruning by age.
+//! Upkeep: health checks, queue depths, and pruning by age.
 
 use async_trait::async_trait;
 
@@ -11,17 +11,17 @@ use crate::domain::{CutOffs, Pruned};
 /// Queue depths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Depths {
-    /// Deliveries that wait for their (next) try.
+    /// Deliveries that wait for their (next) attempt.
     pub pending: u64,
-    /// When the oldest of them was due.
+    /// Due time of the oldest of them.
     pub oldest_due: Option<Timestamp>,
-    /// Deliveries on their way.
+    /// Deliveries that are being sent.
     pub leased: u64,
-    /// Deliveries that were given up.
+    /// Deliveries that failed for good.
     pub exhausted: u64,
-    /// Decisions that are with a provider.
+    /// Decisions that are being sent to a provider.
     pub inflight: u64,
-    /// Decisions whose fate is unknown.
+    /// Decisions without a known result.
     pub unknown: u64,
     /// Decisions that wait for a person.
     pub parked: u64,
@@ -33,32 +33,32 @@ pub trait UpkeepStore: Send + Sync {
     /// A health check: a cheap read that proves the database answers.
     async fn ping(&self) -> StoreResult<()>;
 
-    /// Whether the data key that the database is sealed with is at hand.
+    /// Checks that the data key that the database is sealed with is at hand.
     ///
     /// # Errors
     /// [`Unusable`](super::StoreError::Unusable) names the file that has to hold it.
     async fn prove_key(&self) -> StoreResult<()>;
 
-    /// Seals everything that is sealed with this key, in one unit of work; returns how many values that were. The key
-    /// has to be in its file before: other processes go on with what they find there.
+    /// Seals every sealed value with this key, in one unit of work; returns their number. The key has to be in its file
+    /// before: other processes go on with the key that they find there.
     async fn seal_anew(&self, new: Seal, now: Timestamp) -> StoreResult<u64>;
 
     /// A write probe: proves that the database can be written.
     async fn probe(&self, now: Timestamp) -> StoreResult<()>;
 
-    /// What was observed of this machine's clocks, or of those of the machine that had the database before.
+    /// Stored observations of this machine's clocks, or of those of the machine that had the database before.
     async fn kept_clock(&self) -> StoreResult<Option<ClockMemory>>;
 
-    /// Keeps what was observed of this machine's clocks.
+    /// Stores the observations of this machine's clocks.
     async fn keep_clock(&self, memory: ClockMemory) -> StoreResult<()>;
 
-    /// How long the queues are, of all organizations.
+    /// Lengths of the queues, of all organizations.
     async fn depths(&self) -> StoreResult<Depths>;
 
-    /// Prunes what is before the cut-offs: deliveries that arrived or were given up, their events and the log of their
-    /// attempts, attempts that have ended, at most `limit` of each kind, oldest first; and of the audit log
-    /// [`AUDIT_AT_ONCE`] times as many, which an entry in it then tells of. What can still be tried, or has not ended,
-    /// is never touched. Signing secrets whose time is over are erased.
+    /// Prunes what is before the cut-offs, at most `limit` of each kind, oldest first. Kinds are deliveries that
+    /// arrived or were given up, with their events and the log of their attempts, and attempts that have ended. Of the
+    /// audit log [`AUDIT_AT_ONCE`] times as many go, which an entry in it then tells of. Deliveries that can still be
+    /// tried, and attempts that have not ended, are never touched. Signing secrets whose time is over are erased.
     ///
     /// [`AUDIT_AT_ONCE`]: crate::domain::retention::AUDIT_AT_ONCE
     async fn prune(&self, cut_offs: CutOffs, limit: u32, now: Timestamp) -> StoreResult<Pruned>;

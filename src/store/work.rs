@@ -1,4 +1,4 @@
-//! What comes of a part of a unit of work: why it failed, and whether it may be done again.
+//! Result of a part of a unit of work: the reason of a failure, and whether it may be done again.
 
 use super::StoreError;
 
@@ -7,9 +7,9 @@ use super::StoreError;
 pub(super) enum WorkFault {
     /// It would fail again.
     Final(StoreError),
-    /// Others were at work on the same rows: nothing of it was kept, and it may be done again.
+    /// Others worked on the same rows: nothing of it was kept, and it may be done again.
     Again(StoreError),
-    /// The connection was lost: what only reads may be done again on another one.
+    /// The connection was lost: a unit of work that only reads may be done again on another one.
     Lost(StoreError),
     /// The connection may only read: nothing of it was kept, and one that is opened now may be allowed to write.
     ReadOnly(StoreError),

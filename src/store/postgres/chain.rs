@@ -1,6 +1,5 @@
-//! The chain of the audit log: entries with the hash of the one before. An entry is put down in the commit of the
-//! change that it tells of, and linked behind it, with others that wait: so whoever changes something waits for nobody
-//! else who does.
+//! The chain of the audit log: entries with the hash of the one before. An entry is stored in the commit of its change,
+//! and linked to the chain later, with others. So no change waits for the commit of another one.
 
 use super::columns::{Columns, ManyCells};
 use super::connection::Connection;
@@ -15,7 +14,7 @@ use crate::store::work::Work;
 /// Most entries that are linked in one transaction.
 const AT_ONCE: i64 = 1_000;
 
-/// Puts the entries of a unit of work down, to be linked. Whether there are any.
+/// Stores the entries of a unit of work, to be linked later. Returns whether there are any.
 pub(in crate::store) async fn put_down(unit: &Unit<'_>) -> Work<bool> {
     let entries = unit.take_entries();
     if entries.is_empty() {
@@ -29,7 +28,7 @@ pub(in crate::store) async fn put_down(unit: &Unit<'_>) -> Work<bool> {
     Ok(true)
 }
 
-/// Adds the columns of what entries say, and of who said it.
+/// Adds the columns of the entries' texts and actors.
 fn add_texts<'a, E>(
     columns: &mut Columns<'a>,
     entries: &'a [E],
@@ -42,7 +41,7 @@ fn add_texts<'a, E>(
     columns.add("person", ManyCells::Texts(entries.iter().map(|entry| Some(storable(said(entry).1))).collect()));
 }
 
-/// Whether entries wait to be linked.
+/// Returns whether entries wait to be linked.
 pub(in crate::store) async fn is_pending(rows: &StoreRows<'_>) -> Work<bool> {
     match rows {
         StoreRows::Sqlite(_) => Ok(false),
@@ -50,7 +49,7 @@ pub(in crate::store) async fn is_pending(rows: &StoreRows<'_>) -> Work<bool> {
     }
 }
 
-/// Links entries that wait, in the order in which they were put down. Whether more may be left.
+/// Links entries that wait, in the order in which they were stored. Returns whether more may be left.
 pub(in crate::store) async fn link(rows: &StoreRows<'_>) -> Work<bool> {
     let StoreRows::Postgres(conn) = rows else { return Ok(false) };
     rows.lock("SELECT number FROM audit_head FOR UPDATE", &[]).await?;
@@ -87,7 +86,7 @@ pub(in crate::store) async fn link_all(rows: &StoreRows<'_>) -> Work<()> {
     Ok(())
 }
 
-/// The same in a transaction of its own, where any waits.
+/// The same in a transaction of its own, where any entry waits.
 pub(super) async fn link_waiting(conn: &Connection) -> Work<()> {
     let rows = StoreRows::Postgres(conn);
     if is_pending(&rows).await? {

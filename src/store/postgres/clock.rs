@@ -7,22 +7,22 @@ use super::statements::cell;
 use crate::domain::time::Timestamp;
 use crate::store::work::Work;
 
-/// They may differ by so much.
+/// Tolerated difference of the clocks.
 const APART: TimeDelta = TimeDelta::seconds(5);
 
-/// What to do where they differ.
+/// Advice where the clocks differ.
 pub(super) const ADVICE: &str =
     "set the clocks of the machines by NTP: deadlines go by this one, leases by the server's";
 
 /// The server's date, in microseconds.
 pub(super) const SERVERS_DATE: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
-/// By how much this machine's clock differs from the server's, in words, where that is too much.
+/// Describes the difference of this machine's clock from the server's, where it is too large.
 pub(super) async fn apart(conn: &Connection, now: Timestamp) -> Work<Option<String>> {
     Ok(in_words(conn.one(SERVERS_DATE, &[], cell::<Timestamp>).await? - now))
 }
 
-/// By how much the server's clock is ahead of this machine's, in words, where that is too much.
+/// Describes the lead of the server's clock over this machine's, where it is too large.
 fn in_words(ahead: TimeDelta) -> Option<String> {
     (ahead.abs() > APART).then(|| {
         let (by, way) = (ahead.abs().num_seconds(), if ahead > TimeDelta::zero() { "behind" } else { "ahead of" });
@@ -30,19 +30,19 @@ fn in_words(ahead: TimeDelta) -> Option<String> {
     })
 }
 
-/// What the log was told of the clocks.
+/// State of the clocks as the log last had it.
 #[derive(Debug)]
 pub(super) struct ClockWatch {
     apart: bool,
 }
 
 impl ClockWatch {
-    /// Begins where the log was told, or was not, that the clocks differ.
+    /// Begins with the state that the log was given at the start.
     pub(super) fn new(apart: bool) -> Self {
         Self { apart }
     }
 
-    /// Compares the clocks again, and tells the log where they have come apart or together.
+    /// Compares the clocks again, and logs it where they have come apart or together.
     pub(super) fn observe(&mut self, server: Timestamp, here: Timestamp) {
         let ahead = server - here;
         metrics::gauge!("avert_clock_off_seconds").set(-ahead.as_seconds_f64());

@@ -1,5 +1,5 @@
-//! Records as columns: the fields of a record with a column, each as an array over many records, for statements that
-//! write them all at once.
+//! Records as columns: each field with a column becomes an array over many records, for statements that write them all
+//! at once.
 
 use std::borrow::Cow;
 

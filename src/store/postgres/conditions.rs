@@ -19,7 +19,7 @@ pub(super) struct Wanted {
     /// Words by column; none where any will do.
     words: Vec<(&'static str, Vec<String>)>,
     expired: Option<bool>,
-    /// Whether notices are wanted, or all but them.
+    /// True for notices alone, false for all but them.
     notices: Option<bool>,
     alert_time: Range,
     transaction_time: Range,
@@ -28,10 +28,10 @@ pub(super) struct Wanted {
     expires: Option<Option<i64>>,
     /// Of those, from this moment on.
     expires_from: Option<i64>,
-    /// What the searched text has to contain: `q`, and the beginning of the descriptor.
+    /// Texts that the searched text has to contain: `q`, and the beginning of the descriptor.
     texts: Vec<String>,
     conditions: Conditions,
-    /// Whether all that matches waits for an answer, so that the indexes of what waits hold it.
+    /// True where all that matches waits for an answer, so that the indexes of waiting alerts hold it.
     waits: bool,
 }
 
@@ -66,8 +66,7 @@ impl Conditions {
     }
 }
 
-/// Those of the texts that can be stored: one with the character that PostgreSQL cannot hold stays a wish that nothing
-/// fulfils.
+/// Keeps the texts that can be stored, without those that have the character NUL.
 fn storable_ones(texts: Vec<String>) -> Vec<String> {
     texts.into_iter().filter(|text| !text.contains('\0')).collect()
 }
@@ -106,7 +105,7 @@ impl Wanted {
         })
     }
 
-    /// Whether the counts alone know the total.
+    /// Returns whether the counts alone know the total.
     pub(super) fn is_counted(&self) -> bool {
         self.transaction_time == (None, None)
             && self.companies.is_empty()
@@ -120,7 +119,7 @@ impl Wanted {
         self.organization
     }
 
-    /// Whether all that matches waits for an answer: each has an open deadline.
+    /// Returns whether all that matches waits for an answer: each has an open deadline.
     pub(super) fn waits(&self) -> bool {
         self.waits
     }
@@ -130,7 +129,7 @@ impl Wanted {
         Self { waits: self.waits || waits, ..self }
     }
 
-    /// Whether a text is looked for that an index of trigrams knows.
+    /// Returns whether a text is looked for that an index of trigrams knows.
     pub(super) fn has_indexed_text(&self) -> bool {
         self.texts.iter().any(|text| is_indexed(text))
     }
@@ -143,7 +142,7 @@ impl Wanted {
         only
     }
 
-    /// Only alerts whose time is within this range.
+    /// Only alerts with a time within this range.
     pub(super) fn within(&self, alert_time: Range) -> Self {
         Self { alert_time, ..self.clone() }
     }
@@ -188,7 +187,7 @@ impl Wanted {
         }
         if let Some(from) = self.expires_from {
             sql.with(" AND a.open_deadline >= ", Value::Number(from));
-            // Notices do not lapse.
+            // Notices do not expire.
             sql.with(" AND a.type <> ALL(", Value::Texts(notices()));
             sql.push(")");
         }
@@ -233,19 +232,19 @@ pub(super) fn notices() -> Vec<String> {
     AlertType::NOTICES.iter().map(|word| word.as_str().to_owned()).collect()
 }
 
-/// Text in a LIKE that means itself.
+/// Escapes a text for LIKE, so that it stands for itself.
 pub(super) fn literal(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }
 
-/// Where a sort puts rows without a value.
+/// Position of rows without a value in a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nulls {
-    /// There are none.
+    /// No row is without a value.
     Never,
     /// Last in either direction.
     Last,
-    /// Where the least value stands.
+    /// With the least value.
     Least,
 }
 
@@ -280,7 +279,7 @@ pub(super) const fn direction(order: SortOrder) -> &'static str {
     }
 }
 
-/// The ORDER BY of rows that all have a value in this column, or none. Without a word on nulls, so that an index serves
+/// The ORDER BY of rows that all have a value in this column, or none. It has no word on nulls, so that an index serves
 /// both directions.
 pub(super) fn push_order(sql: &mut Sql, column: Option<&str>, order: SortOrder) {
     let direction = direction(order);

@@ -1,4 +1,4 @@
-//! Connections: transactions that end with whoever began them, and statements in one call.
+//! Connections: transactions that end with the unit of work that began them, and statements in one call.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::store::StoreError;
 use crate::store::stored_row::StoredRow;
 use crate::store::work::Work;
 
-/// How long may be waited for what follows a commit, which has been answered by then.
+/// Longest wait for the statement after a commit, which has been answered by then.
 const BEHIND_A_COMMIT: Duration = Duration::from_secs(1);
 
 /// A connection from the pool. One that is lost, or dropped within a transaction, is closed, and the server rolls back.
-/// One that may only read is closed with all that wait in the pool: whether they may write was settled when they were
-/// opened, and new ones hear of a change.
+/// One that may only read is closed with all idle ones in the pool. Their mode was fixed when they were opened, and
+/// new ones learn of a change.
 pub(in crate::store) struct Connection {
     client: Option<Object>,
     place: Option<OwnedSemaphorePermit>,
@@ -37,7 +37,7 @@ impl Connection {
         Self { client: Some(client), place, in_transaction, lost, read_only, changed }
     }
 
-    /// Closes it for somebody else to have one; its place in the pool.
+    /// Closes it, so that another connection can be opened; returns its place in the pool.
     pub(super) fn give_up(mut self) -> Option<OwnedSemaphorePermit> {
         self.lost.store(true, Ordering::Relaxed);
         self.place.take()
@@ -47,7 +47,7 @@ impl Connection {
         Ok(self.client.as_ref().ok_or_else(|| StoreError::Unavailable("the connection to it is closed".to_owned()))?)
     }
 
-    /// What came of a statement; a connection that it has cost is not used again.
+    /// Notes the result of a statement; a connection that it has cost is not used again.
     fn noticed<T>(&self, done: Result<T, tokio_postgres::Error>) -> Result<T, tokio_postgres::Error> {
         if done.as_ref().is_err_and(ends_the_connection) {
             self.lost.store(true, Ordering::Relaxed);
@@ -64,8 +64,8 @@ impl Connection {
         Ok(self.noticed(self.client()?.batch_execute(&format!("BEGIN {mode}")).await)?)
     }
 
-    /// Ends the transaction, doing this afterwards; the number that it answers with, where it answers. What fails
-    /// behind the commit is not the transaction, and is only logged.
+    /// Ends the transaction and runs this statement afterwards; returns its number, where it has one. A failure behind
+    /// the commit is not the transaction's, and is only logged.
     pub(super) async fn commit(&self, afterwards: &str) -> Work<Option<u64>> {
         let answers = self.client()?.simple_query_raw(&format!("COMMIT; {afterwards}")).await;
         let mut answers = std::pin::pin!(self.noticed(answers)?);
@@ -97,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// Undoes the transaction. Where that fails the connection is given up, and the server does it.
+    /// Rolls the transaction back. Where that fails the connection is closed, and the server does it.
     pub(super) async fn roll_back(&self) {
         if let Ok(client) = self.client()
             && client.batch_execute("ROLLBACK").await.is_ok()
@@ -106,7 +106,7 @@ impl Connection {
         }
     }
 
-    /// Whether a statement has changed anything.
+    /// Returns whether a statement has changed anything.
     pub(super) fn has_changed(&self) -> bool {
         self.changed.load(Ordering::Relaxed)
     }
@@ -116,13 +116,13 @@ impl Connection {
         self.changed.store(true, Ordering::Relaxed);
     }
 
-    /// Runs a statement that has no answer; how many rows it changed.
+    /// Runs a statement that has no answer; returns the number of changed rows.
     pub(in crate::store) async fn run(&self, sql: &str, values: Values<'_>) -> Work<u64> {
         let rows = self.try_run(sql, values).await?;
         Ok(rows?)
     }
 
-    /// The same, with what the server says against it.
+    /// The same, with the error that the server returns.
     pub(in crate::store) async fn try_run(
         &self,
         sql: &str,
@@ -179,7 +179,7 @@ impl Connection {
         Ok(found.ok_or_else(|| StoreError::Corrupt("a row that is always there is missing".to_owned()))?)
     }
 
-    /// The rows of the answer to SQL that was made for this once: it is planned for its values and not remembered.
+    /// Returns the rows of the answer to SQL that is made for one use: it is planned for its values and not cached.
     pub(in crate::store) async fn typed(&self, sql: &str, values: &[(&(dyn ToSql + Sync), Type)]) -> Work<Vec<Row>> {
         Ok(self.noticed(self.client()?.query_typed(sql, values).await)?)
     }

@@ -8,7 +8,7 @@ use crate::store::StoreError;
 use crate::store::copy_mark::{CopyMark, UNFINISHED_COPY};
 use crate::store::work::Work;
 
-/// The mark, where there is one.
+/// Reads the mark, where there is one.
 pub(super) async fn read(conn: &Connection) -> Work<Option<CopyMark>> {
     if !conn.one("SELECT to_regclass($1) IS NOT NULL", &[&UNFINISHED_COPY], cell::<bool>).await? {
         return Ok(None);
@@ -27,7 +27,7 @@ pub(super) async fn refuse(conn: &Connection) -> Work<()> {
     }
 }
 
-/// Marks the database, or takes the mark over: from now on this run is at work on it.
+/// Marks the database, or takes the mark over: from now on this run works on it.
 pub(super) async fn put(conn: &Connection, mark: &CopyMark, run: &Uuid) -> Work<()> {
     conn.batch(&format!(
         "DROP TABLE IF EXISTS {UNFINISHED_COPY};
@@ -39,7 +39,7 @@ pub(super) async fn put(conn: &Connection, mark: &CopyMark, run: &Uuid) -> Work<
     Ok(())
 }
 
-/// Holds the mark until the transaction ends; refused where another run has taken it over.
+/// Locks the mark until the transaction ends; refuses where another run has taken it over.
 pub(super) async fn hold(conn: &Connection, run: &Uuid) -> Work<()> {
     let held = format!("SELECT run FROM {UNFINISHED_COPY} FOR UPDATE");
     if conn.first(&held, &[], cell::<Uuid>).await?.as_ref() == Some(run) {

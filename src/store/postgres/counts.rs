@@ -1,5 +1,5 @@
-//! Materialized counts of alerts by kind, of each day and in all: each commit adds rows of its own, so that nobody
-//! waits for another's, and the count of a kind is the sum of its rows. What was added is drawn together now and then.
+//! Materialized counts of alerts by kind, of each day and in all. Each commit adds rows of its own, so that nobody
+//! waits for another's; the sum of its rows is the count of a kind. Added rows are merged now and then.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ pub(super) fn counted() -> String {
     )
 }
 
-/// What an alert is counted by.
+/// Key of a count.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct CountKey {
     day: i64,
@@ -33,7 +33,7 @@ pub(super) struct CountKey {
 }
 
 impl CountKey {
-    /// Where an alert is counted.
+    /// Returns the key that an alert is counted under.
     pub(super) fn of(alert: &Alert) -> Self {
         let word = |word: &str| storable(word).into_owned();
         Self {
@@ -103,12 +103,12 @@ pub(super) const TOTALS: &str = "DELETE FROM alert_total;
     SELECT organization, provider, type, status, outcome, expired, sum(alerts)::bigint, false FROM alert_count
     GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(alerts) <> 0";
 
-/// Draws together some of what commits have added, by day and in all. What another process is at is left to it: every
-/// row goes into one sum, whoever makes it.
+/// Merges some of the rows that commits have added, by day and in all. Rows that another process has locked are left to
+/// it: every row goes into one sum, whichever process makes it.
 pub(super) static DRAW_TOGETHER: LazyLock<[String; 2]> =
     LazyLock::new(|| [drawing("alert_count", "day, "), drawing("alert_total", "")]);
 
-/// Draws them together in a unit of work.
+/// Merges them in a unit of work.
 pub(in crate::store) async fn draw_together(unit: &Unit<'_>) -> Work<()> {
     for drawing in &*DRAW_TOGETHER {
         unit.conn.run(drawing, &[]).await?;

@@ -1,4 +1,4 @@
-//! Deliveries that are due, as PostgreSQL finds and leases them, and what the dead have left.
+//! Deliveries that are due, as PostgreSQL finds and leases them, and those that dead processes have left.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::domain::webhook::schedule::{DeliveryEnd, sendable_at};
 use crate::store::due::{InHand, Leased, Waiting};
 use crate::store::work::Work;
 
-/// So many are read at once.
+/// Number of rows that are read at once.
 const AT_ONCE: usize = 256;
 
 /// Gives the pending deliveries to an endpoint to `take`, by the moment at which they are due, until it wants no more.
@@ -54,8 +54,8 @@ pub(in crate::store) async fn each_waiting(
     }
 }
 
-/// Locks what attempts are recorded of: endpoints, then deliveries, each in one order, so that two who record at once
-/// do not wait for each other.
+/// Locks the rows that attempts are recorded of: endpoints, then deliveries, each in one order. So two that record at
+/// once do not deadlock.
 pub(in crate::store) async fn lock(conn: &Connection, deliveries: impl Iterator<Item = Uuid>) -> Work<()> {
     let ids: Vec<Uuid> = deliveries.collect();
     let endpoints = "SELECT key FROM endpoint WHERE key IN (SELECT endpoint FROM delivery WHERE id = ANY($1)) ORDER \
@@ -65,7 +65,7 @@ pub(in crate::store) async fn lock(conn: &Connection, deliveries: impl Iterator<
     Ok(())
 }
 
-/// How many deliveries are leased once those wait again that nobody sends any more.
+/// Number of leased deliveries, after those of dead processes and past leases have become pending again.
 pub(in crate::store) async fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<InHand> {
     take_back(unit, now, term).await?;
     let leased = "SELECT e.key, o.id, count(*) FROM delivery d JOIN endpoint e ON e.key = d.endpoint
@@ -76,7 +76,7 @@ pub(in crate::store) async fn in_hand(unit: &Unit<'_>, now: Timestamp, term: Tim
     Ok(in_hand)
 }
 
-/// Deliveries leased by a dead process, or past their lease, wait again; leases are given for so long.
+/// Makes deliveries pending again that are leased by a dead process or past their lease; leases are given for so long.
 async fn take_back(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<()> {
     let dead = is_dead("d.instance", "$1");
     let leased = format!(
@@ -101,7 +101,7 @@ async fn take_back(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<()>
     Ok(())
 }
 
-/// Leases these deliveries, less those that have been cancelled meanwhile or that somebody is at.
+/// Leases these deliveries, except those that have been cancelled meanwhile or that another process has locked.
 pub(in crate::store) async fn lease_all(
     unit: &Unit<'_>,
     keys: &[i64],

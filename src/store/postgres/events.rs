@@ -1,4 +1,4 @@
-//! Events in the commit of the change that they tell of, with a delivery to each recipient.
+//! Events in the commit of their change, with a delivery to each recipient.
 
 use super::connection::Connection;
 use super::rows::new_keys;
@@ -7,8 +7,7 @@ use crate::domain::time::Timestamp;
 use crate::domain::{DeliveryId, EventId, EventKind};
 use crate::store::work::Work;
 
-/// Records events of one kind, each of the alert in a row with the body that tells of it, with a delivery to each
-/// recipient.
+/// Records events of one kind, each of the alert in a row and with its body, with a delivery to each recipient.
 pub(super) async fn record(
     conn: &Connection,
     recipients: &[i64],

@@ -24,7 +24,7 @@ use crate::store::{Finding, SchemaState, StoreError};
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
 
-/// What is checked on a server alone.
+/// Checks of a server alone.
 const ON_SERVERS: [Check; 4] = [
     Check {
         name: "writing",
@@ -152,14 +152,14 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
         findings.retain(|finding| finding.check != "clock");
         findings.push(Finding::notice("clock", words, clock::ADVICE));
     }
-    // What cannot be read was told above.
+    // An unreadable fact was reported above.
     examination.gateways = gateways(&rows).await.unwrap_or_default();
     examination.credentials = placed(&rows).await.unwrap_or_default();
     examination.endpoints = examine::enabled_endpoints(&rows).await;
     examination
 }
 
-/// What keeps the database at an address from being looked at.
+/// Reports the reason for which the database at an address cannot be examined.
 fn at(server: &PostgresAddress, error: &StoreError, advice: &str) -> Finding {
     let refused = Finding::refused("database", error, advice);
     Finding { found: format!("{server}: {}", refused.found), ..refused }

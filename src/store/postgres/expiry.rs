@@ -1,4 +1,4 @@
-//! Expiry queries: what is due, and what is due next.
+//! Expiry queries: alerts that are due, and the next deadline.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ pub(in crate::store) async fn undo(unit: &Unit<'_>, now: Timestamp, limit: u32) 
     change_each(unit, early, "a.key", now, limit, Alert::undo_expiry).await
 }
 
-/// Makes this change to the alerts that a condition on $1, which is now, finds; those that somebody else is at are left
-/// for the next time.
+/// Makes this change to the alerts that a condition on $1, which is now, finds. Alerts that another process has locked
+/// are left for the next time.
 async fn change_each(
     unit: &Unit<'_>,
     condition: &str,
@@ -44,7 +44,7 @@ async fn change_each(
         "SELECT a.key FROM alert a WHERE {condition} ORDER BY {order} LIMIT $2 FOR NO KEY UPDATE OF a SKIP LOCKED"
     );
     let locked = conn.all(&locked, &[&at, &limit_of(limit)], cell::<i64>).await?;
-    // Seen again under the lock: whoever had one may have begun a resolution of it.
+    // Checked again under the lock: its holder before may have begun a resolution of it.
     let again =
         format!("SELECT a.organization, a.key FROM alert a WHERE {condition} AND a.key = ANY($2) ORDER BY a.key");
     let due = conn.all(&again, &[&at, &locked], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?))).await?;

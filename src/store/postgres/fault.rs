@@ -1,4 +1,4 @@
-//! Why a statement failed, and whether the same unit of work may succeed when it is done again.
+//! Causes of a failed statement, and the cases in which the same unit of work may be done again.
 
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
@@ -9,7 +9,8 @@ impl From<tokio_postgres::Error> for WorkFault {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(told) = error.as_db_error() else {
             let words = in_words(&error);
-            // What does not come from the server is either the connection or a value of a type that nobody stores.
+            // An error that is not from the server comes from the connection, or from a value of a type that nobody
+            // stores.
             let of_a_value = VALUE_ERRORS.iter().any(|beginning| words.starts_with(beginning));
             return if of_a_value {
                 Self::Final(StoreError::Corrupt(words))
@@ -31,7 +32,7 @@ impl From<tokio_postgres::Error> for WorkFault {
     }
 }
 
-/// The error in the words of its cause.
+/// Returns the error in the words of its cause.
 fn refusal(told: &DbError) -> StoreError {
     let message = told.message();
     if let Some(cause) = cause_of(told) {
@@ -85,15 +86,15 @@ fn missing_grant(message: &str) -> String {
     }
 }
 
-/// How errors begin that come from a value or a column, and not from the connection.
+/// Beginnings of errors that come from a value or a column, and not from the connection.
 const VALUE_ERRORS: [&str; 4] = ["error serializing", "error deserializing", "invalid column", "expected"];
 
-/// Whether a connection is of no use after an error: it is lost, or the server has said that it ends it.
+/// Returns whether a connection is of no use after an error: it is lost, or the server has said that it ends it.
 pub(super) fn ends_the_connection(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_none_or(|told| matches!(told.parsed_severity(), Some(Severity::Fatal | Severity::Panic)))
 }
 
-/// Whether the server takes no writes: it is a standby, or its operator has set the database read-only.
+/// Returns whether the server takes no writes: it is a standby, or its operator has set the database read-only.
 pub(super) fn is_read_only(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
 }
@@ -103,20 +104,20 @@ pub(super) fn is_full(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS)
 }
 
-/// An error that the server did not tell, with what is behind it.
+/// Describes an error that the server did not report, with its source.
 pub(super) fn in_words(error: &tokio_postgres::Error) -> String {
     let source = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
     format!("{error}{source}")
 }
 
-/// Why a server cannot be reached, or does not let this user in.
+/// Reason for which a server cannot be reached, or does not let this user in.
 pub(super) fn unreachable(error: &tokio_postgres::Error) -> StoreError {
     error
         .as_db_error()
         .map_or_else(|| StoreError::Unavailable(format!("it cannot be reached ({})", in_words(error))), refusal)
 }
 
-/// Whether the error is a broken UNIQUE rule.
+/// Returns whether the error is a broken UNIQUE rule.
 pub(in crate::store) fn is_duplicate(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::UNIQUE_VIOLATION)
 }

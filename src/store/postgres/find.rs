@@ -1,9 +1,9 @@
 //! Full-text search over all fields: the text of each alert, by its index of trigrams where the server has one.
 //!
-//! Some of the alerts tell how common a word is. Where it is not, the index finds all that match, and they are put in
-//! order. Where it is, each grade is asked for by itself, better ones first: of what waits for an answer and then of
-//! the rest, from the newest on until there is enough, or by the index where few are. It knows the ends of values: many
-//! alerts with a word inside do not hide a whole value.
+//! A sample of the alerts tells how common a word is. The index finds all matches of a rare word, and they are put in
+//! order. For a common word each grade is asked for by itself, better ones first. Alerts that wait for an answer come
+//! before the rest. A grade is walked from the newest on until there is enough, or by the index where few match. The
+//! index knows the ends of values: many alerts with a word inside do not hide a whole value.
 
 use uuid::Uuid;
 
@@ -16,17 +16,17 @@ use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder};
 use crate::store::searched::{EDGE, SearchShare, find_patterns, find_text};
 use crate::store::work::Work;
 
-/// So many of the newest alerts that wait, and of the oldest others, tell how common a word is: the newest others lie
-/// behind all that wait, and most have lapsed a moment ago.
+/// Sample size, of the newest alerts that wait and of the oldest others, which tells how common a word is. The newest
+/// others lie behind all that wait, and most have expired a moment ago.
 const SAMPLE: i64 = 400;
 
-/// A word that so many of a sample have is common.
+/// Number of matches in a sample from which a word is common.
 const COMMON: usize = 2;
 
-/// So many alerts get their text at once.
+/// Number of alerts that get their text at once.
 const BATCH: i64 = 1_000;
 
-/// Stands at both ends of a value in the text as the index knows it: trigrams are of letters and digits alone, and a
+/// Stands at both ends of a value in the text as the index knows it. Trigrams are of letters and digits alone, and a
 /// text is in lower case.
 const END: char = 'Q';
 
@@ -39,7 +39,7 @@ fn edge_in_index() -> String {
     format!("{END}{EDGE}{END}")
 }
 
-/// What a row of a share fulfils.
+/// Condition on the rows of a share.
 const fn condition(share: SearchShare) -> &'static str {
     match share {
         SearchShare::Waiting => "a.open_deadline IS NOT NULL",
@@ -47,7 +47,7 @@ const fn condition(share: SearchShare) -> &'static str {
     }
 }
 
-/// What is found, best first.
+/// Returns the matches, best first.
 pub(in crate::store) async fn find(
     unit: &Unit<'_>,
     organization: OrganizationId,
@@ -67,7 +67,7 @@ struct Search<'a> {
     query: &'a FindQuery,
 }
 
-/// An alert of a sample that matches, and how well.
+/// A matching alert of a sample, with its grade.
 #[derive(Debug, Clone, Copy)]
 struct Hit {
     id: Uuid,
@@ -111,13 +111,13 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Whether the index knows something of the loosest of these: a trigram inside of a word, or one with an end of a
-    /// value, as each reading but the first has one.
+    /// Returns whether the index knows something of the loosest of these grades. That is a trigram inside of a word, or
+    /// one with an end of a value, as each reading but the first has one.
     fn is_indexed(&self, grades: &[MatchGrade]) -> bool {
         !grades.contains(&MatchGrade::Inside) || self.query.words().iter().any(|word| word.chars().nth(2).is_some())
     }
 
-    /// What matches of some alerts of each share; of those that wait the newest, in order.
+    /// Returns matches among some alerts of each share; those that wait are the newest, in order.
     async fn sample(&self) -> Work<Vec<Hit>> {
         let mut sql = Sql::new("SELECT a.id, a.waits, ");
         self.push_grade(&mut sql);
@@ -139,7 +139,7 @@ impl Search<'_> {
             .await
     }
 
-    /// The best that match so well, of one share or of both: the index finds them all.
+    /// Returns the best matches of these grades, of one share or of both: the index finds them all.
     async fn by_index(&self, share: Option<SearchShare>, grades: &[MatchGrade], most: usize) -> Work<Vec<Uuid>> {
         let mut sql = Sql::new("SELECT a.id FROM (SELECT a.id, a.alert_time, a.open_deadline, ");
         self.push_grade(&mut sql);
@@ -160,7 +160,8 @@ impl Search<'_> {
         self.conn.made(&sql, cell).await
     }
 
-    /// The newest of one share that match exactly so well: those with a time, and behind them those without.
+    /// Returns the newest of one share that match with exactly this grade: those with a time, and behind them those
+    /// without.
     async fn walk(&self, share: SearchShare, grade: MatchGrade, most: usize) -> Work<Vec<Uuid>> {
         let mut sql = Sql::new("SELECT a.id FROM (SELECT a.key, a.alert_time, a.id");
         self.push_timed(&mut sql, share, SortOrder::Descending);
@@ -194,7 +195,7 @@ impl Search<'_> {
         push_order(sql, Some("a.alert_time"), order);
     }
 
-    /// How well an alert matches that does, as the place of the grade.
+    /// Adds the grade of a matching alert, as its place.
     fn push_grade(&self, sql: &mut Sql) {
         sql.push("CASE");
         for (place, grade) in MatchGrade::ALL.into_iter().enumerate().filter(|(_, grade)| *grade != MatchGrade::Inside)
@@ -206,7 +207,7 @@ impl Search<'_> {
         sql.push(&format!(" ELSE {} END", MatchGrade::ALL.len() - 1));
     }
 
-    /// The condition that an alert matches at least as well as this.
+    /// Adds the condition that an alert matches at least as well as this.
     fn push_match(&self, sql: &mut Sql, grade: MatchGrade) {
         self.push_patterns(sql, grade, "a.find_text", EDGE);
     }
@@ -216,7 +217,7 @@ impl Search<'_> {
         self.push_patterns(sql, grade, &edged("a.find_text"), &edge_in_index());
     }
 
-    /// Every word of a reading matches so well.
+    /// Adds the condition that every word of a reading matches so well.
     fn push_patterns(&self, sql: &mut Sql, grade: MatchGrade, text: &str, edge: &str) {
         for (way, reading) in self.query.readings_at(grade).enumerate() {
             sql.push(if way == 0 { "((" } else { ") OR (" });
@@ -230,7 +231,7 @@ impl Search<'_> {
         sql.push("))");
     }
 
-    /// The condition that no grade better than this is reached.
+    /// Adds the condition that no grade better than this is reached.
     fn push_no_better(&self, sql: &mut Sql, grade: MatchGrade) {
         if let Some(better) = MatchGrade::ALL.into_iter().rev().find(|better| *better < grade) {
             sql.push(" AND NOT (");
@@ -249,8 +250,8 @@ pub(super) async fn index_all(conn: &Connection) -> Work<()> {
     Ok(())
 }
 
-/// Gives the next alerts their texts, those behind this one; what has its own already is not written. Their keys in
-/// order.
+/// Gives the next alerts their texts, those behind this one; a text that is current is not written. Returns their keys
+/// in order.
 pub(super) async fn index_behind(conn: &Connection, last: i64) -> Work<Vec<i64>> {
     let next = "SELECT key FROM alert WHERE key > $1 ORDER BY key LIMIT $2";
     let keys: Vec<i64> = conn.all(next, &[&last, &BATCH], cell).await?;

@@ -1,4 +1,4 @@
-//! What is in the schema of a database on a server, and what its steps made.
+//! Objects in the schema of a database on a server, compared with those that its steps made.
 
 use std::collections::HashSet;
 
@@ -7,14 +7,14 @@ use crate::store::fingerprint::{Differences, Objects};
 use crate::store::stored_row::StoredRow;
 use crate::store::work::Work;
 
-/// Objects by the steps that make them (`FIRST`, or `FIRST-LAST` where a later step takes them away; 0 where the server
-/// can have them or not): table, name, definition.
+/// Objects by the steps that make them, each with table, name and definition. Steps are `FIRST`, or `FIRST-LAST` where
+/// a later step drops the object; 0 marks an optional one.
 const MADE: &str = include_str!("../../../assets/postgres/objects.txt");
 
 /// Objects in the schema with their table, name and definition, in the words of [`MADE`].
 const THERE: &str = include_str!("../../../assets/postgres/objects.sql");
 
-/// Compares the schema with what so many steps made. Other tables are nobody's business.
+/// Compares the schema with the objects that so many steps made. Other tables are left alone.
 pub(super) async fn compare(conn: &Connection, applied: usize) -> Work<Differences> {
     let read = |row: &StoredRow<'_>| Ok((row.get(1)?, (row.get(0)?, row.get(2)?)));
     let mut there: Objects = conn.all(THERE, &[], read).await?.into_iter().collect();

@@ -1,4 +1,4 @@
-//! The handle on a PostgreSQL store, and the ways of its units of work: one statement, reading from one snapshot, and
+//! The handle on a PostgreSQL store, and its ways of units of work: one statement, reading from one snapshot, and
 //! writing.
 
 use std::sync::Arc;
@@ -23,32 +23,31 @@ pub struct PostgresStore {
     pub(super) shared: Arc<Shared>,
     pub(super) pool: Pool,
     pub(super) changes: Sender<u64>,
-    /// Who the audit log says it was.
+    /// Actor in the audit log.
     pub(super) by: Arc<Actor>,
     pub(super) keeper: Arc<Keeper>,
 }
 
-/// How long a unit of work may take in all; a server that does not answer is given up after it.
+/// Longest time of a unit of work in all; a server that does not answer is given up after it.
 const PATIENCE: Duration = Duration::from_secs(7);
 
-/// The same for what a network has answered, which waits for a connection as long as callers do.
+/// The same for the commit of a network's answer, which waits for a connection as long as callers do.
 const ANSWERED_PATIENCE: Duration = Duration::from_secs(15);
 
-/// The same for what works on many rows.
+/// The same for work on many rows.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long entries of the audit log gather before they are linked.
+/// Time for which entries of the audit log gather before they are linked.
 const GATHER: Duration = Duration::from_millis(200);
 
-/// How often a unit of work is done again where others were at work on the same rows.
+/// Most repeats of a unit of work where others were at work on the same rows.
 const MOST_REPEATS: u32 = 8;
 
-/// What follows a commit that changed something to be seen.
+/// Statement after a commit that changed something, which makes the change seen.
 const NEXT_CHANGE: &str = "SELECT nextval('change_number')";
 
 impl PostgresStore {
-    /// Lets go of the database: other processes know at once that this one is gone. What is asked afterwards is
-    /// refused.
+    /// Closes the database: other processes know at once that this one is gone. Later requests are refused.
     pub fn close(&self) {
         self.keeper.close();
         self.pool.close();
@@ -63,7 +62,8 @@ impl PostgresStore {
         match way {
             Way::Look | Way::AtOnce | Way::Turn(_) => return done(&unit, given, job).await,
             _ if is_write(way) => {
-                // What has not begun may be done again. A database that its operator has set read-only stays so.
+                // A transaction that has not begun may be tried again. A database that its operator has set read-only
+                // stays so.
                 unit.conn.begin("ISOLATION LEVEL READ COMMITTED").await.map_err(WorkFault::before_anything)?;
             }
             _ => unit.conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
@@ -95,17 +95,17 @@ impl PostgresStore {
         Ok(value)
     }
 
-    /// Links what waits in a moment, once for all that is put down until then.
+    /// Links the entries in a moment, once for all that are stored until then.
     fn link_soon(&self) {
         if self.shared.links.swap(true, Ordering::AcqRel) {
             return;
         }
-        // Not the store itself: when that is dropped, others are told at once that this process is gone.
+        // Not the store itself: when that is dropped, others learn at once that this process is gone.
         let (shared, pool) = (Arc::clone(&self.shared), self.pool.clone());
         tokio::spawn(async move {
             tokio::time::sleep(GATHER).await;
             shared.links.store(false, Ordering::Release);
-            // What is not linked now is linked with the next entry, or by whoever reads the log.
+            // An entry that is not linked now is linked with the next one, or by the next reader of the log.
             let linked = async { chain::link_waiting(&pool.take().await?).await };
             if let Err(fault) = linked.await {
                 let error = StoreError::from(fault);
@@ -116,7 +116,7 @@ impl PostgresStore {
 }
 
 impl Units for PostgresStore {
-    /// It is done again where others were at work on the same rows.
+    /// Repeats the unit of work where others were at work on the same rows.
     async fn unit<A: Send + Sync + 'static, T: Send + 'static>(
         &self,
         way: Way,
@@ -147,7 +147,7 @@ impl Units for PostgresStore {
         }
     }
 
-    /// Nobody waits for it.
+    /// No other writer waits for it.
     fn most_taken_in(&self) -> usize {
         usize::MAX
     }
@@ -162,13 +162,13 @@ const fn is_write(way: Way) -> bool {
     matches!(way, Way::Visible | Way::VisibleMuch | Way::Quiet | Way::QuietMuch | Way::Claim | Way::Answered)
 }
 
-/// How often a unit of work may be done again: nothing of it was kept, or it only reads and the connection was lost.
+/// Most repeats of a unit of work: nothing of it was kept, or it only reads and the connection was lost.
 const fn most_repeats(way: Way, fault: &WorkFault) -> u32 {
     match fault {
         WorkFault::Final(_) => 0,
         WorkFault::Lost(_) if is_write(way) => 0,
         WorkFault::Again(_) | WorkFault::Lost(_) => MOST_REPEATS,
-        // Connections that others had in hand meanwhile may only read too; where all may, nobody waits long for that
+        // Connections that others had in use meanwhile may only read too; where all may, nobody waits long for that
         // answer.
         WorkFault::ReadOnly(_) => 2,
     }

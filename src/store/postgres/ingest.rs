@@ -1,7 +1,7 @@
-//! Alerts coming in: which are known, and the events of new ones.
+//! Ingest of alerts: which are known, and the events of new ones.
 //!
-//! Intakes of an organization follow one another, so that of two with the same alert the second one knows it. What is
-//! read and written of a batch is read and written at once.
+//! Intakes of an organization follow one another, so that of two with the same alert the second one knows it. A batch
+//! is read at once, and written at once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ use crate::store::subjects::named::Named;
 use crate::store::subjects::outbox::recipients;
 use crate::store::work::Work;
 
-/// Takes alerts in, all in one unit of work.
+/// Ingests alerts, all in one unit of work.
 pub(in crate::store) async fn ingest(
     unit: &Unit<'_>,
     organization: i64,
@@ -58,14 +58,14 @@ pub(in crate::store) async fn ingest(
 
 /// An alert of a batch.
 struct Entry {
-    /// The alert as it is stored, with its row's key; nothing of a new one.
+    /// The alert as it is stored, with its row's key; `None` for a new one.
     stored: Option<(i64, Alert)>,
     alert: Alert,
-    /// What is told of a new one.
+    /// Body of the event of a new one.
     event: Option<String>,
 }
 
-/// What an alert is recognised by where no id is given: provider and provider id, as they are stored.
+/// Identity of an alert where no id is given: provider and provider id, as they are stored.
 type Identity = (String, String);
 
 /// The alerts that a batch is about, known ones first, oldest first.

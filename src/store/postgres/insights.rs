@@ -39,7 +39,7 @@ impl InsightScope for Scope<'_> {
             "SELECT a.day, a.provider, a.type, a.status, a.outcome IS NOT NULL, a.expired, sum(a.alerts)::bigint",
         );
         self.wanted.push_counts(&mut sql);
-        // The counts are of UTC days: of those that are told one by one the alerts are counted.
+        // The counts are of UTC days: on the days that are reported one by one the alerts are counted.
         let counted_before = micros(days.begin()).div_euclid(DAY_MICROS);
         if !days.calendar.is_utc() {
             sql.push(&format!(" AND (a.day < {counted_before} OR a.day = {NO_DAY})"));
@@ -85,7 +85,7 @@ impl InsightScope for Scope<'_> {
 }
 
 impl Scope<'_> {
-    /// What the counts know nothing of.
+    /// Counts the alerts that the table of counts knows nothing of.
     async fn counted_now(&self, wanted: &Wanted, days: ToldDays) -> Work<Vec<CountedKind>> {
         let mut sql = Sql::new(&format!(
             "SELECT {}, a.provider, a.type, a.status, a.outcome IS NOT NULL, a.expired_at IS NOT NULL, count(*)",

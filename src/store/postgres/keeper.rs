@@ -1,6 +1,6 @@
-//! The keeper thread of a process, on a connection of its own: heartbeats, news of other processes' changes four times
-//! a second while somebody listens, counts drawn together, a look at the clocks and the data key. It ends with the
-//! store and says so, whatever the rest of the process is at.
+//! The keeper thread of a process, on a connection of its own. It sends heartbeats, and polls for other processes'
+//! changes four times a second while somebody listens. It merges counts, and checks the clocks and the data key. It
+//! ends with the store and says so, whatever the rest of the process does.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -22,16 +22,16 @@ use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::sealed::CHECK;
 use crate::store::{StoreError, StoreResult};
 
-/// How often it looks for changes.
+/// Interval between polls for changes.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// How often it tells that this process lives: thrice before others would take it for dead.
+/// Interval between heartbeats: three of them before others would take this process for dead.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// How long any of it may take.
+/// Longest time of any of its steps.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// How long the end may take.
+/// Longest time of the end.
 const LEAVE: Duration = Duration::from_secs(2);
 
 /// The newest change number.
@@ -73,7 +73,7 @@ impl Keeper {
         Ok(keeper)
     }
 
-    /// Ends the thread, which tells the others that this process is gone.
+    /// Ends the thread, which removes this process's row: others learn at once that it is gone.
     pub(super) fn close(&self) {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((stop, thread)) = thread {
@@ -90,8 +90,8 @@ impl Drop for Keeper {
     }
 }
 
-/// Says that this process lives; the connection that goes on saying it. One that was given up a moment ago may still
-/// count for the server.
+/// Announces this process; returns the connection that sends the heartbeats from then on. A connection that was closed
+/// a moment ago may still count for the server.
 async fn announce(server: &DatabaseServer, shared: &Shared) -> StoreResult<Client> {
     let announced = async {
         let client = match server.client().await {
@@ -160,7 +160,7 @@ async fn keep(
             }
             // Without heartbeats others take this process for dead.
             Ok(Err(error)) if is_full(&error) => drop(pool.make_room().await),
-            // Tried again in a moment.
+            // Tried again soon.
             Ok(Err(error)) => tracing::debug!(%error, "the database was not reached"),
             Err(_) => tracing::debug!("the database does not answer"),
         }
@@ -172,11 +172,11 @@ async fn keep(
         };
         liveness::leave(&connected, &own).await
     };
-    // Where it cannot be said now, the missing heartbeats say it later.
+    // A failure here is made good by the missing heartbeats.
     let _ = timeout(LEAVE, leave).await;
 }
 
-/// What is done with each heartbeat.
+/// Sends a heartbeat, and does the upkeep that goes with each.
 async fn beat(client: &Client, shared: &Shared, clocks: &mut ClockWatch) -> Result<(), tokio_postgres::Error> {
     liveness::beat(client, &shared.own.0).await?;
     for drawing in &*DRAW_TOGETHER {

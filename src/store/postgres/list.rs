@@ -1,14 +1,14 @@
 //! The list planner: the exact total and one page, both from one snapshot; and sums of what matches.
 //!
-//! Totals come from the counts where they know them. Pages choose ids first, from an index where one is in the order of
-//! the sort and holds the id as well, and read the wide rows last. The ways to a page:
+//! Totals come from the counts where they know them. Pages choose ids first, from an index in the order of the sort
+//! that holds the id as well, where there is one. The wide rows are read last. The ways to a page:
 //!
 //! 1. All that matches waits for an answer, or has a text in it: it is little, and put in order ([`matched`]); that
 //!    counts it, too.
-//! 2. In the order of the alert time the counts say on which day the page begins ([`skip_days`]), in the order of
-//!    provider, type or status to which of them it belongs ([`by_words`]).
-//! 3. By walking the index that is in the order of the sort. What has no value to sort by is read apart, so that one
-//!    index serves both directions.
+//! 2. In the order of the alert time the counts say on which day the page begins ([`skip_days`]). In the order of
+//!    provider, type or status they say to which of them it belongs ([`by_words`]).
+//! 3. By walking the index that is in the order of the sort. Rows without a value to sort by are read apart, so that
+//!    one index serves both directions.
 
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -28,10 +28,10 @@ use crate::store::alert_rows::{SUMS, currency_sum};
 use crate::store::sql::rewritten;
 use crate::store::work::Work;
 
-/// From here on it pays to ask the counts where a page begins.
+/// Offset from which it pays to ask the counts for the beginning of a page.
 const DEEP: u64 = 1_000;
 
-/// What matches is rare where it is less than one in so many.
+/// Matches are rare where they are less than one in so many.
 const RARE: u64 = 8;
 
 /// One page with the exact total.
@@ -66,7 +66,7 @@ pub(in crate::store) async fn list(
     Ok(page)
 }
 
-/// A filter with what the counts know of its matches; none where nothing can match.
+/// A filter with the counts of its matches; `None` where nothing can match.
 async fn planned(
     conn: &Connection,
     organization: i64,
@@ -87,14 +87,14 @@ pub(in crate::store) async fn get(
     Ok(read_by_id(&unit.conn, organization, id).await?.map(|stored| stored.alert.into()))
 }
 
-/// How many alerts the organization has.
+/// Number of alerts of the organization.
 pub(in crate::store) async fn count_all(conn: &Connection, organization: OrganizationId) -> Work<u64> {
     let all = "SELECT coalesce(sum(alerts), 0)::bigint FROM alert_total WHERE organization = (SELECT key FROM \
         organization WHERE id = $1)";
     conn.one(all, &[&organization.0], cell).await
 }
 
-/// Which part of everything that matches, in which order.
+/// Part of all matches, in an order.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     sort: Sort,
@@ -103,7 +103,7 @@ struct Part {
 }
 
 impl Part {
-    /// The same part of `total` as it is met from the end, where fewer matches lie before it there; its ids come in the
+    /// The same part of `total` as it is met from the end, where fewer matches lie before it there. Its ids come in the
     /// opposite order.
     fn backwards(self, total: u64) -> Option<Self> {
         let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
@@ -112,14 +112,14 @@ impl Part {
     }
 }
 
-/// What the counts know.
+/// Totals from the table of counts.
 #[derive(Debug, Clone, Copy)]
 struct MatchCounts {
-    /// How many alerts the organization has.
+    /// Number of alerts of the organization.
     all: u64,
-    /// How many of them may match.
+    /// Number of them that may match.
     candidates: u64,
-    /// How many of those wait for an answer. Each has a deadline: the engine gives one to every alert.
+    /// Number of those that wait for an answer. Each has a deadline: the engine gives one to every alert.
     waiting: u64,
 }
 
@@ -146,7 +146,7 @@ impl MatchCounts {
     }
 }
 
-/// How many alerts match, and this condition too.
+/// Counts the alerts that match, and this condition too.
 async fn count(conn: &Connection, wanted: &Wanted, condition: &str) -> Work<u64> {
     let mut sql = Sql::new("SELECT count(*)");
     wanted.push_alerts(&mut sql);
@@ -212,7 +212,7 @@ async fn page_ids(conn: &Connection, wanted: &Wanted, part: Part, total: u64, co
     }
 }
 
-/// So many without a value by id, and then what has one.
+/// Reads so many rows without a value by id, and then those with one.
 async fn nulls_first(conn: &Connection, wanted: &Wanted, part: Part, nulls: u64) -> Work<Vec<Uuid>> {
     let (column, _) = sort_column(part.sort.field);
     let first = Part { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
@@ -222,7 +222,7 @@ async fn nulls_first(conn: &Connection, wanted: &Wanted, part: Part, nulls: u64)
     Ok(found)
 }
 
-/// What has a value, met nearer by this part of this filter, and then what has none by id.
+/// Reads the rows with a value, met nearer by this part of this filter, and then those without one by id.
 async fn nulls_last(
     conn: &Connection,
     wanted: &Wanted,
@@ -251,7 +251,7 @@ async fn nearest(conn: &Connection, wanted: &Wanted, column: Option<&str>, part:
     Ok(found)
 }
 
-/// In the order of provider, type or status: the counts tell which words the page belongs to.
+/// In the order of provider, type or status: the counts tell the words that the page belongs to.
 async fn by_words(conn: &Connection, wanted: &Wanted, column: &'static str, part: Part) -> Work<Vec<Uuid>> {
     let mut sql = Sql::new(&format!("SELECT a.{column}, "));
     push_sums(&mut sql);
@@ -288,7 +288,7 @@ fn without(column: &str) -> String {
     format!(" AND {column} IS NULL")
 }
 
-/// Skips whole days that lie before the part; what is wanted from there on, and the part within it.
+/// Skips whole days that lie before the part; returns the filter from there on, and the part within it.
 async fn skip_days(conn: &Connection, wanted: &Wanted, part: Part) -> Work<(Wanted, Part)> {
     let mut sql = Sql::new("SELECT a.day, sum(a.alerts)::bigint");
     wanted.push_counts(&mut sql);

@@ -1,5 +1,5 @@
-//! Liveness of processes by heartbeats in a table: one that has not beaten for a while by the database's clock, or is
-//! not there, is dead.
+//! Liveness of processes by heartbeats in a table. A process is dead where its heartbeat is too old by the database's
+//! clock, or missing.
 
 use tokio_postgres::Client;
 use uuid::Uuid;
@@ -9,10 +9,10 @@ use super::statements::cell;
 use crate::domain::InstanceId;
 use crate::store::work::Work;
 
-/// How long a process lives without a heartbeat, in SQL.
+/// Time after which a process without a heartbeat is dead, in SQL.
 pub(super) const DEAD_AFTER: &str = "interval '15 seconds'";
 
-/// SQL that says whether the process in this column is provably gone; `own` is the place of this process.
+/// SQL that is true where the process in this column is provably dead; `own` is the place of this process.
 pub(in crate::store) fn is_dead(column: &str, own: &str) -> String {
     format!(
         "({column} <> {own} AND NOT EXISTS (
@@ -20,8 +20,8 @@ pub(in crate::store) fn is_dead(column: &str, own: &str) -> String {
     )
 }
 
-/// How long a service is left what it does without a heartbeat, in SQL: two of them, so that its work goes on within 15
-/// s of its last moment.
+/// Time for which a service without a heartbeat keeps its work, in SQL: two heartbeats. So another process goes on with
+/// the work within 15 s of its last moment.
 const SERVES_FOR: &str = "interval '10 seconds'";
 
 /// Returns whether another process serves on this database, and this one does not.
@@ -34,7 +34,7 @@ pub(in crate::store) async fn is_beside_service(conn: &Connection, own: Instance
     Ok(living.into_iter().any(InstanceId::is_serving))
 }
 
-/// Says that a process is alive, and removes what dead ones left: a missing row says the same.
+/// Sends a heartbeat, and removes rows of dead processes: a missing row says the same.
 pub(super) async fn beat(client: &Client, own: &Uuid) -> Result<(), tokio_postgres::Error> {
     let alive = "INSERT INTO instance (id, beat_at) VALUES ($1, clock_timestamp())
         ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at";
@@ -43,7 +43,7 @@ pub(super) async fn beat(client: &Client, own: &Uuid) -> Result<(), tokio_postgr
     Ok(())
 }
 
-/// Says that a process is gone.
+/// Removes the row of this process, which tells others that it is gone.
 pub(super) async fn leave(client: &Client, own: &Uuid) -> Result<(), tokio_postgres::Error> {
     client.execute("DELETE FROM instance WHERE id = $1", &[own]).await.map(drop)
 }

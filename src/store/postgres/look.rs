@@ -1,4 +1,4 @@
-//! The look at a database before it is believed: its encoding, and whether a session stays one.
+//! The first check of a database: its encoding, and whether a session stays one.
 
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
@@ -10,15 +10,15 @@ use crate::domain::database::PostgresAddress;
 use crate::store::work::WorkFault;
 use crate::store::{RefusalCause, StoreError, StoreResult};
 
-/// Most connections of a command that looks at a database or moves it.
+/// Most connections of a command that inspects a database or moves it.
 const FEW: u32 = 4;
 
-/// A pool for a command that looks at a database or moves it, and the first connection.
+/// Opens a pool for a command that inspects a database or moves it, and the first connection.
 pub(super) async fn connect(address: &PostgresAddress) -> StoreResult<(Pool, Connection)> {
     connect_to(&DatabaseServer::at(address)?, FEW).await
 }
 
-/// A pool of at most so many connections, and the first one, once the database was looked at.
+/// Opens a pool of at most so many connections, and the first one, once the database was checked.
 pub(super) async fn connect_to(server: &DatabaseServer, most: u32) -> StoreResult<(Pool, Connection)> {
     let pool = Pool::of(server, most)?;
     let first = pool.take().await?;

@@ -29,13 +29,13 @@ const MIGRATIONS: &[Migration] = migrations!(
     "0010_ca_certificates",
 );
 
-/// Behind this step the alerts are put into the search over all fields, once the newest schema is there.
+/// Name of the step behind which the alerts are put into the search over all fields, once the newest schema is there.
 const INDEXES_ALERTS: &str = "0009_find_keys";
 
 /// Number of steps.
 pub(super) const STEPS: usize = MIGRATIONS.len();
 
-/// Looks, without changing anything, what has become of the schema.
+/// Inspects the schema without changing anything.
 ///
 /// # Errors
 /// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered
@@ -57,8 +57,8 @@ pub(super) async fn state_of_any(conn: &Connection) -> Work<SchemaState> {
     Ok(SchemaState::after(applied(conn).await?, MIGRATIONS))
 }
 
-/// Brings the schema up to date, and says which steps it applied. Another process that does so at the same time waits,
-/// and finds nothing left to do.
+/// Brings the schema up to date, and returns the steps that it applied. Another process that does so at the same time
+/// waits, and finds nothing left to do.
 ///
 /// # Errors
 /// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered
@@ -147,7 +147,7 @@ async fn applied(conn: &Connection) -> Work<usize> {
     Ok(rows.len())
 }
 
-/// Makes the row that whoever migrates locks: a row, because not every database of this kind has other locks.
+/// Makes the row that a migration locks: a row, because not every database of this kind has other locks.
 pub(super) async fn make_lock(conn: &Connection) -> Work<()> {
     let made = "CREATE TABLE IF NOT EXISTS schema_lock (single bigint PRIMARY KEY CHECK (single = 1))";
     if let Err(fault) = conn.batch(made).await
@@ -159,7 +159,7 @@ pub(super) async fn make_lock(conn: &Connection) -> Work<()> {
     conn.batch("INSERT INTO schema_lock (single) VALUES (1) ON CONFLICT DO NOTHING").await
 }
 
-/// Waits until no other process is at the schema; until the end of the transaction none is.
+/// Waits until no other process works on the schema, and keeps others off until the end of the transaction.
 pub(super) async fn lock(conn: &Connection) -> Work<()> {
     conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await.map(drop)
 }
@@ -195,7 +195,7 @@ async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
     Ok(pending.iter().map(Migration::name).collect())
 }
 
-/// Gives searches an index of trigrams where the server has such a thing; without it every row is looked at.
+/// Gives searches an index of trigrams where the server has the extension; without it every row is read.
 async fn offer_trigrams(conn: &Connection) {
     if let Err(fault) = index_trigrams(conn).await {
         conn.roll_back().await;
@@ -204,7 +204,7 @@ async fn offer_trigrams(conn: &Connection) {
     }
 }
 
-/// Has the server look at what is in the tables and their new indexes: until it has, it reckons with wrong numbers.
+/// Has the server gather statistics on the tables and their new indexes: until then it plans with wrong numbers.
 pub(super) async fn gather_statistics(conn: &Connection) -> Work<()> {
     let tables = ["alert", "outcome", "alert_count", "alert_total"].map(|table| format!("ANALYZE {table};"));
     conn.begin("").await?;

@@ -1,5 +1,5 @@
-//! PostgreSQL behind [`crate::store::Store`]: a pool of connections, units of work as transactions, and a thread that
-//! tells others that this process lives and hears what they have changed.
+//! PostgreSQL behind [`crate::store::Store`]: a pool of connections, units of work as transactions, and a keeper
+//! thread. The thread sends heartbeats and learns of the changes of other processes.
 
 pub(super) mod chain;
 mod clock;

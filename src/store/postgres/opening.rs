@@ -1,4 +1,4 @@
-//! Opening a store: the schema, the data key, the first organization, and the announcement that this process lives.
+//! Opening a store: the schema, the data key, the first organization, and the announcement of this process.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -30,7 +30,7 @@ use crate::store::{StoreError, StoreResult};
 /// Options of a PostgreSQL store.
 #[derive(Clone)]
 pub struct PostgresOptions {
-    /// Where the server is, which database of it, and as whom.
+    /// Address of the server, with the database and the user.
     pub server: PostgresAddress,
     /// Most connections of this process to it.
     pub connections: u32,
@@ -38,16 +38,16 @@ pub struct PostgresOptions {
     pub render: Arc<dyn RenderEvent>,
     /// The file with the data key, which every process on the database has. It is made where the database has none yet.
     pub secret_key_file: PathBuf,
-    /// Whether this process serves: others on the same data leave webhooks and networks to it.
+    /// True where this process serves: others on the same data leave webhooks and networks to it.
     pub serves: bool,
 }
 
 impl PostgresStore {
-    /// Opens a database whose schema is the one of this avert.
+    /// Opens a database with the schema of this avert.
     ///
     /// # Errors
-    /// [`Unusable`](StoreError::Unusable) says what is wrong with the schema or the key and what to do;
-    /// [`Unavailable`](StoreError::Unavailable) that the server cannot be reached.
+    /// [`Unusable`](StoreError::Unusable) with the fault of the schema or the key and the way out;
+    /// [`Unavailable`](StoreError::Unavailable) when the server cannot be reached.
     pub async fn open(options: &PostgresOptions) -> StoreResult<Arc<Self>> {
         let server = DatabaseServer::at(&options.server)?;
         let (pool, conn) = connect_to(&server, options.connections).await?;
@@ -85,8 +85,8 @@ impl PostgresStore {
     /// Makes the data key of a database that has tables and nothing in them, and proves that of another one.
     ///
     /// # Errors
-    /// [`Unusable`](StoreError::Unusable) says what is wrong with the key; [`Unavailable`](StoreError::Unavailable)
-    /// that the server cannot be reached.
+    /// [`Unusable`](StoreError::Unusable) with the fault of the key; [`Unavailable`](StoreError::Unavailable) when the
+    /// server cannot be reached.
     pub async fn make_data_key(server: &PostgresAddress, file: &Path) -> StoreResult<()> {
         let (_pool, conn) = connect(server).await?;
         conn.begin("").await?;
@@ -111,7 +111,7 @@ async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(DataKey, 
     Ok((data_key, DatabaseId(id)))
 }
 
-/// Proves the data key, which is made for a database that has none; from here to the end of the transaction no other
+/// Proves the data key, which is made for a database that has none. From here to the end of the transaction no other
 /// process does so.
 async fn data_key(conn: &Connection, file: &Path) -> Work<DataKey> {
     migrate::lock(conn).await?;

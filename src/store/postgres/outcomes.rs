@@ -1,4 +1,4 @@
-//! Alerts as units of work that are written once read them, and their outcomes with events, on PostgreSQL.
+//! Alerts as the shared units of work read them, and their outcomes with events, on PostgreSQL.
 
 use futures::try_join;
 

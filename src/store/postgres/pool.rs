@@ -1,4 +1,4 @@
-//! Connection pool of a process: a bounded number of places, fewer where the server gives fewer, and a connection kept
+//! Connection pool of a process: a bounded number of places, fewer where the server gives fewer. One connection is kept
 //! for the commits of answers whose call was made.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,16 +17,16 @@ use super::session::DatabaseServer;
 use crate::store::work::Work;
 use crate::store::{StoreError, StoreResult};
 
-/// How long a unit of work waits for a connection.
+/// Longest wait of a unit of work for a connection.
 const ACQUIRE: Duration = Duration::from_secs(5);
 
-/// How long one may take to open: so long that another one may still be waited for.
+/// Longest time to open one: short enough that another one may still be waited for.
 const OPEN: Duration = Duration::from_secs(3);
 
-/// How long a place stays withdrawn that the server had no connection for.
+/// Time for which a place stays withdrawn that the server had no connection for.
 const WITHDRAWN: Duration = Duration::from_secs(10);
 
-/// How long the server may need to end a connection that was given up.
+/// Longest time in which the server ends a connection that was closed.
 const ENDING: Duration = Duration::from_millis(20);
 
 /// Connections of a process beside those of units of work: the keeper's, and the one kept for commits.
@@ -42,7 +42,7 @@ pub(super) struct Pool {
     withdrawn: Arc<Mutex<Withdrawn>>,
 }
 
-/// Places that the server had no connection for, and since when.
+/// Places that the server had no connection for, and the time of the first withdrawal.
 #[derive(Default)]
 struct Withdrawn {
     since: Option<Instant>,
@@ -98,7 +98,7 @@ impl Pool {
         }
     }
 
-    /// Gives up a connection of units of work for one that is needed more; not the last one.
+    /// Closes a connection of units of work for one that is needed more; not the last one.
     pub(super) async fn make_room(&self) -> bool {
         if self.open.status().size < 2 {
             return false;
@@ -140,7 +140,7 @@ impl Pool {
 
 fn build(server: &DatabaseServer, most: usize) -> StoreResult<deadpool_postgres::Pool> {
     let fast = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    // How to connect is the server's own; the manager has a configuration of its own all the same.
+    // Connecting is up to the server's own configuration; the manager has one of its own all the same.
     let manager = Manager::from_connect(Config::new(), server.clone(), fast);
     let built = deadpool_postgres::Pool::builder(manager)
         .max_size(most)

@@ -73,7 +73,7 @@ fn alert_of(row: &StoredRow<'_>) -> Work<Stored> {
     alert_rows::alert_of(row, &mut AsTheyAre)
 }
 
-/// Words and ids stand in the rows themselves.
+/// Shared values that stand in the rows themselves.
 struct AsTheyAre;
 
 impl SharedValues for AsTheyAre {
@@ -105,7 +105,7 @@ fn columns_of<'a>(organization: i64, stored: &[(i64, &'a Alert)]) -> Columns<'a>
     columns
 }
 
-/// So many keys for new rows of a table, smallest first.
+/// Returns so many keys for new rows of a table, smallest first.
 pub(super) async fn new_keys(conn: &Connection, table: &str, count: usize) -> Work<Vec<i64>> {
     let sql = format!(
         "SELECT nextval(pg_get_serial_sequence('{table}', 'key')) FROM generate_series(1, $1::bigint) ORDER BY 1"

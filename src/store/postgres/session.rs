@@ -1,4 +1,4 @@
-//! Sessions on a server: how it is reached, and what a session sets so that nothing of the surroundings counts.
+//! Sessions on a server: the connection, and the settings that make a session independent of the server's defaults.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::tls::Tls;
 use crate::domain::database::{DatabaseTls, PostgresAddress};
 use crate::store::StoreResult;
 
-/// How long it may take to reach the server.
+/// Longest wait for a connection to the server.
 pub(super) const CONNECT: Duration = Duration::from_secs(4);
 
 /// Sets a session up.

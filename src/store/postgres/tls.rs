@@ -1,5 +1,4 @@
-//! TLS of connections to a server, as libpq's `sslmode` has it: whether there is any, and whether the server has to
-//! prove who it is.
+//! TLS of connections to a server, as libpq's `sslmode` has it: encryption, and proof of the server's identity.
 
 use std::io;
 use std::pin::Pin;

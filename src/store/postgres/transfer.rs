@@ -1,5 +1,4 @@
-//! A database on a server as one end of a copy: its rows as they are carried, read from one snapshot and written batch
-//! by batch.
+//! A database on a server as one end of a copy. Its rows are read from one snapshot and written batch by batch.
 
 use std::borrow::Cow;
 
@@ -34,14 +33,15 @@ pub(in crate::store) struct PostgresEnd {
     conn: Connection,
     pool: Pool,
     server: PostgresAddress,
-    /// What told of work on it when it began to be read.
+    /// Signs of work on it when it began to be read.
     work: String,
     occupant: Occupant,
     /// This run of `avert copy`.
     run: Uuid,
 }
 
-/// What tells of work on a database: the newest sign of life, the newest entry of the audit log, and the change number.
+/// Reads the signs of work on a database: the newest heartbeat, the newest entry of the audit log, and the change
+/// number.
 const WORK: &str = "SELECT concat_ws(' ', (SELECT max(beat_at) FROM instance), (SELECT number FROM audit_head), \
     (SELECT count(*) FROM audit_pending), last_value, is_called)
     FROM change_number";
@@ -50,12 +50,12 @@ const WORK: &str = "SELECT concat_ws(' ', (SELECT max(beat_at) FROM instance), (
 const PATIENT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'";
 
 impl PostgresEnd {
-    /// What is copied from, as it is now. Nobody may be at work on it.
+    /// Opens the source of a copy as it is now. Nobody may be at work on it.
     pub(in crate::store) async fn source(server: &PostgresAddress) -> StoreResult<Self> {
         let state = migrate::inspect(server).await.map_err(|error| error.of(server))?;
         require_current(&state).map_err(|error| error.of(server))?;
         let (pool, conn) = connect(server).await?;
-        // What a process that was killed had put down is carried as the log that it belongs to.
+        // Entries that a killed process had stored are carried as the log that they belong to.
         chain::link_waiting(&conn).await?;
         conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
         conn.batch(PATIENT).await?;
@@ -69,7 +69,7 @@ impl PostgresEnd {
         Ok(Self { conn, pool, server: server.clone(), work, occupant, run: Uuid::new_v4() })
     }
 
-    /// What is copied to. Nothing is changed before it begins.
+    /// Opens the target of a copy. Nothing is changed before it begins.
     pub(in crate::store) async fn target(server: &PostgresAddress) -> StoreResult<Self> {
         let (pool, conn) = connect(server).await?;
         conn.batch("SET statement_timeout = 0").await?;
@@ -82,7 +82,7 @@ impl PostgresEnd {
         copy_mark::hold(&self.conn, &self.run).await
     }
 
-    /// Takes away what an unfinished copy has left, and the key that was made with the tables: the copy brings its own.
+    /// Removes the rows of an unfinished copy, and the key that was made with the tables: the copy brings its own.
     async fn empty(&self) -> Work<()> {
         self.begin_batch().await?;
         let emptied = format!(
@@ -106,13 +106,13 @@ impl CopyEnd for PostgresEnd {
         Ok(StoreRows::Postgres(&self.conn).fact(name).await?)
     }
 
-    /// However the address of the database is spelt.
+    /// Locks by the database, however its address is spelt.
     async fn lock(&self, number: i64) -> StoreResult<bool> {
         Ok(self.conn.one("SELECT pg_try_advisory_xact_lock($1)", &[&number], cell).await?)
     }
 
     async fn tables(&self) -> StoreResult<Vec<PortableTable>> {
-        // What is bytes here, and text elsewhere, is carried as text.
+        // Bytes that are text in the other database are carried as text.
         let columns = "SELECT attname::text, attnum = ANY(indkey::int2[]),
                 CASE WHEN attname IN ('answer', 'cursor') THEN 'octets' ELSE typname::text END
             FROM pg_attribute JOIN pg_index ON indrelid = attrelid AND indisprimary JOIN pg_type t ON t.oid = atttypid
@@ -146,7 +146,7 @@ impl CopyEnd for PostgresEnd {
         Ok(audit_log::last_number(&StoreRows::Postgres(&self.conn)).await?)
     }
 
-    /// What was done meanwhile is not in the copy, and would be lost with it.
+    /// Changes made meanwhile are not in the copy, and would be lost with it.
     async fn stood_still(&self) -> StoreResult<()> {
         let now = self.pool.take().await?.one(WORK, &[], cell::<String>).await?;
         if now == self.work {
@@ -220,7 +220,7 @@ impl CopyEnd for PostgresEnd {
     }
 }
 
-/// What is in a database.
+/// Determines the content of a database.
 async fn who_is_there(conn: &Connection) -> Work<Occupant> {
     let schema = migrate::state_of_any(conn).await?;
     let desk = match schema {

@@ -1,4 +1,4 @@
-//! One unit of work: its connection, who does it for whom, and what the audit log will say of it.
+//! One unit of work: its connection, its actor, and its entries of the audit log.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -19,9 +19,9 @@ pub(in crate::store) struct Shared {
     pub(super) database: DatabaseId,
     /// This process.
     pub(in crate::store) own: InstanceId,
-    /// The keys of organizations that were read: they stay, and so do organizations.
+    /// Cache of the keys of organizations, which never change.
     pub(super) organizations: Mutex<HashMap<OrganizationId, i64>>,
-    /// Whether entries of the audit log will be linked in a moment.
+    /// True where entries of the audit log will be linked in a moment.
     pub(super) links: AtomicBool,
 }
 
@@ -29,7 +29,7 @@ pub(in crate::store) struct Shared {
 pub(in crate::store) struct Unit<'r> {
     pub(in crate::store) conn: Connection,
     pub(in crate::store) shared: &'r Shared,
-    /// Whom the audit log puts it down to.
+    /// Actor in the audit log.
     pub(super) by: &'r Actor,
     entries: Mutex<Vec<UnlinkedEntry>>,
 }
@@ -57,12 +57,12 @@ impl<'r> Unit<'r> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the audit log say this.
+    /// Adds an entry to the audit log.
     pub(in crate::store) fn put_down(&self, entry: UnlinkedEntry) {
         self.entries().push(entry);
     }
 
-    /// What the audit log is to say, which is forgotten here.
+    /// Takes the entries for the audit log out of the unit of work.
     pub(super) fn take_entries(&self) -> Vec<UnlinkedEntry> {
         std::mem::take(&mut *self.entries())
     }

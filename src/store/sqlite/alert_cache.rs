@@ -1,5 +1,5 @@
-//! A cache of the alerts that were read last, by the key of their row: an entry holds while its row carries the number
-//! of the same commit, and is not asked for that as long as there is no newer commit at all.
+//! A cache of the alerts that were read last, by the key of their row. An entry holds while its row carries the number
+//! of the same commit. Without a newer commit the row is not read for that.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use super::worker::locked;
 use crate::domain::SharedAlert;
 use crate::store::{StoreError, StoreResult};
 
-/// How many alerts are kept: what a desk looks at over and over, in some 1 MB. More of them, kept for long, keep the
+/// Most alerts in the cache: those that a desk reads over and over, in some 1 MB. More of them, kept for long, keep the
 /// memory around them too.
 const MOST: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
@@ -33,7 +33,7 @@ struct Entry {
 }
 
 impl AlertCache {
-    /// An empty memory.
+    /// An empty cache.
     pub(super) fn new() -> Self {
         Self(Arc::new(Mutex::new(LruCache::new(MOST))))
     }
@@ -62,7 +62,7 @@ impl AlertCache {
         Ok(alert)
     }
 
-    /// What is kept of a row, where it holds in the snapshot of this newest commit.
+    /// Returns the cached alert of a row, where it holds in the snapshot of this newest commit.
     fn kept(&self, key: i64, holds: impl FnOnce(&Entry) -> bool, newest: i64) -> Option<SharedAlert> {
         let mut kept = locked(&self.0);
         let entry = kept.get_mut(&key).filter(|entry| holds(entry))?;

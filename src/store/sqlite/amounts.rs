@@ -1,6 +1,6 @@
 //! A column cache: currency and amount of every alert by the alert's key, so that a sum of many reads no row.
 //!
-//! Like the columns of words it is of one commit, and follows later ones by the days whose counts were touched since: a
+//! Like the columns of words it is of one commit. It follows later commits by the days with counts touched since: a
 //! commit that changes an alert touches the counts of its day.
 
 use std::cmp::Reverse;
@@ -14,23 +14,23 @@ use super::worker::locked;
 use crate::domain::{Amount, Currency, CurrencySum, Money};
 use crate::store::StoreResult;
 
-/// Of more alerts no amounts are kept: the memory would be too much.
+/// Most alerts of which amounts are kept: of more the memory would be too much.
 const MOST_ALERTS: u64 = 4_000_000;
 
-/// Where more days were touched, all of them are read again.
+/// Most touched days; where there are more, all of them are read again.
 const MOST_DAYS: usize = 30;
 
 /// A hundredth, in millionths.
 const HUNDREDTH: i64 = 10_000;
 
-/// In the place of the hundredths of an amount that is not known.
+/// Stands for the hundredths of an amount that is not known.
 const UNPRICED: u32 = u32::MAX;
 
-/// In the place of the hundredths of an amount that stands apart.
+/// Stands for the hundredths of an amount that is stored apart.
 const APART: u32 = u32::MAX - 1;
 
-/// A column of amounts by key: as hundredths where these are exact and few, which is nearly always and half the memory;
-/// apart else.
+/// A column of amounts by key. Hundredths where these are exact and few, which is nearly always and half the memory;
+/// otherwise apart.
 #[derive(Debug, Default)]
 struct AmountColumn {
     hundredths: Vec<u32>,
@@ -72,13 +72,13 @@ struct Amounts {
     newest: i64,
     currencies: Vec<String>,
     numbers: HashMap<String, u16>,
-    /// By key, where the alert's currency stands, counted from 1; 0 for what is not the organization's.
+    /// By key, the place of the alert's currency, counted from 1; 0 for alerts of other organizations.
     currency: Vec<u16>,
     amounts: AmountColumn,
 }
 
 impl Amounts {
-    /// All of them, from two indexes that know them. Nothing where there are too many currencies.
+    /// Reads all of them, from two indexes that know them. `None` where there are too many currencies.
     fn read(conn: &Connection, organization: i64, newest: i64) -> StoreResult<Option<Self>> {
         let mut amounts = Self { newest, ..Self::default() };
         let places = places(conn)?;
@@ -109,7 +109,8 @@ impl Amounts {
         Ok(fits.then_some(amounts))
     }
 
-    /// Reads what was touched since, or nothing of it where reading fails. Whether it is of the commit then.
+    /// Reads the rows that were touched since, or none of them where reading fails. Returns whether the columns are of
+    /// the commit then.
     fn follow(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<bool> {
         let days = touched_days(conn, organization, self.newest)?;
         if days.len() > MOST_DAYS {
@@ -137,7 +138,7 @@ impl Amounts {
         Ok(fits)
     }
 
-    /// The number of a currency, which it gets where it has none; nothing where there are too many.
+    /// The number of a currency, which it gets where it has none; `None` where there are too many.
     fn number(&mut self, currency: &str) -> Option<u16> {
         if let Some(number) = self.numbers.get(currency) {
             return Some(*number);
@@ -206,8 +207,8 @@ fn each(
 pub(super) struct AmountCache(Arc<Mutex<HashMap<i64, Amounts>>>);
 
 impl AmountCache {
-    /// The sums of these keys' alerts, as far as they are the organization's, which has so many; `newest` is the newest
-    /// commit of the snapshot. Nothing where no amounts of it are at hand: there are too many alerts or currencies, or
+    /// The sums of these keys' alerts, as far as they are the organization's, which has so many. `newest` is the newest
+    /// commit of the snapshot. `None` where no amounts of it are at hand: there are too many alerts or currencies, or
     /// they are of a later snapshot.
     pub(super) fn sums(
         &self,

@@ -30,11 +30,11 @@ pub struct BackupOptions {
     /// The database; others may have it open and write to it.
     pub database: PathBuf,
     pub key_file: PathBuf,
-    /// Whether a copy of the key is kept as `TARGET.key`.
+    /// True where a copy of the key is kept as `TARGET.key`.
     pub with_key: bool,
     /// The file to write.
     pub target: PathBuf,
-    /// Whether a file that is there already may be replaced.
+    /// True where an existing file may be replaced.
     pub overwrite: bool,
     /// Hears of each step.
     pub observer: StepObserver,
@@ -43,7 +43,7 @@ pub struct BackupOptions {
 /// A backup that was written and verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backup {
-    /// Where the copy of the key is, if one was made.
+    /// Path of the copy of the key, if one was made.
     pub key: Option<PathBuf>,
     /// The SHA-256 of the file, in hexadecimal; it is in `TARGET.sha256` too.
     pub sha256: String,
@@ -54,7 +54,7 @@ pub struct Backup {
 /// been verified.
 ///
 /// # Errors
-/// [`crate::store::StoreError`] with the file that is at fault and what to do. Nothing is left behind then.
+/// [`crate::store::StoreError`] with the file that is at fault and the way out. Nothing is left behind then.
 pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
     back_up_to_its_place(options).map_err(|error| error.at(&options.target))
 }
@@ -94,7 +94,7 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
     Ok(Backup { key: key_target, sha256, contents })
 }
 
-/// Everything of a backup beside its place, verified.
+/// Stages all files of a backup beside its place, verified.
 fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> StoreResult<(Contents, String)> {
     let BackupOptions { database, key_file, target, .. } = options;
     let unwritable = |error: io::Error| StoreError::of_file(target, "cannot be written; name another place", &error);
@@ -122,8 +122,8 @@ fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> St
     Ok((contents, sha256))
 }
 
-/// A note in the data directory that a backup is under way, and where to: backups go anywhere, and what a killed one
-/// leaves has to be found.
+/// A note in the data directory that a backup is under way, with its target. Backups go anywhere, and the remains of a
+/// killed one have to be found.
 struct Note {
     path: PathBuf,
     /// Locked until it is dropped.
@@ -157,8 +157,7 @@ pub(super) fn left(instances: &Path) -> Vec<(PathBuf, Staging)> {
     left.collect()
 }
 
-/// Ends the backups whose processes are gone: what was verified gets its name, everything else goes. Tells what was
-/// done.
+/// Ends the backups of dead processes: a verified one gets its name, everything else goes. Returns a text of each.
 pub(super) fn settle_left(instances: &Path) -> Vec<String> {
     let mut done = Vec::new();
     for (note, staging) in left(instances) {

@@ -1,4 +1,4 @@
-//! Statement budgets: a limit on how much a statement may look at before it is given up, and the end of one that nobody
+//! Statement budgets: a limit on the steps of a statement before it is interrupted, and the end of one that nobody
 //! waits for.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,20 +11,20 @@ use tokio_util::sync::CancellationToken;
 use super::worker::locked;
 use crate::store::{StoreError, StoreResult};
 
-/// How far a statement under a budget goes: steps of SQLite's virtual machine, some ten of them for each row.
+/// Most steps of a statement under a budget: steps of SQLite's virtual machine, some ten of them for each row.
 const STEPS: u32 = 500_000;
-/// How far one goes that can be done in another way as well.
+/// Most steps of one that can be done in another way as well.
 const FEW_STEPS: u32 = 150_000;
-/// How far one goes where another way is short.
+/// Most steps of one where another way is short.
 const FEWEST_STEPS: u32 = 15_000;
 const STEPS_BETWEEN_CHECKS: u32 = 500;
 
-/// What a caller's thread is not kept for.
+/// Error of work that a caller's thread is not kept for.
 pub(super) fn too_long_for_a_caller() -> StoreError {
     StoreError::Unavailable("it takes longer than a caller's thread may".to_owned())
 }
 
-/// When everything that runs is over.
+/// The moment at which everything that runs is over.
 #[derive(Debug, Clone)]
 pub(super) enum Until {
     /// Once nobody waits for what is read.
@@ -45,7 +45,7 @@ impl Until {
 /// The budget of one connection.
 #[derive(Debug, Clone)]
 pub(super) struct Budget {
-    /// How many more checks there are; 0 while nothing is limited.
+    /// Number of checks that are left; 0 while nothing is limited.
     checks: Arc<AtomicU32>,
     end: Arc<Mutex<Option<Until>>>,
 }
@@ -72,7 +72,7 @@ impl Budget {
         *locked(&self.end) = end;
     }
 
-    /// Whether there is a moment at which everything is over.
+    /// Returns whether there is a moment at which everything is over.
     pub(super) fn is_hurried(&self) -> bool {
         matches!(*locked(&self.end), Some(Until::At(_)))
     }

@@ -14,19 +14,19 @@ use super::write_turn::Turnstile;
 use crate::store::StoreResult;
 use crate::store::cause::free_bytes;
 
-/// A log of this size is worth a checkpoint.
+/// Size from which a log is worth a checkpoint.
 const WORTHWHILE_BYTES: u64 = 16 << 20;
-/// At this size writers wait for the rest of a checkpoint, so that the log begins anew: where one always writes it
-/// never does by itself.
+/// Size at which writers wait for the rest of a checkpoint, so that the log begins anew. Under constant writes it never
+/// does so by itself.
 const ANEW_BYTES: u64 = 48 << 20;
-/// Where little room is left both come sooner, so that what is in the log has room in the database; below this they are
-/// worth nothing.
+/// Lower bound of both sizes. With little room left both shrink, so that the log still has room in the database; below
+/// this they are worth nothing.
 const LEAST_BYTES: u64 = 256 << 10;
-/// How much longer the log is before that is tried again, where readers were in the way.
+/// Growth of the log before that is tried again, where readers were in the way.
 const TRY_AGAIN_BYTES: u64 = 16 << 20;
-/// How long writers wait for such readers.
+/// Longest wait of writers for such readers.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// A log that has grown to this size in spite of checkpoints is emptied, however long readers take.
+/// Size from which a log is emptied in spite of readers, however long they take.
 const TOO_LARGE_BYTES: u64 = 256 << 20;
 
 /// The handle of the checkpointer thread.
@@ -60,13 +60,13 @@ impl Checkpointer {
         Ok(Self { worker, exclusive, full })
     }
 
-    /// Tells that the log has grown.
+    /// Wakes the thread: the log has grown.
     pub(super) fn committed(&self) {
         // Full means that it is awake already.
         let _ = self.worker.with_queue(|wake| wake.try_send(()));
     }
 
-    /// Tells that the disk is full: a log that begins anew needs no more room.
+    /// Wakes the thread: the disk is full, and a log that begins anew needs no more room.
     pub(super) fn found_full(&self) {
         self.full.store(true, Ordering::Relaxed);
         self.committed();
@@ -138,7 +138,7 @@ impl Log {
         Ok(())
     }
 
-    /// Whether nobody was in the way.
+    /// Runs a checkpoint in this mode; returns whether nobody was in the way.
     fn checkpoint(&self, mode: &str) -> rusqlite::Result<bool> {
         self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| Ok(row.get::<_, i64>(0)? == 0))
     }

@@ -1,7 +1,7 @@
 //! The checksum beside a backup: `FILE.sha256`, a line as `sha256sum` writes and checks it.
 //!
-//! It tells a backup that was altered or went bad on its way from one that is as it was written. It is no signature:
-//! whoever can replace both files can replace both.
+//! It tells a backup that was altered or went bad on its way from one that is as it was written. It is no signature: an
+//! attacker who can replace one file can replace both.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
@@ -13,7 +13,7 @@ use super::files::unusable;
 use crate::domain::audit::hex;
 use crate::store::{StoreError, StoreResult};
 
-/// What the name of a backup's checksum ends in.
+/// Suffix of the file name of a backup's checksum.
 pub(super) const SUFFIX: &str = ".sha256";
 
 /// More than a line with a checksum and a name.
@@ -38,11 +38,10 @@ pub(super) fn line(sum: &str, file: &Path) -> String {
     format!("{sum}  {}\n", file.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// Holds a backup to the checksum in `beside`, and gives it; nothing where there is no such file.
+/// Compares a backup with the checksum in `beside`, and returns it; `None` where there is no such file.
 ///
 /// # Errors
-/// [`StoreError`] where the backup is another than the one that was written, or the checksum cannot be
-/// read.
+/// [`StoreError`] where the backup is another than the one that was written, or the checksum cannot be read.
 pub(super) fn check(backup: &Path, beside: &Path) -> StoreResult<Option<String>> {
     let unreadable =
         |path: &Path, error: &io::Error| unusable(path, &format!("cannot be read: {error}; nothing was replaced"));

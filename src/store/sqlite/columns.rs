@@ -1,8 +1,8 @@
-//! A column cache: the organization, the words and the company of every alert, as a number of two bytes by the alert's
-//! key. What is asked of these alone is found by going through it, without reading an index or a row.
+//! A column cache: organization, words and company of every alert, as a number of two bytes by the alert's key. A
+//! filter of these alone goes through it, without reading an index or a row.
 //!
 //! Of each organization it holds for one commit. A commit that changes any of these of an alert touches the counts of
-//! the alert's day (`alert_count.changed`), so that later only the days that were touched since are read again.
+//! the alert's day (`alert_count.changed`). So later only the days that were touched since are read again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -13,17 +13,17 @@ use rusqlite::{Connection, Row, params_from_iter};
 use super::counts::{Cell, CellFilter, NO_OUTCOME, on_day, places, touched_days};
 use crate::store::StoreResult;
 
-/// Of more alerts no columns are kept: reading them at first would take longer than anybody waits, and the memory would
+/// Of more alerts no columns are kept. Reading them at first would take longer than anybody waits, and the memory would
 /// be too much.
 const MOST_ALERTS: u64 = 4_000_000;
 
 /// The commit of an organization that has too many kinds of alerts.
 const HOPELESS: i64 = i64::MAX;
 
-/// Where more days were touched, all of them are read again.
+/// Most touched days; where there are more, all of them are read again.
 const MOST_DAYS: usize = 30;
 
-/// What lists filter alerts by, without dates and texts.
+/// Fields that lists filter alerts by, without dates and texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Kind {
     organization: i64,
@@ -38,12 +38,12 @@ struct Columns {
     newest: HashMap<i64, i64>,
     kinds: Vec<Kind>,
     numbers: HashMap<Kind, u16>,
-    /// By key, where the alert's kind stands, counted from 1; 0 for what was not read.
+    /// By key, the place of the alert's kind, counted from 1; 0 for alerts that were not read.
     column: Vec<u16>,
 }
 
 impl Columns {
-    /// The keys of what has the wanted words and is one of these companies', where these are given.
+    /// The keys of alerts with the wanted words and one of these companies, where these are given.
     fn matching(&self, organization: i64, cells: &CellFilter, companies: Option<&Vec<i64>>) -> FixedBitSet {
         let is_wanted = |kind: &Kind| {
             let company = companies.is_none_or(|wanted| kind.company.is_some_and(|company| wanted.contains(&company)));
@@ -61,8 +61,8 @@ impl Columns {
         )
     }
 
-    /// Reads what a condition on the alert time selects, and hands each key and its number on. Whether there are few
-    /// enough kinds.
+    /// Reads the rows that a condition on the alert time selects, and hands each key and its number on. Returns whether
+    /// there are few enough kinds.
     fn read(
         &mut self,
         conn: &Connection,
@@ -88,7 +88,7 @@ impl Columns {
     }
 
     /// Reads all of an organization into its place: beside it there may be no room for as much again. Where that fails
-    /// it is not known.
+    /// the organization counts as not read.
     fn read_all(&mut self, conn: &Connection, organization: i64) -> StoreResult<bool> {
         self.newest.remove(&organization);
         self.column.reserve_exact(places(conn)?.saturating_sub(self.column.len()));
@@ -125,7 +125,7 @@ impl Columns {
         Some(number)
     }
 
-    /// Brings what there is of an organization to a commit.
+    /// Brings the columns of an organization to a commit.
     fn bring_to(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<()> {
         let touched = match self.newest.get(&organization) {
             Some(known) if *known == newest => return Ok(()),
@@ -158,10 +158,9 @@ fn kind(organization: i64, row: &Row<'_>) -> StoreResult<Kind> {
 pub(super) struct ColumnCache(Arc<Mutex<Columns>>);
 
 impl ColumnCache {
-    /// The keys of what has the wanted words and is one of these companies', in the snapshot that the connection reads
-    /// from, where the organization has so many alerts and `newest` is the newest commit. Nothing where no columns of
-    /// it are at hand: there are too many alerts or kinds of them, or another reader has them just now, or is at a
-    /// later snapshot.
+    /// The keys of alerts with the wanted words and one of these companies, in the snapshot that the connection reads
+    /// from. The organization has so many alerts, and `newest` is the newest commit. `None` where there are too many
+    /// alerts or kinds of them. `None` too where another reader has the columns just now, or is at a later snapshot.
     pub(super) fn matching(
         &self,
         conn: &Connection,

@@ -1,4 +1,4 @@
-//! Local conditions as marks: what fulfils them, by the index of each column.
+//! Local conditions as marks of the matching alerts, by the index of each column.
 
 use rusqlite::Connection;
 
@@ -9,8 +9,8 @@ use super::sql::Sql;
 /// Adds one of the conditions to a statement.
 type Push = fn(&Conditions, &mut Sql);
 
-/// Marks what fulfils them: by the index of each column, and past the marks of those where a column has none. `all` is
-/// how many alerts there are.
+/// Marks the matching alerts: by the index of each column, and past the marks of those where a column has none. `all`
+/// is the number of alerts.
 pub(super) fn marked(wanted: &Conditions, conn: &Connection, organization: i64, all: u64) -> rusqlite::Result<Marks> {
     let indexed: [(bool, &str, Push); 3] = [
         (wanted.issuers.is_some(), "INDEXED BY alert_by_issuer", Conditions::push_issuers),

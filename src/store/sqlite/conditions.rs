@@ -19,7 +19,7 @@ pub(super) fn read(conn: &Connection, organization: i64, asked: &LocalConditions
 }
 
 impl Conditions {
-    /// Whether no alert can fulfil them.
+    /// Returns whether no alert can fulfil them.
     pub(super) fn is_impossible(&self) -> bool {
         self.amounts.as_ref().is_some_and(RangeInclusive::is_empty) || self.issuers.as_ref().is_some_and(Vec::is_empty)
     }

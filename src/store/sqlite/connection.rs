@@ -1,4 +1,4 @@
-//! Connections to the database file: how they are opened, and what SQLite's errors mean to a caller.
+//! Connections to the database file: their opening, and the meaning of SQLite's errors to a caller.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6176_7274;
 /// The oldest SQLite that is safe: earlier ones can corrupt a database when a write-ahead log is reset.
 const OLDEST_SQLITE: i32 = 3_051_003;
 
-/// How long a statement waits for another process.
+/// Longest wait of a statement for another process.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The kind of a connection.
@@ -42,9 +42,9 @@ pub(super) fn check_library() -> StoreResult<()> {
     Ok(())
 }
 
-/// Opens a connection; the file is made where it is missing and the connection writes. Where the files that connections
-/// share cannot be made, it does without: alone on a full disk, and without a look at other processes where nothing can
-/// be written.
+/// Opens a connection; the file is made where it is missing and the connection writes. The files that connections share
+/// may be impossible to make. Then it does without: alone on a full disk, and without a look at other processes where
+/// nothing can be written.
 pub(super) fn open(path: &Path, purpose: Purpose) -> StoreResult<Connection> {
     let access = match purpose {
         Purpose::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
@@ -108,13 +108,13 @@ fn set_up(mut conn: Connection, purpose: Purpose) -> rusqlite::Result<Connection
     Ok(conn)
 }
 
-/// Waits for the lock of a writer, by looking often: who waits for it holds up whoever comes next.
+/// Waits for the lock of a writer, by short polls: a long wait for it would hold up the next writer too.
 fn look_again(looks: i32) -> bool {
     std::thread::sleep(Duration::from_millis(1));
     u128::from(looks.unsigned_abs()) < BUSY_TIMEOUT.as_millis()
 }
 
-/// Opens a connection that only looks, and makes not even the files beside it that readers share.
+/// Opens a connection that only inspects, and makes not even the files beside it that readers share.
 pub(super) fn open_untouched(path: &Path) -> StoreResult<Connection> {
     if with_suffix(path, "-wal").exists() {
         // Somebody is at work, or was killed: those files are there.
@@ -153,7 +153,7 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// Whether the error is a broken UNIQUE rule.
+/// Returns whether the error is a broken UNIQUE rule.
 pub(in crate::store) fn is_duplicate(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|inner| {
         matches!(

@@ -23,18 +23,17 @@ use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Pages copied in one go.
 const PAGES: std::ffi::c_int = 16_384;
-/// How long to wait for another process that keeps the database locked before asking again.
+/// Pause before the next attempt while another process keeps the database locked.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What a database holds.
+/// Contents of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contents {
     /// The number of the newest schema step.
     pub schema: usize,
     pub rows: BTreeMap<String, u64>,
     pub bytes: u64,
-    /// Whether its audit log is whole. A broken one is told and copied: it is evidence, and the alerts beside it are
-    /// needed.
+    /// State of its audit log. A broken one is told and copied: it is evidence, and the alerts beside it are needed.
     pub audit: AuditState,
 }
 
@@ -45,7 +44,7 @@ impl Contents {
     }
 }
 
-/// Opens a database of avert's for reading, refusing every other file in words, and one whose schema was changed.
+/// Opens a database of avert's for reading, refusing every other file in words, and one with an altered schema.
 pub(super) fn open_ours(path: &Path, advice: &str) -> StoreResult<Connection> {
     let open =
         || open_as_it_is(path, advice).and_then(|(conn, steps)| fingerprint::check(&conn, path, steps).map(|()| conn));
@@ -71,7 +70,7 @@ fn open_as_it_is(path: &Path, advice: &str) -> StoreResult<(Connection, usize)> 
     Ok((conn, steps))
 }
 
-/// Copies one state of a database into a file and holds the copy to it.
+/// Copies one state of a database into a file and compares the copy with it.
 pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Path) -> StoreResult<Contents> {
     source.execute_batch("BEGIN")?;
     // Counting can come upon damage before the copy is looked through.

@@ -37,7 +37,7 @@ pub(super) fn on_day(organization: i64, day: i64) -> (&'static str, Vec<i64>) {
     }
 }
 
-/// How many places a column by the key of every alert has: keys count up from 1.
+/// Number of places of a column by the key of every alert: keys count up from 1.
 pub(super) fn places(conn: &Connection) -> StoreResult<usize> {
     let last: Option<i64> = conn.one("SELECT max(key) FROM alert", [], cell)?;
     Ok(last.and_then(|last| usize::try_from(last).ok()).map_or(0, |last| last + 1))
@@ -58,7 +58,7 @@ pub(super) fn touched_days(conn: &Connection, organization: i64, since: i64) -> 
 /// The key in the place of an outcome where there is none.
 pub(super) const NO_OUTCOME: i64 = 0;
 
-/// A cell of the counts: what alerts are counted by; words by their keys.
+/// A cell of the counts, the fields that alerts are counted by; words by their keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Cell {
     pub(super) provider: i64,
@@ -132,7 +132,7 @@ pub(super) struct CellFilter {
 }
 
 impl CellFilter {
-    /// Whether every cell is wanted.
+    /// Returns whether every cell is wanted.
     pub(super) fn is_any(&self) -> bool {
         let lists = [&self.providers, &self.types, &self.statuses, &self.outcomes];
         lists.iter().all(|list| list.is_none()) && self.expired.is_none()
@@ -260,8 +260,7 @@ impl CountCache {
         Ok(())
     }
 
-    /// Forgets what is too much to remember until the next use, beginning with the organizations that were not asked
-    /// for last.
+    /// Drops the excess of the cache, beginning with the organizations that were not asked for last.
     pub(super) fn forget_excess(&mut self) {
         if self.is_excessive() {
             self.organizations.retain(|organization, _| *organization == self.last);
@@ -279,7 +278,7 @@ impl CountCache {
         cells > MOST_CELLS || entries > MOST_ENTRIES
     }
 
-    /// How many alerts an organization has, in all.
+    /// Number of alerts of an organization, in all.
     pub(super) fn all(&self, organization: i64) -> u64 {
         self.organizations.get(&organization).map_or(0, |counts| counts.totals.iter().sum())
     }
@@ -300,7 +299,7 @@ impl CountCache {
         counts.extent(&wanted, &bounds(from, until)).map_or((from, until), |days| (Some(days.start), Some(days.end)))
     }
 
-    /// How many alerts match, on days from `from` on and before `until`.
+    /// Number of matching alerts, on days from `from` on and before `until`.
     pub(super) fn total(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> u64 {
         let Some(counts) = self.organizations.get(&organization) else { return 0 };
         let wanted = counts.wanted(filter);
@@ -310,7 +309,7 @@ impl CountCache {
         counts.days.range(bounds(from, until)).map(|(_, cells)| sum(cells, &wanted)).sum()
     }
 
-    /// The days with matches, earliest first, with how many there are.
+    /// The days with matches, earliest first, with their number.
     pub(super) fn days(
         &self,
         organization: i64,
@@ -324,7 +323,7 @@ impl CountCache {
         MatchingDays { range: Some(counts.days.range(bounds(from, until))), wanted: counts.wanted(filter) }
     }
 
-    /// Every matching cell of every matching day, with how many alerts it has; days without a date last.
+    /// Every matching cell of every matching day, with the number of its alerts; days without a date last.
     pub(super) fn cells(
         &self,
         organization: i64,

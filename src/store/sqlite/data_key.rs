@@ -1,5 +1,5 @@
-//! The data key of a database: a row that was sealed with it tells whether a key is the right one. What carries a
-//! secret in an address is sealed with it, and the rest of the address stands openly.
+//! The data key of a database: a row that was sealed with it proves it. An address with a secret is sealed with it; the
+//! rest of the address is stored openly.
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ use crate::store::seal::Seal;
 use crate::store::sealed::{self, KEY_CHECK};
 use crate::store::{StoreError, StoreResult};
 
-/// Whether a seal is the one that everything in a database was sealed with; `None` where the database does not tell.
+/// Returns whether everything in a database was sealed with this seal; `None` where the database does not tell.
 pub(super) fn fits(conn: &Connection, seal: &Seal) -> StoreResult<Option<bool>> {
     Ok(key_check(conn)?.map(|check| sealed::proves(seal, &check)))
 }
 
-/// What proves the data key, where there is one.
+/// Returns the proof of the data key, where there is one.
 pub(super) fn key_check(conn: &Connection) -> StoreResult<Option<Vec<u8>>> {
     conn.first("SELECT value FROM fact WHERE name = ?1", [KEY_CHECK], cell)
 }
@@ -46,7 +46,7 @@ fn no_check() -> StoreError {
     StoreError::Corrupt("no proof of the data key".to_owned())
 }
 
-/// Seals what still stands openly: addresses that were stored before they were sealed.
+/// Seals addresses that were stored openly before addresses were sealed.
 pub(super) fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
     const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
         WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
@@ -57,7 +57,7 @@ pub(super) fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResul
     if open(conn)?.is_empty() {
         return Ok(());
     }
-    // What is written over leaves nothing behind in the file.
+    // Overwritten data leave nothing behind in the file.
     let before: i64 = conn.pragma_query_value(None, "secure_delete", |row| row.get(0))?;
     conn.pragma_update(None, "secure_delete", true)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -48,9 +48,9 @@ struct LeasedTogether {
     is_disabled: bool,
 }
 
-/// How many deliveries are leased once those wait again that were leased by a dead process or are past their lease;
-/// leases are given for so long. What was leased together is looked at as one: a claim happens often, and while much is
-/// in flight.
+/// Number of leased deliveries, after those of a dead process or past their lease have become pending again; leases are
+/// given for so long. Deliveries that were leased together are read as one: a claim happens often, and while much is in
+/// flight.
 pub(in crate::store) fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> StoreResult<InHand> {
     let conn = &*unit.conn;
     let leased = "SELECT e.key, l.lease_until, l.instance, l.count, o.id, e.disabled_at IS NOT NULL

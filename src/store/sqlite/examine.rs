@@ -26,7 +26,7 @@ use crate::store::{Finding, Grade, RefusalCause, StoreResult};
 
 const RESTORE: &str = RefusalCause::Damaged.advice();
 
-/// What is checked in a file alone.
+/// Check of a file alone.
 const COUNTS: Check = Check {
     name: "counts",
     sql: |_| {
@@ -83,7 +83,7 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
             return examination;
         }
     };
-    // What cannot be read is told below.
+    // An unreadable row is reported below.
     let rows = on_sqlite(&mut conn);
     examination.gateways = gateways(&rows).await.unwrap_or_default();
     examination.credentials = placed(&rows).await.unwrap_or_default();
@@ -110,7 +110,7 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
     examination
 }
 
-/// The size of the file in bytes. Opening a pipe would wait for whoever writes to it.
+/// The size of the file in bytes. Opening a pipe would wait for its writer.
 fn size_of(database: &Path) -> Result<u64, Finding> {
     let shown = database.display();
     match fs::metadata(database) {
@@ -126,7 +126,7 @@ fn size_of(database: &Path) -> Result<u64, Finding> {
     }
 }
 
-/// How many steps of the schema are there.
+/// Reports the steps of the schema that have been applied.
 fn steps(conn: &Connection, database: &Path, size: u64) -> Finding {
     match applied(conn, database, MIGRATIONS) {
         Ok(0) => Finding::notice("database", "is empty", "nothing: the first command fills it"),

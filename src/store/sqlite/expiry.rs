@@ -1,4 +1,4 @@
-//! Expiry queries: what is due, and what is due next.
+//! Expiry queries: alerts that are due, and the next deadline.
 
 use rusqlite::Connection;
 
@@ -44,8 +44,8 @@ pub(in crate::store) fn undo(unit: &mut Unit<'_>, now: Timestamp, limit: u32) ->
     change_each(unit, EARLY, expired, now, limit, Alert::undo_expiry)
 }
 
-/// Makes this change to the alerts of each organization that a query finds: ?1 organization, ?2 the word of their
-/// status, ?3 now, ?4 how many.
+/// Makes this change to the alerts of each organization that a query finds. Its values: ?1 organization, ?2 the word of
+/// their status, ?3 now, ?4 the most alerts.
 fn change_each(
     unit: &mut Unit<'_>,
     query: &str,

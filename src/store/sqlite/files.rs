@@ -1,4 +1,4 @@
-//! Files and directories that nobody else can look into, and the words for those that cannot be used.
+//! Private files and directories, and the errors of those that cannot be used.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,7 +11,7 @@ pub(super) fn unusable(path: &Path, what: &str) -> StoreError {
     StoreError::Unusable(format!("{}: {what}", path.display()))
 }
 
-/// Makes a directory that nobody else can look into, with those above it; one that is there stays as it is.
+/// Makes a private directory, with those above it; an existing one stays as it is.
 pub(super) fn make_private(directory: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -36,7 +36,7 @@ pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
     }
 }
 
-/// Makes an empty file that nobody else can read.
+/// Makes an empty private file.
 pub(super) fn make_file(path: &Path) -> std::io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -55,7 +55,7 @@ pub(super) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Whether it is a file like others: opening a pipe would wait for whoever is at its other end.
+/// Returns whether it is a regular file: opening a pipe would wait for the process at its other end.
 pub(super) fn is_regular(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| there.is_file())
 }

@@ -1,13 +1,16 @@
 //! Full-text search over all fields: candidates by the index of trigrams and that of beginnings, compared by the
 //! domain.
 //!
-//! What is answered and not in the indexes yet is a candidate always. The indexes are asked for the rarest trigrams of
-//! what is looked for, and, where it has to be a value or to begin one, for that. Where the candidates are few, all of
-//! them are read and put in order. Where they are many, each grade is asked for by itself, better ones first, and of
-//! each what waits for an answer before the rest: the newest candidates are read until there are enough that match.
-//! Where every tenth alert is a candidate, each alert is read, and past the first of them those that are marked, a span
-//! of keys at a time; else the candidates are marked first. What waits is mostly what came last: of it no more of the
-//! indexes is read than is between the first and the last row that waits.
+//! An answered alert that is not in the indexes yet is a candidate always. The indexes are asked for the rarest
+//! trigrams of the searched texts. A text that has to be a value, or to begin one, is asked for as such.
+//!
+//! Few candidates are all read and put in order. Of many, each grade is asked for by itself, better ones first, and in
+//! each grade alerts that wait for an answer before the rest. The newest candidates are read until enough of them
+//! match.
+//!
+//! If every tenth alert is a candidate, the first alerts are all read. Past them those are read that are marked, a span
+//! of keys at a time. Otherwise the candidates are marked first. Alerts that wait are mostly the newest. For them the
+//! indexes are read only between the first and the last row that waits.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -29,22 +32,21 @@ use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortField, Sor
 use crate::store::StoreResult;
 use crate::store::searched::SearchShare;
 
-/// How far each way goes before another one is taken.
+/// Bounds of each way before another one is taken.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
-    /// Up to so many candidates are all read.
+    /// Most candidates that are all read.
     candidates: usize,
-    /// A candidate whose row tells its place in the order costs as much as so many steps along the index that is in
-    /// this order.
+    /// Cost of a candidate whose row tells its place in the order, in steps along the index that is in this order.
     row: u64,
-    /// So many alerts are read where some tenth of them are candidates, before the candidates are marked.
+    /// Number of alerts that are read where some tenth of them are candidates, before the candidates are marked.
     dense: usize,
-    /// Of them the candidates among so many keys are marked at a time,
+    /// Number of keys in a span, of which the candidates are marked at a time.
     span: i64,
-    /// so many times, before all of them are.
+    /// Number of spans, before all candidates are marked.
     spans: usize,
-    /// So many alerts are read for words that are too short for the index, before it is asked for whatever begins with
-    /// one.
+    /// Number of alerts that are read for words that are too short for the index. After them the index is asked for the
+    /// trigrams that begin with one.
     walk: usize,
 }
 
@@ -58,7 +60,7 @@ const fn fields_of(share: SearchShare) -> FieldOwners {
     }
 }
 
-/// What is found, best first.
+/// Returns the matches, best first.
 pub(in crate::store) fn find(
     reader: &mut Reader,
     organization: OrganizationId,
@@ -140,15 +142,15 @@ fn few_candidates(conn: &Connection, asked: &Asked, most: usize) -> StoreResult<
 struct Search<'a> {
     bounds: Bounds,
     organization: i64,
-    /// How many alerts the organization has.
+    /// Number of alerts of the organization.
     own: u64,
     query: &'a FindQuery,
     grade: MatchGrade,
-    /// What waits for an answer, once it was asked for.
+    /// Marks of the alerts that wait for an answer, once they were asked for.
     waiting: &'a OnceCell<Marks>,
 }
 
-/// What was found, and whether everything was looked at that had to be.
+/// Matches of a walk; `is_done` where it has looked at everything that it had to.
 struct Walked {
     found: Vec<Alert>,
     is_done: bool,
@@ -204,7 +206,7 @@ impl Search<'_> {
                     return self.sorted(reader, share, &candidates, missing);
                 }
                 Beginning::Some(trigrams) => all.push(format!("({trigrams})")),
-                // What so many trigrams begin with is nearly everywhere.
+                // A prefix of so many trigrams is nearly everywhere.
                 Beginning::Many => {}
             }
         }
@@ -248,7 +250,7 @@ impl Search<'_> {
         })
     }
 
-    /// What waits: its index alone tells, no row is read.
+    /// Marks of the alerts that wait: their index alone tells, no row is read.
     fn waiting(&self, conn: &Connection) -> StoreResult<&Marks> {
         if let Some(known) = self.waiting.get() {
             return Ok(known);
@@ -262,7 +264,7 @@ impl Search<'_> {
         Ok(self.waiting.get_or_init(|| marks))
     }
 
-    /// Sorts the candidates by time, and reads them from the newest on until so many are missing no longer.
+    /// Sorts the candidates by time, and reads them from the newest on until the page is full.
     fn sorted(
         &self,
         reader: &mut Reader,
@@ -284,7 +286,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Whether an alert is the organization's and of this share, and matches so well.
+    /// Returns whether an alert is the organization's and of this share, and matches so well.
     fn matches(
         &self,
         conn: &Connection,
@@ -304,8 +306,7 @@ impl Search<'_> {
         reading.words().iter().map(String::as_str).filter(is_short).collect()
     }
 
-    /// Goes through a share, the newest first, until so many are missing no longer; reads so many of the candidates at
-    /// most.
+    /// Walks a share, the newest first, until the page is full; reads so many of the candidates at most.
     fn walk(
         &self,
         reader: &mut Reader,
@@ -321,7 +322,7 @@ impl Search<'_> {
             SearchShare::Waiting => ("alert_waiting_by_time", " AND a.open_deadline IS NOT NULL"),
             SearchShare::Rest => ("alert_by_time", ""),
         };
-        // What waits is not among the marks of the rest; the newest alerts are mostly such.
+        // Alerts that wait are not among the marks of the rest; the newest alerts are mostly such.
         let knows_share = share == SearchShare::Waiting || matches!(candidates, Candidates::Marked(_));
         let passed = (!knows_share).then(|| self.waiting(conn)).transpose()?;
         let mut statement = conn.prepare_cached(&format!(
@@ -357,7 +358,7 @@ impl Search<'_> {
     }
 }
 
-/// What a walk reads of what it meets.
+/// Rows that a walk reads among those that it meets.
 #[derive(Debug)]
 enum Candidates<'a> {
     All,
@@ -365,8 +366,8 @@ enum Candidates<'a> {
     BySpans(SpanMarks<'a>),
 }
 
-/// The candidates within the spans of keys that a walk has come to: keys are mostly in the order of time, so that it
-/// comes to few.
+/// The candidates within the spans of keys that a walk has come to. Keys are mostly in the order of time, so that these
+/// are few.
 #[derive(Debug)]
 struct SpanMarks<'a> {
     asked: &'a Asked,
@@ -379,7 +380,7 @@ impl<'a> SpanMarks<'a> {
         Self { asked, bounds, marked: BTreeMap::new() }
     }
 
-    /// Whether a key is among the candidates; nothing where it is in one span too many.
+    /// Returns whether a key is among the candidates; `None` where it is in one span too many.
     fn have(&mut self, conn: &Connection, key: i64) -> StoreResult<Option<bool>> {
         let number = key / self.bounds.span;
         if let Some(marks) = self.marked.get(&number) {

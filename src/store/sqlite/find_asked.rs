@@ -1,4 +1,4 @@
-//! What a search asks the full-text indexes for: the rarest trigrams of what is looked for, and how values begin; the
+//! Requests to the full-text indexes: the rarest trigrams of the searched texts, and the beginnings of values; the
 //! candidates that they have.
 
 use rusqlite::Connection;
@@ -12,26 +12,26 @@ use crate::domain::find_reading::Reading;
 use crate::store::StoreResult;
 use crate::store::searched::{find_key, find_pattern};
 
-/// The index of trigrams is asked for so many, the rarest, and for the rare ones beside them: what they leave is
-/// compared.
+/// Least number of trigrams that the index is asked for, the rarest first; further rare ones come beside them. The
+/// candidates that remain are compared.
 const TRIGRAMS: usize = 3;
 
-/// It is asked for no more than so many.
+/// Most trigrams that it is asked for.
 const MOST_ASKED: usize = 8;
 
-/// So many trigrams of a word, spread over it, are asked how rare they are.
+/// Number of trigrams of a word, spread over it, whose frequency is looked up.
 const ASKED: usize = 12;
 
-/// The first alerts that have a trigram tell how rare it is.
+/// Number of the first alerts with a trigram that tell its frequency.
 const SAMPLE: i64 = 256;
-/// What the indexes are asked for.
+/// A request to the indexes.
 #[derive(Debug)]
 pub(super) struct Asked {
     /// Of the index of trigrams, as an expression.
     pub(super) trigrams: Option<String>,
     /// Of the index of beginnings.
     pub(super) heads: Option<String>,
-    /// Whether some tenth of all alerts may have it.
+    /// True where some tenth of all alerts may have it.
     pub(super) is_dense: bool,
 }
 
@@ -157,7 +157,7 @@ impl Asked {
     }
 }
 
-/// How many alerts an index has for an expression, reckoned from how far the first of them reach.
+/// Number of alerts that an index has for an expression, reckoned from the reach of the first of them.
 fn frequency(conn: &Connection, by: &str, expression: &str, newest: i64) -> StoreResult<i64> {
     let first = format!("SELECT count(*), max(rowid) FROM ({by} LIMIT ?2)");
     let (found, reach): (i64, Option<i64>) =
@@ -184,7 +184,7 @@ pub(super) enum Beginning {
     Many,
 }
 
-/// More trigrams than this are not asked for.
+/// Most trigrams that are asked for.
 const MOST_TRIGRAMS: usize = 200;
 
 pub(super) fn beginning_with(conn: &Connection, word: &str) -> StoreResult<Beginning> {

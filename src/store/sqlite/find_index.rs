@@ -1,9 +1,9 @@
-//! What is written into the indexes of `find`, that of trigrams and that of beginnings: an alert that comes in in its
-//! own commit, and the text of an outcome behind the commit of it.
+//! Writes to the indexes of `find`, that of trigrams and that of beginnings. A new alert is written in its own commit,
+//! the text of an outcome behind the outcome's commit.
 //!
 //! FTS5 writes a segment for each savepoint that changes it. In the commit of an answer that is more than all the rest
 //! of it; for many answers at once, in the order of their keys, it is hardly anything. So an answer only lists its
-//! alert, and the writer catches up; and one index is written after the other, because each gathers in memory what no
+//! alert, and the writer catches up. One index is written after the other, because each gathers in memory as long as no
 //! other statement interrupts.
 
 use std::collections::HashSet;
@@ -18,15 +18,15 @@ use crate::domain::{Alert, Outcome};
 use crate::store::StoreResult;
 use crate::store::searched::{find_text, outcome_text};
 
-/// So many outcomes, and so many bytes of their texts, are indexed at once, so that whoever wants to write waits for a
-/// few milliseconds.
+/// Most outcomes, and most bytes of their texts, that are indexed at once, so that another writer waits for a few
+/// milliseconds alone.
 const BATCH: i64 = 256;
 const BATCH_BYTES: usize = 16 << 10;
 
-/// So many alerts that are there already are put into the index at once.
+/// Number of existing alerts that are put into the index at once.
 const AT_ONCE: i64 = 10_000;
 
-/// What the indexes take of an alert or of an outcome.
+/// Texts of an alert or of an outcome in the indexes.
 #[derive(Debug, PartialEq)]
 pub(super) struct FindTexts {
     trigrams: String,
@@ -38,7 +38,7 @@ impl FindTexts {
         Self { trigrams: find_text(alert), heads: heads(alert) }
     }
 
-    /// What an outcome adds to its alert; none where it adds nothing.
+    /// Returns the texts that an outcome adds to its alert; `None` where it adds nothing.
     fn of_outcome(outcome: &Outcome) -> Option<Self> {
         Some(Self { trigrams: outcome_text(outcome)?, heads: outcome_heads(outcome) })
     }
@@ -118,7 +118,7 @@ pub(super) fn index_all(conn: &Connection) -> StoreResult<()> {
     Ok(())
 }
 
-/// Puts the next alerts into both indexes, those behind this one, which have none of them. Their keys in order.
+/// Puts the next alerts into both indexes, those behind this one, which have none of them. Returns their keys in order.
 pub(super) fn index_behind(conn: &Connection, last: i64) -> StoreResult<Vec<i64>> {
     put_in_behind(conn, &[TRIGRAMS, HEADS], last)
 }
@@ -156,7 +156,7 @@ pub(super) fn unindexed(conn: &Connection) -> StoreResult<Vec<i64>> {
     conn.all("SELECT alert FROM alert_unindexed ORDER BY alert", [], cell)
 }
 
-/// How many they are.
+/// Number of the alerts that are not indexed yet.
 pub(super) fn count_unindexed(conn: &Connection) -> StoreResult<u32> {
     conn.one("SELECT count(*) FROM alert_unindexed", [], cell)
 }
@@ -256,7 +256,7 @@ mod tests {
         store.find(organization(store).await, &FindQuery::parse(text).unwrap(), 100).await.unwrap().len()
     }
 
-    /// How many alerts have a trigram, as the index has it.
+    /// Number of alerts with a trigram, as the index has it.
     async fn indexed(store: &SqliteStore, trigram: &'static str) -> u32 {
         let sql = "SELECT count(*) FROM alert_find WHERE alert_find MATCH ?1";
         store.read(move |reader: &mut Reader| reader.conn.one(sql, [trigram], cell)).await.unwrap()

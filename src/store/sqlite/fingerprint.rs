@@ -1,4 +1,5 @@
-//! What is in a database file beside what its steps make: they are applied to an empty database in memory.
+//! Objects in a database file, compared with those that its steps make: the steps are applied to an empty database in
+//! memory.
 
 use std::path::Path;
 

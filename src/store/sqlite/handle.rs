@@ -18,12 +18,12 @@ use crate::store::{SharedStore, Store, StoreError, StoreResult};
 pub struct SqliteStore {
     pub(super) shared: Arc<Shared>,
     pub(super) changes: Sender<u64>,
-    /// Who the audit log says it was.
+    /// Actor in the audit log.
     pub(super) by: Arc<Actor>,
     pub(super) threads: Arc<Threads>,
 }
 
-/// What has to end with the last handle.
+/// Threads that have to end with the last handle.
 pub(super) struct Threads {
     pub(super) writer: Writer,
     pub(super) readers: Readers,
@@ -47,8 +47,7 @@ impl Drop for Threads {
 }
 
 impl SqliteStore {
-    /// Finishes all work that was asked for, ends the threads and lets go of the database. What is asked afterwards is
-    /// refused.
+    /// Finishes all work that was asked for, ends the threads and closes the database. Later requests are refused.
     pub fn close(&self) {
         self.threads.close();
     }
@@ -62,7 +61,7 @@ impl SqliteStore {
         error.at(&self.shared.path)
     }
 
-    /// Reads what is found by its key and is little, at once where that can be.
+    /// Reads little, by its key, at once where that can be.
     pub(super) async fn read_at_once<T: Send + 'static>(
         &self,
         work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
@@ -70,7 +69,7 @@ impl SqliteStore {
         self.readers()?.keyed.read_at_once(None, work).await.map_err(|error| self.placed(error))
     }
 
-    /// Reads what is found by its key, all from one state of the database. It waits behind no list.
+    /// Reads by key, all from one state of the database. It waits behind no list.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
@@ -78,7 +77,7 @@ impl SqliteStore {
         self.readers()?.keyed.read(None, work).await.map_err(|error| self.placed(error))
     }
 
-    /// Reads what may have to look at much, in its owner's turn, all from one state of the database.
+    /// Reads a list, which may have to read many rows, in its owner's turn, all from one state of the database.
     pub(super) async fn read_list<T: Send + 'static>(
         &self,
         owner: impl Into<ListOwner>,
@@ -87,7 +86,7 @@ impl SqliteStore {
         self.readers()?.lists.read(owner.into(), work).await.map_err(|error| self.placed(error))
     }
 
-    /// Reads a list that mostly has little to look at, at once where that can be, else as [`SqliteStore::read_list`].
+    /// Reads a list that mostly reads few rows, at once where that can be, else as [`SqliteStore::read_list`].
     pub(super) async fn read_list_at_once<T: Send + 'static>(
         &self,
         owner: impl Into<ListOwner>,
@@ -96,7 +95,7 @@ impl SqliteStore {
         self.readers()?.lists.read_at_once(owner.into(), work).await.map_err(|error| self.placed(error))
     }
 
-    /// Does a unit of work, which is told whom the audit log puts it down to, and answers once it is durable.
+    /// Does a unit of work for the actor that the audit log attributes it to, and answers once it is durable.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         kind: WriteKind,

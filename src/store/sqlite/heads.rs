@@ -1,8 +1,8 @@
-//! The token index of how fields begin: it tells which alerts have a short text as a whole value, and which have one
-//! that begins with it.
+//! The token index of the beginnings of fields. It tells which alerts have a short text as a whole value, and which
+//! have one that begins with it.
 //!
 //! The index of trigrams cannot: one trigram may stand in one field and the next one in another. A value has one token:
-//! how it begins, and a checksum of the whole of it. Those of outcomes are apart from the others: no alert that waits
+//! its beginning, and a checksum of the whole of it. Those of outcomes are apart from the others: no alert that waits
 //! for an answer has one.
 
 use super::sql::phrase;
@@ -10,7 +10,7 @@ use crate::domain::find::{FindField, outcome_fields, own_fields};
 use crate::domain::{Alert, Outcome};
 use crate::store::searched::find_key;
 
-/// So many characters of a field are kept.
+/// Number of characters of a field that are kept.
 const KEPT: usize = 4;
 
 /// Stands for the first character of ASCII; what parts tokens cannot be in one.
@@ -23,18 +23,18 @@ const OUTCOME: u32 = 0xf_0000;
 /// longer.
 const END: u32 = 0x10_0000;
 
-/// So many checksums are told apart: of a million values that begin alike some 250 have the same one, and no token is
-/// rare without need.
+/// Number of different checksums. Of a million values that begin alike some 250 have the same one, and no token is rare
+/// without need.
 const CHECKSUMS: u32 = 4_096;
 
-/// Whose field it is.
+/// Owner of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Alert,
     Outcome,
 }
 
-/// Whose fields are asked for.
+/// Owners of the fields that are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FieldOwners {
     /// The alert's own: one that waits for an answer has no others.
@@ -58,14 +58,14 @@ fn tokens<'a>(fields: impl Iterator<Item = FindField<'a>>, owner: Owner) -> impl
     fields.map(move |field| whole(&find_key(&field.value), owner))
 }
 
-/// What the index is asked for so that a field is this text, or may be where it is a longer one.
+/// Expression for fields that are this text; a longer text may match others too.
 pub(super) fn being(text: &str, fields: FieldOwners) -> String {
     let text = find_key(text);
     asked(fields, |owner| phrase(&whole(&text, owner)))
 }
 
-/// What it is asked for so that a field begins with this text, or may where it is a longer one; `None` where nearly
-/// every field might.
+/// Expression for fields that begin with this text; a longer text may match others too. `None` where nearly every field
+/// might begin with it.
 pub(super) fn beginning_with(text: &str, fields: FieldOwners) -> Option<String> {
     let text = find_key(text);
     // The index has beginnings of three and of four characters as well.
@@ -79,7 +79,7 @@ fn asked(fields: FieldOwners, of: impl Fn(Owner) -> String) -> String {
     }
 }
 
-/// Whether the index knows all of a text, so that what it finds for it has it.
+/// Returns whether the index knows all of a text, so that its matches surely have it.
 pub(super) fn tells_all_of(text: &str) -> bool {
     find_key(text).chars().nth(KEPT).is_none()
 }

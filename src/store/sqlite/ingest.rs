@@ -1,4 +1,4 @@
-//! Alerts coming in: which are known, and the events of new ones.
+//! Ingest of alerts: which are known, and the events of new ones.
 
 use rusqlite::{Connection, params};
 
@@ -17,7 +17,7 @@ use crate::store::alert_rows::Stored;
 use crate::store::searched::search_text;
 use crate::store::subjects::named::Named;
 
-/// Takes alerts in, all in one unit of work.
+/// Ingests alerts, all in one unit of work.
 pub(in crate::store) fn ingest(
     unit: &mut Unit<'_>,
     organization: i64,
@@ -116,7 +116,7 @@ struct SearchChanges {
     replaced: Vec<(i64, SearchTexts, SearchTexts)>,
 }
 
-/// What searches look into, of one alert: `q` of the list operation, and a search over all fields.
+/// Texts that searches look into, of one alert: `q` of the list operation, and a search over all fields.
 #[derive(Debug, PartialEq)]
 struct SearchTexts {
     q: String,

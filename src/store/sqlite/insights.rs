@@ -1,5 +1,5 @@
-//! The alerts within a filter, as statistics ask for them: from the counts where those know it, the rest through the
-//! index of what is asked.
+//! The alerts within a filter, as statistics ask for them. The counts give those that they know; the rest comes through
+//! the index of the filter.
 
 use std::collections::HashMap;
 

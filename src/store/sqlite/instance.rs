@@ -1,5 +1,5 @@
-//! Liveness of processes by lock files: each holds a lock on a file of its own; a file that is gone, or whose lock can
-//! be taken, belongs to a dead one.
+//! Liveness of processes by lock files: each holds a lock on a file of its own. A file that is gone, or with a lock
+//! that can be taken, belongs to a dead one.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
@@ -49,12 +49,12 @@ impl Instances {
         self.own
     }
 
-    /// Whether that process is provably gone.
+    /// Returns whether that process is provably gone.
     pub(in crate::store) fn is_dead(&self, instance: InstanceId) -> bool {
         instance != self.own && is_free(&lock_path(&self.directory, instance))
     }
 
-    /// Whether another process lives on this data directory.
+    /// Returns whether another process lives on this data directory.
     pub(super) fn are_others_alive(&self) -> bool {
         census(&self.directory).0 > 1
     }
@@ -100,12 +100,12 @@ impl Gate {
         Self::take(instances, File::try_lock_shared)
     }
 
-    /// Shuts it; `None` while somebody is inside.
+    /// Shuts it; `None` while another process is inside.
     pub(super) fn shut(instances: &Path) -> io::Result<Option<Self>> {
         Self::take(instances, File::try_lock)
     }
 
-    /// Shuts it from inside; false where somebody else is inside too, and then this one is not any more.
+    /// Shuts it from inside; false where another process is inside too, and then this one is not any more.
     pub(super) fn shut_behind(&self) -> io::Result<bool> {
         match self.lock.try_lock() {
             Ok(()) => Ok(true),
@@ -136,7 +136,7 @@ pub(super) fn lock_file(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is no file", path.display())));
     }
     match make_file(path) {
-        // Where nothing can be written a lock can still be taken.
+        // A directory that cannot be written still allows a lock to be taken.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             File::options().write(true).open(path).or_else(|_| File::open(path))
         }
@@ -144,7 +144,7 @@ pub(super) fn lock_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// How many processes live on a data directory, and how many left their file behind. Changes nothing.
+/// Counts the processes that live on a data directory, and those that left their file behind. Changes nothing.
 pub(super) fn census(instances: &Path) -> (usize, usize) {
     let locks = files_ending(instances, "lock");
     let dead = locks.iter().filter(|path| is_free(path)).count();

@@ -35,7 +35,7 @@ pub(in crate::store) struct Dictionary {
 }
 
 impl Dictionary {
-    /// An empty memory.
+    /// An empty cache.
     pub(super) fn new() -> Self {
         Self {
             words: Interned::new(
@@ -51,7 +51,7 @@ impl Dictionary {
         }
     }
 
-    /// Forgets everything: keys handed out in a transaction that was rolled back are not keys.
+    /// Drops everything: keys handed out in a transaction that was rolled back are not keys.
     pub(super) fn clear(&mut self) {
         self.words.clear();
         self.ids.clear();

@@ -116,10 +116,10 @@ fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> 
     Ok(Some(marks.and(conn, &from_alerts(Sql::new("SELECT a.key "), &rest, Some(by_words_index(&rest))))?))
 }
 
-/// What texts and the time of the transaction leave.
+/// Marks that texts and the time of the transaction leave.
 struct Parts {
     marks: Marks,
-    /// Whether nothing of another organization is among it.
+    /// True where nothing of another organization is among it.
     is_own: bool,
 }
 
@@ -149,7 +149,7 @@ fn parts(conn: &Connection, wanted: &Wanted, alerts: u64) -> StoreResult<Parts> 
     Ok(Parts { marks, is_own })
 }
 
-/// How many alerts the index of words goes through for these.
+/// Number of alerts that the index of words goes through for these.
 fn steps(reader: &Reader, wanted: &Wanted) -> u64 {
     if is_by_deadline(wanted) {
         return counted(reader, wanted);

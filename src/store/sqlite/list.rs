@@ -1,17 +1,17 @@
 //! The list planner: the exact total and one page, each by the cheapest way there is.
 //!
 //! Totals come from the counts where they know them, else from counting through an index. Pages choose row keys first,
-//! from an index where one is in the order of the sort, and read the wide rows last. The ways to a page, cheapest
+//! from an index in the order of the sort where there is one. The wide rows are read last. The ways to a page, cheapest
 //! first:
 //!
 //! 1. By days, in the order of the alert time: the counts say on which days the page lies ([`by_days`]). By words, in
 //!    the order of provider, type or status: the counts say which of them the page belongs to ([`by_words`]).
 //! 2. By walking the index that is in the order of the sort, as far as a budget reaches ([`walk`]).
-//! 3. By walking it past marks on everything that matches ([`past_marks`]): word by word, and what has no value apart,
-//!    where the columns tell these.
+//! 3. By walking it past marks on everything that matches ([`past_marks`]): word by word, and rows without a value
+//!    apart, where the columns tell these.
 //! 4. By putting everything that matches in order ([`sorted`]).
 //!
-//! What it takes more than one index to know is marked first, by each of them and by the columns: that is the total as
+//! A filter that takes more than one index is marked first, by each of them and by the columns: that is the total as
 //! well ([`intersection`](super::intersection)).
 
 use rusqlite::{Connection, params_from_iter};
@@ -33,16 +33,16 @@ use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, AlertId, AlertQuery, OrganizationId, Page, SharedAlert, SortField, SortOrder};
 use crate::store::StoreResult;
 
-/// Up to so many alerts are looked through one by one for a text, where the trigram index finds more than that.
+/// Most alerts that are searched one by one for a text, where the trigram index finds more than that.
 const MANY: u64 = 200_000;
 
-/// Where less than this share of all is marked, the row of each is read to put it in an order that has no index.
+/// Share of marked alerts below which the row of each is read to put it in an order that has no index.
 const SORTED_SHARE: u64 = 8;
 
-/// As many rows may be passed on the way to a page before what matches is marked first.
+/// Most rows that are passed on the way to a page before the matches are marked first.
 const MOST_PASSED: u64 = 500;
 
-/// Going through the columns takes so much less than as many steps along an index.
+/// Number of steps through the columns that cost as much as one along an index.
 const COLUMN_SHARE: u128 = 40;
 
 /// One page with the exact total.
@@ -67,7 +67,7 @@ pub(in crate::store) fn list(
     Ok(page)
 }
 
-/// A filter with what the counts know of where its matches are; none where nothing can match.
+/// A filter with the counts of its matches; `None` where nothing can match.
 pub(super) fn planned(
     reader: &mut Reader,
     organization: i64,
@@ -100,7 +100,7 @@ pub(in crate::store) fn get(
     key.map(|key| reader.alert(key)).transpose()
 }
 
-/// How many alerts the organization has.
+/// Number of alerts of the organization.
 pub(in crate::store) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
     let Some(organization) = reader.organization(organization)? else { return Ok(0) };
     reader.refresh_counts(organization)?;
@@ -118,7 +118,7 @@ fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
     Ok(count(&reader.conn, &from_own_index(counting, wanted, Some(by_words_index(wanted))))?)
 }
 
-/// Whether a text is looked for in alerts that are few by their words and dates.
+/// Returns whether a text is looked for in alerts that are few by their words and dates.
 fn is_text_in_few(wanted: &Wanted, candidates: u64) -> bool {
     candidates <= MANY && wanted.expires.is_none() && wanted.indexed_texts().is_some()
 }
@@ -188,7 +188,7 @@ pub(super) fn everything(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Ma
     }
 }
 
-/// What the ways to a page are reckoned to cost, in steps along an index.
+/// Estimated costs of the ways to a page, in steps along an index.
 #[derive(Debug, Clone, Copy)]
 struct Costs {
     walking: u128,
@@ -228,7 +228,7 @@ impl Costs {
     }
 }
 
-/// Whether the counts say that everything that matches waits for an answer: each has a deadline then.
+/// Returns whether the counts say that everything that matches waits for an answer: each has a deadline then.
 fn waits(reader: &mut Reader, wanted: &Wanted) -> StoreResult<bool> {
     if wanted.cells.statuses.is_none() && wanted.cells.outcomes.is_none() {
         return Ok(false);
@@ -244,8 +244,8 @@ fn waiting(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Wanted> {
     Ok(waiting)
 }
 
-/// How many of the matches have a value in the column, as far as it is known without reading them: every stored alert
-/// has a deadline.
+/// Number of matches with a value in the column, as far as it is known without reading them. Every stored alert has a
+/// deadline.
 fn valued(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> StoreResult<Option<u64>> {
     match part.sort.field {
         // All of them wait for an answer.
@@ -284,7 +284,7 @@ fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart
         (skip, left) = (0, left - take);
     }
     if left > 0 && total > dated {
-        // What has no time comes last in either direction.
+        // Alerts without a time come last in either direction.
         found.extend(walk_nulls(
             &reader.conn,
             wanted,
@@ -417,7 +417,7 @@ fn walk_back(
     Ok(found)
 }
 
-/// What has a value to sort by, in its order.
+/// Walks the rows with a value to sort by, in its order.
 fn walk_valued(
     conn: &Connection,
     wanted: &Wanted,
@@ -443,7 +443,7 @@ fn from_valued(sql: Sql, wanted: &Wanted, column: &SortColumn, index: &str) -> S
     sql
 }
 
-/// What has no value to sort by, by id.
+/// Walks the rows without a value to sort by, by id.
 fn walk_nulls(
     conn: &Connection,
     wanted: &Wanted,
@@ -467,15 +467,15 @@ fn from_nulls(sql: Sql, wanted: &Wanted, column: &SortColumn, index: &str) -> Sq
     sql
 }
 
-/// The index to find nulls by: those on deadlines and lapses hold none.
+/// The index to find nulls by: those on deadlines and expiry hold none.
 fn nulls_index(index: &str) -> &str {
     if is_partial(index) { "alert_by_id" } else { index }
 }
 
 /// Puts everything that matches in order, from the end that is nearer.
 fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart, total: u64) -> StoreResult<Vec<i64>> {
-    // Reading the whole table in its order is cheaper than jumping about in it, unless little of it is wanted or the
-    // index has it all.
+    // Reading the whole table in its order is cheaper than jumping about in it. Exceptions: little of it is wanted, or
+    // the index has it all.
     let in_index = wanted.conditions.is_any() && (column.words.is_some() || part.sort.field == SortField::ExpiredAt);
     let candidates = counted(reader, wanted);
     let little = candidates.saturating_mul(8) < reader.counts.all(wanted.organization);

@@ -1,11 +1,14 @@
 //! A walk of the write-ahead log, which tells damage from a torn end.
 //!
-//! SQLite ends a log at the first frame whose checksum is wrong. That is right behind an unclean end: the transaction
-//! that was being written then is there in part, in any order behind a power cut, and nobody was told of it. But a
-//! transaction begins only when the one before is on the disk. So behind the first bad frame there is at most one
-//! commit of this log, the one of the transaction that was under way: a second one says that a frame went bad which had
-//! been whole. Frames with another salt are of an earlier round of the log, and frames without a commit of a
-//! transaction that was rolled back. What damage to the last commit takes away shows by the newest change number.
+//! SQLite ends a log at the first frame with a wrong checksum. That is right behind an unclean end. The transaction
+//! that was being written then is there in part, in any order behind a power cut, and nobody was told of it.
+//!
+//! But a transaction begins only when the one before is on the disk. So behind the first bad frame there is at most one
+//! commit of this log, the one of the transaction that was under way. A second one says that a frame went bad which had
+//! been whole.
+//!
+//! Frames with another salt are of an earlier round of the log, and frames without a commit of a transaction that was
+//! rolled back. Damage to the last commit shows by the newest change number.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -15,7 +18,7 @@ const HEADER_BYTES: usize = 32;
 const FRAME_BYTES: usize = 24;
 /// A file without this at its beginning is no log; its last bit is the order of bytes that checksums are reckoned in.
 const MAGIC: u32 = 0x377f_0682;
-/// Where the header does not tell: SQLite's default, which avert keeps.
+/// Page size where the header does not tell: SQLite's default, which avert keeps.
 const PAGE_BYTES: usize = 4_096;
 
 /// The running checksum of a log.

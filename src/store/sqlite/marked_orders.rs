@@ -1,5 +1,5 @@
-//! Pages of what is marked, in every order: by walking an index past the marks, by reading the rows of a few, and group
-//! by group where the columns tell the groups: word by word, and what has no value to sort by apart from the rest.
+//! Pages of marked rows, in every order: by walking an index past the marks, or by reading the rows of a few. Columns
+//! that tell the groups allow group by group: word by word, and rows without a value apart from the rest.
 
 use rusqlite::Connection;
 
@@ -11,10 +11,10 @@ use super::readers::Reader;
 use crate::domain::{AlertStatus, SortField, SortOrder};
 use crate::store::StoreResult;
 
-/// So few alerts are put in order by reading the row of each.
+/// Most alerts that are put in order by reading the row of each.
 pub(super) const FEW: u64 = 4_000;
 
-/// Puts what is marked in order, from the end that is nearer.
+/// Puts the marked rows in order, from the end that is nearer.
 pub(super) fn sorted_marks(
     conn: &Connection,
     column: &SortColumn,
@@ -43,7 +43,7 @@ pub(super) fn past_marks(
         && let Some(valued) = reader.having(organization, &cells, None)?.map(Marks::of_keys)
         && let Some(all) = reader.having(organization, &CellFilter::default(), None)?
     {
-        // What another organization has may be marked too.
+        // Alerts of another organization may be marked too.
         let nulls = marks.clone().common(&Marks::of_keys(all)).without(&valued);
         let valued = marks.common(&valued);
         let groups = if column.nulls_come_first(part.sort.order) {
@@ -64,7 +64,7 @@ pub(super) fn past_marks(
     nearer(&reader.conn, organization, (column, index), part, total, marks)
 }
 
-/// Which words an alert has that has a value in a column, where words tell that; every stored alert has a deadline.
+/// Words of the alerts with a value in a column, where words tell that; every stored alert has a deadline.
 fn valued_cells(reader: &mut Reader, organization: i64, field: SortField) -> StoreResult<Option<CellFilter>> {
     let mut cells = CellFilter::default();
     match field {

@@ -1,5 +1,5 @@
-//! The bitmap scan of a list: everything that matches is marked first, each alert by one bit, and the index that is in
-//! the order of the sort is walked next, past the marks and without reading a row.
+//! The bitmap scan of a list. Everything that matches is marked first, each alert by one bit. Then the index in the
+//! order of the sort is walked, past the marks and without reading a row.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use super::query::{Nulls, SortColumn, is_partial, push_direction, push_order};
 use super::sql::{Sql, keys, push_window};
 use crate::domain::SortOrder;
 
-/// A row that is read costs as much as so many steps along an index.
+/// Cost of reading a row, in steps along an index.
 pub(super) const ROW: u128 = 20;
 
 /// The keys of the alerts that match and have not been passed yet.
@@ -19,14 +19,14 @@ pub(super) const ROW: u128 = 20;
 pub(super) struct Marks(FixedBitSet);
 
 impl Marks {
-    /// Marks what a statement selects.
+    /// Marks the keys that a statement selects.
     pub(super) fn of(conn: &Connection, matching: &Sql) -> rusqlite::Result<Self> {
         let mut marks = Self::default();
         marks.add(conn, matching)?;
         Ok(marks)
     }
 
-    /// Marks what has its bit set.
+    /// Marks the keys with a bit set.
     pub(super) fn of_keys(keys: FixedBitSet) -> Self {
         Self(keys)
     }
@@ -36,7 +36,7 @@ impl Marks {
         self.0
     }
 
-    /// Marks what a statement selects as well.
+    /// Marks the keys that a statement selects as well.
     pub(super) fn add(&mut self, conn: &Connection, matching: &Sql) -> rusqlite::Result<()> {
         each_key(conn, matching, |key| {
             self.0.grow_and_insert(key);
@@ -44,13 +44,13 @@ impl Marks {
         })
     }
 
-    /// What is marked in both.
+    /// Marks that are in both.
     pub(super) fn common(mut self, other: &Self) -> Self {
         self.0.intersect_with(&other.0);
         self
     }
 
-    /// What is marked here and not there.
+    /// Marks that are here and not there.
     pub(super) fn without(mut self, other: &Self) -> Self {
         self.0.difference_with(&other.0);
         self
@@ -62,7 +62,7 @@ impl Marks {
         key(self.0.minimum()).zip(key(self.0.maximum()))
     }
 
-    /// How many are marked.
+    /// Number of marks.
     pub(super) fn len(&self) -> u64 {
         self.0.count_ones(..) as u64
     }
@@ -79,7 +79,7 @@ impl Marks {
         Ok(Self(both))
     }
 
-    /// Whether reading the row of each is less than going through all of so many.
+    /// Returns whether reading the row of each is less than going through all of so many.
     pub(super) fn is_few(&self, all: u64) -> bool {
         u128::from(self.len()) * ROW < u128::from(all)
     }
@@ -117,12 +117,12 @@ impl Marks {
         keys(conn, &sql)
     }
 
-    /// What is marked.
+    /// Keys that are marked.
     pub(super) fn keys(&self) -> impl Iterator<Item = usize> {
         self.0.ones()
     }
 
-    /// What is marked as an array in JSON.
+    /// Keys that are marked, as an array in JSON.
     pub(super) fn to_json(&self) -> String {
         // One text that grows: there may be a hundred thousand of them.
         let mut marked = "[".to_owned();
@@ -136,12 +136,12 @@ impl Marks {
         marked
     }
 
-    /// Whether this key is marked.
+    /// Returns whether this key is marked.
     pub(super) fn has(&self, key: i64) -> bool {
         usize::try_from(key).is_ok_and(|key| self.0.contains(key))
     }
 
-    /// Whether this key was marked; it is no longer.
+    /// Removes the mark of this key; returns whether it had one.
     pub(super) fn take(&mut self, key: usize) -> bool {
         let was = self.0.contains(key);
         if was {
@@ -225,12 +225,12 @@ pub(super) fn page(
     Ok(window.keys)
 }
 
-/// So many of what is marked, and of all alerts, tell where in an index a page lies.
+/// Size of the samples of marked rows and of all alerts that tell the place of a page in an index.
 const SAMPLE: usize = 64;
 
-/// Whether a page is met sooner from the end of an index: what is marked may lie close together there, so some of it,
-/// and some of all alerts, is asked for its value. Where that tells nothing, whether less of what is marked lies behind
-/// the page than before it.
+/// Returns whether a page is met sooner from the end of an index. Marked rows may lie close together there, so some of
+/// them, and some of all alerts, are asked for their values. Where that tells nothing, the smaller number of marked
+/// rows before or behind the page decides.
 pub(super) fn is_nearer_to_end(
     conn: &Connection,
     organization: i64,
@@ -266,7 +266,7 @@ pub(super) fn is_nearer_to_end(
     Ok(if passed.abs_diff(left) <= equal_marked { behind < before } else { left < passed })
 }
 
-/// How many values come before one, and how many are equal to it.
+/// Number of values that come before one, and of those that are equal to it.
 fn ordered(values: &[Value], value: &Value, in_order: impl Fn(&Value, &Value) -> Ordering) -> (usize, usize) {
     let count = |wanted| values.iter().filter(|other| in_order(other, value) == wanted).count();
     (count(Ordering::Less), count(Ordering::Equal))
@@ -282,7 +282,7 @@ fn compare(left: &Value, right: &Value) -> Ordering {
     }
 }
 
-/// What these alerts of an organization have in a column.
+/// Values of these alerts of an organization in a column.
 fn values(
     conn: &Connection,
     organization: i64,
@@ -337,7 +337,7 @@ pub(super) mod tests {
     use crate::store::sqlite::tests::open;
     use crate::store::{AlertStore as _, OrganizationStore as _, StoreResult};
 
-    /// One alert an hour, of one type and another; some without a time, with a deadline of their own, or lapsed.
+    /// One alert an hour, of one type and another; some without a time, with a deadline of their own, or expired.
     fn alert(number: i64) -> Alert {
         let at = |hours: i64| Timestamp::UNIX_EPOCH + chrono::TimeDelta::hours(hours);
         Alert {
@@ -354,7 +354,7 @@ pub(super) mod tests {
         }
     }
 
-    /// What a reader of a store with 60 alerts says, which is also told the organization's key.
+    /// Returns the result of a reader of a store with 60 alerts; it is given the organization's key too.
     pub(in crate::store::sqlite) async fn reading<T: Send + 'static>(
         work: impl FnOnce(&mut Reader, i64) -> StoreResult<T> + Send + 'static,
     ) -> T {

@@ -1,6 +1,5 @@
-//! A cache of marks: everything that matched the filters asked for last, of one commit, so that the next page, the
-//! other end of a list and its sums look for nothing again. A filter is told from others by the statement that selects
-//! what matches it.
+//! A cache of marks: everything that matched the filters asked for last, of one commit. The next page, the other end of
+//! a list and its sums look for nothing again. The statement that selects a filter's matches is its key.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -12,11 +11,11 @@ use super::sql::Sql;
 use super::worker::locked;
 use crate::store::StoreResult;
 
-/// How many filters are kept: of a million alerts each takes 125 KB.
+/// Most filters in the cache: of a million alerts each takes 125 KB.
 const MOST: usize = 4;
 
-/// What one filter matched, once that is known. Whoever asks for the same meanwhile waits for it instead of looking as
-/// well.
+/// Matches of one filter, once they are known. Other readers that ask for the same meanwhile wait for them instead of
+/// looking as well.
 type Slot = Arc<Mutex<Option<FixedBitSet>>>;
 
 /// The marks for all readers of a database, those asked for last in front.
@@ -24,8 +23,8 @@ type Slot = Arc<Mutex<Option<FixedBitSet>>>;
 pub(super) struct MarksCache(Arc<Mutex<VecDeque<(i64, Sql, Slot)>>>);
 
 impl MarksCache {
-    /// What a filter matches in the snapshot of this newest commit: as it is kept, else as it is read. Nothing is kept
-    /// where there are no marks. Who is hurried does not wait for another reader.
+    /// Matches of a filter in the snapshot of this newest commit: from the cache, else as they are read. Nothing is
+    /// cached where there are no marks. A hurried reader does not wait for another one.
     pub(super) fn kept_or(
         &self,
         (newest, wanted, hurried): (i64, Sql, bool),

@@ -44,7 +44,7 @@ pub(super) const MIGRATIONS: &[Migration] = migrations!(
 /// Behind this step the alerts are put into the search over all fields, once the newest schema is there.
 const INDEXES_ALERTS: &str = "0021_head_checksums";
 
-/// What a look at a file found.
+/// Result of an inspection of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inspected {
     /// A database of avert's.
@@ -59,7 +59,7 @@ impl Inspected {
     }
 }
 
-/// Looks, without changing anything, whether the file is a database that avert may use.
+/// Inspects the file, without changing anything: a database that avert may use, or an empty one.
 pub(super) fn inspect(conn: &Connection, path: &Path) -> StoreResult<Inspected> {
     let found = inspect_any(conn, path)?;
     copy_mark::refuse(conn, path)?;
@@ -82,8 +82,8 @@ pub(super) fn inspect_any(conn: &Connection, path: &Path) -> StoreResult<Inspect
     }
 }
 
-/// Brings the schema up to date. Returns where the backup went, if one was needed; before it is made, tells how many
-/// bytes the database has.
+/// Brings the schema up to date. Returns the path of the backup, if one was needed. Before it is made, `before` gets
+/// the size of the database in bytes.
 pub(super) fn migrate(
     conn: &mut Connection,
     path: &Path,
@@ -95,7 +95,7 @@ pub(super) fn migrate(
     if pending.is_empty() {
         return Ok(None);
     }
-    // What a killed migration had begun to write before is of no use.
+    // Remains of a killed migration are of no use.
     staging::settle_named_after(path);
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have been faster.
@@ -134,13 +134,13 @@ pub(super) fn make_schema<'a>(conn: &Connection, mut steps: impl Iterator<Item =
     Ok(steps.try_for_each(|step| conn.execute_batch(step.sql))?)
 }
 
-/// Whether migrations wait that change what is there.
+/// Returns whether migrations wait that change existing data.
 pub(super) fn is_waiting(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<bool> {
     let applied = applied(conn, path, migrations)?;
     Ok(applied > 0 && applied < migrations.len())
 }
 
-/// How many migrations have been applied; refuses a database that has others than these.
+/// Counts the applied migrations; refuses a database that has others than these.
 pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<usize> {
     let table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'";
     if conn.first(table, [], cell::<i64>)?.is_none() {

@@ -57,14 +57,14 @@ pub struct SqliteOptions {
     pub render: Arc<dyn RenderEvent>,
     /// The file with the data key, where it is not `secret.key` beside the database.
     pub secret_key_file: Option<PathBuf>,
-    /// Told before a step that takes long where the database is large, with how many bytes it has.
+    /// Called before a step that takes long where the database is large, with its size in bytes.
     pub before: Arc<dyn Fn(LongStep, u64) + Send + Sync>,
     pub caches: PageCaches,
-    /// Whether this process serves: others on the same data leave webhooks and networks to it.
+    /// True where this process serves: others on the same data leave webhooks and networks to it.
     pub serves: bool,
 }
 
-/// Page caches: how much of the database file the connections keep in memory at most, in KiB.
+/// Page caches: the most of the database file that the connections keep in memory, in KiB.
 #[derive(Debug, Clone, Copy)]
 pub struct PageCaches {
     /// Of each reader.
@@ -75,7 +75,7 @@ pub struct PageCaches {
 impl PageCaches {
     /// For a service with many callers. The writer holds the inner pages of every index during an import.
     pub const SERVICE: Self = Self { reader_kib: 8_192, writer_kib: 24_576 };
-    /// For a console alone: what it shows is read once, and little is written.
+    /// For a console alone: its rows are read once, and little is written.
     pub const CONSOLE: Self = Self { reader_kib: 1_024, writer_kib: 2_048 };
 }
 
@@ -103,12 +103,11 @@ impl SqliteOptions {
 }
 
 impl SqliteStore {
-    /// Opens the database, making what is missing: directory, database, data key. Blocks for as long as a migration
-    /// takes.
+    /// Opens the database, making the directory, the database and the data key where they are missing. Blocks for as
+    /// long as a migration takes.
     ///
     /// # Errors
-    /// [`Unusable`](crate::store::StoreError::Unusable) says which file is at fault, what is wrong with it and what to
-    /// do.
+    /// [`Unusable`](crate::store::StoreError::Unusable) with the file that is at fault, its fault and the way out.
     pub fn open(options: &SqliteOptions) -> StoreResult<Arc<Self>> {
         open(options).map(Arc::new)
     }
@@ -197,7 +196,7 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
 
 const UNANNOUNCED: &str = "this process cannot announce itself there";
 
-/// Which database it is: made up when it is opened first, and kept in every copy.
+/// Id of the database: made up when it is opened first, and kept in every copy.
 fn identity(conn: &Connection) -> StoreResult<DatabaseId> {
     if let Some(known) = known_identity(conn)? {
         return Ok(known);

@@ -1,4 +1,4 @@
-//! Alerts as units of work that are written once read them, and their outcomes with events, on SQLite.
+//! Alerts as the shared units of work read them, and their outcomes with events, on SQLite.
 
 use super::counts::CountChanges;
 use super::events;

@@ -1,9 +1,9 @@
-//! Which part of a list a page is, and how it is filled from groups that follow each other.
+//! Parts of a list as pages, filled from groups that follow each other.
 
 use crate::domain::Sort;
 use crate::store::StoreResult;
 
-/// Which part of everything that matches, in which order. It lies within what there is.
+/// Part of all matches, in an order. It lies within the total.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PagePart {
     pub(super) sort: Sort,
@@ -41,7 +41,7 @@ impl Filling {
         Self { skip: part.offset, left: part.limit, keys: Vec::new() }
     }
 
-    /// Takes what is wanted of the next group, which holds so many.
+    /// Takes the wanted part of the next group, which holds so many.
     pub(super) fn take(
         &mut self,
         of: PagePart,

@@ -1,4 +1,4 @@
-//! Diagnostics of the files around a database: its key, the processes on it, and what broken-off work has left.
+//! Diagnostics of the files around a database: its key, the processes on it, and the remains of broken-off work.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use super::staging::{LeftBehind, Staging, StagingState, StepObserver, named_afte
 use crate::store::seal::Seal;
 use crate::store::{Finding, StoreResult, key_file, sealed};
 
-/// What removes it at once.
+/// Advice on how to remove it at once.
 const CLEAN: &str = "`avert doctor --clean` does it now";
 
-/// Whether the key is the one that the database was sealed with; where it is not, the file beside it that is. And what
-/// a rotation has left.
+/// Examines the key: it has to be the one that the database was sealed with, else the file beside it that is. Reports
+/// the remains of a rotation too.
 pub(super) fn key(conn: &Connection, file: &Path) -> Vec<Finding> {
     let Some(check) = key_check(conn).ok().flatten() else { return Vec::new() };
     key_file::examine(file, &check, || {
@@ -50,7 +50,7 @@ pub(super) fn processes(instances: &Path) -> Finding {
     Finding::fine("processes", format!("{living} at work here, {dead} ended without a word (their work is taken up)"))
 }
 
-/// What restores, backups and migrations that were broken off have left.
+/// Reports the remains of restores, backups and migrations that were broken off.
 pub(super) fn unfinished(database: &Path, instances: &Path) -> Vec<Finding> {
     let restoring = Staging::of(database, &StepObserver::default());
     let mut findings = Vec::new();
@@ -91,7 +91,7 @@ pub(super) fn unfinished(database: &Path, instances: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Ends what restores, backups and migrations that were broken off have left; tells what was done.
+/// Ends the remains of restores, backups and migrations that were broken off; returns a text of each.
 ///
 /// # Errors
 /// [`crate::store::StoreError`] where a restore cannot be finished.

@@ -18,7 +18,7 @@ use crate::store::filter::{FilterRanges, is_indexed};
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) organization: i64,
-    /// What the counts know.
+    /// Words that the counts know.
     pub(super) cells: CellFilter,
     pub(super) alert_time: Range,
     pub(super) transaction_time: Range,
@@ -27,12 +27,12 @@ pub(super) struct Wanted {
     pub(super) expires: Option<Option<i64>>,
     /// Of those, from this moment on.
     pub(super) expires_from: Option<i64>,
-    /// What the searched text has to contain: `q`, and the beginning of the descriptor.
+    /// Texts that the searched text has to contain: `q`, and the beginning of the descriptor.
     pub(super) texts: Vec<String>,
     pub(super) conditions: Conditions,
-    /// Where the counts say that matches are, within [`Wanted::alert_time`]; a help for whoever goes by the alert time.
+    /// Range of the matches by the counts, within [`Wanted::alert_time`]; a help for walks by the alert time.
     pub(super) span: Range,
-    /// Whether the counts say that everything that matches waits for an answer.
+    /// True where the counts say that everything that matches waits for an answer.
     pub(super) waits: bool,
 }
 
@@ -49,7 +49,7 @@ impl Wanted {
         let FilterRanges { alert_time, transaction_time, expires, expires_from, texts } = FilterRanges::of(filter, now);
         let AlertFilter { providers, types, statuses, outcomes, companies, conditions, .. } = filter;
         let mut types = words(conn, dictionary, types.iter().map(|word| word.as_str().to_owned()))?;
-        // Notices do not lapse.
+        // Notices do not expire.
         for wanted in conditions.notices.into_iter().chain(conditions.lapses.map(|_| false)) {
             let notices = notice_keys(conn, dictionary)?;
             let mut keys = types.unwrap_or_else(|| counts.occurring(organization, |cell| cell.alert_type));
@@ -85,7 +85,7 @@ impl Wanted {
         })
     }
 
-    /// Whether it asks for words or companies that no alert has, or for what none can fulfil.
+    /// Returns whether it asks for words or companies that no alert has, or for conditions that none can fulfil.
     pub(super) fn is_impossible(&self) -> bool {
         let cells = &self.cells;
         [&cells.providers, &cells.types, &cells.statuses, &cells.outcomes, &self.companies]
@@ -95,7 +95,7 @@ impl Wanted {
             || self.conditions.is_impossible()
     }
 
-    /// Whether the counts alone know the total.
+    /// Returns whether the counts alone know the total.
     pub(super) fn is_counted(&self) -> bool {
         self.transaction_time == (None, None)
             && self.companies.is_none()
@@ -104,42 +104,42 @@ impl Wanted {
             && self.conditions.is_any()
     }
 
-    /// Whether words and companies are all that is asked for.
+    /// Returns whether words and companies are all that is asked for.
     pub(super) fn is_of_words(&self) -> bool {
         let others = Self { cells: CellFilter::default(), companies: None, ..self.clone() };
         others.is_everything() && !(self.cells.is_any() && self.companies.is_none())
     }
 
-    /// Whether an index on any order knows all that is asked for: the network, the type and the company.
+    /// Returns whether an index on any order knows all that is asked for: the network, the type and the company.
     pub(super) fn is_in_every_index(&self) -> bool {
         let cells = CellFilter { providers: None, types: None, ..self.cells.clone() };
         cells.is_any() && self.alert_time == (None, None) && Self { companies: None, ..self.clone() }.is_counted()
     }
 
-    /// Whether the index of transaction times knows all that is asked for.
+    /// Returns whether the index of transaction times knows all that is asked for.
     pub(super) fn is_in_transaction_time(&self) -> bool {
         self.transaction_time != (None, None)
             && Self { transaction_time: (None, None), ..self.clone() }.is_in_every_index()
     }
 
-    /// Whether a condition has an index of its own, through which everything that matches is found without looking at
-    /// the rest.
+    /// Returns whether a condition has an index of its own, through which everything that matches is found without
+    /// looking at the rest.
     pub(super) fn has_own_index(&self) -> bool {
         self.expires.is_some() || self.transaction_time != (None, None) || self.indexed_texts().is_some()
     }
 
-    /// Whether every alert is wanted.
+    /// Returns whether every alert is wanted.
     pub(super) fn is_everything(&self) -> bool {
         self.cells.is_any() && self.alert_time == (None, None) && self.is_counted()
     }
 
-    /// Whether texts are all that is asked for.
+    /// Returns whether texts are all that is asked for.
     pub(super) fn is_texts_only(&self) -> bool {
         !self.texts.is_empty() && Self { texts: Vec::new(), ..self.clone() }.is_everything()
     }
 
-    /// What the trigram index is asked for: every text of three characters or more, each as a phrase, which is a
-    /// substring exactly.
+    /// Expression for the trigram index: every text of three characters or more, each as a phrase, which is a substring
+    /// exactly.
     pub(super) fn indexed_texts(&self) -> Option<String> {
         let phrases: Vec<String> = self.texts.iter().filter(|text| is_indexed(text)).map(|text| phrase(text)).collect();
         if phrases.is_empty() { None } else { Some(phrases.join(" AND ")) }
@@ -241,19 +241,19 @@ pub(super) struct SortColumn {
     pub(super) words: Option<Vec<i64>>,
 }
 
-/// Where a sort puts rows without a value.
+/// Position of rows without a value in a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nulls {
     /// There are none.
     Never,
     /// Last in either direction.
     Last,
-    /// Where the least value stands.
+    /// With the least value.
     Least,
 }
 
 impl SortColumn {
-    /// Whether what has no value comes before what has one.
+    /// Returns whether rows without a value come before those with one.
     pub(super) fn nulls_come_first(&self, order: SortOrder) -> bool {
         self.nulls == Nulls::Least && order == SortOrder::Ascending
     }
@@ -315,7 +315,7 @@ pub(super) fn id_column() -> SortColumn {
     SortColumn { value: "a.id".to_owned(), index: Some("alert_by_id"), nulls: Nulls::Never, words: None }
 }
 
-/// Whether an index holds only what has a value to sort by.
+/// Returns whether an index holds only rows with a value to sort by.
 pub(super) fn is_partial(index: &str) -> bool {
     matches!(index, "alert_by_expired_at" | "alert_by_open_deadline")
 }

@@ -1,11 +1,11 @@
-//! The reader pool: read-only connections in two lanes, each with threads of its own. What is read by its key never
-//! waits behind lists, and lists take turns by organization.
+//! The reader pool: read-only connections in two lanes, each with threads of its own. A read by key never waits behind
+//! lists, and lists take turns by organization.
 //!
-//! What takes microseconds is read on the caller's own thread, where nobody waits for his turn and a reader is free:
-//! handing it to another thread and back would take longer than reading it. What turns out to take longer is broken off
-//! there, and read by a thread of the lane.
+//! A read of microseconds runs on the caller's own thread, where nobody waits for his turn and a reader is free.
+//! Handing it to another thread and back would take longer than reading it. A read that takes longer is broken off
+//! there, and done again by a thread of the lane.
 //!
-//! A read whose caller has left is not begun, and one that runs is interrupted.
+//! A read of a caller that has left is not begun, and one that runs is interrupted.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,22 +35,22 @@ use super::worker::{hear, locked};
 use crate::domain::{CurrencySum, OrganizationId, SharedAlert};
 use crate::store::{StoreError, StoreResult};
 
-/// How many read by key at once. Each such read takes microseconds.
+/// Number of reads by key at once. Each such read takes microseconds.
 const KEYED_READERS: usize = 2;
 
 /// Everybody has a turn as it comes; far more than there are connections to ask from.
 const KEYED_BOUNDS: Bounds = Bounds { at_once: KEYED_READERS, waiting: 8_192, waiting_in_all: 8_192 };
 
-/// How many read lists at once.
+/// Number of list reads at once.
 const LIST_READERS: usize = 3;
 
 /// One organization leaves a reader to the others.
 const LIST_BOUNDS: Bounds = Bounds { at_once: LIST_READERS - 1, waiting: 64, waiting_in_all: 256 };
 
-/// How long a read may take on its caller's thread, which others wait for as well.
+/// Longest time of a read on its caller's thread, which others wait for as well.
 const AT_ONCE: Duration = Duration::from_micros(500);
 
-/// What the readers of a lane remember together.
+/// Caches that the readers of a lane share.
 #[derive(Clone)]
 struct Shared {
     alerts: AlertCache,
@@ -81,7 +81,7 @@ pub(in crate::store) struct Reader {
     shared: Shared,
     /// The keys of organizations, which never change.
     organizations: HashMap<OrganizationId, i64>,
-    /// The newest commit of the snapshot that is read from, once it is known.
+    /// The newest commit of the snapshot that is read from, once it was asked for.
     newest: Option<i64>,
 }
 
@@ -111,13 +111,13 @@ impl Reader {
         Ok(key)
     }
 
-    /// Brings what is remembered of an organization's counts up to the snapshot.
+    /// Brings the cached counts of an organization up to the snapshot.
     pub(super) fn refresh_counts(&mut self, organization: i64) -> StoreResult<()> {
         let newest = self.newest()?;
         self.counts.refresh(&self.conn, organization, newest)
     }
 
-    /// The keys of an organization's alerts with the wanted words, and of these companies where they are given; nothing
+    /// The keys of an organization's alerts with the wanted words, and of these companies where they are given. `None`
     /// where the columns do not tell. The counts have to be of the snapshot. The columns are gone through as a whole:
     /// not on a caller's thread.
     pub(super) fn having(
@@ -131,14 +131,14 @@ impl Reader {
         self.shared.columns.matching(&self.conn, of, cells, companies)
     }
 
-    /// The keys of what waits for an answer and has all these texts; nothing where the texts are not at hand.
+    /// The keys of alerts that wait for an answer and have all these texts; `None` where the texts are not at hand.
     pub(super) fn waiting_with(&mut self, organization: i64, texts: &[String]) -> StoreResult<Option<FixedBitSet>> {
         self.budget.refuse_hurried()?;
         let newest = self.newest()?;
         self.shared.waiting_texts.having(&self.conn, (organization, newest), texts)
     }
 
-    /// The sums of these keys' alerts, as far as they are the organization's; nothing where no amounts are at hand. The
+    /// The sums of these keys' alerts, as far as they are the organization's; `None` where no amounts are at hand. The
     /// counts have to be of the snapshot.
     pub(super) fn sums(
         &mut self,
@@ -149,7 +149,7 @@ impl Reader {
         self.shared.amounts.sums(&self.conn, of, keys)
     }
 
-    /// What the last filters matched, as all readers of the lane remember it.
+    /// Matches of the last filters, as all readers of the lane remember them.
     pub(super) fn marks(&self) -> MarksCache {
         self.shared.marks.clone()
     }
@@ -165,7 +165,7 @@ impl Reader {
     }
 }
 
-/// Whose turn a list takes; none for what avert reads for itself.
+/// Owner of a list's turn; `None` for avert's own reads.
 pub(super) type ListOwner = Option<OrganizationId>;
 
 /// A read that waits.
@@ -177,9 +177,9 @@ struct Job {
 
 /// The reader pool.
 pub(super) struct Readers {
-    /// For what is found by its key: it waits behind no list.
+    /// For reads by key: they wait behind no list.
     pub(super) keyed: Lane,
-    /// For what may have to look at much.
+    /// For reads that may have to go through many rows.
     pub(super) lists: Lane,
 }
 
@@ -192,7 +192,7 @@ impl Readers {
         Ok(Self { keyed, lists })
     }
 
-    /// Finishes what was asked for and ends the threads.
+    /// Finishes the work that was asked for and ends the threads.
     pub(super) fn close(&self) {
         self.keyed.close();
         self.lists.close();
@@ -243,8 +243,8 @@ impl Lane {
         hear(told).await
     }
 
-    /// Reads on the caller's own thread, where a reader is free and nobody waits for his turn; on a thread of the lane
-    /// where it does not come to its end there.
+    /// Reads on the caller's own thread, where a reader is free and nobody waits for his turn. A read that does not end
+    /// there is done on a thread of the lane.
     pub(super) async fn read_at_once<T: Send + 'static>(
         &self,
         owner: ListOwner,
@@ -288,7 +288,7 @@ struct Queue {
 
 struct QueueState {
     jobs: FairQueue<ListOwner, Job>,
-    /// How many readers there are.
+    /// Number of readers.
     readers: usize,
     /// Those that nobody reads with. The one that read last is taken first: it remembers most.
     free: Vec<Reader>,
@@ -312,7 +312,7 @@ impl Queue {
         Ok(())
     }
 
-    /// A reader for a read that waits for nobody; nothing where it has to wait.
+    /// A reader for a read that waits for nobody; `None` where it has to wait.
     fn begin(&self, owner: ListOwner) -> Option<Reader> {
         let mut state = self.state();
         if state.closed || state.free.is_empty() || !state.jobs.begin(owner) {
@@ -321,7 +321,7 @@ impl Queue {
         state.free.pop()
     }
 
-    /// Waits for the next read and a reader for it; nothing once the lane is closed and all is read.
+    /// Waits for the next read and a reader for it; `None` once the lane is closed and all is read.
     fn next(&self) -> Option<(ListOwner, Job, Reader)> {
         let mut state = self.state();
         loop {
@@ -373,12 +373,12 @@ fn run(queue: &Queue) {
     }
 }
 
-/// Reads, and leaves the reader as the next one wants it; nothing where the work panics.
+/// Reads, and leaves the reader as the next one needs it; `None` where the work panics.
 fn attempt<T>(reader: &mut Reader, work: impl FnOnce(&mut Reader) -> T) -> Option<T> {
     let done = catch_unwind(AssertUnwindSafe(|| work(reader))).ok();
     reader.budget.watch(None);
     reader.counts.forget_excess();
-    // A panic leaves the transaction open, and so does a beginning that is given up once it is done: without its end no
+    // A panic leaves the transaction open, and so does a beginning that is given up once it is done. Without its end no
     // later read could begin with this reader.
     if !reader.conn.is_autocommit()
         && let Err(error) = reader.conn.execute_batch("ROLLBACK")
@@ -413,7 +413,7 @@ mod tests {
         let path = directory.path().join("avert.db");
         let mut reader = Reader::open(&path, 64, Shared::new(AlertCache::new())).unwrap();
 
-        // Whether the moment has come is looked at once in hundreds of steps: sooner or later behind the beginning.
+        // The moment is checked once in hundreds of steps: sooner or later behind the beginning.
         for round in 0..3_000 {
             reader.budget.watch((round % 3 == 0).then(|| Until::At(Instant::now())));
             attempt(&mut reader, |reader| in_snapshot(reader, |_| Ok(())));

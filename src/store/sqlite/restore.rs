@@ -23,7 +23,7 @@ use crate::store::seal::Seal;
 use crate::store::sql::{driven, on_sqlite};
 use crate::store::{StoreError, StoreResult};
 
-/// How long a start waits for another one that finishes a restore, in so many looks.
+/// Most looks of a start that waits for another one to finish a restore.
 const LOOKS: u32 = 50;
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -33,13 +33,13 @@ pub struct RestoreOptions {
     /// The database to replace; its directory is made where it is missing.
     pub database: PathBuf,
     pub key_file: PathBuf,
-    /// Whether the key file may be replaced too. Where an operator keeps it in a place of their own it is not ours to
+    /// True where the key file may be replaced too. A key that an operator keeps in a place of their own is not ours to
     /// replace.
     pub replace_key: bool,
     pub from: PathBuf,
     /// The backup's key; else `FROM.key` where there is one, else the key that is in place.
     pub key: Option<PathBuf>,
-    /// Who restores, as the audit log puts it down.
+    /// Actor of the restore in the audit log.
     pub by: Actor,
     /// Hears of each step.
     pub observer: StepObserver,
@@ -48,22 +48,22 @@ pub struct RestoreOptions {
 /// A backup that is in place now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// The SHA-256 that it was held to; nothing where no `FROM.sha256` was beside it: then nobody knows whether it is
+    /// The SHA-256 that it was compared with. `None` where no `FROM.sha256` was beside it: then it is not known to be
     /// as it was written.
     pub sha256: Option<String>,
     pub contents: Contents,
-    /// Where the database that was there before is kept.
+    /// Path at which the database that was there before is kept.
     pub kept: Option<PathBuf>,
-    /// Where the key that was there before is kept, if it was another one.
+    /// Path at which the key that was there before is kept, if it was another one.
     pub kept_key: Option<PathBuf>,
 }
 
-/// Puts a backup in the place of the database. Everything is verified before anything is replaced; what was there is
-/// kept under another name. Killed before it is committed it has not happened; killed behind that, the next start
+/// Puts a backup in the place of the database. Everything is verified before anything is replaced; the replaced files
+/// are kept under another name. Killed before it is committed it has not happened; killed behind that, the next start
 /// finishes it.
 ///
 /// # Errors
-/// [`crate::store::StoreError`] with the file that is at fault and what to do. Nothing was replaced then.
+/// [`crate::store::StoreError`] with the file that is at fault and the way out. Nothing was replaced then.
 pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
     restore_in_place(options).map_err(|error| error.at(&options.database))
 }
@@ -103,7 +103,7 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
         let kept = Some(Destination::Target(aside(suffix)));
         moves.push(Move { from: None, aside: kept, ..Move::new("", suffix, false) });
     }
-    // What was the newest change is not any more.
+    // The number of the newest change is no longer true.
     let unknown = format!("{DATABASE}{}", newest::SUFFIX);
     claim.put(&unknown, b"").map_err(unwritable)?;
     moves.push(Move::new(&unknown, newest::SUFFIX, true));
@@ -176,7 +176,7 @@ fn note_restore(copy: &Path, by: &Actor, from: &Path, contents: &Contents) -> St
     Ok(conn.execute_batch("COMMIT")?)
 }
 
-/// Moves what is in the log of a database into it: it is kept whole.
+/// Moves the log of a database into it, so that it is kept whole.
 fn empty_log(database: &Path) {
     if !database.exists() {
         return;
@@ -193,13 +193,13 @@ fn shut(instances: &Path) -> StoreResult<Option<Gate>> {
         .map_err(|error| unusable(instances, &format!("cannot be locked: {error}; nothing was replaced")))
 }
 
-/// Whether a restore into the place of this database was broken off and only the next start puts it there.
+/// Returns whether a restore into the place of this database was broken off, and only the next start puts it there.
 pub fn is_pending(database: &Path) -> bool {
     Staging::of(database, &StepObserver::default()).stage() == StagingState::Committed
 }
 
-/// Ends a restore that was broken off: one that was committed is put in place, of another one nothing stays. Tells what
-/// was done.
+/// Ends a restore that was broken off: a committed one is put in place, of another one nothing stays. Returns the
+/// result.
 pub(super) fn settle(database: &Path) -> StoreResult<LeftBehind> {
     let (staging, directory) = (Staging::of(database, &StepObserver::default()), directory_of(database));
     for _ in 0..LOOKS {

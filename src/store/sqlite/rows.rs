@@ -78,8 +78,8 @@ static READ_SEARCHED: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Reads of an organization's alert what searches look into, and nothing else; only of one that waits for an answer, or
-/// only of another one.
+/// Reads the searched fields of an organization's alert, and nothing else. It reads only an alert that waits for an
+/// answer, or only another one.
 pub(super) fn read_searched(
     conn: &Connection,
     dictionary: &mut Dictionary,
@@ -170,7 +170,7 @@ impl WordKeys {
         })
     }
 
-    /// Where the alert is counted.
+    /// Key of the count that the alert belongs to.
     pub(super) fn count_key(self, organization: i64, alert: &Alert) -> CountKey {
         let cell = Cell {
             provider: self.provider,

@@ -1,5 +1,5 @@
-//! The files that are open, compared with the ones at their paths: what is written into a file that was removed or
-//! replaced nobody finds.
+//! The open files, compared with the ones at their paths: data written into a file that was removed or replaced are
+//! lost.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -28,7 +28,7 @@ impl SameFiles {
         Self { files, gone: AtomicBool::new(false) }
     }
 
-    /// Looks at the paths.
+    /// Compares the files at the paths.
     ///
     /// # Errors
     /// [`RefusalCause::Gone`] names the file that is another one now, or gone.
@@ -49,13 +49,13 @@ impl SameFiles {
         Err(StoreError::Refused(RefusalCause::Gone, file.display().to_string()))
     }
 
-    /// The result of the last look.
+    /// The result of the last comparison.
     pub(super) fn last_check(&self) -> StoreResult<()> {
         if self.gone.load(Ordering::Relaxed) { self.check() } else { Ok(()) }
     }
 }
 
-/// Which file is at a path; nothing where that cannot be told.
+/// Id of the file at a path; `None` where that cannot be told.
 fn id_of(file: &Path) -> Option<FileId> {
     match fs::metadata(file) {
         Ok(there) => Some(Some((there.dev(), there.ino()))),

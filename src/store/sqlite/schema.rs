@@ -11,7 +11,7 @@ use super::migrate::{Inspected, MIGRATIONS, applied, inspect, inspect_any};
 use super::restore;
 use crate::store::{SchemaState, StoreResult};
 
-/// Looks, without changing anything, what has become of the schema of a database file; one that is not there is empty.
+/// Inspects the schema of a database file without changing anything; a missing file is empty.
 ///
 /// # Errors
 /// [`Newer`](crate::store::StoreError::Newer) where the schema is a newer one,

@@ -1,4 +1,4 @@
-//! The FROM and WHERE of a filter: which index it goes by.
+//! The FROM and WHERE of a filter, and the index that it goes by.
 
 use rusqlite::Connection;
 
@@ -9,10 +9,10 @@ use super::sql::Sql;
 use super::statements::{Statements as _, cell};
 use crate::store::StoreResult;
 
-/// The index that knows every word of an alert, and when it was raised.
+/// The index of the alert time, which knows every word of an alert.
 pub(super) const BY_TIME: &str = "alert_by_time";
 
-/// The index of what waits for an answer.
+/// The index of alerts that wait for an answer.
 pub(super) const BY_DEADLINE: &str = "alert_by_open_deadline";
 
 /// The index that knows every word of what matches, and the company.
@@ -20,18 +20,18 @@ pub(super) fn by_words_index(wanted: &Wanted) -> &'static str {
     if is_by_deadline(wanted) { BY_DEADLINE } else { BY_TIME }
 }
 
-/// Whether the index of what waits for an answer knows all that is asked for; it knows no companies.
+/// Returns whether the index of alerts that wait for an answer knows all that is asked for; it knows no companies.
 pub(super) fn is_by_deadline(wanted: &Wanted) -> bool {
     wanted.waits && wanted.companies.is_none()
 }
 
-/// How many alerts the counts know of that may match.
+/// Number of alerts by the counts that may match.
 pub(super) fn counted(reader: &Reader, wanted: &Wanted) -> u64 {
     let (from, until) = wanted.alert_days();
     reader.counts.total(wanted.organization, &wanted.cells, from, until)
 }
 
-/// Whether reading the row of each that may match is less than going through all there are.
+/// Returns whether reading the row of each that may match is less than going through all there are.
 pub(super) fn is_little(reader: &Reader, wanted: &Wanted) -> bool {
     u128::from(counted(reader, wanted)) * ROW < u128::from(reader.counts.all(wanted.organization))
 }
@@ -41,7 +41,7 @@ pub(super) fn rows_index(reader: &Reader, wanted: &Wanted) -> Option<&'static st
     (wanted.conditions.is_any() || is_little(reader, wanted)).then(|| by_words_index(wanted))
 }
 
-/// Whether nobody else has alerts there.
+/// Returns whether there is one organization alone.
 pub(super) fn has_one_organization(conn: &Connection) -> StoreResult<bool> {
     conn.one("SELECT count(*) = 1 FROM organization", [], cell)
 }
@@ -52,7 +52,7 @@ pub(super) fn matching(wanted: &Wanted) -> Sql {
         return from_own_index(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted)));
     }
     let key = if wanted.indexed_texts().is_some() { "t.rowid" } else { "s.alert" };
-    // What other organizations have is not met on an index of this one's.
+    // Alerts of other organizations are not met on an index of this one's.
     from_texts(Sql::new(&format!("SELECT {key} ")), wanted, true)
 }
 

@@ -1,5 +1,5 @@
-//! The check of a database before anything is written to it: that it is one, that it is not an empty file in the place
-//! of a lost one, and, where the last one at work on it did not end cleanly, that every page of it holds.
+//! The check of a database before anything is written to it. It has to be one, and not an empty file in the place of a
+//! lost one. After an unclean end every page of it has to hold.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,7 +12,8 @@ use super::statements::{Statements as _, cell};
 use super::{log_walk, newest};
 use crate::store::{RefusalCause, StoreError, StoreResult};
 
-/// Says in plain words why a file cannot be a database, before SQLite does in its own; makes it where it is missing.
+/// Refuses a file that cannot be a database, in plain words before SQLite does in its own; makes it where it is
+/// missing.
 pub(super) fn check_file(database: &Path, key: Option<&Path>) -> StoreResult<()> {
     match fs::metadata(database) {
         // SQLite would take a log without its database for a stranger's, and remove it.
@@ -50,8 +51,8 @@ fn damaged(database: &Path, what: &str) -> StoreError {
     StoreError::Refused(RefusalCause::Damaged, format!("{}: {what}; nothing was written to it", database.display()))
 }
 
-/// Refuses an empty database whose key is there. The key is made only when the database has its tables, so it had some;
-/// `key` is the one that was there before the database was looked at.
+/// Refuses an empty database whose key is there. The key is made only when the database has its tables, so it had some.
+/// `key` is the one that was there before the database was checked.
 pub(super) fn refuse_empty(database: &Path, key: Option<&Path>) -> StoreResult<()> {
     let Some(key) = key else { return Ok(()) };
     let key = key.display();
@@ -61,7 +62,7 @@ pub(super) fn refuse_empty(database: &Path, key: Option<&Path>) -> StoreResult<(
     ))
 }
 
-/// Looks through the whole database where its last process died at work; refuses a damaged one.
+/// Checks the whole database where its last process died at work; refuses a damaged one.
 pub(super) fn check_after_unclean_end(database: &Path, before: &dyn Fn(u64)) -> StoreResult<()> {
     let (living, dead) = census(&instances_of(database));
     let is_unclean = living == 0 && (dead > 0 || has_log(database));
@@ -85,8 +86,7 @@ pub(super) fn check_after_unclean_end(database: &Path, before: &dyn Fn(u64)) -> 
     Err(damaged(database, &format!("since an unclean end {what}; `avert doctor` says more")))
 }
 
-/// Refuses a database whose log is damaged or missing. While others are at work on it they have looked, and the log
-/// moves.
+/// Refuses a database with a damaged or missing log. While others work on it they have checked it, and the log moves.
 pub(super) fn check_log(database: &Path) -> StoreResult<()> {
     let is_alone = || census(&instances_of(database)).0 == 0;
     if !is_alone() || !fs::metadata(database).is_ok_and(|there| there.len() > 0) {
@@ -99,7 +99,7 @@ pub(super) fn check_log(database: &Path) -> StoreResult<()> {
             return Err(damaged(database, &what));
         }
     }
-    // What else may be wrong with it others say.
+    // Other faults of it are reported elsewhere.
     let compared = connection::open(database, Purpose::Read).and_then(|conn| newest::check(&conn, database));
     match compared {
         Ok(Some(what)) if is_alone() => Err(damaged(database, &what)),

@@ -1,8 +1,8 @@
 //! An atomic replacement of several files: staged in a directory beside their places, committed by a plan, put in place
 //! by renames.
 //!
-//! Until the plan is there nothing has happened, and what is staged can go. From then on it has happened: whoever finds
-//! a plan whose owner is gone makes the renames that are missing. So a process may be killed at any point.
+//! Until the plan is there nothing has happened, and the staged files can go. From then on it has happened: a process
+//! that finds a plan of a dead owner makes the renames that are missing. So a process may be killed at any point.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{directory_of, is_regular, make_file, make_private, with_suffix};
 
-/// What the name of a staging directory ends in.
+/// Suffix of the name of a staging directory.
 const SUFFIX: &str = ".unfinished";
 const LOCK: &str = "lock";
 const PLAN: &str = "plan";
@@ -21,7 +21,7 @@ const NEW_PLAN: &str = "plan.new";
 
 type Observe = dyn Fn(&str) + Send + Sync;
 
-/// An observer of steps on the file system, called behind each: what it sees is what a kill there leaves.
+/// An observer of steps on the file system, called behind each: it sees the state that a kill there leaves.
 #[derive(Clone, Default)]
 pub struct StepObserver(Option<Arc<Observe>>);
 
@@ -60,9 +60,9 @@ pub(super) struct Move {
     /// The staged file that goes there, if one does.
     pub(super) from: Option<String>,
     pub(super) to: Destination,
-    /// Where what was there is kept.
+    /// Destination at which the replaced files are kept.
     pub(super) aside: Option<Destination>,
-    /// Whether what was there may be replaced.
+    /// True where existing files may be replaced.
     pub(super) replace: bool,
 }
 
@@ -73,7 +73,7 @@ impl Move {
     }
 }
 
-/// How far a staging has come.
+/// Progress of a staging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StagingState {
     /// Nothing is there.
@@ -84,12 +84,12 @@ pub(super) enum StagingState {
     Committed,
 }
 
-/// What became of a staging that was left behind.
+/// End of a staging that was left behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeftBehind {
     /// There was none.
     Nothing,
-    /// Somebody is at it.
+    /// Another process is at it.
     Busy,
     /// It had not been committed and is gone.
     Removed,
@@ -122,7 +122,7 @@ impl Staging {
         }
     }
 
-    /// Whether somebody is at it.
+    /// Returns whether another process is at it.
     pub(super) fn is_busy(&self) -> bool {
         let path = self.file(LOCK);
         is_regular(&path)
@@ -146,7 +146,7 @@ impl Staging {
         }
     }
 
-    /// Begins; `None` where somebody is at it. What others left is ended before.
+    /// Begins; `None` where another process is at it. Remains of others are ended before.
     pub(super) fn claim(&self) -> io::Result<Option<OwnStaging>> {
         if self.settle()? == LeftBehind::Busy {
             return Ok(None);
@@ -164,7 +164,7 @@ impl Staging {
             made => made?,
         };
         match lock.try_lock() {
-            // Whoever had it may have ended the whole meanwhile.
+            // The process that had it may have ended the whole meanwhile.
             Ok(()) if !is_there(&path) => Ok(None),
             Ok(()) => {
                 self.steps.step("lock");
@@ -241,7 +241,7 @@ impl OwnStaging {
         Ok(())
     }
 
-    /// From here on it has happened.
+    /// Commits the plan: from here on the replacement has happened.
     pub(super) fn commit(&mut self, moves: &[Move]) -> io::Result<()> {
         self.put(NEW_PLAN, &serde_json::to_vec(moves)?)?;
         sync(&self.staging.directory)?;
@@ -271,7 +271,7 @@ impl OwnStaging {
             {
                 fs::rename(&to, self.staging.place(aside)?)?;
                 steps.step("aside");
-                // What is kept has its name on the disk before anything takes its place.
+                // The kept files have their names on the disk before anything takes their place.
                 sync(self.staging.parent())?;
             }
             if let Some(name) = from {
@@ -340,7 +340,7 @@ pub(super) fn named_after(file: &Path) -> Vec<Staging> {
     targets.map(|target| Staging::of(&file.with_file_name(target), &StepObserver::default())).collect()
 }
 
-/// Ends those that were left behind, and tells what was done.
+/// Ends those that were left behind, and returns a text of each.
 pub(super) fn settle_named_after(file: &Path) -> Vec<String> {
     let told = |staging: Staging| match staging.settle() {
         Ok(LeftBehind::Busy | LeftBehind::Nothing) => None,

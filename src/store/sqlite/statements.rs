@@ -11,7 +11,7 @@ pub(super) use crate::store::alert_rows::{micros, moment};
 
 /// Prepared statements of a connection, kept by their text.
 pub(super) trait Statements {
-    /// Runs a statement that has no answer; how many rows it changed.
+    /// Runs a statement that has no answer; returns the number of changed rows.
     fn run(&self, sql: &str, values: impl Params) -> StoreResult<usize>;
 
     /// Reads every row of the answer.

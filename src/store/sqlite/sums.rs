@@ -15,7 +15,7 @@ use crate::store::StoreResult;
 use crate::store::alert_rows::{SUMS, currency_sum};
 use crate::store::stored_row::StoredRow;
 
-/// Of up to so many alerts the rows are read: that takes less than a tenth of a second.
+/// Most alerts whose rows are read: that takes less than a tenth of a second.
 const FEW: u64 = 20_000;
 
 fn selected() -> Sql {

@@ -1,4 +1,4 @@
-//! What only the inside shows: the writer's own connection, groups, and faults in the middle of work.
+//! Tests of the inside: the writer's own connection, groups, and faults in the middle of work.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ async fn hold_lists(store: &Arc<SqliteStore>, owner: Option<OrganizationId>, lis
     held
 }
 
-/// What takes longer is kept waiting by what is held.
+/// Limits the wait: work that takes longer is kept waiting by a lock.
 async fn in_time<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), work).await.expect("it is kept waiting")
 }
@@ -370,7 +370,7 @@ async fn a_writer_waits_for_a_checkpoint_of_its_own_process_longer_than_for_anot
     let runtime = Handle::current();
     let writer = store.clone();
     let writing = tokio::task::spawn_blocking(move || runtime.block_on(writer.ingest(organization, rows(1), noon())));
-    // Who is about to write is in the turnstile.
+    // A process that is about to write is in the turnstile.
     let begun = Instant::now();
     while turnstile.is_free() {
         assert!(begun.elapsed() < Duration::from_secs(30), "nobody wants to write");
@@ -470,7 +470,7 @@ async fn a_credential_is_found_while_another_thread_reads_one_and_not_once_the_s
     assert!(closed.is_err(), "{closed:?}");
 }
 
-/// What a read says of the thread that it is done on.
+/// Returns the thread that a read is done on.
 fn thread(_: &mut Reader) -> StoreResult<std::thread::ThreadId> {
     Ok(std::thread::current().id())
 }

@@ -8,19 +8,19 @@ use super::statements::Statements as _;
 use crate::store::StoreResult;
 use crate::store::searched::{DESCRIPTOR_MARK, searchable};
 
-/// More trigrams than this are not asked for.
+/// Most trigrams that are asked for.
 const MOST_TERMS: usize = 400;
 
-/// More last fours than this are not looked through: there are ten thousand of digits.
+/// Most last fours that are looked through: there are ten thousand of digits.
 const MOST_ENDINGS: usize = 12_000;
 
-/// Marks what has these phrases, of every organization.
+/// Marks the alerts with these phrases, of every organization.
 pub(super) fn of_phrases(conn: &Connection, phrases: String) -> rusqlite::Result<Marks> {
     Marks::of(conn, &matching(phrases))
 }
 
-/// Marks what has these two characters somewhere, of this organization and of others; `None` where there are so many
-/// that going through all `alerts` takes no longer.
+/// Marks the alerts with these two characters somewhere, of this organization and of others. `None` where there are so
+/// many that going through all `alerts` takes no longer.
 pub(super) fn of_pair(conn: &Connection, organization: i64, pair: &str, alerts: u64) -> StoreResult<Option<Marks>> {
     if pair.chars().count() != 2 {
         return Ok(None);
@@ -52,7 +52,7 @@ pub(super) fn of_pair(conn: &Connection, organization: i64, pair: &str, alerts: 
     Ok(Some(marks))
 }
 
-/// Marks what of this organization has a text, by going through the texts of all.
+/// Marks the alerts of this organization with a text, by going through the texts of all.
 pub(super) fn by_scan(conn: &Connection, organization: i64, text: &str) -> rusqlite::Result<Marks> {
     let mut scan = Sql::new("SELECT s.alert FROM alert_search s WHERE instr(s.text, ");
     scan.value(text.to_owned());
@@ -61,7 +61,7 @@ pub(super) fn by_scan(conn: &Connection, organization: i64, text: &str) -> rusql
     Marks::of(conn, &scan)
 }
 
-/// What the text of an alert can end with, each once; `None` where these are too many.
+/// Endings that the text of an alert can have, each once; `None` where these are too many.
 fn last_fours(conn: &Connection, organization: i64) -> StoreResult<Option<Vec<String>>> {
     // A loose index scan: each value is looked for behind the one before. An empty one ends nothing.
     let mut next = conn.prepare_cached(
@@ -80,7 +80,7 @@ fn last_fours(conn: &Connection, organization: i64) -> StoreResult<Option<Vec<St
     Ok(Some(values))
 }
 
-/// One more than is allowed, so that more are noticed.
+/// The LIMIT of one more than is allowed, so that more are noticed.
 fn limit(most: usize) -> i64 {
     i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1)
 }

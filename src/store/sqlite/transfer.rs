@@ -34,11 +34,11 @@ pub(in crate::store) struct SqliteEnd {
     _gate: Gate,
 }
 
-/// What was copied is moved from the log into the file now and then: the log is as large as what is not.
+/// Moves copied pages from the log into the file now and then: the log is as large as the pages that are not moved.
 const CHECKPOINTS: &str = "PRAGMA wal_autocheckpoint = 16384";
 
 impl SqliteEnd {
-    /// What is copied from, as it is now.
+    /// Opens the source of a copy as it is now.
     pub(in crate::store) fn source(file: &Path) -> StoreResult<Self> {
         let schema = schema_of(file)?;
         require_current(&schema).map_err(|error| error.of(&file.display()))?;
@@ -48,7 +48,7 @@ impl SqliteEnd {
         Self::of(file, conn, &schema, gate)
     }
 
-    /// What is copied to; an empty file is made where there is none.
+    /// Opens the target of a copy; an empty file is made where there is none.
     pub(in crate::store) fn target(file: &Path) -> StoreResult<Self> {
         make_directory(directory_of(file))?;
         let gate = shut(file)?;
@@ -66,7 +66,7 @@ impl SqliteEnd {
         Ok(Self { file: file.to_owned(), conn, dictionary: Dictionary::new(), occupant, _gate: gate })
     }
 
-    /// Takes away what an unfinished copy has left.
+    /// Removes the rows of an unfinished copy.
     fn remove(&mut self) -> StoreResult<()> {
         // The file is closed first.
         self.conn = Connection::open_in_memory()?;
@@ -91,7 +91,7 @@ impl SqliteEnd {
         })
     }
 
-    /// Has searches find an alert.
+    /// Adds an alert's text to the search indexes.
     fn index_text(&self, table: &PortableTable, row: &PortableRow) -> StoreResult<()> {
         let text = table.search_text(row);
         let key = plain(&row[0]);
@@ -113,7 +113,7 @@ impl CopyEnd for SqliteEnd {
         fact(&self.conn, name)
     }
 
-    /// Whoever has the gate is alone.
+    /// The holder of the gate is alone.
     async fn lock(&self, _number: i64) -> StoreResult<bool> {
         Ok(true)
     }
@@ -207,7 +207,7 @@ impl CopyEnd for SqliteEnd {
     }
 }
 
-/// Keeps everybody else out.
+/// Takes the gate of the directory, which keeps all others out.
 fn shut(file: &Path) -> StoreResult<Gate> {
     let instances = file.with_file_name("instances");
     let gate = Gate::shut(&instances).map_err(|error| unusable(&instances, &error.to_string()))?;

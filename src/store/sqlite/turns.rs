@@ -1,4 +1,5 @@
-//! A fair queue: everybody who waits gets a turn before anybody gets a second one, within bounds for each and for all.
+//! A fair queue: each owner of waiting work gets a turn before any gets a second one, within bounds for each and for
+//! all.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -6,27 +7,27 @@ use std::hash::Hash;
 /// The bounds of a fair queue.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// How much of one's work is done at the same time.
+    /// Most work of one owner that is done at the same time.
     pub(super) at_once: usize,
-    /// How much of one's work may wait.
+    /// Most work of one owner that may wait.
     pub(super) waiting: usize,
-    /// How much work may wait in all.
+    /// Most work that may wait in all.
     pub(super) waiting_in_all: usize,
 }
 
-/// What one has waiting, and how much of it is being done.
+/// Waiting work of one owner, and the number of its running ones.
 #[derive(Debug)]
 struct Share<Work> {
     waiting: VecDeque<Work>,
     running: usize,
 }
 
-/// A bounded round-robin queue of work by whose it is.
+/// A bounded round-robin queue of work by its owner.
 #[derive(Debug)]
 pub(super) struct FairQueue<Whose, Work> {
     bounds: Bounds,
     shares: HashMap<Whose, Share<Work>>,
-    /// Who has work waiting, in the order of their turns.
+    /// Owners of waiting work, in the order of their turns.
     turns: VecDeque<Whose>,
     waiting: usize,
 }
@@ -36,7 +37,7 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
         Self { bounds, shares: HashMap::new(), turns: VecDeque::new(), waiting: 0 }
     }
 
-    /// Lets work wait; gives it back where a bound is reached.
+    /// Puts work in the queue; gives it back where a bound is reached.
     pub(super) fn push(&mut self, whose: Whose, work: Work) -> Result<(), Work> {
         let waiting = self.shares.get(&whose).map_or(0, |share| share.waiting.len());
         if waiting >= self.bounds.waiting || self.waiting >= self.bounds.waiting_in_all {
@@ -51,8 +52,8 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
         Ok(())
     }
 
-    /// The next work to do, where somebody has some waiting and not yet his share at work: of whoever has least at
-    /// work, and of those whose turn it is. [`FairQueue::done`] has to follow.
+    /// Takes the next work of an owner whose share is not used up. The owner with the least running work comes first,
+    /// and among equals the one whose turn it is. [`FairQueue::done`] has to follow.
     pub(super) fn pop(&mut self) -> Option<(Whose, Work)> {
         let bound = self.bounds.at_once;
         let running = |whose| self.shares.get(whose).map_or(0, |share: &Share<Work>| share.running);
@@ -69,8 +70,8 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
         Some((whose, work))
     }
 
-    /// Begins work that did not wait, where nobody's turn comes before it and whose it is has not yet his share at
-    /// work. [`FairQueue::done`] has to follow.
+    /// Begins work that did not wait, where no other owner's turn comes first and its owner's share is not used up.
+    /// [`FairQueue::done`] has to follow.
     pub(super) fn begin(&mut self, whose: Whose) -> bool {
         let running = |whose| self.shares.get(whose).map_or(0, |share: &Share<Work>| share.running);
         if running(&whose) >= self.bounds.at_once
@@ -82,7 +83,7 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
         true
     }
 
-    /// Work that was popped or begun is done.
+    /// Ends work that was popped or begun.
     pub(super) fn done(&mut self, whose: Whose) {
         if let Some(share) = self.shares.get_mut(&whose) {
             share.running = share.running.saturating_sub(1);
@@ -92,7 +93,7 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
         }
     }
 
-    /// Whether nothing waits.
+    /// Returns whether nothing waits.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting == 0
     }

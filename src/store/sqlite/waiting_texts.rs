@@ -1,8 +1,8 @@
-//! A text cache: the searched texts of what waits for an answer, by the day of the alert time. One or two letters are
-//! too coarse for the trigram index, and what waits is what is looked through all day; going through its texts here
-//! takes a twentieth of reading them.
+//! A text cache: the searched texts of alerts that wait for an answer, by the day of the alert time. One or two letters
+//! are too coarse for the trigram index, and these alerts are searched all day. Going through their texts here takes a
+//! twentieth of reading them.
 //!
-//! Like the columns it is of one commit, and follows later ones by the days whose counts were touched since.
+//! Like the columns it is of one commit, and follows later ones by the days with counts touched since.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -13,8 +13,8 @@ use rusqlite::{Connection, params_from_iter};
 use super::counts::{day_of_micros, on_day, touched_days};
 use crate::store::StoreResult;
 
-/// Of more that waits nothing is kept: the memory would be too much. The half of it is what a desk with a million
-/// alerts has.
+/// Most waiting alerts whose texts are kept: of more the memory would be too much. Half of it is the number at a desk
+/// with a million alerts.
 const MOST_WAITING: usize = 120_000;
 
 /// The commit of an organization for which there are too many.
@@ -29,7 +29,7 @@ struct DayTexts {
 }
 
 impl DayTexts {
-    /// The keys of what has all the words.
+    /// The keys of the alerts with all the words.
     fn having<'a>(&'a self, words: &'a [String]) -> impl Iterator<Item = usize> + 'a {
         let mut start = 0;
         self.ends.iter().filter_map(move |(key, end)| {
@@ -48,7 +48,7 @@ struct Texts {
 }
 
 impl Texts {
-    /// Those of a commit: the days that were touched since are read again. Where that fails, nothing is known.
+    /// The texts of a commit: the days that were touched since are read again. Where that fails, nothing is known.
     fn brought_to(mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<Self> {
         let mut fits = true;
         if self.newest == 0 {
@@ -92,8 +92,8 @@ impl Texts {
 pub(super) struct WaitingTexts(Arc<Mutex<HashMap<i64, Texts>>>);
 
 impl WaitingTexts {
-    /// The keys of what waits and has all these texts, in the snapshot that the connection reads from, where `newest`
-    /// is the newest commit. Nothing where the texts are not at hand: there are too many, another reader has them, or
+    /// The keys of waiting alerts with all these texts, in the snapshot that the connection reads from, where `newest`
+    /// is the newest commit. `None` where the texts are not at hand: there are too many, another reader has them, or
     /// they are of a later snapshot.
     pub(super) fn having(
         &self,
@@ -105,7 +105,7 @@ impl WaitingTexts {
         if all.get(&organization).is_some_and(|texts| texts.newest > newest) {
             return Ok(None);
         }
-        // What fails midway is forgotten.
+        // A cache that fails midway is dropped.
         let texts = all.remove(&organization).unwrap_or_default().brought_to(conn, organization, newest)?;
         let texts = all.entry(organization).insert_entry(texts).into_mut();
         let mut keys = FixedBitSet::new();

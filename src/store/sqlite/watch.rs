@@ -1,5 +1,5 @@
-//! The watcher: polls `PRAGMA data_version` for commits of other processes four times a second, while somebody listens;
-//! looks whether the files that are open are still at their paths; and keeps the newest change number beside them.
+//! The watcher: polls `PRAGMA data_version` for commits of other processes four times a second, while somebody listens.
+//! It checks that the open files are still at their paths, and keeps the newest change number beside them.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -29,7 +29,7 @@ impl<S> Worker<S> {
         locked(&self.queue).as_ref().map(put)
     }
 
-    /// Finishes what was asked for and ends the thread.
+    /// Finishes the work that was asked for and ends the thread.
     pub(super) fn close(&self) {
         drop(locked(&self.queue).take());
         let thread = locked(&self.thread).take();
@@ -50,7 +50,7 @@ impl<Work> Worker<Sender<Work>> {
     }
 }
 
-/// Waits for what came of work.
+/// Waits for the result of work.
 pub(super) async fn hear<T>(told: oneshot::Receiver<StoreResult<T>>) -> StoreResult<T> {
     told.await.unwrap_or_else(|_| {
         Err(StoreError::Unavailable("the work was broken off by a fault in avert; it is in the log".to_owned()))

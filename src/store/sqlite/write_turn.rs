@@ -1,6 +1,6 @@
-//! A turnstile between processes that write: a lock file that each goes through before it begins, so that one that
-//! writes without a pause (an import) keeps nobody out. SQLite itself has no queue: whoever asks again at once is
-//! first.
+//! A turnstile between processes that write: a lock file that each goes through before it begins. So a process that
+//! writes without a pause (an import) keeps nobody out. SQLite itself has no queue: a process that asks again at once
+//! is first.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 
 use super::instance::lock_file;
 
-/// Who has not had its turn after this long goes without: a process that was stopped in the turnstile must not stop
-/// everybody.
+/// Longest wait for a turn, after which a process writes without one: a process that was stopped in the turnstile must
+/// not stop everybody.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// How long between two looks whether it is free.
+/// Interval between two attempts at the lock.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// The turnstile, as this process sees it.
 #[derive(Debug)]
 pub(super) struct Turnstile(File);
 
-/// A place in the turnstile: who holds it is the next to write.
+/// A place in the turnstile: its holder is the next to write.
 #[derive(Debug)]
 pub(super) struct WriteTurn<'a>(Option<&'a File>);
 
@@ -30,7 +30,7 @@ impl Turnstile {
         lock_file(&instances.join("turn")).map(Self)
     }
 
-    /// Whether nobody is in it now.
+    /// Returns whether no process is in it now.
     #[cfg(test)]
     pub(super) fn is_free(&self) -> bool {
         self.0.try_lock().is_ok_and(|()| self.0.unlock().is_ok())

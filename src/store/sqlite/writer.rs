@@ -1,6 +1,6 @@
-//! The writer thread with group commit: units of work that wait together are committed together, each in a savepoint of
-//! its own, all in one transaction, and nobody hears of success before the commit is on the disk. What may come behind
-//! that, for many at once, is done while nobody waits.
+//! The writer thread with group commit. Units of work that wait together are committed in one transaction, each in a
+//! savepoint of its own. Nobody hears of success before the commit is on the disk. Work that may come behind that, for
+//! many at once, is done while nobody waits.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,11 +26,11 @@ use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Most units of work in one commit.
 const GROUP_UNITS: usize = 256;
-/// A group takes no more units in after this long, so that nobody waits for a crowd.
+/// Time after which a group takes no more units in, so that nobody waits for a crowd.
 const GROUP_TIME: Duration = Duration::from_millis(5);
-/// The writer is idle after so long without work: then outcomes are indexed that are not yet.
+/// Time without work after which the writer is idle: then outcomes are indexed that are not yet.
 const IDLE: Duration = Duration::from_millis(100);
-/// So many are not waited with until then: each is read by every search over all fields.
+/// Number of unindexed outcomes that do not wait until then: each is read by every search over all fields.
 pub(super) const MOST_UNINDEXED: u32 = 256;
 
 /// The shared context of units of work.
@@ -62,7 +62,7 @@ impl Unit<'_> {
     }
 }
 
-/// What a unit of work that is written once has of SQLite beside its connection.
+/// SQLite's part of a unit of work that is written once, beside its connection.
 pub(in crate::store) struct Memory<'u> {
     pub(in crate::store) shared: &'u Shared,
     /// The number of the commit under way.
@@ -76,7 +76,7 @@ impl<'u> Memory<'u> {
         Self { shared, change, known: Mutex::default() }
     }
 
-    /// Whether a process is provably dead. Each is asked about once.
+    /// Returns whether a process is provably dead. Each is asked about once.
     pub(in crate::store) fn is_dead(&self, instance: InstanceId) -> bool {
         *locked(&self.known).entry(instance).or_insert_with(|| self.shared.instances.is_dead(instance))
     }
@@ -131,7 +131,7 @@ impl Writer {
         hear(told).await
     }
 
-    /// Finishes what was asked for and ends the thread.
+    /// Finishes the work that was asked for and ends the thread.
     pub(super) fn close(&self) {
         self.0.close();
     }
@@ -186,7 +186,7 @@ impl State {
         }
     }
 
-    /// One transaction: `first` and whoever waits behind it.
+    /// Commits one transaction: `first` and the work that waits behind it.
     fn group(&mut self, first: (WriteKind, Job), queue: &Receiver<(WriteKind, Job)>) {
         let number = match self.begin() {
             Ok(number) => number,
@@ -230,7 +230,7 @@ impl State {
             };
         }
         let units = u32::try_from(replies.len()).unwrap_or(u32::MAX);
-        // What was committed into a file that is not at its path any more is told to nobody.
+        // A commit into a file that is not at its path any more is announced to nobody.
         match self.commit(visible).and_then(|()| self.shared.files.check()) {
             Ok(()) => {
                 metrics::counter!("avert_store_commits_total", "result" => "done").increment(1);

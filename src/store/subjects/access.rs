@@ -1,4 +1,4 @@
-//! Credentials as they are kept, and the unit of work of each operation on them.
+//! Credentials as they are stored, and the unit of work of each operation on them.
 
 use async_trait::async_trait;
 

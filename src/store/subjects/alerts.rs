@@ -1,5 +1,5 @@
-//! Alerts: lists, searches and statistics, what comes in, and what expires. How many rows are found or written best,
-//! each database knows for itself.
+//! Alerts: lists, searches and statistics, ingest, and expiry. Each database finds and writes many rows in its own best
+//! way.
 
 use async_trait::async_trait;
 
@@ -195,7 +195,7 @@ impl<S: Units> AlertStore for S {
     }
 }
 
-/// Whether the counts tell the total of a filter: its statements are short, mostly.
+/// Returns whether the counts tell the total of a filter: its statements are short, mostly.
 fn is_told_by_counts(filter: &AlertFilter) -> bool {
     let AlertFilter {
         start_date: _,
@@ -219,7 +219,7 @@ fn is_told_by_counts(filter: &AlertFilter) -> bool {
     companies.is_empty() && conditions.is_empty()
 }
 
-/// Takes alerts in, all in one unit of work. Each database knows its own way to many rows at once.
+/// Ingests alerts, all in one unit of work. Each database has its own way with many rows at once.
 async fn ingest(
     unit: &UnitOfWork<'_>,
     (organization, incoming, now): &(OrganizationId, Vec<AlertPatch>, Timestamp),
@@ -239,7 +239,7 @@ async fn ingest(
     Ok(report)
 }
 
-/// How many alerts there are of each kind on each day, earliest day first.
+/// Number of alerts of each kind on each day, earliest day first.
 async fn counts(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Count>> {
     let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
     let words = ["provider", "type", "status", "outcome"].map(|column| word(&format!("c.{column}"))).join(", ");

@@ -10,7 +10,7 @@ use crate::store::stored_row::cell;
 use crate::store::units::{UnitContext, UnitOfWork};
 use crate::store::work::Work;
 
-/// So many of each kind of agreement are read, the newest rows first.
+/// Number of rows that are read of each kind of agreement, the newest first.
 const MOST: i64 = 200;
 
 const BY_CARD: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_card/*+*/
@@ -21,7 +21,7 @@ const BY_ARN: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_arn/*+*/
 const BY_AUTH_CODE: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_auth_code/*+*/
     WHERE organization = ?1 AND auth_code = ?2 ORDER BY key DESC LIMIT ?3";
 
-/// Each of these alerts that is there, with those that agree with it in something.
+/// Each of these alerts that exists, with those that agree with it in something.
 pub(super) async fn alike(
     unit: &UnitOfWork<'_>,
     organization: OrganizationId,

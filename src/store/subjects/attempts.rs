@@ -1,7 +1,7 @@
-//! Resolution attempts: claims, fencing, and how they end (reliability, A resolution is final).
+//! Resolution attempts: claims, fencing, and their ends (reliability, A resolution is final).
 //!
-//! Whoever decides about an alert locks its row first, and then the attempt; so of several at once each sees what the
-//! one before has done.
+//! Every decision about an alert locks its row first, and then the attempt. So of several at once each sees the changes
+//! of the one before.
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -144,14 +144,14 @@ async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work<Claim> {
     Ok(Claim::Claimed { alert, generation })
 }
 
-/// Who holds the open attempt of an alert, where there is one.
+/// Holder of the open attempt of an alert, where there is one.
 async fn holder(unit: &UnitOfWork<'_>, organization: i64, alert: i64, now: Present) -> Work<Option<Holder>> {
     let dead = unit.dead("r.instance");
     let open = format!("SELECT {OPEN}, {dead}, r.id FROM {OPEN_ATTEMPTS} AND r.organization = ?1 AND r.alert = ?2");
     unit.first(&open, &[&organization, &alert], |row| Ok(read_open(unit, row)?.holder(row.get(10)?, now))).await
 }
 
-/// How the Idempotency-Key of a request was used, as far back as keys are remembered.
+/// Earlier uses of a request's Idempotency-Key, as far back as keys are remembered.
 async fn key_uses(unit: &UnitOfWork<'_>, organization: i64, alert: i64, request: &ClaimRequest) -> Work<Vec<KeyUse>> {
     let Some(key) = &request.idempotency_key else { return Ok(Vec::new()) };
     let uses = "SELECT alert = ?4 AND body_hash = ?5, state = 'COMMITTED'
@@ -255,7 +255,7 @@ async fn store_outcome(
     Ok(Commit::Committed(alert))
 }
 
-/// Ends an attempt without an outcome, or lays it down.
+/// Ends an attempt without an outcome, or suspends it.
 async fn end(
     unit: &UnitOfWork<'_>,
     attempt: AttemptId,
@@ -294,7 +294,7 @@ async fn end(
     Ok(changed == 1)
 }
 
-/// Takes over attempts that nobody works on.
+/// Claims attempts that nobody works on.
 async fn claim_due(
     unit: &UnitOfWork<'_>,
     now: Present,
@@ -334,8 +334,8 @@ async fn claim_due(
     Ok(taken)
 }
 
-/// The attempts to take over for so long, oldest first, with the end of the calls that were made for each. They are
-/// locked; what somebody else is at is left to him.
+/// The attempts to claim for so long, oldest first, with the end of the calls that were made for each. They are locked;
+/// those that another process has locked are left to it.
 async fn unattended(
     unit: &UnitOfWork<'_>,
     now: Present,
@@ -371,7 +371,7 @@ fn read_open(unit: &UnitOfWork<'_>, row: &StoredRow<'_>) -> Work<OpenAttempt> {
     let lease_until: Option<Timestamp> = row.get(4)?;
     let turn = next_check.filter(|_| state == AttemptState::Unknown).unwrap_or(deadline);
     let (check_count, lease_count): (Option<i64>, Option<i64>) = (row.get(7)?, row.get(8)?);
-    // What was written before anything was counted has no epoch.
+    // Rows that were written before anything was counted have no epoch.
     let epoch = row.get::<Option<ClockEpoch>>(5)?;
     let counted = epoch.zip(row.get::<Option<i64>>(6)?).map(|(epoch, calls_over)| {
         let counted = |micros| MonotonicTime { epoch, micros };
@@ -409,7 +409,7 @@ async fn unfinished(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work
     .await
 }
 
-/// Settles a parked attempt by a person's word.
+/// Decides a parked attempt by a person's result.
 async fn settle(
     unit: &UnitOfWork<'_>,
     organization: OrganizationId,

@@ -1,5 +1,5 @@
-//! The audit log: each entry with the hash of the one before. On SQLite one is linked in the commit of the change it
-//! tells of; on PostgreSQL it is put down there, and linked behind it.
+//! The audit log: each entry with the hash of the one before. On SQLite an entry is linked in the commit of its change.
+//! On PostgreSQL it is stored there, and linked behind it.
 
 use async_trait::async_trait;
 
@@ -62,15 +62,15 @@ async fn entries(
     .await
 }
 
-/// The number up to which entries may go that are older than the cut-off, at most `limit`.
+/// The number up to which entries may go that are before the cut-off, at most `limit`.
 pub(super) async fn prunable(rows: &StoreRows<'_>, cut_off: Timestamp, limit: u32) -> Work<Option<i64>> {
     let oldest = "SELECT number, at, action FROM audit ORDER BY number LIMIT ?1";
     let oldest = rows.all(oldest, &[&limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).await?;
     Ok(audit::prunable(&oldest, cut_off))
 }
 
-/// Takes the entries up to this number away, and has the log say for each organization that lost some how many, and the
-/// hash that it goes on from. Returns how many went.
+/// Deletes the entries up to this number. For each organization that lost some, an entry tells their number, and the
+/// hash that the log goes on from. Returns the number of deleted entries.
 pub(super) async fn prune(unit: &UnitOfWork<'_>, through: i64, now: Timestamp) -> Work<u64> {
     // Of two who prune at once the second one finds nothing.
     unit.lock("SELECT number FROM audit_head FOR UPDATE", &[]).await?;

@@ -1,4 +1,4 @@
-//! Deliveries that are due: whose turn it is, leased to whoever sends them.
+//! Deliveries that are due, in a fair order, leased to the dispatcher that sends them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(super) async fn claim(
         UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::in_hand(unit, now, term))?,
         UnitContext::Postgres(side) => on_postgres::in_hand(side, now, term).await?,
     };
-    // What waits since a moment to come was laid down by a clock that has been set back since.
+    // A delivery that waits since a moment to come was put off by a clock that has been set back since.
     let set_back = "UPDATE delivery SET due = ?1, since = ?1
         WHERE key IN (SELECT key FROM delivery WHERE state = 'pending' AND since > ?1/*+ FOR UPDATE SKIP LOCKED*/)";
     unit.run(set_back, &[&now]).await?;
@@ -84,7 +84,7 @@ pub(super) async fn claim(
     Ok(due)
 }
 
-/// When the next pending delivery can be sent.
+/// Time at which the next pending delivery can be sent.
 pub(super) async fn next(unit: &UnitOfWork<'_>) -> Work<Option<Timestamp>> {
     let waited_for = "SELECT e.key FROM endpoint e WHERE e.disabled_at IS NULL
         AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')";

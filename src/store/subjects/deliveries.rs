@@ -1,4 +1,4 @@
-//! Deliveries as an operator sees them: lists, one with its attempts, and sending again.
+//! Deliveries as an operator sees them: lists, one with its attempts, and redelivery.
 
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
@@ -131,7 +131,7 @@ async fn find(
     unit.first(&one, &[&owner, &id], |row| Ok((row.get(11)?, owner, read(row)?))).await
 }
 
-/// What a delivery becomes that is sent again. ?1 is now.
+/// Changes a delivery that is sent again. ?1 is now.
 const DUE_AGAIN: &str = "UPDATE delivery SET state = 'pending', due = ?1, since = ?1, earlier_attempts = attempts, \
     delivered_at = NULL, given_up_at = NULL";
 
@@ -142,7 +142,7 @@ pub(super) async fn redeliver(
     id: DeliveryId,
     now: Timestamp,
 ) -> Work<Redelivery> {
-    // The endpoint first, as whoever disables it does.
+    // The endpoint first, as in disabling it.
     let disabled = "SELECT p.disabled_at IS NOT NULL FROM endpoint p
         WHERE p.key = (SELECT endpoint FROM delivery WHERE id = ?1)/*+ FOR KEY SHARE*/";
     let disabled = unit.first(disabled, &[&id], cell).await?;
@@ -160,7 +160,7 @@ pub(super) async fn redeliver(
     Ok(Redelivery::Due(Delivery { state: DeliveryState::Pending, due: Some(now), delivered_at: None, ..delivery }))
 }
 
-/// Makes every delivery to an endpoint due now that was given up; `None` where there is no such endpoint, or it is
+/// Makes every exhausted or cancelled delivery to an endpoint due now; `None` where there is no such endpoint, or it is
 /// disabled.
 pub(super) async fn redeliver_exhausted(
     unit: &UnitOfWork<'_>,

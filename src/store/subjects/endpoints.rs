@@ -271,7 +271,7 @@ pub(super) async fn with_due_deliveries(unit: &UnitOfWork<'_>, now: Timestamp) -
     Ok(targets)
 }
 
-/// Where and how to send to an endpoint, disabled or not.
+/// Address, authentication and signing secrets of an endpoint, disabled or not.
 async fn target(
     unit: &UnitOfWork<'_>,
     organization: OrganizationId,
@@ -302,9 +302,9 @@ fn auth(row: &StoredRow<'_>, id: EndpointId, seal: &Seal) -> Work<EndpointAuth> 
     Ok(sealed::open_credential(seal, &id, row.get(3)?, row.get(4)?)?)
 }
 
-/// Sends nothing more to an endpoint.
+/// Disables an endpoint, and cancels its pending deliveries.
 async fn disable(unit: &UnitOfWork<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
-    // Whoever records deliveries to it right now goes first: theirs are cancelled too.
+    // Units of work that record deliveries to it right now go first: theirs are cancelled too.
     unit.lock("SELECT key FROM endpoint WHERE key = ?1/*+ FOR UPDATE*/", &[&endpoint]).await?;
     let disabled = "UPDATE endpoint SET disabled_at = ?2, disabled_reason = ?3 WHERE key = ?1 AND disabled_at IS NULL";
     unit.run(disabled, &[&endpoint, &now, &reason]).await?;
@@ -313,7 +313,7 @@ async fn disable(unit: &UnitOfWork<'_>, endpoint: i64, reason: &str, now: Timest
     unit.run(cancelled, &[&endpoint, &now]).await.map(drop)
 }
 
-/// Disables an endpoint that wants nothing more or has failed for too long, and writes that down.
+/// Disables an endpoint that refuses further deliveries or has failed for too long, and adds that to the audit log.
 pub(super) async fn disable_by_itself(unit: &UnitOfWork<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
     let enabled = "SELECT organization, id FROM endpoint WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";
     if let Some((organization, id)) = unit.first(enabled, &[&endpoint], |row| Ok((row.get(0)?, row.get(1)?))).await? {
@@ -323,16 +323,16 @@ pub(super) async fn disable_by_itself(unit: &UnitOfWork<'_>, endpoint: i64, reas
     Ok(())
 }
 
-/// The receiver took a delivery: whatever failed before is forgotten. What is so already is not written again: one
-/// commit has many of these.
+/// Records a success: the receiver accepted a delivery, and earlier failures no longer count. Equal values are not
+/// written again: one commit has many of these.
 pub(super) async fn succeeded(unit: &UnitOfWork<'_>, endpoint: i64, now: Timestamp) -> Work<()> {
     let taken = "UPDATE endpoint SET failing_since = NULL, failed_at = NULL, succeeded_at = ?2 WHERE key = ?1
         AND (failing_since IS NOT NULL OR failed_at IS NOT NULL OR succeeded_at IS DISTINCT FROM ?2)";
     unit.run(taken, &[&endpoint, &now]).await.map(drop)
 }
 
-/// An attempt failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long
-/// is disabled.
+/// Records a failed attempt that ended at `ended_at`, by a clock that does not jump. An endpoint that has failed for
+/// too long is disabled.
 pub(super) async fn failed(unit: &UnitOfWork<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> Work<()> {
     let known = "SELECT failing_since, failed_at FROM endpoint
         WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";

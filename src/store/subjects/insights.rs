@@ -14,7 +14,7 @@ use crate::store::work::Work;
 
 /// The alerts within a filter, as a database finds them.
 pub(in crate::store) trait InsightScope: Send {
-    /// How they stand, from the counts where those know it.
+    /// Counts the alerts by kind, from the counts where those know it.
     fn kinds(&mut self, days: ToldDays) -> impl Future<Output = Work<Vec<CountedKind>>> + Send;
 
     /// The rows of a SELECT of some of them, `a`, with more conditions and what follows these.
@@ -27,20 +27,20 @@ pub(in crate::store) trait InsightScope: Send {
     ) -> impl Future<Output = Work<Vec<T>>> + Send;
 }
 
-/// What is asked for, which has an index.
+/// Alerts that are asked for, which have an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum Reach {
-    /// What waits for an answer.
+    /// Those that wait for an answer.
     Waiting,
-    /// What has an outcome, `o`.
+    /// Those with an outcome, `o`.
     Answered,
-    /// What has expired.
+    /// Those that have expired.
     Expired,
     /// Everything that was raised within these moments, whatever the filter.
     Raised(Timestamp, Timestamp),
 }
 
-/// How many alerts of a kind there are on a day.
+/// Number of alerts of a kind on a day.
 pub(in crate::store) struct CountedKind {
     pub(in crate::store) day: i64,
     pub(in crate::store) kind: (Provider, AlertType, AlertStatus),
@@ -49,7 +49,7 @@ pub(in crate::store) struct CountedKind {
     pub(in crate::store) alerts: u64,
 }
 
-/// The days that are told one by one.
+/// The days that are reported one by one.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) struct ToldDays {
     pub(in crate::store) calendar: Calendar,
@@ -57,7 +57,7 @@ pub(in crate::store) struct ToldDays {
 }
 
 impl ToldDays {
-    /// When the first of them begins.
+    /// Beginning of the first of them.
     pub(in crate::store) fn begin(self) -> Timestamp {
         self.calendar.day_start(first_day(self.calendar, self.now))
     }
@@ -158,7 +158,7 @@ async fn add_monitored(scope: &mut impl InsightScope, now: Timestamp, found: &mu
     let (from, until) = month_of(now);
     let fraud = AlertType::KNOWN.iter().filter(|word| is_fraud(word)).map(AlertType::as_str);
     let fraud = format!("a.type IN ({})", word_keys(fraud));
-    // What lapsed and has no answer counts as what became a chargeback.
+    // An expired alert without an answer counts as a chargeback.
     let lost = format!(
         "(a.status = {} OR a.outcome IS NULL AND (a.status = {} OR a.expired_at IS NOT NULL))",
         word_key(AlertStatus::Chargeback.as_str()),

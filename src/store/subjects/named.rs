@@ -8,7 +8,8 @@ use crate::domain::{Alert, CompanyId, EnrollmentId};
 use crate::store::sql::StoreRows;
 use crate::store::work::Work;
 
-/// What the alerts of a batch name, each pair once, in one order: so two who list the same do not wait for each other.
+/// Companies and enrollments that the alerts of a batch name, each pair once, in one order. So two that list the same
+/// do not deadlock.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Named(BTreeSet<(CompanyId, Option<EnrollmentId>)>);
 

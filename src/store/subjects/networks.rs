@@ -1,6 +1,6 @@
-//! The alert networks: which have a gateway, how far alerts were pulled from where, and which process does it.
+//! The alert networks: those with a gateway, the positions of pulled sources, and the process that pulls.
 //!
-//! An engine that has a gateway writes it down, so that one without it does not answer in its place.
+//! An engine with a gateway records it, so that one without it does not answer in its place.
 
 use async_trait::async_trait;
 
@@ -66,7 +66,7 @@ impl<S: Units> NetworkStore for S {
     }
 }
 
-/// What the rows of `fact` are called by.
+/// Prefix of the names of these rows of `fact`.
 const PREFIX: &str = "gateway ";
 
 /// The networks that have a gateway, with its address.
@@ -76,7 +76,7 @@ pub(in crate::store) async fn gateways(rows: &StoreRows<'_>) -> Work<Vec<(Provid
     rows.all(all, &[&PREFIX], |row| Ok((Provider::parse(row.get(0)?), row.get(1)?))).await
 }
 
-/// Keeps the address of a network's gateway, or removes it where there is none.
+/// Stores the address of a network's gateway, or removes it where there is none.
 async fn keep_gateways(unit: &UnitOfWork<'_>, known: &[(Provider, Option<String>)]) -> Work<()> {
     for (network, url) in known {
         let name = format!("{PREFIX}{network}");

@@ -43,7 +43,7 @@ async fn add(unit: &UnitOfWork<'_>, record: &OrganizationRecord, now: Timestamp)
     unit.note(key, AuditNote::organization_created(&record.organization), now).await
 }
 
-/// Whether there is no organization yet.
+/// Returns whether there is no organization yet.
 pub(in crate::store) async fn is_fresh(rows: &StoreRows<'_>) -> Work<bool> {
     rows.one("SELECT NOT EXISTS (SELECT 1 FROM organization)", &[], cell).await
 }

@@ -1,4 +1,4 @@
-//! The outbox: leases for whoever sends, what attempts came to, and tests that were sent.
+//! The outbox: leases for dispatchers, results of attempts, and tests that were sent.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl<S: Units> OutboxStore for S {
     }
 }
 
-/// Records what attempts came to.
+/// Records the results of attempts.
 async fn record(unit: &UnitOfWork<'_>, records: &[AttemptRecord], now: Timestamp) -> Work<()> {
     if let UnitContext::Postgres(side) = &unit.database {
         on_postgres::lock(&side.conn, records.iter().map(|record| record.delivery.0)).await?;
@@ -111,8 +111,8 @@ async fn record(unit: &UnitOfWork<'_>, records: &[AttemptRecord], now: Timestamp
     Ok(())
 }
 
-/// Records a test that was sent. It is nobody's alert, waits for nothing and is never held against the endpoint; a
-/// success counts as one.
+/// Records a test that was sent. It belongs to no alert, waits for nothing and never counts as a failure of the
+/// endpoint; a success counts as one.
 async fn record_test_event(
     unit: &UnitOfWork<'_>,
     organization: OrganizationId,

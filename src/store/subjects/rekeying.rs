@@ -1,4 +1,4 @@
-//! The data key: whether it is at hand, and everything sealed anew with another.
+//! The data key: the proof that it is at hand, and everything sealed anew with another.
 
 use uuid::Uuid;
 
@@ -11,12 +11,12 @@ use crate::store::stored_row::cell;
 use crate::store::units::UnitOfWork;
 use crate::store::work::Work;
 
-/// Whether the key that the database is sealed with is at hand.
+/// Proves that the key that the database is sealed with is at hand.
 pub(super) async fn prove(unit: &UnitOfWork<'_>) -> Work<()> {
     unit.one(&format!("SELECT {CHECK}"), &[], |row| unit.seal_of(row, 0)).await.map(drop)
 }
 
-/// Seals everything with another key; returns how many values that were.
+/// Seals everything with another key; returns the number of values.
 pub(super) async fn seal_anew(unit: &UnitOfWork<'_>, new: &Seal, now: Timestamp) -> Work<u64> {
     let old = unit.sealing().await?;
     let check: Vec<u8> = unit.one(&format!("SELECT {CHECK}"), &[], cell).await?;

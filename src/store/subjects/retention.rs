@@ -1,6 +1,6 @@
-//! Pruning by age: deliveries that arrived or were given up, with their events and the log of their attempts; attempts
-//! that have ended; the oldest entries of the audit log; signing secrets whose time is over. What can still be tried,
-//! or has not ended, is never touched.
+//! Pruning by age. It takes deliveries that were delivered or given up, with their events and the log of their
+//! attempts. It takes attempts that have ended, the oldest entries of the audit log, and signing secrets past their
+//! time. Deliveries that can still be tried, and attempts that have not ended, are never touched.
 
 use std::fmt::Debug;
 
@@ -32,7 +32,7 @@ struct Prunable {
     attempts: Vec<i64>,
     /// The newest entry of the audit log to go.
     audit: Option<i64>,
-    /// Whether a signing secret has ended.
+    /// True where a signing secret has ended.
     secrets: bool,
 }
 
@@ -75,7 +75,8 @@ fn listed(keys: &impl Debug) -> String {
     format!("{keys:?}")
 }
 
-/// Prunes them, save those that have been asked for again meanwhile. What somebody is at is left for the next time.
+/// Prunes them, except those that have been asked for again meanwhile. Rows that another process has locked are left
+/// for the next time.
 async fn prune_rows(unit: &UnitOfWork<'_>, found: &Prunable, now: Timestamp) -> Work<Pruned> {
     let mut pruned = Pruned::default();
     let of_kept = "DELETE FROM delivery_attempt WHERE (delivery, attempt) IN (

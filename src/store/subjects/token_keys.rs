@@ -28,7 +28,7 @@ async fn current(unit: &UnitOfWork<'_>) -> Work<Option<SigningKeyRecord>> {
     .await
 }
 
-/// Keeps a key where there is none yet; returns the one that is kept.
+/// Stores a key where there is none yet; returns the one that is stored.
 pub(super) async fn keep(unit: &UnitOfWork<'_>, record: &SigningKeyRecord) -> Work<SigningKeyRecord> {
     let sealed = sealed::signing_key(&unit.sealing().await?, &record.id, &record.private_key)?;
     let kept = "INSERT INTO signing_key (/*-*/only/*+single*/, id, private_key, created_at) VALUES (1, ?1, ?2, ?3)

@@ -1,4 +1,4 @@
-//! Health of the store: the write probe, queue depths, and what was observed of the clocks.
+//! Health of the store: the write probe, queue depths, and the observations of the clocks.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl<S: Units> UpkeepStore for S {
     }
 }
 
-/// The present moment where nobody looks: the commit of it proves that the disk takes what it is given.
+/// Writes the present moment to a fact that nobody reads: its commit proves that the disk can be written.
 async fn probe(unit: &UnitOfWork<'_>, now: Timestamp) -> Work<()> {
     let probed = "INSERT INTO fact (name, value) VALUES ('probed_at', ?1)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value";
@@ -86,7 +86,7 @@ async fn depths(unit: &UnitOfWork<'_>) -> Work<Depths> {
     Ok(Depths { pending, oldest_due, leased, exhausted, inflight, unknown, parked })
 }
 
-/// What was observed of the clocks: one row, which the next process goes on from.
+/// Reads the stored observations of the clocks: one row, which the next process goes on from.
 async fn kept_clock(unit: &UnitOfWork<'_>) -> Work<Option<ClockMemory>> {
     let kept = "SELECT epoch, date, count, jump_ahead, jump_since, jump_observed, jump_observations FROM clock";
     unit.first(kept, &[], |row| {
