@@ -1,4 +1,4 @@
-//! What the facts around an alert advise: one answer, and what it rests on.
+//! Advice from the facts around an alert: one answer, and its basis.
 //!
 //! Money that has gone back already says it first: by when it went, before the alert was raised or since (decisions,
 //! Outcome).
@@ -13,19 +13,19 @@ use super::resolution::{Decision, InvalidReason};
 pub struct Advice {
     pub decision: Decision,
     pub basis: AdviceBasis,
-    /// Whether it rests on money that has gone back already.
+    /// True where it rests on money that has gone back already.
     pub after_refund: bool,
 }
 
 impl Advice {
-    /// Whether it stands against a decision that was made by something else: money has gone back already, and the
+    /// Returns true where it contradicts a decision made by something else: money has gone back already, and the
     /// decision says otherwise.
     pub fn overrules(&self, decision: Decision) -> bool {
         self.after_refund && self.decision != decision
     }
 }
 
-/// What an advice rests on.
+/// Basis of an advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdviceBasis {
     /// Other alerts on the payment.
@@ -36,9 +36,9 @@ pub enum AdviceBasis {
     Order,
 }
 
-/// What is advised for an alert by its duplicates, its network's rule and its order; `None` where nothing is, for an
-/// answered one, and for a notice, which asks for no answer. What a fact contradicts, or what is only to be looked at,
-/// advises nothing.
+/// Returns the advice of an alert's duplicates, its network's rule and its order. `None` where they advise nothing, for
+/// an answered alert, and for a notice, which expects no answer. Contradicted or merely possible matches advise
+/// nothing.
 pub fn advice<'d>(
     alert: &Alert,
     duplicates: impl Iterator<Item = &'d Duplicate>,
@@ -48,7 +48,7 @@ pub fn advice<'d>(
     by_facts(alert, &sure.collect::<Vec<_>>(), order.filter(|order| !order.only_warns))
 }
 
-/// What another answer is warned by where money has gone back already, also where it is not sure that it was this
+/// Returns the warning for another answer where money has gone back already, even where it is not sure that it was this
 /// payment's.
 pub fn refund_warning<'d>(
     alert: &Alert,

@@ -38,8 +38,7 @@ impl AlertType {
     /// still be resolved). They are no work: nothing lapses there that could be answered.
     pub const NOTICES: [Self; 3] = [Self::VerifiDisputeNotice, Self::VerifiFraudNotice, Self::VerifiCancelNotice];
 
-    /// Whether it is one of [`AlertType::NOTICES`]. A type that nobody knows asks for an answer until it is known not
-    /// to.
+    /// Returns true for one of [`AlertType::NOTICES`]. An unknown type expects an answer.
     pub fn is_notice(&self) -> bool {
         Self::NOTICES.contains(self)
     }
@@ -200,12 +199,12 @@ impl Alert {
         Self { id, provider, alert_type, status: AlertStatus::Open, ..Self::default() }
     }
 
-    /// Whether it was answered, or lapsed without an answer.
+    /// Returns true for an alert that was answered, or expired without an answer.
     pub fn is_over(&self) -> bool {
         self.outcome.is_some() || self.status == AlertStatus::Expired
     }
 
-    /// Whether its window is known to have closed without an answer.
+    /// Returns true for an alert without an answer that has expired, or whose known deadline has passed.
     pub fn is_closed(&self, now: Timestamp) -> bool {
         let end = self.expired_at.or_else(|| self.deadline.moment());
         self.outcome.is_none() && (self.status == AlertStatus::Expired || end.is_some_and(|end| end <= now))
@@ -255,13 +254,13 @@ impl Alert {
         self.amount.map(|amount| Money { amount, currency: self.currency.clone() })
     }
 
-    /// Whether it was answered with a refund.
+    /// Returns true for an alert that was answered with a refund.
     pub fn was_refunded(&self) -> bool {
         self.status == AlertStatus::Refunded
             || self.outcome.as_ref().is_some_and(|outcome| outcome.refunded.eq_ignore_ascii_case("refunded"))
     }
 
-    /// Whether its answer says that money had gone back before: it is no refund at the time of the answer.
+    /// Returns true where its answer says that money had gone back before: no refund at the time of the answer.
     pub fn says_refunded_before(&self) -> bool {
         let before = ["previously_refunded", "previously_cancelled"];
         self.outcome
@@ -275,18 +274,19 @@ impl Alert {
         self.outcome.as_ref().filter(|outcome| is_refund(&self.status, &outcome.refunded))?.action_time
     }
 
-    /// Whether VERIFI's own rule has probably refunded already (field notes, T1).
+    /// Returns true where VERIFI's own rule has probably refunded already (field notes, T1).
     pub fn network_rule_applied(&self) -> bool {
         self.provider == Provider::Verifi && (self.rule_name.is_some() || self.rule_type.is_some())
     }
 
-    /// Whether its money has gone back, or has probably: by an answer or, where it has none, by the network's own rule.
+    /// Returns true where its money has gone back, or probably has: by an answer or, without one, by the network's own
+    /// rule.
     pub fn refund_is_likely(&self) -> bool {
         self.was_refunded() || self.outcome.is_none() && self.network_rule_applied()
     }
 }
 
-/// Whether an answer counts as a refund: by the status that it led to, and the outcome's own word.
+/// Returns true for an answer that counts as a refund, by the status that it led to and the outcome's own word.
 pub fn is_refund(status: &AlertStatus, refunded: &str) -> bool {
     *status != AlertStatus::Invalid && refunded.eq_ignore_ascii_case("refunded")
 }

@@ -8,7 +8,7 @@ use super::time::{Timestamp, later_by};
 use super::{Alert, AlertId, AttemptId, OutcomeId};
 use crate::closed_enum;
 
-/// How long an Idempotency-Key is remembered (decisions, Repeats).
+/// Retention of an Idempotency-Key (decisions, Repeats).
 pub const KEY_MEMORY: TimeDelta = TimeDelta::hours(24);
 
 closed_enum! {
@@ -28,7 +28,7 @@ closed_enum! {
 }
 
 impl AttemptState {
-    /// Whether it has not ended.
+    /// Returns true for an attempt that has not ended.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Inflight | Self::Unknown | Self::Parked)
     }
@@ -45,14 +45,14 @@ pub struct ResolutionAttempt {
     pub resolution: Resolution,
     pub started_at: Timestamp,
     pub next_check: Option<Timestamp>,
-    /// How often it was looked at.
+    /// Number of checks made.
     pub checks: u32,
-    /// What is known, in words.
+    /// Description of what is known about it.
     pub detail: String,
     pub actor: String,
 }
 
-/// Who holds the open attempt of an alert.
+/// Holder of the open attempt of an alert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
     /// A living process works on it, or its next check is not due yet.
@@ -72,7 +72,7 @@ pub struct OpenAttempt {
     pub counted: Option<AttemptCounts>,
     /// When its turn would come by the guarded clock: the end of its call or lease, or its next check.
     pub turn: Timestamp,
-    /// Whether the process that has it is provably dead.
+    /// True where the process that owns it is provably dead.
     pub owner_dead: bool,
 }
 
@@ -87,7 +87,7 @@ pub struct AttemptCounts {
     pub lease_until: Option<MonotonicTime>,
 }
 
-/// How much longer than its turn by the date a living process keeps an attempt whose counts cannot be compared.
+/// Extra time, beyond its turn by the date, that a living process keeps an attempt whose counts cannot be compared.
 const STRANGERS_PATIENCE: TimeDelta = TimeDelta::minutes(1);
 
 impl OpenAttempt {
@@ -96,8 +96,8 @@ impl OpenAttempt {
         self.counted.filter(|counts| counts.calls_over.epoch == now.counted.epoch)
     }
 
-    /// Whether it may be taken over: INFLIGHT of a dead process or past the end of its call, UNKNOWN whose check is
-    /// due; no living process has it leased.
+    /// Returns true where it may be taken over: INFLIGHT of a dead process or past the end of its call, or UNKNOWN with
+    /// its check due. No living process has it leased.
     pub fn is_due(&self, now: Present) -> bool {
         let open = matches!(self.state, AttemptState::Inflight | AttemptState::Unknown);
         let Some(AttemptCounts { calls_over, next_check, lease_until }) = self.counts(now) else {
@@ -111,7 +111,7 @@ impl OpenAttempt {
         open && due && (self.owner_dead || lease_until.is_none_or(has_come))
     }
 
-    /// Who holds it.
+    /// Returns its holder at this moment.
     pub fn holder(&self, id: AttemptId, now: Present) -> Holder {
         match self.state {
             AttemptState::Parked => Holder::Person(id),
@@ -150,9 +150,9 @@ fn earlier(one: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
 /// An earlier use of an Idempotency-Key, within the time that it is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyUse {
-    /// Whether it was for the same alert and the same body.
+    /// True where it was for the same alert and the same body.
     pub same: bool,
-    /// Whether that attempt was committed.
+    /// True where that attempt was committed.
     pub committed: bool,
 }
 
@@ -181,8 +181,7 @@ pub enum Claim {
 /// Grants a claim of an alert's one attempt, and gives the alert back.
 ///
 /// # Errors
-/// What else the claim is answered with. A key's first use binds it to its alert and body; after a failure it may try
-/// anew.
+/// The [`Claim`] that refuses it. A key's first use binds it to its alert and body; after a failure it may try anew.
 pub fn grant(alert: Box<Alert>, key_uses: &[KeyUse], holder: Option<Holder>) -> Result<Box<Alert>, Claim> {
     if key_uses.iter().any(|used| !used.same) {
         Err(Claim::KeyReused)
@@ -195,14 +194,14 @@ pub fn grant(alert: Box<Alert>, key_uses: &[KeyUse], holder: Option<Holder>) -> 
     }
 }
 
-/// Whether an acceptance is committed at once: the attempt is open, its fence holds (nobody took it over), and the
-/// alert has no outcome.
+/// Returns true where an acceptance is committed at once: the attempt is open, its fence holds (nobody took it over),
+/// and the alert has no outcome.
 pub fn may_commit(state: AttemptState, fence_holds: bool, resolved: bool) -> bool {
     state.is_open() && fence_holds && !resolved
 }
 
-/// What a late acceptance does, whose fence no longer holds or which could not be stored when it came. It is never
-/// thrown away.
+/// Effect of a late acceptance, whose fence no longer holds or which could not be stored when it came. It is never
+/// discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LateAcceptance {
     /// The alert has no outcome: this becomes it, whatever state the attempt was left in.
@@ -216,10 +215,10 @@ pub enum LateAcceptance {
 }
 
 impl LateAcceptance {
-    /// What is written down with an attempt that is parked or released by it.
+    /// Text recorded with an attempt that is parked or released by it.
     pub const DETAIL: &str = "the network took this decision too, after another one was recorded";
 
-    /// What a late acceptance of an attempt in this state does.
+    /// Returns the effect of a late acceptance of an attempt in this state.
     pub fn of(state: AttemptState, resolved: bool, another_open: bool) -> Self {
         match (resolved, state, another_open) {
             (false, ..) => Self::Commit,
@@ -230,7 +229,7 @@ impl LateAcceptance {
     }
 }
 
-/// What a person's word on a parked attempt does.
+/// Effect of a result set by a person on a parked attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settlement {
     /// The network took the decision: its outcome is stored.
@@ -247,7 +246,7 @@ impl Settlement {
     }
 }
 
-/// What the person said, in words.
+/// Returns the words for the result that a person set.
 pub const fn word_of(applied: bool) -> &'static str {
     if applied { "applied" } else { "not applied" }
 }

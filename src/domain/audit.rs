@@ -18,7 +18,7 @@ pub struct Actor {
     pub name: String,
     /// From where: an address, `this machine`, or empty for what avert does by itself.
     pub origin: String,
-    /// Who the caller says to be; a claim that nobody has checked, and empty where nothing was said.
+    /// Person named by the caller: an unchecked claim, empty where none was named.
     pub person: String,
 }
 
@@ -26,12 +26,12 @@ impl Actor {
     /// The origin of what comes from this machine's own command line and console.
     pub const THIS_MACHINE: &str = "this machine";
 
-    /// What avert does by itself.
+    /// Returns the actor for avert's own actions.
     pub fn avert() -> Self {
         Self { name: "avert".to_owned(), origin: String::new(), person: String::new() }
     }
 
-    /// Who works at this machine, by the command line or in the console.
+    /// Returns the actor for work at this machine, by the command line or in the console.
     pub fn at_this_machine() -> Self {
         Self { name: "local".to_owned(), origin: Self::THIS_MACHINE.to_owned(), person: String::new() }
     }
@@ -43,10 +43,10 @@ const ATTEMPT_SETTLED: &str = "attempt.settled";
 /// The action of an entry that tells of entries before it which were pruned.
 const PRUNED: &str = "audit.pruned";
 
-/// What an entry of the audit log says: an action, to what, and more about it; never a secret.
+/// Content of an audit log entry: an action, its subject, and details; never a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditNote {
-    /// What was done, such as `key.revoked`.
+    /// Name of the action, such as `key.revoked`.
     pub action: &'static str,
     /// An id.
     pub subject: String,
@@ -188,9 +188,9 @@ pub struct AuditEntry {
     pub at: Timestamp,
     pub actor: String,
     pub origin: String,
-    /// Who the caller said to be; a claim, and empty where nothing was said.
+    /// Person named by the caller: a claim, empty where none was named.
     pub person: String,
-    /// What, such as `key.revoked`.
+    /// Name of the action, such as `key.revoked`.
     pub action: String,
     /// To what: an id.
     pub subject: String,
@@ -203,7 +203,7 @@ pub struct AuditEntry {
 }
 
 impl AuditEntry {
-    /// Whether it says what became of an alert: that it was resolved, or that a person decided a parked attempt on it.
+    /// Returns true for an entry about this alert: it was resolved, or a person decided a parked attempt on it.
     pub fn is_of(&self, alert: AlertId) -> bool {
         let id = alert.to_string();
         match self.action.as_str() {
@@ -213,18 +213,18 @@ impl AuditEntry {
         }
     }
 
-    /// Whether it says that the alert got its outcome.
+    /// Returns true for the entry of a resolved alert.
     pub fn tells_of_resolution(&self) -> bool {
         self.action == ALERT_RESOLVED
     }
 
-    /// Who did it: the credential, and behind it who that caller said to be.
+    /// Describes the actor: the credential, and behind it the person named by the caller.
     pub fn by_whom(&self) -> String {
         if self.person.is_empty() { self.actor.clone() } else { format!("{} “{}”", self.actor, self.person) }
     }
 }
 
-/// What the newest entries say of these alerts.
+/// Returns the entries about these alerts.
 pub fn audit_of(entries: Vec<AuditEntry>, alerts: &[AlertId]) -> Vec<AuditEntry> {
     entries.into_iter().filter(|entry| alerts.iter().any(|alert| entry.is_of(*alert))).collect()
 }
@@ -245,12 +245,12 @@ pub struct UnlinkedEntry {
     pub organization: i64,
     /// Actor, origin, action, subject, detail.
     pub texts: [String; 5],
-    /// Who the actor says to be; empty where nothing was said.
+    /// Person named by the actor; empty where none was named.
     pub person: String,
 }
 
 impl UnlinkedEntry {
-    /// What somebody did, for an organization.
+    /// Records an action of an actor for an organization.
     pub fn of(organization: i64, by: &Actor, note: AuditNote, now: Timestamp) -> Self {
         Self {
             at: now.timestamp_micros(),
@@ -284,7 +284,7 @@ pub struct AuditRecord {
     pub organization: i64,
     /// Actor, origin, action, subject, detail.
     pub texts: [String; 5],
-    /// Who the actor says to be; empty where nothing was said.
+    /// Person named by the actor; empty where none was named.
     pub person: String,
     pub previous: [u8; 32],
 }
@@ -307,7 +307,7 @@ impl AuditRecord {
         hasher.finalize().into()
     }
 
-    /// Whether it says that all up to this link was pruned.
+    /// Returns true for the entry that records the pruning of all up to this link.
     fn tells_of(&self, pruned: AuditLink) -> bool {
         let [_, _, action, subject, detail] = &self.texts;
         action == PRUNED && *subject == pruned.number.to_string() && detail.contains(&hex(&pruned.hash))
@@ -319,7 +319,7 @@ impl AuditRecord {
 pub enum AuditState {
     /// Every entry follows from the one before.
     Whole {
-        /// How many there are.
+        /// Number of entries.
         entries: u64,
         /// The number of the newest one; 0 in a log that is still empty.
         newest: u64,
@@ -344,7 +344,7 @@ pub struct AuditCheck {
     start: AuditLink,
     before: AuditLink,
     entries: u64,
-    /// Where a log has no beginning any more, an entry in it has to say that it was pruned.
+    /// True unless the log has lost its beginning, and no entry so far records the pruning.
     told: bool,
 }
 
@@ -357,7 +357,7 @@ impl AuditCheck {
     /// Takes the next entry in, by its number, with the hash that is stored with it.
     ///
     /// # Errors
-    /// What is wrong with it; the log is [`AuditState::Broken`].
+    /// [`AuditState::Broken`] with the reason.
     pub fn next(&mut self, record: &AuditRecord, hash: [u8; 32]) -> Result<(), AuditState> {
         if record.hash() != hash {
             return Err(broken(record.number, "was altered: its hash does not fit"));
@@ -374,7 +374,7 @@ impl AuditCheck {
         Ok(())
     }
 
-    /// What the whole log is, where this number was the last one that was given.
+    /// Returns the state of the whole log, given the last number that was assigned.
     pub fn end(self, last_number: i64) -> AuditState {
         let AuditLink { number, hash } = self.before;
         if !self.told {

@@ -1,9 +1,9 @@
 //! Batch sizes: how much is done at once, one constant for each meaning.
 
-/// How many alerts of an intake are read ahead, and stored in one commit where nobody else writes.
+/// Number of alerts that an intake reads ahead, and stores in one commit where nobody else writes.
 pub const INTAKE: usize = 4_000;
 
-/// How many of them are stored in one commit where another process may wait to write: some milliseconds.
+/// Number of them stored in one commit where another process may wait to write: some milliseconds.
 pub const BESIDE_OTHERS: usize = 64;
 
 /// Most rows that a background loop changes in one commit (expiry, pruning), so that others get their turn in between.
@@ -12,7 +12,7 @@ pub const AT_ONCE: u32 = 500;
 /// Most resolution attempts that a reconciler takes over at once.
 pub const TAKEOVER: u32 = 32;
 
-/// How many of them are asked about at the same time.
+/// Number of them that are checked at the same time.
 pub const TAKEOVER_IN_FLIGHT: usize = 8;
 
 /// Most results of delivery attempts in one commit.

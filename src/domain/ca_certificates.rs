@@ -27,7 +27,7 @@ impl CaCertificates {
     /// Reads PEM, with or without a byte order mark, or a certificate in DER. Private keys are left out.
     ///
     /// # Errors
-    /// What is wrong with it; a sentence about the file or the field.
+    /// When it cannot be used: a sentence about the file or the field.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let bytes = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
         let certificates = match bytes.first() {

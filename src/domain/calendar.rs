@@ -34,17 +34,17 @@ impl Calendar {
         FixedOffset::east_opt(minutes.checked_mul(60)?).map(Self)
     }
 
-    /// How many minutes east of UTC they are.
+    /// Returns their offset from UTC in minutes, positive in the east.
     pub fn minutes(self) -> i32 {
         self.0.local_minus_utc() / 60
     }
 
-    /// How far they are from UTC.
+    /// Returns their offset from UTC.
     pub fn offset(self) -> FixedOffset {
         self.0
     }
 
-    /// Whether they are the days of UTC.
+    /// Returns true for the days of UTC.
     pub fn is_utc(self) -> bool {
         self.0 == Utc.fix()
     }
@@ -67,7 +67,7 @@ pub fn parse_day(text: &str) -> Option<NaiveDate> {
     is_like(text, "0000-00-00").then(|| text.parse().ok()).flatten()
 }
 
-/// Whether a text is like this one, another digit for each of its digits.
+/// Returns true for a text of the same shape: a digit for each digit, and the same sign for every other one.
 pub(super) fn is_like(text: &str, like: &str) -> bool {
     let fits = |(b, like): (u8, u8)| if like.is_ascii_digit() { b.is_ascii_digit() } else { b == like };
     text.len() == like.len() && text.bytes().zip(like.bytes()).all(fits)
@@ -95,7 +95,7 @@ impl CalendarDay {
         (start(self.date), start(self.date.checked_add_days(Days::new(1)).unwrap_or(NaiveDate::MAX)))
     }
 
-    /// Whether a moment is on it.
+    /// Returns true for a moment on this day.
     pub fn contains(self, moment: Timestamp) -> bool {
         let (from, until) = self.range();
         (from..until).contains(&moment)
@@ -153,7 +153,7 @@ impl CalendarHour {
         (start, start + Duration::hours(1))
     }
 
-    /// Whether a moment is in it.
+    /// Returns true for a moment within it.
     pub fn contains(self, moment: Timestamp) -> bool {
         let (from, until) = self.range();
         (from..until).contains(&moment)

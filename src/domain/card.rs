@@ -39,8 +39,8 @@ pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
     Cow::Owned(chars.into_iter().collect())
 }
 
-/// Whether the whole of a text is one card number, of a length that its network issues: where a card number is a reason
-/// to refuse, a transaction's id of 15 digits must not be taken for one of Visa.
+/// Returns true where the whole text is one card number, of a length that its network issues. A card number is a reason
+/// to refuse here, so a transaction id of 15 digits must not pass for a Visa number.
 pub fn is_card_number(text: &str) -> bool {
     let chars: Vec<char> = text.trim().chars().filter(|c| !is_invisible(*c)).collect();
     match card_numbers(&chars).as_slice() {
@@ -52,7 +52,8 @@ pub fn is_card_number(text: &str) -> bool {
     }
 }
 
-/// Whether a text has as many digits as the shortest card number. Most have not, and need no closer look.
+/// Returns true for a text with as many digits as the shortest card number. Most texts have fewer, and need no closer
+/// check.
 fn has_digits_of_a_card(text: &str) -> bool {
     if text.is_ascii() {
         return text.bytes().filter(u8::is_ascii_digit).nth(LENGTHS.start() - 1).is_some();
@@ -80,7 +81,7 @@ pub(super) fn digit(c: char) -> Option<char> {
     char::from_digit(code - zero, 10)
 }
 
-/// Whether a single one may stand between two digits of a number.
+/// Returns true for a character that may stand alone between two digits of a number.
 fn is_separator(c: char) -> bool {
     matches!(c, ' ' | '-' | '\u{A0}' | '\u{202F}' | '\u{3000}' | '\u{2010}' | '\u{2011}' | '\u{FF0D}')
 }
@@ -172,7 +173,7 @@ fn chains(chars: &[char]) -> Vec<Vec<Vec<usize>>> {
 /// Characters of a UUID with its hyphens.
 const UUID_CHARS: usize = uuid::fmt::Hyphenated::LENGTH;
 
-/// Whether a UUID (RFC 9562) stands here by itself.
+/// Returns true where a separate UUID (RFC 9562) begins at this position.
 fn is_uuid_at(chars: &[char], at: usize) -> bool {
     let Some(window) = chars.get(at..at + UUID_CHARS) else { return false };
     let is_part = |index: usize| chars.get(index).is_some_and(|c| c.is_alphanumeric() || *c == '-');
@@ -184,7 +185,7 @@ fn is_uuid_at(chars: &[char], at: usize) -> bool {
         .is_ok_and(|id| (1..=8).contains(&id.get_version_num()) && id.get_variant() == uuid::Variant::RFC4122)
 }
 
-/// Whether the digits pass the Luhn check.
+/// Checks the digits by the Luhn algorithm.
 pub fn luhn(digits: impl DoubleEndedIterator<Item = char>) -> bool {
     let sum: u32 = digits
         .rev()

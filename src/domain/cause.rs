@@ -22,7 +22,7 @@ pub enum RefusalCause {
     Pooler,
     /// The database's encoding is not UTF-8.
     Encoding,
-    /// What is stored is damaged.
+    /// The stored data is damaged.
     Damaged,
     /// The database was moved, removed or replaced while it is open.
     Gone,

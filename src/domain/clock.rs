@@ -37,7 +37,7 @@ pub struct Jump {
     pub observations: u32,
 }
 
-/// What was observed of the clocks, for the next process to go on from.
+/// Clock observations that the next process continues from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockMemory {
     /// Since when was counted.
@@ -49,7 +49,7 @@ pub struct ClockMemory {
 }
 
 impl ClockMemory {
-    /// Whether another one says the same: small steps of the date need not be remembered.
+    /// Returns true where another one says the same: small steps of the date need not be remembered.
     pub fn agrees_with(&self, other: &Self) -> bool {
         let passed = |at: Duration| TimeDelta::from_std(at).unwrap_or(TimeDelta::MAX);
         let drift = (self.date - other.date) - (passed(self.count) - passed(other.count));
@@ -57,17 +57,17 @@ impl ClockMemory {
     }
 }
 
-/// What a look at the clocks shows.
+/// Result of a look at the clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observation {
     /// Observes both clocks and returns the guarded time.
     pub now: Timestamp,
-    /// How far the date is ahead of that; nothing while it is believed.
+    /// Lead of the date over that; zero while it is believed.
     pub ahead: TimeDelta,
     pub change: Option<ClockChange>,
 }
 
-/// What has changed about the date since the look before.
+/// Change of the date since the look before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockChange {
     /// It has jumped ahead, and is not believed.
@@ -126,7 +126,7 @@ impl ClockGuard {
         (memory.epoch != epoch && date < memory.date - STEP).then_some(ClockChange::Back)
     }
 
-    /// What the next process has to know.
+    /// Returns the observations for the next process.
     pub fn memory(&self, epoch: ClockEpoch) -> Option<ClockMemory> {
         self.believed.map(|(date, count)| ClockMemory { epoch, date, count, jump: self.jump })
     }

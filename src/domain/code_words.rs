@@ -51,7 +51,7 @@ impl CodeBook {
 
 static CODES: LazyLock<CodeBook> = LazyLock::new(|| CodeBook::read(include_str!("../../assets/codes.toml")));
 
-/// What a merchant category code (ISO 18245, four digits) says a merchant sells: `travel agencies`.
+/// Describes a merchant category code (ISO 18245, four digits): `travel agencies`.
 pub fn merchant_category(code: &str) -> Option<&'static str> {
     let number: u16 = code.trim().parse().ok().filter(|_| code.trim().len() == 4)?;
     CODES.categories.iter().find(|(codes, _)| codes.contains(&number)).map(|(_, words)| words.as_str())
@@ -73,7 +73,7 @@ pub fn merchant_categories(words: &[&str]) -> Vec<String> {
     meant.flat_map(|(codes, _)| codes.clone()).map(|code| format!("{code:04}")).collect()
 }
 
-/// Whether these are all the words of a merchant category.
+/// Returns true for all the words of a merchant category.
 pub fn is_merchant_category(words: &[&str]) -> bool {
     let all = |text: &str| words_of(&fold(text)).map(str::to_owned).collect::<BTreeSet<_>>();
     let asked = all(&words.join(" "));
@@ -85,12 +85,12 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// What a dispute reason code says, with the network whose code it is: `Visa: fraud, card absent`.
+/// Describes a dispute reason code, with the network whose code it is: `Visa: fraud, card absent`.
 pub fn dispute_reason(code: &str) -> Option<&'static str> {
     CODES.reasons.get(code.trim().to_ascii_uppercase().as_str()).map(String::as_str)
 }
 
-/// What a value of a field says, in whatever letter case it came: `e-commerce`.
+/// Describes a value of a field, in any letter case: `e-commerce`.
 pub fn field_value(field: &str, value: &str) -> Option<&'static str> {
     CODES.values.get(field)?.get(value.trim().to_ascii_lowercase().as_str()).map(String::as_str)
 }

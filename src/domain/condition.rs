@@ -55,10 +55,10 @@ impl Comparison {
 pub struct LocalConditions {
     pub amounts: Vec<(Comparison, Amount)>,
     pub currencies: Vec<Currency>,
-    /// What the issuer's name begins with, letter case ignored.
+    /// Prefixes of the issuer's name, letter case ignored.
     pub issuers: Vec<String>,
     pub mccs: Vec<String>,
-    /// Whether notices are wanted, which ask for no answer, or all but them.
+    /// `true` for notices only, which expect no answer; `false` for all other alerts.
     pub notices: Option<bool>,
     /// Answered with a refund on this day.
     pub refunded: Option<CalendarDay>,
@@ -67,13 +67,13 @@ pub struct LocalConditions {
 }
 
 impl LocalConditions {
-    /// Whether nothing is asked.
+    /// Returns true where no condition is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether an alert fulfils them all. What an alert does not tell fulfils none, nor does an amount that cannot be
-    /// put in order.
+    /// Returns true for an alert that fulfils all conditions. An alert fulfils no condition on a fact that it does not
+    /// state, or on an amount that cannot be compared.
     pub fn matches(&self, alert: &Alert) -> bool {
         let mcc = alert.mcc.as_deref().map_or("", str::trim);
         // Zeros behind the last place of another deployment's amounts change nothing.
@@ -106,7 +106,7 @@ impl LocalConditions {
         })
     }
 
-    /// Whether an issuer's name begins as one of the wanted ones.
+    /// Returns true for an issuer's name with one of the wanted prefixes.
     pub fn wants_issuer(&self, name: &str) -> bool {
         let name = fold(name.trim());
         self.issuers.iter().any(|wanted| name.starts_with(&fold(wanted)))

@@ -18,13 +18,13 @@ closed_enum! {
 }
 
 impl KeyScope {
-    /// Whether a key of this scope may do what needs that one.
+    /// Returns true for a scope that permits what `needed` permits.
     pub fn includes(self, needed: Self) -> bool {
         self == needed || self == Self::Both
     }
 }
 
-/// What a caller can be known by.
+/// Kind of a caller's credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CredentialKind {
     /// An API key with its scope.
@@ -42,7 +42,7 @@ impl CredentialKind {
         }
     }
 
-    /// Whether both are keys, of whatever scope, or both clients.
+    /// Returns true for two keys, of any scope, or two clients.
     pub fn is_alike(self, other: Self) -> bool {
         self.as_str() == other.as_str()
     }
@@ -77,8 +77,8 @@ pub struct PlacedCredential {
 }
 
 impl PlacedCredential {
-    /// Which of them an engine of this environment refuses, and of how many that is not known; `None` where it refuses
-    /// none.
+    /// Names those that an engine of this environment refuses, and counts those of unknown environment. `None` where it
+    /// refuses none.
     pub fn refused_in(here: Environment, all: &[Self]) -> Option<String> {
         let foreign: Vec<&Self> =
             all.iter().filter(|placed| placed.environment.is_some_and(|made_for| made_for != here)).collect();
@@ -107,7 +107,7 @@ const MOST_NAMED: usize = 5;
 /// A credential just created: the only moment its secret is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreatedCredential {
-    /// What stays.
+    /// The credential without its secret.
     pub credential: Credential,
     /// The whole key, or the client secret. Shown once.
     pub secret: Secret,
@@ -118,7 +118,7 @@ pub struct CreatedCredential {
 pub struct Revoked {
     /// The credential as it is now.
     pub credential: Credential,
-    /// Whether it had been revoked before; then nothing changed.
+    /// True where it had been revoked before; then nothing changed.
     pub already: bool,
 }
 
@@ -126,7 +126,7 @@ pub struct Revoked {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CredentialList {
     pub organization: String,
-    /// Which of the two worlds its credentials are for.
+    /// Environment of its credentials.
     pub environment: Environment,
     /// Keys, then clients, each oldest first; revoked ones too.
     pub credentials: Vec<Credential>,

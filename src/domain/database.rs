@@ -17,7 +17,7 @@ closed_enum! {
     pub enum DatabaseTls {
         /// Never.
         Disable = "disable",
-        /// Where the server has it; whoever is in between may take it away.
+        /// If the server offers it; an attacker in between may remove it.
         Prefer = "prefer",
         /// Always, whoever the server is; where authorities are named, with a certificate of theirs.
         Require = "require",
@@ -80,7 +80,7 @@ pub struct PostgresAddress {
     pub authorities: Option<PathBuf>,
 }
 
-/// Why a text is no location of a database. It repeats nothing of the text, which may hold a password.
+/// Error of a text that is no location of a database. It repeats nothing of the text, which may hold a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DatabaseAddressError {
     /// It names no kind of database that there is.
@@ -107,7 +107,7 @@ impl PostgresAddress {
     /// The schemes that it begins with.
     pub const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
 
-    /// Whether the host is this machine: then nobody is in between.
+    /// Returns true for a host that is this machine: then nobody is in between.
     fn is_here(host: &str) -> bool {
         let address = host.parse::<std::net::IpAddr>();
         host.starts_with('/') || host == "localhost" || address.is_ok_and(|address| address.is_loopback())

@@ -3,9 +3,9 @@
 use super::Alert;
 
 impl Alert {
-    /// What of the facts that a decision rests on is another here than it was `before`: the money, the card, what the
-    /// payment is known by and what the alert asks. What one side does not know, as in a reduced answer, is no change;
-    /// neither is how a number is written.
+    /// Describes a fact behind a decision that differs from `before`: the money, the card, the payment's identifiers,
+    /// or the alert's type. A fact that one side does not know, as in a reduced answer, is no change. Neither is
+    /// another spelling of a number.
     pub fn changed_since(&self, before: &Self) -> Option<String> {
         if self.updated_at.zip(before.updated_at).is_some_and(|(now, then)| now < then) {
             // An older read than the one that was decided on.

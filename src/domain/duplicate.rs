@@ -16,14 +16,13 @@ use super::ids::AlertId;
 use super::resolution::{InvalidReason, Resolution};
 use super::time::Timestamp;
 
-/// How far apart two networks may date the same transaction (field notes, Matching).
+/// Longest interval between the dates that two networks give the same transaction (field notes, Matching).
 const SAME_TRANSACTION: Duration = Duration::days(3);
 
-/// How far apart two alerts on one transaction may be raised, where a transaction time is missing.
+/// Longest interval between two alerts on one transaction, where a transaction time is missing.
 const SAME_DISPUTE: Duration = Duration::days(14);
 
-/// How far apart two alerts with one auth code may be, where no card says that it is the same one: codes of six digits
-/// come again.
+/// Longest interval between two alerts with one auth code, where no card proves a match: codes of six digits recur.
 const SAME_CODE: Duration = Duration::days(2);
 
 /// Shorter references than this name no single transaction.
@@ -78,14 +77,14 @@ impl DuplicateEvidence {
         }
     }
 
-    /// Whether it says that both are on one payment: else it is only to be looked at.
+    /// Returns true where it proves that both are on one payment; otherwise a person has to review it.
     pub const fn is_sure(self) -> bool {
         !matches!(self, Self::LastFourAmountAndDay | Self::ArnOnOtherCard)
     }
 }
 
-/// What a service that can only be asked what the interface knows leaves uncompared, in words; nothing where there is
-/// nothing more to compare.
+/// Describes the facts that stay uncompared with a provider that can only be queried through the interface. `None`
+/// where nothing more can be compared.
 pub fn not_compared(alert: &Alert) -> Option<String> {
     let has = (alert.known_arn().is_some(), alert.known_auth_code().is_some());
     let references = match has {
@@ -173,7 +172,7 @@ pub fn rank(alert: &Alert, other: &Alert) -> Option<(bool, bool)> {
     evidence(alert, other).map(|_| (!other.was_refunded(), !other.refund_is_likely()))
 }
 
-/// What an alert has of what two on one payment have to agree in, each with its kind.
+/// Returns the facts of an alert in one of which a duplicate has to agree, each with its kind.
 fn keys(alert: &Alert) -> impl Iterator<Item = (usize, &str)> {
     let keys = [last_four(alert), alert.known_arn(), alert.known_auth_code()];
     keys.into_iter().enumerate().filter_map(|(kind, key)| Some((kind, key?)))
@@ -189,8 +188,8 @@ fn grouped<'a>(alerts: &[&'a Alert]) -> impl Iterator<Item = Vec<usize>> + use<'
     groups.into_values().filter(|group| group.len() > 1)
 }
 
-/// Which of these alerts have a duplicate among others, of which there may be many more: each of those is compared only
-/// with what agrees with it in something.
+/// Returns those of these alerts that have a duplicate among others, of which there may be many more. Each of those is
+/// compared only with alerts that share a key.
 pub fn with_duplicate_in<'a>(
     alerts: impl IntoIterator<Item = &'a Alert>,
     others: impl IntoIterator<Item = &'a Alert>,
@@ -207,12 +206,12 @@ pub fn with_duplicate_in<'a>(
     found
 }
 
-/// Whether money has gone back by one of an alert's duplicates, or probably has: a refund of it may pay twice.
+/// Returns true where money has gone back by one of an alert's duplicates, or probably has: a possible double refund.
 pub fn may_be_paid_twice<'a>(mut others: impl Iterator<Item = &'a Alert>) -> bool {
     others.any(Alert::refund_is_likely)
 }
 
-/// Which of many alerts have duplicates among them; `true` where a refund may pay twice.
+/// Returns those of many alerts that have duplicates among them; `true` for a possible double refund.
 pub fn among<'a>(alerts: impl Iterator<Item = &'a Alert>) -> HashMap<AlertId, bool> {
     let alerts: Vec<&Alert> = alerts.collect();
     let mut found: HashMap<AlertId, bool> = HashMap::new();
@@ -253,7 +252,7 @@ pub fn before(alerts: &[&Alert]) -> Vec<BTreeSet<usize>> {
 pub enum RefundTime {
     Before,
     Since,
-    /// Where either time is not known.
+    /// One of the two times is not known.
     Unknown,
 }
 
@@ -288,7 +287,7 @@ pub struct Duplicate {
     pub state: DuplicateState,
 }
 
-/// How far a duplicate is.
+/// State of a duplicate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DuplicateState {
     /// It has no answer either.
@@ -309,7 +308,7 @@ pub enum DuplicateState {
     },
 }
 
-/// What a decision says of the money of its payment.
+/// Statement of a decision on the money of its payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionSays {
     /// It goes back by this decision.
@@ -321,7 +320,7 @@ pub enum DecisionSays {
 }
 
 impl DecisionSays {
-    /// What this one says.
+    /// Returns the statement of this decision.
     pub fn of(resolution: &Resolution) -> Self {
         if resolution.gives_money_back() {
             Self::Refunds
@@ -357,7 +356,7 @@ impl Duplicate {
         })
     }
 
-    /// Whether money has gone back already, has probably, may have, or is about to.
+    /// Returns true where money has gone back already, probably has, may have, or is about to.
     pub fn is_refunded(&self) -> bool {
         match &self.state {
             DuplicateState::Refunded { .. } | DuplicateState::RefundedByRule => true,

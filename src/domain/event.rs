@@ -6,7 +6,7 @@ use super::time::Timestamp;
 use super::word_enums::open_enum;
 
 open_enum! {
-    /// What happened (interface, Events).
+    /// Kind of an event (interface, Events).
     pub enum EventKind {
         AlertCreated = "alert.created",
         AlertResolved = "alert.resolved",

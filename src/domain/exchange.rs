@@ -18,7 +18,7 @@ pub fn without_exchange(words: &str) -> Cow<'_, str> {
     left
 }
 
-/// Where an exchange stands, with the blank before it: a method in capitals and a path, in brackets.
+/// Returns the position of an exchange, with the blank before it: a method in capitals and a path, in brackets.
 fn find(words: &str) -> Option<(usize, usize)> {
     words.match_indices(" (").find_map(|(from, opening)| {
         let inside = &words[from + opening.len()..];

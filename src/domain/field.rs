@@ -24,23 +24,23 @@ pub struct Field<R: 'static> {
     /// In the store; `None` where it has no column of its own.
     pub column: Option<&'static str>,
     pub kind: Kind<R>,
-    /// What a text may be.
+    /// Validation rule of its text.
     pub text: TextRule,
-    /// What is allowed, in words, where it must be given.
+    /// Allowed values in words, where the field is required.
     pub required: Option<&'static str>,
     pub merge: Merge,
-    /// Where a screen shows it.
+    /// Place on a screen, where it is shown.
     pub shown: Option<Shown>,
-    /// What searches over many fields call it, where they look into it.
+    /// Name in searches over many fields, where it is searched.
     pub found_as: Option<&'static str>,
     nullable: bool,
-    /// Whether it says nothing: no text, null, no flag.
+    /// Returns true for an empty value: no text, null, no flag.
     pub is_blank: fn(&R) -> bool,
     /// Moves its value from another record.
     pub take: fn(&mut R, &mut R),
 }
 
-/// What a field holds, and its typed accessors.
+/// Kind of a field's value, with its typed accessors.
 pub enum Kind<R: 'static> {
     /// The record's own identifier, or its owner's.
     Id(Access<R, Uuid>),
@@ -73,12 +73,12 @@ pub struct TextRule {
     pub longest: usize,
 }
 
-/// What kind of text a field holds.
+/// Kind of text that a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
-    /// What things are told apart by: refused where it would have to be changed, because two names must not become one.
+    /// Distinguishing name: refused where it would have to be changed, because two names must not become one.
     Name,
-    /// What names things outside: refused where the whole of it is a card number, and other digits stay.
+    /// External identifier: refused where the whole of it is a card number; other digits stay.
     Code,
     /// Every other text of one line: card numbers in it are masked.
     Prose,
@@ -103,7 +103,7 @@ pub enum Merge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shown {
     pub section: Section,
-    /// Where in the section; lower ones stand first.
+    /// Position in the section; lower ones stand first.
     pub rank: u8,
     pub label: &'static str,
 }
@@ -203,7 +203,7 @@ impl<R> Field<R> {
         self.older_name.filter(|_| older).unwrap_or(self.name)
     }
 
-    /// Whether a name means it: either spelling, in any letter case.
+    /// Returns true for its name in either spelling, in any letter case.
     pub fn is_called(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name) || self.older_name.is_some_and(|older| older.eq_ignore_ascii_case(name))
     }
@@ -222,7 +222,7 @@ impl<R> Field<R> {
 }
 
 impl<R: Default> Field<R> {
-    /// Whether the interface lets it be null.
+    /// Returns true where the interface lets it be null.
     pub fn is_nullable(&self) -> bool {
         match &self.kind {
             Kind::Word(text) | Kind::Text(text) => (text.get)(&R::default()).is_none(),

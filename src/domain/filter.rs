@@ -44,7 +44,7 @@ pub struct AlertFilter {
     pub companies: Vec<CompanyId>,
     /// `q`: substring of provider id, descriptor, BIN or last four, letter case ignored, never across two fields.
     pub q: Option<String>,
-    /// What no parameter of the list operation says.
+    /// Conditions that no parameter of the list operation expresses.
     pub conditions: LocalConditions,
 }
 
@@ -62,7 +62,7 @@ impl AlertFilter {
         }
     }
 
-    /// Whether an alert is wanted at the moment `now`.
+    /// Returns true for an alert that matches at the moment `now`.
     pub fn matches(&self, alert: &Alert, now: Timestamp) -> bool {
         within(alert.alert_time, self.start_date, self.end_date)
             && within(alert.transaction_time, self.transaction_start_date, self.transaction_end_date)
@@ -105,7 +105,7 @@ pub struct DeadlineRange {
     pub until: Option<Timestamp>,
 }
 
-/// What a text filter looks for: the text without the blanks around it, or nothing.
+/// Returns the text that a text filter searches for, trimmed; `None` where it is blank.
 pub fn wanted_text(given: Option<&String>) -> Option<&str> {
     given.map(|text| text.trim()).filter(|text| !text.is_empty())
 }
@@ -265,9 +265,9 @@ pub struct AlertQuery {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
     pub data: Vec<T>,
-    /// How many match in all.
+    /// Number of all matching alerts.
     pub total: u64,
-    /// Whether the service told the total; else it is what can be said so far.
+    /// True where the provider gave the total; otherwise it is the count known so far.
     pub counted: bool,
     pub page: u64,
     pub size: u32,

@@ -76,7 +76,7 @@ impl FindQuery {
         self.readings[0].words()
     }
 
-    /// What was typed, in all its readings.
+    /// Returns all readings of the typed text.
     pub fn readings(&self) -> &[Reading] {
         &self.readings
     }
@@ -109,7 +109,7 @@ impl FindQuery {
         all
     }
 
-    /// How well what is found may match.
+    /// Returns the match grades that a result may have.
     pub fn grades(&self) -> &'static [MatchGrade] {
         self.readings[0].grades()
     }
@@ -131,7 +131,7 @@ impl FindQuery {
         fields.into_iter().nth(place)
     }
 
-    /// How well an alert matches, which is as well as by the best of the readings.
+    /// Returns the match grade of an alert: its best by any of the readings.
     pub fn grade(&self, alert: &Alert) -> Option<MatchGrade> {
         let keys = keys_of(&find_fields(alert));
         self.readings.iter().filter_map(|reading| reading.grade(&keys)).min()
@@ -197,7 +197,7 @@ pub fn compare(left: (MatchGrade, &Alert), right: (MatchGrade, &Alert)) -> Order
     key(left).cmp(&key(right))
 }
 
-/// What a search finds among these alerts, best first, at most `size`: the definition that stores are held to.
+/// Returns the results of a search among these alerts, best first, at most `size`. Stores are held to this definition.
 pub fn among<'a>(query: &FindQuery, alerts: impl IntoIterator<Item = &'a Alert>, size: usize) -> Vec<&'a Alert> {
     let mut found: Vec<(MatchGrade, &Alert)> =
         alerts.into_iter().filter_map(|alert| query.grade(alert).map(|grade| (grade, alert))).collect();

@@ -3,7 +3,7 @@
 use crate::closed_enum;
 
 closed_enum! {
-    /// How well a word matches a field; the better one is the lesser one.
+    /// Grade of a match between a word and a field; the better one is the lesser one.
     #[derive(PartialOrd, Ord)]
     pub enum MatchGrade {
         /// It is the whole value.
@@ -59,13 +59,13 @@ impl Reading {
         &self.words
     }
 
-    /// Whether a word has to be a whole value.
+    /// Returns true for a word that has to be a whole value.
     pub fn is_whole_only(&self, word: &str) -> bool {
         self.whole.iter().any(|whole| whole == word)
     }
 
-    /// How well what is found may match. A character alone is inside of nearly everything: it is looked for as a whole
-    /// value and at the beginning of one.
+    /// Returns the match grades that a result may have. A single character is inside nearly everything: it only matches
+    /// as a whole value or a prefix.
     pub fn grades(&self) -> &'static [MatchGrade] {
         match self.words.as_slice() {
             words if words.len() == self.whole.len() => &[MatchGrade::Whole],
@@ -74,8 +74,8 @@ impl Reading {
         }
     }
 
-    /// How well these fields, as search keys, match; none where a word does not match at all, or less well than
-    /// [`Reading::grades`] allows.
+    /// Returns the grade by which these fields, as search keys, match. `None` where a word does not match at all, or by
+    /// no grade that [`Reading::grades`] allows.
     pub(super) fn grade(&self, fields: &[String]) -> Option<MatchGrade> {
         let of_word = |word: &String| fields.iter().filter_map(|field| self.grade_in(field, word)).min();
         let grade =
@@ -83,12 +83,12 @@ impl Reading {
         self.grades().contains(&grade).then_some(grade)
     }
 
-    /// How well a field matches a word.
+    /// Returns the grade by which a field matches a word.
     pub(super) fn grade_in(&self, field: &str, word: &str) -> Option<MatchGrade> {
         grade_in(field, word).filter(|grade| *grade == MatchGrade::Whole || !self.is_whole_only(word))
     }
 
-    /// Whether whatever matches this reading at least so well does so by the other one too: its words are parts of
+    /// Returns true where every match of this reading at this grade also matches the other one: its words are parts of
     /// these.
     pub(super) fn is_implied(&self, other: &Self, grade: MatchGrade) -> bool {
         let has = |wanted: &String| {

@@ -6,7 +6,7 @@ use super::find_reading::Reading;
 use super::fold::ELLIPSIS;
 use super::money::{Amount, Currency, Money};
 
-/// What stands around a word and is none of it.
+/// Punctuation around a word that is no part of it.
 const AROUND: [char; 11] = [',', ';', '"', '“', '”', '„', '«', '»', '‹', '›', '\''];
 
 /// Letters of the code of a currency (ISO 4217).
@@ -15,7 +15,7 @@ const CODE_LETTERS: usize = 3;
 /// A number of more digits without a point is one of something else than money.
 const LONGEST_PLAIN: usize = 9;
 
-/// What stands for a hidden digit of a card.
+/// Signs that stand for a hidden digit of a card.
 const HIDDEN: [char; 4] = ['•', '·', ELLIPSIS, '*'];
 
 /// The signs of currencies; those that several have name none.
@@ -92,7 +92,8 @@ fn is_last(text: &str) -> bool {
     text.len() == LAST_DIGITS && is_digits(text)
 }
 
-/// What is known of a card whose hidden digits are crosses: what it begins with, if that is told, and its last digits.
+/// Returns the BIN and the last digits of a card whose hidden digits are crosses. The BIN is empty where it is not
+/// given.
 fn behind_crosses(word: &str) -> Option<(&str, &str)> {
     let begin = word.find(|c: char| !c.is_ascii_digit())?;
     let (bin, rest) = word.split_at(begin);
@@ -124,7 +125,7 @@ fn is_code(word: &str) -> bool {
     word.len() == CODE_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether a text is digits with at most one decimal point.
+/// Returns true for digits with at most one decimal point.
 fn is_number(text: &str) -> bool {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
     is_digits(whole) && is_digits(decimals)

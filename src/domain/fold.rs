@@ -67,9 +67,8 @@ fn push_plain(c: char, key: &mut String) {
     }
 }
 
-/// Whether a letter is read without this mark as well: an accent, a stroke through the letter, a vowel point of Hebrew
-/// or Arabic. The marks of other scripts are letters of their own, such as the vowels of Devanagari and the voicing of
-/// kana.
+/// Returns true for a mark that may be left out of a letter: an accent, a stroke, a vowel point of Hebrew or Arabic.
+/// The marks of other scripts are letters of their own, such as the vowels of Devanagari and the voicing of kana.
 fn is_diacritic(c: char) -> bool {
     matches!(canonical_combining_class(c), 1 | 10..=36 | 202..)
 }

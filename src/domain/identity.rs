@@ -37,7 +37,7 @@ impl Identifier {
     /// Returns the identifier in a text that has to be one.
     ///
     /// # Errors
-    /// What the text is instead, and the way out.
+    /// When the text identifies nothing: what it is instead, and the way out.
     pub fn require(self, text: &str) -> Result<&str, String> {
         let flaw = match is_spreadsheet_number(text.trim()) {
             true => "a spreadsheet has made a number of it; format the column as text and export it again",

@@ -20,7 +20,7 @@ const LATER_GAP: i64 = 60;
 /// After so many polls without an outcome nothing seems to have landed. It may still arrive, and is polled on.
 const GIVE_UP: usize = 6;
 
-/// How many polls a command makes, before whoever typed it gets its answer back: some fifteen seconds.
+/// Number of polls that a command makes before it returns its result: some fifteen seconds.
 pub const POLLS_OF_A_COMMAND: usize = 4;
 
 /// The time before a poll, counted from 0, since the one before it.
@@ -33,13 +33,13 @@ pub fn gap_before(poll: usize) -> TimeDelta {
 pub struct Found {
     /// The alert, read after the other.
     pub alert: Alert,
-    /// Whether the engine is still at a decision on it; `None` where the service does not tell.
+    /// True where the engine still works on a decision on it; `None` where the provider does not say.
     pub pending: Option<bool>,
-    /// How far the service's clock is ahead of ours, negative where it is late; `None` where it does not tell.
+    /// Lead of the provider's clock over ours, negative where it is late; `None` where it does not say.
     pub clock_lead: Option<TimeDelta>,
 }
 
-/// What a poll proves of a decision.
+/// Evidence of a poll about a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
     /// It is the alert's outcome.
@@ -52,7 +52,7 @@ pub enum Proof {
     Nothing,
 }
 
-/// What an alert as it was found proves of a resolution that was sent at this moment.
+/// Returns the evidence of an alert, as it was found, about a resolution that was sent at this moment.
 pub fn proof(resolution: &Resolution, sent_at: Timestamp, found: &Found) -> Proof {
     // The service's times are by its own clock: one that is late puts what followed on the decision before it.
     let sent_at = sent_at + found.clock_lead.unwrap_or_default().min(TimeDelta::zero());
@@ -68,14 +68,14 @@ pub fn proof(resolution: &Resolution, sent_at: Timestamp, found: &Found) -> Proo
 /// The polling of an alert whose decision is indeterminate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Polling {
-    /// Why it is not known what became of the decision.
+    /// Reason that the decision is indeterminate.
     pub why: String,
     pub since: Timestamp,
-    /// How many polls found no outcome.
+    /// Number of polls that found no outcome.
     pub polls: usize,
     /// When the next one is due.
     pub next_poll: Timestamp,
-    /// How many were made; some of them may have failed.
+    /// Number of polls made; some of them may have failed.
     attempts: usize,
     in_flight: bool,
 }
@@ -86,7 +86,7 @@ impl Polling {
         Self { why, since: now, polls: 0, next_poll: now + gap_before(0), attempts: 0, in_flight: false }
     }
 
-    /// Whether so many polls found no outcome that nothing seems to have landed.
+    /// Returns true after so many polls without an outcome that the decision has probably not arrived.
     pub fn has_given_up(&self) -> bool {
         self.polls >= GIVE_UP
     }

@@ -29,12 +29,12 @@ pub const SOON_HOURS: i64 = 4;
 /// A quarter of an hour: every time zone is whole quarters from UTC, so that hours of any are sums of these.
 pub const QUARTER: Duration = Duration::minutes(15);
 
-/// What lapses within one quarter of an hour in one currency. Notices do not lapse: they ask for no answer.
+/// Alerts that expire within one quarter of an hour in one currency. Notices do not expire: they expect no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lapsing {
     /// The beginning of the quarter; none for all that lapses later than [`LAPSE_HOURS`] ahead.
     pub quarter: Option<Timestamp>,
-    /// Whether it lapses within [`SOON_HOURS`].
+    /// True where they expire within [`SOON_HOURS`].
     pub soon: bool,
     pub alerts: u64,
     /// The sum of those whose amount is known.
@@ -43,7 +43,7 @@ pub struct Lapsing {
     pub unpriced: u64,
 }
 
-/// How the alerts of one network and type stand.
+/// Numbers of alerts of one network and type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KindCount {
     pub provider: Provider,
@@ -58,7 +58,7 @@ pub struct KindCount {
     pub missed: u64,
 }
 
-/// What came, was answered and lapsed on one day at one network.
+/// Numbers of alerts that came, were answered and expired on one day at one network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DayCount {
     /// The day as days since 1970-01-01, by the calendar of the insights.
@@ -82,7 +82,7 @@ impl DayCount {
     }
 }
 
-/// How many answers came so long after their alerts.
+/// Number of answers with one response time, counted from the alert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResponseTime {
     /// Whole minutes, rounded up: to 5 from two hours on, to 60 from three days on.
@@ -105,7 +105,7 @@ pub struct Insights {
     pub response_times: Vec<ResponseTime>,
     /// Alerts raised on these days whose answer has no time.
     pub undated: u64,
-    /// What monitoring programmes may count of all alerts of this month, whatever the filter.
+    /// Counts for monitoring programmes of all alerts of this month, whatever the filter.
     pub monitored: Vec<MonitoredCount>,
 }
 
@@ -121,7 +121,7 @@ pub fn month_of(now: Timestamp) -> (Timestamp, Timestamp) {
     (first.and_time(NaiveTime::MIN).and_utc(), next.and_time(NaiveTime::MIN).and_utc())
 }
 
-/// Where [`Lapsing`] begins to be told as a whole.
+/// Returns the moment from which [`Lapsing`] is no longer split by the quarter.
 pub fn last_quarter(now: Timestamp) -> Timestamp {
     super::time::later_by(quarter_of(now), Duration::hours(LAPSE_HOURS))
 }
@@ -136,7 +136,8 @@ pub fn quarter_of(moment: Timestamp) -> Timestamp {
     moment.duration_trunc(QUARTER).unwrap_or(moment)
 }
 
-/// How many lapse within [`SOON_HOURS`], by the quarter hour that they lapse in, whatever the currency.
+/// Returns the number of alerts that expire within [`SOON_HOURS`], by the quarter hour of their deadline, whatever the
+/// currency.
 pub fn due_soon(rows: &[Lapsing]) -> BTreeMap<Timestamp, u64> {
     let mut due = BTreeMap::new();
     for row in rows.iter().filter(|row| row.soon) {
@@ -169,7 +170,7 @@ impl CountedAs {
     }
 }
 
-/// Whether a type tells of fraud, which the schemes count by itself.
+/// Returns true for a type that reports fraud, which the schemes count separately.
 pub fn is_fraud(alert_type: &AlertType) -> bool {
     matches!(alert_type, AlertType::EthocaConfirmedFraud | AlertType::VerifiFraudNotice)
 }
@@ -262,7 +263,7 @@ impl InsightsBuilder {
         self.undated += alerts;
     }
 
-    /// What lapses.
+    /// Adds alerts that expire.
     pub fn add_lapsing(&mut self, lapsing: Lapsing) {
         let key = (lapsing.quarter.is_none(), lapsing.quarter, !lapsing.soon, lapsing.money.currency.clone());
         match self.lapsing.get_mut(&key) {
@@ -392,7 +393,7 @@ pub fn scope(filter: &AlertFilter) -> AlertFilter {
     }
 }
 
-/// What monitoring programmes may count of these alerts: of those that were raised this month.
+/// Returns the counts for monitoring programmes of those of these alerts that were raised this month.
 pub fn monitored<'a>(alerts: impl IntoIterator<Item = &'a Alert>, now: Timestamp) -> Vec<MonitoredCount> {
     let (from, until) = month_of(now);
     let mut found = InsightsBuilder::at(now, Calendar::UTC);

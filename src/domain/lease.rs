@@ -6,13 +6,13 @@ use chrono::TimeDelta;
 
 use super::time::Timestamp;
 
-/// Whether a lease, which is given for so long at a time, still keeps others out: it has not run out, and its owner is
-/// not provably dead. One that would last more than twice as long is from a clock that has been set back.
+/// Returns true for a lease of this term that still keeps others out: it has not run out, and its owner is not provably
+/// dead. One that would last more than twice the term is from a clock that has been set back.
 pub fn is_held(until: Option<Timestamp>, term: TimeDelta, owner_dead: bool, now: Timestamp) -> bool {
     !owner_dead && until.is_some_and(|until| until > now && until - now <= term * 2)
 }
 
-/// Whether what waits since a moment for another one still does. What would wait since a moment to come does not: the
+/// Returns true for a wait that began at `since` and is not over yet. One that would begin later than now is over: the
 /// clock was set back.
 pub fn waits(since: Timestamp, until: Timestamp, now: Timestamp) -> bool {
     since <= now && now < until

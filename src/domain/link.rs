@@ -9,10 +9,10 @@ use url::Url;
 
 use super::{Alert, Provider};
 
-/// What is left as it is in an address: letters, digits, and RFC 3986's other unreserved characters.
+/// Characters that an address percent-encodes: all but letters, digits, and RFC 3986's other unreserved characters.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// What may stand in a template, as the interface names it. Nothing of the card: addresses are written into logs.
+/// Placeholders of a template, by the interface's names. None is of the card: addresses are written into logs.
 const PLACEHOLDERS: [&str; 11] = [
     "id",
     "provider",
@@ -84,7 +84,7 @@ impl FromStr for LinkTemplate {
 }
 
 impl LinkTemplate {
-    /// What is wrong with it as an address.
+    /// Checks it as an address.
     fn check(&self) -> Result<(), String> {
         const FORM: &str = "an http:// or https:// address with a host is needed, such as \
             https://shop.example/orders/{merchantOrderId}";

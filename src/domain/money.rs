@@ -70,7 +70,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Why a text is not an amount.
+/// Error of a text that is not an amount.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a decimal amount such as 129.90")]
 pub struct AmountError(pub String);
@@ -110,7 +110,7 @@ impl Currency {
         &self.0
     }
 
-    /// Whether both are one currency: codes are kept in the letter case they came in.
+    /// Returns true for one currency: codes are kept in the letter case they came in.
     pub fn is_same(&self, other: &Self) -> bool {
         self.0.eq_ignore_ascii_case(&other.0)
     }
@@ -141,12 +141,12 @@ pub struct Money {
 }
 
 impl Money {
-    /// How many decimals it is counted in: those of its currency, and never fewer than are significant.
+    /// Returns the number of its decimals: those of its currency, and never fewer than are significant.
     pub fn decimals(&self) -> u32 {
         self.amount.decimal().normalize().scale().max(self.currency.exponent())
     }
 
-    /// Whether it has a fraction where its currency is known to have no decimals.
+    /// Returns true for a fraction in a currency that is known to have no decimals.
     pub fn is_finer_than_its_currency(&self) -> bool {
         self.currency.exponent() == 0 && self.decimals() > 0
     }

@@ -41,7 +41,7 @@ impl CardScheme {
     }
 }
 
-/// What a programme may count of a month's alerts on one scheme's cards.
+/// Counts for monitoring programmes of a month's alerts on one scheme's cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MonitoredCount {
     pub scheme: CardScheme,
@@ -79,7 +79,7 @@ impl fmt::Display for SalesMonth {
     }
 }
 
-/// Why a text is no month.
+/// Error of a text that is no month.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no month: year and month are needed, such as 2026-11")]
 pub struct SalesMonthError(String);
@@ -98,15 +98,15 @@ impl FromStr for SalesMonth {
 pub struct Programme {
     pub scheme: CardScheme,
     pub name: &'static str,
-    /// Where it holds, or what it is called there, where its name does not say it.
+    /// Region of the programme, or its name there, where its own name does not say it.
     pub about: &'static str,
     /// The ratio from which on it applies, in hundredths of a percent.
     pub ratio: u64,
     /// The number from which on it applies, both together.
     pub number: u64,
-    /// Whether reports of fraud count beside chargebacks.
+    /// True where fraud reports count beside chargebacks.
     pub counts_fraud: bool,
-    /// Whether the sales of the month before are what it is measured by.
+    /// True where it is measured by the sales of the month before.
     pub by_sales_before: bool,
 }
 
@@ -171,37 +171,37 @@ impl ProgrammeReading {
         u64::try_from((u128::from(self.items) * 10_000).div_ceil(u128::from(self.sales.max(1)))).unwrap_or(u64::MAX)
     }
 
-    /// Whether the ratio from which on the programme applies is reached.
+    /// Returns true where the programme's threshold ratio is reached.
     pub fn reaches_ratio(&self) -> bool {
         u128::from(self.items) * 10_000 >= u128::from(self.sales.max(1)) * u128::from(self.programme.ratio)
     }
 
-    /// Whether the number from which on the programme applies is reached.
+    /// Returns true where the programme's threshold number is reached.
     pub fn reaches_number(&self) -> bool {
         self.items >= self.programme.number
     }
 
-    /// How much of the way to its bounds, in thousandths: by ratio, and by number.
+    /// Returns the share of its thresholds that is reached, in thousandths: by ratio, and by number.
     fn ways(&self) -> (u128, u128) {
         let ratio = u128::from(self.items) * 10_000 * 1_000
             / (u128::from(self.sales.max(1)) * u128::from(self.programme.ratio.max(1)));
         (ratio, u128::from(self.items) * 1_000 / u128::from(self.programme.number.max(1)))
     }
 
-    /// How much of the way to where the programme applies, in thousandths: by ratio or number, whichever is further
-    /// away, because both have to be reached.
+    /// Returns the share of the thresholds that is reached, in thousandths. The lesser of ratio and number counts,
+    /// because both have to be reached.
     pub fn reached(&self) -> u64 {
         let (ratio, number) = self.ways();
         u64::try_from(ratio.min(number)).unwrap_or(u64::MAX)
     }
 
-    /// Whether the number is what is further away.
+    /// Returns true where the number is further from its threshold than the ratio.
     pub fn is_led_by_number(&self) -> bool {
         let (ratio, number) = self.ways();
         number < ratio
     }
 
-    /// Whether it applies.
+    /// Returns true where the programme applies.
     pub fn applies(&self) -> bool {
         self.reached() >= 1_000
     }
@@ -213,7 +213,7 @@ impl Programme {
         if self.by_sales_before { month.before() } else { month }
     }
 
-    /// What it counts of a month.
+    /// Returns the number of a month's items that it counts.
     pub fn items(&self, counts: &[MonitoredCount]) -> u64 {
         let of = counts.iter().filter(|count| count.scheme == self.scheme);
         of.map(|count| count.chargebacks + if self.counts_fraud { count.fraud_reports } else { 0 }).sum()

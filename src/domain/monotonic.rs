@@ -30,12 +30,12 @@ impl MonotonicTime {
         Self { micros: self.micros.saturating_add(by), ..self }
     }
 
-    /// How much has passed since an earlier moment; nothing that is known where that was of another epoch.
+    /// Returns the time since an earlier moment; `None` where that was of another epoch.
     pub fn since(self, earlier: Self) -> Option<TimeDelta> {
         (self.epoch == earlier.epoch).then(|| TimeDelta::microseconds(self.micros.saturating_sub(earlier.micros)))
     }
 
-    /// Whether this moment has come; never known of one of another epoch.
+    /// Returns true where this moment has come; never for one of another epoch.
     pub fn has_come(self, now: Self) -> bool {
         now.since(self).is_some_and(|passed| passed >= TimeDelta::zero())
     }

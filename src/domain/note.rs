@@ -6,7 +6,7 @@ use super::sanitize::stored_lines;
 /// The most characters of a note (Unicode scalar values).
 pub const MAX_NOTE_CHARS: usize = 500;
 
-/// Why a text is no note.
+/// Error of a text that is no note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
     #[error("nothing is written yet")]

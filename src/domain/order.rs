@@ -82,23 +82,23 @@ record! {
 }
 
 impl MerchantOrder {
-    /// What was paid, where amount and currency are known.
+    /// Returns the amount paid, where amount and currency are known.
     pub fn money(&self) -> Option<Money> {
         self.amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
     }
 
-    /// What is known of the card that paid it.
+    /// Returns the known digits of the card that paid it.
     pub fn card_digits(&self) -> CardDigits<'_> {
         let (bin, last_four) = (self.card_bin.as_deref(), self.card_last_four.as_deref());
         CardDigits { bin: bin.unwrap_or_default(), last_four: last_four.unwrap_or_default() }
     }
 
-    /// What was refunded of it.
+    /// Returns the amount refunded, where amount and currency are known.
     pub fn refunded(&self) -> Option<Money> {
         self.refunded_amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
     }
 
-    /// Whether a file tells of a state that the order had before the one that is known of it.
+    /// Returns true where the other record, from a file, has an older and different state of the order.
     pub fn has_newer_state_than(&self, other: &Self) -> bool {
         let is_older = self.state_at.zip(other.state_at).is_some_and(|(known, told)| told < known);
         is_older && other.state.is_some() && other.state != self.state
@@ -164,7 +164,7 @@ impl OrderEvidence {
     }
 }
 
-/// How sure it is that an alert is on an order's payment; the surer one is the greater one.
+/// Confidence that an alert is on an order's payment; the surer one is the greater one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MatchConfidence {
     /// A candidate, to be looked at.
@@ -194,7 +194,7 @@ impl MatchConfidence {
     }
 }
 
-/// What speaks against a match, or leaves it open.
+/// Doubt about a match: a fact against it, or one that leaves it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchDoubt {
     /// A fact contradicts the identifier.
@@ -219,12 +219,12 @@ pub struct OrderMatch {
 }
 
 impl OrderMatch {
-    /// How sure it is and why, in words: `possible: same amount and card; 2 orders fit alike`.
+    /// Describes the confidence and its reason: `possible: same amount and card; 2 orders fit alike`.
     pub fn words(&self) -> String {
         format!("{}: {}", self.confidence.words(), self.reason())
     }
 
-    /// Why, in words: `same amount and card; 2 orders fit alike`.
+    /// Describes the reason: `same amount and card; 2 orders fit alike`.
     pub fn reason(&self) -> String {
         let doubt = |doubt: &MatchDoubt| match doubt {
             MatchDoubt::Contradicted(Contradiction::OtherCard) => "but the card differs".to_owned(),
@@ -251,14 +251,14 @@ pub struct OrderAdvice {
     pub refund: Option<RefundTime>,
     /// The moment of that, where it is told.
     pub refunded_at: Option<Timestamp>,
-    /// Whether the order was cancelled, and nothing tells whether its money went back: who refunds looks first.
+    /// True where the order was cancelled, and it is not known whether its money went back: check before a refund.
     pub leaves_refund_open: bool,
-    /// Whether a fact contradicts that it is the alert's order: then it warns and suggests nothing.
+    /// True where a fact contradicts the match: then it warns and suggests nothing.
     pub only_warns: bool,
 }
 
 impl OrderAdvice {
-    /// Whether the shop's money had gone back already, so that another refund would pay twice.
+    /// Returns true where the shop's money had gone back already, so that another refund would pay twice.
     pub fn was_refunded_before(&self) -> bool {
         self.refund.is_some() && self.decision != Decision::Refunded
     }

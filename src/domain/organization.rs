@@ -18,7 +18,7 @@ pub struct Company {
     pub enrollments: Vec<EnrollmentId>,
 }
 
-/// Which organization, by a name that people use.
+/// Organization, with the name that people use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Organization {
     pub id: OrganizationId,

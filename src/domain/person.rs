@@ -1,4 +1,4 @@
-//! Who a caller says to be: a claim that stands beside the credential in the audit log, never in its place.
+//! Person named by a caller: a claim beside the credential in the audit log, never in its place.
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
@@ -11,7 +11,7 @@ pub const PERSON_HEADER: &str = "x-avert-user";
 /// The most characters of a name.
 const MOST_CHARS: usize = 64;
 
-/// What cannot stand in a header as it is; what is not ASCII cannot either.
+/// ASCII characters that a header cannot hold as they are; everything beyond ASCII is encoded as well.
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
 
 /// A name as it is kept: one line that is safe to show, no full card number, at most 64 characters; empty where nothing

@@ -19,14 +19,14 @@ impl QuietHours {
     /// From one full hour to another one, both below 24.
     ///
     /// # Panics
-    /// Where they are none, or the same.
+    /// When they are no hours of a day, or the same.
     pub const fn of_hours(from: u32, to: u32) -> Self {
         assert!(from != to, "two different hours");
         let (from, to) = (NaiveTime::from_hms_opt(from, 0, 0), NaiveTime::from_hms_opt(to, 0, 0));
         Self { from: from.expect("an hour of a day"), to: to.expect("an hour of a day") }
     }
 
-    /// Whether a local time of day is in them.
+    /// Returns true for a local time of day within them.
     pub fn contains(&self, time: NaiveTime) -> bool {
         if self.from < self.to { (self.from..self.to).contains(&time) } else { time >= self.from || time < self.to }
     }

@@ -3,7 +3,7 @@
 use super::card::mask_card_numbers;
 use super::sanitize::{line, stored_line};
 
-/// What stands where a secret stood.
+/// Replacement of a secret.
 pub const REDACTED: &str = "****";
 /// Shorter secrets would redact half of every text, and guard nothing.
 const SHORTEST_SECRET: usize = 4;

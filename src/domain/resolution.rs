@@ -224,7 +224,7 @@ impl fmt::Display for Resolution {
 }
 
 impl Resolution {
-    /// Whether it says that money goes back because of this alert; a refund of before is none.
+    /// Returns true where it says that money goes back because of this alert; an earlier refund does not count.
     pub fn gives_money_back(&self) -> bool {
         match self {
             Self::Current { decision, .. } => *decision == Decision::Refunded,
@@ -235,7 +235,7 @@ impl Resolution {
         }
     }
 
-    /// Whether it says that money had gone back before.
+    /// Returns true where it says that money had gone back before.
     pub fn says_refunded_before(&self) -> bool {
         match self {
             Self::Current { decision, .. } => *decision == Decision::Invalid(InvalidReason::PreviouslyRefunded),
@@ -243,8 +243,8 @@ impl Resolution {
         }
     }
 
-    /// Whether it says that the money went back by another alert on the payment, or that this one is a double of it: it
-    /// is true where that one's answer is.
+    /// Returns true where it says that the money went back by another alert on the payment, or that this one is a
+    /// duplicate. It is true only where that alert's answer is.
     pub fn rests_on_another(&self) -> bool {
         self.says_refunded_before()
             || match self {

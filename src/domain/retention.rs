@@ -71,7 +71,7 @@ pub struct CutOffs {
     pub audit: Option<Timestamp>,
 }
 
-/// How much was pruned.
+/// Numbers of pruned records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Deliveries that had arrived or were given up.

@@ -28,7 +28,7 @@ pub struct DecisionRule {
 }
 
 impl DecisionRule {
-    /// Whether the rule suggests its answer for an alert at the moment `now`.
+    /// Returns true where the rule suggests its answer for an alert at the moment `now`.
     pub fn matches(&self, alert: &Alert, now: Timestamp) -> bool {
         self.filter.matches(alert, now)
     }
@@ -47,7 +47,7 @@ impl DecisionRule {
     }
 }
 
-/// What is wrong with a line of the rules.
+/// Error of a line of the rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct RuleError {
@@ -61,7 +61,7 @@ pub fn suggestion<'r>(rules: &'r [DecisionRule], alert: &Alert, now: Timestamp) 
     rules.iter().find(|rule| !alert.is_over() && rule.matches(alert, now))
 }
 
-/// What a rule would have done, against what was decided.
+/// Rehearsed answers of a rule, compared with the recorded ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RehearsedRule {
     pub matched: u64,
@@ -78,8 +78,9 @@ pub struct RehearsedRule {
 pub struct Rehearsal<'r> {
     rules: &'r [DecisionRule],
     counts: Vec<RehearsedRule>,
-    /// How many alerts there were, and how many of them no rule matched.
+    /// Number of alerts in the rehearsal.
     pub alerts: u64,
+    /// Number of those that no rule matched.
     pub unmatched: u64,
 }
 

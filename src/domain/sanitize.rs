@@ -24,7 +24,8 @@ const CANCEL_TAG: char = '\u{E007F}';
 /// Most tags of a flag, their end not counted.
 const MOST_TAGS: usize = 6;
 
-/// Whether a character shows anything but itself. Some are safe in their place all the same: [`line()`] knows where.
+/// Returns true for a character that shows anything but itself. Some are safe in their place all the same: [`line()`]
+/// knows where.
 pub fn is_unsafe(c: char) -> bool {
     is_control(c) || is_invisible(c)
 }
@@ -179,7 +180,7 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What stands before a character.
+/// Characters before a position.
 #[derive(Default)]
 struct Place {
     /// The last character that is seen.
@@ -189,7 +190,7 @@ struct Place {
 }
 
 impl Place {
-    /// Whether an invisible character belongs here.
+    /// Returns true for an invisible character that belongs here.
     fn takes(&self, c: char, next: Option<char>) -> bool {
         let (Some(base), Some(last)) = (self.base, self.last) else { return false };
         let between = |is: fn(char) -> bool| is(last) && next.is_some_and(is);

@@ -12,11 +12,11 @@ pub struct SharedAlert(Arc<Shared>);
 
 struct Shared {
     alert: Alert,
-    /// What was written of it, by dialect.
+    /// Serialized forms, by dialect.
     written: [OnceLock<Written>; Dialect::ALL.len()],
 }
 
-/// What was written of an alert, and a digest of it.
+/// Serialized form of an alert, with its digest.
 pub struct Written {
     pub bytes: Box<[u8]>,
     pub digest: [u8; 32],
@@ -28,7 +28,7 @@ impl SharedAlert {
         Arc::try_unwrap(self.0).map_or_else(|shared| shared.alert.clone(), |shared| shared.alert)
     }
 
-    /// What is written of the alert in a dialect, whatever the time: written where it was not yet.
+    /// Returns the alert's serialized form in a dialect, which does not depend on the time. It is written on first use.
     pub fn written(&self, dialect: Dialect, write: impl FnOnce(&Alert) -> Written) -> &Written {
         self.0.written[dialect as usize].get_or_init(|| write(&self.0.alert))
     }

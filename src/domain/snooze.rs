@@ -4,23 +4,23 @@ use chrono::Duration;
 
 use super::{Alert, AlertStatus, Deadline, Timestamp};
 
-/// How long an alert can be put aside.
+/// Lengths of a snooze.
 pub const SNOOZE_LENGTHS: [Duration; 3] = [Duration::minutes(15), Duration::hours(1), Duration::hours(4)];
 
 /// So long before its deadline an alert is back at the latest.
 pub const BACK_BEFORE: Duration = Duration::hours(1);
 
-/// What is shorter is no rest.
+/// Shortest snooze.
 const SHORTEST: Duration = Duration::minutes(1);
 
-/// Why an alert cannot be put aside.
+/// Reason that an alert cannot be snoozed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoSnooze {
     /// It has an outcome.
     Answered,
     /// Its window has closed.
     Lapsed,
-    /// What is left of its window is no more than it has to be back before.
+    /// The time to its deadline is no longer than [`BACK_BEFORE`].
     ClosesIn(Duration),
     /// The service told whole hours alone, and so few that no more can be relied on.
     FewHours(i64),
@@ -31,7 +31,7 @@ pub enum NoSnooze {
 pub struct SnoozeOffer {
     pub length: Duration,
     pub until: Timestamp,
-    /// Whether it ends before its length is over, because of the deadline.
+    /// True where it is shortened by the deadline.
     pub is_cut: bool,
 }
 
@@ -62,7 +62,8 @@ pub fn snoozed_until(alert: &Alert, length: Duration, now: Timestamp) -> Result<
     latest(alert, now).map(|latest| latest.min(now + length))
 }
 
-/// What is offered for an alert: every length that its deadline leaves, and the first that it does not, cut.
+/// Returns the snoozes offered for an alert: every length that its deadline permits, and the first longer one,
+/// shortened.
 pub fn snooze_offers(alert: &Alert, now: Timestamp) -> Result<Vec<SnoozeOffer>, NoSnooze> {
     let latest = latest(alert, now)?;
     let mut offers = Vec::with_capacity(SNOOZE_LENGTHS.len());

@@ -60,7 +60,7 @@ impl CurrencySum {
     }
 }
 
-/// How many alerts there are of one kind on one day.
+/// Number of alerts of one kind on one day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
     /// The UTC day of the alerts' time as days since 1970-01-01; `None` for alerts without a time.

@@ -12,7 +12,7 @@ pub trait Clock: Send + Sync + 'static {
     /// The present moment, in whole microseconds.
     fn now(&self) -> Timestamp;
 
-    /// How far the machine's date has jumped ahead of that, where it is not believed.
+    /// Returns the lead of the machine's date over that, where it is not believed.
     fn jumped_ahead(&self) -> Option<TimeDelta> {
         None
     }

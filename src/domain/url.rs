@@ -15,8 +15,8 @@ use super::resolution::FieldError;
 /// Longest address.
 pub const MAX_URL_BYTES: usize = 2_048;
 
-/// Where plain http may go. Beyond this machine others can read credentials and alerts on the way, so that has to be
-/// allowed expressly.
+/// Permission for plain http. Beyond this machine others can read credentials and alerts on the way, so it has to be
+/// given expressly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainHttp {
     /// Anywhere.
@@ -32,10 +32,10 @@ impl PlainHttp {
     }
 }
 
-/// What is said where the way to allow it is not known.
+/// Text where the way to allow it is not known.
 const EXPRESSLY: PlainHttp = PlainHttp::Unless("allow it expressly");
 
-/// What is wrong with an address and what is allowed. The address is not repeated: it might hold a password.
+/// Error of an address, with the allowed form. The address is not repeated: it might hold a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UrlError(String);
@@ -54,7 +54,7 @@ impl BaseUrl {
     /// Reads an address into its normal form.
     ///
     /// # Errors
-    /// What is wrong with it and what is allowed.
+    /// When the address is not allowed, with the allowed form.
     pub fn parse(text: &str, plain_http: PlainHttp) -> Result<Self, UrlError> {
         let url = parse(text, plain_http)?;
         if url.query().is_some() {
@@ -85,7 +85,7 @@ impl BaseUrl {
         (host.to_owned(), self.0.port_or_known_default().unwrap_or_default())
     }
 
-    /// Whether what goes there is encrypted.
+    /// Returns true for an encrypted connection.
     pub fn is_https(&self) -> bool {
         self.0.scheme() == "https"
     }
@@ -114,7 +114,7 @@ impl EndpointUrl {
     /// becomes `http://127.0.0.1/`).
     ///
     /// # Errors
-    /// What is wrong with it and what is allowed.
+    /// When the address is not allowed, with the allowed form.
     pub fn parse(text: &str, plain_http: PlainHttp) -> Result<Self, UrlError> {
         parse(text, plain_http).map(Self)
     }
@@ -124,12 +124,12 @@ impl EndpointUrl {
         self.0.as_str()
     }
 
-    /// Whether it carries a secret.
+    /// Returns true where it carries a secret.
     pub fn has_secret(&self) -> bool {
         self.0.query().is_some_and(|query| !query.is_empty())
     }
 
-    /// Whether asterisks stand where its secret was.
+    /// Returns true where its secret is masked by asterisks.
     pub fn is_masked(&self) -> bool {
         self.0.query() == Some(REDACTED)
     }
@@ -145,7 +145,7 @@ impl EndpointUrl {
         &self.0
     }
 
-    /// Whether it is plain http beyond this machine.
+    /// Returns true for plain http beyond this machine.
     pub fn is_in_clear(&self) -> bool {
         is_in_clear(&self.0)
     }
@@ -180,7 +180,7 @@ pub fn masked(url: &Url) -> Url {
     url
 }
 
-/// What of an endpoint's address must not come back in words: the query, and each value in it.
+/// Returns the parts of an endpoint's address that must not appear in texts: the query, and each value in it.
 pub fn secrets(url: &Url) -> Vec<String> {
     let values = url.query_pairs().map(|(_, value)| value.into_owned());
     url.query().map(str::to_owned).into_iter().chain(values).filter(|secret| !secret.is_empty()).collect()

@@ -65,7 +65,7 @@ macro_rules! open_enum {
                 None
             }
 
-            /// Whether this version knows the value.
+            /// Returns true for a value that this version knows.
             pub fn is_known(&self) -> bool {
                 !matches!(self, Self::Other(_))
             }

@@ -21,7 +21,7 @@ const LEAST_WORK: Duration = Duration::minutes(10);
 pub struct WorkPace {
     /// Decisions recorded at the end of the gaps that count.
     pub decisions: u64,
-    /// How long those gaps were together, at most an hour.
+    /// Total length of those gaps, at most an hour.
     pub worked: Duration,
     /// The newest decision.
     pub last_at: Timestamp,
@@ -58,12 +58,12 @@ impl WorkPace {
         (self.decisions * 3_600 + seconds / 2) / seconds
     }
 
-    /// How many decisions are made in this time.
+    /// Returns the number of decisions that are made in this time.
     fn within(&self, time: Duration) -> u64 {
         self.decisions * time.num_seconds().max(0).unsigned_abs() / self.worked.num_seconds().max(1).unsigned_abs()
     }
 
-    /// How long so many decisions take.
+    /// Returns the time that this number of decisions takes.
     pub fn time_for(&self, alerts: u64) -> Duration {
         let seconds = u128::from(alerts) * u128::from(self.worked.num_seconds().unsigned_abs())
             / u128::from(self.decisions.max(1));
@@ -71,11 +71,11 @@ impl WorkPace {
     }
 }
 
-/// How many of those that are due, counted by the quarter hour that they lapse in, will lapse at this pace, where
-/// whoever lapses first is answered first and nobody in vain.
+/// Returns the number of due alerts that will expire at this pace, where the earliest deadline is answered first and no
+/// work is wasted. They are counted by the quarter hour of their deadline.
 ///
-/// Each alert takes equally long, so that as many are lost as are due by the worst moment beyond what can be done by
-/// then. Alerts count as due in the middle of the quarter hour that they lapse in.
+/// Each alert takes equally long. The result is the largest excess of alerts due by a moment over those that can be
+/// answered by then. Alerts count as due in the middle of their quarter hour.
 pub fn will_lapse(by_quarter: &BTreeMap<Timestamp, u64>, pace: &WorkPace, now: Timestamp) -> u64 {
     let mut due = 0;
     let mut worst = 0;

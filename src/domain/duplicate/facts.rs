@@ -31,7 +31,7 @@ impl SharedFact {
     }
 }
 
-/// What two alerts share, the strongest fact first. What one of them does not tell is not shared.
+/// Returns the facts that two alerts share, strongest first. A fact missing from one of them is not shared.
 pub fn shared_facts(one: &Alert, other: &Alert) -> Vec<SharedFact> {
     let amounts = one.amount.zip(other.amount).is_some_and(|(one, other)| one.decimal() == other.decimal());
     let days = [one, other].map(|alert| alert.given_transaction_time().map(|at| at.date_naive()));

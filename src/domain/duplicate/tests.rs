@@ -1,4 +1,4 @@
-//! What says that two alerts are on one payment, and what follows.
+//! Tests of the evidence that two alerts are on one payment, and of what follows.
 
 use proptest::prelude::*;
 use rstest::rstest;

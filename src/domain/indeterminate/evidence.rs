@@ -9,10 +9,10 @@ use crate::domain::outcome::Outcome;
 use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord, Resolution, decide};
 use crate::domain::time::Timestamp;
 
-/// How far another machine's clock may be behind ours.
+/// Longest lag of another machine's clock behind ours.
 const SKEW: TimeDelta = TimeDelta::minutes(5);
 
-/// Whether `outcome` is what `resolution`, sent at `sent_at`, has led to.
+/// Returns true for an `outcome` that results from `resolution`, sent at `sent_at`.
 pub(super) fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Timestamp) -> bool {
     let verdict = decide(resolution);
     let reason = match resolution {
@@ -42,8 +42,8 @@ pub(super) fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Time
     comments && amount && !earlier && !evidence.contains(&Evidence::Against) && evidence.contains(&Evidence::For)
 }
 
-/// Whether an outcome says the contrary of a resolution about the money: where a service answers with it, the
-/// resolution is not recorded, whatever the answer is called. What was refunded before the alert is told either way.
+/// Returns true for an outcome that contradicts a resolution about the money. A provider that answers with it has not
+/// recorded the resolution, whatever it calls its answer. A refund of before the alert may be told either way.
 pub fn is_contrary(resolution: &Resolution, outcome: &Outcome) -> bool {
     let [refunded, not_refunded] =
         [OlderRefunded::Refunded, OlderRefunded::NotRefunded].map(|word| plain(word.as_str()));
@@ -58,8 +58,8 @@ enum Evidence {
     Neither,
 }
 
-/// What a stored word says: one of the meant ones speaks for us, another known one against us, and a stranger says
-/// nothing.
+/// Returns the evidence of a stored word: for us where it is one of the meant ones, against us where it is another
+/// known one. An unknown word is no evidence.
 fn word(stored: &str, meant: &[&str], known: &[String]) -> Evidence {
     let stored = plain(stored);
     if stored.is_empty() {
@@ -118,7 +118,7 @@ mod tests {
         Resolution::Current { decision, comments: comments.to_owned() }
     }
 
-    /// What avert's own engine stores of a resolution.
+    /// Returns the outcome that avert's own engine stores for a resolution.
     fn stored(resolution: &Resolution) -> Outcome {
         let verdict = decide(resolution);
         Outcome {

@@ -19,7 +19,7 @@ pub struct IntakeTerms<'a> {
     pub enrollment: EnrollmentId,
     /// The time to answer.
     pub windows: &'a ResponseWindows,
-    /// Whether arrivals are told at all.
+    /// True where events of new alerts are recorded at all.
     pub events: bool,
     /// When they come.
     pub now: Timestamp,

@@ -17,7 +17,7 @@ impl FieldSet {
         Self(Alert::FIELDS.iter().enumerate().map(bit).sum())
     }
 
-    /// Whether the field at a place of the table is one of them.
+    /// Returns true where the field at this place of the table is in the set.
     pub fn contains(self, place: usize) -> bool {
         self.0 >> place & 1 == 1
     }
@@ -44,9 +44,10 @@ pub struct AlertPatch {
     pub line: u64,
     /// `alert.deadline` is `At` where the source gave one, and `HoursLeft` where it gave the hours.
     pub alert: Alert,
-    /// What the source itself gave. Where that is the id, the id is the identity, else provider and provider id are.
+    /// Fields given by the source itself. The id is the identity where it is given; otherwise provider and provider id
+    /// are.
     pub given: FieldSet,
-    /// Whether `alert.created` is recorded if the alert is new.
+    /// True where `alert.created` is recorded if the alert is new.
     pub event: bool,
 }
 
@@ -78,12 +79,12 @@ impl AlertPatch {
         Self { given: place.map_or(self.given, |place| self.given.with(place, false)), ..self }
     }
 
-    /// Whether a field was given.
+    /// Returns true for a field that was given.
     pub fn gives(&self, name: &str) -> bool {
         self.given.fields().any(|field| field.name == name)
     }
 
-    /// Whether the id is the identity.
+    /// Returns true where the id is the identity.
     pub fn is_by_id(&self) -> bool {
         self.given.contains(Alert::ID)
     }

@@ -1,11 +1,11 @@
-//! How a batch is taken in, and the report of what became of it.
+//! Options of an ingested batch, and the report of its result.
 
 use crate::domain::resolution::FieldError;
 
 /// Options of ingest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IngestOptions {
-    /// Whether `alert.created` is sent for new alerts that still wait for an answer.
+    /// True where `alert.created` is sent for new alerts that are still open.
     pub events: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct RejectedRow {
 }
 
 impl RejectedRow {
-    /// Whether the row as a whole could not be read.
+    /// Returns true where the row as a whole could not be read.
     pub fn is_unreadable(&self) -> bool {
         self.error.field.is_empty()
     }

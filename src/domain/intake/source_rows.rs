@@ -23,7 +23,7 @@ impl SourceRows {
     /// Takes a row in.
     ///
     /// # Errors
-    /// Where an earlier row has the same identity and another card, amount or currency.
+    /// When an earlier row has the same identity and another card, amount or currency.
     pub fn admit(&mut self, row: AlertPatch) -> Result<AlertPatch, RejectedRow> {
         let alert = &row.alert;
         let (field, identity) = if row.is_by_id() {

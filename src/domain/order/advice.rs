@@ -1,4 +1,4 @@
-//! What an order's state suggests for its alert: shipped, refunded and cancelled ones say what the answer is.
+//! Advice from an order's state for its alert: shipped, refunded and cancelled orders suggest the answer.
 
 use super::{MatchConfidence, MatchDoubt, OrderAdvice, OrderMatch, OrderState};
 use crate::domain::alert::Alert;
@@ -6,10 +6,10 @@ use crate::domain::duplicate::{RefundTime, sure_evidence};
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::time::Timestamp;
 
-/// What is answered where the money had gone back before the alert came.
+/// Answer where the money had gone back before the alert came.
 const REFUNDED_EARLIER: Decision = Decision::Invalid(InvalidReason::PreviouslyRefunded);
 
-/// Whether something came after the alert, where both times are known.
+/// Returns true for a moment after the alert; `None` where either time is not known.
 fn is_after(moment: Option<Timestamp>, alert: &Alert) -> Option<bool> {
     moment.zip(alert.alert_time).map(|(moment, raised)| moment > raised)
 }
@@ -25,8 +25,8 @@ impl OrderAdvice {
         Self { decision, why, refund: Some(refund), refunded_at, leaves_refund_open: false, only_warns: false }
     }
 
-    /// What the same order advises for another alert on its payment that is about the same money: that it was refunded
-    /// is told of the payment, and not of the one alert that the order was found by.
+    /// Returns the advice of the same order for another alert on its payment about the same money. A refund belongs to
+    /// the payment, and not only to the alert that the order was found by.
     pub fn for_another(&self, found_by: &Alert, other: &Alert) -> Option<Self> {
         let money = |alert: &Alert| alert.amount.map(|amount| (amount.decimal().normalize(), alert.currency.clone()));
         // Two alerts that name no amount are not about the same money.
@@ -49,8 +49,8 @@ impl OrderMatch {
         (!only_warns || advice.refund.is_some() || advice.leaves_refund_open).then_some(advice)
     }
 
-    /// What the order's state says of the answer. A refund before the alert came is no answer to it; one after it is
-    /// (field notes, Outcome vocabulary).
+    /// Returns the answer that the order's state suggests. A refund before the alert came is no answer to it; one after
+    /// it is (field notes, Outcome vocabulary).
     fn told(&self, alert: &Alert) -> Option<OrderAdvice> {
         let (decision, why) = match (self.order.state?, self.is_refunded(alert)) {
             // The time of another state than refunded says nothing of when the money went back.
@@ -82,7 +82,8 @@ impl OrderMatch {
         Some(OrderAdvice { decision, why, refund: None, refunded_at: None, leaves_refund_open, only_warns: false })
     }
 
-    /// Whether all of the disputed money went back; `None` where no refunded amount is known, or it cannot be compared.
+    /// Returns true where all of the disputed money went back. `None` where no refunded amount is known, or it cannot
+    /// be compared.
     fn is_refunded(&self, alert: &Alert) -> Option<bool> {
         let refunded = self.order.refunded_amount?.decimal();
         if refunded.is_zero() {

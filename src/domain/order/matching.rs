@@ -9,10 +9,10 @@ use super::{MatchConfidence, MatchDoubt, MerchantOrder, OrderEvidence, OrderMatc
 use crate::domain::alert::Alert;
 use crate::domain::identity::{CardComparison, Contradiction, Identifier, contradiction};
 
-/// How far apart a payment and its authorization may be dated: codes of six digits come again.
+/// Longest interval between the dates of a payment and its authorization: codes of six digits recur.
 const SAME_CODE: Duration = Duration::days(2);
 
-/// How far apart a shop and a network may date one payment.
+/// Longest interval between the dates that a shop and a network give one payment.
 const SAME_PAYMENT: Duration = Duration::days(3);
 
 /// A dispute is raised so long after its payment at most, where the payment's own time was not given.
@@ -24,7 +24,7 @@ const CLOCKS_DIFFER: Duration = Duration::days(1);
 /// Fewer letters of a descriptor are no beginning.
 const SHORTEST_DESCRIPTOR: usize = 5;
 
-/// What is left of a transaction's id without its dates names nothing when it is shorter.
+/// Least length of a transaction's id without its dates: a shorter one identifies nothing.
 const SHORTEST_ID: usize = 4;
 
 /// The orders that an alert may be on, the surest first.
@@ -75,7 +75,7 @@ fn without_date(id: &str) -> Option<&str> {
     rest.map(|rest| rest.trim_matches(is_sign)).filter(|rest| rest.len() >= SHORTEST_ID)
 }
 
-/// Whether the dates of an alert's transaction and an order's payment are so near.
+/// Compares the dates of an alert's transaction and an order's payment; `None` where too little is known.
 fn dates_agree(alert: &Alert, order: &MerchantOrder, within: Duration) -> Option<bool> {
     let paid = order.paid_at?;
     if let Some(transacted) = alert.given_transaction_time() {
@@ -142,7 +142,8 @@ fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
     Some(OrderMatch { order, evidence, confidence, doubts: doubts.into_iter().flatten().collect() })
 }
 
-/// Whether two descriptors begin alike: statements cut them at different places, and blanks and signs come and go.
+/// Returns true for descriptors with the same beginning: statements truncate them at different lengths, and blanks and
+/// signs vary.
 fn descriptors_agree(one: &str, other: Option<&str>) -> bool {
     let letters =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect::<String>();

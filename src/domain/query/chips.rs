@@ -7,7 +7,7 @@ use crate::domain::{AlertFilter, Sort};
 /// A chip: one thing that a query sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chip {
-    /// What it sets; [`without`] takes it off again.
+    /// Key that it sets; [`without`] takes it off again.
     pub key: Key,
     /// As it would be typed, long ids cut: `status:open`.
     pub text: String,
@@ -15,7 +15,7 @@ pub struct Chip {
     pub set: bool,
 }
 
-/// What a filter and a sort set, in the order of a written query. The sort is always among them.
+/// Returns the chips of a filter and a sort, in the order of a written query. The sort is always among them.
 pub fn chips(filter: &AlertFilter, sort: Sort) -> Vec<Chip> {
     let chip = |key: Key| {
         let value = match key {

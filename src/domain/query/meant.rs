@@ -86,14 +86,14 @@ fn words_of(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether a word is a time of day as columns show it, to the minute or the second.
+/// Returns true for a time of day as columns show it, to the minute or the second.
 fn is_time(word: &str) -> bool {
     let is_pair = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
     word.contains(':') && word.split(':').all(is_pair)
 }
 
-/// What is meant by a word only where it is all that was typed: a state that is an everyday word, or the code of a
-/// merchant category, which may be a card's last four digits as well.
+/// Reads a word that has a meaning only as the whole query. It is a state that is an everyday word, or a merchant
+/// category code, which may be a card's last four digits as well.
 fn alone(word: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     let mut filter = AlertFilter::default();
     let state = || vocabulary.statuses().iter().find(|status| status.as_str().eq_ignore_ascii_case(word));

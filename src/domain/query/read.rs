@@ -17,10 +17,10 @@ use crate::domain::{AlertFilter, Amount, Comparison, Provider, Sort};
 pub struct QueryError {
     /// The word at fault as it was typed.
     pub word: String,
-    /// Where it stands, in bytes of the query.
+    /// Its position, in bytes of the query.
     pub span: Range<usize>,
     pub message: String,
-    /// What is wrong and what comes nearest, where what is allowed is a long list.
+    /// The error with the nearest allowed word, where the list of allowed words is long.
     pub brief: Option<String>,
 }
 
@@ -78,7 +78,7 @@ pub fn parse_as_said(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter,
     Ok((filter, sort))
 }
 
-/// Why a list of another deployment is not asked for a condition.
+/// Reason that another deployment's list cannot be asked for a condition.
 pub const ONLY_HERE: &str =
     "is known to desk rules and to this machine's lists: another deployment's list cannot be asked for it";
 
@@ -100,7 +100,7 @@ impl Word<'_> {
         self.at..self.at + self.text.len()
     }
 
-    /// What the word sets.
+    /// Returns the key that the word sets.
     fn key(&self) -> Result<Key, QueryError> {
         match self.key {
             Some(typed) => Key::before_colon(typed).ok_or_else(|| unknown_key(self, typed)),
@@ -175,7 +175,7 @@ fn error_at(rest: &str, at: usize, end: usize, message: &str) -> QueryError {
     QueryError { word: rest[..end].to_owned(), span: at..at + end, message: message.to_owned(), brief: None }
 }
 
-/// What stands between an opening quote and its closing one, and the bytes up to and with the closing one.
+/// Returns the text between an opening quote and its closing one, and the number of bytes up to and with the latter.
 pub(crate) fn quoted(inside: &str) -> Option<(String, usize)> {
     let mut value = String::new();
     let mut chars = inside.char_indices().peekable();

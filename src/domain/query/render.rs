@@ -14,7 +14,7 @@ pub(super) fn word_of(key: Key, value: &str) -> String {
     if matches!(key, Key::Amount | Key::Text) { value.to_owned() } else { format!("{}:{value}", key.as_str()) }
 }
 
-/// What stands after the colon of a key; `None` where the filter does not use it. The sort is always there.
+/// Returns the value after the colon of a key; `None` where the filter does not use it. The sort always has one.
 pub(super) fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<String> {
     let list = |words: Vec<String>| (!words.is_empty()).then(|| words.join(","));
     let day = |day: Option<chrono::NaiveDate>| day.map(|day| day.format("%Y-%m-%d").to_string());

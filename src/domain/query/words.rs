@@ -37,7 +37,7 @@ closed_enum! {
 }
 
 impl Key {
-    /// Whether only this machine's desk can be asked for it.
+    /// Returns true for a key that only this machine's lists can be asked for.
     pub const fn is_local(self) -> bool {
         matches!(
             self,
@@ -62,7 +62,7 @@ impl Key {
         }
     }
 
-    /// What the key takes, in words fit for an error or a hint.
+    /// Describes the values that the key takes, for an error or a hint.
     pub fn takes(self, vocabulary: Vocabulary) -> String {
         match self {
             Self::Status | Self::Provider | Self::Type => self.values(vocabulary).join(", "),
@@ -101,7 +101,7 @@ impl Key {
 /// The vocabulary of a query: which keys it may use, and with which values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Vocabulary {
-    /// What the list operation of any deployment can be asked for.
+    /// Keys that the list operation of any deployment knows.
     #[default]
     Interface,
     /// The same of one that speaks the older dialect.
@@ -111,12 +111,12 @@ pub enum Vocabulary {
 }
 
 impl Vocabulary {
-    /// Whether a query may use this key.
+    /// Returns true for a key that a query may use.
     pub fn has(self, key: Key) -> bool {
         self == Self::Desk || !key.is_local()
     }
 
-    /// Whether it is asked of the list operation, which knows no more than the interface says.
+    /// Returns true where queries go to the list operation, which knows no more than the interface says.
     pub fn is_of_interface(self) -> bool {
         self != Self::Desk
     }
@@ -145,7 +145,7 @@ impl Vocabulary {
         }
     }
 
-    /// Whether this stored outcome can be asked for, in any letter case.
+    /// Returns true for a stored outcome that can be asked for, in any letter case.
     pub fn knows_outcome(self, text: &str) -> bool {
         let known = self.outcomes();
         known.is_empty() || known.iter().any(|word| word.as_str().eq_ignore_ascii_case(text))
@@ -184,8 +184,8 @@ fn leading_comparison(text: &str) -> Option<(Comparison, &str)> {
     Comparison::ALL.into_iter().find_map(|comparison| Some((comparison, text.strip_prefix(comparison.sign())?)))
 }
 
-/// What stands before the sign of a word that reads like a comparison of an amount and is none, such as `amont<25`;
-/// nothing where blanks part it from its sign.
+/// Returns the name before the sign of a word that resembles a comparison of an amount and is none, such as `amont<25`.
+/// `None` where blanks separate it from its sign.
 pub(super) fn unknown_comparison(word: &str) -> Option<&str> {
     let letters = word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len());
     let (name, rest) = word.split_at(letters);

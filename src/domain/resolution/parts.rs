@@ -21,13 +21,13 @@ pub struct ResolutionParts {
 }
 
 impl ResolutionParts {
-    /// Whether nothing is said beyond the `refunded` word.
+    /// Returns true where nothing is given beyond the `refunded` word.
     pub fn is_bare(&self) -> bool {
         self.resolution.is_none() && self.amount_stopped.is_none() && self.comments.is_empty()
     }
 }
 
-/// What is wrong with each field.
+/// Errors by field.
 type Errors = BTreeMap<&'static str, String>;
 
 impl Resolution {
@@ -155,7 +155,7 @@ fn not_among<T: PartialEq>(word: &T, known: &[T], spell: fn(&T) -> &str) -> Opti
     }
 }
 
-/// What is wrong with the stopped amount: it goes with PARTIALLY_STOPPED and with no other word.
+/// Returns the error of the stopped amount: it goes with PARTIALLY_STOPPED and with no other word.
 fn wrong_amount(word: &OlderWord, amount: Option<Amount>, disputed: Option<&Money>) -> Option<String> {
     match (word, amount) {
         (OlderWord::PartiallyStopped, None) => Some("is required when resolution is PARTIALLY_STOPPED".to_owned()),

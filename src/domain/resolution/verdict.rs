@@ -1,4 +1,4 @@
-//! What a resolution does to its alert: the transition table of the interface.
+//! Effect of a resolution on its alert: the transition table of the interface.
 
 use super::{Decision, InvalidReason, OlderRefunded, OlderWord, Resolution};
 use crate::domain::alert::{Alert, AlertStatus};

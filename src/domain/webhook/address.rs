@@ -155,7 +155,7 @@ impl AddressPolicy {
         self.0.iter().filter_map(|allowed| allowed.port).collect()
     }
 
-    /// Whether an address may be connected to, at a port or at one that is none of [`AddressPolicy::ports`].
+    /// Checks that an address may be connected to, at a port or at one that is none of [`AddressPolicy::ports`].
     pub fn check(&self, address: IpAddr, port: Option<u16>) -> Result<(), Refused> {
         let kind = kind(address);
         let allowed = match kind {

@@ -22,7 +22,7 @@ pub enum EndpointAuth {
 }
 
 impl EndpointAuth {
-    /// What is wrong with it, where it could not be sent. No error repeats it.
+    /// Checks that it can be sent. No error repeats it.
     pub fn check(&self) -> Result<(), FieldError> {
         match self {
             Self::Basic { username, password } => valid_basic(username, password.reveal()),

@@ -31,7 +31,7 @@ pub struct Delivery {
     pub at: Timestamp,
     /// To which alert; the nil UUID where it is a test.
     pub alert: AlertId,
-    /// Whether an operator asked for it to try the endpoint out.
+    /// True for a test delivery that an operator asked for.
     pub test: bool,
     pub endpoint: EndpointId,
     pub url: String,
@@ -40,7 +40,7 @@ pub struct Delivery {
     pub attempts: u32,
     /// When it is tried next, while it waits.
     pub due: Option<Timestamp>,
-    /// What the last attempt came to: a status code or an error, in words.
+    /// Result of the last attempt: a status code or an error, in words.
     pub last_result: Option<String>,
     pub delivered_at: Option<Timestamp>,
 }
@@ -85,7 +85,7 @@ impl Default for DeliveryFilter {
 pub struct DeliveryPage {
     /// Newest first.
     pub data: Vec<Delivery>,
-    /// What to ask the next page with; `None` on the last one.
+    /// Cursor of the next page; `None` on the last one.
     pub next: Option<DeliveryId>,
 }
 
@@ -102,16 +102,16 @@ pub struct DeliveryLog {
 /// One delivery attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryAttempt {
-    /// Which one; 1-based.
+    /// Number of the attempt; 1-based.
     pub number: u32,
     pub started_at: Timestamp,
     pub duration_ms: u64,
     /// The answer's status, where one came.
     pub status: Option<u16>,
-    /// Why no answer came, in words.
+    /// Reason that no answer came, in words.
     pub error: Option<String>,
     pub answer: String,
-    /// What was sent; nothing where no request could be made.
+    /// Request that was sent; `None` where none could be made.
     pub sent: Option<SentRequest>,
 }
 

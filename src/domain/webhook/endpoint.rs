@@ -13,11 +13,11 @@ use crate::domain::{CaCertificates, EndpointId};
 /// A webhook endpoint to add.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEndpoint {
-    /// Where to.
+    /// Address of the receiver.
     pub url: EndpointUrl,
-    /// How it knows us.
+    /// Credential by which it knows us.
     pub auth: EndpointAuth,
-    /// What deliveries are signed with (`whsec_…`); nothing where they are not signed.
+    /// Secret that signs deliveries (`whsec_…`); `None` where they are not signed.
     pub signing: Option<Secret>,
     /// The certificates that are trusted there, and no others.
     pub ca_certificate: CaCertificates,
@@ -75,7 +75,7 @@ fn all_right(parts: impl IntoIterator<Item = Result<(), FieldError>>) -> Result<
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub id: EndpointId,
-    /// Where to.
+    /// Address of the receiver.
     pub url: EndpointUrl,
     /// `Basic` or the header's name; never its value.
     pub auth: String,
@@ -86,22 +86,22 @@ pub struct Endpoint {
     pub last_success: Option<Timestamp>,
     /// Since when every attempt has failed; nothing while it answers or nothing was sent.
     pub failing_since: Option<Timestamp>,
-    /// Whether what it gets is signed.
+    /// True where its deliveries are signed.
     pub signed: bool,
     /// Until when an old secret signs along with the one that took its place.
     pub old_secret_until: Option<Timestamp>,
-    /// Whether certificates of its own are trusted there, and not this machine's authorities.
+    /// True where certificates of its own are trusted there, and not this machine's authorities.
     pub has_ca_certificate: bool,
 }
 
 /// A patch of an endpoint; what is `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EndpointChange {
-    /// Where to from now on.
+    /// New address of the receiver.
     pub url: Option<EndpointUrl>,
     pub auth: Option<EndpointAuth>,
     pub enabled: Option<bool>,
-    /// What deliveries are signed with from now on.
+    /// Change of the secret that signs deliveries.
     pub signing: Option<SigningChange>,
     /// The certificates that are trusted there from now on.
     pub ca_certificate: Option<CaCertificates>,
@@ -124,7 +124,7 @@ impl EndpointChange {
         all_right(parts.into_iter().flatten())
     }
 
-    /// What of it changes this endpoint: a part that is as it is already is left out.
+    /// Returns the parts that change this endpoint; a part that is the same already is left out.
     pub fn of(self, endpoint: &Endpoint) -> Self {
         let (url, enabled) = (self.url.filter(|url| *url != endpoint.url), self.enabled);
         Self { url, enabled: enabled.filter(|enabled| *enabled == endpoint.disabled.is_some()), ..self }

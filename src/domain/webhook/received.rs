@@ -1,5 +1,4 @@
-//! What a local receiver of webhooks got and what of it was sent again, and what has to be reachable so that it gets
-//! anything.
+//! Deliveries of webhooks to a local receiver, their replay, and the address that has to be reachable for them.
 
 use std::net::SocketAddr;
 
@@ -12,21 +11,21 @@ pub struct ReceivedEvent {
     /// Its number among those of its receiver; 1-based. An event that is forwarded is told twice, with the same number.
     pub number: u64,
     pub at: Timestamp,
-    /// What it is about; nothing where that was not looked at.
+    /// Subject of the delivery; empty where its body was not read.
     pub subject: Subject,
     /// The `webhook-id` header: the same for every attempt of one event.
     pub webhook_id: Option<String>,
-    /// What became of it.
+    /// Result of the receipt.
     pub receipt: Receipt,
-    /// Whether the signature was right; nothing where there was nothing to check.
+    /// True for a right signature; `None` where there was nothing to check.
     pub verified: Option<bool>,
     pub forwarding: Forwarding,
-    /// Where its line begins in the recording; nothing where it was not recorded.
+    /// Position of its line in the recording; `None` where it was not recorded.
     pub recorded: Option<u64>,
 }
 
 impl ReceivedEvent {
-    /// Whether it tells of something new: it was taken, and is told for the first time.
+    /// Returns true for news: it was accepted, and is reported for the first time.
     pub fn tells_of_a_change(&self) -> bool {
         self.receipt == Receipt::Accepted && matches!(self.forwarding, Forwarding::Nowhere | Forwarding::OnItsWay)
     }
@@ -43,13 +42,13 @@ pub struct ReplayedEvent {
 }
 
 impl ReplayedEvent {
-    /// Whether it was taken.
+    /// Returns true where it was accepted.
     pub fn is_taken(&self) -> bool {
         self.result.as_ref().is_ok_and(|status| (200..300).contains(status))
     }
 }
 
-/// What a delivery is about.
+/// Subject of a delivery.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Subject {
     /// `alert.created`, say.
@@ -58,7 +57,7 @@ pub struct Subject {
     pub alert: Option<String>,
 }
 
-/// What became of a delivery.
+/// Result of the receipt of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Receipt {
     Accepted,
@@ -70,7 +69,7 @@ pub enum Receipt {
     NotKept(String),
 }
 
-/// Whether a delivery was sent on.
+/// State of the forwarding of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forwarding {
     /// It is not to be.
@@ -83,7 +82,7 @@ pub enum Forwarding {
     Failed(String),
 }
 
-/// What has to be reachable from outside, for a receiver at this address.
+/// Describes the address that has to be reachable from outside, for a receiver at this address.
 pub fn what_has_to_be_reachable(address: SocketAddr) -> String {
     if address.ip().is_loopback() {
         format!(

@@ -14,7 +14,7 @@ use crate::domain::time::{Timestamp, later_by, to_iso};
 /// and 24 h. When the last gap's attempt fails as well, the delivery is exhausted.
 pub const GAPS_SECONDS: [i64; 12] = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 72_000, 86_400];
 
-/// How much a gap may be shorter or longer, in thousandths: 20 %.
+/// Jitter of a gap in either direction, in thousandths: 20 %.
 const JITTER_MILLE: i64 = 200;
 
 /// The longest wait that a receiver can ask for.
@@ -33,10 +33,10 @@ pub const DISABLE_AFTER: TimeDelta = TimeDelta::hours(120);
 /// nobody tried (avert was not running, the machine slept, nothing happened) is held against no endpoint.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(30);
 
-/// Why an endpoint is disabled that an operator has disabled.
+/// Reason of an endpoint that an operator has disabled.
 pub const BY_OPERATOR: &str = "disabled by an operator";
 
-/// Why an endpoint is disabled that was removed.
+/// Reason of an endpoint that was removed.
 pub const REMOVED: &str = "removed";
 
 /// The result of a delivery attempt, as far as what follows depends on it.
@@ -45,7 +45,7 @@ pub enum AttemptResult {
     /// The receiver answered.
     Answered {
         status: u16,
-        /// How long it asked us to wait.
+        /// Delay that the receiver asked for.
         retry_after: Option<TimeDelta>,
     },
     /// No answer came.
@@ -54,7 +54,7 @@ pub enum AttemptResult {
     Refused,
 }
 
-/// What follows an attempt.
+/// Next step after an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextStep {
     /// The receiver took it.
@@ -67,9 +67,9 @@ pub enum NextStep {
     DisableEndpoint(String),
 }
 
-/// What follows attempt number `attempt` (1-based): 2xx is delivered, 410 disables the endpoint, everything else
-/// (redirects too) is tried again after the next of these gaps, in seconds, or later where the receiver asked for it,
-/// until the schedule is through.
+/// Returns the next step after attempt number `attempt` (1-based). 2xx is delivered, 410 disables the endpoint.
+/// Everything else, redirects too, is retried after the next of these gaps, in seconds, until the schedule ends. The
+/// retry is later where the receiver asked for it.
 pub fn next_step(
     result: AttemptResult,
     attempt: u32,
@@ -103,7 +103,7 @@ pub fn sendable_at(due: Timestamp, recorded: Timestamp, creation_waits: bool, no
     if creation_waits && recorded - now <= ORDER_WAIT { due.max(later_by(recorded, ORDER_WAIT)) } else { due }
 }
 
-/// What a delivery becomes.
+/// State of a delivery after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeliveryEnd {
     pub state: DeliveryState,
@@ -121,7 +121,7 @@ impl DeliveryEnd {
         Self { state, due: None, delivered_at: delivered.then_some(now), given_up_at: given_up.then_some(now) }
     }
 
-    /// What it becomes after an attempt that this follows.
+    /// Returns its state after an attempt with this next step.
     pub fn after(next: &NextStep, endpoint_disabled: bool, now: Timestamp) -> Self {
         match next {
             NextStep::Delivered => Self::new(DeliveryState::Delivered, now),
@@ -131,7 +131,7 @@ impl DeliveryEnd {
         }
     }
 
-    /// What one becomes that is to wait: nothing waits for an endpoint that is disabled.
+    /// Returns the state of a delivery that is to wait: none waits for a disabled endpoint.
     pub fn waiting(endpoint_disabled: bool, now: Timestamp) -> Self {
         Self::new(if endpoint_disabled { DeliveryState::Cancelled } else { DeliveryState::Pending }, now)
     }
@@ -154,7 +154,7 @@ impl Failing {
         Self { since, last: now }
     }
 
-    /// Why the endpoint is to be disabled, where it has failed for too long.
+    /// Returns the reason to disable the endpoint, where it has failed for too long.
     pub fn disables(&self) -> Option<String> {
         let too_long = self.last - self.since >= DISABLE_AFTER;
         too_long.then(|| {
@@ -163,7 +163,7 @@ impl Failing {
     }
 }
 
-/// What sending a delivery again does.
+/// Effect of a redelivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedeliveryRule {
     /// It is due now, whatever became of it, with all its gaps before it.
@@ -185,9 +185,9 @@ impl RedeliveryRule {
     }
 }
 
-/// What to do first, and no more than `limit`: each step goes to the owner with the fewest in hand, of whom `held` says
-/// how many those are to begin with. Candidates come in the order in which each owner wants them done; between owners
-/// who have equally many, it decides as well.
+/// Returns at most `limit` candidates in fair order: each step goes to the owner with the fewest in hand. `held` is the
+/// number that each owner has in hand at first. Each owner's candidates keep their order, which also decides between
+/// owners with equal numbers.
 pub fn fair<T, O: Eq + Hash>(
     candidates: Vec<T>,
     owner: impl Fn(&T) -> O,

@@ -11,18 +11,18 @@ use crate::domain::resolution::FieldError;
 use crate::domain::secret::Secret;
 use crate::domain::time::Timestamp;
 
-/// What a secret begins with.
+/// Prefix of a secret.
 const PREFIX: &str = "whsec_";
-/// How many bytes a secret has.
+/// Length of a secret, in bytes.
 const BYTES: RangeInclusive<usize> = 24..=64;
-/// How many bytes a secret has that avert makes.
+/// Length of a secret that avert makes, in bytes.
 const MADE_BYTES: usize = 32;
 
-/// How long the old secret signs along with a new one where nothing else is said.
+/// Default time for which the old secret signs along with a new one.
 pub const OVERLAP: TimeDelta = TimeDelta::hours(24);
 /// The longest that the old secret can sign along.
 pub const LONGEST_OVERLAP: TimeDelta = TimeDelta::hours(720);
-/// How many secrets sign at once at most: the newest and those before it.
+/// Largest number of secrets that sign at once: the newest and those before it.
 pub const MOST_SECRETS: usize = 3;
 
 /// Reason that a signed delivery is refused.
@@ -90,7 +90,7 @@ pub fn rotate(
     Some(known.iter().map(along).collect())
 }
 
-/// Whether a secret signs at a moment that ends then, or never.
+/// Returns true for a secret that still signs at `now`; `None` never ends.
 pub fn signs_at(ends_at: Option<Timestamp>, now: Timestamp) -> bool {
     ends_at.is_none_or(|end| end > now)
 }
