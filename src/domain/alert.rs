@@ -34,8 +34,8 @@ open_enum! {
 }
 
 impl AlertType {
-    /// The notices: the types with which a network only informs and waits for no answer (field notes; such an alert can
-    /// still be resolved). They are no work: nothing lapses there that could be answered.
+    /// Notice types, with which a network only informs and expects no answer (field notes; such an alert can still be
+    /// resolved). They are no work: no answer can be late.
     pub const NOTICES: [Self; 3] = [Self::VerifiDisputeNotice, Self::VerifiFraudNotice, Self::VerifiCancelNotice];
 
     /// Returns true for one of [`AlertType::NOTICES`]. An unknown type expects an answer.
@@ -94,7 +94,7 @@ pub enum Deadline {
     /// A remote service's whole hours, rounded down, as they were when the alert was read. Below 0 it counts none,
     /// though its status does not say that the window has closed: whether it has is not known.
     HoursLeft(i64),
-    /// Not told.
+    /// Unknown.
     #[default]
     Unknown,
 }
@@ -185,7 +185,7 @@ record! {
     }
     and {
         outcome: Option<Outcome>,
-        /// Not a field of the interface: `hoursLeft` is derived from it, see [`Alert::hours_left`].
+        /// Deadline, which is no field of the interface: `hoursLeft` is derived from it, see [`Alert::hours_left`].
         deadline: Deadline,
     }
 }
@@ -217,20 +217,20 @@ impl Alert {
         self.updated_at = Some(now);
     }
 
-    /// Is open again after an expiry that came before its time.
+    /// Reopens it after an expiry that came before its time.
     pub fn undo_expiry(&mut self, now: Timestamp) {
         self.status = AlertStatus::Open;
         self.expired_at = None;
         self.updated_at = Some(now);
     }
 
-    /// The exact deadline of an alert that waits for an answer and has not lapsed.
+    /// Returns the exact deadline of an alert that is open and has not expired.
     pub fn waits_until(&self) -> Option<Timestamp> {
         self.deadline.moment().filter(|_| !self.is_over())
     }
 
-    /// Hours to the deadline, rounded down, never below 0; 0 once the alert is answered or has lapsed (interface, Rules
-    /// 1).
+    /// Returns the hours to the deadline, rounded down, never below 0; 0 once the alert is answered or expired
+    /// (interface, Rules 1).
     pub fn hours_left(&self, now: Timestamp) -> i64 {
         if self.is_over() {
             return 0;
@@ -242,8 +242,8 @@ impl Alert {
         }
     }
 
-    /// The transaction's time, where it was given: the alert's own time stands in its place where it was not
-    /// (decisions, Alerts and time), and is no fact of the transaction.
+    /// Returns the transaction's time, where it was given. The alert's own time that stands in for it (decisions,
+    /// Alerts and time) is no fact of the transaction.
     pub fn given_transaction_time(&self) -> Option<Timestamp> {
         let micros = |at: Timestamp| at.timestamp_micros();
         self.transaction_time.filter(|at| self.alert_time.map(micros) != Some(micros(*at)))
@@ -268,8 +268,8 @@ impl Alert {
             .is_some_and(|outcome| before.iter().any(|word| outcome.outcome.eq_ignore_ascii_case(word)))
     }
 
-    /// When it was answered with a refund, where that is known. An answer as INVALID is none, though it may say that
-    /// money had gone back.
+    /// Returns the time of its answer with a refund, where that is known. An answer as INVALID is none, though it may
+    /// say that money had gone back.
     pub fn refunded_at(&self) -> Option<Timestamp> {
         self.outcome.as_ref().filter(|outcome| is_refund(&self.status, &outcome.refunded))?.action_time
     }

@@ -18,11 +18,11 @@ closed_enum! {
         Inflight = "INFLIGHT",
         /// Indeterminate: it is looked up, or sent again, when its check is due.
         Unknown = "UNKNOWN",
-        /// It waits for a person.
+        /// Parked: a person has to decide it.
         Parked = "PARKED",
         /// Accepted: its outcome is the alert's.
         Committed = "COMMITTED",
-        /// Declined, or given up: the alert can be resolved anew.
+        /// Declined, or abandoned: the alert can be resolved anew.
         Released = "RELEASED",
     }
 }
@@ -57,20 +57,19 @@ pub struct ResolutionAttempt {
 pub enum Holder {
     /// A living process works on it, or its next check is not due yet.
     Somebody,
-    /// Whoever takes it over: it would be given out now.
+    /// No process: the attempt can be taken over now.
     Nobody,
-    /// It is PARKED: nothing but a person's word on this attempt ends it.
+    /// A person: the attempt is PARKED, and only the result that a person sets ends it.
     Person(AttemptId),
 }
 
-/// An open attempt, as far as it matters for who may take it over. Its waits are measured by the monotonic clock; what
-/// another boot has counted says nothing, and then its owner's death or, after a while, the date lets another process
-/// have it.
+/// An open attempt, with the facts that permit a takeover. Its waits are measured by the monotonic clock. The counts of
+/// another boot say nothing: then its owner's death or, after a while, the date permits a takeover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenAttempt {
     pub state: AttemptState,
     pub counted: Option<AttemptCounts>,
-    /// When its turn would come by the guarded clock: the end of its call or lease, or its next check.
+    /// Time of its turn by the guarded clock: the end of its call or lease, or its next check.
     pub turn: Timestamp,
     /// True where the process that owns it is provably dead.
     pub owner_dead: bool,
@@ -79,11 +78,11 @@ pub struct OpenAttempt {
 /// The waits of an attempt by the monotonic clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttemptCounts {
-    /// From when on no call made for it is running any more.
+    /// Moment from which none of its calls is running any more.
     pub calls_over: MonotonicTime,
-    /// When an UNKNOWN one is looked at next.
+    /// Next check of an UNKNOWN attempt.
     pub next_check: Option<MonotonicTime>,
-    /// Until when whoever took it over keeps it.
+    /// End of the lease of the process that took it over.
     pub lease_until: Option<MonotonicTime>,
 }
 
@@ -91,13 +90,13 @@ pub struct AttemptCounts {
 const STRANGERS_PATIENCE: TimeDelta = TimeDelta::minutes(1);
 
 impl OpenAttempt {
-    /// Its counts, where they are of the present boot.
+    /// Returns its counts, where they are of the present boot.
     fn counts(&self, now: Present) -> Option<AttemptCounts> {
         self.counted.filter(|counts| counts.calls_over.epoch == now.counted.epoch)
     }
 
-    /// Returns true where it may be taken over: INFLIGHT of a dead process or past the end of its call, or UNKNOWN with
-    /// its check due. No living process has it leased.
+    /// Returns true where it may be taken over: it is INFLIGHT of a dead process or past the end of its call, or
+    /// UNKNOWN with its check due. No living process has it leased.
     pub fn is_due(&self, now: Present) -> bool {
         let open = matches!(self.state, AttemptState::Inflight | AttemptState::Unknown);
         let Some(AttemptCounts { calls_over, next_check, lease_until }) = self.counts(now) else {
@@ -120,10 +119,10 @@ impl OpenAttempt {
         }
     }
 
-    /// From when on no call made for it is running, once it is taken over for so long. A call of a dead process is over
-    /// by now, its first one and any that it made when it had taken the attempt over; one of a process that let its
-    /// lease run out is over since then. Where nothing is known of a living process, its call may last as long as a
-    /// lease from now on.
+    /// Returns the moment from which none of its calls is running, after a takeover for the time of `lease`. A call of
+    /// a dead process is over by now, its first one and any after a takeover. A call of a process that let its lease
+    /// run out is over since then. Where nothing is known of a living process, its call may last as long as a lease
+    /// from now on.
     pub fn calls_over_after_takeover(&self, now: Present, lease: TimeDelta) -> MonotonicTime {
         match self.counts(now) {
             Some(AttemptCounts { lease_until: Some(_), .. }) if self.owner_dead => now.counted,
@@ -163,14 +162,14 @@ pub enum Claim {
     Claimed {
         /// The alert, without outcome.
         alert: Box<Alert>,
-        /// To be given back with the finish.
+        /// Fence to pass to the finish.
         generation: i64,
     },
     /// No such alert in the organization.
     NotFound,
-    /// It has an outcome.
+    /// The alert has an outcome.
     AlreadyResolved(Box<Alert>),
-    /// Another attempt is open, and this is who has it.
+    /// Another attempt is open, with this holder.
     InProgress(Holder),
     /// The same Idempotency-Key, alert and body committed within [`KEY_MEMORY`]: the alert as it is.
     Replay(Box<Alert>),
@@ -194,8 +193,8 @@ pub fn grant(alert: Box<Alert>, key_uses: &[KeyUse], holder: Option<Holder>) -> 
     }
 }
 
-/// Returns true where an acceptance is committed at once: the attempt is open, its fence holds (nobody took it over),
-/// and the alert has no outcome.
+/// Returns true where an acceptance is committed at once: the attempt is open, its fence holds (no takeover), and the
+/// alert has no outcome.
 pub fn may_commit(state: AttemptState, fence_holds: bool, resolved: bool) -> bool {
     state.is_open() && fence_holds && !resolved
 }
@@ -208,9 +207,9 @@ pub enum LateAcceptance {
     Commit,
     /// The alert's outcome is its own already.
     Nothing,
-    /// The alert has another outcome: a person has to look at it.
+    /// The alert has another outcome: a person has to decide.
     Park,
-    /// The same, but another attempt of the alert is open already: it ends, and is said to have been accepted.
+    /// The same, but another attempt of the alert is open already: it ends, noted as accepted.
     Release,
 }
 
@@ -234,12 +233,12 @@ impl LateAcceptance {
 pub enum Settlement {
     /// The network took the decision: its outcome is stored.
     Commit,
-    /// It did not, or the alert has another outcome, which stays: the interface records one decision.
+    /// The network declined it, or the alert has another outcome, which stays: the interface records one decision.
     Release,
 }
 
 impl Settlement {
-    /// Settles a parked attempt; `None` where it does not wait for a person.
+    /// Decides a parked attempt; `None` in any other state.
     pub fn of(state: AttemptState, applied: bool, resolved: bool) -> Option<Self> {
         let settlement = if applied && !resolved { Self::Commit } else { Self::Release };
         (state == AttemptState::Parked).then_some(settlement)
@@ -251,8 +250,8 @@ pub const fn word_of(applied: bool) -> &'static str {
     if applied { "applied" } else { "not applied" }
 }
 
-/// The outcome that an attempt leads to has the attempt's id: whoever finishes it writes the same one, and it can be
-/// told from another's.
+/// Returns the id of the outcome that an attempt leads to: the attempt's own. Every finisher writes the same one, and
+/// it differs from the outcome of another attempt.
 pub const fn outcome_id(attempt: AttemptId) -> OutcomeId {
     OutcomeId(attempt.0)
 }

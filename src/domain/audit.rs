@@ -16,7 +16,7 @@ use super::{
 pub struct Actor {
     /// `local`, `key 7Qd2…`, `client avc_live_7Qd2…`, or `avert` for what avert does by itself.
     pub name: String,
-    /// From where: an address, `this machine`, or empty for what avert does by itself.
+    /// Origin: an address, `this machine`, or empty for avert's own actions.
     pub origin: String,
     /// Person named by the caller: an unchecked claim, empty where none was named.
     pub person: String,
@@ -40,7 +40,7 @@ impl Actor {
 const ALERT_RESOLVED: &str = "alert.resolved";
 const ATTEMPT_SETTLED: &str = "attempt.settled";
 
-/// The action of an entry that tells of entries before it which were pruned.
+/// Action of an entry that records the pruning of entries before it.
 const PRUNED: &str = "audit.pruned";
 
 /// Content of an audit log entry: an action, its subject, and details; never a secret.
@@ -58,7 +58,7 @@ impl AuditNote {
         Self { action, subject: subject.to_string(), detail: detail.into() }
     }
 
-    /// Alerts were taken in; nothing is said where nothing changed.
+    /// Notes an ingested batch; `None` where nothing changed.
     pub fn alerts_taken_in(report: &IngestReport) -> Option<Self> {
         let IngestReport { created, updated, unchanged, .. } = report;
         let detail = format!("{created} created, {updated} updated, {unchanged} unchanged");
@@ -89,7 +89,7 @@ impl AuditNote {
         Self::new("backup.restored", "", what)
     }
 
-    /// So many secrets were sealed anew with another data key.
+    /// Notes a data key rotation, with the number of secrets that were sealed anew.
     pub fn data_key_rotated(values: u64) -> Self {
         Self::new("data_key.rotated", "", format!("{values} secrets sealed anew"))
     }
@@ -116,7 +116,7 @@ impl AuditNote {
         Self::new(action, &credential.id, "")
     }
 
-    /// So many deliveries to an endpoint that were given up are due again.
+    /// Notes a redelivery, with the number of an endpoint's failed deliveries that are due again.
     pub fn deliveries_sent_again(endpoint: EndpointId, deliveries: u64) -> Self {
         Self::new("deliveries.sent_again", &endpoint, format!("{deliveries} given up"))
     }
@@ -180,10 +180,10 @@ impl AuditNote {
     }
 }
 
-/// One entry of the audit log.
+/// Entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
-    /// Its place; later ones are larger.
+    /// Number in the log; later ones are larger.
     pub number: u64,
     pub at: Timestamp,
     pub actor: String,
@@ -192,9 +192,9 @@ pub struct AuditEntry {
     pub person: String,
     /// Name of the action, such as `key.revoked`.
     pub action: String,
-    /// To what: an id.
+    /// Id of its subject.
     pub subject: String,
-    /// More about it; never a secret.
+    /// Details; never a secret.
     pub detail: String,
     /// SHA-256 of the entry before.
     pub previous: [u8; 32],
@@ -323,7 +323,7 @@ pub enum AuditState {
         entries: u64,
         /// The number of the newest one; 0 in a log that is still empty.
         newest: u64,
-        /// Its SHA-256. Noted elsewhere, it proves later that nothing up to it was forged.
+        /// SHA-256 of the newest one. Noted elsewhere, it proves later that nothing up to it was forged.
         hash: [u8; 32],
     },
     /// Something was altered, or is missing.
@@ -334,10 +334,10 @@ pub enum AuditState {
     },
 }
 
-/// Chain verification: what shows where somebody has worked on the log by hand.
+/// Chain verification, which detects changes made to the log by hand.
 ///
-/// Every alteration, gap, change of order and missing beginning shows, and a missing end by the number that was given
-/// last. Whoever can write the database and forges all of it (every later hash, that number) is found out only by a
+/// It detects every alteration, gap, change of order and missing beginning, and a missing end by the number that was
+/// assigned last. A writer of the database who forges all of it (every later hash, that number) is detected only by a
 /// hash that was noted elsewhere.
 #[derive(Debug)]
 pub struct AuditCheck {

@@ -24,12 +24,12 @@ impl Calendar {
     /// The days of UTC.
     pub const UTC: Self = Self(FixedOffset::east_opt(0).unwrap());
 
-    /// The days of whoever is so far east of UTC, to the minute.
+    /// Returns the days at this offset east of UTC, to the minute.
     pub fn at(offset: FixedOffset) -> Self {
         Self::of_minutes(offset.local_minus_utc() / 60).unwrap_or_default()
     }
 
-    /// The days of whoever is so many minutes east of UTC; none where that is a day or more.
+    /// Returns the days at this number of minutes east of UTC; `None` for a day or more.
     pub fn of_minutes(minutes: i32) -> Option<Self> {
         FixedOffset::east_opt(minutes.checked_mul(60)?).map(Self)
     }
@@ -86,7 +86,7 @@ impl CalendarDay {
         Self { date: moment.with_timezone(&calendar.offset()).date_naive(), calendar }
     }
 
-    /// From its first moment on, before the second one.
+    /// Returns its first moment, and the first moment after it.
     pub fn range(self) -> (Timestamp, Timestamp) {
         let start = |date: NaiveDate| {
             let local = date.and_time(NaiveTime::MIN).and_utc();
@@ -147,7 +147,7 @@ impl CalendarHour {
         Self { day: CalendarDay::of(moment, calendar), hour: moment.with_timezone(&calendar.offset()).hour() }
     }
 
-    /// From its first moment on, before the second one.
+    /// Returns its first moment, and the first moment after it.
     pub fn range(self) -> (Timestamp, Timestamp) {
         let start = self.day.range().0 + Duration::hours(self.hour.into());
         (start, start + Duration::hours(1))

@@ -13,14 +13,14 @@ pub(super) const LAST_DIGITS: usize = 4;
 const LENGTHS: RangeInclusive<usize> = 13..=19;
 
 /// Masks every card number but for BIN and last four: 13 to 19 digits, with or without single blanks or hyphens in
-/// between, that begin as a card network's numbers do and pass the Luhn check (decisions, Bringing alerts in). Text
+/// between. They begin as a card network's numbers do and pass the Luhn check (decisions, Bringing alerts in). Text
 /// without one comes back unchanged.
 ///
-/// Digits are those of every script (Unicode, decimal numbers), and blanks and hyphens those that hold words together
-/// or are as wide as these digits too.
+/// Digits are those of every script (Unicode, decimal numbers). Blanks and hyphens include those that hold words
+/// together or are as wide as these digits.
 ///
 /// A number begins and ends where digits do: a stretch inside a longer one (an ARN has 23 digits) is not a card.
-/// Characters that nobody sees part no digits. The digits of a UUID are an id's, and those behind a plus sign a
+/// Invisible characters do not separate digits. The digits of a UUID are an id's, and those behind a plus sign a
 /// telephone's.
 pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
     if !has_digits_of_a_card(text) {

@@ -63,8 +63,8 @@ impl RefusalCause {
         }
     }
 
-    /// The cause of an error of SQLite by its result code, extended or not, where it is one of these. Behind
-    /// [`Failing`](Self::Failing) may be another one: SQLite does not tell the system's error.
+    /// Returns the cause of an error of SQLite by its result code, extended or not, where it is one of these. Behind
+    /// [`Failing`](Self::Failing) may be another one: SQLite does not report the system's error.
     pub const fn of_sqlite(code: i32) -> Option<Self> {
         // SQLITE_BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB.
         match code & 0xff {

@@ -1,11 +1,11 @@
-//! Clock guard: whether the machine's date can be believed. A jump ahead must not make alerts expire that have time
-//! left.
+//! Clock guard, which decides if the machine's date can be believed. A jump ahead must not make open alerts expire
+//! early.
 //!
-//! Two clocks are compared: the one that shows the date, which can be set, and one that only ever counts. Where the
-//! date has run ahead of the count by more than 5 minutes since the last observation, time goes on by the count, until
+//! Two clocks are compared: the one that shows the date, which can be set, and one that only ever counts. The date may
+//! run ahead of the count by at most 5 minutes between two observations. Beyond that, time goes on by the count, until
 //! the date has gone on evenly for 10 minutes. Then it was the truth: the machine slept, or its clock had been slow. A
-//! clock that is set back again within that time has done no harm. What was observed outlives a process, so that a jump
-//! is noticed though nobody looked, until the machine is booted.
+//! clock that is set back again within that time has done no harm. The observations outlive a process, so that a jump
+//! between two processes is noticed, until the machine is booted.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
 /// Confirmation time: how long a date that has jumped has to go on evenly before it is believed.
 pub const CONFIRMED: Duration = Duration::from_secs(600);
 
-/// And it has to be seen so often in that time, in observations that are this far apart.
+/// Number of observations in that time, and their least interval, before it is believed.
 const OBSERVATIONS: u32 = 5;
 const APART: Duration = Duration::from_secs(20);
 
@@ -40,7 +40,7 @@ pub struct Jump {
 /// Clock observations that the next process continues from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockMemory {
-    /// Since when was counted.
+    /// Epoch of the count.
     pub epoch: ClockEpoch,
     /// The last moment at which both clocks were believed.
     pub date: Timestamp,
@@ -57,7 +57,7 @@ impl ClockMemory {
     }
 }
 
-/// Result of a look at the clocks.
+/// Result of observing the clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observation {
     /// Observes both clocks and returns the guarded time.
@@ -70,11 +70,11 @@ pub struct Observation {
 /// Change of the date since the look before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockChange {
-    /// It has jumped ahead, and is not believed.
+    /// The date has jumped ahead, and is not believed.
     Jumped,
-    /// It has been set back: to where it should be, or behind what was believed.
+    /// The date has been set back: to its right value, or behind the believed one.
     Back,
-    /// It has gone on evenly since it jumped this far: it is believed.
+    /// The date has gone on evenly since it jumped this far: it is believed.
     Confirmed(TimeDelta),
 }
 
@@ -87,7 +87,7 @@ pub struct ClockGuard {
 }
 
 impl ClockGuard {
-    /// Looks at the date and the count.
+    /// Observes the date and the count.
     pub fn observe(&mut self, date: Timestamp, count: Duration) -> Observation {
         let Some((believed, at)) = self.believed else { return self.believe(date, count, None) };
         let passed = TimeDelta::from_std(count.saturating_sub(at)).unwrap_or(TimeDelta::MAX);

@@ -19,9 +19,9 @@ const LEAST_LETTERS: usize = 4;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct CodeFile {
     merchant_categories: BTreeMap<String, String>,
-    /// For each network its codes.
+    /// Codes of each network.
     reasons: BTreeMap<String, BTreeMap<String, String>>,
-    /// For each field of the interface its values.
+    /// Values of each field of the interface.
     values: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -57,8 +57,8 @@ pub fn merchant_category(code: &str) -> Option<&'static str> {
     CODES.categories.iter().find(|(codes, _)| codes.contains(&number)).map(|(_, words)| words.as_str())
 }
 
-/// The merchant category codes of whose words each of these begins one, in whatever letter case and with whatever
-/// between them; a word of few letters begins none, but beside a longer one may be a whole one: `car rental`.
+/// Returns the merchant category codes whose words begin with these, in any letter case and with any signs in between.
+/// A short word begins none, but beside a longer one it may be a whole one: `car rental`.
 pub fn merchant_categories(words: &[&str]) -> Vec<String> {
     let asked = fold(&words.join(" "));
     let asked: Vec<&str> = words_of(&asked).collect();

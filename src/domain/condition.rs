@@ -62,7 +62,7 @@ pub struct LocalConditions {
     pub notices: Option<bool>,
     /// Answered with a refund on this day.
     pub refunded: Option<CalendarDay>,
-    /// Waiting for an answer, and lapsing in this hour. Notices do not lapse: they ask for no answer.
+    /// Open, and due in this hour. Notices are never due: they expect no answer.
     pub lapses: Option<CalendarHour>,
 }
 

@@ -58,9 +58,9 @@ pub struct Credential {
     /// since.
     pub environment: Option<Environment>,
     pub created_at: Timestamp,
-    /// When it was last used, to the minute.
+    /// Time of its last use, to the minute.
     pub last_used_at: Option<Timestamp>,
-    /// Since when it no longer works.
+    /// Time from which it no longer works.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -101,7 +101,7 @@ impl PlacedCredential {
     }
 }
 
-/// So many credentials are named at most.
+/// Largest number of credentials that are named.
 const MOST_NAMED: usize = 5;
 
 /// A credential just created: the only moment its secret is known.

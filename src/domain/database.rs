@@ -19,7 +19,7 @@ closed_enum! {
         Disable = "disable",
         /// If the server offers it; an attacker in between may remove it.
         Prefer = "prefer",
-        /// Always, whoever the server is; where authorities are named, with a certificate of theirs.
+        /// Always, without a check of the server; where authorities are named, with a certificate of theirs.
         Require = "require",
         /// Always, with a certificate of a trusted authority, whatever name it is for.
         VerifyCa = "verify-ca",
@@ -83,13 +83,13 @@ pub struct PostgresAddress {
 /// Error of a text that is no location of a database. It repeats nothing of the text, which may hold a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DatabaseAddressError {
-    /// It names no kind of database that there is.
+    /// Error of a text that names no known kind of database.
     #[error("not a database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE is needed")]
     Unknown,
     /// The file is missing.
     #[error("not a database: sqlite: names no file; sqlite:PATH is needed")]
     Pathless,
-    /// It is to be the address of a PostgreSQL database.
+    /// Error of a text that has to be the address of a PostgreSQL database.
     #[error(
         "not the address of a PostgreSQL database: {0}; allowed: \
             postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE, percent-encoded"
@@ -107,7 +107,7 @@ impl PostgresAddress {
     /// The schemes that it begins with.
     pub const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
 
-    /// Returns true for a host that is this machine: then nobody is in between.
+    /// Returns true for a host that is this machine: no network is in between.
     fn is_here(host: &str) -> bool {
         let address = host.parse::<std::net::IpAddr>();
         host.starts_with('/') || host == "localhost" || address.is_ok_and(|address| address.is_loopback())

@@ -28,8 +28,8 @@ const SAME_CODE: Duration = Duration::days(2);
 /// Shorter references than this name no single transaction.
 const SHORTEST_ARN: usize = 8;
 
-/// The query for an alert's possible duplicates: everything on the card's last four digits, newest first, which is as
-/// near as the interface comes to "the same card". `None` where too little is known of the card or the money.
+/// Returns the query for an alert's possible duplicates: everything on the card's last four digits, newest first. The
+/// interface comes no nearer to "the same card". `None` where too little is known of the card or the money.
 pub fn query(alert: &Alert) -> Option<AlertQuery> {
     let last_four = last_four(alert)?;
     alert.amount.is_some().then(|| AlertQuery {
@@ -64,7 +64,7 @@ pub enum DuplicateEvidence {
 }
 
 impl DuplicateEvidence {
-    /// In words, for beside the other alert.
+    /// Describes it beside the other alert.
     pub const fn words(self) -> &'static str {
         match self {
             Self::CardAmountAndDay => "same card, amount and day",
@@ -141,7 +141,7 @@ pub fn sure_evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     evidence(one, other).filter(|evidence| evidence.is_sure())
 }
 
-/// Returns whether two alerts are on one card, as far as the networks tell cards: neither has a BIN, or both have the
+/// Returns true for two alerts on one card, as far as the networks identify cards: neither has a BIN, or both have the
 /// same.
 fn is_of_one_card(one: &Alert, other: &Alert) -> bool {
     match one.card_digits().compare(other.card_digits()) {
@@ -178,7 +178,7 @@ fn keys(alert: &Alert) -> impl Iterator<Item = (usize, &str)> {
     keys.into_iter().enumerate().filter_map(|(kind, key)| Some((kind, key?)))
 }
 
-/// The positions of many alerts by what two of them have to agree in to be worth a comparison: card digits, acquirer's
+/// Returns the positions of many alerts, grouped by the keys of which two have to share one: card digits, acquirer's
 /// reference or authorization code.
 fn grouped<'a>(alerts: &[&'a Alert]) -> impl Iterator<Item = Vec<usize>> + use<'a> {
     let mut groups: HashMap<(usize, &'a str), Vec<usize>> = HashMap::new();
@@ -232,7 +232,7 @@ pub fn among<'a>(alerts: impl Iterator<Item = &'a Alert>) -> HashMap<AlertId, bo
     found
 }
 
-/// For each of many alerts the positions of its duplicates that stand before it.
+/// Returns for each of many alerts the positions of its duplicates before it.
 pub fn before(alerts: &[&Alert]) -> Vec<BTreeSet<usize>> {
     let mut found = vec![BTreeSet::new(); alerts.len()];
     for group in grouped(alerts) {
@@ -247,7 +247,7 @@ pub fn before(alerts: &[&Alert]) -> Vec<BTreeSet<usize>> {
     found
 }
 
-/// When the money of an alert's payment went back: before the alert was raised or since.
+/// Time of the refund of an alert's payment: before the alert was raised or since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefundTime {
     Before,
@@ -257,7 +257,7 @@ pub enum RefundTime {
 }
 
 impl RefundTime {
-    /// That of a refund at this moment.
+    /// Returns that of a refund at this moment.
     fn of(alert: &Alert, refunded_at: Option<Timestamp>) -> Self {
         match refunded_at.zip(alert.alert_time) {
             Some((refunded, raised)) if refunded >= raised => Self::Since,
@@ -266,9 +266,9 @@ impl RefundTime {
         }
     }
 
-    /// The reason of an INVALID answer to an alert whose payment was refunded by the answer to another one: a refund
-    /// before the alert was raised had gone back already, one after it makes the alert a duplicate (decisions,
-    /// Outcome). Else the refund is what is certain.
+    /// Returns the reason of an INVALID answer to an alert whose payment was refunded by the answer to another one. A
+    /// refund before the alert was raised had gone back already; one after it makes the alert a duplicate (decisions,
+    /// Outcome). Otherwise only the refund is certain.
     const fn reason(self) -> InvalidReason {
         match self {
             Self::Since => InvalidReason::Duplicate,
@@ -277,11 +277,11 @@ impl RefundTime {
     }
 }
 
-/// A duplicate of an alert, as whoever answers that one has to know it.
+/// A duplicate of an alert, with the facts that matter for the answer to that one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicate {
     pub provider: Provider,
-    /// Its id at that network.
+    /// Id at that network.
     pub provider_id: String,
     pub evidence: DuplicateEvidence,
     pub state: DuplicateState,
@@ -290,19 +290,19 @@ pub struct Duplicate {
 /// State of a duplicate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DuplicateState {
-    /// It has no answer either.
+    /// Open: it has no answer either.
     Waiting,
-    /// It has no answer, and its network's own rule has probably refunded already.
+    /// Without an answer, and probably refunded by its network's own rule.
     RefundedByRule,
-    /// It was refunded; when, where that is known. An answer that says so of an earlier time does not tell it.
+    /// Refunded, with the time where that is known. An answer that reports an earlier refund does not give the time.
     Refunded { at: Option<Timestamp> },
-    /// This decision on it is on its way, which may yet be taken back or refused.
+    /// Queued or being sent: this decision may still be undone or declined.
     OnItsWay(Resolution),
-    /// This decision on it was sent, and nobody knows whether it has arrived.
+    /// Indeterminate: this decision was sent, and it is not known if it has arrived.
     MayHaveArrived(Resolution),
-    /// It was answered otherwise; when, where that is known.
+    /// Answered otherwise, with the time where that is known.
     Answered {
-        /// With what, in words: `not refunded`.
+        /// Outcome in words: `not refunded`.
         outcome: String,
         at: Option<Timestamp>,
     },
@@ -311,11 +311,11 @@ pub enum DuplicateState {
 /// Statement of a decision on the money of its payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionSays {
-    /// It goes back by this decision.
+    /// The money goes back by this decision.
     Refunds,
-    /// It had gone back before.
+    /// The money had gone back before.
     RefundedBefore,
-    /// It does not go back.
+    /// The money does not go back.
     NotRefunded,
 }
 
@@ -346,8 +346,8 @@ impl Duplicate {
         Some(Self { provider: other.provider.clone(), provider_id: other.provider_id.clone(), evidence, state })
     }
 
-    /// The same where a decision on the other alert has not come to its end, and how far it is; what has an answer
-    /// keeps it.
+    /// Returns the same in the state of an unfinished decision on the other alert. An alert with an outcome keeps its
+    /// state.
     pub fn with_coming(alert: &Alert, other: &Alert, coming: Option<DuplicateState>) -> Option<Self> {
         let found = Self::of(alert, other)?;
         Some(match coming.filter(|_| other.outcome.is_none()) {
@@ -367,7 +367,7 @@ impl Duplicate {
         }
     }
 
-    /// When it was refunded, as `alert` has it.
+    /// Returns the time of its refund, relative to `alert`.
     pub(super) fn refund_time(&self, alert: &Alert) -> Option<RefundTime> {
         match &self.state {
             DuplicateState::Refunded { at } => Some(RefundTime::of(alert, *at)),
@@ -384,9 +384,9 @@ impl Duplicate {
         }
     }
 
-    /// The reason of an INVALID answer to `alert` that it speaks for by itself. One that was not refunded makes it a
-    /// duplicate alert where it is of the same network; of two networks' alerts on one payment, one is answered first
-    /// and then the other is known (field notes). One that is only to be looked at speaks for none.
+    /// Returns the reason of an INVALID answer to `alert` that it supports by itself. One that was not refunded makes
+    /// it a duplicate alert where it is of the same network. Of two networks' alerts on one payment, one is answered
+    /// first and then the other is known (field notes). One that only needs review supports none.
     pub fn reason(&self, alert: &Alert) -> Option<InvalidReason> {
         if !self.evidence.is_sure() {
             return None;

@@ -6,7 +6,7 @@ closed_enum! {
     /// The environment of a deployment (interface, Versioning).
     #[derive(Default)]
     pub enum Environment {
-        /// For trying out; decisions reach no network.
+        /// Test environment; decisions reach no network.
         #[default]
         Sandbox = "sandbox",
         /// The real one: decisions are final and cost money.

@@ -1,4 +1,4 @@
-//! Events: the two things the service tells a merchant's system about.
+//! Events: the two kinds of message that the service sends to a merchant's system.
 
 use super::Alert;
 use super::ids::{AlertId, EventId};
@@ -13,7 +13,7 @@ open_enum! {
     }
 }
 
-/// An event as it was recorded with the change it tells of.
+/// Event as it was recorded with its change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// Identifier; also the `webhook-id` of every delivery of it.
@@ -25,8 +25,8 @@ pub struct Event {
     pub body: String,
 }
 
-/// A renderer of event bodies. Called inside the transaction that stores the change, so that the event tells exactly
-/// what was committed.
+/// Renderer of event bodies. It is called inside the transaction that stores the change, so that the event reports
+/// exactly the committed state.
 pub trait RenderEvent: Send + Sync + 'static {
     /// The request body: `event`, `timestamp`, `payload`.
     fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String;

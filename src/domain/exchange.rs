@@ -1,5 +1,5 @@
-//! The exchange behind the words of an error: for whoever runs the other side. Where room is short it gives way to what
-//! a reader is to do.
+//! Exchange behind the words of an error, for the operators of the other side. Where room is short it gives way to the
+//! reader's next step.
 
 use std::borrow::Cow;
 

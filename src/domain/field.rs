@@ -15,13 +15,13 @@ pub(super) const NAME: usize = 255;
 
 /// Field descriptor: a row of the table. `record!` makes it beside the field itself.
 pub struct Field<R: 'static> {
-    /// On the wire.
+    /// Name on the wire.
     pub name: &'static str,
     /// The older dialect's spelling, where it has one of its own.
     pub older_name: Option<&'static str>,
-    /// Only the older dialect shows it.
+    /// True where only the older dialect shows it.
     pub older_only: bool,
-    /// In the store; `None` where it has no column of its own.
+    /// Column in the store; `None` where it has none of its own.
     pub column: Option<&'static str>,
     pub kind: Kind<R>,
     /// Validation rule of its text.
@@ -93,9 +93,9 @@ pub enum Content {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merge {
     Take,
-    /// Not once there is an outcome.
+    /// Taken over until there is an outcome.
     TakeUntilResolved,
-    /// Never: it is the service's own.
+    /// Never taken over: it is the service's own.
     Keep,
 }
 
@@ -172,7 +172,7 @@ impl<R> Field<R> {
         self
     }
 
-    /// With more characters than a word has.
+    /// Permits more characters than a word has.
     pub(super) const fn longest(mut self, longest: usize) -> Self {
         self.text.longest = longest;
         self
@@ -210,7 +210,7 @@ impl<R> Field<R> {
 }
 
 impl<R> Field<R> {
-    /// Its value as plain text; `None` of a moment and of a flag.
+    /// Returns its value as plain text; `None` of a moment and of a flag.
     pub(super) fn plain_text<'a>(&self, record: &'a R) -> Option<Cow<'a, str>> {
         Some(match &self.kind {
             Kind::Word(access) | Kind::Text(access) => (access.get)(record)?.into(),

@@ -155,8 +155,8 @@ closed_enum! {
         MerchantName = "merchantName",
         CardBin = "cardBin",
         CardLastFour = "cardLastFour",
-        /// By the value shown, which is never null: what is answered or has lapsed shows 0 and is less than what waits,
-        /// which stands by its deadline.
+        /// Value shown, which is never null. Answered and expired alerts show 0 and are less than open ones, which
+        /// are sorted by their deadline.
         HoursLeft = "hoursLeft",
     }
 }
@@ -186,7 +186,7 @@ impl SortOrder {
 /// The order of a list: a field, then the id in the same direction; nulls last in either direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sort {
-    /// By what.
+    /// Field to sort by.
     pub field: SortField,
     pub order: SortOrder,
 }
@@ -261,7 +261,7 @@ pub struct AlertQuery {
     pub page: PageRequest,
 }
 
-/// One page of a list (interface, Paginated list envelope).
+/// Page of a list (interface, Paginated list envelope).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
     pub data: Vec<T>,

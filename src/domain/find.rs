@@ -25,9 +25,9 @@ pub const LONGEST_SEARCH: usize = 250;
 /// case, accents and other forms of writing are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindQuery {
-    /// As it was typed, but for what is nobody's business.
+    /// Text as it was typed, without sensitive parts.
     typed: String,
-    /// The first one is of the words as they stand.
+    /// Readings; the first one is of the words as they stand.
     readings: Vec<Reading>,
 }
 
@@ -40,11 +40,11 @@ fn as_keyed(key: &str) -> Option<String> {
 }
 
 impl FindQuery {
-    /// Reads what was typed. What stands for the hidden digits of a card parts words, a card number is read as its BIN
-    /// and its last four digits, and an amount is digits with one decimal point, with a currency or without.
+    /// Reads a typed search. Signs for the hidden digits of a card separate words, and a card number is read as its BIN
+    /// and its last four digits. An amount is digits with one decimal point, with a currency or without.
     ///
     /// # Errors
-    /// Says what is allowed, where nothing is looked for or too much.
+    /// When nothing is searched for, or too much: says what is allowed.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.chars().count() > LONGEST_SEARCH {
             return Err(format!("at most {LONGEST_SEARCH} characters are allowed"));
@@ -81,7 +81,7 @@ impl FindQuery {
         &self.readings
     }
 
-    /// Those by which an alert may match at least so well that matches by none of the others.
+    /// Returns the readings that can match at this grade where none of the others does.
     pub fn readings_at(&self, grade: MatchGrade) -> impl Iterator<Item = &Reading> {
         let (first, others) = self.readings.split_at(1);
         first.iter().chain(others.iter().filter(move |other| !other.is_implied(&first[0], grade)))
@@ -114,8 +114,8 @@ impl FindQuery {
         self.readings[0].grades()
     }
 
-    /// The field that tells best why an alert was found: that of the reading that matches best, of which the first word
-    /// counts before the others.
+    /// Returns the field that best explains a match: that of the best reading, in which the first word counts before
+    /// the others.
     pub fn best_field<'a>(&self, alert: &'a Alert) -> Option<FindField<'a>> {
         let fields = find_fields(alert);
         let keys = keys_of(&fields);
@@ -187,8 +187,7 @@ fn of_record<'a, R>(fields: &'static [Field<R>], record: &'a R) -> impl Iterator
     fields.iter().filter_map(found).filter(|field| !field.value.is_empty())
 }
 
-/// The order of what is found, of alerts that match as well as this: better matches first, then what waits for an
-/// answer, then the newest.
+/// Orders results, each with its grade: better matches first, then open alerts, then the newest.
 pub fn compare(left: (MatchGrade, &Alert), right: (MatchGrade, &Alert)) -> Ordering {
     let key =
         |(grade, alert): (MatchGrade, &Alert)| -> (MatchGrade, bool, Reverse<Option<Timestamp>>, Reverse<AlertId>) {

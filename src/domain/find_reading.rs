@@ -6,11 +6,11 @@ closed_enum! {
     /// Grade of a match between a word and a field; the better one is the lesser one.
     #[derive(PartialOrd, Ord)]
     pub enum MatchGrade {
-        /// It is the whole value.
+        /// The word is the whole value.
         Whole = "whole",
-        /// The value begins with it.
+        /// The value begins with the word.
         Prefix = "prefix",
-        /// It is inside the value.
+        /// The word is inside the value.
         Inside = "inside",
     }
 }
@@ -20,7 +20,7 @@ closed_enum! {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
     words: Vec<String>,
-    /// Those of them that match as a whole value only.
+    /// Words that match as a whole value only.
     whole: Vec<String>,
 }
 

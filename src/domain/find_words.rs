@@ -1,5 +1,5 @@
-//! The words of a search, as people write them: an amount with its currency, the last digits of a card behind what
-//! hides the others, what stands in quotes; and what else they may mean.
+//! Words of a search, as people write them, and their other readings: an amount with its currency, the last digits of a
+//! card behind the hidden ones, quoted text.
 
 use super::card::{BIN_DIGITS, LAST_DIGITS};
 use super::find_reading::Reading;
@@ -103,8 +103,8 @@ fn behind_crosses(word: &str) -> Option<(&str, &str)> {
     (crosses >= least && rest.starts_with('x') && is_last(last)).then_some((bin, last))
 }
 
-/// An amount and the currency that stands at it: a sign, or a code where the number is no other one. A sign of several
-/// currencies tells none.
+/// Returns an amount and the currency beside it: a sign, or a code where the number is no other one. A sign of several
+/// currencies gives none.
 fn with_currency(word: &str) -> Option<(&str, &str)> {
     for (sign, code) in SIGNS {
         if let Some(number) = word.strip_prefix(sign).or_else(|| word.strip_suffix(sign)) {
@@ -131,9 +131,9 @@ fn is_number(text: &str) -> bool {
     is_digits(whole) && is_digits(decimals)
 }
 
-/// The reading that words are whole values: an amount, its currency beside it or at it, that may lack decimals; or a
-/// card's BIN and last digits, written together. A number without a point is an amount where nothing but a currency is
-/// beside it.
+/// Returns the reading of words as whole values. It is an amount, with its currency beside or attached, that may lack
+/// decimals; or a card's BIN and last digits, written together. A number without a point is an amount only where
+/// nothing but a currency is beside it.
 pub(super) fn as_values(words: &Reading) -> Option<Reading> {
     let sign_of = |word: &String| SIGNS.iter().find(|(sign, _)| word.strip_prefix(*sign) == Some(""));
     let currencies: Vec<&str> = words

@@ -2,8 +2,8 @@
 
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
 
-/// The apostrophe in the forms that keyboards and word processors give it: the plain one, single quotation marks, the
-/// modifier letter, the acute and the grave accent, the prime.
+/// Apostrophe in the forms of keyboards and word processors: the plain one, single quotation marks, the modifier
+/// letter, the accents, the prime.
 pub(super) const APOSTROPHES: [char; 8] = ['\'', '’', '‘', '‛', 'ʼ', '´', '`', '′'];
 
 /// Stands for hidden digits, and for no dots.
@@ -14,12 +14,12 @@ pub fn fold(text: &str) -> String {
     text.to_lowercase()
 }
 
-/// The search key of a text: its Unicode compatibility decomposition (NFKD) without diacritics, in folded case, with
-/// one apostrophe. Letters that have no decomposition, such as `ø` and `ß`, are written in ASCII as CLDR's
-/// transliteration has them (`o`, `ss`).
+/// Returns the search key of a text: its Unicode compatibility decomposition (NFKD) without diacritics, in folded case,
+/// with one apostrophe. Letters without a decomposition, such as `ø` and `ß`, are transliterated to ASCII as in CLDR
+/// (`o`, `ss`).
 ///
-/// Each character has its key whatever stands beside it, so the key of a part is a part of the key; and a key is its
-/// own key.
+/// Each character has its key whatever stands beside it, so the key of a part is a part of the key. A key is its own
+/// key.
 pub fn search_key(text: &str) -> String {
     if text.is_ascii() {
         let key = text.to_ascii_lowercase();

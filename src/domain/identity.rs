@@ -16,7 +16,7 @@ const EMPTY_WORDS: &str = "na nan nil null none unknown undefined empty blank mi
                            desconhecido nenhum nulo vazio naoinformado desconocido ninguno vacio sconosciuto nessuno \
                            なし 無し 不明 該当なし";
 
-/// So often a sign is repeated that fills a reference or a code; a shorter one may be real.
+/// Least number of repetitions of a sign that fills a reference or a code; a shorter one may be real.
 const FILLER: usize = 6;
 
 /// A kind of identifier.
@@ -115,7 +115,7 @@ pub enum CardComparison {
 }
 
 impl CardDigits<'_> {
-    /// Compares two cards as far as both are told.
+    /// Compares two cards by the digits known of both.
     pub fn compare(self, other: CardDigits<'_>) -> CardComparison {
         let bins = both_told(self.bin, other.bin, 1).map(|(one, other)| is_same_bin(one, other));
         let last_fours = both_told(self.last_four, other.last_four, 4).map(|(one, other)| one == other);

@@ -74,22 +74,23 @@ uuid_id! {
     EnrollmentId,
     /// A webhook endpoint.
     EndpointId,
-    /// An event that was recorded with the change it tells of.
+    /// Event that was recorded with its change.
     EventId,
-    /// One event on its way to one endpoint.
+    /// Delivery of one event to one endpoint.
     DeliveryId,
-    /// One attempt to record a decision with a provider; also the provider's idempotency key.
+    /// Attempt to record a decision with a provider; also the provider's idempotency key.
     AttemptId,
     /// A database; a copy of it is the same one.
     DatabaseId,
-    /// One running process of avert on one database.
+    /// Running process of avert on one database.
     InstanceId,
     /// The boot of a machine, since which its monotonic clock counts.
     ClockEpoch,
 }
 
 impl InstanceId {
-    /// The id of a process that serves: UUID version 8, so that whoever sees that it lives sees what it does as well.
+    /// Generates the id of a process that serves: UUID version 8. Another process that sees it alive also sees that it
+    /// serves.
     pub fn serving() -> Self {
         Self(uuid::Builder::from_custom_bytes(Uuid::now_v7().into_bytes()).into_uuid())
     }

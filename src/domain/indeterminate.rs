@@ -17,7 +17,8 @@ pub use evidence::is_contrary;
 const GAPS: [i64; 6] = [0, 2, 4, 8, 15, 30];
 const LATER_GAP: i64 = 60;
 
-/// After so many polls without an outcome nothing seems to have landed. It may still arrive, and is polled on.
+/// Number of polls without an outcome after which the decision has probably not arrived. It may still arrive, and
+/// polling goes on.
 const GIVE_UP: usize = 6;
 
 /// Number of polls that a command makes before it returns its result: some fifteen seconds.
@@ -42,13 +43,13 @@ pub struct Found {
 /// Evidence of a poll about a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// It is the alert's outcome.
+    /// The decision is the alert's outcome.
     Landed,
     /// The alert has another outcome.
     Overtaken,
     /// The engine has found out that the network did not apply it.
     NotApplied,
-    /// Nothing so far: it may still arrive.
+    /// No evidence so far: the decision may still arrive.
     Nothing,
 }
 
@@ -73,7 +74,7 @@ pub struct Polling {
     pub since: Timestamp,
     /// Number of polls that found no outcome.
     pub polls: usize,
-    /// When the next one is due.
+    /// Time of the next poll.
     pub next_poll: Timestamp,
     /// Number of polls made; some of them may have failed.
     attempts: usize,
@@ -81,7 +82,7 @@ pub struct Polling {
 }
 
 impl Polling {
-    /// Begins at once.
+    /// Begins polling at once.
     pub fn new(why: String, now: Timestamp) -> Self {
         Self { why, since: now, polls: 0, next_poll: now + gap_before(0), attempts: 0, in_flight: false }
     }
@@ -96,7 +97,7 @@ impl Polling {
         self.next_poll = self.next_poll.min(now);
     }
 
-    /// When the next poll is due; none while one is in flight.
+    /// Returns the time of the next poll; `None` while one is in flight.
     pub fn next_wake(&self) -> Option<Timestamp> {
         (!self.in_flight).then_some(self.next_poll)
     }
@@ -109,8 +110,8 @@ impl Polling {
         due
     }
 
-    /// Takes in what a poll proved; `None` where it failed, which proves nothing and counts for nothing. True where it
-    /// was the last one before polling is given up.
+    /// Records the proof of a poll; `None` where it failed, which proves nothing and counts for nothing. Returns true
+    /// where it was the last poll without an outcome before [`Polling::has_given_up`].
     pub fn polled(&mut self, proof: Option<Proof>, now: Timestamp) -> bool {
         self.in_flight = false;
         self.attempts += 1;

@@ -1,6 +1,5 @@
-//! Insights: statistics of the alerts within a filter for whoever works on them: what lapses when, how they stand, what
-//! was answered and missed on each day, how long answers took, and what the card schemes' monitoring programmes may
-//! count.
+//! Insights: statistics of the alerts within a filter. They count due alerts by time, all alerts by state, and answered
+//! and missed ones by day. Response times and the counts for the card schemes' monitoring programmes are among them.
 //!
 //! Stores answer the same through indexes; [`Insights::of`] and [`monitored`] are what they are tested against. Days
 //! are those of a [`Calendar`].
@@ -17,13 +16,13 @@ use super::{
     Timestamp,
 };
 
-/// Days that are told one by one, today among them.
+/// Number of days that are listed one by one, today among them.
 pub const INSIGHT_DAYS: i64 = 30;
 
-/// Hours ahead in which what lapses is told by the quarter of an hour.
+/// Hours ahead in which due alerts are counted by the quarter of an hour.
 pub const LAPSE_HOURS: i64 = 72;
 
-/// Hours ahead whose alerts are told apart: what lapses so soon is the next work.
+/// Hours ahead whose alerts are counted separately: those due soon are the next work.
 pub const SOON_HOURS: i64 = 4;
 
 /// A quarter of an hour: every time zone is whole quarters from UTC, so that hours of any are sums of these.
@@ -32,14 +31,14 @@ pub const QUARTER: Duration = Duration::minutes(15);
 /// Alerts that expire within one quarter of an hour in one currency. Notices do not expire: they expect no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lapsing {
-    /// The beginning of the quarter; none for all that lapses later than [`LAPSE_HOURS`] ahead.
+    /// Beginning of the quarter; `None` for all alerts due later than [`LAPSE_HOURS`] ahead.
     pub quarter: Option<Timestamp>,
     /// True where they expire within [`SOON_HOURS`].
     pub soon: bool,
     pub alerts: u64,
     /// The sum of those whose amount is known.
     pub money: Money,
-    /// Those whose amount is not known.
+    /// Number of those without a known amount.
     pub unpriced: u64,
 }
 
@@ -54,7 +53,7 @@ pub struct KindCount {
     pub answered: u64,
     /// Answered after it.
     pub late: u64,
-    /// Lapsed without an answer.
+    /// Expired without an answer.
     pub missed: u64,
 }
 
@@ -93,15 +92,15 @@ pub struct ResponseTime {
 /// Insights: statistics of the alerts within a filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Insights {
-    /// Whose days they are counted by.
+    /// Calendar by which the days are counted.
     pub calendar: Calendar,
-    /// In the order of time, then of currency.
+    /// Due alerts by time, then by currency.
     pub lapsing: Vec<Lapsing>,
-    /// In the order of network and type.
+    /// Numbers of alerts by network and type.
     pub kinds: Vec<KindCount>,
-    /// The last [`INSIGHT_DAYS`], in the order of day and network; days without anything are left out.
+    /// Numbers of the last [`INSIGHT_DAYS`], by day and network; days without anything are left out.
     pub days: Vec<DayCount>,
-    /// Of the answers of the last [`INSIGHT_DAYS`], shortest first.
+    /// Response times of the answers of the last [`INSIGHT_DAYS`], shortest first.
     pub response_times: Vec<ResponseTime>,
     /// Alerts raised on these days whose answer has no time.
     pub undated: u64,
@@ -109,7 +108,7 @@ pub struct Insights {
     pub monitored: Vec<MonitoredCount>,
 }
 
-/// The first of the days of a calendar that are told one by one.
+/// Returns the first of the days of a calendar that are listed one by one.
 pub fn first_day(calendar: Calendar, now: Timestamp) -> i64 {
     calendar.day_of(now) - INSIGHT_DAYS + 1
 }
@@ -126,7 +125,7 @@ pub fn last_quarter(now: Timestamp) -> Timestamp {
     super::time::later_by(quarter_of(now), Duration::hours(LAPSE_HOURS))
 }
 
-/// The end of what lapses soon.
+/// Returns the end of the time in which alerts are due soon.
 pub fn soon(now: Timestamp) -> Timestamp {
     super::time::later_by(now, Duration::hours(SOON_HOURS))
 }
@@ -189,7 +188,7 @@ pub struct InsightsBuilder {
 }
 
 impl InsightsBuilder {
-    /// Nothing yet.
+    /// Returns a builder without alerts.
     pub fn at(now: Timestamp, calendar: Calendar) -> Self {
         Self { calendar, first_day: first_day(calendar, now), ..Self::default() }
     }
@@ -276,8 +275,8 @@ impl InsightsBuilder {
         }
     }
 
-    /// Alerts of this month on cards that begin so; `is_chargeback` where they became one or will, because nobody
-    /// answered in time.
+    /// Adds alerts of this month on cards with this BIN. `is_chargeback` where they became one or will, because no
+    /// answer came in time.
     pub fn add_monitored(&mut self, card: &str, is_fraud: bool, is_chargeback: bool, alerts: u64) {
         let Some(scheme) = CardScheme::of_card(card) else { return };
         let count = self.monitored.entry(scheme).or_insert(MonitoredCount { scheme, fraud_reports: 0, chargebacks: 0 });
@@ -315,7 +314,7 @@ impl InsightsBuilder {
     }
 }
 
-/// Minutes as [`ResponseTime`] tells them.
+/// Rounds minutes as in [`ResponseTime`].
 fn rounded_up(minutes: u64) -> u64 {
     match minutes {
         ..120 => minutes,
@@ -325,7 +324,7 @@ fn rounded_up(minutes: u64) -> u64 {
 }
 
 impl Insights {
-    /// Those of these alerts, without what programmes may count.
+    /// Returns those of these alerts, without the counts for monitoring programmes.
     pub fn of<'a>(alerts: impl IntoIterator<Item = &'a Alert>, now: Timestamp, calendar: Calendar) -> Self {
         let mut found = InsightsBuilder::at(now, calendar);
         for alert in alerts {
@@ -359,7 +358,7 @@ impl Insights {
 }
 
 impl Lapsing {
-    /// When and with what an alert lapses; none where it does not wait for an answer.
+    /// Returns the deadline and money of an alert; `None` where it is not open or expects no answer.
     fn of(alert: &Alert, now: Timestamp) -> Option<Self> {
         let deadline = match alert.deadline {
             Deadline::At(moment) => moment,
@@ -380,7 +379,7 @@ impl Lapsing {
     }
 }
 
-/// The part of a filter that says which alerts are meant, and not how they stand: that is what insights tell.
+/// Returns the part of a filter that selects alerts by their facts, and not by their state, which insights count.
 pub fn scope(filter: &AlertFilter) -> AlertFilter {
     let conditions = LocalConditions { refunded: None, lapses: None, ..filter.conditions.clone() };
     AlertFilter {

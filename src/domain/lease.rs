@@ -1,6 +1,6 @@
 //! Leases and turns: work that one process holds until a moment, or until it dies, and work that waits for a moment.
-//! Both moments are dates, and a date that was laid down by a clock that has been set back since holds nothing up for
-//! longer than it was meant to.
+//! Both moments are dates. A date recorded by a clock that has been set back since delays nothing for longer than
+//! intended.
 
 use chrono::TimeDelta;
 

@@ -1,7 +1,7 @@
 //! Words and rules of the alert field, pure: no async, no IO, no SQL, HTTP or terminal.
 //!
-//! Everything else in the crate speaks in these terms. [`resolution::decide`] is the transition table of the interface,
-//! [`filter`] is the meaning of every list parameter, [`query`] the language in which people type one, [`money`] keeps
+//! Everything else in the crate speaks in these terms. [`resolution::decide`] is the transition table of the interface.
+//! [`filter`] is the meaning of every list parameter, [`query`] the language in which people type one. [`money`] keeps
 //! amounts exact.
 
 extern crate self as domain;

@@ -1,4 +1,4 @@
-//! Links: addresses of an order, a payment or a network's portal, made of templates and what an alert tells.
+//! Links: addresses of an order, a payment or a network's portal, made of templates and an alert's fields.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -36,7 +36,10 @@ pub struct LinkTemplate {
 }
 
 impl LinkTemplate {
-    /// The address for an alert; what is missing where the alert does not tell it.
+    /// Returns the address for an alert.
+    ///
+    /// # Errors
+    /// When the alert lacks the value of a placeholder, which the error names.
     pub fn address(&self, alert: &Alert) -> Result<String, String> {
         self.fill(|name| {
             let field = Alert::FIELDS.iter().find(|field| field.name == name);

@@ -186,7 +186,7 @@ pub fn sums_by_currency(counted: impl IntoIterator<Item = (u64, Money)>) -> Vec<
 }
 
 impl Money {
-    /// The money in as few signs as tell its size, cut and not rounded: `18.0T EUR`; below ten thousand as it is.
+    /// Abbreviates the money to its size, truncated and not rounded: `18.0T EUR`; below ten thousand as it is.
     pub fn short(&self) -> String {
         const UNITS: [(i64, &str); 4] =
             [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k")];

@@ -32,7 +32,7 @@ impl CardScheme {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Visa => "Visa",
@@ -45,7 +45,7 @@ impl CardScheme {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MonitoredCount {
     pub scheme: CardScheme,
-    /// Alerts that tell of fraud.
+    /// Alerts that report fraud.
     pub fraud_reports: u64,
     /// Alerts that were answered with a chargeback, or not in time.
     pub chargebacks: u64,

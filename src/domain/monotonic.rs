@@ -12,7 +12,7 @@ use super::time::Timestamp;
 /// A monotonic timestamp: microseconds since the epoch of a monotonic clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MonotonicTime {
-    /// Since when is counted.
+    /// Epoch of the count.
     pub epoch: ClockEpoch,
     pub micros: i64,
 }
@@ -45,7 +45,7 @@ impl MonotonicTime {
 /// the former things are due and too late; by the latter alone has a wait passed that has to pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Present {
-    /// By the guarded clock.
+    /// Date by the guarded clock.
     pub date: Timestamp,
     pub counted: MonotonicTime,
 }
@@ -58,7 +58,7 @@ impl Present {
 }
 
 impl From<Timestamp> for Present {
-    /// Of a clock that is believed whatever it shows.
+    /// Makes one of a clock that is believed whatever it shows.
     fn from(now: Timestamp) -> Self {
         Self { date: now, counted: MonotonicTime::by_date(now) }
     }

@@ -74,7 +74,7 @@ record! {
         paid_at: Option<Timestamp> => Moment "paid_at",
         descriptor: Option<String> => Text "descriptor",
         state: Option<OrderState> => Word "state",
-        /// Since when it is in that state.
+        /// Time from which it is in that state.
         state_at: Option<Timestamp> => Moment "state_at",
         refunded_amount: Option<Amount> => Amount "refunded_amount",
     }
@@ -130,7 +130,7 @@ impl MerchantOrder {
 pub enum OrderEvidence {
     /// The transaction's id, dates added to it set aside.
     TransactionId,
-    /// The order's own number, which the network told.
+    /// The order's own number, as given by the network.
     OrderNumber,
     /// The acquirer's reference and the card.
     ArnAndCard,
@@ -150,7 +150,7 @@ impl OrderEvidence {
         self < Self::AmountAndCard
     }
 
-    /// In words, for beside the order.
+    /// Describes it beside the order.
     pub const fn words(self) -> &'static str {
         match self {
             Self::TransactionId => "same transaction id",
@@ -167,7 +167,7 @@ impl OrderEvidence {
 /// Confidence that an alert is on an order's payment; the surer one is the greater one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MatchConfidence {
-    /// A candidate, to be looked at.
+    /// Candidate, to be reviewed.
     Possible,
     Likely,
     VeryLikely,
@@ -175,7 +175,7 @@ pub enum MatchConfidence {
 }
 
 impl MatchConfidence {
-    /// In words.
+    /// Describes the confidence.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Possible => "possible",
@@ -205,7 +205,7 @@ pub enum MatchDoubt {
     LastFourOnly,
     /// One side has no time.
     Undated,
-    /// So many orders fit alike.
+    /// This number of orders fits alike.
     Several(usize),
 }
 
@@ -245,11 +245,11 @@ impl OrderMatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OrderAdvice {
     pub decision: Decision,
-    /// In words: `refunded before the alert`.
+    /// Reason in words: `refunded before the alert`.
     pub why: &'static str,
-    /// When the order's money went back as its alert has it, where it did.
+    /// Time of the order's refund, relative to its alert; `None` without one.
     pub refund: Option<RefundTime>,
-    /// The moment of that, where it is told.
+    /// Moment of the refund, where it is known.
     pub refunded_at: Option<Timestamp>,
     /// True where the order was cancelled, and it is not known whether its money went back: check before a refund.
     pub leaves_refund_open: bool,

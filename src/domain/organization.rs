@@ -56,7 +56,7 @@ pub fn new_name(text: &str) -> Result<String, String> {
     Ok(name)
 }
 
-/// Returns whether two names are told apart by nothing but letter case or forms of the same characters.
+/// Returns true for two names that differ only in letter case or forms of the same characters.
 pub fn is_same_name(left: &str, right: &str) -> bool {
     let key = |name: &str| fold(&name.nfkc().collect::<String>());
     key(left) == key(right)

@@ -40,7 +40,7 @@ impl Outcome {
         told || self.amount_stopped.is_some() || self.action_time.is_some()
     }
 
-    /// Returns whether nothing but success is told of its processing.
+    /// Returns true where nothing but success is reported of its processing.
     pub fn has_succeeded(&self) -> bool {
         matches!(self.status.trim(), status if status.is_empty() || status.eq_ignore_ascii_case("success"))
     }

@@ -14,8 +14,8 @@ const MOST_CHARS: usize = 64;
 /// ASCII characters that a header cannot hold as they are; everything beyond ASCII is encoded as well.
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
 
-/// A name as it is kept: one line that is safe to show, no full card number, at most 64 characters; empty where nothing
-/// is left.
+/// Returns a name as it is stored: one line that is safe to show, no full card number, at most 64 characters. It is
+/// empty where nothing is left.
 pub fn person_name(said: &str) -> String {
     // An overlong text need not be gone through to its end.
     let start: String = said.chars().take(16 * MOST_CHARS).collect();

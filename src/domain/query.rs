@@ -1,9 +1,9 @@
 //! The typed query language: text to filter and sort, and back.
 //!
-//! `status:open provider:ethoca,verifi expires:6 sort:-amount free text`: a word is `key:value`, lists are separated by
-//! commas, every other word is searched for. Text with blanks stands in double quotes, where `\"` and `\\` are a quote
-//! and a backslash. The language says exactly what the list operation can do and nothing more; where this machine
-//! answers it also knows `amount<25`, `currency:`, `issuer:` and `mcc:` ([`Vocabulary`]).
+//! `status:open provider:ethoca,verifi expires:6 sort:-amount free text`: a word is `key:value`, and lists are
+//! separated by commas. Every other word is searched for. Text with blanks stands in double quotes, where `\"` and `\\`
+//! are a quote and a backslash. The language says exactly what the list operation can do and nothing more. Where this
+//! machine answers it also knows `amount<25`, `currency:`, `issuer:` and `mcc:` ([`Vocabulary`]).
 
 mod chips;
 mod meant;

@@ -16,7 +16,7 @@ pub struct QuietHours {
 }
 
 impl QuietHours {
-    /// From one full hour to another one, both below 24.
+    /// Returns the hours from one full hour to another one, both below 24.
     ///
     /// # Panics
     /// When they are no hours of a day, or the same.
@@ -31,7 +31,7 @@ impl QuietHours {
         if self.from < self.to { (self.from..self.to).contains(&time) } else { time >= self.from || time < self.to }
     }
 
-    /// When they begin and end.
+    /// Returns their beginning and end.
     pub fn bounds(&self) -> [NaiveTime; 2] {
         [self.from, self.to]
     }

@@ -127,7 +127,7 @@ impl Decision {
         }
     }
 
-    /// In words, spelled alike wherever a decision is named: `NOT REFUNDED`, `INVALID (duplicate alert)`.
+    /// Describes the decision, spelled alike everywhere: `NOT REFUNDED`, `INVALID (duplicate alert)`.
     pub fn words(self) -> String {
         match self.reason() {
             None => self.refunded().to_owned(),
@@ -253,7 +253,7 @@ impl Resolution {
             }
     }
 
-    /// In whose words it is said.
+    /// Returns the dialect of its words.
     pub const fn dialect(&self) -> Dialect {
         match self {
             Self::Current { .. } => Dialect::Current,
@@ -268,7 +268,8 @@ impl Resolution {
         }
     }
 
-    /// One line that is the same exactly for the same decision: what a repeat is compared by (decisions, Repeats).
+    /// Returns one line that is the same exactly for the same decision, by which repeats are compared (decisions,
+    /// Repeats).
     pub fn canonical(&self) -> String {
         match self {
             Self::Current { decision, comments } => {

@@ -5,8 +5,8 @@ use chrono::{TimeDelta, TimeZone as _, Utc};
 use super::attempt::KEY_MEMORY;
 use super::time::Timestamp;
 
-/// So many times as many entries of the audit log go at once as of other things: each pruning leaves an entry in it, so
-/// that few large ones are better.
+/// Factor by which more audit entries are pruned at once than other records. Each pruning leaves an entry in the log,
+/// so that few large ones are better.
 pub const AUDIT_AT_ONCE: u32 = 10;
 
 /// Retention: how long things are kept; nothing where they are kept for ever. Alerts, outcomes, attempts that have not
@@ -17,8 +17,8 @@ pub struct RetentionPolicy {
     pub delivery_attempts: Option<TimeDelta>,
     /// A delivery that arrived, and its event once every delivery of it is pruned; from its arrival on.
     pub deliveries: Option<TimeDelta>,
-    /// A delivery that was given up (exhausted, or cancelled with its endpoint), with its event and its attempts; from
-    /// that moment on.
+    /// A delivery that failed for good (exhausted, or cancelled with its endpoint), with its event and its attempts;
+    /// from that moment on.
     pub given_up: Option<TimeDelta>,
     /// An attempt to resolve, from its end on; a day at least.
     pub attempts: Option<TimeDelta>,
@@ -64,7 +64,7 @@ pub struct CutOffs {
     pub delivery_attempts: Option<Timestamp>,
     /// Deliveries, by their arrival.
     pub deliveries: Option<Timestamp>,
-    /// Deliveries that were given up, by that moment.
+    /// Deliveries that failed for good, by that moment.
     pub given_up: Option<Timestamp>,
     /// Attempts to resolve that have ended, by their end.
     pub attempts: Option<Timestamp>,
@@ -74,7 +74,7 @@ pub struct CutOffs {
 /// Numbers of pruned records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Deliveries that had arrived or were given up.
+    /// Deliveries that had arrived or failed for good.
     pub deliveries: u64,
     /// Events that have no delivery any more.
     pub events: u64,

@@ -17,7 +17,7 @@ pub use read::parse_rules;
 pub struct DecisionRule {
     /// Unique, letter case ignored.
     pub name: String,
-    /// Its line in the text, from 1.
+    /// Number of its line in the text, from 1.
     pub line: usize,
     /// The query as it was written.
     pub text: String,
@@ -33,8 +33,8 @@ impl DecisionRule {
         self.filter.matches(alert, now)
     }
 
-    /// The list's filter for what waits of that, as far as lists of this vocabulary can be asked for it; `None` where
-    /// the rule wants nothing that waits.
+    /// Returns the list's filter for open alerts that match, as far as lists of this vocabulary can be asked for it.
+    /// `None` where the rule matches no open alert.
     pub fn waiting(&self, vocabulary: Vocabulary) -> Option<AlertFilter> {
         let waits = self.filter.statuses.is_empty() || self.filter.statuses.contains(&AlertStatus::Open);
         let filter = waits.then(|| AlertFilter { statuses: vec![AlertStatus::Open], ..self.filter.clone() })?;
@@ -51,12 +51,12 @@ impl DecisionRule {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct RuleError {
-    /// From 1.
+    /// Number of the line, from 1.
     pub line: usize,
     pub message: String,
 }
 
-/// The first rule that suggests an answer for an alert; none for one that is answered or has lapsed.
+/// Returns the first rule that suggests an answer for an alert; `None` for one that is answered or expired.
 pub fn suggestion<'r>(rules: &'r [DecisionRule], alert: &Alert, now: Timestamp) -> Option<&'r DecisionRule> {
     rules.iter().find(|rule| !alert.is_over() && rule.matches(alert, now))
 }
@@ -69,7 +69,7 @@ pub struct RehearsedRule {
     pub agreed: u64,
     /// Decided otherwise.
     pub disagreed: u64,
-    /// Without an outcome.
+    /// Matched without an outcome.
     pub undecided: u64,
 }
 
@@ -84,8 +84,7 @@ pub struct Rehearsal<'r> {
     pub unmatched: u64,
 }
 
-/// An alert as it waited, and the moment to ask its rules at: that of its answer, or now, by which one that lapsed is
-/// as due as it ever was.
+/// Returns an alert as it was while open, and the moment for its rules: that of its answer, or now.
 fn as_it_waited(alert: &Alert, now: Timestamp) -> (Alert, Timestamp) {
     let answered = alert.outcome.as_ref().and_then(|outcome| outcome.action_time);
     let last = answered.unwrap_or(now);

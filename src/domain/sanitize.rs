@@ -1,11 +1,11 @@
 //! Sanitizer: the one set of characters that are unsafe to show, and text without them, for a terminal, a log line or a
 //! header.
 //!
-//! Unsafe are control characters (C0, C1, DEL), marks that turn the writing direction, and characters that nobody sees:
-//! with them a text steers the terminal, or reads as another one. What is stored, compared, exported as JSON or sent
-//! keeps all of them but the control characters; where text is shown, and in the cells of an exported table, they go,
-//! except where a script needs them: joiners between letters and in emoji, variation selectors behind what they vary,
-//! the tags of a flag.
+//! Unsafe are control characters (C0, C1, DEL), marks that turn the writing direction, and invisible characters. With
+//! them a text steers the terminal, or reads as another one. Text that is stored, compared, exported as JSON or sent
+//! keeps all of them but the control characters. In shown text, and in the cells of an exported table, they are
+//! removed, except where a script needs them. Such are joiners between letters and in emoji, variation selectors behind
+//! what they vary, and the tags of a flag.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,8 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// One line that is safe to show. Control characters, line breaks among them, become `·`; invisible characters go.
+/// Returns one line that is safe to show. Control characters, line breaks among them, become `·`; invisible characters
+/// are removed.
 pub fn line(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
@@ -83,8 +84,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// One line as it is stored: without control characters, those that part words become blanks, and blanks at the ends
-/// go.
+/// Returns one line as it is stored. Control characters are removed, those that separate words become blanks, and
+/// blanks at the ends are trimmed.
 pub fn stored_line(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text.trim());
@@ -157,8 +158,8 @@ pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
     if is_formula(text) && !number { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// A cell of a file that is to be opened elsewhere: none that a spreadsheet takes for a formula, and without what is
-/// not shown here either. Control characters other than line breaks go, tabs become blanks.
+/// Returns a cell of a file that is opened elsewhere: never a spreadsheet formula, and without characters that are
+/// unsafe to show here. Control characters other than line breaks are removed, tabs become blanks.
 pub fn exported_cell(text: &str) -> String {
     lines(&without_controls(&spreadsheet_cell(text))).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Snoozing: how long an alert may be put aside, so that it is back well before its window closes.
+//! Snoozes: how long an alert may be snoozed, so that it returns well before its deadline.
 
 use chrono::Duration;
 
@@ -7,7 +7,7 @@ use super::{Alert, AlertStatus, Deadline, Timestamp};
 /// Lengths of a snooze.
 pub const SNOOZE_LENGTHS: [Duration; 3] = [Duration::minutes(15), Duration::hours(1), Duration::hours(4)];
 
-/// So long before its deadline an alert is back at the latest.
+/// Least time between the end of a snooze and the alert's deadline.
 pub const BACK_BEFORE: Duration = Duration::hours(1);
 
 /// Shortest snooze.
@@ -16,13 +16,13 @@ const SHORTEST: Duration = Duration::minutes(1);
 /// Reason that an alert cannot be snoozed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoSnooze {
-    /// It has an outcome.
+    /// The alert has an outcome.
     Answered,
-    /// Its window has closed.
+    /// The alert has expired.
     Lapsed,
     /// The time to its deadline is no longer than [`BACK_BEFORE`].
     ClosesIn(Duration),
-    /// The service told whole hours alone, and so few that no more can be relied on.
+    /// The provider gave whole hours alone, and so few that no more can be relied on.
     FewHours(i64),
 }
 
@@ -35,7 +35,7 @@ pub struct SnoozeOffer {
     pub is_cut: bool,
 }
 
-/// The last moment to which an alert may be put aside now.
+/// Returns the last moment to which an alert may be snoozed now.
 fn latest(alert: &Alert, now: Timestamp) -> Result<Timestamp, NoSnooze> {
     if alert.outcome.is_some() {
         return Err(NoSnooze::Answered);
@@ -57,7 +57,7 @@ fn latest(alert: &Alert, now: Timestamp) -> Result<Timestamp, NoSnooze> {
     if latest - now < SHORTEST { Err(why) } else { Ok(latest) }
 }
 
-/// Until when an alert is put aside for so long: cut to what its deadline leaves.
+/// Returns the end of a snooze of this length, shortened by the alert's deadline.
 pub fn snoozed_until(alert: &Alert, length: Duration, now: Timestamp) -> Result<Timestamp, NoSnooze> {
     latest(alert, now).map(|latest| latest.min(now + length))
 }

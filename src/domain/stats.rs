@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Alert, AlertStatus, AlertType, Amount, Currency, Money, Provider};
 
-/// Money that waits for an answer in one currency.
+/// Money of open alerts in one currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AtRisk {
     pub alerts: u64,
@@ -18,7 +18,7 @@ pub struct CurrencySum {
     pub alerts: u64,
     /// The sum of those whose amount is known.
     pub money: Money,
-    /// Those whose amount is not known.
+    /// Number of those without a known amount.
     pub unpriced: u64,
 }
 
@@ -44,7 +44,7 @@ impl CurrencySum {
         sums
     }
 
-    /// These sums without those of some of their alerts; none where those are not all among them.
+    /// Returns these sums without those of some of their alerts; `None` where those are not all among them.
     pub fn without(sums: &[Self], others: &[Self]) -> Option<Vec<Self>> {
         let mut left = sums.to_vec();
         for other in others {

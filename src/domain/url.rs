@@ -19,14 +19,14 @@ pub const MAX_URL_BYTES: usize = 2_048;
 /// given expressly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainHttp {
-    /// Anywhere.
+    /// Permitted anywhere.
     Allowed,
-    /// Not beyond this machine, unless it is allowed in this way.
+    /// Refused beyond this machine, unless it is allowed in this way.
     Unless(&'static str),
 }
 
 impl PlainHttp {
-    /// By a setting or flag; `how` it is set, such as `say --insecure-http`.
+    /// Returns the permission of a setting or flag; `how` it is set, such as `say --insecure-http`.
     pub fn when(allowed: bool, how: &'static str) -> Self {
         if allowed { Self::Allowed } else { Self::Unless(how) }
     }

@@ -1,4 +1,4 @@
-//! The pace of work: how many decisions a desk records in an hour of work, and what lapses at that pace.
+//! Pace of work: how many decisions a desk records in an hour of work, and how many alerts expire at that pace.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use chrono::Duration;
 use super::Timestamp;
 use super::insights::QUARTER;
 
-/// So much work is looked back on.
+/// Length of the work that is counted.
 const LOOKED_BACK: Duration = Duration::minutes(60);
 
 /// A longer gap between two decisions is no work.
 const LONGEST_GAP: Duration = Duration::minutes(10);
 
-/// Below so much work there is no pace.
+/// Least work for a pace.
 const LEAST_WORK: Duration = Duration::minutes(10);
 
 /// The pace of work of a desk: its decisions in the last hour of work.
@@ -28,8 +28,8 @@ pub struct WorkPace {
 }
 
 impl WorkPace {
-    /// The pace of decisions that were recorded at these moments, in any order; none where there is too little work to
-    /// tell.
+    /// Returns the pace of decisions that were recorded at these moments, in any order; `None` where there is too
+    /// little work.
     pub fn of(moments: &[Timestamp], now: Timestamp) -> Option<Self> {
         let mut moments: Vec<Timestamp> = moments.iter().copied().filter(|at| *at <= now).collect();
         moments.sort_unstable_by(|left, right| right.cmp(left));

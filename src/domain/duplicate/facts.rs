@@ -18,7 +18,7 @@ pub enum SharedFact {
 }
 
 impl SharedFact {
-    /// In words.
+    /// Describes the fact.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Arn => "ARN",

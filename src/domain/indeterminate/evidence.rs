@@ -43,7 +43,7 @@ pub(super) fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Time
 }
 
 /// Returns true for an outcome that contradicts a resolution about the money. A provider that answers with it has not
-/// recorded the resolution, whatever it calls its answer. A refund of before the alert may be told either way.
+/// recorded the resolution, whatever it calls its answer. An earlier refund may be reported either way.
 pub fn is_contrary(resolution: &Resolution, outcome: &Outcome) -> bool {
     let [refunded, not_refunded] =
         [OlderRefunded::Refunded, OlderRefunded::NotRefunded].map(|word| plain(word.as_str()));

@@ -1,5 +1,4 @@
-//! Completing a patch: what a new alert gets that its source did not say, its deadline, and whether its arrival is
-//! told.
+//! Completion of a patch: the values that a new alert gets beside its source's, its deadline, and its event.
 
 use chrono::TimeDelta;
 
@@ -13,15 +12,15 @@ use crate::domain::time::{Timestamp, later_by};
 /// Intake terms: what alerts get that do not say it themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct IntakeTerms<'a> {
-    /// Of alerts that name none.
+    /// Company of alerts that name none.
     pub company: CompanyId,
-    /// The same.
+    /// Enrollment of alerts that name none.
     pub enrollment: EnrollmentId,
     /// The time to answer.
     pub windows: &'a ResponseWindows,
     /// True where events of new alerts are recorded at all.
     pub events: bool,
-    /// When they come.
+    /// Time of the intake.
     pub now: Timestamp,
 }
 

@@ -6,7 +6,7 @@ use crate::domain::field::{Field, Kind, Merge};
 use crate::domain::sanitize;
 use crate::domain::time::Timestamp;
 
-/// Merges a patch into a known alert: given provider data are taken over; outcome, status, deadline and the service's
+/// Merges a patch into a known alert. Given provider data are taken over; outcome, status, deadline and the service's
 /// own times stay, and of a resolved alert every time does. `None` where nothing changes.
 pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Alert> {
     let mut merged = known.clone();
@@ -30,7 +30,7 @@ pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Ale
     (merged != *known).then_some(Alert { updated_at: Some(now), ..merged })
 }
 
-/// Compares a text with what an export shows of the known one: characters that nobody sees are no news.
+/// Compares a text with the known one as an export shows it: invisible characters are no change.
 fn is_shown_alike(field: &Field<Alert>, known: &Alert, given: &Alert) -> bool {
     match &field.kind {
         Kind::Word(text) | Kind::Text(text) => (text.get)(known)

@@ -26,7 +26,7 @@ impl FieldSet {
         Alert::FIELDS.iter().enumerate().filter(move |(place, _)| self.contains(*place)).map(|(_, field)| field)
     }
 
-    /// Those that are in both.
+    /// Returns the fields that are in both.
     pub(super) fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
@@ -36,8 +36,8 @@ impl FieldSet {
     }
 }
 
-/// Alert patch: an alert on its way in. A new alert is stored as it says once it is complete; a known one takes over
-/// what was given.
+/// Alert patch: the content of an alert to ingest. A new alert is stored as the patch once it is complete; a known one
+/// takes over the given fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlertPatch {
     /// The line or position in its source, for reports; 1-based.

@@ -29,14 +29,14 @@ impl IngestReport {
     }
 }
 
-/// Words of a source that nobody knows, each once.
+/// Unknown words of a source, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnknownWords {
     /// Names of fields; they are ignored.
     pub fields: Vec<String>,
-    /// Networks; their alerts are taken in.
+    /// Networks; their alerts are ingested.
     pub providers: Vec<String>,
-    /// Alert types; their alerts are taken in.
+    /// Alert types; their alerts are ingested.
     pub types: Vec<String>,
 }
 

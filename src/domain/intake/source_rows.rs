@@ -8,14 +8,14 @@ use super::report::RejectedRow;
 use crate::domain::identity::Identifier;
 use crate::domain::resolution::FieldError;
 
-/// The facts that are compared, as a row is told of them. Networks give six digits of a BIN or eight.
+/// Facts of a row that are compared. Networks give six digits of a BIN or eight.
 const FACTS: [&str; 5] = ["card", "card", "card", "amount", "currency"];
 
 /// Facts of a source's rows so far, by identity: hashes alone, some sixty bytes of each.
 #[derive(Debug, Default)]
 pub struct SourceRows {
     hasher: RandomState,
-    /// Its line, and a hash of each fact; 0 of one that was not told.
+    /// Line of the row, and a hash of each fact; 0 of one that was not given.
     known: HashMap<u64, (u64, [u64; FACTS.len()])>,
 }
 

@@ -1,7 +1,7 @@
 //! Validating a patch: the one rule for every way in.
 //!
-//! Provider data is hostile: text is bounded and stripped of what could steer a terminal, and no card number is kept
-//! beyond BIN and last four. No message repeats card data.
+//! Provider data is hostile: text is bounded and stripped of terminal control characters. No card number is kept beyond
+//! BIN and last four. No message repeats card data.
 
 use std::borrow::Cow;
 

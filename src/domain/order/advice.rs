@@ -15,7 +15,7 @@ fn is_after(moment: Option<Timestamp>, alert: &Alert) -> Option<bool> {
 }
 
 impl OrderAdvice {
-    /// That of an order whose money went back at this moment.
+    /// Returns the advice of an order whose money went back at this moment.
     fn after_refund(refunded_at: Option<Timestamp>, alert: &Alert) -> Self {
         let (decision, why, refund) = match is_after(refunded_at, alert) {
             Some(true) => (Decision::Refunded, "refunded since the alert came", RefundTime::Since),

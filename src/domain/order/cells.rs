@@ -17,7 +17,7 @@ const BIN_DIGITS: usize = 6;
 /// Digits at a card number's end that are kept.
 const LAST_DIGITS: usize = 4;
 
-/// So many digits are the first and the last ones of a card.
+/// Number of a card's first and last digits together.
 const MOST_OF_A_CARD: usize = BIN_DIGITS + LAST_DIGITS;
 
 impl MerchantOrder {
@@ -51,7 +51,7 @@ impl MerchantOrder {
         Ok(order)
     }
 
-    /// The cell of a field, where the order tells it.
+    /// Returns the cell of a field, where the order has a value.
     pub fn cell(&self, field: OrderField) -> Option<String> {
         let field = &Self::FIELDS[field as usize];
         match &field.kind {

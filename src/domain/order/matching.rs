@@ -50,8 +50,8 @@ pub fn matches(alert: &Alert, orders: impl IntoIterator<Item = MerchantOrder>) -
     found
 }
 
-/// A transaction's id as it is compared: letter case set aside, and the dates that networks and gateways add at either
-/// end; none of what identifies nothing.
+/// Returns a transaction's id for comparison: in one letter case, and without the dates that networks and gateways add
+/// at either end. `None` where it identifies nothing.
 pub fn transaction_key(id: Option<&str>) -> Option<String> {
     let mut id = id?.trim();
     while let Some(shorter) = without_date(id) {

@@ -9,7 +9,7 @@ use crate::domain::{AlertFilter, Sort};
 pub struct Chip {
     /// Key that it sets; [`without`] takes it off again.
     pub key: Key,
-    /// As it would be typed, long ids cut: `status:open`.
+    /// Text as it would be typed, long ids cut: `status:open`.
     pub text: String,
     /// False for the usual order, which is shown and cannot be taken off.
     pub set: bool,

@@ -6,15 +6,15 @@ use crate::domain::code_words::{is_merchant_category, merchant_categories, merch
 use crate::domain::resolution::OlderWord;
 use crate::domain::{AlertFilter, AlertStatus, Calendar, CalendarDay};
 
-/// Words that name more merchant categories than so many name none, unless they are all of one's words: `shop`, or
-/// `hotel`, which has some hundred codes, but `car rental`.
+/// Largest number of merchant categories that words may name, unless they are all of one's words. `shop` names none,
+/// nor does `hotel`, which has some hundred codes; `car rental` does.
 const MOST_CATEGORIES: usize = 6;
 
-/// The filter that is meant where words name a state (`expired`), an answer (`not found`), a UTC day (`2026-11-24`), by
-/// which an alert was raised, or refunded where that is said and lists can tell it, or are the code of a merchant
-/// category (`4722`) or its words (`travel agencies`) where lists can tell that; the other words are searched for. A
-/// time behind a day and a reason in brackets behind an answer, as they are shown, are left aside. `None` where no word
-/// names one.
+/// Returns the filter that words mean: a state (`expired`), an answer (`not found`), a UTC day (`2026-11-24`) or a
+/// merchant category. The day is that of the alert, or of the refund where that is said and lists can filter by it. The
+/// category is a code (`4722`) or its words (`travel agencies`), where lists can filter by it. The other words are
+/// searched for. A time behind a day and a reason in brackets behind an answer, as they are shown, are ignored. `None`
+/// where no word means any of these.
 pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     let words = words_of(text);
     if let [word] = words.as_slice()

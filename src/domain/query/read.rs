@@ -39,7 +39,7 @@ impl QueryError {
     }
 }
 
-/// So many letters of allowed words make a long list.
+/// Number of letters from which on a list of allowed words is long.
 const LONG: usize = 24;
 
 /// Reads a query; the first word that cannot be understood is the error.

@@ -4,7 +4,7 @@ use crate::closed_enum;
 use crate::domain::resolution::{Dialect, OlderWord};
 use crate::domain::{AlertStatus, AlertType, Comparison, Currency, Provider, Sort, SortField, SortOrder};
 
-/// The order of a query that names none: what lapses next comes first.
+/// Order of a query that names none: what is due next comes first.
 pub const DEFAULT_SORT: Sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
 
 closed_enum! {
@@ -106,7 +106,7 @@ pub enum Vocabulary {
     Interface,
     /// The same of one that speaks the older dialect.
     Older,
-    /// That, and the conditions that only this machine answers.
+    /// The same keys, and the conditions that only this machine answers.
     Desk,
 }
 
@@ -210,7 +210,8 @@ pub(super) fn provider_word(provider: &Provider) -> String {
     provider.as_str().to_lowercase()
 }
 
-/// An alert type as it is typed: without the network's prefix, which no two types need to be told apart.
+/// Returns an alert type as it is typed: without the network's prefix, which is not needed to distinguish any two
+/// types.
 pub fn type_word(alert_type: &AlertType) -> String {
     let text = alert_type.as_str().to_lowercase();
     if !alert_type.is_known() {

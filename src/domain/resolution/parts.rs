@@ -14,7 +14,7 @@ pub struct ResolutionParts {
     pub refunded: Option<String>,
     /// The reason of the current dialect, or the word of the older one.
     pub resolution: Option<String>,
-    /// Of the older dialect only.
+    /// Stopped amount, of the older dialect only.
     pub amount_stopped: Option<String>,
     /// Empty where none were given.
     pub comments: String,
@@ -31,11 +31,11 @@ impl ResolutionParts {
 type Errors = BTreeMap<&'static str, String>;
 
 impl Resolution {
-    /// Makes a resolution of its parts, or tells all that is wrong with them, field by field. `disputed` is the money
-    /// of the alert, where a stopped amount is to be held against it.
+    /// Makes a resolution of its parts, or reports every error, field by field. `disputed` is the money of the alert,
+    /// where a stopped amount is to be checked against it.
     ///
     /// # Errors
-    /// By every rule of the interface.
+    /// When a field breaks a rule of the interface.
     pub fn from_parts(
         parts: ResolutionParts,
         dialect: Dialect,

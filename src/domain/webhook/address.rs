@@ -1,7 +1,7 @@
-//! Addresses of webhook receivers: which of them may be connected to.
+//! Addresses of webhook receivers, and the guard of connections to them.
 //!
-//! An endpoint's address is text that somebody typed. Without a guard it could make the engine talk to the machine's
-//! own services, to the private network behind it or to a cloud's metadata service.
+//! An endpoint's address is typed text. Without a guard the engine could connect to the machine's own services, to the
+//! private network behind it or to a cloud's metadata service.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct AllowedNetwork {
 }
 
 impl AllowedNetwork {
-    /// This machine, at every port.
+    /// Returns this machine's addresses, at every port.
     pub fn loopback() -> [Self; 2] {
         let (v4, v6) = (Ipv4Addr::new(127, 0, 0, 0).into(), Ipv6Addr::LOCALHOST.into());
         [(v4, 8), (v6, 128)].map(|(address, length)| Self { network: IpNet::new_assert(address, length), port: None })
@@ -96,13 +96,13 @@ pub struct AddressPolicy(Arc<[AllowedNetwork]>);
 /// The kind of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressKind {
-    /// Out in the internet.
+    /// Public address in the internet.
     Public,
     /// This machine.
     Loopback,
     /// A private network: RFC 1918, shared (CGNAT) and unique local addresses.
     Private,
-    /// Never a receiver's address, such as link-local ones, where cloud metadata lives; the text says why.
+    /// Special address, never a receiver's, such as link-local ones, where cloud metadata lives; the text says why.
     Special(&'static str),
 }
 
@@ -217,9 +217,9 @@ fn inside(high: u16, low: u16) -> Ipv4Addr {
     Ipv4Addr::new(a, b, c, d)
 }
 
-/// Tells what kind of address one is. Addresses that carry an IPv4 address inside (mapped, compatible, NAT64, 6to4) are
-/// what that one is, so that no wrapping gets around the guard; where they carry a public one they are still refused,
-/// except mapped and NAT64 ones.
+/// Returns the kind of an address. One that carries an IPv4 address inside (mapped, compatible, NAT64, 6to4) is of that
+/// one's kind, so that no wrapping bypasses the guard. Where it carries a public one it is still refused, unless it is
+/// mapped or NAT64.
 pub fn kind(address: IpAddr) -> AddressKind {
     match address {
         IpAddr::V4(address) => kind_v4(address),

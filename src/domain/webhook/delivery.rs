@@ -15,21 +15,21 @@ closed_enum! {
         Delivered = "delivered",
         /// Every attempt failed.
         Exhausted = "exhausted",
-        /// Given up because its endpoint is gone or disabled.
+        /// Cancelled because its endpoint is gone or disabled.
         Cancelled = "cancelled",
     }
 }
 
-/// One event on its way to one endpoint.
+/// Delivery of one event to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
     pub id: DeliveryId,
     /// The event; its id is the `webhook-id`.
     pub event: EventId,
     pub kind: EventKind,
-    /// When the event happened.
+    /// Time of the event.
     pub at: Timestamp,
-    /// To which alert; the nil UUID where it is a test.
+    /// Alert of the event; the nil UUID where it is a test.
     pub alert: AlertId,
     /// True for a test delivery that an operator asked for.
     pub test: bool,
@@ -38,7 +38,7 @@ pub struct Delivery {
     pub state: DeliveryState,
     /// Attempts so far.
     pub attempts: u32,
-    /// When it is tried next, while it waits.
+    /// Time of the next attempt, while it is pending.
     pub due: Option<Timestamp>,
     /// Result of the last attempt: a status code or an error, in words.
     pub last_result: Option<String>,
@@ -48,19 +48,19 @@ pub struct Delivery {
 /// A filter of deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryFilter {
-    /// In one of these states; empty for any.
+    /// States; empty for any.
     pub states: Vec<DeliveryState>,
     pub endpoint: Option<EndpointId>,
     pub alert: Option<AlertId>,
     pub event: Option<EventId>,
     pub kind: Option<EventKind>,
-    /// Whose event happened then or later.
+    /// Least time of the event.
     pub from: Option<Timestamp>,
-    /// Whose event happened before.
+    /// Time that the event has to be before.
     pub until: Option<Timestamp>,
-    /// Older than this delivery: where the page before ended.
+    /// Cursor, the last delivery of the page before: older ones follow.
     pub after: Option<DeliveryId>,
-    /// At most so many, 1 or more.
+    /// Page size, 1 or more.
     pub size: u32,
 }
 
@@ -95,11 +95,11 @@ pub struct DeliveryLog {
     pub delivery: Delivery,
     /// The body, byte for byte the same in every attempt.
     pub body: String,
-    /// Its attempts, oldest first.
+    /// Attempts, oldest first.
     pub attempts: Vec<DeliveryAttempt>,
 }
 
-/// One delivery attempt.
+/// Attempt of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryAttempt {
     /// Number of the attempt; 1-based.

@@ -45,7 +45,7 @@ impl NewEndpoint {
         }
     }
 
-    /// All that is wrong with it, field by field. No error repeats a credential.
+    /// Checks it and reports every error, field by field. No error repeats a credential.
     pub fn check(&self) -> Result<(), Vec<FieldError>> {
         all_right([whole(&self.url), self.auth.check(), self.signing.as_ref().map_or(Ok(()), valid_secret)])
     }
@@ -80,15 +80,15 @@ pub struct Endpoint {
     /// `Basic` or the header's name; never its value.
     pub auth: String,
     pub created_at: Timestamp,
-    /// Since when it gets nothing any more, and why.
+    /// Time and reason of its disabling; `None` while it is enabled.
     pub disabled: Option<(Timestamp, String)>,
-    /// When it took a delivery last.
+    /// Time of its last successful delivery.
     pub last_success: Option<Timestamp>,
-    /// Since when every attempt has failed; nothing while it answers or nothing was sent.
+    /// Time from which every attempt has failed; `None` while it answers or nothing was sent.
     pub failing_since: Option<Timestamp>,
     /// True where its deliveries are signed.
     pub signed: bool,
-    /// Until when an old secret signs along with the one that took its place.
+    /// Time until which an old secret signs along with its successor.
     pub old_secret_until: Option<Timestamp>,
     /// True where certificates of its own are trusted there, and not this machine's authorities.
     pub has_ca_certificate: bool,
@@ -108,7 +108,7 @@ pub struct EndpointChange {
 }
 
 impl EndpointChange {
-    /// All that is wrong with what is to change, field by field. No error repeats a credential.
+    /// Checks the change and reports every error, field by field. No error repeats a credential.
     pub fn check(&self) -> Result<(), Vec<FieldError>> {
         let (secret, overlap) = match &self.signing {
             Some(SigningChange::Rotate { secret, overlap }) => (Some(secret), Some(*overlap)),
@@ -137,7 +137,7 @@ pub enum SigningChange {
     /// Sign with this secret; those before it sign along for so long.
     Rotate {
         secret: Secret,
-        /// Between none and 30 days.
+        /// Time for which they sign along, from none to 30 days.
         overlap: TimeDelta,
     },
     /// Sign nothing any more.

@@ -8,7 +8,7 @@ use crate::domain::time::Timestamp;
 /// A received event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedEvent {
-    /// Its number among those of its receiver; 1-based. An event that is forwarded is told twice, with the same number.
+    /// Number among those of its receiver; 1-based. An event that is forwarded is reported twice, with the same number.
     pub number: u64,
     pub at: Timestamp,
     /// Subject of the delivery; empty where its body was not read.
@@ -53,7 +53,7 @@ impl ReplayedEvent {
 pub struct Subject {
     /// `alert.created`, say.
     pub event: Option<String>,
-    /// The alert's id, in the words of whoever sent it.
+    /// Id of the alert, in the sender's words.
     pub alert: Option<String>,
 }
 
@@ -61,22 +61,22 @@ pub struct Subject {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Receipt {
     Accepted,
-    /// Its credential was wrong or missing: 401, and its body was not read.
+    /// Wrong or missing credential: 401, and its body was not read.
     WrongCredential,
-    /// Its signature was wrong or missing, or not of this time: 401.
+    /// Wrong, missing or untimely signature: 401.
     NotVerified(SignatureFault),
-    /// It could not be recorded or there was no room to forward it: 503, and why.
+    /// Not recorded, or no room to forward it: 503, with the reason.
     NotKept(String),
 }
 
 /// State of the forwarding of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forwarding {
-    /// It is not to be.
+    /// Not to be forwarded.
     Nowhere,
-    /// An attempt is on its way, or one more will be.
+    /// An attempt is in flight, or one more will be.
     OnItsWay,
-    /// This status came back.
+    /// Answered with this status.
     Answered(u16),
     /// No answer came; why not, in words.
     Failed(String),

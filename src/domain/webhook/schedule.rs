@@ -29,8 +29,8 @@ pub const MAX_ANSWER_BYTES: usize = 16 * 1024;
 /// An endpoint that fails for so long without one success gets nothing more.
 pub const DISABLE_AFTER: TimeDelta = TimeDelta::hours(120);
 
-/// The longest time between two failed attempts that counts as failing; it is longer than any gap of the schedule. What
-/// nobody tried (avert was not running, the machine slept, nothing happened) is held against no endpoint.
+/// Longest time between two failed attempts that counts as failing; it is longer than any gap of the schedule. Time
+/// without an attempt (avert was not running, the machine slept, nothing happened) counts against no endpoint.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(30);
 
 /// Reason of an endpoint that an operator has disabled.
@@ -96,9 +96,9 @@ pub fn next_step(
     now.checked_add_signed(wait).map_or(NextStep::Exhausted, NextStep::RetryAt)
 }
 
-/// When a pending delivery can be sent that is due at `due` and whose event was recorded at `recorded`. One that tells
-/// of a resolution lets the creation of the same alert go first, where that is still on its way to the same endpoint;
-/// but not for ever, and not where it was recorded by a clock that has been set back since.
+/// Returns the time from which a pending delivery can be sent that is due at `due` and whose event was recorded at
+/// `recorded`. The event of a resolution lets the creation of the same alert go first, while that is pending for the
+/// same endpoint. It does not wait for ever, nor where it was recorded by a clock that has been set back since.
 pub fn sendable_at(due: Timestamp, recorded: Timestamp, creation_waits: bool, now: Timestamp) -> Timestamp {
     if creation_waits && recorded - now <= ORDER_WAIT { due.max(later_by(recorded, ORDER_WAIT)) } else { due }
 }
@@ -107,14 +107,14 @@ pub fn sendable_at(due: Timestamp, recorded: Timestamp, creation_waits: bool, no
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeliveryEnd {
     pub state: DeliveryState,
-    /// When it is due next; `None`: that stays.
+    /// Time of the next attempt; `None` leaves it as it is.
     pub due: Option<Timestamp>,
     pub delivered_at: Option<Timestamp>,
     pub given_up_at: Option<Timestamp>,
 }
 
 impl DeliveryEnd {
-    /// In this state since this moment.
+    /// Makes one in this state from this moment on.
     fn new(state: DeliveryState, now: Timestamp) -> Self {
         let given_up = matches!(state, DeliveryState::Exhausted | DeliveryState::Cancelled);
         let delivered = state == DeliveryState::Delivered;
@@ -137,7 +137,7 @@ impl DeliveryEnd {
     }
 }
 
-/// Since when an endpoint has been failing, and when its last attempt failed.
+/// Time from which an endpoint has been failing, and that of its last failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failing {
     pub since: Timestamp,
@@ -145,7 +145,7 @@ pub struct Failing {
 }
 
 impl Failing {
-    /// An endpoint that has failed now, and before as is told.
+    /// Returns the failing of an endpoint that has failed now, and before as given.
     pub fn again(before: Option<Self>, now: Timestamp) -> Self {
         let since = match before {
             Some(Self { since, last }) if now - last <= LONGEST_PAUSE => since.min(now),
@@ -166,16 +166,16 @@ impl Failing {
 /// Effect of a redelivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedeliveryRule {
-    /// It is due now, whatever became of it, with all its gaps before it.
+    /// Due now, whatever became of it, with the whole schedule ahead.
     Due,
-    /// It is being tried right now: it stays as it is.
+    /// Left as it is: an attempt is in flight.
     Leave,
-    /// Its endpoint is disabled: it would go nowhere.
+    /// Refused: its endpoint is disabled.
     Refuse,
 }
 
 impl RedeliveryRule {
-    /// For a delivery in this state.
+    /// Returns the rule for a delivery in this state.
     pub fn of(state: DeliveryState, endpoint_disabled: bool) -> Self {
         match state {
             _ if endpoint_disabled => Self::Refuse,

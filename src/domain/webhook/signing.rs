@@ -68,8 +68,9 @@ pub fn valid_overlap(overlap: TimeDelta) -> Result<(), FieldError> {
     Err(FieldError::new("overlapHours", format!("is not allowed: 0 to {}", LONGEST_OVERLAP.num_hours())))
 }
 
-/// Rotation: until when each of the known secrets (newest first, each with its end) signs along once another one signs;
-/// `None` where it signs no more and is erased. Nothing at all where the other one is the newest already.
+/// Rotates secrets: returns the end of signing of each known secret (newest first, each with its end) once another one
+/// signs. `None` where it signs no more and is erased. Returns `None` as a whole where the other one is the newest
+/// already.
 pub fn rotate(
     known: &[(Secret, Option<Timestamp>)],
     secret: &Secret,
