@@ -43,12 +43,12 @@ impl AlertType {
         Self::NOTICES.contains(self)
     }
 
-    /// The known types that ask for an answer.
+    /// Returns the known types that expect an answer.
     pub fn asking() -> Vec<Self> {
         Self::KNOWN.iter().filter(|known| !known.is_notice()).cloned().collect()
     }
 
-    /// The type in words, without the network's prefix: `Confirmed fraud`. Unknown types are shown as they are.
+    /// Returns the type in words, without the network's prefix: `Confirmed fraud`. Unknown types are shown as they are.
     pub fn words(&self) -> &str {
         match self {
             Self::EthocaConfirmedFraud => "Confirmed fraud",
@@ -100,7 +100,7 @@ pub enum Deadline {
 }
 
 impl Deadline {
-    /// The exact moment, where it is known.
+    /// Returns the exact moment, where it is known.
     pub fn moment(self) -> Option<Timestamp> {
         match self {
             Self::At(moment) => Some(moment),
@@ -194,7 +194,7 @@ impl Alert {
     /// The place of its id in the table.
     pub const ID: usize = 0;
 
-    /// An alert with the few facts that are always there; everything else empty.
+    /// Returns an alert with the few facts that are always there; everything else empty.
     pub fn new(id: AlertId, provider: Provider, alert_type: AlertType) -> Self {
         Self { id, provider, alert_type, status: AlertStatus::Open, ..Self::default() }
     }
@@ -249,7 +249,7 @@ impl Alert {
         self.transaction_time.filter(|at| self.alert_time.map(micros) != Some(micros(*at)))
     }
 
-    /// The disputed money, where the amount is known.
+    /// Returns the disputed money, where the amount is known.
     pub fn money(&self) -> Option<Money> {
         self.amount.map(|amount| Money { amount, currency: self.currency.clone() })
     }
@@ -314,7 +314,7 @@ macro_rules! words {
 
 words!(Provider, AlertType, AlertStatus);
 
-/// The time a merchant has to answer from `alertTimeStamp` on, unless configured otherwise (decisions, Alerts and
+/// Returns the default response window, from `alertTimeStamp` on, unless configured otherwise (decisions, Alerts and
 /// time).
 pub fn default_window(provider: &Provider) -> Duration {
     match provider {
@@ -330,7 +330,7 @@ mod sample {
     use crate::domain::time::from_iso;
 
     impl Alert {
-        /// An alert with a card, an amount and times, for tests; each has an id of its own.
+        /// Returns an alert with a card, an amount and times, for tests; each has an id of its own.
         pub fn sample() -> Self {
             Self {
                 card_bin: "411111".to_owned(),

@@ -136,12 +136,12 @@ impl OpenAttempt {
     }
 }
 
-/// The later one of two moments of one epoch.
+/// Returns the later one of two moments of one epoch.
 fn later(one: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
     if one.micros >= other.micros { one } else { other }
 }
 
-/// The earlier one of two moments of one epoch.
+/// Returns the earlier one of two moments of one epoch.
 fn earlier(one: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
     if one.micros <= other.micros { one } else { other }
 }
@@ -180,7 +180,7 @@ pub enum Claim {
 /// Grants a claim of an alert's one attempt, and gives the alert back.
 ///
 /// # Errors
-/// The [`Claim`] that refuses it. A key's first use binds it to its alert and body; after a failure it may try anew.
+/// [`Claim`] when it is refused. A key's first use binds it to its alert and body; after a failure it may try anew.
 pub fn grant(alert: Box<Alert>, key_uses: &[KeyUse], holder: Option<Holder>) -> Result<Box<Alert>, Claim> {
     if key_uses.iter().any(|used| !used.same) {
         Err(Claim::KeyReused)

@@ -65,26 +65,26 @@ impl AuditNote {
         (created + updated > 0).then(|| Self::new("alerts.taken_in", "", detail))
     }
 
-    /// An alert has got its outcome, by this resolution.
+    /// Notes that an alert got its outcome, by this resolution.
     pub fn alert_resolved(alert: &Alert, resolution: &Resolution) -> Self {
         let said = resolution.to_parts();
         let said: Vec<String> = [said.refunded, said.resolution].into_iter().flatten().collect();
         Self::new(ALERT_RESOLVED, &alert.id, format!("{}: {}", alert.status, said.join(", ")))
     }
 
-    /// A person decided a parked attempt.
+    /// Notes that a person decided a parked attempt.
     pub fn attempt_settled(attempt: AttemptId, alert: AlertId, applied: bool) -> Self {
         Self::new(ATTEMPT_SETTLED, &attempt, format!("alert {alert}: {}", word_of(applied)))
     }
 
-    /// The oldest entries went, up to this link, and so many of them were an organization's.
+    /// Notes that the oldest entries were pruned, up to this link, with the number of those of an organization.
     pub fn audit_pruned(entries: i64, through: AuditLink) -> Self {
         let detail =
             format!("{entries} entries up to number {}, whose SHA-256 is {}", through.number, hex(&through.hash));
         Self::new(PRUNED, &through.number, detail)
     }
 
-    /// A backup was restored, as these words say.
+    /// Notes that a backup was restored, in these words.
     pub fn backup_restored(what: &str) -> Self {
         Self::new("backup.restored", "", what)
     }
@@ -99,7 +99,7 @@ impl AuditNote {
         Self::new("signing_key.rotated", key, format!("tokens of {before} are taken until {}", to_iso(until)))
     }
 
-    /// A key or client credentials were created.
+    /// Notes that a key or client credentials were created.
     pub fn credential_created(credential: &Credential) -> Self {
         match credential.kind {
             CredentialKind::Key(scope) => Self::new("key.created", &credential.id, scope.as_str()),
@@ -107,7 +107,7 @@ impl AuditNote {
         }
     }
 
-    /// A key or client credentials were revoked.
+    /// Notes that a key or client credentials were revoked.
     pub fn credential_revoked(credential: &Credential) -> Self {
         let action = match credential.kind {
             CredentialKind::Key(_) => "key.revoked",
@@ -121,17 +121,17 @@ impl AuditNote {
         Self::new("deliveries.sent_again", &endpoint, format!("{deliveries} given up"))
     }
 
-    /// A delivery that was in this state is due again.
+    /// Notes that a delivery in this state is due again.
     pub fn delivery_sent_again(delivery: DeliveryId, state: DeliveryState) -> Self {
         Self::new("delivery.sent_again", &delivery, state.as_str())
     }
 
-    /// An endpoint was added.
+    /// Notes that an endpoint was added.
     pub fn endpoint_added(endpoint: &Endpoint) -> Self {
         Self::new("endpoint.added", &endpoint.id, endpoint.url.to_string())
     }
 
-    /// An endpoint was changed in what the change says; nothing is said where that is nothing.
+    /// Notes that an endpoint was changed in the parts of the change; `None` where it has none.
     pub fn endpoint_changed(before: &Endpoint, change: &EndpointChange) -> Option<Self> {
         let credential = |auth: &EndpointAuth| match auth {
             EndpointAuth::Basic { .. } => "credential Basic".to_owned(),
@@ -159,22 +159,22 @@ impl AuditNote {
         (!changed.is_empty()).then(|| Self::new("endpoint.changed", &before.id, changed.join(", ")))
     }
 
-    /// An endpoint was disabled by itself.
+    /// Notes that an endpoint was disabled automatically.
     pub fn endpoint_disabled(id: EndpointId, reason: &str) -> Self {
         Self::new("endpoint.disabled", &id, reason)
     }
 
-    /// An endpoint was removed.
+    /// Notes that an endpoint was removed.
     pub fn endpoint_removed(endpoint: &Endpoint) -> Self {
         Self::new("endpoint.removed", &endpoint.id, endpoint.url.to_string())
     }
 
-    /// A test event was sent to an endpoint, and what it came to.
+    /// Notes that a test event was sent to an endpoint, with the result.
     pub fn endpoint_tested(id: EndpointId, result: Option<String>) -> Self {
         Self::new("endpoint.tested", &id, result.unwrap_or_default())
     }
 
-    /// An organization was created.
+    /// Notes that an organization was created.
     pub fn organization_created(organization: &Organization) -> Self {
         Self::new("organization.created", &organization.id, &organization.name)
     }
@@ -260,7 +260,7 @@ impl UnlinkedEntry {
         }
     }
 
-    /// The record that follows `previous`, under a number that was never given before.
+    /// Returns the record that follows `previous`, under a number that was never assigned before.
     pub fn following(self, previous: AuditLink, last_number: i64) -> AuditRecord {
         let Self { at, organization, texts, person } = self;
         AuditRecord {
@@ -349,7 +349,7 @@ pub struct AuditCheck {
 }
 
 impl AuditCheck {
-    /// A log whose oldest entry follows from this link.
+    /// Returns a log whose oldest entry follows from this link.
     pub fn from(start: AuditLink) -> Self {
         Self { start, before: start, entries: 0, told: start.number == 0 }
     }
@@ -394,9 +394,9 @@ fn broken(number: i64, what: &str) -> AuditState {
     AuditState::Broken { number: number.unsigned_abs(), what: what.to_owned() }
 }
 
-/// The number up to which entries may be pruned: those before the first that is not older than the cut-off. `oldest`
-/// are entries from the oldest on: number, microseconds since 1970, action. Nothing where only entries about earlier
-/// prunings would go: each pruning leaves such an entry, and there would be no end to it.
+/// Returns the number up to which entries may be pruned: those before the first that is not older than the cut-off.
+/// `oldest` are entries from the oldest on: number, microseconds since 1970, action. `None` where only entries about
+/// earlier prunings would go: each pruning leaves such an entry, so it would never end.
 pub fn prunable(oldest: &[(i64, i64, String)], cut_off: Timestamp) -> Option<i64> {
     let old = |entry: &&(i64, i64, String)| entry.1 < cut_off.timestamp_micros();
     let (mut through, mut worth_it) = (None, false);
@@ -424,7 +424,7 @@ mod tests {
 
     const START: AuditLink = AuditLink { number: 0, hash: [0; 32] };
 
-    /// A log of so many entries that follow a link.
+    /// Returns a log of so many entries that follow a link.
     fn log(start: AuditLink, entries: usize) -> Vec<(AuditRecord, [u8; 32])> {
         let mut before = start;
         let next = || {

@@ -52,12 +52,12 @@ impl CaCertificates {
         Ok(Self(certificates.into()))
     }
 
-    /// The certificates in DER.
+    /// Returns the certificates in DER.
     pub fn as_der(&self) -> &[CertificateDer<'static>] {
         &self.0
     }
 
-    /// Returns whether none is named: then this machine's authorities are trusted.
+    /// Returns true where none is named: then this machine's authorities are trusted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// A certificate in PEM, and its private key.
+    /// Returns a certificate in PEM, and its private key.
     fn made() -> (rcgen::Certificate, String) {
         let key = KeyPair::generate().unwrap();
         let certificate =

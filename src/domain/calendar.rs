@@ -49,12 +49,12 @@ impl Calendar {
         self.0 == Utc.fix()
     }
 
-    /// The day of a moment as days since 1970-01-01.
+    /// Returns the day of a moment as days since 1970-01-01.
     pub fn day_of(self, moment: Timestamp) -> i64 {
         (moment.timestamp() + i64::from(self.0.local_minus_utc())).div_euclid(86_400)
     }
 
-    /// The beginning of a day.
+    /// Returns the beginning of a day.
     pub fn day_start(self, day: i64) -> Timestamp {
         let seconds = day.saturating_mul(86_400).saturating_sub(self.0.local_minus_utc().into());
         Timestamp::from_timestamp(seconds, 0).unwrap_or_default()
@@ -81,7 +81,7 @@ pub struct CalendarDay {
 }
 
 impl CalendarDay {
-    /// The day that a moment is on.
+    /// Returns the day that a moment is on.
     pub fn of(moment: Timestamp, calendar: Calendar) -> Self {
         Self { date: moment.with_timezone(&calendar.offset()).date_naive(), calendar }
     }
@@ -142,7 +142,7 @@ pub struct CalendarHour {
 }
 
 impl CalendarHour {
-    /// The hour that a moment is in.
+    /// Returns the hour that a moment is in.
     pub fn of(moment: Timestamp, calendar: Calendar) -> Self {
         Self { day: CalendarDay::of(moment, calendar), hour: moment.with_timezone(&calendar.offset()).hour() }
     }

@@ -71,7 +71,7 @@ const ZEROS: [u32; 75] = [
     0x1D7EC, 0x1D7F6, 0x1E140, 0x1E2F0, 0x1E4F0, 0x1E5F1, 0x1E950, 0x1FBF0,
 ];
 
-/// A decimal digit of any script, as the one of ASCII.
+/// Returns a decimal digit of any script, as the one of ASCII.
 pub(super) fn digit(c: char) -> Option<char> {
     if c.is_ascii() {
         return c.is_ascii_digit().then_some(c);
@@ -86,7 +86,7 @@ fn is_separator(c: char) -> bool {
     matches!(c, ' ' | '-' | '\u{A0}' | '\u{202F}' | '\u{3000}' | '\u{2010}' | '\u{2011}' | '\u{FF0D}')
 }
 
-/// The card numbers of a text, each as the places of its digits.
+/// Returns the card numbers of a text, each as the places of its digits.
 fn card_numbers(chars: &[char]) -> Vec<Vec<usize>> {
     let mut cards = Vec::new();
     for chain in chains(chars) {
@@ -130,7 +130,7 @@ const NETWORKS: [(&[RangeInclusive<u32>], &[usize]); 6] = [
     (&[220_000..=220_499], &[16, 17, 18, 19]),
 ];
 
-/// The lengths in which the network of these digits issues its numbers; none where no network's numbers begin so.
+/// Returns the lengths in which the network of these digits issues its numbers; empty for no known network.
 fn lengths(number: &str) -> &'static [usize] {
     let beginning = number.get(..BIN_DIGITS).and_then(|digits| digits.parse().ok());
     let network = beginning.and_then(|digits: u32| {
@@ -142,7 +142,7 @@ fn lengths(number: &str) -> &'static [usize] {
 /// Blocks of digits by their places, chained where only one blank or hyphen stands between them.
 fn chains(chars: &[char]) -> Vec<Vec<Vec<usize>>> {
     let mut chains: Vec<Vec<Vec<usize>>> = Vec::new();
-    // How many characters stand between a digit and the one before it; 2 is too many.
+    // Number of characters between a digit and the one before it; 2 is too many.
     let mut between = 2;
     let mut id_ends = 0;
     let mut before = None;

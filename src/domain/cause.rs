@@ -30,13 +30,13 @@ pub enum RefusalCause {
     Failing,
 }
 
-/// The directory that a file is in: the one of this process where its path is a bare name.
+/// Returns the directory that a file is in: the one of this process where its path is a bare name.
 pub fn directory_of(file: &Path) -> &Path {
     file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 impl RefusalCause {
-    /// The way out, as an imperative.
+    /// Returns the advice for the cause.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::DiskFull => "free space, and it goes on by itself",
@@ -52,7 +52,7 @@ impl RefusalCause {
         }
     }
 
-    /// The cause of an error of the system, where it is one of these.
+    /// Returns the cause of an error of the system, where it is one of these.
     pub fn of_io(error: &io::Error) -> Option<Self> {
         match (error.kind(), error.raw_os_error()) {
             (ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge, _) => Some(Self::DiskFull),

@@ -80,7 +80,7 @@ pub fn is_merchant_category(words: &[&str]) -> bool {
     CODES.categories.iter().any(|(_, said)| all(said) == asked)
 }
 
-/// The words of a text, whatever stands between them.
+/// Returns the words of a text, whatever stands between them.
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }

@@ -18,10 +18,10 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Every comparison, those with the longer signs first.
+    /// Comparisons, those with the longer signs first.
     pub const ALL: [Self; 5] = [Self::AtMost, Self::AtLeast, Self::Less, Self::More, Self::Equal];
 
-    /// The sign that it is written with.
+    /// Returns the sign that it is written with.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::AtMost => "<=",
@@ -32,7 +32,7 @@ impl Comparison {
         }
     }
 
-    /// The whole numbers of millionths that an amount fulfils the comparison with, from the least to the largest.
+    /// Returns the least and the largest amount that fulfil the comparison, in millionths.
     fn micros(self, than: Amount) -> (i128, i128) {
         let decimal = than.decimal();
         // A mantissa has 96 bits and at most 28 places: neither number leaves 128 bits.
@@ -91,8 +91,8 @@ impl LocalConditions {
             })
     }
 
-    /// The amounts that fulfil every comparison, in millionths; an empty range where none can, and none where nothing
-    /// is compared.
+    /// Returns the amounts that fulfil every comparison, in millionths: an empty range where none can, `None` where
+    /// nothing is compared.
     pub fn micros(&self) -> Option<RangeInclusive<i64>> {
         let ranges = self.amounts.iter().map(|(comparison, than)| comparison.micros(*than));
         let (least, most) =

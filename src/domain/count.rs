@@ -1,6 +1,6 @@
 //! Counts in words and sentences: thousands grouped, as everywhere.
 
-/// A count with its thousands grouped: `1,204,331`.
+/// Returns a count with its thousands grouped: `1,204,331`.
 pub fn count(number: u64) -> String {
     grouped(&number.to_string())
 }

@@ -151,7 +151,7 @@ impl FromStr for PostgresAddress {
                 _ => return Err(wrong("it has a parameter other than sslmode and sslrootcert")),
             }
         }
-        // Who names authorities wants them asked: so it is with libpq.
+        // Named authorities are to be asked, as with libpq.
         if address.tls == DatabaseTls::Require && address.authorities.is_some() {
             address.tls = DatabaseTls::VerifyCa;
         }

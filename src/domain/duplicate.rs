@@ -103,8 +103,8 @@ pub fn not_compared(alert: &Alert) -> Option<String> {
     }
 }
 
-/// The evidence that two alerts are duplicates; `None` where there is none, and for an alert and itself. Times that
-/// were not given are none.
+/// Returns the evidence that two alerts are duplicates; `None` where there is none, and for an alert and itself. Times
+/// that were not given are none.
 pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     if one.id == other.id {
         return None;
@@ -136,7 +136,7 @@ pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     }
 }
 
-/// The evidence that says that two alerts are on one payment, where there is any.
+/// Returns the evidence that proves that two alerts are on one payment, where there is any.
 pub fn sure_evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     evidence(one, other).filter(|evidence| evidence.is_sure())
 }
@@ -159,15 +159,16 @@ fn is_same_code(one: &Alert, other: &Alert) -> bool {
     one.known_auth_code().is_some_and(|code| other.known_auth_code() == Some(code))
 }
 
-/// The duplicates of an alert among candidates: refunded ones first, then those that probably were, in their order
-/// otherwise.
+/// Returns the duplicates of an alert among candidates: refunded ones first, then those that probably were, in their
+/// order otherwise.
 pub fn of<'a>(alert: &Alert, candidates: &'a [Alert]) -> Vec<&'a Alert> {
     let mut found: Vec<_> = candidates.iter().filter_map(|other| Some((rank(alert, other)?, other))).collect();
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, other)| other).collect()
 }
 
-/// The place of a duplicate of an alert in that order, the first one the least; none of an alert that is none.
+/// Returns the rank of a duplicate of an alert in that order, the first one the least; `None` for an alert that is
+/// none.
 pub fn rank(alert: &Alert, other: &Alert) -> Option<(bool, bool)> {
     evidence(alert, other).map(|_| (!other.was_refunded(), !other.refund_is_likely()))
 }

@@ -15,7 +15,7 @@ closed_enum! {
 }
 
 impl Environment {
-    /// The word in keys and clients that were made for it.
+    /// Returns the word in keys and clients that were made for it.
     pub const fn in_credentials(self) -> &'static str {
         match self {
             Self::Sandbox => "test",

@@ -28,6 +28,6 @@ pub struct Event {
 /// Renderer of event bodies. It is called inside the transaction that stores the change, so that the event reports
 /// exactly the committed state.
 pub trait RenderEvent: Send + Sync + 'static {
-    /// The request body: `event`, `timestamp`, `payload`.
+    /// Returns the request body: `event`, `timestamp`, `payload`.
     fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String;
 }

@@ -198,7 +198,7 @@ impl<R> Field<R> {
         self
     }
 
-    /// The spelling of the older dialect, or of the current one.
+    /// Returns the spelling of the older dialect, or of the current one.
     pub fn name_in(&self, older: bool) -> &'static str {
         self.older_name.filter(|_| older).unwrap_or(self.name)
     }

@@ -49,7 +49,7 @@ pub struct AlertFilter {
 }
 
 impl AlertFilter {
-    /// The same with the days that it asks for as those of the transaction.
+    /// Returns the filter with its days as those of the transaction.
     #[must_use]
     pub fn by_transaction_day(&self) -> Self {
         let (from, until) = (self.start_date, self.end_date);
@@ -80,7 +80,7 @@ impl AlertFilter {
             && self.conditions.matches(alert)
     }
 
-    /// The range of open deadlines that is asked for, in hours from `now` or as an hour; none where neither is.
+    /// Returns the wanted range of open deadlines, in hours from `now` or as an hour; `None` without either.
     pub fn open_deadlines(&self, now: Timestamp) -> Option<DeadlineRange> {
         let hour = self.conditions.lapses.map(CalendarHour::range);
         if self.expires_in.is_none() && hour.is_none() {
@@ -110,7 +110,7 @@ pub fn wanted_text(given: Option<&String>) -> Option<&str> {
     given.map(|text| text.trim()).filter(|text| !text.is_empty())
 }
 
-/// The four fields that `q` looks into.
+/// Returns the four fields that `q` looks into.
 pub fn search_fields(alert: &Alert) -> [&str; 4] {
     [&alert.provider_id, &alert.merchant_descriptor, &alert.card_bin, &alert.card_last_four]
 }
@@ -174,7 +174,7 @@ closed_enum! {
 }
 
 impl SortOrder {
-    /// The other direction.
+    /// Returns the other direction.
     pub const fn reversed(self) -> Self {
         match self {
             Self::Ascending => Self::Descending,
@@ -223,7 +223,7 @@ impl Sort {
 
     fn key(self, alert: &Alert) -> Option<SortKey> {
         if self.field == SortField::HoursLeft {
-            // What is answered or lapsed shows 0 hours and stands before whatever waits.
+            // Answered and expired alerts show 0 hours and come before open ones.
             return Some(SortKey::Moment(alert.waits_until().unwrap_or(Timestamp::MIN_UTC)));
         }
         let field = Alert::FIELDS.iter().find(|field| field.name == self.field.as_str())?;
@@ -279,7 +279,7 @@ impl<T> Page<T> {
         self.total.div_ceil(u64::from(self.size.max(1)))
     }
 
-    /// The same page of what is made of each of its rows.
+    /// Returns the page with each of its rows converted.
     pub fn map<U>(self, make: impl FnMut(T) -> U) -> Page<U> {
         let Self { data, total, counted, page, size } = self;
         Page { data: data.into_iter().map(make).collect(), total, counted, page, size }

@@ -31,8 +31,8 @@ pub struct FindQuery {
     readings: Vec<Reading>,
 }
 
-/// A search key as a keyboard writes it: without invisible characters, with plain hyphens. Nothing where it is so
-/// already.
+/// Returns a search key as a keyboard writes it: without invisible characters, with plain hyphens. `None` where it is
+/// so already.
 fn as_keyed(key: &str) -> Option<String> {
     let is_dash = |c: char| matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}');
     let keyed = || key.chars().filter(|c| !is_invisible(*c)).map(|c| if is_dash(c) { '-' } else { c }).collect();
@@ -71,7 +71,7 @@ impl FindQuery {
         Ok(Self { typed, readings })
     }
 
-    /// The words as they stand, as search keys, each once.
+    /// Returns the words as they stand, as search keys, each once.
     pub fn words(&self) -> &[String] {
         self.readings[0].words()
     }
@@ -87,12 +87,12 @@ impl FindQuery {
         first.iter().chain(others.iter().filter(move |other| !other.is_implied(&first[0], grade)))
     }
 
-    /// A text that is read as this query.
+    /// Returns a text that is read as this query.
     pub fn text(&self) -> &str {
         &self.typed
     }
 
-    /// The words for a search that ignores letter case alone: as they were typed, without accents, and in other
+    /// Returns the words for a search that ignores letter case alone: as they were typed, without accents, and in other
     /// readings. Of a word with an apostrophe, which has several forms, the longest part.
     pub fn spellings(&self) -> Vec<String> {
         let as_typed = typed_words(&fold(&self.typed));
@@ -142,7 +142,7 @@ fn keys_of(fields: &[FindField<'_>]) -> Vec<String> {
     fields.iter().map(|field| search_key(&field.value)).collect()
 }
 
-/// The same text with no more of a card number than an alert has.
+/// Returns the same text with no more of a card number than an alert has.
 fn without_card_numbers(text: &str) -> Cow<'_, str> {
     if !is_card_number(text) {
         return mask_card_numbers(text);
@@ -158,7 +158,7 @@ pub struct FindField<'a> {
     pub value: Cow<'a, str>,
 }
 
-/// The fields of an alert that a search looks into: those that its table, and that of outcomes, has a word for.
+/// Returns the fields of an alert that a search looks into: those that its table, and that of outcomes, has a word for.
 pub fn find_fields(alert: &Alert) -> Vec<FindField<'_>> {
     let mut fields: Vec<FindField<'_>> =
         own_fields(alert).chain(alert.outcome.iter().flat_map(outcome_fields)).collect();
@@ -167,7 +167,7 @@ pub fn find_fields(alert: &Alert) -> Vec<FindField<'_>> {
     fields
 }
 
-/// The fields among them that an alert has without its outcome.
+/// Returns the fields among them that an alert has without its outcome.
 pub fn own_fields(alert: &Alert) -> impl Iterator<Item = FindField<'_>> {
     of_record(Alert::FIELDS, alert).map(|field| match alert.money().filter(|_| field.label == "amount") {
         // With its currency's decimals, as it is shown, but for the grouping.
@@ -176,7 +176,7 @@ pub fn own_fields(alert: &Alert) -> impl Iterator<Item = FindField<'_>> {
     })
 }
 
-/// The fields among them that an outcome adds.
+/// Returns the fields among them that an outcome adds.
 pub fn outcome_fields(outcome: &Outcome) -> impl Iterator<Item = FindField<'_>> {
     of_record(Outcome::FIELDS, outcome)
 }

@@ -25,7 +25,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The reading that a text is a whole value.
+    /// Returns the reading that a text is a whole value.
     pub(super) fn whole_value(text: &str) -> Self {
         let mut reading = Self::default();
         reading.add_whole(text);
@@ -54,7 +54,7 @@ impl Reading {
         }
     }
 
-    /// The words, as search keys, each once.
+    /// Returns the words, as search keys, each once.
     pub fn words(&self) -> &[String] {
         &self.words
     }

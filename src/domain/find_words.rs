@@ -22,11 +22,11 @@ const HIDDEN: [char; 4] = ['•', '·', ELLIPSIS, '*'];
 const SIGNS: [(char, Option<&str>); 5] =
     [('€', Some("eur")), ('£', Some("gbp")), ('₹', Some("inr")), ('$', None), ('¥', None)];
 
-/// The words of a text, which is a search key or in lower case. The last digits of a card whose others are hidden are a
-/// whole value.
+/// Returns the words of a text, which is a search key or in lower case. The last digits of a card whose others are
+/// hidden are a whole value.
 pub(super) fn typed_words(text: &str) -> Reading {
     let mut all = Reading::default();
-    // How many digits are hidden before what comes next; an ellipsis stands for several.
+    // Number of hidden digits before the next sign; an ellipsis stands for several.
     let mut hidden = 0;
     for (at, part) in parts(text) {
         match part {
@@ -47,7 +47,7 @@ enum Part {
     Hidden(usize),
 }
 
-/// The text in pieces of one sort each.
+/// Returns the text in pieces of one sort each.
 fn parts(text: &str) -> Vec<(&str, Part)> {
     let sort = |c: char| {
         if HIDDEN.contains(&c) { 2 } else { u8::from(c.is_whitespace() || c.is_control()) }
@@ -114,7 +114,7 @@ fn with_currency(word: &str) -> Option<(&str, &str)> {
     number_beside_code(word).filter(|(number, _)| number.contains('.'))
 }
 
-/// A number that stands before or behind a code of three letters, and the code.
+/// Returns a number that stands before or behind a code of three letters, and the code.
 fn number_beside_code(word: &str) -> Option<(&str, &str)> {
     let before = word.split_at_checked(CODE_LETTERS).map(|(code, rest)| (rest, code));
     let behind = word.len().checked_sub(CODE_LETTERS).and_then(|at| word.split_at_checked(at));
@@ -171,7 +171,7 @@ pub(super) fn as_values(words: &Reading) -> Option<Reading> {
     (all != *words && !all.words().is_empty()).then_some(all)
 }
 
-/// A number with all decimals of this currency, which are two where it is none.
+/// Returns a number with all decimals of this currency, which are two for an unknown one.
 fn amount(number: &str, code: &str) -> Option<String> {
     let amount: Amount = number.parse().ok()?;
     let whole = Money { amount, currency: Currency::new(code.to_ascii_uppercase()) }.plain_number();

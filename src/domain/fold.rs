@@ -30,7 +30,7 @@ pub fn search_key(text: &str) -> String {
     key
 }
 
-/// The digit of ASCII that a character is a form of, such as a full-width one.
+/// Returns the ASCII digit for another form of it, such as a full-width one.
 pub(super) fn ascii_digit(c: char) -> Option<char> {
     let mut key = String::new();
     push_key(c, &mut key);

@@ -51,7 +51,7 @@ impl Identifier {
         let signs = key.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase());
         let Some(first) = signs.clone().next() else { return true };
         let is_filler = first == '0' || self == Self::Code && signs.clone().nth(FILLER - 1).is_some();
-        // What databases write for nothing, and what spreadsheets do: `#REF!`.
+        // Null markers of databases, and errors of spreadsheets: `#REF!`.
         let is_error = text == r"\N" || text.starts_with('#') && text.ends_with(['!', '?']);
         is_error
             || is_filler && signs.clone().all(|sign| sign == first)
@@ -59,8 +59,8 @@ impl Identifier {
     }
 }
 
-/// Returns whether a spreadsheet wrote a long number so: `5.36E+18`, a round one `5E+18`. A code such as `12E456` is
-/// real.
+/// Returns true for a long number as a spreadsheet writes it: `5.36E+18`, a round one `5E+18`. A code such as `12E456`
+/// is real.
 fn is_spreadsheet_number(text: &str) -> bool {
     let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let Some((number, power)) = text.split_once(['E', 'e']) else { return false };

@@ -16,7 +16,7 @@ macro_rules! uuid_id {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// A new identifier, UUID version 7: later ones sort after earlier ones.
+            /// Returns a new identifier, UUID version 7: later ones sort after earlier ones.
             pub fn generate() -> Self {
                 Self(Uuid::now_v7())
             }
@@ -95,7 +95,7 @@ impl InstanceId {
         Self(uuid::Builder::from_custom_bytes(Uuid::now_v7().into_bytes()).into_uuid())
     }
 
-    /// Returns whether that process serves, and so delivers webhooks and polls networks for all others on its data.
+    /// Returns true where that process serves, and so delivers webhooks and polls networks for all others on its data.
     pub fn is_serving(self) -> bool {
         self.0.get_version_num() == 8
     }

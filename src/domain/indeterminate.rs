@@ -24,7 +24,7 @@ const GIVE_UP: usize = 6;
 /// Number of polls that a command makes before it returns its result: some fifteen seconds.
 pub const POLLS_OF_A_COMMAND: usize = 4;
 
-/// The time before a poll, counted from 0, since the one before it.
+/// Returns the time before a poll, counted from 0, since the one before it.
 pub fn gap_before(poll: usize) -> TimeDelta {
     TimeDelta::seconds(GAPS.get(poll).copied().unwrap_or(LATER_GAP))
 }

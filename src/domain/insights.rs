@@ -113,7 +113,7 @@ pub fn first_day(calendar: Calendar, now: Timestamp) -> i64 {
     calendar.day_of(now) - INSIGHT_DAYS + 1
 }
 
-/// The UTC month of a moment: from its first moment on, before the second one.
+/// Returns the first moment of a moment's UTC month, and the first moment after it.
 pub fn month_of(now: Timestamp) -> (Timestamp, Timestamp) {
     let first = now.date_naive().with_day(1).unwrap_or_default();
     let next = first.checked_add_months(chrono::Months::new(1)).unwrap_or(NaiveDate::MAX - Days::new(1));
@@ -130,7 +130,7 @@ pub fn soon(now: Timestamp) -> Timestamp {
     super::time::later_by(now, Duration::hours(SOON_HOURS))
 }
 
-/// The beginning of the quarter of an hour that a moment is in.
+/// Returns the beginning of the quarter of an hour that a moment is in.
 pub fn quarter_of(moment: Timestamp) -> Timestamp {
     moment.duration_trunc(QUARTER).unwrap_or(moment)
 }
@@ -292,7 +292,7 @@ impl InsightsBuilder {
         count(self.days.entry((day, provider.as_str().to_owned())).or_insert_with(new));
     }
 
-    /// The whole.
+    /// Returns the finished insights.
     pub fn finish(self) -> Insights {
         Insights {
             calendar: self.calendar,
@@ -404,7 +404,7 @@ pub fn monitored<'a>(alerts: impl IntoIterator<Item = &'a Alert>, now: Timestamp
     found.finish().monitored
 }
 
-/// The time within which so many of a thousand answers came, in minutes: the nearest-rank percentile. None where there
+/// Returns the nearest-rank percentile of response times, in minutes, for a share in thousandths. `None` where there
 /// are no answers.
 pub fn percentile(times: &[ResponseTime], per_mille: u64) -> Option<u64> {
     let all: u64 = times.iter().map(|time| time.alerts).sum();

@@ -137,7 +137,7 @@ pub struct AlertLink {
 }
 
 impl LinkTemplates {
-    /// The links of an alert: its order, its payment, its network's portal, as far as their templates are set.
+    /// Returns the links of an alert: its order, its payment, its network's portal, as far as their templates are set.
     pub fn of(&self, alert: &Alert) -> Vec<AlertLink> {
         let portal = match alert.provider {
             Provider::Ethoca => ("Ethoca's portal", &self.ethoca),

@@ -19,12 +19,12 @@ pub const MAX_DECIMALS: u32 = 6;
 pub struct Amount(Decimal);
 
 impl Amount {
-    /// The amount as a decimal.
+    /// Returns the amount as a decimal.
     pub fn decimal(self) -> Decimal {
         self.0
     }
 
-    /// The amount in millionths, for storage and order; `None` when it is negative, has more than
+    /// Returns the amount in millionths, for storage and order; `None` when it is negative, has more than
     /// [`MAX_DECIMALS`] decimal places or is too large.
     pub fn micros(self) -> Option<i64> {
         if self.0.scale() > MAX_DECIMALS || self.0.is_sign_negative() && !self.0.is_zero() {
@@ -34,12 +34,12 @@ impl Amount {
         i64::try_from(micros).ok()
     }
 
-    /// The sum of two amounts; the largest there is where it would be more.
+    /// Returns the sum of two amounts; the largest there is where it would be more.
     pub fn saturating_add(self, other: Self) -> Self {
         Self(self.0.checked_add(other.0).unwrap_or(Decimal::MAX))
     }
 
-    /// The amount of so many millionths, without trailing zeros beyond two places.
+    /// Returns the amount of this number of millionths, without trailing zeros beyond two places.
     pub fn from_micros(micros: i128) -> Self {
         let mut decimal = Decimal::from_i128_with_scale(micros, MAX_DECIMALS).normalize();
         if decimal.scale() < 2 {
@@ -55,7 +55,7 @@ impl From<Decimal> for Amount {
     }
 }
 
-// Equal means the same digits: 10.0 and 10.00 are told apart, because a stored amount must come back as it came.
+// Equal means the same digits: 10.0 and 10.00 differ, because a stored amount must come back as it came.
 impl PartialEq for Amount {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0 && self.0.scale() == other.0.scale()
@@ -100,12 +100,12 @@ impl FromStr for Amount {
 pub struct Currency(String);
 
 impl Currency {
-    /// A currency of this code.
+    /// Returns a currency of this code.
     pub fn new(code: impl Into<String>) -> Self {
         Self(code.into())
     }
 
-    /// The code.
+    /// Returns the code.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -151,8 +151,8 @@ impl Money {
         self.currency.exponent() == 0 && self.decimals() > 0
     }
 
-    /// The number as people read it: thousands grouped, the currency's decimals, and never fewer digits than are
-    /// significant.
+    /// Returns the number as people read it: thousands grouped, the currency's decimals, and never fewer digits than
+    /// are significant.
     pub fn number(&self) -> String {
         let mut decimal = self.amount.decimal();
         decimal.rescale(self.decimals());
@@ -167,13 +167,13 @@ impl Money {
         out
     }
 
-    /// The same number without grouping, as a search takes it.
+    /// Returns the same number without grouping, as a search takes it.
     pub fn plain_number(&self) -> String {
         self.number().replace(',', "")
     }
 }
 
-/// The sum of each currency of so many things and their money, that of most things first.
+/// Returns the sum of each currency, largest count first.
 pub fn sums_by_currency(counted: impl IntoIterator<Item = (u64, Money)>) -> Vec<Money> {
     let mut sums: BTreeMap<Currency, (u64, Amount)> = BTreeMap::new();
     for (count, money) in counted {

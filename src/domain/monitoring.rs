@@ -20,8 +20,8 @@ closed_enum! {
 }
 
 impl CardScheme {
-    /// The scheme of a card by how its number begins; none where it is another one's, or where four digits are not
-    /// known.
+    /// Returns the scheme of a card by the first digits of its number. `None` where it is another one's, or where four
+    /// digits are not known.
     pub fn of_card(beginning: &str) -> Option<Self> {
         let four: u32 =
             beginning.get(..4).filter(|four| four.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()?;
@@ -56,12 +56,12 @@ pub struct MonitoredCount {
 pub struct SalesMonth(NaiveDate);
 
 impl SalesMonth {
-    /// The UTC month of a moment.
+    /// Returns the UTC month of a moment.
     pub fn of(moment: Timestamp) -> Self {
         Self(moment.date_naive().with_day(1).unwrap_or_default())
     }
 
-    /// The month before.
+    /// Returns the month before.
     #[must_use]
     pub fn before(self) -> Self {
         Self(self.0.checked_sub_months(Months::new(1)).unwrap_or(self.0))
@@ -159,14 +159,13 @@ pub struct ProgrammeReading {
 }
 
 impl ProgrammeReading {
-    /// The reading of a programme; none where there were no sales to measure by.
+    /// Returns the reading of a programme; `None` where there were no sales to measure by.
     pub fn of(programme: Programme, counts: &[MonitoredCount], sales: u64) -> Option<Self> {
         let items = programme.items(counts);
         (sales > 0).then_some(Self { programme, items, sales })
     }
 
-    /// The ratio in hundredths of a percent, rounded up: near where the programme applies it never looks lower than it
-    /// is.
+    /// Returns the ratio in hundredths of a percent, rounded up: near its threshold it never looks lower than it is.
     pub fn ratio(&self) -> u64 {
         u64::try_from((u128::from(self.items) * 10_000).div_ceil(u128::from(self.sales.max(1)))).unwrap_or(u64::MAX)
     }
@@ -208,7 +207,7 @@ impl ProgrammeReading {
 }
 
 impl Programme {
-    /// The month whose sales it is measured by, for chargebacks of this one.
+    /// Returns the month whose sales it is measured by, for chargebacks of this one.
     pub fn sales_month(&self, month: SalesMonth) -> SalesMonth {
         if self.by_sales_before { month.before() } else { month }
     }

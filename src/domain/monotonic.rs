@@ -18,12 +18,12 @@ pub struct MonotonicTime {
 }
 
 impl MonotonicTime {
-    /// The count of a clock that is believed whatever it shows: its date.
+    /// Returns the count of a clock that is believed whatever it shows: its date.
     pub fn by_date(date: Timestamp) -> Self {
         Self { epoch: ClockEpoch::default(), micros: date.timestamp_micros() }
     }
 
-    /// The moment so much later, saturating.
+    /// Returns the moment so much later, saturating.
     #[must_use]
     pub fn after(self, by: TimeDelta) -> Self {
         let by = by.num_microseconds().unwrap_or(if by > TimeDelta::zero() { i64::MAX } else { i64::MIN });
@@ -51,7 +51,7 @@ pub struct Present {
 }
 
 impl Present {
-    /// The count at a date.
+    /// Returns the count at a date.
     pub fn counted_at(self, moment: Timestamp) -> MonotonicTime {
         self.counted.after(moment - self.date)
     }

@@ -105,7 +105,7 @@ impl MerchantOrder {
     }
 
     /// Takes over what a later file says of the order; what that leaves out stays as it was, and so does a newer state.
-    /// Returns whether anything changed.
+    /// Returns true where anything changed.
     pub fn update(&mut self, mut later: Self) -> bool {
         let before = self.clone();
         later.order_id.clear();
@@ -145,7 +145,7 @@ pub enum OrderEvidence {
 }
 
 impl OrderEvidence {
-    /// Returns whether an identifier says it, and not the card and the money themselves.
+    /// Returns true where an identifier proves it, and not the card and the money themselves.
     pub fn is_by_identifier(self) -> bool {
         self < Self::AmountAndCard
     }

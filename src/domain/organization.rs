@@ -29,7 +29,7 @@ pub struct Organization {
 const LOOK_ALIKE: [&[RangeInclusive<char>]; 3] =
     [&['A'..='Z', 'a'..='z', 'À'..='ɏ'], &['Ͱ'..='Ͽ', 'ἀ'..='῿'], &['Ѐ'..='ԯ']];
 
-/// A new name as it is kept (composed, without blanks at its ends), or what it must not hold.
+/// Returns a new name as it is stored (composed, without blanks at its ends), or the error of what it must not hold.
 pub fn new_name(text: &str) -> Result<String, String> {
     let name: String = text.trim().nfc().collect();
     let code = |c: char| format!("U+{:04X}", u32::from(c));

@@ -34,7 +34,7 @@ record! {
 }
 
 impl Outcome {
-    /// Returns whether it says what was answered; a status, a comment or ids alone do not.
+    /// Returns true where it has an answer; a status, a comment or ids alone are none.
     pub fn tells_an_answer(&self) -> bool {
         let told = !self.outcome.is_empty() || !self.refunded.is_empty() || self.dispute_reason_code.is_some();
         told || self.amount_stopped.is_some() || self.action_time.is_some()
@@ -48,7 +48,7 @@ impl Outcome {
 
 #[cfg(any(test, feature = "samples"))]
 impl Outcome {
-    /// A plain refunded outcome for tests.
+    /// Returns a plain refunded outcome for tests.
     pub fn sample(alert_id: AlertId) -> Self {
         Self {
             id: OutcomeId::generate(),

@@ -24,14 +24,14 @@ pub fn person_name(said: &str) -> String {
     mask_card_numbers(shown.trim()).chars().take(MOST_CHARS).collect::<String>().trim_end().to_owned()
 }
 
-/// A name as a header carries it: UTF-8, percent-encoded where it is not plain ASCII; none for no name.
+/// Returns a name as a header carries it: UTF-8, percent-encoded where it is not plain ASCII; `None` for no name.
 pub fn person_header(name: &str) -> Option<String> {
     let name = person_name(name);
     (!name.is_empty()).then(|| utf8_percent_encode(&name, ENCODED).to_string())
 }
 
-/// The name that a header carries. What is no text leaves marks, and never a refusal: a claim is not worth a missed
-/// deadline.
+/// Returns the name that a header carries. Invalid bytes become replacement characters, and never a refusal: a claim is
+/// not worth a missed deadline.
 pub fn person_of_header(value: &[u8]) -> String {
     person_name(&percent_decode_str(&String::from_utf8_lossy(value)).decode_utf8_lossy())
 }

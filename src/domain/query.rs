@@ -49,7 +49,7 @@ mod tests {
         ]
     }
 
-    /// The same as it is kept of a list: without blanks around it.
+    /// Returns lists of texts without blanks around them.
     fn trimmed_texts() -> impl Strategy<Value = Vec<String>> {
         let text = tricky_text().prop_map(|text| text.trim().to_owned()).prop_filter("blank", |text| !text.is_empty());
         proptest::collection::btree_set(text, 0..3).prop_map(|texts| texts.into_iter().collect())
@@ -66,7 +66,7 @@ mod tests {
         )
     }
 
-    /// A day of any calendar.
+    /// Returns a day of any calendar.
     fn calendar_days() -> impl Strategy<Value = CalendarDay> {
         let first = NaiveDate::from_ymd_opt(1990, 1, 1).unwrap();
         (0u64..30_000, -1_439i32..=1_439).prop_map(move |(days, minutes)| CalendarDay {

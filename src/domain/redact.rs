@@ -10,7 +10,7 @@ const SHORTEST_SECRET: usize = 4;
 /// Most characters of another system's words.
 const MOST_WORDS: usize = 200;
 
-/// The text without these secrets, should it repeat one.
+/// Returns the text without these secrets, should it repeat one.
 pub fn secrets<S: AsRef<str>>(text: String, secrets: impl IntoIterator<Item = S>) -> String {
     secrets.into_iter().fold(text, |text, secret| match secret.as_ref() {
         secret if secret.len() >= SHORTEST_SECRET && text.contains(secret) => text.replace(secret, REDACTED),
@@ -18,7 +18,7 @@ pub fn secrets<S: AsRef<str>>(text: String, secrets: impl IntoIterator<Item = S>
     })
 }
 
-/// The text without the queries of addresses in it: what an address carries there may be a secret.
+/// Returns the text without the queries of addresses in it: what an address carries there may be a secret.
 pub fn queries(text: &str) -> String {
     let masked = text.split(' ').map(|word| match word.split_once('?') {
         Some((address, query)) if address.contains("://") && !query.is_empty() => {
@@ -30,8 +30,8 @@ pub fn queries(text: &str) -> String {
     masked.collect::<Vec<_>>().join(" ")
 }
 
-/// The text without the user names and passwords of addresses in it. One that is not percent-encoded may hold any
-/// letter: all goes up to the last `@` of the line.
+/// Returns the text without the user names and passwords of addresses in it. One that is not percent-encoded may hold
+/// any letter: all goes up to the last `@` of the line.
 pub fn passwords(text: &str) -> String {
     let redacted = text.split('\n').map(|line| match line.split_once("://") {
         Some((scheme, rest)) => match rest.rfind('@') {

@@ -38,7 +38,7 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    /// An error at a field. Both may repeat what was given, so neither keeps a card number.
+    /// Returns an error at a field. Both may repeat what was given, so neither keeps a card number.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         let without_cards = |text: String| mask_card_numbers(&text).into_owned();
         Self { field: without_cards(field.into()), message: without_cards(message.into()) }
@@ -60,7 +60,7 @@ closed_enum! {
 }
 
 impl InvalidReason {
-    /// The meaning in words, as the interface gives it.
+    /// Returns the meaning in words, as the interface gives it.
     pub const fn words(self) -> &'static str {
         match self {
             Self::PreviouslyRefunded => "refunded before the alert",
@@ -70,7 +70,7 @@ impl InvalidReason {
         }
     }
 
-    /// The word of the older dialect for it (field notes, Outcome vocabulary).
+    /// Returns the word of the older dialect for it (field notes, Outcome vocabulary).
     pub const fn older_word(self) -> OlderWord {
         match self {
             Self::PreviouslyRefunded => OlderWord::PreviouslyRefunded,
@@ -79,7 +79,7 @@ impl InvalidReason {
         }
     }
 
-    /// The `resolution` field of the body in a dialect.
+    /// Returns the `resolution` field of the body in a dialect.
     pub fn resolution(self, dialect: Dialect) -> String {
         match dialect {
             Dialect::Current => self.as_str().to_owned(),
@@ -110,7 +110,7 @@ impl Decision {
         Self::Invalid(InvalidReason::NotFound),
     ];
 
-    /// The `refunded` field of the body.
+    /// Returns the `refunded` field of the body.
     pub const fn refunded(self) -> &'static str {
         match self {
             Self::Refunded => "REFUNDED",
@@ -119,7 +119,7 @@ impl Decision {
         }
     }
 
-    /// The `resolution` field of the body.
+    /// Returns the `resolution` field of the body.
     pub const fn reason(self) -> Option<InvalidReason> {
         match self {
             Self::Invalid(reason) => Some(reason),
@@ -156,7 +156,7 @@ open_enum! {
 }
 
 impl OlderWord {
-    /// The meaning in words; the interface itself gives none (field notes, Outcome vocabulary).
+    /// Returns the meaning in words; the interface itself gives none (field notes, Outcome vocabulary).
     pub const fn words(&self) -> &'static str {
         match self {
             Self::Stopped => "stopped before it was fulfilled",
@@ -261,7 +261,7 @@ impl Resolution {
         }
     }
 
-    /// The comments; empty where none were given.
+    /// Returns the comments; empty where none were given.
     pub fn comments(&self) -> &str {
         match self {
             Self::Current { comments, .. } | Self::Older { comments, .. } => comments,

@@ -40,7 +40,7 @@ impl Default for RetentionPolicy {
 }
 
 impl RetentionPolicy {
-    /// The cut-offs at this moment.
+    /// Returns the cut-offs at this moment.
     pub fn cut_offs(self, now: Timestamp) -> CutOffs {
         let before = |kept: Option<TimeDelta>| kept.and_then(|kept| now.checked_sub_signed(kept));
         CutOffs {

@@ -148,8 +148,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A cell that no spreadsheet takes for a formula: one that might be gets an apostrophe before it. Plain numbers stay
-/// numbers.
+/// Returns a cell that no spreadsheet takes for a formula: one that might be gets an apostrophe before it. Plain
+/// numbers stay numbers.
 pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let number = digits.starts_with(|c: char| c.is_ascii_digit())
@@ -164,7 +164,7 @@ pub fn exported_cell(text: &str) -> String {
     lines(&without_controls(&spreadsheet_cell(text))).into_owned()
 }
 
-/// The text of a cell, less the apostrophe that [`spreadsheet_cell`] put before it.
+/// Returns the text of a cell, less the apostrophe that [`spreadsheet_cell`] put before it.
 pub fn unguarded_cell(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|text| is_formula(text)).unwrap_or(cell)
 }
@@ -172,7 +172,7 @@ pub fn unguarded_cell(cell: &str) -> &str {
 /// Recognises a text that a spreadsheet takes for a formula, apostrophes before it set aside.
 fn is_formula(text: &str) -> bool {
     let text = text.trim_start_matches('\'');
-    // Blanks and what nobody sees are skipped by some; full-width signs are signs to others.
+    // Blanks and invisible characters are skipped by some; full-width signs are signs to others.
     let first = text.chars().find(|c| !c.is_whitespace() && !is_unsafe(*c));
     matches!(first, Some('=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')) || text.starts_with(['\t', '\r', '\n'])
 }
@@ -212,7 +212,7 @@ impl Place {
     }
 }
 
-/// The tags behind a flag with their end, where they are well-formed.
+/// Returns the tags behind a flag with their end, where they are well-formed.
 fn tags_of(flag: char, rest: &str) -> Option<&str> {
     if flag != BLACK_FLAG {
         return None;
@@ -224,7 +224,7 @@ fn tags_of(flag: char, rest: &str) -> Option<&str> {
     ((1..=MOST_TAGS).contains(&tags) && ended).then(|| &rest[..end + CANCEL_TAG.len_utf8()])
 }
 
-/// A letter, or a mark on one: a vowel sign, a virama.
+/// Returns true for a letter, or a mark on one: a vowel sign, a virama.
 fn is_letter(c: char) -> bool {
     !is_invisible(c) && (c.is_alphabetic() || !c.is_ascii() && c.width() == Some(0))
 }
@@ -242,7 +242,7 @@ fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// The beginning of a text, as an error repeats it: at most 60 characters.
+/// Returns the beginning of a text, as an error repeats it: at most 60 characters.
 pub fn excerpt(text: &str) -> String {
     text.chars().take(60).collect()
 }
@@ -250,7 +250,7 @@ pub fn excerpt(text: &str) -> String {
 /// Byte order mark: what editors on Windows put before a text in UTF-8.
 pub const BYTE_ORDER_MARK: &str = "\u{FEFF}";
 
-/// A text without the mark that may stand before it.
+/// Returns a text without the mark that may stand before it.
 pub fn without_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }

@@ -23,7 +23,7 @@ pub struct Written {
 }
 
 impl SharedAlert {
-    /// The alert, which is copied where others read it too.
+    /// Returns the alert, which is copied where others read it too.
     pub fn into_alert(self) -> Alert {
         Arc::try_unwrap(self.0).map_or_else(|shared| shared.alert.clone(), |shared| shared.alert)
     }

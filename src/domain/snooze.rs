@@ -51,7 +51,7 @@ fn latest(alert: &Alert, now: Timestamp) -> Result<Timestamp, NoSnooze> {
             let left = Duration::try_hours(hours.clamp(0, 1_000)).unwrap_or_default();
             (now + left - BACK_BEFORE, NoSnooze::FewHours(hours))
         }
-        // Where nobody tells when it closes, it is never long out of sight.
+        // Without a known deadline, an alert is never long out of sight.
         Deadline::Unknown => (now + SNOOZE_LENGTHS[0], NoSnooze::Lapsed),
     };
     if latest - now < SHORTEST { Err(why) } else { Ok(latest) }
@@ -70,7 +70,7 @@ pub fn snooze_offers(alert: &Alert, now: Timestamp) -> Result<Vec<SnoozeOffer>, 
     for length in SNOOZE_LENGTHS {
         let until = now + length;
         if until > latest {
-            // What ends with the one before it is not offered a second time.
+            // An offer that ends with the one before it is not made a second time.
             if offers.last().is_none_or(|last: &SnoozeOffer| latest - last.until >= SHORTEST) {
                 offers.push(SnoozeOffer { length, until: latest, is_cut: true });
             }

@@ -23,7 +23,7 @@ pub struct CurrencySum {
 }
 
 impl CurrencySum {
-    /// The sums of these alerts, most alerts first, then by currency.
+    /// Returns the sums of these alerts, most alerts first, then by currency.
     pub fn of<'a>(alerts: impl IntoIterator<Item = &'a Alert>) -> Vec<Self> {
         // Alerts, millionths, and those without an amount: the whole is made an amount once, as stores make it.
         let mut sums: BTreeMap<&Currency, (u64, i128, u64)> = BTreeMap::new();

@@ -9,7 +9,7 @@ pub type Timestamp = DateTime<Utc>;
 
 /// A clock: where the present moment comes from. Passed in everywhere, so that tests own the time.
 pub trait Clock: Send + Sync + 'static {
-    /// The present moment, in whole microseconds.
+    /// Returns the present moment, in whole microseconds.
     fn now(&self) -> Timestamp;
 
     /// Returns the lead of the machine's date over that, where it is not believed.

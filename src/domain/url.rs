@@ -63,12 +63,12 @@ impl BaseUrl {
         Ok(Self(url))
     }
 
-    /// The address without a slash at its end.
+    /// Returns the address without a slash at its end.
     pub fn as_str(&self) -> &str {
         self.0.as_str().trim_end_matches('/')
     }
 
-    /// The address in its parts.
+    /// Returns the address in its parts.
     pub fn as_url(&self) -> &Url {
         &self.0
     }
@@ -79,7 +79,7 @@ impl BaseUrl {
         self.0.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// The host as a resolver takes it, and the port, the scheme's own where none is named.
+    /// Returns the host as a resolver takes it, and the port, the scheme's own where none is named.
     pub fn host_and_port(&self) -> (String, u16) {
         let host = self.0.host_str().unwrap_or_default().trim_matches(['[', ']']);
         (host.to_owned(), self.0.port_or_known_default().unwrap_or_default())
@@ -119,7 +119,7 @@ impl EndpointUrl {
         parse(text, plain_http).map(Self)
     }
 
-    /// The whole address with its secret, for those who need it.
+    /// Returns the whole address with its secret.
     pub fn reveal(&self) -> &str {
         self.0.as_str()
     }
@@ -134,13 +134,13 @@ impl EndpointUrl {
         self.0.query() == Some(REDACTED)
     }
 
-    /// The address as it may be shown.
+    /// Returns the address as it may be shown.
     #[must_use]
     pub fn masked(&self) -> Self {
         Self(masked(&self.0))
     }
 
-    /// The address in its parts.
+    /// Returns the address in its parts.
     pub fn as_url(&self) -> &Url {
         &self.0
     }
@@ -171,7 +171,7 @@ impl fmt::Display for EndpointUrl {
     }
 }
 
-/// An endpoint's address as it may be shown: asterisks in place of its query.
+/// Returns an endpoint's address as it may be shown: asterisks in place of its query.
 pub fn masked(url: &Url) -> Url {
     let mut url = url.clone();
     if url.query().is_some_and(|query| !query.is_empty()) {
@@ -230,7 +230,8 @@ fn parse(text: &str, plain_http: PlainHttp) -> Result<Url, UrlError> {
     }
 }
 
-/// The slash at the end, which the normal form of a bare host has, does not count.
+/// Returns true for an address that is too long. The slash at the end, which the normal form of a bare host has, does
+/// not count.
 fn is_too_long(text: &str) -> bool {
     text.strip_suffix('/').unwrap_or(text).len() > MAX_URL_BYTES
 }
@@ -243,7 +244,7 @@ fn is_in_clear(url: &Url) -> bool {
     url.scheme() == "http" && !is_this_machine(url)
 }
 
-/// Returns whether an address is on this machine.
+/// Returns true for an address on this machine.
 pub fn is_this_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => is_localhost(name),
@@ -253,7 +254,7 @@ pub fn is_this_machine(url: &Url) -> bool {
     }
 }
 
-/// Returns whether a host name is `localhost` or below it, which is this machine wherever it is asked (RFC 6761).
+/// Returns true for `localhost` or a name below it, which is this machine wherever it is asked (RFC 6761).
 pub fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")

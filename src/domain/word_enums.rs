@@ -14,17 +14,17 @@ macro_rules! closed_enum {
             /// Every value.
             pub const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
 
-            /// The spelling in storage and answers.
+            /// Returns the spelling in storage and answers.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
 
-            /// The value of exactly this spelling.
+            /// Returns the value of exactly this spelling.
             pub fn parse(text: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|value| value.as_str() == text)
             }
 
-            /// The value of this spelling in any letter case.
+            /// Returns the value of this spelling in any letter case.
             pub fn known(text: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|value| value.as_str().eq_ignore_ascii_case(text))
             }
@@ -49,7 +49,7 @@ macro_rules! open_enum {
             /// Every known value, in the order of the interface.
             pub const KNOWN: &'static [$name] = &[$($name::$variant,)+];
 
-            /// The spelling on the wire.
+            /// Returns the spelling on the wire.
             pub fn as_str(&self) -> &str {
                 match self { $(Self::$variant => $text,)+ Self::Other(text) => text }
             }

@@ -73,7 +73,7 @@ fn word(stored: &str, meant: &[&str], known: &[String]) -> Evidence {
     }
 }
 
-/// A word without letter case, blanks, hyphens and underscores: NOTFOUND and not_found are one.
+/// Returns a word without letter case, blanks, hyphens and underscores: NOTFOUND and not_found are one.
 fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).flat_map(char::to_lowercase).collect()
 }

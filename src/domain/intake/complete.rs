@@ -64,7 +64,7 @@ fn deadline(alert: &Alert, raised: Timestamp, waiting: bool, windows: &ResponseW
     match alert.deadline {
         Deadline::At(own) => own,
         Deadline::HoursLeft(hours) if waiting => later_by(now, TimeDelta::hours(hours.max(1))),
-        // It has lapsed, so its deadline has passed, whatever the window says.
+        // It has expired, so its deadline has passed, whatever the response window says.
         _ if alert.status == AlertStatus::Expired => alert.expired_at.unwrap_or(by_window.min(now)),
         _ => by_window,
     }

@@ -71,7 +71,7 @@ mod tests {
         })
     }
 
-    /// The alert, a field of it that of another.
+    /// Returns the alert with one field of another.
     fn with(alert: &Alert, field: &Field<Alert>, other: &Alert) -> Alert {
         let mut changed = alert.clone();
         (field.take)(&mut changed, &mut other.clone());

@@ -11,7 +11,7 @@ pub struct FieldSet(u128);
 const _: () = assert!(Alert::FIELDS.len() <= u128::BITS as usize, "a set of fields is to be wider");
 
 impl FieldSet {
-    /// The fields that say something.
+    /// Returns the fields that are not blank.
     pub fn said_by(alert: &Alert) -> Self {
         let bit = |(place, field): (usize, &Field<Alert>)| u128::from(!(field.is_blank)(alert)) << place;
         Self(Alert::FIELDS.iter().enumerate().map(bit).sum())
@@ -52,12 +52,13 @@ pub struct AlertPatch {
 }
 
 impl AlertPatch {
-    /// A patch that gives everything an alert says.
+    /// Returns a patch that gives every field of an alert that is not blank.
     pub fn of(alert: Alert) -> Self {
         Self::read(1, alert, true)
     }
 
-    /// A patch as it was read from a line of a source; what says nothing was not given, such as an id of zeros alone.
+    /// Returns a patch as it was read from a line of a source. A blank field was not given, such as an id of zeros
+    /// alone.
     pub fn read(line: u64, mut alert: Alert, id_given: bool) -> Self {
         let given = FieldSet::said_by(&alert).with(Alert::ID, id_given && alert.id != AlertId::default());
         if alert.status == AlertStatus::default() {
@@ -66,13 +67,13 @@ impl AlertPatch {
         Self { line, alert, given, event: false }
     }
 
-    /// The same from another line.
+    /// Returns the patch as from another line.
     #[must_use]
     pub fn at(self, line: u64) -> Self {
         Self { line, ..self }
     }
 
-    /// The same, a field of it not given.
+    /// Returns the patch without one of its given fields.
     #[must_use]
     pub fn without(self, name: &str) -> Self {
         let place = Alert::FIELDS.iter().position(|field| field.name == name);

@@ -29,7 +29,7 @@ impl SourceRows {
         let (field, identity) = if row.is_by_id() {
             ("id", alert.id.to_string())
         } else {
-            // What identifies nothing is rejected by itself.
+            // A row that identifies nothing is rejected by itself.
             let Some(id) = Identifier::Name.read(Some(&alert.provider_id)) else { return Ok(row) };
             ("providerId", format!("{} {id}", alert.provider))
         };

@@ -23,7 +23,7 @@ fn completed(patch: AlertPatch, windows: &ResponseWindows) -> AlertPatch {
     patch.complete(&IntakeTerms { company, enrollment, windows, events: true, now: now() })
 }
 
-/// The least that can be brought in: raised an hour ago, 23 hours left.
+/// Returns the least that can be ingested: raised an hour ago, 23 hours left.
 fn least() -> AlertPatch {
     with(|_| {})
 }

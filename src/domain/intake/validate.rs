@@ -25,7 +25,7 @@ impl AlertPatch {
     /// Checks every field and cleans its text; a text of which nothing is left was not given.
     ///
     /// # Errors
-    /// The first field at fault and why.
+    /// When a field is not allowed: the first such field with the reason.
     pub fn validate(mut self) -> Result<Self, FieldError> {
         let is_by_id = self.is_by_id();
         let alert = &mut self.alert;
@@ -113,7 +113,7 @@ fn check_time(moment: Timestamp, field: &str) -> Result<(), FieldError> {
     }
 }
 
-/// The text as it is kept, or what is wrong with it.
+/// Returns the text as it is stored, or its error.
 fn sanitized<'a>(given: &'a str, rule: TextRule) -> Result<Cow<'a, str>, String> {
     let TextRule { content, longest } = rule;
     let text = match content {
@@ -129,7 +129,7 @@ fn sanitized<'a>(given: &'a str, rule: TextRule) -> Result<Cow<'a, str>, String>
                 return Err(format!("holds the character U+{:04X}, which cannot be shown", u32::from(bad)));
             }
         }
-        // What ISO 4217 codes look like. Which there are changes every few years, so that is nobody's business here.
+        // Form of an ISO 4217 code. The list of codes changes every few years, so it is not checked.
         Content::Currency if text.len() != longest || !text.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
             let shown = sanitize::excerpt(given);
             return Err(format!("is {shown:?}: a currency code of three letters such as EUR is needed"));

@@ -28,7 +28,7 @@ impl ResponseWindows {
         self
     }
 
-    /// The window of an alert: its type's, else its provider's, else the network's usual one.
+    /// Returns the response window of an alert: its type's, else its provider's, else the network's usual one.
     pub fn of(&self, provider: &Provider, alert_type: &AlertType) -> TimeDelta {
         let set = self.by_type.get(alert_type).or_else(|| self.by_provider.get(provider));
         set.copied().unwrap_or_else(|| default_window(provider))

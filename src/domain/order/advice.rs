@@ -38,8 +38,8 @@ impl OrderAdvice {
 }
 
 impl OrderMatch {
-    /// The decision that the order suggests; none for an answered alert, or where it is not likely that it is this
-    /// order. Where a fact contradicts that, what it says of a refund still warns.
+    /// Returns the decision that the order suggests; `None` for an answered alert, or where the match is not likely.
+    /// Where a fact contradicts the match, a refund of the order still warns.
     pub fn advice(&self, alert: &Alert) -> Option<OrderAdvice> {
         let only_warns = self.doubts.iter().any(|doubt| matches!(doubt, MatchDoubt::Contradicted(_)));
         if alert.is_over() || self.confidence < MatchConfidence::Likely && !only_warns {
@@ -58,14 +58,14 @@ impl OrderMatch {
                 return Some(OrderAdvice::after_refund(self.order.state_at, alert));
             }
             (_, Some(true)) => return Some(OrderAdvice::after_refund(None, alert)),
-            // Money went back, and how much of what is disputed cannot be told.
+            // Money went back, and its share of the disputed money is not known.
             (_, None) if self.order.refunded_amount.is_some() => return None,
             // Nothing is owed for it. That it was cancelled says nothing of where the money is: who answers looks
             // first.
             (OrderState::Cancelled, None) => {
                 (Decision::Refunded, "cancelled; whether it was refunded is not told: look first")
             }
-            // A part of the money went back: what to do with the rest is nobody's but a person's word.
+            // A part of the money went back: a person has to decide about the rest.
             (OrderState::Refunded, Some(false)) => return None,
             (_, Some(false)) if self.order.refunded_amount.is_some_and(|amount| !amount.decimal().is_zero()) => {
                 return None;

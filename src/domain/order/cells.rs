@@ -21,10 +21,10 @@ const LAST_DIGITS: usize = 4;
 const MOST_OF_A_CARD: usize = BIN_DIGITS + LAST_DIGITS;
 
 impl MerchantOrder {
-    /// An order from its cells; an empty one says nothing.
+    /// Returns an order from its cells; an empty one says nothing.
     ///
     /// # Errors
-    /// The first cell at fault and what is allowed in it. No message repeats card data.
+    /// When a cell is not allowed: the first such cell and the allowed values. No message repeats card data.
     pub fn of_cells<'a>(cells: impl IntoIterator<Item = (OrderField, &'a str)>) -> Result<Self, FieldError> {
         let mut order = Self::default();
         for (field, cell) in cells {
@@ -96,7 +96,7 @@ fn bounded(text: &str, longest: usize) -> Result<String, String> {
     }
 }
 
-/// An identifier, which cannot be cut: one that is a card number is refused.
+/// Returns an identifier, which cannot be cut: one that is a card number is refused.
 fn code(cell: &str, longest: usize) -> Result<String, String> {
     if is_card_number(cell) {
         return Err("is a card number: an order is not kept under one".to_owned());
@@ -104,8 +104,8 @@ fn code(cell: &str, longest: usize) -> Result<String, String> {
     bounded(cell, longest)
 }
 
-/// The digits of a card as shops write them: blanks and hyphens between, signs in the place of those that are hidden.
-/// The first digits and the last four, as far as a cell has them.
+/// Returns the first digits and the last four of a card, as far as a cell has them. Shops write blanks and hyphens
+/// between, and signs in the place of hidden digits.
 fn card_digits(cell: &str) -> (Option<String>, Option<String>) {
     let is_hidden = |c: char| matches!(c, '*' | 'x' | 'X' | '•' | '·' | '.' | '#');
     if !cell.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-') || is_hidden(c)) {

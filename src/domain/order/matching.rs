@@ -27,7 +27,7 @@ const SHORTEST_DESCRIPTOR: usize = 5;
 /// Least length of a transaction's id without its dates: a shorter one identifies nothing.
 const SHORTEST_ID: usize = 4;
 
-/// The orders that an alert may be on, the surest first.
+/// Returns the orders that an alert may be on, the surest first.
 pub fn matches(alert: &Alert, orders: impl IntoIterator<Item = MerchantOrder>) -> Vec<OrderMatch> {
     let mut found: Vec<OrderMatch> = orders.into_iter().filter_map(|order| compare(alert, order)).collect();
     found.sort_by_cached_key(|found| {
@@ -135,7 +135,7 @@ fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
     ];
     let confidence = match contradiction {
         Some(_) => MatchConfidence::Possible,
-        // A part of the total may be disputed, or the bank's own currency told.
+        // A part of the total may be disputed, or the amount given in the bank's own currency.
         None if differs => confidence.min(MatchConfidence::VeryLikely),
         None => confidence,
     };
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    /// An order of the alert's payment, with every fact there is.
+    /// Returns an order of the alert's payment, with every fact there is.
     fn order() -> MerchantOrder {
         let alert = alert();
         MerchantOrder {

@@ -19,7 +19,7 @@ pub struct Chip {
 pub fn chips(filter: &AlertFilter, sort: Sort) -> Vec<Chip> {
     let chip = |key: Key| {
         let value = match key {
-            // An id is told by its last digits: the first ones of a version 7 UUID are its time.
+            // An id is shown by its last digits: the first ones of a version 7 UUID are its time.
             Key::Company => filter
                 .companies
                 .iter()
@@ -40,7 +40,7 @@ pub fn chips(filter: &AlertFilter, sort: Sort) -> Vec<Chip> {
     Key::ALL.into_iter().filter(|key| *key != Key::Company || !filter.companies.is_empty()).filter_map(chip).collect()
 }
 
-/// The query without what one key sets.
+/// Returns the query without what one key sets.
 pub fn without(mut filter: AlertFilter, mut sort: Sort, key: Key) -> (AlertFilter, Sort) {
     match key {
         Key::Status => filter.statuses.clear(),

@@ -60,8 +60,7 @@ pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     Some(filter)
 }
 
-/// The words of a text, in lower case, without what stands in brackets behind an answer, and without a time behind a
-/// day.
+/// Returns the words of a text, in lower case, without brackets behind an answer, and without a time behind a day.
 fn words_of(text: &str) -> Vec<String> {
     let all: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let mut words: Vec<String> = Vec::new();
@@ -109,7 +108,7 @@ fn alone(word: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     Some(filter)
 }
 
-/// The merchant categories that are meant where all that was typed are words of few of them: those of many name none.
+/// Returns the merchant categories where all typed words are of few of them: words of many categories name none.
 fn of_categories(words: &[&str], vocabulary: Vocabulary) -> Option<AlertFilter> {
     let mccs = if vocabulary == Vocabulary::Desk { merchant_categories(words) } else { Vec::new() };
     if mccs.is_empty() || mccs.len() > MOST_CATEGORIES && !is_merchant_category(words) {
@@ -144,7 +143,7 @@ fn add(filter: &mut AlertFilter, word: &str) -> bool {
     is_outcome
 }
 
-/// The states of an alert that was refunded, in both dialects.
+/// Returns the states of an alert that was refunded, in both dialects.
 fn refunds() -> [AlertStatus; 2] {
     [AlertStatus::Resolved, AlertStatus::Refunded]
 }

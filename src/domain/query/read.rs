@@ -25,13 +25,12 @@ pub struct QueryError {
 }
 
 impl QueryError {
-    /// The error in one line: the word, what is wrong with it, and what is allowed, or of a long list what comes
-    /// nearest.
+    /// Returns the error in one line: the word, its fault, and the allowed words, or of a long list the nearest one.
     pub fn in_one_line(&self) -> String {
         format!("{}: {}", self.word, self.brief.as_deref().unwrap_or(&self.message))
     }
 
-    /// The same with what comes nearest of what is allowed.
+    /// Returns the error with the nearest of the allowed words.
     fn nearest(self, wrong: &str, typed: &str, allowed: &[String]) -> Self {
         let near = allowed.iter().min_by_key(|known| strsim::damerau_levenshtein(known, &typed.to_lowercase()));
         let is_long = allowed.iter().map(String::len).sum::<usize>() > LONG;
@@ -49,7 +48,7 @@ pub fn parse(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter, Sort), 
     parse_as_said(text, vocabulary).map(|(filter, sort)| (filter, sort.unwrap_or(DEFAULT_SORT)))
 }
 
-/// The same with the order as it was said, if it was.
+/// Parses a query into its filter and its sort; `None` for a sort that was not typed.
 pub fn parse_as_said(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter, Option<Sort>), QueryError> {
     let (mut filter, mut sort) = (AlertFilter::default(), None);
     let (mut free, mut amount) = (Vec::new(), None);
@@ -126,7 +125,7 @@ fn cut(text: &str, vocabulary: Vocabulary) -> Result<Vec<Word<'_>>, QueryError> 
     Ok(words)
 }
 
-/// The word that begins at a byte that is no blank.
+/// Returns the word that begins at a byte that is no blank.
 fn one_word(text: &str, at: usize, vocabulary: Vocabulary) -> Result<Word<'_>, QueryError> {
     let rest = &text[at..];
     let key = key_before_colon(rest);

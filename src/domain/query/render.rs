@@ -3,13 +3,13 @@
 use super::words::{self, DEFAULT_SORT, Key};
 use crate::domain::{AlertFilter, Amount, Comparison, Sort};
 
-/// The canonical text of a filter and a sort. [`super::parse`] reads it back to the same.
+/// Returns the canonical text of a filter and a sort. [`super::parse`] reads it back to the same.
 pub fn render(filter: &AlertFilter, sort: Sort) -> String {
     let set = Key::ALL.into_iter().filter(|key| *key != Key::Sort || sort != DEFAULT_SORT);
     set.filter_map(|key| Some(word_of(key, &value_of(key, filter, sort)?))).collect::<Vec<_>>().join(" ")
 }
 
-/// A key with its value as one word; comparisons and free text stand by themselves.
+/// Returns a key with its value as one word; comparisons and free text stand by themselves.
 pub(super) fn word_of(key: Key, value: &str) -> String {
     if matches!(key, Key::Amount | Key::Text) { value.to_owned() } else { format!("{}:{value}", key.as_str()) }
 }

@@ -50,7 +50,7 @@ impl Key {
         Self::known(word).filter(|key| *key != Self::Text)
     }
 
-    /// The words that the key takes, where it takes no others.
+    /// Returns the words that the key takes, where it takes no others.
     pub(super) fn values(self, vocabulary: Vocabulary) -> Vec<String> {
         match self {
             Self::Status => vocabulary.statuses().iter().map(status_word).collect(),
@@ -121,7 +121,7 @@ impl Vocabulary {
         self != Self::Desk
     }
 
-    /// The statuses that can be asked for.
+    /// Returns the statuses that can be asked for.
     pub fn statuses(self) -> &'static [AlertStatus] {
         match self {
             Self::Interface => AlertStatus::CURRENT,
@@ -129,7 +129,7 @@ impl Vocabulary {
         }
     }
 
-    /// The providers that can be asked for.
+    /// Returns the providers that can be asked for.
     pub fn providers(self) -> &'static [Provider] {
         match self {
             Self::Desk | Self::Interface => Provider::KNOWN,
@@ -137,7 +137,7 @@ impl Vocabulary {
         }
     }
 
-    /// The stored outcomes that the list operation can be asked for; this machine's own can be asked for any.
+    /// Returns the stored outcomes that the list operation can be asked for; this machine's own can be asked for any.
     pub fn outcomes(self) -> &'static [OlderWord] {
         match self {
             Self::Desk => &[],
@@ -151,12 +151,12 @@ impl Vocabulary {
         known.is_empty() || known.iter().any(|word| word.as_str().eq_ignore_ascii_case(text))
     }
 
-    /// The most hours that can be asked for what expires within them.
+    /// Returns the largest number of hours that can be asked for, where there is one.
     pub fn most_hours(self) -> Option<u32> {
         (self == Self::Older).then_some(24)
     }
 
-    /// The keys as they are typed, in the order in which a query is written.
+    /// Returns the keys as they are typed, in the order in which a query is written.
     pub(super) fn words(self) -> impl Iterator<Item = &'static str> {
         Key::ALL.into_iter().filter(move |key| *key != Key::Text && self.has(*key)).map(Key::as_str)
     }
@@ -171,7 +171,7 @@ impl From<Dialect> for Vocabulary {
     }
 }
 
-/// The comparison of a condition such as `amount<25`, and what stands behind its sign.
+/// Returns the comparison of a condition such as `amount<25`, and what stands behind its sign.
 pub(super) fn amount_comparison(word: &str) -> Option<(Comparison, &str)> {
     let name = Key::Amount.as_str();
     let rest =
@@ -179,7 +179,7 @@ pub(super) fn amount_comparison(word: &str) -> Option<(Comparison, &str)> {
     leading_comparison(rest)
 }
 
-/// The comparison whose sign a text begins with, and what stands behind it.
+/// Returns the comparison whose sign a text begins with, and what stands behind it.
 fn leading_comparison(text: &str) -> Option<(Comparison, &str)> {
     Comparison::ALL.into_iter().find_map(|comparison| Some((comparison, text.strip_prefix(comparison.sign())?)))
 }
@@ -200,12 +200,12 @@ pub(super) fn read_currency(text: &str) -> Option<Currency> {
     code.then(|| Currency::new(text.to_ascii_uppercase()))
 }
 
-/// A status as it is typed.
+/// Returns a status as it is typed.
 pub(super) fn status_word(status: &AlertStatus) -> String {
     status.as_str().to_lowercase()
 }
 
-/// A provider as it is typed.
+/// Returns a provider as it is typed.
 pub(super) fn provider_word(provider: &Provider) -> String {
     provider.as_str().to_lowercase()
 }
@@ -227,7 +227,7 @@ pub(super) fn read_type(text: &str) -> Option<AlertType> {
         .or_else(|| AlertType::KNOWN.iter().find(|known| type_word(known).eq_ignore_ascii_case(&text)).cloned())
 }
 
-/// A sort as it is typed: `deadline`, `-amount`.
+/// Returns a sort as it is typed: `deadline`, `-amount`.
 pub fn sort_word(sort: Sort) -> String {
     let sign = if sort.order == SortOrder::Descending { "-" } else { "" };
     format!("{sign}{}", field_word(sort.field))
@@ -244,7 +244,7 @@ pub(super) fn read_sort(text: &str) -> Option<Sort> {
     SortField::ALL.into_iter().find(named).map(|field| Sort { field, order })
 }
 
-/// A sortable field as it is typed.
+/// Returns a sortable field as it is typed.
 pub const fn field_word(field: SortField) -> &'static str {
     match field {
         SortField::AlertTimeStamp => "alerted",
@@ -267,7 +267,7 @@ pub const fn field_word(field: SortField) -> &'static str {
     }
 }
 
-/// A value of a key, in quotes where it must be.
+/// Returns a value of a key, in quotes where it must be.
 pub(super) fn quoted_value(text: &str) -> String {
     let plain = !text.is_empty() && !text.starts_with('"') && !text.contains(|c: char| c == ',' || c.is_whitespace());
     if plain { text.to_owned() } else { quoted(text) }
@@ -289,7 +289,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// The letters before the first colon, where a word begins with letters and a colon.
+/// Returns the letters before the first colon, where a word begins with letters and a colon.
 pub(super) fn key_before_colon(word: &str) -> Option<&str> {
     let letters = word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len());
     (letters > 0 && word[letters..].starts_with(':')).then(|| &word[..letters])

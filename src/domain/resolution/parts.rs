@@ -69,7 +69,7 @@ impl Resolution {
         said.held_to_the_rules(disputed, errors)
     }
 
-    /// The parts that make this resolution.
+    /// Returns the parts that make this resolution.
     pub fn to_parts(&self) -> ResolutionParts {
         let (refunded, resolution, amount_stopped) = match self {
             Self::Current { decision, .. } => (decision.refunded(), decision.reason().map(InvalidReason::as_str), None),
@@ -88,7 +88,7 @@ impl Resolution {
     /// Holds a resolution that was made somewhere else to every rule; it comes back as it is stored.
     ///
     /// # Errors
-    /// All that is wrong with it, field by field.
+    /// When a field is not allowed: every error, field by field.
     pub fn checked(self, disputed: Option<&Money>) -> Result<Self, Vec<FieldError>> {
         self.held_to_the_rules(disputed, Errors::new())
     }
@@ -101,7 +101,7 @@ impl Resolution {
                 ("amountStopped", wrong_amount(word, *amount_stopped, disputed)),
             ];
             for (field, message) in wrong {
-                // An amount that cannot be read was told as such.
+                // An amount that cannot be read was reported as such.
                 message.map(|message| errors.entry(field).or_insert(message));
             }
         }
@@ -117,7 +117,7 @@ impl Resolution {
     }
 }
 
-/// The decision of the current dialect, or which field is wrong and what is allowed there.
+/// Returns the decision of the current dialect, or the error of a field with its allowed values.
 fn decision(refunded: Option<&str>, reason: Option<&str>) -> Result<Decision, (&'static str, String)> {
     let reasons = || InvalidReason::ALL.map(InvalidReason::as_str).join(", ");
     match (refunded, reason) {
@@ -139,8 +139,8 @@ fn decision(refunded: Option<&str>, reason: Option<&str>) -> Result<Decision, (&
     }
 }
 
-/// A word exactly as the interface writes it: only filters and answers forgive the letter case. What is missing is the
-/// empty word.
+/// Returns a word exactly as the interface writes it: only filters and answers ignore the letter case. A missing one is
+/// the empty word.
 fn exactly<T>(text: Option<String>, known: fn(&str) -> Option<T>, spell: fn(&T) -> &str, other: fn(String) -> T) -> T {
     let text = text.unwrap_or_default();
     known(&text).filter(|word| spell(word) == text).unwrap_or_else(|| other(text))
@@ -194,7 +194,7 @@ fn valid_comments(comments: &str) -> Result<String, String> {
     Ok(mask_card_numbers(comments).into_owned())
 }
 
-/// An INVALID answer for a reason, in the words of a dialect.
+/// Returns an INVALID answer for a reason, in the words of a dialect.
 pub fn invalid(reason: InvalidReason, dialect: Dialect, comments: String) -> ResolutionParts {
     let refunded = match (dialect, reason) {
         (Dialect::Current, reason) => Decision::Invalid(reason).refunded().to_owned(),

@@ -37,7 +37,7 @@ impl Verdict {
     }
 }
 
-/// The transition table (interface, States and transitions; decisions, Outcome).
+/// Returns the effect of a resolution by the transition table (interface, States and transitions; decisions, Outcome).
 pub fn decide(resolution: &Resolution) -> Verdict {
     match resolution {
         Resolution::Current { decision, .. } => decide_current(*decision),

@@ -10,7 +10,7 @@ const LONGEST_NAME: usize = 60;
 /// Reads rules in their order.
 ///
 /// # Errors
-/// Every line that is wrong, with its number and what is allowed.
+/// When lines are not allowed: each of them, with its number and the allowed form.
 pub fn parse_rules(text: &str) -> Result<Vec<DecisionRule>, Vec<RuleError>> {
     let (mut rules, mut errors): (Vec<DecisionRule>, Vec<RuleError>) = Default::default();
     for (line, text) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
@@ -33,13 +33,13 @@ pub fn parse_rules(text: &str) -> Result<Vec<DecisionRule>, Vec<RuleError>> {
     if errors.is_empty() { Ok(rules) } else { Err(errors) }
 }
 
-/// A line without the comment behind it: `#` begins one where a word may begin, but not in quotes.
+/// Returns a line without the comment behind it: `#` begins one where a word may begin, but not in quotes.
 fn without_comment(line: &str) -> &str {
     let begins = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
     outside_quotes(line).find(|(at, c)| *c == '#' && begins(*at)).map_or(line, |(at, _)| &line[..at])
 }
 
-/// The characters of a line that stand outside its quotes.
+/// Returns the characters of a line that stand outside its quotes.
 fn outside_quotes(line: &str) -> impl Iterator<Item = (usize, char)> {
     let (mut quoted, mut escaped) = (false, false);
     line.char_indices().filter(move |(_, c)| {
@@ -95,7 +95,7 @@ fn rule(text: &str, line: usize) -> Result<DecisionRule, String> {
     })
 }
 
-/// The words of an answer, and the comment behind them.
+/// Returns the words of an answer, and the comment behind them.
 fn comments(answer: &str) -> Result<(&str, String), String> {
     let Some((words, rest)) = answer.split_once('"') else { return Ok((answer, String::new())) };
     let (comment, end) = quoted(rest).ok_or("the comment is not closed: write a \" behind it")?;
@@ -127,7 +127,7 @@ fn decision(words: &str) -> Result<Decision, String> {
     }
 }
 
-/// A reason without what it says of the refund.
+/// Returns the short word for a reason.
 fn short(reason: InvalidReason) -> &'static str {
     match reason {
         InvalidReason::PreviouslyRefunded => "previously-refunded",

@@ -7,7 +7,7 @@ use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::time::Timestamp;
 
 impl<'r> Rehearsal<'r> {
-    /// A rehearsal of rules, on no alert yet.
+    /// Returns a rehearsal of rules, on no alert yet.
     pub fn new(rules: &'r [DecisionRule]) -> Self {
         Self { rules, counts: vec![RehearsedRule::default(); rules.len()], alerts: 0, unmatched: 0 }
     }
@@ -30,13 +30,13 @@ impl<'r> Rehearsal<'r> {
         }
     }
 
-    /// Each rule with what it would have done, in the order of the rules.
+    /// Returns each rule with its rehearsed answers, in the order of the rules.
     pub fn counts(&self) -> impl Iterator<Item = (&'r DecisionRule, RehearsedRule)> {
         self.rules.iter().zip(self.counts.iter().copied())
     }
 }
 
-/// The decision that an outcome stands for, in the words of either dialect; none where they leave it open.
+/// Returns the decision that an outcome stands for, in the words of either dialect; `None` where they leave it open.
 fn decided(outcome: &Outcome) -> Option<Decision> {
     let word = |text: &str| text.trim().to_ascii_lowercase().replace([' ', '-'], "_");
     let reason = outcome.dispute_reason_code.as_deref().map(word);

@@ -115,7 +115,7 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// The same, where it is known by now which port it was about.
+    /// Returns the refusal with the port that it was about.
     #[must_use]
     pub fn at_port(self, port: Option<u16>) -> Self {
         Self { port, ..self }
@@ -145,12 +145,12 @@ impl AddressPolicy {
         Self(allowed.into_iter().collect())
     }
 
-    /// Public addresses and this machine, at every port.
+    /// Permits public addresses and this machine, at every port.
     pub fn loopback() -> Self {
         Self::new(AllowedNetwork::loopback())
     }
 
-    /// The ports that decide about something.
+    /// Returns the ports that the rules mention.
     pub fn ports(&self) -> BTreeSet<u16> {
         self.0.iter().filter_map(|allowed| allowed.port).collect()
     }
@@ -176,7 +176,7 @@ impl AddressPolicy {
         }
     }
 
-    /// The allowed ones of the addresses of a name. An error when there are some, and none is allowed.
+    /// Returns the allowed addresses of a name. An error where it has addresses, and none is allowed.
     pub fn filter(
         &self,
         addresses: impl IntoIterator<Item = SocketAddr>,
@@ -200,7 +200,8 @@ impl AddressPolicy {
     }
 }
 
-/// The IPv4 address that the kernel or the network takes out of an IPv6 one (mapped, NAT64); else the address itself.
+/// Returns the IPv4 address that the kernel or the network takes out of an IPv6 one (mapped, NAT64); otherwise the
+/// address itself.
 fn carried(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(v6) => match v6.segments() {
@@ -211,7 +212,7 @@ fn carried(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The IPv4 address that two segments of an IPv6 one carry.
+/// Returns the IPv4 address that two segments of an IPv6 one carry.
 fn inside(high: u16, low: u16) -> Ipv4Addr {
     let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
     Ipv4Addr::new(a, b, c, d)

@@ -24,12 +24,12 @@ pub struct NewEndpoint {
 }
 
 impl NewEndpoint {
-    /// An endpoint whose deliveries are not signed, where this machine's authorities are trusted.
+    /// Returns an endpoint whose deliveries are not signed, where this machine's authorities are trusted.
     pub fn new(url: EndpointUrl, auth: EndpointAuth) -> Self {
         Self { url, auth, signing: None, ca_certificate: CaCertificates::default() }
     }
 
-    /// The endpoint at an address, or all that is wrong with it, field by field. No error repeats a credential.
+    /// Returns the endpoint at an address, or every error, field by field. No error repeats a credential.
     pub fn parse(
         url: &str,
         plain_http: PlainHttp,

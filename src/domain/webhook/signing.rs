@@ -37,7 +37,7 @@ pub enum SignatureFault {
     Ahead,
 }
 
-/// The bytes of a secret, or what is wrong with it. No error repeats it.
+/// Returns the bytes of a secret, or its error, which does not repeat it.
 pub fn key_of(secret: &str) -> Result<Vec<u8>, FieldError> {
     let wrong = |message: &str| FieldError::new("secret", message);
     let encoded = secret
@@ -47,14 +47,14 @@ pub fn key_of(secret: &str) -> Result<Vec<u8>, FieldError> {
     if BYTES.contains(&key.len()) { Ok(key) } else { Err(wrong("has too few or too many bytes: 24 to 64 are allowed")) }
 }
 
-/// A new secret of random bytes.
+/// Returns a new secret of random bytes.
 pub fn make() -> String {
     let key: [u8; MADE_BYTES] = rand::random();
     format!("{PREFIX}{}", BASE64_STANDARD.encode(key))
 }
 
 impl Secret {
-    /// A new secret to sign deliveries with.
+    /// Returns a new secret to sign deliveries with.
     pub fn for_signing() -> Self {
         Self::new(make())
     }
