@@ -95,7 +95,7 @@ impl OpenAttempt {
         self.counted.filter(|counts| counts.calls_over.epoch == now.counted.epoch)
     }
 
-    /// Returns true where it may be taken over: it is INFLIGHT of a dead process or past the end of its call, or
+    /// Returns true where it may be taken over. It is INFLIGHT of a dead process or past the end of its call, or
     /// UNKNOWN with its check due. No living process has it leased.
     pub fn is_due(&self, now: Present) -> bool {
         let open = matches!(self.state, AttemptState::Inflight | AttemptState::Unknown);

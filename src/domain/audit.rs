@@ -290,9 +290,9 @@ pub struct AuditRecord {
 }
 
 impl AuditRecord {
-    /// SHA-256 of the hash before, the three numbers, and each text with its length before it, so that none runs into
-    /// the next. Who the actor says to be is one text more where it was said: entries from before that was asked keep
-    /// their hash.
+    /// Returns the SHA-256 of the hash before, the three numbers, and each text with its length before it, so that none
+    /// runs into the next. Who the actor says to be is one text more where it was said: entries from before that was
+    /// asked keep their hash.
     pub fn hash(&self) -> [u8; 32] {
         let mut hasher = Sha256::new();
         hasher.update(self.previous);
@@ -407,7 +407,7 @@ pub fn prunable(oldest: &[(i64, i64, String)], cut_off: Timestamp) -> Option<i64
     through.filter(|_| worth_it)
 }
 
-/// Hexadecimal digits, as `sha256sum` writes them.
+/// Returns the hexadecimal digits, as `sha256sum` writes them.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

@@ -1,6 +1,6 @@
 //! Batch sizes: how much is done at once, one constant for each meaning.
 
-/// Number of alerts that an intake reads ahead, and stores in one commit where nobody else writes.
+/// Number of alerts that an intake reads ahead, and stores in one commit where no other process writes.
 pub const INTAKE: usize = 4_000;
 
 /// Number of them stored in one commit where another process may wait to write: some milliseconds.

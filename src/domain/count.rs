@@ -17,7 +17,7 @@ pub fn grouped(digits: &str) -> String {
     out
 }
 
-/// `1 alert`, `2 alerts`.
+/// Returns a count with its noun: `1 alert`, `2 alerts`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }

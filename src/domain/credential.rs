@@ -34,7 +34,7 @@ pub enum CredentialKind {
 }
 
 impl CredentialKind {
-    /// `key` or `client`.
+    /// Returns `key` or `client`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Key(_) => "key",

@@ -334,7 +334,7 @@ impl DecisionSays {
 }
 
 impl Duplicate {
-    /// Another alert as a duplicate of an alert; `None` where nothing says that it is one.
+    /// Returns another alert as a duplicate of an alert; `None` without evidence for one.
     pub fn of(alert: &Alert, other: &Alert) -> Option<Self> {
         let evidence = evidence(alert, other)?;
         let at = other.outcome.as_ref().and_then(|outcome| outcome.action_time);

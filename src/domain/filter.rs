@@ -274,7 +274,7 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Number of pages: total divided by size, rounded up.
+    /// Returns the number of pages: total divided by size, rounded up.
     pub fn total_pages(&self) -> u64 {
         self.total.div_ceil(u64::from(self.size.max(1)))
     }

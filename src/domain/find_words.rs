@@ -1,5 +1,5 @@
-//! Words of a search, as people write them, and their other readings: an amount with its currency, the last digits of a
-//! card behind the hidden ones, quoted text.
+//! Words of a search, as people write them, and their other readings. Among them are an amount with its currency, the
+//! last digits of a card behind the hidden ones, and quoted text.
 
 use super::card::{BIN_DIGITS, LAST_DIGITS};
 use super::find_reading::Reading;

@@ -9,7 +9,7 @@ pub(super) const APOSTROPHES: [char; 8] = ['\'', '’', '‘', '‛', 'ʼ', '´'
 /// Stands for hidden digits, and for no dots.
 pub(super) const ELLIPSIS: char = '…';
 
-/// Letter case folded: Unicode lower case.
+/// Folds the letter case: Unicode lower case.
 pub fn fold(text: &str) -> String {
     text.to_lowercase()
 }

@@ -115,7 +115,7 @@ impl Currency {
         self.0.eq_ignore_ascii_case(&other.0)
     }
 
-    /// Decimal places of the currency's minor unit by ISO 4217; 2 for codes we do not know.
+    /// Returns the decimal places of the currency's minor unit by ISO 4217; 2 for unknown codes.
     pub fn exponent(&self) -> u32 {
         match self.0.as_str() {
             "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "UYI" | "VND"

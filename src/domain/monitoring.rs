@@ -67,7 +67,7 @@ impl SalesMonth {
         Self(self.0.checked_sub_months(Months::new(1)).unwrap_or(self.0))
     }
 
-    /// `November 2026`
+    /// Describes the month: `November 2026`.
     pub fn words(self) -> String {
         self.0.format("%B %Y").to_string()
     }

@@ -15,8 +15,8 @@ pub enum NoteError {
     TooLong(usize),
 }
 
-/// Returns the text of a note as it is stored: card numbers masked but for BIN and last four, no control characters but
-/// line breaks, trimmed. One that is too long is refused and never truncated.
+/// Returns the text of a note as it is stored: trimmed, card numbers masked but for BIN and last four. It has no
+/// control characters but line breaks. One that is too long is refused and never truncated.
 pub fn note_text(typed: &str) -> Result<String, NoteError> {
     let over = typed.chars().count().saturating_sub(MAX_NOTE_CHARS);
     if over > 0 {

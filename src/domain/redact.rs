@@ -43,8 +43,8 @@ pub fn passwords(text: &str) -> String {
     redacted.collect::<Vec<_>>().join("\n")
 }
 
-/// Another system's words for a message or the log: one line that is safe to show, at most 200 characters, no card
-/// number.
+/// Returns another system's words for a message or the log: one line that is safe to show, at most 200 characters, no
+/// card number.
 pub fn words(text: &str) -> String {
     // Masked before it is cut: of a number that the cut goes through, the rest could no longer be told from other
     // digits.

@@ -209,7 +209,8 @@ pub enum Resolution {
     },
 }
 
-/// In the words of its dialect: `INVALID, NOT_REFUNDED_DUPLICATE`, `PARTIALLY_STOPPED, NOT SETTLED, 9.50 stopped`.
+/// Describes the resolution in its dialect: `INVALID, NOT_REFUNDED_DUPLICATE`, `PARTIALLY_STOPPED, NOT SETTLED, 9.50
+/// stopped`.
 impl fmt::Display for Resolution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -30,13 +30,13 @@ pub fn is_unsafe(c: char) -> bool {
     is_control(c) || is_invisible(c)
 }
 
-/// Control characters, and the separators that break a line as some of them do.
+/// Returns true for control characters, and the separators that break a line as some of them do.
 fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Format characters that take no room and change how others read: Unicode's Default_Ignorable_Code_Point and the bidi
-/// controls among them.
+/// Returns true for format characters that take no room and change how others read: Unicode's
+/// Default_Ignorable_Code_Point and the bidi controls among them.
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
@@ -75,7 +75,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Several lines that are safe to show: line breaks stay, of whichever form.
+/// Returns several lines that are safe to show: line breaks stay, of whichever form.
 pub fn lines(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
@@ -94,18 +94,19 @@ pub fn stored_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(blanked.filter(|c| !c.is_control()).collect::<String>().trim().to_owned())
 }
 
-/// Several lines as they are stored: without control characters other than line breaks, and without blanks at the ends.
+/// Returns several lines as they are stored: without control characters other than line breaks, and without blanks at
+/// the ends.
 pub fn stored_lines(text: &str) -> String {
     without_controls(text).trim().to_owned()
 }
 
-/// Text as it came, less control characters other than line breaks; tabs become blanks.
+/// Returns the text as it came, less control characters other than line breaks; tabs become blanks.
 pub fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|&c| c == '\n' || !c.is_control()).collect()
 }
 
-/// Text without the sequences that steer a terminal, such as those of colours. Of a string without an end only its
-/// beginning goes.
+/// Returns the text without the sequences that steer a terminal, such as those of colours. Of a string without an end
+/// only its beginning is removed.
 pub fn without_sequences(text: &str) -> Cow<'_, str> {
     const ESC: char = '\u{1b}';
     if !text.contains(ESC) {
@@ -129,7 +130,7 @@ pub fn without_sequences(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// JSON that is safe to show and loses nothing: unsafe characters of its strings are written as `\u` escapes.
+/// Returns JSON that is safe to show and loses nothing: unsafe characters of its strings are written as `\u` escapes.
 pub fn json(text: &str) -> Cow<'_, str> {
     // The line breaks of pretty JSON are its own: in strings they are escaped already.
     let stands = |c: char| is_unsafe(c) && c != '\n';

@@ -73,7 +73,7 @@ impl BaseUrl {
         &self.0
     }
 
-    /// Host and port.
+    /// Returns host and port.
     pub fn host(&self) -> String {
         let host = self.0.host_str().unwrap_or_default();
         self.0.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))

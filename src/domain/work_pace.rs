@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(will_lapse(&lapses(rows), &pace(per_hour), now()), lost);
     }
 
-    /// Answers one after the other, whoever lapses first, and leaves out who would be late.
+    /// Answers one after the other, the earliest deadline first, and leaves out alerts that would be late.
     fn simulated(rows: &[(i64, u64)], per_hour: u64) -> u64 {
         let (mut done, mut lost) = (0, 0);
         for (quarter, alerts) in rows {

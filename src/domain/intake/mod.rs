@@ -1,5 +1,5 @@
-//! Intake of alerts. The content of a source's row is a patch: validated once, completed where the alert is new, merged
-//! where it is known (decisions, Bringing alerts in).
+//! Intake of alerts. A source's row is a patch: validated once, completed where the alert is new, merged where it is
+//! known (decisions, Bringing alerts in).
 
 mod complete;
 mod merge;

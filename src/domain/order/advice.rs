@@ -39,7 +39,7 @@ impl OrderAdvice {
 
 impl OrderMatch {
     /// Returns the decision that the order suggests; `None` for an answered alert, or where the match is not likely.
-    /// Where a fact contradicts the match, a refund of the order still warns.
+    /// A match that a fact contradicts still warns of a refund of the order.
     pub fn advice(&self, alert: &Alert) -> Option<OrderAdvice> {
         let only_warns = self.doubts.iter().any(|doubt| matches!(doubt, MatchDoubt::Contradicted(_)));
         if alert.is_over() || self.confidence < MatchConfidence::Likely && !only_warns {

@@ -17,7 +17,7 @@ use crate::domain::{AlertFilter, Amount, Comparison, Provider, Sort};
 pub struct QueryError {
     /// The word at fault as it was typed.
     pub word: String,
-    /// Its position, in bytes of the query.
+    /// Position of the word, in bytes of the query.
     pub span: Range<usize>,
     pub message: String,
     /// The error with the nearest allowed word, where the list of allowed words is long.

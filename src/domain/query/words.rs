@@ -273,7 +273,7 @@ pub(super) fn quoted_value(text: &str) -> String {
     if plain { text.to_owned() } else { quoted(text) }
 }
 
-/// Free text, in quotes where it would be read as something else.
+/// Returns free text, in quotes where it would be read as something else.
 pub(super) fn quoted_text(text: &str) -> String {
     let plain = |word: &str| {
         let is_value = !word.is_empty() && !word.starts_with('"') && !word.contains(char::is_whitespace);

@@ -140,7 +140,7 @@ impl fmt::Display for Refused {
 }
 
 impl AddressPolicy {
-    /// Public addresses, and these.
+    /// Permits public addresses, and these.
     pub fn new(allowed: impl IntoIterator<Item = AllowedNetwork>) -> Self {
         Self(allowed.into_iter().collect())
     }
