@@ -1,8 +1,8 @@
 //! Configuration, layered: file < environment < flags, each with its default.
 //!
-//! A setting is one line of a `table!`: file, environment, defaults and the list of all settings come from it. The
-//! list is written to `assets/config.default.toml` and into `avert help configuration`; a test holds them equal. A key
-//! that does not exist, or a value that is not allowed, is refused with its place and with what is allowed.
+//! A setting is one line of a `table!`: file, environment, defaults and the list of all settings come from it. The list
+//! is written to `assets/config.default.toml` and into `avert help configuration`; a test holds them equal. A key that
+//! does not exist, or a value that is not allowed, is refused with its line and with what is allowed.
 
 #![allow(rustdoc::bare_urls, reason = "docs of settings are their help, which is plain text")]
 
@@ -256,7 +256,7 @@ fn read_database<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Database,
     deserializer.deserialize_any(Either)
 }
 
-/// The types are settings of the file alone.
+/// Alert types are settings of the file alone.
 impl SettingTable for BTreeMap<TypeName, Hours> {
     fn read_environment(&mut self, _: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
         Ok(())
@@ -268,31 +268,31 @@ impl SettingTable for BTreeMap<TypeName, Hours> {
 }
 
 impl Settings {
-    /// Every setting, by the sections of the file.
+    /// Returns every setting, by the sections of the file.
     pub fn sections() -> Vec<SettingSection> {
         let mut all = Vec::new();
         Self::describe("", "", &mut all);
         all
     }
 
-    /// The environment variable of a setting, where it has one.
+    /// Returns the environment variable of a setting; `None` where it has none.
     pub fn variable_of(section: &str, name: &str) -> Option<&'static str> {
         let section = Self::sections().into_iter().find(|known| known.name == section)?;
         let setting = section.settings.iter().find(|setting| setting.name == name)?;
         Some(setting.variable).filter(|variable| !variable.is_empty())
     }
 
-    /// The networks that have a gateway.
+    /// Returns the networks that have a gateway, with their settings.
     pub fn gateways(&self) -> impl Iterator<Item = (Network, &NetworkSettings)> {
         self.providers.iter().filter(|(_, set)| !set.simulated).map(|(network, set)| (*network, set))
     }
 
-    /// The networks that are said to be simulated.
+    /// Returns the networks whose gateway was removed: their section says `simulated = true`.
     pub fn removed_gateways(&self) -> impl Iterator<Item = Network> {
         self.providers.iter().filter(|(_, set)| set.simulated).map(|(network, _)| *network)
     }
 
-    /// The settings of a file's text; `file` is where the text came from, for errors.
+    /// Reads the settings from a file's text, without the environment. `file` names the origin of the text in errors.
     pub fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start).min(text.len());
@@ -301,7 +301,7 @@ impl Settings {
         })
     }
 
-    /// Defaults, then the file (if there is one), then the environment, which `lookup` reads.
+    /// Reads the settings: defaults, then the file (if there is one), then the environment, which `lookup` reads.
     pub fn load(file: Option<&Path>, lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let mut settings = match file {
             None => Self::default(),

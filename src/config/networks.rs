@@ -25,10 +25,10 @@ pub enum Network {
 }
 
 impl Network {
-    /// Every one.
+    /// All of them.
     pub const ALL: [Self; 3] = [Self::Ethoca, Self::Verifi, Self::Cdrn];
 
-    /// The words of each: in settings, in the interface, and its two environment variables.
+    /// Returns its words: in settings, in the interface, and its two environment variables.
     const fn words(self) -> [&'static str; 4] {
         match self {
             Self::Ethoca => ["ethoca", "ETHOCA", "AVERT_ETHOCA_URL", "AVERT_ETHOCA_CREDENTIAL"],
@@ -37,22 +37,22 @@ impl Network {
         }
     }
 
-    /// The word in settings.
+    /// Returns the word in settings, such as `ethoca`.
     pub const fn as_str(self) -> &'static str {
         self.words()[0]
     }
 
-    /// The name in the interface.
+    /// Returns the name in the interface, such as `ETHOCA`.
     pub const fn name(self) -> &'static str {
         self.words()[1]
     }
 
-    /// The environment variable with the address of the gateway.
+    /// Returns the environment variable with the address of the gateway.
     pub const fn url_variable(self) -> &'static str {
         self.words()[2]
     }
 
-    /// The environment variable with the credential itself.
+    /// Returns the environment variable with the credential itself.
     pub const fn credential_variable(self) -> &'static str {
         self.words()[3]
     }
@@ -74,7 +74,7 @@ impl<'de> Deserialize<'de> for Network {
     }
 }
 
-/// How avert is known to a gateway.
+/// Authentication of avert at a gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum NetworkAuth {
     /// `Authorization: Bearer`; the credential is the token.
@@ -140,13 +140,13 @@ table! {
 }
 
 impl NetworkSettings {
-    /// The base URL of the gateway, or what is wrong and what is allowed.
+    /// Returns the base URL of the gateway; the error says what is wrong and what is allowed.
     pub fn base(&self) -> Result<BaseUrl, String> {
         let plain_http = PlainHttp::when(self.insecure_http, "allow it with insecure_http = true");
         BaseUrl::parse(&self.url, plain_http).map_err(|error| format!("url {error}"))
     }
 
-    /// The same with its address in normal form, or what is wrong and what is allowed.
+    /// Checks the settings and normalizes the address; the error says what is wrong and what is allowed.
     pub(super) fn check(self) -> Result<Self, String> {
         if self.simulated {
             let nothing_else = self == Self { simulated: true, ..Self::default() };
@@ -202,7 +202,7 @@ impl SettingTable for BTreeMap<Network, NetworkSettings> {
     }
 }
 
-/// Sets the address of a network's gateway; what the file says of the network otherwise stays.
+/// Sets the address of a network's gateway; its other settings from the file stay.
 fn set_gateway(all: &mut BTreeMap<Network, NetworkSettings>, network: Network, url: String) -> Result<(), String> {
     let known = all.remove(&network).unwrap_or_default();
     if known.simulated {
@@ -225,7 +225,7 @@ mod tests {
         Settings::parse(text, Path::new("avert.toml"))
     }
 
-    /// The settings of a network that stand in the listed file, as they would be without the mark of a comment.
+    /// Returns the settings of a network in the listed file, without the comment marks.
     fn listed() -> String {
         let text = include_str!("../../assets/config.default.toml");
         let (_, section) = text.split_once("[providers]\n").unwrap();

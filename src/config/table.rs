@@ -7,21 +7,21 @@ use std::str::FromStr;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-/// A configuration error.
+/// Error of a setting, in a file or in the environment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("the settings file {} cannot be read: {reason}", file.display())]
     Unreadable {
         file: PathBuf,
-        /// The system's words.
+        /// Reason that the system gives.
         reason: String,
     },
     /// A line of the file is wrong.
     #[error("{}:{line}: {message}", file.display())]
     Line {
         file: PathBuf,
-        /// 1-based.
+        /// Number of the line, from 1.
         line: usize,
         message: String,
     },
@@ -30,40 +30,40 @@ pub enum ConfigError {
     Variable { variable: &'static str, message: String },
 }
 
-/// A setting as it is described.
+/// Description of a setting.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// The key in its section.
+    /// Key in its section.
     pub name: &'static str,
-    /// The default, as the file would have it.
+    /// Default, as it is written in the file.
     pub default: &'static str,
-    /// The environment variable that is stronger than the file; empty where there is none.
+    /// Environment variable, which overrides the file; empty where there is none.
     pub variable: &'static str,
-    /// What it does.
+    /// Help text.
     pub help: &'static str,
 }
 
-/// A section of the settings file.
+/// Section of the settings file.
 #[derive(Debug, Clone)]
 pub struct SettingSection {
-    /// The heading, such as `windows.types`; empty above all headings.
+    /// Heading, such as `windows.types`; empty above all headings.
     pub name: String,
-    /// What is in it.
+    /// Help text of the section.
     pub help: &'static str,
-    /// Its settings, in the order of the file.
+    /// Settings of the section, in the order of the file.
     pub settings: &'static [Setting],
 }
 
-/// A table of settings.
+/// Table of settings.
 pub(super) trait SettingTable {
-    /// Sets what the environment says.
+    /// Sets the settings that the environment names.
     fn read_environment(&mut self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError>;
 
     /// Adds the table, and those inside it, to `all`.
     fn describe(name: &str, help: &'static str, all: &mut Vec<SettingSection>);
 }
 
-/// A type that settings are of. What is refused is told with what is allowed.
+/// Type of a setting's value. The message of a refusal says what is allowed.
 pub(super) trait SettingType: Sized {
     /// Reads a text of the environment, or a single value of the file.
     fn read(text: &str) -> Result<Self, String>;
@@ -92,14 +92,14 @@ impl SettingType for bool {
     }
 }
 
-/// An empty text is none.
+/// Reads an empty text as `None`.
 impl<T: FromStr<Err: Display>> SettingType for Option<T> {
     fn read(text: &str) -> Result<Self, String> {
         Some(text).filter(|text| !text.is_empty()).map(parse).transpose()
     }
 }
 
-/// A text has commas between items; empty ones are none.
+/// Reads items between commas; empty ones are left out.
 impl<T: FromStr<Err: Display>> SettingType for Vec<T> {
     fn read(text: &str) -> Result<Self, String> {
         text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(parse).collect()
@@ -119,7 +119,7 @@ pub(super) fn from_file<'de, D: Deserializer<'de>, T: SettingType>(deserializer:
     read_value(toml::Value::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// Reads a value as the file has it.
+/// Reads a value in the form of the file.
 pub(super) fn read_value<T: SettingType>(value: toml::Value) -> Result<T, String> {
     let text = |value: toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match value {
@@ -129,13 +129,13 @@ pub(super) fn read_value<T: SettingType>(value: toml::Value) -> Result<T, String
     }
 }
 
-/// Sets a field to what its environment variable says, where that says anything.
+/// Sets a field to the value of its environment variable, where that is set.
 pub(super) fn read_variable<T: SettingType>(
     field: &mut T,
     variable: &'static str,
     lookup: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(), ConfigError> {
-    // An empty variable is one that is not set: that is how a shell takes one back.
+    // A shell unsets a variable by an empty value, so an empty one is not set.
     if let Some(text) = lookup(variable).filter(|text| !text.is_empty()) {
         *field = T::read(&text).map_err(|message| ConfigError::Variable { variable, message })?;
     }

@@ -1,4 +1,4 @@
-//! The values that settings take: words, numbers within bounds, addresses.
+//! The values of settings: words, numbers within bounds, addresses.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -13,7 +13,7 @@ use tracing::level_filters::LevelFilter;
 use super::table::{SettingType, from_file, parsed};
 use crate::domain::{AlertType, Environment};
 
-/// What the simulator plays.
+/// Fault that the simulator plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SimulatorFault {
     /// Answers at once, always.
@@ -28,7 +28,7 @@ pub enum SimulatorFault {
     SlowCdrn,
 }
 
-/// The clocks that the console tells moments by.
+/// Clocks of the console's times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TimesSetting {
     /// UTC, and local time beside it.
@@ -52,7 +52,7 @@ pub enum ThemeSetting {
     Ansi,
 }
 
-/// How a notice reaches the desktop.
+/// Sequence that brings a reminder to the desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DesktopSetting {
     /// Not at all.
@@ -63,7 +63,7 @@ pub enum DesktopSetting {
     Osc777,
 }
 
-/// How much is logged.
+/// Least severity that is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum LogLevel {
     /// Nothing.
@@ -81,7 +81,7 @@ pub enum LogLevel {
 }
 
 impl LogLevel {
-    /// The same for the log itself.
+    /// Returns the level as the log filters by it.
     pub const fn filter(self) -> LevelFilter {
         match self {
             Self::Off => LevelFilter::OFF,
@@ -94,7 +94,7 @@ impl LogLevel {
     }
 }
 
-/// An address to answer at: `ADDRESS:PORT`, where ADDRESS is an IP address or `localhost`.
+/// Listening address: `ADDRESS:PORT`, where ADDRESS is an IP address or `localhost`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listen(pub SocketAddr);
 
@@ -118,7 +118,7 @@ impl fmt::Display for Listen {
     }
 }
 
-/// A trusted proxy: an IP address, or a network in CIDR notation.
+/// Trusted proxy: an IP address, or a network in CIDR notation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrustedProxy(pub IpNet);
 
@@ -134,7 +134,7 @@ impl FromStr for TrustedProxy {
     }
 }
 
-/// An alert type of the interface.
+/// Alert type of the interface.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TypeName(pub AlertType);
 
@@ -195,7 +195,7 @@ bounded! {
     /// Webhook endpoints of an organization, 1 to 1000.
     pub struct EndpointsPerOrganization(1..=1_000, "whole numbers");
 
-    /// How long one list may take, in whole seconds, 1 to 60.
+    /// Longest time of one list, in whole seconds, 1 to 60.
     pub struct ListSeconds(1..=60, "whole seconds");
 
     /// Whole seconds, 1 to 60.
