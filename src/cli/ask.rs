@@ -1,4 +1,4 @@
-//! Questions at the terminal: a line, yes or no, a secret that is not shown. Without a terminal nothing is ever asked.
+//! Questions at the terminal: a line, yes or no, a secret that is not shown. Without a terminal nothing is asked.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) fn is_possible() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// The answer to a question, without the blanks around it. Whoever ends the input instead has said no to everything.
+/// Asks for a line and returns it without the blanks around it. The end of the input is an error.
 pub(super) fn line(question: &str) -> anyhow::Result<String> {
     let mut answer = String::new();
     let mut stderr = io::stderr();
@@ -32,7 +32,7 @@ pub(super) fn line(question: &str) -> anyhow::Result<String> {
     Ok(answer.trim().to_owned())
 }
 
-/// The answer to a question until it is one that can be taken; what is wrong with another one is said.
+/// Asks until the answer can be read, and says what is wrong with another one.
 pub(super) fn until<T>(question: &str, read: impl Fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
     loop {
         match read(&line(question)?) {
@@ -42,7 +42,7 @@ pub(super) fn until<T>(question: &str, read: impl Fn(&str) -> Result<T, String>)
     }
 }
 
-/// Yes or no; an empty answer is the one that stands there in a capital letter.
+/// Asks for yes or no; an empty answer is the default, which stands in a capital letter.
 pub(super) fn yes(question: &str, otherwise: bool) -> anyhow::Result<bool> {
     let choice = if otherwise { "[Y/n]" } else { "[y/N]" };
     until(&format!("{question} {choice} "), |answer| match answer.to_ascii_lowercase().as_str() {
@@ -53,7 +53,7 @@ pub(super) fn yes(question: &str, otherwise: bool) -> anyhow::Result<bool> {
     })
 }
 
-/// Asks whether a decision is to be made; without a terminal, or with another answer than yes, nothing is done.
+/// Asks for confirmation. Without a terminal, or with another answer than yes, it is an error.
 pub(super) async fn confirm(question: String) -> anyhow::Result<()> {
     if !is_possible() {
         refuse!("a decision is final: say --yes to make it without being asked");
@@ -66,7 +66,7 @@ pub(super) async fn confirm(question: String) -> anyhow::Result<()> {
     Err(SaidAlready.into())
 }
 
-/// Which of the two worlds a deployment is, where nothing says it.
+/// Asks for the environment of a deployment: sandbox or production.
 pub(super) fn environment() -> anyhow::Result<Environment> {
     until("Is it production, where decisions are final and cost money, or a sandbox? [production/sandbox] ", |answer| {
         let begins = |environment: &Environment| {
@@ -76,19 +76,19 @@ pub(super) fn environment() -> anyhow::Result<Environment> {
     })
 }
 
-/// What has been pasted is there by then.
+/// Wait for input that was pasted, which is there by then.
 const AT_ONCE: Duration = Duration::from_millis(1);
 
-/// Time that it is waited at once.
+/// Longest wait for one event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A secret, which is not shown while it is typed.
+/// Asks for a secret, which is not shown while it is typed.
 pub(super) fn secret(question: &str) -> anyhow::Result<Secret> {
-    // Before the question stands there: who answers at once is not shown either.
+    // Before the question is shown: an answer that is typed at once is not shown either.
     let hidden = Hidden::begin().context("the terminal cannot be kept from showing what is typed")?;
     let mut input = TerminalInput::open().context("the terminal cannot be read")?;
     let typed = hidden_line(question, &mut input);
-    // What was pasted after the secret's line is no answer to anything that follows.
+    // Text that was pasted after the secret's line is no answer to anything that follows.
     while matches!(input.next(AT_ONCE), Ok(Some(_))) {}
     drop(hidden);
     say!("");
@@ -101,12 +101,12 @@ pub(super) fn secret(question: &str) -> anyhow::Result<Secret> {
     Ok(secret)
 }
 
-/// The credential of a deployment: a client secret where it is known by a client id, else an API key.
+/// Asks for the credential of a deployment: a client secret with a client id, else an API key.
 pub(super) fn credential(by_client: bool) -> anyhow::Result<Secret> {
     secret(if by_client { "Client secret (not shown): " } else { "API key (not shown): " })
 }
 
-/// The terminal in raw mode, until it is dropped: nothing that is typed is shown.
+/// Raw mode of the terminal until it is dropped: typed text is not shown.
 struct Hidden;
 
 impl Hidden {
@@ -124,7 +124,7 @@ impl Drop for Hidden {
 fn hidden_line(question: &str, input: &mut TerminalInput) -> anyhow::Result<Zeroizing<String>> {
     let mut stderr = io::stderr();
     write!(stderr, "{question}").and_then(|()| stderr.flush()).context("asking failed")?;
-    // Never longer than its room: growing would leave copies behind.
+    // Never longer than its capacity: growing would leave copies behind.
     let mut typed = Zeroizing::new(String::with_capacity(LONGEST_SECRET));
     loop {
         match input.next(PATIENCE).context("the secret cannot be read from the terminal")? {

@@ -1,4 +1,4 @@
-//! `avert attempts`: decisions that are unfinished, and a person's word on those that wait for one.
+//! `avert attempts`: unfinished decisions, and setting the result of those that are parked.
 
 use anyhow::Context as _;
 use serde_json::json;
@@ -29,7 +29,7 @@ pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::R
             let attempt = found.ok_or_else(|| {
                 NotFound(format!("there is no unsettled attempt {id}; `avert attempts list` shows them"))
             })?;
-            // Said before anybody is asked.
+            // Refused before a question is asked.
             if attempt.state != "PARKED" {
                 let why = format!(
                     "the attempt is {}: an avert that stays running here finds out, or leaves it to you",

@@ -14,12 +14,12 @@ use crate::domain::AuditState;
 use crate::store::Actor;
 use crate::store::sqlite::backup::{BackupOptions, Contents, RestoreOptions, StepObserver, back_up, restore};
 
-/// What `avert backup` does not do.
+/// Refusal of `avert backup` for a database on a server.
 const NO_BACKUP: &str = "a database on a server is backed up by the server's own means: `pg_dump --format=custom`, \
     and keep the file that \
     AVERT_SECRET_KEY_FILE names with it, without which its secrets cannot be read";
 
-/// What `avert restore` does not do.
+/// Refusal of `avert restore` for a database on a server.
 const NO_RESTORE: &str = "a database on a server is restored by the server's own means: stop every avert on it, \
     `pg_restore` into an empty \
     database, and put the file that AVERT_SECRET_KEY_FILE names back beside it";
@@ -108,7 +108,7 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
     print(context, note, record, &restored.contents)
 }
 
-/// Returns what is wrong with the audit log, in words.
+/// Describes what is wrong with the audit log; `None` where nothing is.
 fn fault(contents: &Contents) -> Option<String> {
     match &contents.audit {
         AuditState::Whole { .. } => None,
@@ -116,7 +116,7 @@ fn fault(contents: &Contents) -> Option<String> {
     }
 }
 
-/// It is copied as it is: the alerts are needed, and it is evidence. But nobody must take it for whole.
+/// Warns of a broken audit log. It is copied as it is: the alerts are needed, and it is evidence.
 fn warn_of_the_audit_log(contents: &Contents) {
     if let Some(fault) = fault(contents) {
         say!(
@@ -138,7 +138,7 @@ fn path(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Prints what was done, with what the database holds.
+/// Prints the result, with the contents of the database.
 fn print(context: &Context, note: String, mut record: Value, contents: &Contents) -> anyhow::Result<()> {
     record["schema"] = contents.schema.into();
     let tables = [

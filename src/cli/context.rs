@@ -1,4 +1,4 @@
-//! What every command is given: the settings, where the data is, how results are written.
+//! Context of every command: the settings, the directories, the output format.
 
 use std::path::PathBuf;
 
@@ -16,21 +16,21 @@ use crate::desk::{ProfileName, Profiles, Secrets, directory_of};
 use crate::domain::url::BaseUrl;
 use crate::telemetry;
 
-/// The most of a user's name that is kept.
+/// Most characters of a user's name that are kept.
 const USER_CHARS: usize = 64;
 
-/// The context of a command.
+/// Context of a command.
 #[derive(Debug, Clone)]
 pub(super) struct Context {
     pub(super) settings: Settings,
     pub(super) home: Home,
     pub(super) output: Output,
-    /// The profiles, where this user has a place for them.
+    /// Profiles; `None` where this user has no place for them.
     pub(super) profiles: Option<ProfileAccess>,
     verbose: u8,
-    /// Place where the settings file is, or would be.
+    /// Directory of the settings file, also where there is no file.
     pub(super) settings_dir: Option<PathBuf>,
-    /// The settings file, which need not be there; none where there is no place for one.
+    /// Settings file, which need not exist; `None` where there is no place for one.
     pub(super) settings_file: Option<PathBuf>,
 }
 
@@ -43,12 +43,12 @@ impl Context {
         }
     }
 
-    /// The context, with the defaults and the reason where the settings cannot be used.
+    /// Reads the context. Where the settings cannot be used it has the defaults, and the error is returned with it.
     pub(super) fn read(everywhere: &Everywhere, demo: bool) -> anyhow::Result<(Self, Option<ConfigError>)> {
         let directories = ProjectDirs::from("", "", "avert");
         let usual = || directories.as_ref().map(|directories| directories.config_dir().join("config.toml"));
         let settings_file = everywhere.config.clone().or_else(usual);
-        // One that was named has to be there.
+        // A file that was named has to exist.
         let file = settings_file.as_deref().filter(|file| everywhere.config.is_some() || file.exists());
         let (settings, wrong_settings) = match Settings::load(file, variable) {
             Ok(settings) => (settings, None),
@@ -78,14 +78,14 @@ impl Context {
         Ok((context, wrong_settings))
     }
 
-    /// The same with the settings as they are now.
+    /// Returns the same context with the settings read again.
     pub(super) fn with_settings_of_now(&self) -> Result<Self, ConfigError> {
         let file = self.settings_file.as_deref().filter(|file| file.exists());
         let settings = Settings::load(file, variable)?;
         Ok(Self { settings: Settings { database: self.settings.database.clone(), ..settings }, ..self.clone() })
     }
 
-    /// The profiles, for a command about them.
+    /// Returns the profiles, for a command about them.
     pub(super) fn require_profiles(&self) -> Result<&ProfileAccess, Misused> {
         let nowhere = || {
             misused!(
@@ -95,25 +95,26 @@ impl Context {
         self.profiles.as_ref().ok_or_else(nowhere)
     }
 
-    /// Returns where the desks of a profile are, one for each base URL that it has had.
+    /// Returns the directory of a profile's desks, one for each base URL that it has had.
     pub(super) fn desks_of_profile(&self, name: &ProfileName) -> PathBuf {
         self.desks().join("profiles").join(name.as_str())
     }
 
-    /// The same for a console on another deployment: decisions there are no business of other deployments' consoles,
-    /// though a profile of the same name be theirs.
+    /// Returns the desk of a console on another deployment. Each address has its own, also where a profile's name is
+    /// the same.
     pub(super) fn desk_of_deployment(&self, profile: Option<&ProfileName>, url: &BaseUrl) -> PathBuf {
         let desks = profile.map_or_else(|| self.desks().join("hosts"), |name| self.desks_of_profile(name));
         let text = url.as_str();
         desks.join(file_name_of(text.split_once("://").map_or(text, |(_, rest)| rest)))
     }
 
-    /// The names of the rules that stage by themselves on this machine's own alerts, and what names them.
+    /// Returns the names of the rules that queue answers by themselves on this machine's alerts, and the setting that
+    /// names them.
     pub(super) fn acting_rules(&self) -> (Vec<String>, String) {
         (self.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned())
     }
 
-    /// Who works here: as the settings say, else by the name of the login.
+    /// Returns the name of the user: from the settings, else from the login.
     pub(super) fn user(&self) -> Option<String> {
         let said = Some(self.settings.console.user.clone()).filter(|name| !name.trim().is_empty());
         let login = || login(variable, || whoami::username().ok());
@@ -124,7 +125,7 @@ impl Context {
         self.home.data_dir.join("desk")
     }
 
-    /// Logs of a command without a screen: at least this much, more with `-v`.
+    /// Logs to stderr for a command without a screen: at this level, or more with `-v`.
     pub(super) fn log_to_stderr(&self, level: LevelFilter) {
         telemetry::to_stderr(self.raised(level), self.output.color());
     }
@@ -137,18 +138,18 @@ impl Context {
         }
     }
 
-    /// Returns where reports of avert's own faults are kept.
+    /// Returns the directory for reports of avert's own faults.
     pub(super) fn reports(&self) -> PathBuf {
         self.home.data_dir.join("reports")
     }
 
-    /// The organization to act for: the flag's, else the settings'.
+    /// Returns the organization to act for: the flag's, else the settings'.
     pub(super) fn organization<'a>(&'a self, args: &'a OrganizationArgs) -> Option<&'a str> {
         args.organization.as_deref().or(Some(self.settings.organization.as_str()).filter(|name| !name.is_empty()))
     }
 }
 
-/// The name of the login: as the environment says, else as the machine's accounts do.
+/// Returns the name of the login: from the environment, else from the machine's accounts.
 fn login(variable: impl Fn(&str) -> Option<String>, account: impl FnOnce() -> Option<String>) -> Option<String> {
     let named = |name: &String| !name.trim().is_empty();
     let said = ["LOGNAME", "USER", "USERNAME"].into_iter().find_map(|name| variable(name).filter(named));

@@ -1,4 +1,4 @@
-//! `avert copy`: a desk moved from one database into another, of either kind.
+//! `avert copy`: copies a desk from one database into another, of either kind.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
         Home::at(PathBuf::new()).with_database(DatabaseLocation::Sqlite(file.clone())).require_data()?;
     }
     if let (DatabaseLocation::Postgres(_), Some(_)) = (&from, &args.to_secret_key_file) {
-        // Without it nothing can be sealed anew.
+        // Without it nothing can be encrypted for the new key.
         shared_key_file(&context.settings)?;
     }
     let keys = CopyKeys { from: key_of(&from, &context), to: args.to_secret_key_file.clone() };
@@ -49,8 +49,8 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// The file that should hold the data key of the source. One that is not there says nothing of a file's: the key may be
-/// elsewhere.
+/// Returns the file with the data key of the source. A key file beside a SQLite file that does not exist is left out:
+/// the key may be elsewhere.
 fn key_of(from: &DatabaseLocation, context: &Context) -> Option<PathBuf> {
     match from {
         DatabaseLocation::Sqlite(file) => Some(key_file_of(file, &context.settings).0).filter(|key| key.exists()),
@@ -58,10 +58,10 @@ fn key_of(from: &DatabaseLocation, context: &Context) -> Option<PathBuf> {
     }
 }
 
-/// How far the copy is, without numbers.
+/// Progress of the copy, without numbers.
 const WORDS: &str = "{spinner} {msg}";
 
-/// Shows how far the copy is, on a terminal.
+/// Shows the progress of the copy on a terminal.
 fn show(bar: &ProgressBar, step: CopyStep) {
     let style = |template| ProgressStyle::with_template(template).expect("a template of a bar");
     let said = |words: String| {
@@ -83,13 +83,13 @@ fn show(bar: &ProgressBar, step: CopyStep) {
     }
 }
 
-/// The directory of a file, as it is really called.
+/// Returns the canonical directory of a file.
 fn real_directory_of(file: &Path) -> PathBuf {
     let directory = directory_of(file);
     directory.canonicalize().unwrap_or_else(|_| directory.to_owned())
 }
 
-/// The location with its password.
+/// Completes the location with its password.
 fn whole(location: DatabaseLocation, home: &Home) -> anyhow::Result<DatabaseLocation> {
     Ok(match location {
         DatabaseLocation::Postgres(address) => DatabaseLocation::Postgres(with_password(&address, home)?),
@@ -97,8 +97,7 @@ fn whole(location: DatabaseLocation, home: &Home) -> anyhow::Result<DatabaseLoca
     })
 }
 
-/// The copy is worth nothing without the key that its secrets are sealed with: a file has it beside it, a server
-/// cannot.
+/// Says where the data key has to be, without which the copied secrets cannot be read. For a file it is copied along.
 fn tell_of_the_key(
     copied: &Transferred,
     from: &DatabaseLocation,
@@ -108,7 +107,7 @@ fn tell_of_the_key(
     let key = key_of(from, context).and_then(|key| copied.key_at(&key));
     let needed = key.map_or_else(|| format!("the data key of {from}"), |key| format!("the key in {}", key.display()));
     match (from, to) {
-        // Its place is the operator's business.
+        // The place of a named key file is the operator's business.
         (DatabaseLocation::Sqlite(_), _) if named_key_file(&context.settings).is_some() => {}
         (DatabaseLocation::Sqlite(source), DatabaseLocation::Sqlite(target)) => {
             bring_key(copied, &key_file_of(source, &context.settings).0, &target.with_file_name("secret.key"))?;
@@ -126,7 +125,7 @@ fn tell_of_the_key(
     Ok(())
 }
 
-/// Puts the key of a copied file beside the copy. Another one that is there already is somebody's, and left.
+/// Copies the key of a copied file beside the copy. A different key that is there already is left.
 fn bring_key(copied: &Transferred, key: &Path, place: &Path) -> anyhow::Result<()> {
     if copied.key_at(place).is_some() {
         return Ok(());

@@ -7,10 +7,10 @@ use std::path::Path;
 use super::failure::Misused;
 use crate::domain::{Secret, without_mark};
 
-/// A credential file larger than this holds something else.
+/// Largest credential file in bytes.
 pub(super) const LARGEST_FILE: u64 = 64 * 1024;
 
-/// The text of a credential file, without the line break at its end.
+/// Reads a credential file, without the line break at its end.
 pub(super) fn read_credential(file: &Path) -> Result<String, Misused> {
     let shown = file.display();
     let mut text = String::new();
@@ -23,7 +23,7 @@ pub(super) fn read_credential(file: &Path) -> Result<String, Misused> {
     }
 }
 
-/// The one credential that a file holds, without blanks around it.
+/// Reads the one credential of a file, without blanks around it.
 pub(super) fn credential_in(file: &Path) -> Result<Secret, Misused> {
     let secret = Secret::new(read_credential(file)?.trim());
     match secret.reveal() {
@@ -32,12 +32,12 @@ pub(super) fn credential_in(file: &Path) -> Result<Secret, Misused> {
     }
 }
 
-/// The two parts of a credential of this form, such as `USER:PASSWORD`. No error repeats it.
+/// Splits a credential of this form, such as `USER:PASSWORD`. No error repeats it.
 pub(super) fn parts<'c>(credential: &'c str, place: &str, form: &str) -> Result<(&'c str, &'c str), Misused> {
     credential.split_once(':').ok_or_else(|| misused!("{place}: {form} is needed, there is no colon"))
 }
 
-/// Returns whether a file's mode allows other users any of these: 0o022 to write, 0o077 anything.
+/// Returns whether a file's mode allows other users any of these bits: 0o022 to write, 0o077 anything.
 #[cfg(unix)]
 pub(super) fn allows_others(file: &fs::Metadata, bits: u32) -> bool {
     use std::os::unix::fs::PermissionsExt as _;

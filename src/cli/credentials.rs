@@ -1,5 +1,4 @@
-//! `avert keys` and `avert clients`: the credentials by which others come in over HTTP, each printed in the words of
-//! its verb.
+//! `avert keys` and `avert clients`: the credentials of the HTTP interface, each printed in the words of its verb.
 
 use serde_json::{Map, json};
 
@@ -11,24 +10,24 @@ use crate::domain::time::to_iso;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope};
 use crate::service::Credentials;
 
-/// What is asked.
+/// Verb with its arguments.
 enum Asked {
     Create(CredentialKind),
     List,
     Revoke(String),
 }
 
-/// The words of a verb.
+/// Words of a verb.
 struct Words {
-    /// What it works on; a key is known by it whatever its scope.
+    /// Kind that the verb works on; a key is found by it whatever its scope.
     kind: CredentialKind,
-    /// The member that is the id, and its column.
+    /// Member of the id, and its column.
     id: (&'static str, &'static str),
-    /// The member that is the secret.
+    /// Member of the secret.
     secret: &'static str,
-    /// How a new one is told of.
+    /// Note on a new one, which is shown only once.
     once: &'static str,
-    /// What goes with a revoked one.
+    /// Note on a revoked one.
     along: &'static str,
 }
 

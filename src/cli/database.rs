@@ -1,4 +1,4 @@
-//! The database of this machine's desk: how it is opened, with which password and which data key.
+//! The database of this machine's desk: opening it, its password and its data key.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
@@ -23,17 +23,16 @@ use crate::store::{
 };
 use crate::wire::EventBody;
 
-/// The file of passwords that the programs of PostgreSQL read, too.
+/// Variable with the file of passwords, which the programs of PostgreSQL read, too.
 const PASSWORDS: &str = "PGPASSFILE";
 
-/// Up to here nothing is said of what is waited for.
+/// Time until the wait is shown.
 const MOMENT: Duration = Duration::from_millis(400);
 
-/// Interval at which what is said while waiting moves.
+/// Interval between frames of the progress that is shown.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What opens a database: a console keeps little of it in memory, and beside a service others leave webhooks and
-/// networks to that.
+/// Opener of a database. A console keeps a small page cache. With a service, webhooks and networks are left to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OpenedBy {
     Command,
@@ -41,7 +40,7 @@ pub(super) enum OpenedBy {
     Service,
 }
 
-/// Opens the database; a SQLite file is made where there is none.
+/// Opens the database and creates a missing SQLite file.
 pub(super) async fn open(home: &Home, settings: &Settings, by: OpenedBy) -> anyhow::Result<SharedStore> {
     let serves = by == OpenedBy::Service;
     let named_key = named_key_file(settings);
@@ -72,7 +71,7 @@ pub(super) async fn open(home: &Home, settings: &Settings, by: OpenedBy) -> anyh
     }
 }
 
-/// Waits for an opening. What takes longer than a moment is said on a terminal.
+/// Waits for an opening, and shows its steps on a terminal once it takes longer than a moment.
 async fn with_word_of_steps<T>(
     mut opening: JoinHandle<T>,
     mut steps: mpsc::UnboundedReceiver<String>,
@@ -112,7 +111,8 @@ fn word_of(step: LongStep, bytes: u64) -> String {
     }
 }
 
-/// That nothing is kept in a database on a server yet, where that is why it was not opened: most likely it is mistyped.
+/// Returns the error that a database on a server is empty, where that is why it was not opened. Most likely its address
+/// is mistyped.
 pub(super) async fn nothing_kept(home: &Home) -> Option<NotFound> {
     let DatabaseLocation::Postgres(address) = &home.database else { return None };
     let state = migrate::inspect(&with_password(address, home).ok()?).await.ok()?;
@@ -124,7 +124,8 @@ pub(super) async fn nothing_kept(home: &Home) -> Option<NotFound> {
     matches!(state, SchemaState::Empty(_)).then(|| NotFound(words()))
 }
 
-/// The database that a flag names. Others on this machine can see the arguments of a process.
+/// Reads the database that a flag names. Warns of a password in it: others on this machine can see the arguments of a
+/// process.
 pub(super) fn of_flag(flag: &str, text: &str) -> anyhow::Result<DatabaseLocation> {
     let location: DatabaseLocation = text.parse().map_err(|error| misused!("{flag}: {error}"))?;
     if let DatabaseLocation::Postgres(PostgresAddress { password: Some(_), .. }) = &location {
@@ -137,12 +138,12 @@ pub(super) fn of_flag(flag: &str, text: &str) -> anyhow::Result<DatabaseLocation
     Ok(location)
 }
 
-/// The file with the data key that the settings name, where they name one.
+/// Returns the file with the data key that the settings name; `None` where they name none.
 pub(super) fn named_key_file(settings: &Settings) -> Option<&Path> {
     Some(settings.secret_key_file.as_path()).filter(|file| !file.as_os_str().is_empty())
 }
 
-/// The same for a database on a server, which has no place beside it.
+/// Returns the data key's file for a database on a server, which has no place beside it.
 pub(super) fn shared_key_file(settings: &Settings) -> Result<&Path, Misused> {
     let missing = "a database on a server needs the file with its data key, the same for all who work on it: name it \
         with \
@@ -150,8 +151,8 @@ pub(super) fn shared_key_file(settings: &Settings) -> Result<&Path, Misused> {
     named_key_file(settings).ok_or_else(|| Misused(missing.to_owned()))
 }
 
-/// The file with the data key of a SQLite file, and whether it is the one beside it (else its place is the operator's
-/// business).
+/// Returns the file with the data key of a SQLite file, and whether it is the one beside it. Any other place is the
+/// operator's business.
 pub(super) fn key_file_of(database: &Path, settings: &Settings) -> (PathBuf, bool) {
     match named_key_file(settings) {
         Some(named) => (named.to_owned(), false),
@@ -159,7 +160,7 @@ pub(super) fn key_file_of(database: &Path, settings: &Settings) -> (PathBuf, boo
     }
 }
 
-/// The file with the data key; nothing where it has to be named and is not.
+/// Returns the file with the data key; `None` where it has to be named and is not.
 pub(super) fn key_file(home: &Home, settings: &Settings) -> Option<PathBuf> {
     match &home.database {
         DatabaseLocation::Sqlite(file) => Some(key_file_of(file, settings).0),
@@ -167,7 +168,7 @@ pub(super) fn key_file(home: &Home, settings: &Settings) -> Option<PathBuf> {
     }
 }
 
-/// The address with its password: of the file that was named, else its own, else the one that `PGPASSFILE` has for it.
+/// Completes an address with its password: of the named file, else its own, else the one that `PGPASSFILE` has for it.
 pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::Result<PostgresAddress> {
     let password = match (home.password_file.as_deref(), &address.password) {
         (Some(file), _) => match read_credential(file)? {
@@ -183,8 +184,7 @@ pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::R
     Ok(PostgresAddress { password, ..address.clone() })
 }
 
-/// The text of a file of passwords. One that cannot be used is left out, as PostgreSQL's own programs do, and that is
-/// said.
+/// Reads a file of passwords. One that cannot be used is left out with a warning, as PostgreSQL's own programs do.
 fn read_passwords(file: &Path) -> Option<String> {
     static SAID: Once = Once::new();
     let text = match std::fs::metadata(file) {
@@ -195,15 +195,15 @@ fn read_passwords(file: &Path) -> Option<String> {
     match text {
         Ok(text) => Some(without_mark(&text).to_owned()),
         Err(what) => {
-            // A command may look into it several times.
+            // A command may read it several times.
             SAID.call_once(|| say!("warning: {PASSWORDS} is left out: {} {what}", file.display()));
             None
         }
     }
 }
 
-/// The password of the first line that is for this address: `HOST:PORT:NAME:USER:PASSWORD`, `*` for any, a backslash
-/// before colons and backslashes.
+/// Returns the password of the first line that matches this address. A line is `HOST:PORT:NAME:USER:PASSWORD`, with `*`
+/// for any, and a backslash before colons and backslashes.
 fn kept_password(text: &str, address: &PostgresAddress) -> Option<Secret> {
     let is_socket = address.host.starts_with('/');
     text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
@@ -218,7 +218,7 @@ fn kept_password(text: &str, address: &PostgresAddress) -> Option<Secret> {
     })
 }
 
-/// The first five fields of a line, as they are written.
+/// Splits the first five fields off a line, as they are written.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut letters = line.chars();
@@ -234,7 +234,7 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// A field without its backslashes.
+/// Removes a field's backslashes.
 fn unescaped(field: &str) -> String {
     let mut text = String::with_capacity(field.len());
     let mut letters = field.chars();

@@ -1,4 +1,4 @@
-//! `avert doctor`: what is wrong here and what to do. Changes nothing but what it is asked to clean.
+//! `avert doctor`: finds what is wrong here and what to do. Changes nothing but what it is asked to clean.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,18 +29,18 @@ use crate::store::postgres::examine::examine as examine_server;
 use crate::store::sqlite::examine::{clean, examine, is_idle};
 use crate::store::{Finding, Grade};
 
-/// So little room on the disk is wrong, in bytes.
+/// Free bytes of the disk below which it is an error.
 const TOO_LITTLE: u64 = 100 << 20;
-/// And so little calls for a look.
+/// Free bytes of the disk below which it is a notice.
 const LITTLE: u64 = 1 << 30;
 
-/// What to do about what cannot be read.
+/// Advice on a file that cannot be read.
 const READABLE: &str = "make it readable for the user who runs avert";
 
-/// How a temporary file is named before it gets its own, with six letters behind.
+/// Prefix of a temporary file's name, before six letters.
 const TEMPORARY: &[u8] = b".tmp";
 
-/// `wrong_settings` is why the settings could not be read; the defaults are in the context then.
+/// Runs the checks. `wrong_settings` is the error of the settings; the context has the defaults then.
 pub(super) async fn run(
     context: &Context,
     wrong_settings: Option<&ConfigError>,
@@ -115,7 +115,7 @@ pub(super) async fn run(
         .report(&findings, Some(summary));
     let document = json!({"wrong": wrong, "notices": notices, "checks": report.document});
     context.output.print(&Report { document, ..report })?;
-    // It has said itself what is wrong.
+    // The findings have said what is wrong.
     if wrong > 0 { Err(SaidAlready.into()) } else { Ok(()) }
 }
 
@@ -145,7 +145,7 @@ fn knows_profiles(context: &Context) -> bool {
     context.profiles.iter().any(|access| access.profiles.list().is_ok_and(|list| !list.all.is_empty()))
 }
 
-/// Returns whether keys and clients are for the environment that the settings name.
+/// Checks that keys and clients are for the environment that the settings name.
 fn credentials(context: &Context, all: &[PlacedCredential]) -> Finding {
     match PlacedCredential::refused_in(context.settings.environment, all) {
         None => {
@@ -160,8 +160,8 @@ fn credentials(context: &Context, all: &[PlacedCredential]) -> Finding {
     }
 }
 
-/// Returns whether the profiles can be used, and their plain credentials are their owner's alone; nothing where there
-/// are none.
+/// Checks that the profiles can be used, and that their plain credentials are readable by their owner alone. No finding
+/// where there are no profiles.
 fn profiles(access: &ProfileAccess) -> Vec<Finding> {
     let (profiles, secrets) = (access.profiles.path(), access.secrets.path());
     let mut findings = Vec::new();
@@ -192,7 +192,7 @@ fn profiles(access: &ProfileAccess) -> Vec<Finding> {
     findings
 }
 
-/// Returns whether every line of these journals can be read.
+/// Checks that every line of these journals can be read.
 fn journals<'f>(files: impl Iterator<Item = &'f PathBuf>) -> Vec<Finding> {
     let (mut findings, mut read) = (Vec::new(), 0);
     for file in files {
@@ -215,7 +215,7 @@ fn journals<'f>(files: impl Iterator<Item = &'f PathBuf>) -> Vec<Finding> {
     findings
 }
 
-/// The endpoints that the settings let no delivery reach, as far as that can be told without looking names up.
+/// Finds the endpoints that the settings let no delivery reach, as far as that is known without DNS.
 fn closed_addresses(context: &Context, endpoints: &[(EndpointId, String)]) -> Option<Finding> {
     let policy = AddressPolicy::new(context.settings.webhooks.allow.iter().copied());
     let refused = endpoints.iter().filter_map(|(id, address)| {
@@ -227,7 +227,7 @@ fn closed_addresses(context: &Context, endpoints: &[(EndpointId, String)]) -> Op
     (!refused.is_empty()).then(|| Finding::notice("endpoints", refused.join("; "), advice))
 }
 
-/// Returns what has to be a folder, where it is there.
+/// Checks that the paths of directories are directories, where they exist.
 fn folders(home: &Path) -> Vec<Finding> {
     let paths = ["logs", "desk", "reports"].map(|name| home.join(name)).into_iter();
     let wrong = paths.filter(|path| path.exists() && !path.is_dir());
@@ -235,7 +235,7 @@ fn folders(home: &Path) -> Vec<Finding> {
     found.map(|found| Finding::wrong("folders", found, "move it away: avert makes one there")).collect()
 }
 
-/// Files in a directory, and so many levels down.
+/// Lists the files of a directory, and so many levels down.
 fn files_below(directory: &Path, depth: usize) -> Vec<PathBuf> {
     let inside = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
     let (directories, mut files): (Vec<_>, Vec<_>) =
@@ -244,7 +244,7 @@ fn files_below(directory: &Path, depth: usize) -> Vec<PathBuf> {
     files
 }
 
-/// Every file that avert may have made: in the data directory, in its desks, beside the key and the profiles.
+/// Lists every file that avert may have made: in the data directory, in its desks, beside the key and the profiles.
 fn own_files(context: &Context) -> BTreeSet<PathBuf> {
     let home = &context.home;
     let named = key_file(home, &context.settings)
@@ -255,8 +255,7 @@ fn own_files(context: &Context) -> BTreeSet<PathBuf> {
     places.flat_map(|place| files_below(&place, 0)).chain(files_below(&home.data_dir.join("desk"), 3)).collect()
 }
 
-/// Returns whether others can read what holds alerts and answers: the database, its log, copies beside it, orders and
-/// journals.
+/// Checks that others cannot read a file of alerts and answers: database, log, copies, orders, journals.
 fn open_to_others(file: &Path) -> Option<Finding> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let is_ours = name == FILE || name.ends_with(".backup") || name.contains(".db");
@@ -266,7 +265,7 @@ fn open_to_others(file: &Path) -> Option<Finding> {
         .then(|| Finding::wrong("files", format!("{shown} can be read by other users"), format!("chmod 600 {shown}")))
 }
 
-/// Returns whether it is a temporary file, which a command that was killed has left where nobody is at work.
+/// Returns whether it has the name of a temporary file. Unless a command is at work, a killed one has left it.
 fn is_temporary(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().as_encoded_bytes();
     name.len() == TEMPORARY.len() + 6 && name.starts_with(TEMPORARY)
@@ -286,7 +285,7 @@ fn data_directory(directory: &Path) -> Finding {
         Ok(there) if allows_others(&there, 0o022) => {
             wrong(" can be written by other users", &format!("chmod 700 {shown}"))
         }
-        // A file that is gone again at once, also after a fault.
+        // This file is deleted at once, also after an error.
         Ok(_) => match tempfile::tempfile_in(directory) {
             Ok(_) => Finding::fine("data directory", shown.to_string()),
             Err(error) => wrong(&format!(" cannot be written: {error}"), "give the user who runs avert write access"),
@@ -294,7 +293,7 @@ fn data_directory(directory: &Path) -> Finding {
     }
 }
 
-/// Returns how much room the disk has.
+/// Checks the free space of the disk.
 #[cfg(unix)]
 fn room(directory: &Path) -> Option<Finding> {
     let disk = rustix::fs::statvfs(directory).ok()?;

@@ -11,14 +11,14 @@ use crate::domain::sanitize::lines;
 use crate::service::ServiceError;
 use crate::store::StoreError;
 
-/// Says a line on stderr, written as by [`format!`]; what others wrote in it is sanitized.
+/// Prints a sanitized line on stderr, written as by [`format!`].
 macro_rules! say {
     ($($words:tt)*) => {
         $crate::cli::failure::say(&format!($($words)*))
     };
 }
 
-/// Makes a [`Misused`] with these words, written as by [`format!`].
+/// Makes a [`Misused`] with this message, written as by [`format!`].
 macro_rules! misused {
     ($($words:tt)*) => {
         $crate::cli::failure::Misused(format!($($words)*))
@@ -41,7 +41,7 @@ macro_rules! failures {
             pub struct $name(pub String);
         )+
 
-        /// The exit code of a failure that is words alone.
+        /// Returns the exit code of a failure that is a message alone.
         fn code_of_words(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
             $(if cause.is::<$name>() {
                 return Some($code);
@@ -52,23 +52,23 @@ macro_rules! failures {
 }
 
 failures! {
-    /// Usage error: the command line, a setting or the surroundings ask for something that cannot be. The text says
-    /// what is allowed.
+    /// Usage error: the command line, a setting or the surroundings ask for something impossible. The text says what is
+    /// allowed.
     Misused = 2;
-    /// Not found.
+    /// Error of something that does not exist.
     NotFound = 3;
-    /// What is there is not this avert's to work on (another program's, say), and it can do nothing about it.
+    /// Error of data that belongs to another program, which avert cannot work on.
     NotOurs = 4;
-    /// It is not known what became of something that was sent, or what was asked could not be found out.
+    /// Error of an indeterminate result: it is not known whether something arrived, or a check could not be made.
     InDoubt = 6;
 }
 
-/// A failure that was reported already: exit 1 without another word.
+/// Failure that was reported already: exit 1 without another message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("failed in part")]
 pub struct SaidAlready;
 
-/// Ended by a signal before its work was done: exit 128 and the signal's number, as shells count.
+/// End by a signal before the work was done: exit 128 and the signal's number, as shells count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("ended by {0}")]
 pub struct Signalled(pub &'static str);
@@ -86,9 +86,10 @@ impl Signalled {
     }
 }
 
-/// Says on stderr what went wrong and gives the exit code for it.
+/// Reports an error on stderr and returns its exit code.
 pub fn report(error: &anyhow::Error) -> ExitCode {
-    // Whoever read our output has seen enough: `avert alerts list | head` is no failure.
+    // A reader that closed our output has seen enough: `avert alerts list
+    // head` is no failure.
     if broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
@@ -98,7 +99,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(code(error))
 }
 
-/// The words of an error with its causes; a context that its cause begins with itself is left out.
+/// Joins an error with its causes; a context that its cause repeats at its beginning is left out.
 pub(super) fn told(error: &anyhow::Error) -> String {
     let mut causes = error.chain().map(ToString::to_string).peekable();
     let mut words = Vec::new();
@@ -112,13 +113,13 @@ pub(super) fn told(error: &anyhow::Error) -> String {
     words.join(": ")
 }
 
-/// Prints help and version to stdout, errors of the command line to stderr.
+/// Prints help and version to stdout, usage errors to stderr.
 pub fn report_usage(usage: &clap::Error) -> ExitCode {
-    // Clap repeats what stands in the wrong place: an address, or what steers a terminal.
+    // Clap repeats a misplaced argument, which may be an address with a password or a control sequence.
     let told = usage.render().to_string();
     match redact::passwords(&told) {
         safe if safe == told && lines(&safe) == told => {
-            // A reader that is gone is no failure here either.
+            // A closed stdout is no failure here either.
             let _ = usage.print();
         }
         safe => say(&safe),
@@ -126,7 +127,7 @@ pub fn report_usage(usage: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
 }
 
-/// A line on stderr, or several; what others wrote in it is sanitized.
+/// Prints one or more sanitized lines on stderr.
 pub(super) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{}", lines(text.trim_end()));
 }
@@ -137,12 +138,12 @@ fn broken_pipe(error: &anyhow::Error) -> bool {
         .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
 }
 
-/// The exit code for an error.
+/// Returns the exit code of an error.
 pub(super) fn code(error: &anyhow::Error) -> u8 {
     error.chain().find_map(known).unwrap_or(1)
 }
 
-/// The exit code for an error of the service.
+/// Returns the exit code of a service's error.
 pub(super) fn code_of_service(error: &ServiceError) -> u8 {
     match error {
         ServiceError::NotAuthorized(_) | ServiceError::ReadOnly => 5,
@@ -170,7 +171,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     }
     if let Some(error) = cause.downcast_ref::<StoreError>() {
         return Some(match error {
-            // What was made by a newer avert stays so: a supervisor that starts again for this has a loop.
+            // A database of a newer avert stays one: a supervisor that restarts for this would loop.
             StoreError::Conflict(_) | StoreError::Newer(_) => 4,
             StoreError::Unusable(_) | StoreError::Unavailable(_) | StoreError::Corrupt(_) | StoreError::Refused(..) => {
                 1

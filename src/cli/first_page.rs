@@ -1,4 +1,4 @@
-//! The first page: where nothing is set up yet, what `avert` can be on this machine.
+//! The first page: the ways to start `avert` where nothing is set up yet.
 
 use super::args::RemoteArgs;
 use super::ask;
@@ -7,7 +7,7 @@ use super::process::variable;
 use super::profile_access::PROFILE;
 use super::target::URL;
 
-/// What somebody wants who has nothing here yet.
+/// Choice on the first page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FirstChoice {
     /// Made-up alerts on a throwaway engine.
@@ -16,7 +16,7 @@ pub(super) enum FirstChoice {
     Local,
     /// A deployment elsewhere, as a profile.
     Connection,
-    /// To leave.
+    /// Quit.
     Nothing,
 }
 
@@ -36,7 +36,7 @@ Nothing is set up here yet. What shall it be?
   q   nothing for now
 ";
 
-/// Returns whether there is nothing yet that a console could open, and nothing was named.
+/// Returns whether there is nothing that a console could open, and nothing was named.
 pub(super) fn is_called_for(context: &Context, remote: &RemoteArgs) -> bool {
     let named = |name: &str| variable(name).is_some();
     let has_profiles =
@@ -48,7 +48,7 @@ pub(super) fn is_called_for(context: &Context, remote: &RemoteArgs) -> bool {
         && context.home.require_data().is_err()
 }
 
-/// Shows the page until something is chosen.
+/// Shows the page until a choice is made.
 pub(super) fn choose() -> anyhow::Result<FirstChoice> {
     say!("{PAGE}");
     ask::until("d, l, c or q: ", |answer| match answer.to_ascii_lowercase().as_str() {

@@ -1,4 +1,4 @@
-//! `avert generate`: made-up alerts by a seed, for a desk that is to be measured or tried at size.
+//! `avert generate`: test alerts by a seed, for a desk that is to be measured or tried at size.
 
 use anyhow::bail;
 use chrono::Duration;
@@ -16,11 +16,11 @@ use crate::domain::{AlertPatch, AlertQuery, CompanyId, Environment, IngestOption
 use crate::engine::ActingEngine;
 use crate::service::{Alerts as _, Intake as _};
 
-/// How many of a hundred alerts of the first organization every other one has.
+/// Alerts of every other organization for each 100 of the first one.
 const OTHERS: u64 = 6;
-/// How many companies an organization has.
+/// Number of companies of an organization.
 const COMPANIES: u64 = 5;
-/// How many days a year has here.
+/// Number of days in a year.
 const YEAR: i64 = 365;
 
 pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<()> {
@@ -53,8 +53,8 @@ pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<
     context.output.print(&columns.report(&filled, None))
 }
 
-/// The organizations to fill: those that are there, and new ones up to this number. None of them has an alert; where
-/// one has, `elsewhere` says what to do.
+/// Returns the organizations to fill: existing ones, and new ones up to this number. It is an error where one has an
+/// alert; `elsewhere` says what to do then.
 async fn organizations(local: &Local, number: u32, elsewhere: &str) -> anyhow::Result<Vec<(String, ActingEngine)>> {
     let mut names = Vec::new();
     for known in local.engine.organizations().await? {
@@ -76,7 +76,7 @@ async fn organizations(local: &Local, number: u32, elsewhere: &str) -> anyhow::R
     Ok(desks)
 }
 
-/// Which alerts are made.
+/// Parameters of the alerts that are made.
 #[derive(Debug, Clone, Copy)]
 struct Made {
     seed: u64,
@@ -86,7 +86,7 @@ struct Made {
 }
 
 impl Made {
-    /// Makes them, oldest first, batch by batch; ends early where nobody takes them.
+    /// Sends the alerts batch by batch, oldest first; ends early where the receiver is closed.
     fn send(self, batches: &mpsc::Sender<Vec<AlertPatch>>) {
         let mut feed = DemoFeed::new(self.seed);
         let companies =
@@ -104,7 +104,7 @@ impl Made {
     }
 }
 
-/// Makes alerts and takes them in: one batch is made while another is stored. Nobody is told of them.
+/// Makes alerts and ingests them: one batch is made while another is stored. No event is sent for them.
 async fn fill(acting: &ActingEngine, made: Made, name: &str) -> anyhow::Result<()> {
     let bar = progress(Some(made.count), "{msg} {bar:32} {pos}/{len}  {eta} left").with_message(name.to_owned());
     let (sender, mut batches) = mpsc::channel(1);

@@ -1,4 +1,4 @@
-//! The home of this machine's desk: its data directory, and which database its alerts are in.
+//! The home of this machine's desk: its data directory, and the location of its database.
 
 use std::path::{Path, PathBuf};
 
@@ -7,33 +7,33 @@ use crate::desk::directory_of;
 use crate::domain::database::DatabaseLocation;
 use crate::store::sqlite::backup::is_pending;
 
-/// The home of this machine's desk.
+/// Home of this machine's desk.
 #[derive(Debug, Clone)]
 pub(super) struct Home {
-    /// Logs, what consoles keep, and a SQLite database with its key.
+    /// Directory of logs, consoles' files, and a SQLite database with its key.
     pub(super) data_dir: PathBuf,
-    /// Place where the alerts are.
+    /// Location of the alerts.
     pub(super) database: DatabaseLocation,
-    /// The file with the password of a database on a server.
+    /// File with the password of a database on a server.
     pub(super) password_file: Option<PathBuf>,
 }
 
 impl Home {
-    /// The home that a data directory is.
+    /// Returns the home of a data directory.
     pub(super) fn at(data_dir: PathBuf) -> Self {
         Self { database: DatabaseLocation::Sqlite(data_dir.join("avert.db")), data_dir, password_file: None }
     }
 
-    /// The same with another database.
+    /// Returns the same home with another database.
     pub(super) fn with_database(self, database: DatabaseLocation) -> Self {
         Self { database, ..self }
     }
 
-    /// Refuses a place where avert has kept nothing yet: most likely it is mistyped. What is on a server is found out
-    /// by who opens it.
+    /// Refuses a location without data: most likely it is mistyped. A database on a server is checked when it is
+    /// opened.
     pub(super) fn require_data(&self) -> Result<(), NotFound> {
         match &self.database {
-            // What is there and cannot be looked at is told when it is opened.
+            // A file that exists and cannot be read is reported when it is opened.
             DatabaseLocation::Sqlite(file) if is_absent(file) => Err(NotFound(format!(
                 "there is no avert data in {}; name another place with --data-dir, or make it with `avert serve`, \
                     `avert import` or \
@@ -44,7 +44,7 @@ impl Home {
         }
     }
 
-    /// The data directory that the next command would make, where it would make one.
+    /// Returns the directory in which the next command would create a SQLite file, where there is none yet.
     pub(super) fn missing_directory(&self) -> Option<&Path> {
         match &self.database {
             DatabaseLocation::Sqlite(file) if is_absent(file) => Some(directory_of(file)),
@@ -52,7 +52,7 @@ impl Home {
         }
     }
 
-    /// The SQLite file, for what can be done with files alone; else a refusal with these words.
+    /// Returns the SQLite file, for commands that work on files alone; else refuses with this message.
     pub(super) fn require_file(&self, otherwise: &str) -> Result<&Path, Misused> {
         match &self.database {
             DatabaseLocation::Sqlite(file) => Ok(file),
@@ -60,7 +60,7 @@ impl Home {
         }
     }
 
-    /// The directory that has to be written to: the one of the database file, or else the data directory.
+    /// Returns the directory that has to be writable: the one of the database file, else the data directory.
     pub(super) fn directory(&self) -> &Path {
         match &self.database {
             DatabaseLocation::Sqlite(file) => directory_of(file),
@@ -68,7 +68,7 @@ impl Home {
         }
     }
 
-    /// Whose alerts these are, in words.
+    /// Describes the location of the alerts.
     pub(super) fn place(&self) -> String {
         match &self.database {
             DatabaseLocation::Sqlite(_) => self.data_dir.display().to_string(),
@@ -76,7 +76,7 @@ impl Home {
         }
     }
 
-    /// The database as a field of the log.
+    /// Returns the database as a field of the log.
     pub(super) fn log_name(&self) -> String {
         match &self.database {
             DatabaseLocation::Sqlite(file) => file.display().to_string(),
@@ -84,8 +84,7 @@ impl Home {
         }
     }
 
-    /// Returns where a console on these alerts keeps its views, drafts and journal: what is decided in one database is
-    /// no business of another one's consoles.
+    /// Returns the directory for views, drafts and journal of consoles on these alerts. Each database has its own.
     pub(super) fn desk(&self) -> PathBuf {
         let desk = self.data_dir.join("desk");
         match &self.database {
@@ -101,7 +100,7 @@ pub(super) fn is_absent(file: &Path) -> bool {
     matches!(file.try_exists(), Ok(false)) && !is_pending(file)
 }
 
-/// The address of a place as the name of a directory: `shop.example:8443/alerts` as `shop.example_8443%2falerts`.
+/// Encodes an address as the name of a directory: `shop.example:8443/alerts` as `shop.example_8443%2falerts`.
 pub(super) fn file_name_of(address: &str) -> String {
     let mut name = String::with_capacity(address.len());
     for byte in address.bytes() {

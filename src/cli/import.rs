@@ -1,4 +1,4 @@
-//! `avert import`: alerts from a file, in batches, each row kept or rejected by itself.
+//! `avert import`: ingests alerts from a file, in batches, each row kept or rejected by itself.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::domain::{AlertType, IngestOptions, IngestReport, Provider, RejectedRo
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::wire::import;
 
-/// Most rejected rows that are told on stderr.
+/// Most rejected rows that are printed on stderr.
 const MOST_TOLD: u64 = 100;
 
 pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()> {
@@ -35,7 +35,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     if let Some(first_row) = &first_row {
         let owner = local.order_owner(acting.caller().organization.organization.id).await?;
         let desk = Desk::open(context.home.desk())?.with_orders_of(Some(owner));
-        // A desk that cannot be read names no columns, and holds no alert back.
+        // A desk that cannot be read gives no headers, and stops no import.
         let names = ColumnNames::of(first_row, &args.map, desk.orders().ok().flatten().as_ref())?;
         if !args.map.is_empty() {
             names.keep(&mut desk.make_orders()?)?;
@@ -81,7 +81,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
 
     let rejected = rejects.finish()?;
     if rejected + total.created + total.updated + total.unchanged == 0 {
-        // A day without alerts is no failure.
+        // An empty file is no failure.
         let named = if args.file.as_os_str() == "-" { "stdin".into() } else { args.file.to_string_lossy() };
         say(&if is_empty {
             format!("{named} is empty: nothing to import")
@@ -104,7 +104,7 @@ fn warn_of_strangers<'n>(
     }
 }
 
-/// The headers of columns in a file, by the flags and as they were named before for the same first row.
+/// Headers of columns in a file: of the flags, else of an earlier file with the same first row.
 pub(super) struct ColumnNames {
     first_row: Vec<String>,
     given: Vec<NamedColumn>,
@@ -113,7 +113,7 @@ pub(super) struct ColumnNames {
 }
 
 impl ColumnNames {
-    /// Says which of them were named before.
+    /// Collects the headers, and says which of them come from an earlier file.
     pub(super) fn of(
         first_row: &[String],
         given: &[NamedColumn],
@@ -128,7 +128,7 @@ impl ColumnNames {
         Ok(Self { first_row: first_row.to_vec(), given: given.to_vec(), all: all.into_iter().collect() })
     }
 
-    /// Keeps those of the flags that are there, for the next file.
+    /// Keeps the flags' headers that the file has, for the next file.
     pub(super) fn keep(&self, database: &mut OrderDatabase) -> Result<(), DeskError> {
         let is_there = |header: &Option<String>| {
             header.as_ref().is_none_or(|header| import::place_of(header, &self.first_row).is_some())
@@ -138,16 +138,16 @@ impl ColumnNames {
     }
 }
 
-/// Rejected rows: the first ones on stderr, all of them in a file where one is named.
+/// Rejected rows: the first ones go to stderr, all of them to a file where one is named.
 pub(super) struct Rejects {
     count: u64,
     file: Option<(PathBuf, BufWriter<File>)>,
-    /// Why the file cannot be written, once it could not; the import goes on.
+    /// Error of writing the file, after which the import goes on.
     broken: Option<io::Error>,
 }
 
 impl Rejects {
-    /// Opens the file for the rejected rows of another one.
+    /// Opens the file for the rejected rows of another file.
     pub(super) fn new(file: Option<&Path>, of: &Path) -> Result<Self, Misused> {
         let open = |path: &Path| {
             if path.canonicalize().is_ok_and(|path| of.canonicalize().is_ok_and(|of| path == of)) {
@@ -174,7 +174,7 @@ impl Rejects {
         }
     }
 
-    /// Returns how many there were, when all of them are in the file.
+    /// Returns the number of rejected rows, once all of them are in the file.
     pub(super) fn finish(mut self) -> anyhow::Result<u64> {
         let more = self.count.saturating_sub(MOST_TOLD);
         let elsewhere = match &self.file {
@@ -194,10 +194,10 @@ impl Rejects {
     }
 }
 
-/// A file that is read, or stdin.
+/// Input: a file or stdin.
 pub(super) struct Input {
     pub(super) reader: Box<dyn BufRead + Send>,
-    /// Another handle on it, where it is a file.
+    /// Second handle on the input, where it is a file.
     pub(super) again: Option<File>,
     pub(super) size: Option<u64>,
 }
@@ -213,19 +213,19 @@ pub(super) fn open(path: &Path) -> Result<Input, Misused> {
     if metadata.is_dir() {
         refuse!("{}: is a directory: a file is needed", path.display());
     }
-    // What comes through a pipe comes once.
+    // A pipe can be read only once.
     let again = metadata.is_file().then(open).transpose()?;
     let size = metadata.is_file().then_some(metadata.len());
     Ok(Input { reader: Box::new(BufReader::with_capacity(256 * 1024, file)), again, size })
 }
 
-/// A bar by the bytes that are read.
+/// Returns a progress bar by bytes read.
 pub(super) fn bytes_read(size: Option<u64>) -> ProgressBar {
     let of_all = "{bar:32} {bytes}/{total_bytes}  {msg}  {eta} left";
     progress(size, if size.is_some() { of_all } else { "{spinner} {bytes}  {msg}" })
 }
 
-/// The counts: JSON wherever a program may read them, words for people.
+/// Prints the counts: as JSON for programs, as a sentence for people.
 pub(super) fn print(output: Output, total: &IngestReport, rejected: u64) -> anyhow::Result<()> {
     let IngestReport { created, updated, unchanged, .. } = total;
     let record = json!({"created": created, "updated": updated, "unchanged": unchanged, "rejected": rejected});

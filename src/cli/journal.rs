@@ -1,4 +1,4 @@
-//! `avert journal`: what was decided at a desk of this machine, read from its files alone.
+//! `avert journal`: the decisions of a desk on this machine, read from its files alone.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,7 +24,7 @@ pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result
     let since = since(args, now);
     let JournalPart { entries, unreadable, unsent, .. } = read_whole(&desk)?;
     let mut history = History::of(entries);
-    // Nobody may have read it yet.
+    // The journal may not hold their end yet.
     unsent.iter().for_each(|left| history.never_left(&left.key, now));
     let report =
         if args.notifications { notifications(&history, since) } else { decisions(&history, since, args.open) };
@@ -39,10 +39,10 @@ pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result
     Err(SaidAlready.into())
 }
 
-/// So many line numbers are named.
+/// Most line numbers that are named.
 const NAMED: usize = 20;
 
-/// `lines 3, 17 cannot be read`
+/// Describes the lines that cannot be read: `lines 3, 17 cannot be read`.
 pub(super) fn cannot_be_read(lines: &[usize]) -> String {
     let named: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
     let more = if lines.len() > NAMED { format!(" and {} more", lines.len() - NAMED) } else { String::new() };
@@ -54,7 +54,7 @@ fn since(args: &JournalExportArgs, now: Timestamp) -> Timestamp {
     args.since.or(days).map_or_else(Timestamp::default, |since| since.moment(now))
 }
 
-/// The format that a file's name says, where none was asked for.
+/// Returns the format by the file's extension, where none was asked for.
 fn as_named(output: Output, file: &Path) -> Output {
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let named = Format::value_variants().iter().find(|format| {
@@ -78,7 +78,7 @@ fn write_file(output: Output, to: &Path, report: &Report) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Returns whether somebody still has to see to a decision.
+/// Returns whether a decision needs a person: its fate is open, and it is neither dismissed nor superseded.
 fn is_open(history: &History, record: &DecisionRecord) -> bool {
     record.fate().is_open() && !record.dismissed && !history.is_superseded(record)
 }
@@ -153,7 +153,7 @@ fn outcome(record: &DecisionRecord) -> String {
     format!("{} {}{more}{word}{unlooked}{seen_to}", words(fate.as_str()), fate_at.format("%H:%M:%S"))
 }
 
-/// `neverLeft` as `never left`.
+/// Splits a name into words: `neverLeft` as `never left`.
 fn words(name: &str) -> String {
     let mut words = String::new();
     for c in name.chars() {
@@ -173,7 +173,7 @@ fn money(alert: &JournalAlert) -> String {
     }
 }
 
-/// `3 decisions: 2 recorded, 1 refused; 1 still has to be seen to`
+/// Summarizes the decisions: `3 decisions: 2 recorded, 1 refused; 1 still has to be seen to`.
 fn summary(history: &History, records: &[&DecisionRecord]) -> String {
     if records.is_empty() {
         return "no decision is in the journal for that time".to_owned();

@@ -1,4 +1,4 @@
-//! The composition root of local commands: store, providers and engine, opened in one way.
+//! Composition root of local commands: opens store, providers and engine in one way.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ use crate::engine::{ActingEngine, Caller, Engine, EngineSettings, MonotonicClock
 use crate::service::ServiceError;
 use crate::store::{SharedStore, StoreError};
 
-/// A local engine: an engine on this machine's database. Nothing runs until [`Local::start`].
+/// Local engine: an engine on this machine's database. Nothing runs until [`Local::start`].
 pub(super) struct Local {
     pub(super) engine: Engine,
     pub(super) clock: SharedClock,
@@ -35,7 +35,7 @@ pub(super) struct Local {
 }
 
 impl Local {
-    /// Opens what is there; an error where nothing is.
+    /// Opens an existing database; an error where there is none.
     pub(super) async fn existing(context: &Context) -> anyhow::Result<Self> {
         context.home.require_data()?;
         match Self::open(&context.home, &context.settings, OpenedBy::Command).await {
@@ -44,7 +44,7 @@ impl Local {
         }
     }
 
-    /// Opens what is there, and acts in it for an organization.
+    /// Opens an existing database, and acts for an organization.
     pub(super) async fn existing_for(
         context: &Context,
         organization: &OrganizationArgs,
@@ -55,12 +55,12 @@ impl Local {
         Ok((local, acting))
     }
 
-    /// Opens what is there, or makes it and says so: a mistyped place is seen at once.
+    /// Opens the database, or creates it and says so, to reveal a mistyped location at once.
     pub(super) async fn making(context: &Context) -> anyhow::Result<Self> {
         Self::making_for(context, OpenedBy::Command).await
     }
 
-    /// The same for a console or a service.
+    /// Opens or creates the database for a console or a service.
     pub(super) async fn making_for(context: &Context, by: OpenedBy) -> anyhow::Result<Self> {
         let home = &context.home;
         let missing = home.missing_directory();
@@ -71,7 +71,7 @@ impl Local {
         Ok(local)
     }
 
-    /// Opens the database (making a file where there is none) and puts an engine on it.
+    /// Opens the database (creating a missing file) with an engine on it. Starts no background task.
     pub(super) async fn open(home: &Home, settings: &Settings, by: OpenedBy) -> anyhow::Result<Self> {
         let clock: SharedClock = Arc::new(SystemClock);
         let Networks { providers, pulls } = networks::networks(settings, &clock)?;
@@ -87,12 +87,12 @@ impl Local {
         Ok(Self { clock: engine.clock(), engine, store, pulls })
     }
 
-    /// The services, acting for an organization: the named one, or the only one there is.
+    /// Returns the services for an organization: the named one, or the only one there is.
     pub(super) async fn acting(&self, organization: Option<&str>) -> anyhow::Result<ActingEngine> {
         Ok(self.engine.acting_for(self.caller(organization).await?))
     }
 
-    /// The organization of a console: the named one; of several the one that is chosen at the terminal.
+    /// Returns the organization of a console: the named one, else one chosen at the terminal where there are several.
     pub(super) async fn chosen(&self, named: Option<&str>) -> anyhow::Result<Option<String>> {
         let all = self.engine.organizations().await?;
         if named.is_some() || all.len() < 2 || !ask::is_possible() {
@@ -106,10 +106,10 @@ impl Local {
         ask::until("\nWhose alerts? Number or name: ", |answer| one_of(&names, answer)).map(Some)
     }
 
-    /// The caller at this machine for an organization: the named one, or the only one there is.
+    /// Returns the caller at this machine for an organization: the named one, or the only one there is.
     pub(super) async fn caller(&self, organization: Option<&str>) -> anyhow::Result<Caller> {
         self.engine.local_caller(organization).await.map_err(|error| match error {
-            // The engine knows the names, and not how one is chosen here.
+            // The engine knows the names, but not how a command names one.
             ServiceError::InvalidRequest(fields) if organization.is_none() => {
                 let said: Vec<String> =
                     fields.iter().map(|wrong| format!("{} {}", wrong.field, wrong.message)).collect();
@@ -121,7 +121,7 @@ impl Local {
         })
     }
 
-    /// Whose the shop's orders are in a desk of this data directory, for an organization of it.
+    /// Returns the owner of the shop's orders in a desk of this data directory, for an organization.
     pub(super) async fn order_owner(&self, organization: OrganizationId) -> anyhow::Result<OrderOwner> {
         let all = self.engine.organizations().await?;
         let is_default = |known: &Organization| known.id == organization && known.name == DEFAULT_ORGANIZATION;
@@ -129,23 +129,23 @@ impl Local {
         Ok(OrderOwner { organization: organization.to_string(), inherits })
     }
 
-    /// The present moment of the engine.
+    /// Returns the engine's current time.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Lets go of the database, when everything on it has ended.
+    /// Closes the database, once everything on it has ended.
     pub(super) fn close(self) {
         self.store.close();
     }
 
-    /// Makes it able to try endpoints out.
+    /// Enables test deliveries to endpoints.
     pub(super) fn send_tests(&self) -> anyhow::Result<()> {
         self.engine.set_test_sender(self.sender()?);
         Ok(())
     }
 
-    /// A sender that reaches what the settings allow.
+    /// Returns a webhook sender limited to the addresses that the settings allow.
     fn sender(&self) -> anyhow::Result<Sender> {
         let addresses = self.engine.settings().addresses.clone();
         Sender::new(SenderSettings { addresses, ..SenderSettings::default() }).map_err(|error| anyhow!(error))
@@ -156,7 +156,7 @@ impl Local {
         self.start_dispatching(DispatcherSettings { drain, ..DispatcherSettings::default() })
     }
 
-    /// The same with other settings of webhooks.
+    /// Starts the background tasks with other webhook settings.
     pub(super) fn start_dispatching(&self, settings: DispatcherSettings) -> anyhow::Result<Running> {
         let sender = self.sender()?;
         self.engine.set_test_sender(sender.clone());
@@ -171,7 +171,7 @@ impl Local {
     }
 }
 
-/// Retention periods of the settings; 0 days: for ever.
+/// Converts the retention periods of the settings; 0 days is for ever.
 fn retention(settings: &Settings) -> RetentionPolicy {
     let days = |days: Days| Some(days.0).filter(|days| *days > 0).map(|days| TimeDelta::days(days.into()));
     let kept = &settings.retention;
@@ -184,9 +184,9 @@ fn retention(settings: &Settings) -> RetentionPolicy {
     }
 }
 
-/// The background tasks of a local engine.
+/// Background tasks of a local engine.
 pub(super) struct Running {
-    /// Ends it all.
+    /// Cancels all tasks.
     pub(super) cancel: CancellationToken,
     tasks: TaskTracker,
     dispatcher: JoinHandle<()>,
@@ -194,13 +194,12 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// The dispatcher's heartbeat: when it last moved; closed when it has ended.
+    /// Returns the dispatcher's heartbeat: the time of its last turn; closed once it has ended.
     pub(super) fn dispatcher(&self) -> watch::Receiver<Instant> {
         self.heartbeat.clone()
     }
 
-    /// Ends it, giving resolutions and deliveries on their way so much time. What is not done by then is taken up by
-    /// the next process.
+    /// Ends the tasks, and drains resolutions and deliveries for so long. The next process takes up the rest.
     pub(super) async fn stop(self, patience: Duration) {
         self.cancel.cancel();
         self.tasks.close();
@@ -216,7 +215,7 @@ impl Running {
     }
 }
 
-/// The engine's part of the settings.
+/// Returns the engine's part of the settings.
 pub(super) fn engine_settings(settings: &Settings) -> EngineSettings {
     let hours = |hours: u32| TimeDelta::hours(hours.into());
     let windows = &settings.windows;
@@ -240,7 +239,7 @@ pub(super) fn engine_settings(settings: &Settings) -> EngineSettings {
     }
 }
 
-/// The organization that an answer means: its number in the list, or its name in any case.
+/// Reads the answer to the question for an organization: its number in the list, or its name in any case.
 fn one_of(names: &[String], answer: &str) -> Result<String, String> {
     let numbered = || answer.parse::<usize>().ok().and_then(|number| names.get(number.checked_sub(1)?));
     let named = names

@@ -1,4 +1,4 @@
-//! `avert login` and `avert logout`: the credential of a profile, tried before it is kept, and removed everywhere.
+//! `avert login` and `avert logout`: tests a profile's credential before keeping it, and removes it everywhere.
 
 use serde_json::json;
 
@@ -52,7 +52,7 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
     context.output.print(&Report::one(json!({ "profile": named.name.as_str(), "credential": word }), words))
 }
 
-/// Keeps a credential somewhere: that is what logging in is for.
+/// Keeps a credential; an error where it is kept nowhere.
 fn keep(
     access: &ProfileAccess,
     name: &ProfileName,
@@ -80,8 +80,8 @@ pub(super) fn logout(context: &Context, args: &LogoutArgs) -> anyhow::Result<()>
     context.output.print(&Report::one(json!({ "profile": name.as_str(), "removed": removed }), words))
 }
 
-/// The credential to try: from a file, else from the environment, else as it is typed; with the client that it belongs
-/// to.
+/// Returns the credential to test and its client id. The secret is read from a file, else from the environment, else
+/// typed.
 fn access_secret(profile: &Profile, args: &LoginArgs) -> anyhow::Result<(Option<String>, Secret)> {
     let LoginArgs { access, .. } = args;
     let id = access.client_id.clone().or_else(|| profile.client_id.clone());
@@ -98,7 +98,7 @@ fn access_secret(profile: &Profile, args: &LoginArgs) -> anyhow::Result<(Option<
     Ok((id, secret))
 }
 
-/// The secret of the environment, else as it is typed.
+/// Returns the secret of the environment, else asks for it.
 fn secret_of(name: &str, flag: &str, ask: impl FnOnce() -> anyhow::Result<Secret>) -> anyhow::Result<Secret> {
     match variable(name).map(|text| Secret::new(text.trim())) {
         Some(secret) if !secret.reveal().is_empty() => Ok(secret),
@@ -107,7 +107,7 @@ fn secret_of(name: &str, flag: &str, ask: impl FnOnce() -> anyhow::Result<Secret
     }
 }
 
-/// Returns what else is so now where a profile is known by a credential of another kind.
+/// Describes the changes of a profile whose credential is of another kind than before.
 fn known_anew(before: &Profile, now: &Profile) -> Option<String> {
     if before.client_id == now.client_id {
         return None;
@@ -120,7 +120,7 @@ fn not_kept(error: anyhow::Error) -> anyhow::Error {
     error.context("nothing was kept")
 }
 
-/// Remembers what the credential says of the profile.
+/// Stores the client id and the environment of the credential in the profile.
 fn change(access: &ProfileAccess, NamedProfile { name, profile }: &NamedProfile) -> anyhow::Result<()> {
     access.profiles.change(|list| {
         let Some(known) = list.all.get_mut(name) else { refuse!("profile {name} was removed meanwhile") };

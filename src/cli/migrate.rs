@@ -1,4 +1,4 @@
-//! `avert migrate`: the schema of the database brought up to date, or only looked at.
+//! `avert migrate`: brings the schema of the database up to date, or only inspects it.
 
 use anyhow::Context as _;
 use serde_json::json;
@@ -34,14 +34,15 @@ pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Resu
         return if steps.is_empty() { Ok(()) } else { Err(SaidAlready.into()) };
     }
     let applied = match shown {
-        // Whoever opens a file brings it up to date, with a backup before.
+        // Opening a file brings it up to date, with a backup before.
         DatabaseLocation::Sqlite(_) => {
             open(home, &context.settings, OpenedBy::Console).await?.close();
             steps
         }
         DatabaseLocation::Postgres(address) => {
             let server = with_password(address, home)?;
-            // Whoever makes the tables makes the data key too: of nodes that start together only one could.
+            // The process that creates the tables creates the data key too: of nodes that start together only one
+            // could.
             let key_file = match &waiting {
                 SchemaState::Empty(_) => Some(shared_key_file(&context.settings)?),
                 SchemaState::Waiting(_) | SchemaState::Current => None,
@@ -60,7 +61,7 @@ pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Resu
     context.output.print(&Report::one(json!({"waiting": [], "applied": applied}), words))
 }
 
-/// Returns what has become of the schema. Changes nothing.
+/// Inspects the state of the schema. Changes nothing.
 async fn look(context: &Context) -> anyhow::Result<SchemaState> {
     let shown = &context.home.database;
     let state = match shown {
@@ -72,7 +73,7 @@ async fn look(context: &Context) -> anyhow::Result<SchemaState> {
     state.with_context(|| shown.to_string())
 }
 
-/// Why a check does not know whether something waits: 1 says that it does, and nothing else.
+/// Maps an error of `--check` to another exit code than 1, which says that migrations are pending.
 fn unknown(error: anyhow::Error) -> anyhow::Error {
     let words = told(&error);
     match error.downcast_ref::<StoreError>() {

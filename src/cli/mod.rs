@@ -1,6 +1,6 @@
 //! The command line: the clap tree and a file per command; the only place that picks an engine or a client.
 //!
-//! [`Cli::read`] reads the line, [`run`] does what it says, [`failure`] turns an error into words and an exit code.
+//! [`Cli::read`] parses the line, [`run`] runs it, [`failure`] turns an error into a message and an exit code.
 
 #[macro_use]
 pub mod failure;
@@ -59,15 +59,15 @@ use args::{Command, JournalCommand, OpenArgs, RemoteArgs, WebhooksCommand};
 use context::Context;
 use first_page::FirstChoice;
 
-/// Time that threads that still read or wait may hold up the end of the process.
+/// Longest wait for threads that still read or wait when the process ends.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
 /// Runs a command line to its end.
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
     let stray = match command {
-        // Those that work on files of a desk alone take of them which desk is meant; how its deployment is spoken to is
-        // not asked there.
+        // Commands on the files of a desk take only the choice of the desk from these flags. The rest is about
+        // connecting to its deployment.
         None
         | Some(
             Command::Open(_)
@@ -167,8 +167,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     }
 }
 
-/// Returns what `avert` without a command means: the console, and where nothing is set up yet what is chosen on the
-/// first page.
+/// Returns the command of `avert` alone: the console, or the choice of the first page where nothing is set up.
 fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<Command>> {
     open::require_terminal()?;
     if !first_page::is_called_for(context, remote) {
@@ -198,7 +197,7 @@ fn on_runtime(work: Pin<Box<dyn Future<Output = anyhow::Result<()>> + '_>>) -> a
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let result = runtime.block_on(work);
-    // A thread that waits for stdin never ends by itself.
+    // A thread that reads stdin never ends by itself.
     runtime.shutdown_timeout(LAST_WAIT);
     result
 }

@@ -19,21 +19,21 @@ use crate::outbound::circuit::CircuitLimits;
 use crate::outbound::tls::ca_file;
 use crate::store::Finding;
 
-/// Time that a call waits for a place.
+/// Longest wait of a call for a place among the calls in flight.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The longest that a gateway is left alone, unless its first pause is longer.
+/// Longest pause of a gateway's circuit breaker, unless its first pause is longer.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::seconds(60);
 
-/// The configured networks: providers and sources.
+/// Configured networks: providers and sources.
 pub(super) struct Networks {
-    /// Who answers decisions.
+    /// Providers, which answer decisions.
     pub(super) providers: Providers,
-    /// A source of alerts to poll.
+    /// Sources of alerts that are polled.
     pub(super) pulls: Vec<PullFrom>,
 }
 
-/// The networks as they are set.
+/// Builds the networks of the settings.
 pub(super) fn networks(settings: &Settings, clock: &SharedClock) -> anyhow::Result<Networks> {
     let mut providers = simulators(settings.simulator.fault);
     let mut pulls = Vec::new();
@@ -57,36 +57,36 @@ pub(super) fn networks(settings: &Settings, clock: &SharedClock) -> anyhow::Resu
     Ok(Networks { providers, pulls })
 }
 
-/// Returns how long an answer to a decision may take at most, by the networks as they are set; nothing where none has a
-/// gateway.
+/// Returns the longest time until a decision is answered, over all gateways; `None` where no network has one.
 pub(super) fn longest_call(settings: &Settings) -> Option<Duration> {
     // The provider cuts a call off itself, and knows better what that means.
     settings.gateways().map(|(_, set)| timeout(set) + PATIENCE + Duration::from_secs(1)).max()
 }
 
-/// Returns what the settings say of networks' gateways, for the database to remember: the address, or that there is
-/// none any more.
+/// Returns the gateways of the settings for the database to remember: the address, or `None` where the gateway was
+/// removed.
 pub(super) fn said(settings: &Settings) -> impl Iterator<Item = (Provider, Option<String>)> {
     let gateways = settings.gateways().map(|(network, set)| (Provider::from(network), Some(set.url.clone())));
     gateways.chain(settings.removed_gateways().map(|network| (Provider::from(network), None)))
 }
 
-/// A gateway that the database knows of.
+/// Network and address of a gateway that the database knows of.
 pub(super) type Known = (Provider, String);
 
-/// The networks whose decisions are refused here: the database knows of a gateway, the settings say nothing of the
-/// network.
+/// Returns the networks whose decisions are refused here: the database knows a gateway, and the settings have no
+/// section for the network.
 pub(super) fn closed<'a>(settings: &Settings, known: &'a [Known]) -> Vec<&'a Known> {
     let silent = |network: &Provider| !settings.providers.keys().any(|said| Provider::from(*said) == *network);
     known.iter().filter(|(network, _)| silent(network)).collect()
 }
 
-/// Why decisions to a network are refused here.
+/// Describes why decisions to a network are refused here.
 pub(super) fn closed_words((network, url): &Known) -> String {
     format!("decisions to {network} are refused: they go through a gateway here ({url}), and these settings name none")
 }
 
-/// The names of the networks that the simulator answers for; others than those named are among them always.
+/// Returns the names of the networks that the simulator answers for. Networks beyond the three are always simulated,
+/// and not named.
 pub(super) fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static str> {
     let has_gateway = |network: Network| {
         settings.gateways().any(|(set, _)| set == network)
@@ -95,8 +95,8 @@ pub(super) fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static st
     Network::ALL.into_iter().filter(|network| !has_gateway(*network)).map(Network::name).collect()
 }
 
-/// The name of this machine's own alerts of an organization, in the head of the console and in the journal: whoever
-/// decides has to know which networks hear nothing of it.
+/// Returns the name of an organization's alerts on this machine, for the console's head and the journal. It names the
+/// networks that hear nothing of a decision.
 pub(super) fn place_of(organization: &str, settings: &Settings, known: &[Known]) -> String {
     let (closed, simulated) = (closed(settings, known), simulated(settings, known));
     let mut words = vec![organization.to_owned()];
@@ -141,7 +141,7 @@ fn timeout(set: &NetworkSettings) -> Duration {
     Duration::from_secs(set.timeout_seconds.0.into())
 }
 
-/// The credential of a network: from its file, else from its environment variable.
+/// Reads the credential of a network: from its file, else from its environment variable.
 fn credential(network: Network, set: &NetworkSettings) -> anyhow::Result<GatewayCredential> {
     if set.auth == NetworkAuth::None {
         return Ok(GatewayCredential::None);
@@ -156,7 +156,7 @@ fn credential(network: Network, set: &NetworkSettings) -> anyhow::Result<Gateway
             )
         })?
     } else if std::fs::metadata(file).is_ok_and(|there| !there.is_file()) {
-        // It is read at every start: a pipe would be waited for.
+        // The file is read at every start, and a pipe would block it.
         refuse!("{}: is no file: a file with the credential is needed", file.display());
     } else {
         read_credential(file)?
@@ -172,7 +172,7 @@ fn credential(network: Network, set: &NetworkSettings) -> anyhow::Result<Gateway
     })
 }
 
-/// Who answers for which network, and what is wrong with it, for the doctor; `known` is what the database remembers.
+/// Checks the networks for the doctor; `known` is what the database remembers.
 pub(super) fn examine(settings: &Settings, known: &[Known]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = settings.gateways().map(|(network, set)| examine_gateway(network, set)).collect();
     findings.extend(closed(settings, known).into_iter().map(|closed| {
@@ -223,7 +223,7 @@ fn examine_gateway(network: Network, set: &NetworkSettings) -> Finding {
     Finding::fine(check, format!("answered by {} ({})", set.url, promised.join(", ")))
 }
 
-/// The simulators that play the networks.
+/// Returns the simulators that play the networks.
 fn simulators(fault: SimulatorFault) -> Providers {
     let playing = |profile| Arc::new(Simulator::with_profile(profile, rand::random()));
     match fault {

@@ -41,23 +41,23 @@ use crate::domain::{LinkTemplates, without_mark};
 use crate::service::Deployment;
 use crate::wire;
 
-/// Time that a console may take to give the terminal back once it was asked to end.
+/// Longest wait for a console to restore the terminal once it was asked to end.
 const LAST_FRAME: Duration = Duration::from_secs(5);
 
-/// Time that resolutions on their way may take to end; their fate is on record either way.
+/// Longest wait for resolutions that are sending; their result is recorded either way.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Time that a deployment is waited for that is asked whether a key is an operator's.
+/// Longest wait for a deployment to say whether a key is an operator's.
 const ASKED_FOR: Duration = Duration::from_secs(2);
 
-/// Time that deliveries on their way may hold up the end.
+/// Longest wait for deliveries that are under way.
 const DRAIN: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<()> {
     require_terminal()?;
     let here = args.organization.clone();
-    // Begun by the first console, after what is asked before it, and kept: one that comes between two consoles ends the
-    // program before the next one opens.
+    // Begun by the first console, after its questions, and kept: a signal between two consoles ends the program before
+    // the next one opens.
     let mut signals = None;
     let mut next = open_once(&context, &args, &mut signals).await?;
     while let Some(chosen) = next {
@@ -74,14 +74,14 @@ pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<
                 format!("organization {name}")
             }
         };
-        // Each one reads the settings as they are by then: another console may have changed them.
+        // Each console reads the settings again: another one may have changed them.
         let context = context.with_settings_of_now()?;
         next = open_once(&context, &args, &mut signals).await.with_context(|| format!("the console of {whose}"))?;
     }
     Ok(())
 }
 
-/// Opens one console; the one that is wanted next, where one is.
+/// Opens one console and returns the next one that is wanted.
 async fn open_once(
     context: &Context,
     args: &OpenArgs,
@@ -130,8 +130,8 @@ async fn open_once(
     result
 }
 
-/// The console on another deployment: everything that the interface has, and nothing of what only an engine of one's
-/// own offers.
+/// Runs the console on another deployment. It has everything of the interface, and nothing that only a local engine
+/// offers.
 async fn elsewhere(
     context: &Context,
     args: ConsoleArgs,
@@ -194,7 +194,7 @@ async fn elsewhere(
     result
 }
 
-/// The same deployment with its key as the operator's too, where it says so in time: one that is slow is opened by the
+/// Adds the API key as the operator's key, where the deployment accepts it in time. A slow one is opened by the
 /// interface alone.
 async fn as_operator(target: RemoteTarget) -> anyhow::Result<RemoteTarget> {
     let host = target.url.host();
@@ -207,7 +207,7 @@ async fn as_operator(target: RemoteTarget) -> anyhow::Result<RemoteTarget> {
     }
 }
 
-/// Returns where this console's own credential is kept.
+/// Describes where this console's own credential is kept.
 fn where_kept(context: &Context, source: CredentialSource, profile: Option<&ProfileName>) -> String {
     let name = profile.map_or("", ProfileName::as_str);
     let place = match source {
@@ -225,7 +225,7 @@ fn where_kept(context: &Context, source: CredentialSource, profile: Option<&Prof
     format!("this console's own is {place}")
 }
 
-/// A session without what this computer has beside it.
+/// Returns a session without the files of this computer.
 pub(super) fn session(
     deployment: Deployment,
     clock: &SharedClock,
@@ -238,7 +238,7 @@ pub(super) fn session(
         clock: Arc::clone(clock),
         place,
         settings,
-        // As the dialect writes it, for copying it.
+        // In the deployment's dialect, for copying.
         alert_json: Arc::new(move |alert, now| {
             sanitize::json(&String::from_utf8_lossy(&wire::write::alert(alert, dialect, now))).into_owned()
         }),
@@ -252,7 +252,7 @@ pub(super) fn session(
     }
 }
 
-/// Opens the console and stays in it until it ends.
+/// Runs the console until it ends. The first one begins to listen to signals.
 async fn stay(session: Session, signals: &mut Option<Signals>) -> anyhow::Result<Option<NextConsole>> {
     let signals = match signals {
         Some(kept) => kept,
@@ -264,8 +264,8 @@ async fn stay(session: Session, signals: &mut Option<Signals>) -> anyhow::Result
     attend(session, signals).await
 }
 
-/// The profiles that a console can be opened on from the one that is `here`. None where the environment names a
-/// credential, which would go to every one of them.
+/// Returns the profiles that this console can switch to. None where the environment names a credential, which would go
+/// to every one of them.
 fn other_profiles(context: &Context, here: Option<&str>) -> Vec<String> {
     let Some(access) = context.profiles.as_ref().filter(|_| credential_variable().is_none()) else { return Vec::new() };
     let named = access.profiles.list().unwrap_or_default().all.into_keys().map(String::from);
@@ -273,14 +273,14 @@ fn other_profiles(context: &Context, here: Option<&str>) -> Vec<String> {
     named.chain(local).filter(|name| Some(name.as_str()) != here).collect()
 }
 
-/// Whoever keeps the settings of a console, and reads them again.
+/// Returns the keeper of a console's settings, which writes and reads them again.
 fn settings_keeper(context: &Context, args: ConsoleArgs) -> Option<Arc<dyn SettingsKeeper>> {
     let (file, context) = (context.settings_file.clone()?, context.clone());
     let read = move || console_settings(&context.with_settings_of_now()?, args, context.reports());
     Some(Arc::new(SettingsFile::at(file, read)))
 }
 
-/// Returns what the Settings screen tells of a console on this machine's own alerts.
+/// Returns the facts for the Settings screen of a console on this machine's alerts.
 fn local_facts(context: &Context, known: &[Known]) -> Vec<(&'static str, String)> {
     let key = key_file(&context.home, &context.settings).unwrap_or_default();
     let mut facts = vec![
@@ -309,20 +309,20 @@ pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::R
         ended = &mut console => ended,
         signal = signals.next() => {
             tracing::info!(signal, "asked to end");
-            // The console hears the same signal and gives the terminal back by itself; this is for one that hangs.
+            // The console gets the same signal and restores the terminal by itself; this is for one that hangs.
             timeout(LAST_FRAME, &mut console).await.unwrap_or(Err(ConsoleError::Terminated { signal,
                 lost: LostAtEnd::default() }))
         }
     };
     ended.map_err(|error| match error {
         ConsoleError::NoTerminal => no_terminal().into(),
-        // The console has given the terminal back and named the report.
+        // The console has restored the terminal and named the report.
         ConsoleError::Crashed => SaidAlready.into(),
         other => other.into(),
     })
 }
 
-/// Returns what the console is set to: by flags, else by the settings.
+/// Returns the preferences of the console: from flags, else from the settings.
 pub(super) fn console_settings(context: &Context, args: ConsoleArgs, reports: PathBuf) -> anyhow::Result<Preferences> {
     let settings = &context.settings.console;
     Ok(Preferences {
@@ -354,13 +354,13 @@ pub(super) fn console_settings(context: &Context, args: ConsoleArgs, reports: Pa
     })
 }
 
-/// The same with rules, and those of them that stage by themselves.
+/// Adds the rules, and the names of those that queue answers by themselves.
 pub(super) fn with_rules(settings: Preferences, rules: &RulesText) -> Result<Preferences, Misused> {
     let (ReadRules { rules, place }, auto_rules) = rules.for_console()?;
     Ok(Preferences { rules: rules.into(), auto_rules, rules_in: Some(place), ..settings })
 }
 
-/// Returns how the console calls, by the settings.
+/// Returns the reminders of the settings.
 fn notices(settings: &config::Notices) -> NoticeSettings {
     NoticeSettings {
         bell: settings.bell,
@@ -375,21 +375,20 @@ fn notices(settings: &config::Notices) -> NoticeSettings {
     }
 }
 
-/// The link templates of the settings.
+/// Returns the link templates of the settings.
 fn links(settings: &config::Links) -> LinkTemplates {
     let config::Links { order, payment, ethoca, verifi, cdrn } = settings.clone();
     LinkTemplates { order, payment, ethoca, verifi, cdrn }
 }
 
-/// Returns whether a browser would open before whoever sits at the terminal: not behind SSH, and only where there is a
-/// desktop.
+/// Returns whether a browser would open on the user's own screen: not behind SSH, and only with a desktop.
 fn can_browse(lookup: impl Fn(&str) -> Option<String>) -> bool {
     let is_set = |name: &str| lookup(name).is_some();
     let far = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"].into_iter().any(is_set);
     !far && (cfg!(any(target_os = "macos", windows)) || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
 }
 
-/// The settings that a flag or the environment says for this console, whatever the file does.
+/// Returns the settings that a flag or the environment overrides for this console.
 fn overrides(args: ConsoleArgs) -> Vec<SettingOverride> {
     let by = |setting: &UserSetting| match setting.key {
         "theme" if args.theme.is_some() => Some("--theme"),
@@ -400,7 +399,7 @@ fn overrides(args: ConsoleArgs) -> Vec<SettingOverride> {
     USER_SETTINGS.iter().filter_map(stronger).collect()
 }
 
-/// The keys: those built in, changed by the file that the settings name, or else by `keymap.toml` beside them.
+/// Reads the keys: the built-in ones, changed by the file that the settings name, else by `keymap.toml` beside them.
 fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> {
     let file = match settings_dir {
         _ if !named.as_os_str().is_empty() => named.to_owned(),
@@ -417,10 +416,10 @@ fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> 
     }
 }
 
-/// What there is where no console can be.
+/// Advice where no console can be opened.
 const INSTEAD: &str = "without one there are `avert serve`, `avert alerts list` and `avert import`";
 
-/// Refuses to open a console where there is no terminal, or one that can only write line after line.
+/// Refuses to open a console without a terminal, or on one that cannot place its cursor.
 pub(super) fn require_terminal() -> Result<(), Misused> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(no_terminal());

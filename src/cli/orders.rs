@@ -13,10 +13,10 @@ use crate::desk::{Desk, OrderCounts, OrderDatabase, OrderOwner};
 use crate::domain::{IngestReport, MerchantOrder, OrderField, RejectedRow};
 use crate::wire::import::{OrderFileError, OrderImporter};
 
-/// Orders in one commit.
+/// Number of orders in one commit.
 const AT_ONCE: usize = 2_000;
 
-/// Rows that a dry run shows.
+/// Number of rows that a dry run shows.
 const SHOWN: usize = 5;
 
 pub(super) async fn run(context: Context, command: OrdersCommand) -> anyhow::Result<()> {
@@ -28,8 +28,8 @@ pub(super) async fn run(context: Context, command: OrdersCommand) -> anyhow::Res
     }
 }
 
-/// The organization whose orders they are; none on another deployment's desk, which has those of one shop, and before
-/// this machine has any.
+/// Returns the organization that owns the orders. `None` on another deployment's desk, which has those of one shop, and
+/// while this machine has no organization.
 async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Option<OrderOwner>> {
     if !args.desk.remote().means_this_machine(context)? {
         args.organization.refuse_elsewhere()?;
@@ -99,7 +99,7 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
 }
 
-/// Says by which preset a file is read, what that misses, and what is ignored.
+/// Prints the preset by which a file is read, its missing columns, and the ignored ones.
 fn say_layout(importer: &OrderImporter) {
     if let Some(preset) = importer.preset() {
         let missed = preset.missed(importer.headers());
@@ -115,7 +115,7 @@ fn say_layout(importer: &OrderImporter) {
     }
 }
 
-/// Says what of the status columns of a file was not taken over.
+/// Prints the unknown status words and the number of skipped rows of a file.
 fn say_states(importer: &OrderImporter) {
     for word in importer.unknown_states() {
         say!("warning: nobody knows the status {word:?}; such orders come in without a state");
@@ -125,7 +125,7 @@ fn say_states(importer: &OrderImporter) {
     }
 }
 
-/// Shows the first orders as they are understood.
+/// Prints the first orders as they are read.
 fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rejects) -> anyhow::Result<()> {
     let rows: Vec<Result<MerchantOrder, RejectedRow>> = importer.take(SHOWN).collect();
     rows.iter().filter_map(|row| row.as_ref().err()).for_each(|row| rejects.put(row));
@@ -141,7 +141,7 @@ fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rej
     if rows.iter().any(Result::is_err) { Err(SaidAlready.into()) } else { Ok(()) }
 }
 
-/// Takes in a batch; how many came with a state of before the one that is known.
+/// Imports a batch and returns the number of orders whose state is older than the known one.
 fn take_in(
     orders: &mut OrderDatabase,
     batch: &mut Vec<MerchantOrder>,

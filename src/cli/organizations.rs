@@ -1,4 +1,4 @@
-//! `avert organizations`: whose alerts, keys, clients and webhooks there are.
+//! `avert organizations`: the organizations with their companies and enrollments.
 
 use serde_json::json;
 
@@ -41,8 +41,8 @@ fn columns() -> ListColumns<'static, OrganizationRecord> {
         .member("defaultEnrollmentId", |one| json!(one.default_enrollment.to_string()))
 }
 
-/// As a table and line by line: each enrollment, or a company that has none. As a document: the organization with all
-/// that it has.
+/// Prints a row for each enrollment, or for a company that has none. The JSON document is the organization with all of
+/// them.
 fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Report {
     let mut lines = Vec::new();
     for company in companies {

@@ -14,36 +14,36 @@ use crate::desk::records::{Cells, unwrapped};
 pub(super) use crate::domain::sanitize::line as printable;
 use crate::domain::sanitize::{self, lines};
 
-/// A command's report, in every output format.
+/// Report of a command, in every output format.
 pub(super) struct Report {
-    /// For people.
+    /// Table for people.
     pub(super) table: Rows,
-    /// The whole as one JSON document.
+    /// One JSON document of the whole.
     pub(super) document: Value,
-    /// The same as records, for NDJSON and CSV.
+    /// Records for NDJSON and CSV.
     pub(super) records: Vec<Value>,
-    /// The columns of the CSV: paths into a record, `outcome.status`.
+    /// Columns of the CSV: paths into a record, such as `outcome.status`.
     pub(super) columns: Vec<String>,
 }
 
 impl Report {
-    /// A document with its records, the columns of their CSV, and the table for people.
+    /// Makes a report of a document, its records, the columns of their CSV, and a table.
     pub(super) fn new(document: Value, records: Vec<Value>, columns: &[&str], table: Rows) -> Self {
         Self { table, document, records, columns: columns.iter().map(ToString::to_string).collect() }
     }
 
-    /// A list of records.
+    /// Makes a report of a list of records.
     pub(super) fn list(records: Vec<Value>, columns: &[&str], table: Rows) -> Self {
         Self::new(Value::Array(records.clone()), records, columns, table)
     }
 
-    /// One record, and what people are told of it.
+    /// Makes a report of one record, and a note for people.
     pub(super) fn one(record: Value, said: String) -> Self {
         let table = Rows { note: Some(said), ..Rows::default() };
         Self { table, columns: columns_of(&record), document: record.clone(), records: vec![record] }
     }
 
-    /// One record, as a table of its members that hold anything.
+    /// Makes a report of one record, as a table of its members that have a value.
     pub(super) fn of_record(record: Value) -> Self {
         let columns = columns_of(&record);
         let cell = |path: &String| {
@@ -55,35 +55,35 @@ impl Report {
         Self { table: Rows { rows, ..Rows::default() }, columns, document: record.clone(), records: vec![record] }
     }
 
-    /// Returns what people are told of it.
+    /// Returns the note for people.
     pub(super) fn said(&self) -> &str {
         self.table.note.as_deref().unwrap_or_default()
     }
 }
 
-/// A table for people.
+/// Table for people.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) head: Vec<&'static str>,
     pub(super) rows: Vec<Vec<String>>,
-    /// ListColumns of numbers, which end where they end.
+    /// Indexes of the columns of numbers, which are aligned to the right.
     pub(super) right: Vec<usize>,
-    /// What stands below the table, or instead of an empty one.
+    /// Note below the table, or in place of an empty one.
     pub(super) note: Option<String>,
 }
 
-/// A column of a list: a member of its records, a column of its table, or both.
+/// Column of a list: a member of its records, a column of its table, or both.
 struct ListColumn<'a, T> {
-    /// The member of a record, and the column of the CSV.
+    /// Member of a record, and column of the CSV.
     name: Option<&'static str>,
-    /// The heading in the table.
+    /// Heading in the table.
     head: Option<&'static str>,
     cell: Box<dyn Fn(&T) -> Value + 'a>,
-    /// Whether its texts are numbers, which end where they end.
+    /// True where its texts are numbers, which are aligned to the right.
     right: bool,
 }
 
-/// The columns of a list, from which its table, its document and its records come.
+/// Columns of a list, from which its table, its document and its records are made.
 pub(super) struct ListColumns<'a, T>(Vec<ListColumn<'a, T>>);
 
 impl<'a, T> ListColumns<'a, T> {
@@ -117,12 +117,12 @@ impl<'a, T> ListColumns<'a, T> {
         self
     }
 
-    /// A row as a record.
+    /// Returns a row as a record.
     pub(super) fn record(&self, row: &T) -> Value {
         self.0.iter().filter_map(|column| Some((column.name?.to_owned(), (column.cell)(row)))).collect()
     }
 
-    /// The table of some rows, with what stands below it.
+    /// Returns the table of some rows, with a note below it.
     pub(super) fn table(&self, rows: &[T], note: Option<String>) -> Rows {
         let shown: Vec<&ListColumn<T>> = self.0.iter().filter(|column| column.head.is_some()).collect();
         let cells: Vec<Vec<Value>> =
@@ -136,14 +136,14 @@ impl<'a, T> ListColumns<'a, T> {
         }
     }
 
-    /// A list of rows, in every output format.
+    /// Returns the report of a list of rows, in every output format.
     pub(super) fn report(&self, rows: &[T], note: Option<String>) -> Report {
         let names: Vec<&str> = self.0.iter().filter_map(|column| column.name).collect();
         Report::list(rows.iter().map(|row| self.record(row)).collect(), &names, self.table(rows, note))
     }
 }
 
-/// A value as a cell of a table.
+/// Returns a value as a cell of a table.
 fn text_of(value: Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -152,7 +152,7 @@ fn text_of(value: Value) -> String {
     }
 }
 
-/// The output of results: format and colours.
+/// Output of results: format and colours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
     format: Option<Format>,
@@ -160,10 +160,10 @@ pub(super) struct Output {
     raw: bool,
 }
 
-/// Way in which a result is written.
+/// Style of a written result.
 #[derive(Debug, Clone, Copy, Default)]
 struct Style {
-    /// Headings stand out.
+    /// True where headings are bold.
     bold: bool,
     cells: Cells,
 }
@@ -174,12 +174,12 @@ impl Output {
         Self { format, color: !unwanted, raw }
     }
 
-    /// Returns how cells are written to stdout.
+    /// Returns the format of cells on stdout.
     pub(super) fn cells(self) -> Cells {
         Cells { raw: self.raw, terminal: io::stdout().is_terminal() }
     }
 
-    /// Returns how cells are written to a file.
+    /// Returns the format of cells in a file.
     pub(super) fn cells_of_a_file(self) -> Cells {
         Cells { raw: self.raw, terminal: false }
     }
@@ -189,17 +189,17 @@ impl Output {
         self.color
     }
 
-    /// The form that was asked for, if one was.
+    /// Returns the format that was asked for; `None` where none was.
     pub(super) fn asked(self) -> Option<Format> {
         self.format
     }
 
-    /// The same with this form.
+    /// Returns the same output with this format.
     pub(super) fn with(self, format: Format) -> Self {
         Self { format: Some(format), ..self }
     }
 
-    /// Writes a result in the form that was asked for, a table by default.
+    /// Prints a report in the format that was asked for, a table by default.
     pub(super) fn print(self, answer: &Report) -> anyhow::Result<()> {
         let stdout = io::stdout();
         let style = Style { bold: self.color && stdout.is_terminal(), cells: self.cells() };
@@ -210,25 +210,25 @@ impl Output {
 }
 
 impl Output {
-    /// Writes a result into a file, in the form that was asked for.
+    /// Writes a report into a file, in the format that was asked for.
     pub(super) fn write_to(self, file: &mut impl Write, answer: &Report) -> io::Result<()> {
         let style = Style { bold: false, cells: self.cells_of_a_file() };
         write(file, answer, self.format.unwrap_or_default(), style)
     }
 }
 
-/// A thing as a record: what the operator's routes answer, a command prints.
+/// Returns a value as a record, which is the JSON of the operator's routes.
 pub(super) fn record(json: impl Serialize) -> Value {
     serde_json::to_value(json).unwrap_or_default()
 }
 
-/// A progress bar on stderr, where that is a terminal: of so many, or a spinner where that is not known.
+/// Returns a progress bar on stderr, where that is a terminal; a spinner where the length is not known.
 pub(super) fn progress(length: Option<u64>, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("a template of a bar");
     ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr()).with_style(style)
 }
 
-/// A line on stdout, at once.
+/// Prints a line on stdout and flushes it.
 pub(super) fn print_line(line: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{}", printable(line))?;
@@ -280,12 +280,12 @@ fn table(out: &mut impl Write, rows: &Rows, styled: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// A record as JSON on one line.
+/// Returns a record as JSON on one line.
 pub(super) fn json(record: &Value) -> serde_json::Result<String> {
     serde_json::to_string(record).map(|json| sanitize::json(&json).into_owned())
 }
 
-/// Paths to every plain value of a record, in its order: the columns of its CSV.
+/// Returns the paths to every plain value of a record, in its order: the columns of its CSV.
 pub(super) fn columns_of(record: &Value) -> Vec<String> {
     let mut columns = Vec::new();
     collect(record, "", &mut columns);
@@ -339,7 +339,7 @@ mod tests {
         assert!(!text.contains('\u{1b}'));
     }
 
-    /// What a hostile service may answer with, and what must not reach a terminal of it.
+    /// Text of a hostile service, with characters that must not reach a terminal.
     const HOSTILE: &str = "A\u{1b}[2J\u{9b}31m\u{202e}B\u{200b}C\u{61c}D\u{feff}E\u{ad}F\u{2028}G\u{e0041}\u{7f}";
 
     #[test]
@@ -393,7 +393,7 @@ mod tests {
         };
 
         assert_eq!(written(false, true), "A·[2J·31mBCDEF·G·,'=1+1,-10.00,-3,\"a\nb\"\n");
-        // Whoever opens a file sees no more than who looks at a terminal.
+        // A file shows no more than a terminal.
         assert_eq!(written(false, false), "A[2J31mBCDEF·G,'=1+1,-10.00,-3,\"a\nb\"\n");
         let raw = "A[2J31m\u{202e}B\u{200b}C\u{61c}D\u{feff}E\u{ad}F\u{2028}G\u{e0041}";
         assert_eq!(written(true, false), format!("{raw},=1+1,-10.00,-3,\"a\nb\"\n"));

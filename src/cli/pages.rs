@@ -1,5 +1,4 @@
-//! `avert completions`, `avert man` and `avert help`: what a shell, `man` and people want to know, made from the clap
-//! tree and from the pages of the reference.
+//! `avert completions`, `avert man` and `avert help`, made from the clap tree and from the pages of the reference.
 
 mod layout;
 mod markdown;
@@ -17,7 +16,7 @@ use super::args::{CompletionsArgs, Everywhere, HelpArgs, ManArgs};
 use super::output::{Output, print_line};
 use super::topics::{TOPICS, Topic, topic};
 
-/// How wide pages are written where nobody says how wide the terminal is, and the most that reads well.
+/// Width of pages where the terminal's is not known, and the largest one that reads well.
 const WIDTH: usize = 80;
 const WIDEST: usize = 110;
 const NARROWEST: usize = 40;
@@ -29,8 +28,8 @@ pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Without a directory the one page of avert itself goes to stdout; into a directory go the pages of every command and
-/// every topic.
+/// Writes the manual pages. Without a directory it is avert's own page, to stdout; else those of every command and
+/// topic, into the directory.
 pub(super) fn man(args: &ManArgs) -> anyhow::Result<()> {
     let Some(directory) = &args.directory else {
         let mut page = Vec::new();
@@ -52,7 +51,7 @@ fn write_pages(directory: &Path) -> io::Result<()> {
     })
 }
 
-/// The page of a topic, else the help of a command, else what topics there are.
+/// Prints the page of a topic, else the help of a command, else the list of topics.
 pub(super) fn help(args: &HelpArgs, everywhere: &Everywhere) -> anyhow::Result<()> {
     let page = match args.words.as_slice() {
         [] => list(),
@@ -82,7 +81,7 @@ fn shown(topic: &Topic, everywhere: &Everywhere) -> String {
     text::text(&markdown::blocks(topic.page), columns.clamp(NARROWEST, WIDEST), styled)
 }
 
-/// The help of the command that these words lead to.
+/// Returns the help of the command that these words name.
 fn help_of(words: &[String]) -> anyhow::Result<String> {
     let mut tree = Cli::tree();
     tree.build();

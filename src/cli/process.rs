@@ -1,33 +1,33 @@
-//! The process and its system: its variables, signals that end it, how many files it may open, core dumps.
+//! The process and its system: its variables, signals that end it, its limit of open files, core dumps.
 
 use anyhow::{Context as _, bail};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::store::{RefusalCause, StoreError};
 
-/// An environment variable. An empty one is one that is not set.
+/// Returns an environment variable. An empty one is not set.
 pub(super) fn variable(name: &str) -> Option<String> {
     without_empty(|name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned()))(name)
 }
 
-/// Variables without the empty ones.
+/// Leaves empty variables out.
 pub(super) fn without_empty(lookup: impl Fn(&str) -> Option<String>) -> impl Fn(&str) -> Option<String> {
     move |name| lookup(name).filter(|text| !text.is_empty())
 }
 
-/// Signals that ask this process to end. From the first one on they no longer end it by themselves.
+/// Signals that ask this process to end. Once they are listened to they no longer end it by themselves.
 #[cfg(unix)]
 pub(super) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     hangup: tokio::signal::unix::Signal,
-    /// A file that may not grow any more is an error of the write, as a full disk is, and not the end of the process.
+    /// SIGXFSZ: a file that may not grow is an error of the write, as a full disk is, and does not end the process.
     _too_large: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Signals {
-    /// Begins to listen.
+    /// Starts listening.
     pub(super) fn listen() -> anyhow::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let begin = |kind: SignalKind| signal(kind).context("signals cannot be listened to");
@@ -39,7 +39,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one and gives its name.
+    /// Waits for the next signal and returns its name.
     pub(super) async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.interrupt.recv() => "SIGINT",
@@ -49,18 +49,18 @@ impl Signals {
     }
 }
 
-/// Elsewhere there is ctrl-c.
+/// On other systems: ctrl-c.
 #[cfg(not(unix))]
 pub(super) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    /// Begins to listen.
+    /// Starts listening.
     pub(super) fn listen() -> anyhow::Result<Self> {
         Ok(Self)
     }
 
-    /// Waits for the next one and gives its name.
+    /// Waits for the next signal and returns its name.
     pub(super) async fn next(&mut self) -> &'static str {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
@@ -69,18 +69,17 @@ impl Signals {
     }
 }
 
-/// What the database, webhooks, gateways and the log have open.
+/// Number of files that the database, webhooks, gateways and the log have open.
 const OTHERS: u64 = 384;
 
-/// Below this nothing is answered: the connections to a database, its log and locks, the threads' own, and some
-/// callers.
+/// Least limit of open files: a database's connections, its log and locks, the threads' own, and some callers.
 const LEAST: u64 = 64;
 
-/// Raises the limit of open files as far as is needed and the system allows; returns for how many connections there is
-/// room.
+/// Raises the limit of open files as far as is needed and the system allows. Returns the number of connections that it
+/// leaves room for.
 ///
 /// # Errors
-/// [`StoreError::Refused`] where the limit is below what the service needs for itself.
+/// [`StoreError::Refused`] when the limit is below what the service needs for itself.
 pub(super) fn room_for_connections(wanted: usize) -> anyhow::Result<usize> {
     let needed = (wanted as u64).saturating_add(OTHERS);
     let limit = getrlimit(Resource::Nofile);
@@ -115,12 +114,12 @@ pub(super) fn room_for_connections(wanted: usize) -> anyhow::Result<usize> {
     Ok(room)
 }
 
-/// For how many connections so many open files are room.
+/// Returns the number of connections that so many open files leave room for.
 fn connections(files: u64) -> usize {
     usize::try_from(files.saturating_sub(OTHERS).max(files / 2)).unwrap_or(usize::MAX)
 }
 
-/// A core dump would hold keys and credentials in clear.
+/// Forbids core dumps, which would hold keys and credentials in clear.
 #[cfg(target_os = "linux")]
 pub(super) fn forbid_core_dumps() {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};

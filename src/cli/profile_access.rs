@@ -1,4 +1,4 @@
-//! The profiles of this user with their credentials: which one is meant, and what is known of it.
+//! Access to the profiles of this user and their credentials.
 
 use anyhow::bail;
 
@@ -10,26 +10,26 @@ use crate::desk::{DeskError, Profile, ProfileName, Profiles, SecretError, Secret
 use crate::domain::{Environment, Secret};
 use crate::service::ServiceError;
 
-/// The environment variable that names a profile.
+/// Environment variable that names a profile.
 pub(super) const PROFILE: &str = "AVERT_PROFILE";
 
-/// The profiles and their credentials.
+/// Profiles and their credentials.
 #[derive(Debug, Clone)]
 pub(super) struct ProfileAccess {
     pub(super) profiles: Profiles,
     pub(super) secrets: Secrets,
-    /// Whether this machine's own desk is meant where no profile is named, whatever the current one is.
+    /// True where this machine's own desk is the default, in place of the current profile.
     pub(super) sets_current_aside: bool,
-    /// Whether somebody at a terminal is asked for a credential that cannot be had.
+    /// True where a missing credential is asked for at the terminal.
     pub(super) asks: bool,
 }
 
-/// A credential that the keyring does not give out, in words for a user; exit 1.
+/// Error of a credential that the keyring does not give out, in words for a user; exit 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Withheld(String);
 
-/// A profile with its name.
+/// Profile with its name.
 #[derive(Debug, Clone)]
 pub(super) struct NamedProfile {
     pub(super) name: ProfileName,
@@ -37,12 +37,12 @@ pub(super) struct NamedProfile {
 }
 
 impl ProfileAccess {
-    /// The same for a command that says what is missing and asks for nothing.
+    /// Returns the same access for a command that says what is missing and asks for nothing.
     pub(super) fn without_asking(&self) -> Self {
         Self { asks: false, ..self.clone() }
     }
 
-    /// The profile of a name; none where the name means this machine's own desk.
+    /// Returns the profile of a name; `None` where the name means this machine's own desk.
     pub(super) fn named(&self, name: &str) -> anyhow::Result<Option<NamedProfile>> {
         if name == LOCAL {
             return Ok(None);
@@ -54,7 +54,7 @@ impl ProfileAccess {
         }
     }
 
-    /// The profile that is meant where none is named.
+    /// Returns the current profile, which is the default.
     pub(super) fn current(&self) -> anyhow::Result<Option<NamedProfile>> {
         if self.sets_current_aside {
             return Ok(None);
@@ -72,7 +72,7 @@ impl ProfileAccess {
         }
     }
 
-    /// The profile of a name, else of the environment, else the current one; a command about a profile needs one.
+    /// Returns the profile of a name, else of the environment, else the current one; an error where there is none.
     pub(super) fn wanted(&self, name: Option<&str>) -> anyhow::Result<NamedProfile> {
         let by_variable = variable(PROFILE);
         let name = name.or(by_variable.as_deref());
@@ -86,7 +86,7 @@ impl ProfileAccess {
         })
     }
 
-    /// The error about a name that no profile has.
+    /// Returns the error of a name that no profile has.
     pub(super) fn unknown(&self, name: &ProfileName) -> anyhow::Error {
         let known: Vec<String> = self.profiles.list().unwrap_or_default().all.into_keys().map(String::from).collect();
         let there = match known.is_empty() {
@@ -96,7 +96,8 @@ impl ProfileAccess {
         NotFound(format!("there is no profile {name}: {there}")).into()
     }
 
-    /// The credential that a profile works with, and where it is kept: one that is not is asked for, and kept nowhere.
+    /// Returns the credential of a profile, and where it is kept. A missing one is asked for at a terminal, and kept
+    /// nowhere.
     pub(super) fn credential(
         &self,
         name: &ProfileName,
@@ -129,9 +130,9 @@ impl ProfileAccess {
         Ok((ask::credential(profile.client_id.is_some())?, None))
     }
 
-    /// Removes the credentials of a profile wherever they are; whether there were any.
+    /// Removes the credentials of a profile wherever they are, and returns whether there were any.
     pub(super) fn forget(&self, name: &ProfileName) -> anyhow::Result<bool> {
-        // Each is tried: what can be removed is, whatever becomes of the other.
+        // Each is tried: one that can be removed is, also where another cannot.
         let removed = SecretKind::ALL.map(|kind| self.secrets.remove(name, kind));
         let mut any = false;
         for removed in removed {
@@ -163,7 +164,8 @@ impl ProfileAccess {
         Ok(())
     }
 
-    /// The operator's key that is kept beside it; [`Withheld`] where the keyring does not say whether there is one.
+    /// Returns the operator's key that is kept for a profile; [`Withheld`] where the keyring does not say whether there
+    /// is one.
     pub(super) fn operator_key(&self, name: &ProfileName) -> anyhow::Result<Option<Secret>> {
         match self.secrets.get(name, SecretKind::Operator) {
             Ok(found) => Ok(found.map(|(secret, _)| secret)),
@@ -172,7 +174,7 @@ impl ProfileAccess {
         }
     }
 
-    /// Asks which of the two worlds a profile's deployment is, and remembers it.
+    /// Asks for the environment of a profile's deployment, and remembers it.
     pub(super) fn ask_environment(&self, name: &ProfileName) -> anyhow::Result<Environment> {
         let said = ask::environment()?;
         self.profiles.change(|list| {
@@ -184,8 +186,8 @@ impl ProfileAccess {
         Ok(said)
     }
 
-    /// Keeps a credential, or says which ways there are; whoever can be asked is. Returns where it is: nowhere where
-    /// that was the answer.
+    /// Keeps a credential and returns its storage; `None` where the user wants it kept nowhere. Without a keyring it
+    /// asks, or says which ways there are.
     pub(super) fn keep(
         &self,
         name: &ProfileName,
@@ -216,7 +218,8 @@ impl ProfileAccess {
     }
 }
 
-/// A file of profiles that is wrong is a misuse, as a wrong setting is; one that cannot be reached is a failure.
+/// Maps an error of the profiles' file: a wrong file is a usage error, as a wrong setting is; an unreachable one is a
+/// failure.
 pub(super) fn unusable(error: DeskError) -> anyhow::Error {
     match error.line {
         Some(_) => Misused(error.to_string()).into(),

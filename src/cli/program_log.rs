@@ -10,14 +10,14 @@ use super::context::Context;
 use crate::console::program_log::{LogLine, LogSeverity, ProgramLog};
 use crate::telemetry::{self, RecentEvents};
 
-/// The log of this process: the first console decides where it is, however many are opened one after the other.
+/// Log of this process. The first console decides its directory, however many are opened one after the other.
 static LOG: OnceLock<ConsoleLog> = OnceLock::new();
 
-/// The newest events.
+/// Newest events of the log.
 #[derive(Clone)]
 struct ConsoleLog {
     events: RecentEvents,
-    /// Why they are in no file.
+    /// Reason for which the log has no file.
     unkept: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl ProgramLog for ConsoleLog {
     }
 }
 
-/// The part of the program that a module belongs to: its room, or the crate that it is of.
+/// Returns the part of the program that a module belongs to: its room, or its crate.
 fn part_of(target: &str) -> &str {
     let mut names = target.split("::");
     match (names.next(), names.next()) {
@@ -53,8 +53,8 @@ fn part_of(target: &str) -> &str {
     }
 }
 
-/// Starts logging for a console, into a file of this directory and into memory; what the console reads. Where no file
-/// can be written the console opens all the same, and says so.
+/// Starts logging for a console, into a file of this directory and into memory. Where no file can be written the
+/// console opens all the same, and says so.
 pub(super) fn start(context: &Context, data_dir: &Path) -> Arc<dyn ProgramLog> {
     Arc::new(log_in(context.raised(context.settings.log.level.filter()), &data_dir.join("logs")))
 }

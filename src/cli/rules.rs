@@ -1,4 +1,4 @@
-//! `avert rules`: the desk rules that suggest decisions, and what they would have done to the alerts of the past.
+//! `avert rules`: the desk rules that suggest answers, and a test of them on past alerts.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::domain::resolution::InvalidReason;
 use crate::domain::rule::{DecisionRule, Rehearsal, RehearsedRule, parse_rules};
 use crate::domain::without_mark;
 
-/// The environment variable that names another file of rules.
+/// Environment variable that names another file of rules.
 const RULES: &str = "AVERT_RULES";
 
 pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Result<()> {
@@ -43,21 +43,21 @@ pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Resu
     }
 }
 
-/// A file of rules.
+/// File of rules.
 #[derive(Debug, Clone)]
 pub(super) struct RulesText {
-    /// None where there is no place for one.
+    /// Path of the file; `None` where there is no directory for it.
     file: Option<PathBuf>,
-    /// Whether it was named, so that it has to be there.
+    /// True where the file was named, so that it has to exist.
     is_named: bool,
-    /// The rules that there are where the file has none.
+    /// Rules for where the file has none.
     built_in: Option<&'static str>,
-    /// Which of them are to stage by themselves, and what says so.
+    /// Names of the rules that queue answers by themselves, and the setting that names them.
     acting: (Vec<String>, String),
 }
 
 impl RulesText {
-    /// The file beside the settings, or the one that was named.
+    /// Returns the file that was named, else the one beside the settings.
     pub(super) fn of(context: &Context) -> Self {
         let named = variable(RULES).map(PathBuf::from);
         let is_named = named.is_some();
@@ -65,17 +65,17 @@ impl RulesText {
         Self { file, is_named, built_in: None, acting: Default::default() }
     }
 
-    /// The same with rules for where the file has none.
+    /// Adds rules for where the file has none.
     pub(super) fn or_else(self, built_in: &'static str) -> Self {
         Self { built_in: Some(built_in), ..self }
     }
 
-    /// The same where rules of these names are to stage by themselves, and what names them.
+    /// Adds the names of rules that queue answers by themselves, and the setting that names them.
     pub(super) fn acting(self, acting: (Vec<String>, String)) -> Self {
         Self { acting, ..self }
     }
 
-    /// The rules that are to stage by themselves, each as it is spelled, in their order.
+    /// Returns the rules that queue answers by themselves, as they are spelled in the file, in its order.
     fn named(&self, rules: &[DecisionRule]) -> Result<Vec<String>, String> {
         let (names, by) = &self.acting;
         let is = |rule: &DecisionRule, name: &String| rule.name.eq_ignore_ascii_case(name.trim());
@@ -88,14 +88,14 @@ impl RulesText {
         Ok(rules.iter().filter(|rule| names.iter().any(|name| is(rule, name))).map(|rule| rule.name.clone()).collect())
     }
 
-    /// The rules for a console, and which of them stage by themselves.
+    /// Returns the rules for a console, and the names of those that queue answers by themselves.
     pub(super) fn for_console(&self) -> Result<(ReadRules, Vec<String>), Misused> {
         let read = self.read().map_err(Misused)?;
         let acting = self.named(&read.rules).map_err(Misused)?;
         Ok((read, acting))
     }
 
-    /// Returns where the file is, in words.
+    /// Returns the location of the file.
     fn place(&self) -> String {
         self.file.as_ref().map_or_else(|| format!("the file that {RULES} names"), |file| file.display().to_string())
     }
@@ -122,7 +122,7 @@ impl RulesFile for RulesText {
             rules = parse(built_in, &place)?;
             place = format!("the demo's own, as there is none in {place}");
         }
-        // A rule that is to stage by itself is never missed in silence.
+        // A missing rule that is to queue answers is always an error.
         self.named(&rules)?;
         Ok(ReadRules { rules, place })
     }
@@ -132,7 +132,7 @@ impl RulesFile for RulesText {
     }
 }
 
-/// The rules of commands, and where they are. No file is no rules, unless it was named.
+/// Reads the rules for a command, and their location. A missing file is no rules, unless it was named.
 fn read(context: &Context) -> anyhow::Result<(Vec<DecisionRule>, String)> {
     let file = RulesText::of(context);
     if file.file.is_none() {
@@ -175,7 +175,7 @@ async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]
     let short = read_whole_list(&source, &mut query, &mut rehearsed).await?;
     source.close();
     context.output.print(&report(&rehearsed.rehearsal, args.days))?;
-    // What was counted stands, and then it is said that it is not all.
+    // The counts are printed first, and then the error that they are not of all alerts.
     short.map_or(Ok(()), |why| Err(anyhow::anyhow!("{why}")))
 }
 

@@ -1,4 +1,4 @@
-//! `avert sales`: the sales of a month, which no alert tells and monitoring programmes measure by. They are kept on a
+//! `avert sales`: the monthly sales, which monitoring programmes measure by and no alert tells. They are kept on a
 //! desk.
 
 use serde_json::json;
@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()
     context.output.print(&answer)
 }
 
-/// Returns what was entered. A desk that is not there is not made; on this machine its place may be mistyped.
+/// Returns the sales that were entered. A missing desk is not made; on this machine its location may be mistyped.
 fn entered(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Vec<SalesCount>> {
     let directory = remote.desk(context)?;
     let is_own = directory == context.home.desk();

@@ -1,4 +1,4 @@
-//! `avert secrets`: the keys that avert keeps for itself, rotated while it works.
+//! `avert secrets`: rotates the keys that avert keeps for itself, while it works.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub(super) async fn run(context: Context, command: SecretsCommand) -> anyhow::Re
     context.output.print(&report)
 }
 
-/// The file with the data key that is in use here.
+/// Returns the file with the data key in use.
 fn in_use(context: &Context, new_key_file: Option<&Path>) -> anyhow::Result<PathBuf> {
     match &context.home.database {
         DatabaseLocation::Sqlite(file) => Ok(key_file_of(file, &context.settings).0),
@@ -76,7 +76,7 @@ fn data(rotated: &RotatedDataKey, file: &Path, new_file: Option<&Path>) -> Repor
         None => " Keep the key before: backups that were made before need it.".to_owned(),
     });
     if let Some(new) = new_file {
-        // One that was named beside the file in use has moved into its place.
+        // A new key beside the file in use has moved into its place.
         let new = if new.exists() { new } else { file };
         note.push_str(&format!(
             " Processes on other machines need the key in {}, as the file that they name or as that with .new, which \

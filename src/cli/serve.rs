@@ -19,10 +19,10 @@ use crate::domain::Environment;
 use crate::engine::EngineSettings;
 use crate::telemetry;
 
-/// What else may take its time at the end, beside the longest decision: the last answers, commits and deliveries.
+/// Longest time of the last answers, commits and deliveries, beside the longest decision.
 const LAST_WORK: Duration = Duration::from_secs(5);
 
-/// Time that deliveries on their way may take to end.
+/// Longest wait for deliveries that are under way.
 const DRAIN: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result<()> {
@@ -65,7 +65,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         metrics: metrics.clone(),
         ..defaults
     };
-    // Said before anything is promised: the routes are made once to see whether the names are names.
+    // Checked before anything is promised: the routes are made once to check the names of hosts.
     let _checked =
         api::router(local.engine.clone(), address, &options).map_err(|error| misused!("--allow-host: {error}"))?;
     let running = local.start(DRAIN)?;
@@ -78,7 +78,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     say_who_answers(&context, &local.engine.store().gateways().await.unwrap_or_default());
     let engine = local.engine.clone();
     tokio::spawn(async move {
-        // What the store cannot tell now is in its log already.
+        // An error of the store is in its log already.
         let _ = engine.warn_of_foreign_credentials().await;
         let _ = engine.warn_of_refused_endpoints().await;
     });
@@ -112,12 +112,12 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     }
 }
 
-/// Returns how long an end in good order may take.
+/// Returns the longest time of an orderly end.
 fn longest_end(engine: &EngineSettings) -> Duration {
     engine.longest_decision() + LAST_WORK
 }
 
-/// Says which networks hear of decisions, and warns where production decides into the void.
+/// Logs which networks get decisions, and warns where those of production reach nobody.
 fn say_who_answers(context: &Context, known: &[Known]) {
     let database = context.home.log_name();
     for (network, set) in context.settings.gateways() {
@@ -154,7 +154,7 @@ mod tests {
     const COMPOSE: &str = include_str!("../../assets/deploy/compose.yaml");
     const UNIT: &str = include_str!("../../assets/deploy/avert.service");
 
-    /// The times behind a word.
+    /// Returns the times after a word.
     fn times(text: &str, word: &str) -> Vec<Duration> {
         let values = text.lines().filter_map(|line| line.trim().strip_prefix(word));
         values.map(|value| Duration::from_secs(value.trim_end_matches('s').parse().expect("seconds"))).collect()

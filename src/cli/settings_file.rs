@@ -1,5 +1,4 @@
-//! Keeps settings that a console changes in the settings file: the file is read anew, one value of it changes, and
-//! comments stay.
+//! Changes settings of a console in the settings file: one value changes, and comments stay.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -13,15 +12,15 @@ use crate::console::setting::{SettingValue, SettingsKeeper};
 use crate::console::user_settings::USER_SETTINGS;
 use crate::desk::{directory_of, in_form_of};
 
-/// The settings file of this user.
+/// Settings file of this user.
 pub(super) struct SettingsFile<R> {
     path: PathBuf,
-    /// Reads what a console opens with.
+    /// Reads the preferences that a console opens with.
     read: R,
 }
 
 impl<R: Fn() -> anyhow::Result<Preferences>> SettingsFile<R> {
-    /// The file of this name, which need not be there yet.
+    /// Returns the file of this name, which need not exist yet.
     pub(super) fn at(path: PathBuf, read: R) -> Self {
         Self { path, read }
     }
@@ -48,10 +47,10 @@ impl<R: Fn() -> anyhow::Result<Preferences> + Send + Sync> SettingsKeeper for Se
     }
 }
 
-/// Changes one value of a settings file. Whoever changed it meanwhile finds that as it was.
+/// Changes one value of a settings file. The file is read under a lock, so other changes stay.
 fn change(path: &Path, table: &str, key: &str, value: Value) -> Result<(), String> {
     let unwritable = |error: io::Error| format!("{}: {error}", path.display());
-    // Where the name is a link, what it leads to is the file.
+    // A symbolic link is followed: the file that it leads to changes.
     let file = match fs::canonicalize(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
@@ -68,7 +67,7 @@ fn change(path: &Path, table: &str, key: &str, value: Value) -> Result<(), Strin
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(unwritable(error)),
     };
-    // A file with a mistake is its user's to mend; nothing is written over it.
+    // A file with a mistake is for its user to mend; it is not overwritten.
     Settings::parse(&text, path).map_err(|error| error.to_string())?;
     let changed = with_value(&text, table, key, value).map_err(|why| format!("{}: {why}", path.display()))?;
     Settings::parse(&changed, path).map_err(|error| error.to_string())?;
@@ -78,7 +77,7 @@ fn change(path: &Path, table: &str, key: &str, value: Value) -> Result<(), Strin
     replace(directory, &file, &changed).map_err(unwritable)
 }
 
-/// The text with one value changed; everything else of it stays as it is written.
+/// Returns the text with one value changed; the rest of it stays as it is written.
 fn with_value(text: &str, name: &str, key: &str, new: Value) -> Result<String, String> {
     with_value_in_lines(text, name, key, new).map(|changed| in_form_of(text, &changed))
 }
@@ -89,7 +88,7 @@ fn with_value_in_lines(text: &str, name: &str, key: &str, new: Value) -> Result<
     let entry = entry.as_table_like_mut().ok_or_else(|| format!("{name} is no table"))?;
     match entry.get_mut(key).and_then(Item::as_value_mut) {
         Some(known) => {
-            // What stands behind the value, a comment, stays there.
+            // A comment behind the value stays there.
             let decor = known.decor().clone();
             *known = new;
             *known.decor_mut() = decor;
@@ -109,7 +108,7 @@ fn make_private(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// Takes the turn to change the file; it is given back when the lock is dropped.
+/// Takes the lock for changing the file; it is released when it is dropped.
 fn turn(file: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.create(true).truncate(false).write(true);
@@ -120,10 +119,10 @@ fn turn(file: &Path) -> io::Result<fs::File> {
     Ok(lock)
 }
 
-/// Writes beside the file, private from the first byte, to the disk, then takes its name.
+/// Replaces the file atomically: writes a private one beside it, syncs it to the disk, then renames it.
 fn replace(directory: &Path, file: &Path, text: &str) -> io::Result<()> {
     let mut new = tempfile::NamedTempFile::new_in(directory)?;
-    // Who could read the file that was there can read it on.
+    // The file keeps its permissions.
     if let Ok(before) = fs::metadata(file) {
         new.as_file().set_permissions(before.permissions())?;
     }

@@ -22,38 +22,39 @@ use crate::wire::Dialect;
 /// Access to the alerts that a command works on: this machine's, or another deployment's.
 pub(super) struct AlertAccess {
     pub(super) alerts: Arc<dyn Alerts>,
-    /// What else there is: a search for duplicates by more than the interface knows, one over all fields, the decisions
-    /// that an engine has not finished.
+    /// Capabilities beyond the interface: the search for duplicates, the full-text search, the decisions that an engine
+    /// has not finished.
     pub(super) deployment: Deployment,
-    /// In whose words filters and decisions are given.
+    /// Dialect of filters and decisions.
     pub(super) dialect: Dialect,
     pub(super) environment: Option<Environment>,
-    /// Whose alerts these are, in words: what was done with those of one place says nothing of another's.
+    /// Description of the connection: `this machine's own in …`, or the deployment. Results of one do not hold for
+    /// another.
     pub(super) place: String,
-    /// The same as a console on it has it in the journal.
+    /// Name of the connection in the journal, as a console on it writes it.
     console_place: String,
-    /// Who works here.
+    /// Name of the user.
     user: Option<String>,
-    /// Place where the desk is, if there is one.
+    /// Directory of the desk, which need not exist.
     desk: PathBuf,
-    /// What consoles of it have under way.
+    /// Decisions that consoles of the desk have under way.
     coming: ComingReader,
-    /// Whose orders of the shop are meant, where there may be those of several organizations.
+    /// Owner of the shop's orders, where the desk may have those of several organizations.
     order_owner: Option<OrderOwner>,
-    /// Whether every write is refused.
+    /// True where every write is refused.
     read_only: bool,
     pub(super) clock: SharedClock,
     local: Option<Local>,
 }
 
 impl AlertAccess {
-    /// Opens it.
+    /// Opens the access for a command that reads nothing from its flags first.
     pub(super) async fn open(context: &Context, source: &SourceArgs) -> anyhow::Result<Self> {
         Ok(Self::open_for(context, source, |_, _| Ok(())).await?.0)
     }
 
-    /// Opens it for what is asked in its dialect and of what its lists know: a misuse is told before anything is looked
-    /// for.
+    /// Opens the access, after `asked` has read the flags in its dialect. A misuse is reported before a database or a
+    /// network is opened.
     pub(super) async fn open_for<T>(
         context: &Context,
         source: &SourceArgs,
@@ -68,7 +69,7 @@ impl AlertAccess {
         Self::open_with(context, source, asked, false).await
     }
 
-    /// Opens it with what an operator's key adds, where one is named or kept, or the API key is one as well.
+    /// Opens the access with an operator's key: one that is named or kept, or the API key where it has both scopes.
     pub(super) async fn open_as_operator(context: &Context, source: &SourceArgs) -> anyhow::Result<Self> {
         Ok(Self::open_with(context, source, |_, _| Ok(()), true).await?.0)
     }
@@ -135,13 +136,13 @@ impl AlertAccess {
         Ok((opened, asked))
     }
 
-    /// Refuses what would write where nothing may be written, before anything is asked of anybody.
+    /// Refuses to write on a read-only connection, before a question is asked.
     pub(super) fn require_writable(&self) -> Result<(), ServiceError> {
         if self.read_only { Err(ServiceError::ReadOnly) } else { Ok(()) }
     }
 
-    /// The alerts that may be on an alert's payment, as far as can be looked for here; with the outcomes that the
-    /// desk's journal told of as it was read last, where the service's lists are behind.
+    /// Returns the alerts that may be on an alert's payment, as far as can be searched here. Outcomes of the desk's
+    /// journal fill in where the service's lists are behind.
     pub(super) async fn same_payment(&self, alert: &Alert) -> Result<Vec<Alert>, ServiceError> {
         let found =
             same_payment(&*self.alerts, self.deployment.duplicates.as_deref(), alert.id, duplicate::query(alert))
@@ -149,7 +150,8 @@ impl AlertAccess {
         Ok(found.iter().map(|other| self.coming.as_answered(other)).collect())
     }
 
-    /// The decisions that the engine has not finished: on their way, unknown or parked; none where it cannot be asked.
+    /// Returns the decisions that the engine has not finished: sending, unconfirmed or parked; none where it cannot be
+    /// asked.
     pub(super) async fn unfinished(&self) -> Vec<ResolutionAttempt> {
         match &self.deployment.attempts {
             Some(attempts) => attempts.unfinished().await.unwrap_or_default(),
@@ -157,25 +159,25 @@ impl AlertAccess {
         }
     }
 
-    /// The decisions that consoles of the desk have under way, or of whose fate they do not know.
+    /// Returns the decisions that consoles of the desk have under way, or that are unconfirmed.
     pub(super) fn coming(&self) -> Result<Vec<ComingDecision>, DeskError> {
         self.coming.read(&self.desk)
     }
 
-    /// The journal of the desk, as a console there opens it; a desk that is not there is made.
+    /// Opens the journal of the desk as a console there does, and makes a missing desk.
     pub(super) fn open_journal(&self) -> Result<Option<Journal>, DeskError> {
         let mut desk = Desk::open(&self.desk)?;
         desk.open_journal(&self.console_place, self.user.as_deref(), Arc::clone(&self.clock))?;
         Ok(desk.journal().cloned())
     }
 
-    /// The desk; one that is not there is not made.
+    /// Opens the desk; `None` where it does not exist.
     pub(super) fn desk(&self) -> Result<Option<Desk>, DeskError> {
         let opened = self.desk.exists().then(|| Desk::open(&self.desk)).transpose()?;
         Ok(opened.map(|desk| desk.with_orders_of(self.order_owner.clone())))
     }
 
-    /// Returns what the shop's order says where its money had gone back already: a refund would be paid twice.
+    /// Describes the shop's order where its money was returned already: a refund would be paid twice.
     pub(super) fn refunded_order(&self, alert: &Alert, others: &[Alert]) -> Option<String> {
         let advised = self.desk().and_then(|desk| desk.map_or(Ok(None), |desk| desk.order_advice(alert, others)));
         match advised {
@@ -186,12 +188,12 @@ impl AlertAccess {
         }
     }
 
-    /// The present moment.
+    /// Returns the current time.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Lets go of what it holds, when everything on it has ended.
+    /// Closes the access, once everything on it has ended.
     pub(super) fn close(self) {
         drop((self.alerts, self.deployment));
         if let Some(local) = self.local {
@@ -200,7 +202,7 @@ impl AlertAccess {
     }
 }
 
-/// The same error, which names the profiles as well where nothing is kept here.
+/// Adds the names of the profiles to the error that nothing is kept here.
 fn or_a_profile(error: anyhow::Error, context: &Context) -> anyhow::Error {
     let list = context.profiles.as_ref().and_then(|access| access.profiles.list().ok());
     let names: Vec<String> =

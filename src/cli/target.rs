@@ -1,4 +1,4 @@
-//! Another deployment to work on: which one the flags and the environment name, and a client of it.
+//! Remote target: the deployment that flags and environment name, and its client.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,44 +26,44 @@ pub(super) const OPERATOR_KEY: &str = "AVERT_OPERATOR_KEY";
 const CLIENT_ID: &str = "AVERT_CLIENT_ID";
 pub(super) const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 
-/// The variables that name a credential for whatever deployment is meant.
+/// Environment variables that name a credential for whatever deployment is meant.
 pub(super) const CREDENTIAL_VARIABLES: [&str; 4] = [API_KEY, OPERATOR_KEY, CLIENT_ID, CLIENT_SECRET];
 
-/// The variable that names a credential here, which would go to every deployment that is opened.
+/// Returns the variable that names a credential here, which would go to every deployment that is opened.
 pub(super) fn credential_variable() -> Option<&'static str> {
     CREDENTIAL_VARIABLES.into_iter().find(|name| variable(name).is_some())
 }
 
-/// A remote target: a deployment with its credential.
+/// Remote target: a deployment with its credential.
 #[derive(Debug, Clone)]
 pub(super) struct RemoteTarget {
-    /// The profile that names it.
+    /// Name of its profile; `None` for an address.
     pub(super) named: Option<ProfileName>,
     pub(super) url: BaseUrl,
     pub(super) dialect: Dialect,
-    /// How one works there: the profile, changed by what is stronger, or an empty one for an address.
+    /// Profile, overridden by flags and environment; an otherwise empty one for an address.
     pub(super) profile: Profile,
-    /// Place where the credential came from.
+    /// Origin of the credential.
     pub(super) credential_source: CredentialSource,
     credential: AccessCredential,
     operator_key: Option<Secret>,
-    /// Who works here, told to an avert.
+    /// Name of the user, sent to an avert.
     person: Option<String>,
 }
 
-/// Place where the credential of a remote target came from.
+/// Origin of the credential of a remote target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CredentialSource {
-    /// A file that a flag names.
+    /// File that a flag names.
     Flag,
     Environment,
-    /// It is kept with the profile.
+    /// Storage of the profile.
     Kept(SecretStorage),
-    /// It was typed, and is kept nowhere.
+    /// Typed, and kept nowhere.
     Typed,
 }
 
-/// Place where a command works.
+/// Target of a command.
 enum Meant {
     ThisMachine,
     Address(String),
@@ -71,8 +71,8 @@ enum Meant {
 }
 
 impl RemoteArgs {
-    /// The deployment that the flags name, else the environment, else the current profile; none means this machine's
-    /// own alerts.
+    /// Returns the deployment that the flags name, else the environment, else the current profile. `None` means this
+    /// machine's own alerts.
     pub(super) fn target(
         &self,
         access: Option<&ProfileAccess>,
@@ -112,7 +112,7 @@ impl RemoteArgs {
             None => lookup(DIALECT).map(|text| dialect(&text)).transpose()?,
         };
         let by_prefix = told([Some(name_in(&credential)), operator_key.as_ref().map(Secret::reveal)]);
-        // A flag and the environment are stronger than the profile.
+        // A flag and the environment override the profile.
         let TlsFiles { ca_file, client_certificate, client_key } = self.tls.files().or(tls_of(&profile));
         let profile = Profile {
             insecure_http: self.insecure_http || profile.insecure_http,
@@ -137,7 +137,7 @@ impl RemoteArgs {
         Ok(matches!(self.meant_profile(context.profiles.as_ref(), &variable)?, Meant::ThisMachine))
     }
 
-    /// The desk of the deployment that is meant. Nothing is asked of that, and so no credential is needed.
+    /// Returns the desk of the deployment that is meant. Nothing is sent to it, and so no credential is needed.
     pub(super) fn desk(&self, context: &Context) -> anyhow::Result<PathBuf> {
         let (name, url) = match self.meant_profile(context.profiles.as_ref(), &variable)? {
             Meant::ThisMachine => return Ok(context.home.desk()),
@@ -148,12 +148,12 @@ impl RemoteArgs {
         Ok(context.desk_of_deployment(name.as_ref(), &base_url(&url, PlainHttp::Allowed)?))
     }
 
-    /// The names of the rules that stage by themselves on the deployment's alerts, as a console on it would take them,
-    /// and who names them.
+    /// Returns the names of the rules that queue answers by themselves on the deployment's alerts, and the setting that
+    /// names them.
     pub(super) fn acting_rules(&self, context: &Context) -> anyhow::Result<(Vec<String>, String)> {
         Ok(match self.meant_profile(context.profiles.as_ref(), &variable)? {
             Meant::ThisMachine => context.acting_rules(),
-            // Nothing is staged where nothing may be sent.
+            // No answer is queued on a read-only connection.
             Meant::Profile(named) if !named.profile.read_only => {
                 (named.profile.auto_rules, format!("auto_rules of profile {}", named.name))
             }
@@ -161,7 +161,7 @@ impl RemoteArgs {
         })
     }
 
-    /// Returns what is meant: a flag is stronger than the environment, and that is stronger than the current profile.
+    /// Returns the target: of a flag, else of the environment, else of the current profile.
     fn meant_profile(
         &self,
         access: Option<&ProfileAccess>,
@@ -185,7 +185,7 @@ impl RemoteArgs {
         Ok(found.map_or(Meant::ThisMachine, Meant::Profile))
     }
 
-    /// The credential of the flags, else of the environment, if they name one. No error repeats it.
+    /// Returns the credential of the flags, else of the environment; `None` where they name none. No error repeats it.
     fn credential(
         &self,
         client_id: Option<&str>,
@@ -217,13 +217,13 @@ impl RemoteArgs {
 }
 
 impl RemoteTarget {
-    /// The deployment of a profile, with a credential that is not kept yet.
+    /// Returns the target of a profile, with a credential that is not kept yet.
     pub(super) fn of_profile(NamedProfile { name, profile }: &NamedProfile, secret: Secret) -> anyhow::Result<Self> {
         let credential = access_credential(profile.client_id.clone(), secret);
         Self::new(Some(name.clone()), profile.clone(), credential, CredentialSource::Typed)
     }
 
-    /// The deployment of a profile, which is one without a name where an address is meant.
+    /// Makes a target of a profile, which has no name where an address is meant.
     fn new(
         named: Option<ProfileName>,
         profile: Profile,
@@ -239,12 +239,12 @@ impl RemoteTarget {
         Ok(Self { named, url, dialect, profile, credential_source, credential, operator_key: None, person: None })
     }
 
-    /// Returns what it is called in the head of the console and in the journal.
+    /// Returns its name in the console's head and in the journal.
     pub(super) fn name(&self) -> String {
         self.named.as_ref().map_or_else(|| self.url.host(), ToString::to_string)
     }
 
-    /// Which deployment it is, and by whose credential: `https://shop.example as profile shop`.
+    /// Describes its address and profile: `https://shop.example as profile shop`.
     pub(super) fn place(&self) -> String {
         match &self.named {
             Some(name) => format!("{} as profile {name}", self.url),
@@ -252,8 +252,8 @@ impl RemoteTarget {
         }
     }
 
-    /// The same with the operator's key that is kept for its profile, where none was named; and why it is not known
-    /// whether one is kept.
+    /// Adds the operator's key that is kept for its profile, where none was named. Returns the reason where the keyring
+    /// does not say whether one is kept.
     pub(super) fn with_kept_operator_key(
         mut self,
         access: Option<&ProfileAccess>,
@@ -268,20 +268,20 @@ impl RemoteTarget {
         Ok((self, None))
     }
 
-    /// The same with an operator's key.
+    /// Adds an operator's key.
     pub(super) fn with_operator_key(self, key: Secret) -> Self {
         Self { operator_key: Some(key), ..self }
     }
 
-    /// The same with its API key as the operator's too, which it may be where none was named. A key that is none of an
-    /// avert's goes nowhere but to the interface's own routes.
+    /// Adds its API key as the operator's key, which it may be where none was named. Only an avert's key is sent beyond
+    /// the interface's own routes.
     pub(super) fn by_one_key(&self) -> Option<Self> {
         let AccessCredential::ApiKey(key) = &self.credential else { return None };
         let may_be_both = self.operator_key.is_none() && told([Some(key.reveal())]).is_some();
         may_be_both.then(|| self.clone().with_operator_key(key.clone()))
     }
 
-    /// The same with its API key as the operator's too, where the deployment is an avert that takes it as one.
+    /// Adds its API key as the operator's key, where the deployment is an avert that accepts it as one.
     pub(super) async fn with_key_of_both_scopes(self) -> anyhow::Result<Self> {
         let Some(both) = self.by_one_key() else { return Ok(self) };
         let (client, _) = both.clone().connect(Arc::new(SystemClock))?;
@@ -289,12 +289,12 @@ impl RemoteTarget {
         Ok(if is_operator { both } else { self })
     }
 
-    /// The same, who says to be this person where it is an avert.
+    /// Adds the name of the user, which is sent to an avert.
     pub(super) fn by_person(self, person: Option<String>) -> Self {
         Self { person, ..self }
     }
 
-    /// A client of the deployment, and the deployment as it may be used. Nothing is sent yet.
+    /// Makes a client, and the deployment with the writes that its profile allows. Nothing is sent yet.
     pub(super) fn connect(self, clock: SharedClock) -> anyhow::Result<(Client, Deployment)> {
         let tls = tls_of(&self.profile);
         let options = ClientOptions {
@@ -309,7 +309,7 @@ impl RemoteTarget {
         Ok((client, if self.profile.read_only { deployment.read_only() } else { deployment }))
     }
 
-    /// Asks the deployment for what only an operator is told: whose it is.
+    /// Tests the operator's key, and returns the organization that it belongs to.
     pub(super) async fn try_operator_key(self) -> anyhow::Result<String> {
         let (_, deployment) = self.connect(Arc::new(SystemClock))?;
         match deployment.credentials {
@@ -318,7 +318,7 @@ impl RemoteTarget {
         }
     }
 
-    /// Asks the deployment for one alert: how many it has, or why it does not say.
+    /// Tests the credential with a list of one alert, and returns the total.
     pub(super) async fn try_out(self) -> anyhow::Result<u64> {
         let (_, deployment) = self.connect(Arc::new(SystemClock))?;
         let query = AlertQuery { page: PageRequest { page: 0, size: 1 }, ..AlertQuery::default() };
@@ -331,7 +331,7 @@ pub(super) fn base_url(url: &str, plain_http: PlainHttp) -> Result<BaseUrl, Misu
     BaseUrl::parse(url, plain_http).map_err(|error| misused!("the base URL {error}"))
 }
 
-/// A credential by its kind: with a client id it is the secret of that client, else an API key.
+/// Makes a credential of its kind: a client secret with a client id, else an API key.
 fn access_credential(client_id: Option<String>, secret: Secret) -> AccessCredential {
     match client_id {
         Some(id) => AccessCredential::ClientCredentials { id, secret },
@@ -339,7 +339,7 @@ fn access_credential(client_id: Option<String>, secret: Secret) -> AccessCredent
     }
 }
 
-/// The part of a credential whose prefix tells what it was made for.
+/// Returns the part of a credential whose prefix names its environment.
 fn name_in(credential: &AccessCredential) -> &str {
     match credential {
         AccessCredential::ApiKey(key) => key.reveal(),
@@ -347,13 +347,13 @@ fn name_in(credential: &AccessCredential) -> &str {
     }
 }
 
-/// The TLS files of a profile.
+/// Returns the TLS files of a profile.
 fn tls_of(profile: &Profile) -> TlsFiles {
     let Profile { ca_file, client_certificate, client_key, .. } = profile.clone();
     TlsFiles { ca_file, client_certificate, client_key }
 }
 
-/// Which world credentials were made for, where they are an avert's: their prefix says so. One of production is enough.
+/// Returns the environment of an avert's credentials, which their prefix names. One of production is enough.
 pub(super) fn told<const N: usize>(credentials: [Option<&str>; N]) -> Option<Environment> {
     let made_for = |environment: &Environment| {
         let prefixes = ["avk", "avc"].map(|kind| format!("{kind}_{}_", environment.in_credentials()));
@@ -362,7 +362,7 @@ pub(super) fn told<const N: usize>(credentials: [Option<&str>; N]) -> Option<Env
     [Environment::Production, Environment::Sandbox].into_iter().find(made_for)
 }
 
-/// Refuses a credential of the other world than the one that was named.
+/// Refuses a credential of another environment than the one that was named.
 pub(super) fn check_world(said: Option<Environment>, told: Option<Environment>) -> Result<(), Misused> {
     match (said, told) {
         (Some(said), Some(told)) if said != told => {
@@ -373,7 +373,7 @@ pub(super) fn check_world(said: Option<Environment>, told: Option<Environment>) 
     }
 }
 
-/// Returns whether the environment names a credential for this profile, which beats one that is kept.
+/// Returns whether the environment names a credential for this profile, which goes before a kept one.
 pub(super) fn names_credential(profile: &Profile) -> bool {
     let is_set = |name: &str| variable(name).is_some();
     is_set(API_KEY) || is_set(CLIENT_SECRET) && (is_set(CLIENT_ID) || profile.client_id.is_some())

@@ -1,6 +1,6 @@
-//! The topics of the reference: one page each, the same text on the web, in `avert help` and in the manual.
+//! Topics of the reference: one page each, the same text on the web, in `avert help` and in the manual.
 
-/// Topic of the reference: the name it is asked for by, what it is about in a few words, and its page in Markdown.
+/// Topic of the reference: the name it is asked for by, its subject in a few words, and its page in Markdown.
 pub(super) struct Topic {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
@@ -13,7 +13,7 @@ macro_rules! topics {
     };
 }
 
-/// Every topic, in the order in which they are listed.
+/// All topics, in the order in which they are listed.
 pub(super) const TOPICS: &[Topic] = topics! {
     "console" "the screens, the signs in a row, what happens to a decision, every key";
     "commands" "every command, its output and exit codes";
@@ -32,7 +32,7 @@ pub(super) const TOPICS: &[Topic] = topics! {
     "benchmarks" "how fast avert is, and how that is measured";
 };
 
-/// The topic of a name.
+/// Returns the topic of a name.
 pub(super) fn topic(name: &str) -> Option<&'static Topic> {
     TOPICS.iter().find(|topic| topic.name == name)
 }

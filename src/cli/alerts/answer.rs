@@ -1,4 +1,4 @@
-//! Alerts as a command answers with them, and what a command asks for, read from its flags.
+//! Output of alerts from a command, and the queries that its flags ask for.
 
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
@@ -13,8 +13,8 @@ use crate::domain::{Alert, AlertQuery, Deadline, FieldError, LocalConditions, Pa
 use crate::wire::query::COMPANY_PARAMETER;
 use crate::wire::{self, Dialect};
 
-/// The query of a text as the console takes it and of the flags: the interface's own parameters, read by its own
-/// reader, and the conditions that only a text says.
+/// Reads a query from flags and from a text as the console takes it. Parameters go through the interface's own reader;
+/// conditions come from the text alone.
 pub(super) fn query(
     text: Option<&str>,
     flags: Vec<(&'static str, &str)>,
@@ -32,8 +32,8 @@ pub(super) fn query(
     Ok(query)
 }
 
-/// The parameters that a text as the console takes it stands for, and what no parameter says. An order that it does not
-/// name is the interface's own.
+/// Reads a query text into the interface's parameters and the conditions that no parameter has. An order that it does
+/// not name is the interface's own.
 fn typed(text: &str, vocabulary: Vocabulary) -> Result<(Vec<(String, String)>, LocalConditions), Misused> {
     let (mut filter, sort) = parse_as_said(text, vocabulary).map_err(|error| misused!("the query: {error}"))?;
     let conditions = std::mem::take(&mut filter.conditions);
@@ -45,12 +45,12 @@ fn typed(text: &str, vocabulary: Vocabulary) -> Result<(Vec<(String, String)>, L
     Ok((pairs.filter(|(name, _)| !unsaid(name)).collect(), conditions))
 }
 
-/// An error at a parameter as an error at its flag.
+/// Describes an error at a parameter as an error at its flag.
 pub(super) fn in_words(error: &FieldError) -> String {
     format!("{}: {}", flag_of(&error.field), error.message)
 }
 
-/// The flag of a parameter: `--sort-field`.
+/// Returns the flag of a parameter: `--sort-field`.
 fn flag_of(parameter: &str) -> String {
     let flag: String = parameter
         .chars()
@@ -72,11 +72,11 @@ pub(super) fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Repo
     report(&wire::write::page(page, Dialect::Current, now), &page.data, now, note)
 }
 
-/// Returns what a search found, best first and at most so many: an array of alerts.
+/// Returns the results of a search as a report, best first and at most so many: an array of alerts.
 pub(super) fn finding(alerts: &[Alert], most: u32, now: Timestamp) -> anyhow::Result<Report> {
     let note = match alerts.len() {
         0 => "nothing found".to_owned(),
-        // How many there are beyond these was not looked for.
+        // Alerts beyond these were not counted.
         all if all >= most as usize => format!("the best {all} found, as many as were asked for"),
         1 => "1 alert found".to_owned(),
         more => format!("{more} alerts found, best first"),
@@ -91,7 +91,7 @@ fn report(written: &[u8], alerts: &[Alert], now: Timestamp, note: String) -> any
     Ok(Report { table: table(alerts, now, note), document, records, columns: wire::write::paths() })
 }
 
-/// Alerts for people, a row each.
+/// Returns a table of alerts, a row each.
 fn table(alerts: &[Alert], now: Timestamp, note: String) -> Rows {
     ListColumns::new()
         .shown("ID", |alert: &Alert| alert.id.to_string())
@@ -113,7 +113,7 @@ pub(in crate::cli) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Re
     Ok(Report { columns: wire::write::paths(), ..Report::of_record(object(alert, now)?) })
 }
 
-/// An alert that was answered, and first of all whether by this decision.
+/// Returns the report of an answered alert, which says first whether it was answered by this decision.
 pub(super) fn answered(landing: &Landing, now: Timestamp) -> anyhow::Result<Report> {
     let mut report = single(landing.alert(), now)?;
     let fate = landing.fate();
@@ -127,7 +127,7 @@ pub(super) fn answered(landing: &Landing, now: Timestamp) -> anyhow::Result<Repo
     Ok(report)
 }
 
-/// Returns what is said of an alert that was found answered as was decided.
+/// Describes an alert that was found with the outcome of the decision.
 pub(super) fn as_decided() -> String {
     format!("answered as decided; {BY_WHOM}")
 }
@@ -136,7 +136,7 @@ pub(super) fn object(alert: &Alert, now: Timestamp) -> anyhow::Result<Value> {
     Ok(serde_json::from_slice(&wire::write::alert(alert, Dialect::Current, now))?)
 }
 
-/// Time to the deadline of an alert that waits, in the two largest units; nothing for others.
+/// Returns the time until an open alert is due, in the two largest units; empty for others.
 fn left(alert: &Alert, now: Timestamp) -> String {
     let waits = alert.outcome.is_none() && alert.expired_at.is_none();
     match alert.deadline {
@@ -159,7 +159,7 @@ fn left(alert: &Alert, now: Timestamp) -> String {
     }
 }
 
-/// Facts about an alert that are there, in a row.
+/// Joins the facts of an alert that are known, in a row.
 pub(super) fn joined<const N: usize>(facts: [String; N]) -> String {
     facts.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(", ")
 }

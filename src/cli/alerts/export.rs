@@ -47,7 +47,7 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
                 RecordWriter::new(format, records.columns, context.output.cells(), BufWriter::new(io::stdout()))?;
             let mut written = Written { writer, record };
             let short = read_all(&source, &mut query, args.details, PageWalk::start(), &mut written).await?;
-            // What was read is well-formed, and then it is said that it is not all.
+            // The records are well-formed, and the error that the list is not whole follows.
             let (count, _) = written.writer.finish()?;
             whole(short)?;
             count
@@ -73,7 +73,7 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
     Ok(())
 }
 
-/// Returns what is asked for, in words that tell it from everything else.
+/// Describes a query, distinct from every other query.
 fn asked_words(query: &AlertQuery) -> String {
     match wire::query::write(query, wire::query::COMPANY_PARAMETER) {
         Ok(written) => written,
@@ -82,8 +82,7 @@ fn asked_words(query: &AlertQuery) -> String {
     }
 }
 
-/// Returns how alerts are written as records: with every field that either dialect has, as of the moment that they are
-/// written.
+/// Returns the format of alerts as records: every field of either dialect, as of the time of writing.
 pub(in crate::cli) fn alert_records(clock: &SharedClock) -> AlertRecords {
     let mut columns = wire::write::paths();
     // The one field that the current dialect does not have.
@@ -92,12 +91,12 @@ pub(in crate::cli) fn alert_records(clock: &SharedClock) -> AlertRecords {
     AlertRecords { columns, record: Arc::new(move |alert| wire::write::record(alert, clock.now())) }
 }
 
-/// Why a list is not whole: the error, in words.
+/// Returns the error of a list that is not whole.
 fn whole(short: Option<String>) -> anyhow::Result<()> {
     short.map_or(Ok(()), |why| bail!("{why}"))
 }
 
-/// Reads a list to its end for something else than an export. Where it is not whole: why.
+/// Reads a list to its end for another use than an export. Returns the reason where it is not whole.
 pub(in crate::cli) async fn read_whole_list(
     source: &AlertAccess,
     query: &mut AlertQuery,
@@ -106,7 +105,7 @@ pub(in crate::cli) async fn read_whole_list(
     read_all(source, query, false, PageWalk::start(), sink).await
 }
 
-/// Reads a list to its end, each alert once, with a progress bar. Where it is not whole: why.
+/// Reads a list to its end, each alert once, with a progress bar. Returns the reason where it is not whole.
 async fn read_all(
     source: &AlertAccess,
     query: &mut AlertQuery,
@@ -124,7 +123,7 @@ async fn read_all(
     })
 }
 
-/// A sink with a progress bar.
+/// Sink with a progress bar.
 struct Shown<'s, S> {
     sink: &'s mut S,
     bar: ProgressBar,
@@ -150,7 +149,7 @@ impl<S: AlertSink> AlertSink for Shown<'_, S> {
     }
 }
 
-/// What has been written so far.
+/// Sink that writes the export itself.
 struct Written<'r, W: Write> {
     writer: RecordWriter<W>,
     record: &'r (dyn Fn(&Alert) -> String + Send + Sync),
@@ -166,7 +165,7 @@ impl<W: Write> AlertSink for Written<'_, W> {
     }
 }
 
-/// The part that is on the disk so far.
+/// Sink that writes the part of an export to the disk.
 struct Kept<'r> {
     part: ExportPart,
     record: &'r (dyn Fn(&Alert) -> String + Send + Sync),

@@ -1,5 +1,5 @@
-//! The part of an export that is on the disk already: records a line each, with a mark behind each page, so that it can
-//! be gone on with.
+//! The part of an export that is on the disk already: records a line each, with a mark behind each page. An export can
+//! be resumed from its last mark.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -15,7 +15,7 @@ use crate::desk::export::PageMark;
 use crate::desk::whole_list::PageWalk;
 use crate::domain::AlertId;
 
-/// A file beside the target, `FILE.part`, held by one export at a time.
+/// Part of an export: a file beside the target, `FILE.part`, held by one export at a time.
 pub(super) struct ExportPart {
     target: PathBuf,
     path: PathBuf,
@@ -23,7 +23,7 @@ pub(super) struct ExportPart {
     written: u64,
 }
 
-/// A line of the part: what it is about, a record, or a mark.
+/// Line of the part: the head, a record, or a mark.
 #[derive(Deserialize)]
 struct PartLine {
     export: Option<String>,
@@ -36,20 +36,20 @@ struct PartLine {
 #[serde(transparent)]
 struct AlertIdText(String);
 
-/// Returns whether a file is there, and nothing beside it that could be gone on with: an export takes its file's name
-/// only when it is whole.
+/// Returns whether an export is whole: its file exists, and no part is beside it. An export takes its file's name only
+/// at its end.
 pub(super) fn is_whole(target: &Path) -> bool {
     target.is_file() && !part_of(target).exists()
 }
 
-/// The part of an export to a file.
+/// Returns the path of the part of an export.
 fn part_of(target: &Path) -> PathBuf {
     run_file::beside(target, ".part")
 }
 
 impl ExportPart {
-    /// Opens the part of an export to this file, and the walk that it stands at. `about` says what is exported: a part
-    /// of something else is not gone on with.
+    /// Opens the part of an export, and the page walk as of its last mark. `about` describes the export: a part of
+    /// another one is refused.
     pub(super) fn open(target: &Path, resume: bool, about: &str) -> anyhow::Result<(Self, PageWalk)> {
         let path = part_of(target);
         if target.exists() {
@@ -59,7 +59,7 @@ impl ExportPart {
         if file.metadata()?.len() > 0 && !resume {
             return Err(run_file::left_behind(&path, "export").into());
         }
-        // The alerts in it, and the last mark with how many of them stand before it.
+        // The alerts in it, and the last mark with the number of alerts before it.
         let (mut met, mut mark): (Vec<AlertId>, _) = (Vec::new(), None);
         run_file::read(&file, &path, |line| {
             let read: PartLine =
@@ -97,7 +97,7 @@ impl ExportPart {
         &self.path
     }
 
-    /// Returns how many alerts are in it.
+    /// Returns the number of alerts in it.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
@@ -108,7 +108,7 @@ impl ExportPart {
         self.line(record)
     }
 
-    /// Marks that a page is whole, and brings it to the disk.
+    /// Marks a page as whole, and syncs it to the disk.
     pub(super) fn mark(&mut self, mark: PageMark) -> io::Result<()> {
         self.line(&serde_json::to_string(&mark)?)?;
         self.file.flush().and_then(|()| self.file.get_ref().sync_data()).map_err(|error| self.unwritable(&error))
@@ -122,7 +122,7 @@ impl ExportPart {
         io::Error::new(error.kind(), format!("{} cannot be written: {error}", self.path.display()))
     }
 
-    /// Gives each record in it, in the order it came.
+    /// Passes on each record in it, in the order in which they came.
     pub(super) fn records(&mut self, mut give: impl FnMut(&str) -> io::Result<()>) -> anyhow::Result<()> {
         self.file.flush()?;
         for line in BufReader::new(File::open(&self.path)?).lines() {
@@ -134,7 +134,7 @@ impl ExportPart {
         Ok(())
     }
 
-    /// A file beside the target that takes its name when it is whole.
+    /// Opens a temporary file beside the target, which takes its name when it is whole.
     pub(super) fn target(&self) -> anyhow::Result<BufWriter<NamedTempFile>> {
         let directory = directory_of(&self.target);
         Ok(BufWriter::new(NamedTempFile::new_in(directory)?))

@@ -1,4 +1,4 @@
-//! An alert as a person names it: by its own id, or by the one that its network gave it.
+//! An alert by the name that a person gives: its own id, or the id of its network.
 
 use anyhow::bail;
 
@@ -10,12 +10,12 @@ use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, PageRequest, Provider};
 use crate::service::ServiceError;
 
-/// Most pages of alerts that hold the text somewhere, before another name is asked for.
+/// Most pages of a search for the text, before another name is asked for.
 const MOST_PAGES: u64 = 20;
-/// Most alerts that are listed where several bear the name.
+/// Most alerts that are listed where several have the name.
 const MOST_LISTED: usize = 20;
 
-/// Refuses what cannot be a name, before anything is opened for it.
+/// Refuses an impossible name, before anything is opened for it.
 pub(super) fn require(name: &str) -> Result<(), Misused> {
     if name.trim().is_empty() {
         refuse!("an alert's id is needed: its own (a UUID) or the one that its network gave it");
@@ -23,10 +23,10 @@ pub(super) fn require(name: &str) -> Result<(), Misused> {
     Ok(())
 }
 
-/// The alert of a name, whole; `provider` chooses among several networks with the same id.
+/// Finds the alert of a name, with all fields. `provider` chooses among several networks with the same id.
 ///
 /// # Errors
-/// [`NotFound`] where nothing bears it, [`Misused`] with the list where several do.
+/// [`NotFound`] when no alert has the name, [`Misused`] with the list when several have it.
 pub(super) async fn find(source: &AlertAccess, name: &str, provider: Option<&str>) -> anyhow::Result<Alert> {
     let name = name.trim();
     let provider = provider.map(Provider::parse);
@@ -68,7 +68,7 @@ pub(super) async fn find(source: &AlertAccess, name: &str, provider: Option<&str
     }
 }
 
-/// The alerts that have this id of their network.
+/// Returns the alerts that have this id of their network.
 async fn bearing(source: &AlertAccess, name: &str, provider: Option<&Provider>) -> anyhow::Result<Vec<Alert>> {
     let mut query = AlertQuery {
         filter: AlertFilter { q: Some(name.to_owned()), ..AlertFilter::default() },

@@ -26,7 +26,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
     named::require(name)?;
     let source = AlertAccess::open_as_operator(context, &args.source).await?;
     source.require_writable()?;
-    // Looked at before anything else: whoever is asked has to see what the question is about.
+    // Read before anything else: the question has to show the alert.
     let alert = named::find(&source, name, args.provider.as_deref()).await?;
     let id = alert.id;
     let resolution = resolution(&args, source.dialect, alert.money().as_ref())?;
@@ -51,7 +51,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         confirm(question(&alert, &decision.resolution, &warnings, source.environment)).await?;
     }
     if let Some(key) = args.idempotency_key {
-        // One that was named may be that of an earlier decision, which keeps its own name in the journal.
+        // A named key may be that of an earlier decision, which keeps its own key in the journal.
         decision.idempotency_key = key;
     }
     let mut signals = Signals::listen()?;
@@ -73,7 +73,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
     context.output.print(&answer)
 }
 
-/// The decision of the flags, in the words of the dialect; all that is wrong is told at its flag.
+/// Reads the decision of the flags in the dialect's words; all errors are reported at their flags.
 fn resolution(args: &AlertResolveArgs, dialect: Dialect, disputed: Option<&Money>) -> Result<Resolution, Misused> {
     let refunded = args.refunded.as_deref().unwrap_or_default();
     let parts = parts(refunded, args.resolution.as_deref(), args.amount_stopped.as_deref(), args.comments.as_deref());
@@ -84,7 +84,8 @@ fn resolution(args: &AlertResolveArgs, dialect: Dialect, disputed: Option<&Money
         .map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
 }
 
-/// The parts of a decision as they were typed: words in any letter case, also with hyphens, as in not-refunded.
+/// Normalizes the parts of a decision as they were typed: words in any letter case, also with hyphens, as in
+/// not-refunded.
 pub(super) fn parts(
     refunded: &str,
     resolution: Option<&str>,
@@ -100,7 +101,7 @@ pub(super) fn parts(
     }
 }
 
-/// Why no answer to an alert may count any more, or none is asked for.
+/// Describes an alert that has expired, or that expects no answer; `None` for others.
 pub(super) fn unanswerable(alert: &Alert, now: Timestamp) -> Option<String> {
     if alert.is_closed(now) {
         let end = alert.expired_at.or_else(|| alert.deadline.moment());
@@ -115,14 +116,14 @@ pub(super) fn unanswerable(alert: &Alert, now: Timestamp) -> Option<String> {
         .then(|| format!("a notice ({}): no answer is asked for", printable(alert.alert_type.words())))
 }
 
-/// Returns what a search for an alert's payment left uncompared, where it went by the interface alone.
+/// Describes the fields that a search for the same payment left uncompared, where it went by the interface alone.
 pub(super) fn not_compared(source: &AlertAccess, alert: &Alert) -> Option<String> {
-    // An engine of one's own compares all that it has.
+    // A local engine compares all that it has.
     duplicate::not_compared(alert).filter(|_| source.deployment.duplicates.is_none())
 }
 
-/// Returns what speaks against a refund, a line each: one payment may be refunded only once, by its alerts and the shop
-/// together. And why that could not be looked for, where it was so.
+/// Returns the warnings about a refund, a line each: alerts and shop may refund a payment only once. The second value
+/// is the error of a search that failed.
 async fn doubles(source: &AlertAccess, alert: &Alert, coming: &[ComingDecision]) -> (Vec<String>, Option<String>) {
     let others = match source.same_payment(alert).await {
         Ok(others) => others,
@@ -143,18 +144,18 @@ async fn doubles(source: &AlertAccess, alert: &Alert, coming: &[ComingDecision])
     (lines, None)
 }
 
-/// Those of these alerts that are on an alert's payment, the weightiest first.
+/// Returns the alerts among `others` on an alert's payment, the most important first.
 pub(super) fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
     duplicate::of(alert, others).into_iter().cloned().collect()
 }
 
-/// Returns what a console of the desk has under way, or a command, in words.
+/// Describes a decision that a console of the desk, or a command, has under way.
 pub(super) fn coming_here(coming: &ComingDecision) -> String {
     coming_in_words("a console of this desk", coming)
 }
 
-/// Another alert as a duplicate of an alert, with what the engine or a console of the desk has not finished on it; and
-/// the same in words.
+/// Compares another alert as a duplicate of an alert, and describes it. It includes decisions that the engine or a
+/// console of the desk has not finished.
 pub(super) fn double_of(
     alert: &Alert,
     other: &Alert,
@@ -164,8 +165,8 @@ pub(super) fn double_of(
     let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id).map(|attempt| &attempt.resolution);
     let here = weightiest(coming, other.id).filter(|_| other.outcome.is_none());
     let here = here.filter(|here| here.resolution.gives_money_back() || attempt.is_none());
-    // What is decided there is not told.
-    // It is read once: what is with its network then may have arrived since.
+    // Its resolution is not told.
+    // It is read once: a decision that is sending may have arrived since.
     let coming = here.map(|here| &here.resolution).or(attempt).cloned().map(DuplicateState::MayHaveArrived);
     let found = Duplicate::with_coming(alert, other, coming)?;
     let words = match here {
@@ -175,13 +176,13 @@ pub(super) fn double_of(
     Some((found, words))
 }
 
-/// That a rule at the network has probably refunded an alert already.
+/// Describes the network's rule that has probably refunded an alert already.
 pub(super) fn rule_in_words(alert: &Alert) -> Option<String> {
     let name = alert.rule_name.as_deref().map(|name| format!(" {:?}", printable(name))).unwrap_or_default();
     alert.network_rule_applied().then(|| format!("its network's rule{name} has probably refunded it already"))
 }
 
-/// Another alert on the same payment: `refunded already: VERIFI 4711 (same ARN)`.
+/// Describes another alert on the same payment: `refunded already: VERIFI 4711 (same ARN)`.
 fn double_in_words(found: &Duplicate) -> String {
     let state = match &found.state {
         DuplicateState::Refunded { .. } => "refunded already",
@@ -200,12 +201,12 @@ fn double_in_words(found: &Duplicate) -> String {
     format!("{state}: {} ({})", called(found), found.evidence.words())
 }
 
-/// A duplicate by its network and its id there.
+/// Names a duplicate by its network and its id there.
 fn called(found: &Duplicate) -> String {
     format!("{} {}", printable(&found.provider.to_string()), printable(&found.provider_id))
 }
 
-/// Returns what is about to be sent, and about what.
+/// Returns the question that confirms the decision, with the alert and the warnings.
 fn question(alert: &Alert, resolution: &Resolution, warnings: &[String], environment: Option<Environment>) -> String {
     let about = [
         alert.provider.to_string(),

@@ -1,4 +1,4 @@
-//! The file of lines that a run writes as it goes and a later one goes on with, held by one at a time.
+//! File of lines that a run writes as it goes, held by one process at a time. A later run resumes from it.
 
 use std::fs::{File, TryLockError};
 use std::io::{BufRead as _, BufReader};
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use crate::cli::failure::Misused;
 use crate::desk::{begins_with, open_own};
 
-/// The file of a run beside another one: `FILE.part`.
+/// Returns the path of a run's file beside another one: `FILE.part`.
 pub(super) fn beside(file: &Path, extension: &str) -> PathBuf {
     let mut path = file.as_os_str().to_owned();
     path.push(extension);
     path.into()
 }
 
-/// Opens the file of a run of this sort, which begins with `first`.
+/// Opens the file of a run of this kind, which begins with `first`.
 pub(super) fn open(path: &Path, first: &str, run: &str) -> Result<File, Misused> {
     let shown = path.display();
     let file = open_own(path, true, |bytes| begins_with(bytes, first))
@@ -26,7 +26,7 @@ pub(super) fn open(path: &Path, first: &str, run: &str) -> Result<File, Misused>
     }
 }
 
-/// Reads its lines, and cuts off one that a death cut short.
+/// Reads its lines, and truncates one that was cut short.
 pub(super) fn read(file: &File, path: &Path, mut take: impl FnMut(&[u8]) -> Result<(), String>) -> anyhow::Result<()> {
     let (mut reader, mut line) = (BufReader::new(file), Vec::new());
     let (mut number, mut whole) = (0, 0);
@@ -39,7 +39,7 @@ pub(super) fn read(file: &File, path: &Path, mut take: impl FnMut(&[u8]) -> Resu
     Ok(file.set_len(whole)?)
 }
 
-/// The refusal to begin where an earlier run has left its file.
+/// Refuses to begin where an earlier run has left its file.
 pub(super) fn left_behind(path: &Path, run: &str) -> Misused {
     let shown = path.display();
     misused!("{shown}: is there from an earlier {run}: --resume goes on with it; to begin anew, remove it")

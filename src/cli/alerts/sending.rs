@@ -1,5 +1,4 @@
-//! Sending a decision from a command: once, with the steps in the desk's journal that a console of the desk would
-//! write.
+//! Sends a decision from a command: once, with the same steps in the desk's journal as from a console.
 
 use std::cell::Cell;
 
@@ -10,28 +9,28 @@ use crate::desk::{DecisionFate, DeskError, Journal, JournalDecision, JournalRun,
 use crate::domain::{Alert, Resolution};
 use crate::service::{ResolveRequest, ServiceError};
 
-/// A decision that a command sends.
+/// Decision that a command sends.
 pub(super) struct CommandDecision<'a> {
     pub(super) alert: &'a Alert,
     pub(super) resolution: Resolution,
-    /// Its name in the journal.
+    /// Key in the journal.
     pub(super) key: String,
-    /// What the service knows it by.
+    /// Idempotency key for the service.
     pub(super) idempotency_key: String,
-    /// The run that it is part of.
+    /// Run that it is part of.
     pub(super) together: Option<JournalRun>,
-    /// Why doubles could not be looked for.
+    /// Reason for which duplicates could not be searched.
     pub(super) unlooked: Option<String>,
 }
 
 impl<'a> CommandDecision<'a> {
-    /// A decision under a new key.
+    /// Makes a decision under a new key.
     pub(super) fn new(alert: &'a Alert, resolution: Resolution) -> Self {
         let key = new_command_key();
         Self { alert, resolution, idempotency_key: key.clone(), key, together: None, unlooked: None }
     }
 
-    /// The steps of its leaving. It has no grace.
+    /// Returns the journal's steps of sending it. It has no undo time.
     fn leaving(&self) -> Vec<JournalStep> {
         let (decision, said) = (self.key.clone(), JournalDecision::of(self.alert, &self.resolution));
         let staged =
@@ -41,15 +40,15 @@ impl<'a> CommandDecision<'a> {
     }
 }
 
-/// The desk's journal, open for a command. One that cannot be written keeps no answer back, whose window may close: it
-/// is told once.
+/// Journal of the desk for a command. Where it cannot be written a decision is sent all the same, as the alert may
+/// expire; the error is reported once.
 pub(super) struct CommandJournal {
     journal: Option<Journal>,
     is_told: Cell<bool>,
 }
 
 impl CommandJournal {
-    /// Opens it.
+    /// Opens the journal.
     pub(super) fn open(source: &AlertAccess) -> Self {
         let mut opened = Self { journal: None, is_told: Cell::default() };
         match source.open_journal() {
@@ -59,7 +58,7 @@ impl CommandJournal {
         opened
     }
 
-    /// Sends a decision. That it leaves is on the disk before, and afterwards what became of it.
+    /// Sends a decision. The journal holds the sending on the disk before, and the result after.
     pub(super) async fn send(
         &self,
         decision: CommandDecision<'_>,
@@ -74,7 +73,7 @@ impl CommandJournal {
         landed
     }
 
-    /// Writes what became of a decision.
+    /// Writes the result of a decision.
     pub(super) fn became(&self, key: String, fate: DecisionFate) {
         self.write(fate.step(key).into_iter().collect());
     }

@@ -50,7 +50,7 @@ pub(crate) struct AlertFindArgs {
 }
 
 impl AlertsCommand {
-    /// Takes over the flags that stood before the command.
+    /// Merges in the flags that stood before the command.
     pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
         let remote = match self {
             Self::List(args) => &mut args.source.remote,
@@ -82,7 +82,7 @@ pub(crate) struct AlertListArgs {
 }
 
 impl AlertListArgs {
-    /// The interface's parameters with the values given for them.
+    /// Returns the interface's parameters with the values given for them.
     pub(crate) fn parameters(&self) -> Vec<(&'static str, &str)> {
         let page = [("page", &self.page), ("size", &self.size)];
         page.into_iter()
@@ -209,7 +209,7 @@ pub(crate) struct AlertFilterArgs {
 }
 
 impl AlertFilterArgs {
-    /// The interface's parameters with the values given for them.
+    /// Returns the interface's parameters with the values given for them.
     pub(crate) fn parameters(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("startDate", &self.start_date),

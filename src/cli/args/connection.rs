@@ -24,7 +24,7 @@ pub(crate) struct AccessArgs {
 }
 
 impl AccessArgs {
-    /// These, and the other ones where these say nothing.
+    /// Merges these flags with others, which fill in what these leave out.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             api_key_file: self.api_key_file.or(other.api_key_file),
@@ -34,12 +34,12 @@ impl AccessArgs {
         }
     }
 
-    /// The file with the API key, or with the client secret.
+    /// Returns the file with the API key, or with the client secret.
     pub(crate) fn credential_file(&self) -> Option<&Path> {
         self.api_key_file.as_deref().or(self.client_secret_file.as_deref())
     }
 
-    /// Whether they name a credential, or a part of one, beside the operator's key.
+    /// Returns whether they name a credential, or a part of one, beside the operator's key.
     pub(crate) fn names_credential(&self) -> bool {
         self.credential_file().is_some() || self.client_id.is_some()
     }
@@ -61,7 +61,7 @@ pub(crate) struct TlsArgs {
 }
 
 impl TlsArgs {
-    /// These, and the other ones where these say nothing.
+    /// Merges these flags with others, which fill in what these leave out.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             ca_file: self.ca_file.or(other.ca_file),
@@ -70,13 +70,13 @@ impl TlsArgs {
         }
     }
 
-    /// The files that they name.
+    /// Returns the TLS files that they name.
     pub(crate) fn files(&self) -> TlsFiles {
         let Self { ca_file, client_certificate, client_key } = self.clone();
         TlsFiles { ca_file, client_certificate, client_key }
     }
 
-    /// The same as they are found from every directory.
+    /// Returns the TLS files with absolute paths, so that they are found from every directory.
     pub(crate) fn files_from_anywhere(&self) -> TlsFiles {
         let from_anywhere = |file: Option<PathBuf>| file.map(|file| std::path::absolute(&file).unwrap_or(file));
         let TlsFiles { ca_file, client_certificate, client_key } = self.files();

@@ -20,7 +20,7 @@ pub(crate) enum JournalCommand {
     Export(JournalExportArgs),
 }
 
-/// Whose desk it is.
+/// Help of `--profile`, which chooses the desk.
 const PROFILE: &str = "The profile whose desk is meant; local for this machine's own alerts. Default: the current one \
     [env: AVERT_PROFILE]";
 const URL: &str = "The deployment whose desk is meant, where it has no profile [env: AVERT_URL]";
@@ -49,13 +49,13 @@ pub(crate) struct JournalExportArgs {
 }
 
 impl JournalExportArgs {
-    /// These, and the deployment of the flags before the command where these name none.
+    /// Merges in the deployment of the flags before the command, where these name none.
     pub(crate) fn or(self, before: RemoteArgs) -> Self {
         Self { desk: self.desk.or(before), ..self }
     }
 }
 
-/// A moment from which on something is told: a fixed one, or so long ago.
+/// Start of a time range: a fixed time, or an age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SinceWhen {
     At(Timestamp),
@@ -63,7 +63,7 @@ pub(crate) enum SinceWhen {
 }
 
 impl SinceWhen {
-    /// The moment that is meant.
+    /// Returns the time that is meant.
     pub(crate) fn moment(self, now: Timestamp) -> Timestamp {
         match self {
             Self::At(moment) => moment,
@@ -97,7 +97,7 @@ pub(crate) enum OrdersCommand {
     Import(OrderImportArgs),
 }
 
-/// What a file of orders holds.
+/// Help on the columns of a file of orders.
 const COLUMNS: &str = "Columns: order_id (required), transaction_id, arn, auth_code, card_bin, card_last_four, \
     amount, currency, paid_at, \
                        descriptor, state (paid, shipped, delivered, refunded, cancelled), state_at, refunded_amount. \
@@ -133,7 +133,7 @@ pub(crate) struct OrderImportArgs {
 }
 
 impl OrdersCommand {
-    /// Takes over the flags that stood before the command.
+    /// Merges in the flags that stood before the command.
     pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
         let Self::Import(args) = self;
         args.desk = std::mem::take(&mut args.desk).or(before);
@@ -181,7 +181,7 @@ pub(crate) struct RehearseArgs {
 }
 
 impl RulesCommand {
-    /// Takes over the flags that stood before the command.
+    /// Merges in the flags that stood before the command.
     pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
         match self {
             Self::List(args) => args.desk = std::mem::take(&mut args.desk).or(before),
@@ -223,7 +223,7 @@ pub(crate) struct SalesListArgs {
 }
 
 impl SalesCommand {
-    /// Takes over the flags that stood before the command.
+    /// Merges in the flags that stood before the command.
     pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
         let remote = match self {
             Self::Set(args) => &mut args.remote,

@@ -55,7 +55,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// The clap tree; each command that a page of the reference tells of says so at the end of its help.
+    /// Returns the clap tree. A command that a page of the reference is about names it at the end of its help.
     pub(super) fn tree() -> clap::Command {
         TOPICS.iter().fold(Self::command().after_help("Pages of the reference: avert help"), |tree, topic| {
             let see = format!("More: avert help {}", topic.name);
@@ -66,10 +66,10 @@ impl Cli {
         })
     }
 
-    /// Reads a command line; the error is help, the version, or what is wrong with it.
+    /// Reads a command line; the error is the help, the version, or a usage error.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut tree = Self::tree();
-        // `--no-color` has to hold for the help and for errors too, which clap writes before anybody has read the flag.
+        // `--no-color` has to hold for help and errors too, which clap writes before anybody has read the flag.
         let line: Vec<OsString> = line.into_iter().collect();
         if line.iter().take_while(|word| *word != "--").any(|word| word == "--no-color") {
             tree = tree.color(clap::ColorChoice::Never);
@@ -475,7 +475,7 @@ fn scope(text: &str) -> Result<KeyScope, String> {
     }
 }
 
-/// How many alerts arrive a minute.
+/// Rate at which alerts arrive, a minute.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rate {
     /// 0 to 60,000.

@@ -6,7 +6,7 @@ use super::connection::{AccessArgs, TlsArgs};
 use super::shared::{OrganizationArgs, word_of};
 use crate::wire::Dialect;
 
-/// What the operator's key is for.
+/// Help of `--operator-key-file`.
 const OPERATOR_KEY_FILE: &str = "File with a key of scope operator, where it is an avert: the console then shows all \
     that it has [env: \
                                  AVERT_OPERATOR_KEY holds the key itself]";
@@ -49,7 +49,8 @@ pub(crate) struct RemoteArgs {
 }
 
 impl RemoteArgs {
-    /// These, and the other ones where these say nothing: flags may stand before the command and behind it.
+    /// Merges these flags with others, which fill in what these leave out: flags may stand before the command and
+    /// behind it.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             profile: self.profile.or(other.profile),
@@ -63,7 +64,7 @@ impl RemoteArgs {
         }
     }
 
-    /// The first of these flags that was given.
+    /// Returns the first of these flags that was given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         let Self { access, tls, .. } = self;
         let given = [
@@ -106,12 +107,12 @@ pub(crate) struct DeskArgs {
 }
 
 impl DeskArgs {
-    /// These, and the deployment of the flags before the command where these name none.
+    /// Merges in the deployment of the flags before the command, where these name none.
     pub(crate) fn or(self, before: RemoteArgs) -> Self {
         Self { profile: self.profile.or(before.profile), url: self.url.or(before.url) }
     }
 
-    /// The deployment whose desk it is.
+    /// Returns the flags of the deployment whose desk it is.
     pub(crate) fn remote(&self) -> RemoteArgs {
         RemoteArgs { profile: self.profile.clone(), url: self.url.clone(), ..RemoteArgs::default() }
     }

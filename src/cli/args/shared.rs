@@ -66,7 +66,8 @@ pub(crate) struct ConsoleArgs {
 }
 
 impl ConsoleArgs {
-    /// These, and the other ones where these say nothing: flags may stand before the command and behind it.
+    /// Merges these flags with others, which fill in what these leave out: flags may stand before the command and
+    /// behind it.
     pub(crate) fn or(self, other: Self) -> Self {
         Self { theme: self.theme.or(other.theme), plain: self.plain || other.plain }
     }
@@ -95,7 +96,7 @@ impl ReadingArgs {
     }
 }
 
-/// A column and the header that it has in a file; none takes a header back.
+/// Column and its header in a file; `None` removes a header.
 pub(crate) type NamedColumn = (String, Option<String>);
 
 /// Reads `COLUMN=HEADER`, where the column is known.

@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use crate::domain::Alert;
 
-/// The rules of a desk that has none of its own.
+/// Rules of a desk that has none of its own.
 pub(super) const RULES: &str = include_str!("../../../assets/demo/rules.txt");
 
-/// The catalogue that the generator chooses from.
+/// Catalogue that the generator chooses from.
 #[derive(Debug)]
 pub(super) struct Catalogue {
     pub merchants: Vec<Merchant>,
@@ -18,7 +18,7 @@ pub(super) struct Catalogue {
     pub networks: NetworkCatalogue,
 }
 
-/// A merchant.
+/// Merchant.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Merchant {
@@ -33,17 +33,17 @@ pub(super) struct Merchant {
     pub subscription: bool,
 }
 
-/// A card issuer with its card ranges.
+/// Card issuer with its card ranges.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Issuer {
     pub name: String,
-    /// The currencies its cards are mostly used in.
+    /// Currencies that its cards are mostly used in.
     pub home: Vec<String>,
     pub cards: Vec<CardRange>,
 }
 
-/// A card range: a scheme and a BIN.
+/// Card range: a scheme and a BIN.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CardRange {
@@ -51,13 +51,13 @@ pub(super) struct CardRange {
     pub bin: String,
 }
 
-/// How the networks write.
+/// Catalogue of the networks' values.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NetworkCatalogue {
     #[serde(rename = "kind")]
     pub kinds: Vec<AlertKind>,
-    /// By scheme.
+    /// Reason codes by scheme.
     pub reasons: BTreeMap<String, Reasons>,
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
@@ -65,7 +65,7 @@ pub(super) struct NetworkCatalogue {
     pub comments: Comments,
 }
 
-/// A kind of alert.
+/// Kind of alert.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AlertKind {
@@ -91,7 +91,7 @@ pub(super) struct Reasons {
     pub cancel: Vec<String>,
 }
 
-/// A rule by which VERIFI refunds by itself.
+/// Rule by which VERIFI refunds by itself.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
@@ -102,7 +102,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// Returns whether it refunds what such an alert is about.
+    /// Returns whether it refunds the payment of such an alert.
     pub(super) fn applies_to(&self, alert: &Alert) -> bool {
         let is_below = self.below.is_none_or(|limit| alert.amount.is_some_and(|amount| amount.decimal() < limit));
         is_below && (self.reason.is_none() || self.reason == alert.reason_code)
@@ -119,7 +119,7 @@ pub(super) struct Partners {
     pub acquirer_bins: Vec<String>,
 }
 
-/// What desks wrote, by decision.
+/// Comments of desks, by decision.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Comments {
@@ -144,7 +144,7 @@ struct Issuers {
 }
 
 impl Catalogue {
-    /// The catalogue that is built in.
+    /// Returns the built-in catalogue.
     pub(super) fn built_in() -> Self {
         // The files are part of the program and a test reads them: they cannot be wrong in a build that passed.
         let valid = "the built-in demo data is valid";

@@ -1,6 +1,6 @@
-//! The generator of made-up alerts: a demo's backlog and its arrivals one by one, or the history of years.
+//! The generator of test alerts: a demo's backlog and its arrivals one by one, or the history of years.
 //!
-//! Pure: the same seed and the same moments give the same alerts. Cards are a BIN and four digits; no whole number is
+//! Pure: the same seed and the same times give the same alerts. Cards are a BIN and four digits; no whole number is
 //! ever made.
 
 use std::collections::VecDeque;
@@ -24,17 +24,17 @@ use crate::domain::{
     Resolution, Timestamp, decide,
 };
 
-/// How many recent alerts a duplicate can be of.
+/// Number of recent alerts that a duplicate can be of.
 const REMEMBERED: usize = 400;
 
-/// The longest time that any network gives for an answer.
+/// Longest time that any network gives for an answer.
 const LONGEST_WINDOW: Duration = Duration::hours(72);
 
-/// So many payments of a backlog are raised by three networks, where so many alerts wait.
+/// Number of payments in a backlog that three networks raise, where enough alerts are open.
 const CASES_OF_THREE: usize = 3;
 const FEWEST_FOR_CASES: u32 = 24;
 
-/// So many alerts that nothing speaks for or against lapse first.
+/// Number of alerts without a suggestion that are due first.
 const PLAIN: usize = 3;
 
 fn left(alert: &Alert, now: Timestamp) -> Duration {
@@ -52,7 +52,7 @@ fn is_one_payment(one: &Alert, other: &Alert) -> bool {
             == (&other.card_bin, &other.card_last_four, other.amount, &other.currency)
 }
 
-/// A seeded generator of alerts.
+/// Seeded generator of alerts.
 #[derive(Debug)]
 pub struct DemoFeed {
     rng: Xoshiro256PlusPlus,
@@ -62,7 +62,7 @@ pub struct DemoFeed {
 }
 
 impl DemoFeed {
-    /// A generator that this seed determines.
+    /// Returns a generator that this seed determines.
     pub fn new(seed: u64) -> Self {
         Self {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -72,8 +72,7 @@ impl DemoFeed {
         }
     }
 
-    /// Returns what is there when the demo opens, oldest first: a quarter of it waits for an answer, the rest is
-    /// history.
+    /// Returns the alerts of the start, oldest first: a quarter of them is open, the rest is history.
     pub fn backlog(&mut self, count: u32, now: Timestamp) -> Vec<AlertPatch> {
         let waiting = count.div_ceil(4);
         let mut alerts: Vec<Alert> = (waiting..count).map(|index| self.past(index, now)).collect();
@@ -88,8 +87,8 @@ impl DemoFeed {
         alerts.into_iter().map(|alert| self.incoming(alert)).collect()
     }
 
-    /// Has some payments that two networks raised be raised by the third one too, each in the place of an alert that
-    /// waits alone. Chance is drawn from a copy: what comes later does not depend on it.
+    /// Raises some payments of two networks by the third one too, each in place of an open alert without duplicates.
+    /// Random numbers come from a copy, so later alerts do not depend on it.
     fn make_cases_of_three(&mut self, alerts: &mut [Alert], now: Timestamp) {
         let later = self.rng.clone();
         let waits = |alert: &Alert| waits(alert, now);
@@ -105,7 +104,7 @@ impl DemoFeed {
             let [twin] = others.as_slice() else { continue };
             let third = networks.iter().find(|network| ![&original.provider, &twin.provider].contains(network));
             let (Some(third), true) = (third, waits(twin)) else { continue };
-            // One with hours left that has nothing to do with another one gives way.
+            // An unrelated alert with hours left is replaced.
             let alone = |alert: &Alert| {
                 waits(alert)
                     && (Duration::hours(2)..Duration::hours(23)).contains(&left(alert))
@@ -123,8 +122,8 @@ impl DemoFeed {
         self.rng = later;
     }
 
-    /// Has alerts lapse first that nothing speaks for or against, which are what somebody new looks at: no notice,
-    /// rule, duplicate or state of an order. Chance is drawn from a copy here too.
+    /// Makes the alerts that are due first plain ones, as a new user looks at them: no notice, rule, duplicate or order
+    /// state. Random numbers come from a copy here too.
     fn make_plain_first(&mut self, alerts: &mut [Alert], now: Timestamp) {
         let later = self.rng.clone();
         let rules = parse_rules(RULES).unwrap_or_default();
@@ -152,7 +151,7 @@ impl DemoFeed {
         self.rng = later;
     }
 
-    /// Puts an alert in the place of another one, here and where it is remembered.
+    /// Replaces an alert, here and among the recent ones.
     fn replace(&mut self, alert: &mut Alert, by: Alert) {
         if let Some(remembered) = self.recent.iter_mut().find(|known| known.id == alert.id) {
             remembered.clone_from(&by);
@@ -160,8 +159,8 @@ impl DemoFeed {
         *alert = by;
     }
 
-    /// The next alert to arrive. Most have their whole window; some were held up on the way and lapse within minutes;
-    /// some are duplicates.
+    /// Returns the next alert to arrive. Most have their whole window, some were delayed and are due within minutes,
+    /// and some are duplicates.
     pub fn arrival(&mut self, now: Timestamp) -> AlertPatch {
         let delay = self.seconds(1, 40);
         let raised = now - delay;
@@ -177,7 +176,7 @@ impl DemoFeed {
         self.incoming(alert)
     }
 
-    /// An alert of any kind, which is a duplicate with this probability.
+    /// Returns an alert of any kind, which is a duplicate with this probability.
     fn any(&mut self, raised: Timestamp, duplicates: f64) -> Alert {
         let duplicate = if self.rng.random_bool(duplicates) { self.duplicate(raised, |_| true) } else { None };
         duplicate.unwrap_or_else(|| {
@@ -186,7 +185,8 @@ impl DemoFeed {
         })
     }
 
-    /// Returns how long until the next arrival, at so many a minute on average; arrivals are as irregular as in life.
+    /// Returns the time until the next arrival, at so many a minute on average. The gaps are exponentially distributed,
+    /// within bounds.
     pub fn gap(&mut self, per_minute: f64) -> Wait {
         let mean = 60.0 / per_minute;
         let drawn: f64 = self.rng.random();
@@ -198,7 +198,7 @@ impl DemoFeed {
         AlertPatch::of(alert).at(self.line)
     }
 
-    /// An alert that waits, as the `index`th of `count`: deadlines from under a minute to three days.
+    /// Returns an open alert, the `index`th of `count`: deadlines from under a minute to three days.
     fn waiting(&mut self, index: u32, count: u32, now: Timestamp) -> Alert {
         let left = match f64::from(index) / f64::from(count) {
             _ if index < 3 && count >= 12 => Duration::seconds(50 + 40 * i64::from(index)) + self.seconds(0, 15),
@@ -207,7 +207,7 @@ impl DemoFeed {
             part if part < 0.72 => self.seconds(6 * 3_600, 23 * 3_600),
             _ => self.seconds(24 * 3_600, 71 * 3_600),
         };
-        // Every eighth is a duplicate of one that was refunded already, every eighth of another that waits too.
+        // One alert in eight is a duplicate of a resolved one, and one in eight a duplicate of an open one.
         let duplicate = match index % 8 {
             3 => self.duplicate(now - Duration::hours(20), |alert| alert.status == AlertStatus::Resolved),
             6 => self.duplicate(now - Duration::hours(20), |alert| {
@@ -229,10 +229,10 @@ impl DemoFeed {
         alert
     }
 
-    /// An alert of the last two weeks; every fourth is of the last day and has been answered since.
+    /// Returns an alert of the last two weeks; every fourth is of the last day and has been answered since.
     fn past(&mut self, index: u32, now: Timestamp) -> Alert {
         let today = index.is_multiple_of(4);
-        // Of the others some lapsed.
+        // Some of the others expired.
         let decision = (today || !self.rng.random_bool(0.14)).then(|| self.decision());
         let kind = self.kind(|_| true);
         let window = default_window(&Provider::parse(&kind.provider));
@@ -251,8 +251,8 @@ impl DemoFeed {
         alert
     }
 
-    /// Alert `index` of `count` that came evenly over `span`, oldest first, of one of these companies: the last
-    /// twentieth waits for an answer, of the others four in five were answered.
+    /// Returns alert `index` of `count`, spread evenly over `span`, oldest first, of one of these companies. The last
+    /// twentieth is open; of the others four in five were answered.
     pub fn history(
         &mut self,
         index: u64,
@@ -281,7 +281,7 @@ impl DemoFeed {
             }
             None => {}
         }
-        // One of them has half of all, the next half of the rest.
+        // The first one has half of all, the next one half of the rest.
         alert.company_id = companies.iter().find(|_| self.rng.random_bool(0.5)).or(companies.last()).copied();
         self.remember(&alert);
         self.incoming(alert)
@@ -321,7 +321,7 @@ impl DemoFeed {
         decide(&said).record(alert, OutcomeId(self.uuid(at)), said.comments(), Some(at));
     }
 
-    /// A new alert of this kind, raised at this moment, about a purchase some days before.
+    /// Returns a new alert of this kind, raised at this time, about a purchase some days before.
     fn fresh(&mut self, kind: &AlertKind, raised: Timestamp) -> Alert {
         let merchant = self.merchant(kind.subscription);
         let (issuer, scheme, bin) = self.card(kind, &merchant.currency);
@@ -354,7 +354,8 @@ impl DemoFeed {
         alert
     }
 
-    /// The same dispute seen by another network: card, purchase and money as in a recent alert that `wanted` picks.
+    /// Returns the same dispute from another network: card, purchase and money are those of a recent alert that
+    /// `wanted` picks.
     fn duplicate(&mut self, raised: Timestamp, wanted: impl Fn(&Alert) -> bool) -> Option<Alert> {
         let candidates: Vec<usize> = (0..self.recent.len())
             .filter(|&index| {
@@ -369,7 +370,7 @@ impl DemoFeed {
         Some(self.seen_by(|provider| (provider == "ETHOCA") != by_ethoca, original, raised))
     }
 
-    /// The payment of an alert as such a network raises it.
+    /// Returns the payment of an alert as an alert of another network, which `network` picks.
     fn seen_by(&mut self, network: impl Fn(&str) -> bool, original: Alert, raised: Timestamp) -> Alert {
         let kind =
             self.kind(|kind| !kind.subscription && !kind.alert_type.ends_with("NOTICE") && network(&kind.provider));
@@ -379,7 +380,7 @@ impl DemoFeed {
             alert_type: AlertType::parse(&kind.alert_type),
             status: AlertStatus::Open,
             outcome: None,
-            // The networks do not tell the same of one purchase: the reference and the code are missing now and then.
+            // Networks do not tell the same of one purchase: ARN and authorization code are missing now and then.
             auth_code: original.auth_code.clone().filter(|_| self.rng.random_bool(0.7)),
             acquirer_reference_number: original.acquirer_reference_number.clone().filter(|_| self.rng.random_bool(0.6)),
             acquirer_bin: None,
@@ -402,7 +403,7 @@ impl DemoFeed {
         alert
     }
 
-    /// The fields that only one network knows, and its id.
+    /// Sets the fields that only one network knows, and its id.
     fn network_fields(&mut self, alert: &mut Alert, kind: &AlertKind) {
         alert.initiated_by = self.choose(&kind.initiated_by);
         alert.provider_id = loop {
@@ -444,11 +445,10 @@ impl DemoFeed {
         }
     }
 
-    /// Moves the alert to the moment it was raised at.
+    /// Sets the times of an alert that was raised at this time.
     fn set_time(&mut self, alert: &mut Alert, raised: Timestamp) {
         alert.alert_time = Some(raised);
-        // A purchase comes before its alert, also when the alert of another network was raised earlier than the first
-        // one.
+        // A purchase comes before its alert, also where another network raised its alert earlier than the first one.
         if alert.transaction_time.is_none_or(|bought| bought >= raised) {
             alert.transaction_time = Some(raised - Duration::days(1));
         }
@@ -470,7 +470,7 @@ impl DemoFeed {
         (*merchants.choose(&mut self.rng).expect("the catalogue has merchants of either sort")).clone()
     }
 
-    /// Issuer, scheme and BIN of a card that such alerts come for; mostly of a bank at home where the shop is.
+    /// Returns issuer, scheme and BIN of a card for such alerts; mostly of a bank in the shop's country.
     fn card(&mut self, kind: &AlertKind, currency: &str) -> (String, String, String) {
         let fits = |card: &&CardRange| kind.schemes.contains(&card.scheme);
         let abroad = self.rng.random_bool(0.15);
@@ -502,14 +502,14 @@ impl DemoFeed {
         Amount::from(price.decimal() * Decimal::from(pieces))
     }
 
-    /// An acquirer reference number in the networks' form: 23 digits with the day of the purchase in them.
+    /// Returns an acquirer reference number in the networks' form: 23 digits with the day of the purchase in them.
     fn acquirer_reference(&mut self, bought: Timestamp) -> String {
         let start = self.fill("74######");
         let (year, day) = (bought.year() % 10, bought.ordinal());
         format!("{}{year}{day:03}{}", &start[..7], self.fill("############"))
     }
 
-    /// A UUID of version 7 for this moment, from the generator's own chance.
+    /// Returns a UUID of version 7 for this time, from the generator's own random numbers.
     fn uuid(&mut self, at: Timestamp) -> uuid::Uuid {
         let mut chance = [0; 10];
         self.rng.fill_bytes(&mut chance);
@@ -517,7 +517,7 @@ impl DemoFeed {
             .into_uuid()
     }
 
-    /// Fills a shape: `#` becomes a digit, `?` a capital letter, `*` either.
+    /// Fills a pattern: `#` becomes a digit, `?` a capital letter, `*` either.
     fn fill(&mut self, shape: &str) -> String {
         const SIGNS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
         shape

@@ -1,5 +1,4 @@
-//! `avert demo`: the console on a throwaway engine, with made-up alerts that keep coming and receivers that take its
-//! webhooks.
+//! `avert demo`: the console on a throwaway engine, with test alerts that keep arriving and receivers of its webhooks.
 
 mod catalogue;
 mod feed;
@@ -45,13 +44,13 @@ use crate::engine::webhooks::{DispatcherSettings, Receiver, ReceiverSettings};
 use crate::engine::{ActingEngine, Caller};
 use crate::service::{Credentials, Intake, Webhooks};
 
-/// A demo's work on its way is not worth waiting for.
+/// Longest wait for a demo's unfinished work.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Time that the address and the key of the HTTP side stay on the screen before the console opens.
+/// Time for which the address and the key of the HTTP side stay on the screen before the console opens.
 const TIME_TO_READ: Duration = Duration::from_secs(8);
 
-/// What the organization is called that the demo opens on, and the others.
+/// Name of the organization that the demo opens on, before the names of the others.
 const DEMO: &str = "demo";
 const OTHER_ORGANIZATIONS: [&str; 2] = ["Harbour Records", "Northwind Outdoor"];
 
@@ -63,7 +62,7 @@ pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> 
     let rules = RulesText::of(&context).or_else(RULES).acting(context.acting_rules());
     // Before anything is set up: a wrong line keeps the console from opening.
     rules.for_console()?;
-    // From here on a signal no longer ends the process by itself: the directory has to go first.
+    // From here on a signal no longer ends the process by itself: the directory has to be removed first.
     let mut signals = Signals::listen()?;
     let temporary = std::env::temp_dir();
     let directory = Throwaway::new_in(&temporary)
@@ -78,7 +77,7 @@ pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> 
     result
 }
 
-/// The consoles of the organizations, one after the other as they are chosen.
+/// Runs the consoles of the organizations, one after the other as they are chosen.
 async fn attend_all(stage: &Stage, signals: &mut Signals) -> anyhow::Result<()> {
     let mut next = stage.sessions.first();
     while let Some((_, session)) = next {
@@ -91,9 +90,9 @@ async fn attend_all(stage: &Stage, signals: &mut Signals) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// A demo that is ready to be looked at.
+/// Demo that is set up.
 struct Stage {
-    /// One for each organization, by its name in the demo.
+    /// Sessions of the organizations, by their names in the demo.
     sessions: Vec<(String, Session)>,
     running: Running,
     local: Local,
@@ -105,7 +104,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
     let settings = Settings {
         simulator: SimulatorSettings { fault: args.fault },
         console: context.settings.console.clone(),
-        // Its receivers are its own.
+        // Its own receivers are at loopback addresses.
         webhooks: config::Webhooks { allow: AllowedNetwork::loopback().to_vec(), ..config::Webhooks::default() },
         ..Settings::default()
     };
@@ -148,7 +147,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         );
         pause().await?;
     }
-    // A report outlives the demo that it tells of.
+    // A report outlives the demo that it is about.
     let preferences = with_rules(console_settings(context, args.console, std::env::temp_dir())?, &rules)?;
     let rules: Arc<dyn RulesFile> = Arc::new(rules);
     let facts = vec![
@@ -181,7 +180,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
     Ok(Stage { sessions, running, local, _receivers: receivers })
 }
 
-/// Brings in what is there when the demo opens, with the shop's orders.
+/// Ingests the alerts of the start, with the shop's orders.
 async fn fill(
     acting: &ActingEngine,
     feed: &mut DemoFeed,
@@ -196,8 +195,8 @@ async fn fill(
     Ok(())
 }
 
-/// Receivers on this machine, and the endpoints that point to them: one for each way of knowing a sender, and one that
-/// fails some of what comes.
+/// Starts receivers on this machine and adds their endpoints: one for each kind of credential, and one that fails some
+/// events.
 async fn receivers(
     acting: &ActingEngine,
     clock: &SharedClock,
@@ -220,7 +219,7 @@ async fn receivers(
     Ok(receivers)
 }
 
-/// Lets alerts arrive until cancelled.
+/// Ingests arriving alerts until it is cancelled.
 async fn arrivals(
     mut feed: DemoFeed,
     per_minute: f64,
@@ -251,7 +250,7 @@ async fn arrivals(
     }
 }
 
-/// Keeps an order that the shop does not have yet: another network may have alerted on it before.
+/// Keeps an order that the shop does not have yet: another network may have raised an alert on it before.
 fn keep_order(desk: &Path, order: MerchantOrder) -> Result<(), DeskError> {
     let mut orders = Desk::open(desk)?.make_orders()?;
     if orders.named(&order.order_id)?.is_none() {
@@ -260,7 +259,7 @@ fn keep_order(desk: &Path, order: MerchantOrder) -> Result<(), DeskError> {
     Ok(())
 }
 
-/// Gives time to read what was said: until a line is entered, or for a while.
+/// Waits for the text to be read: until a line is entered, or for a while.
 async fn pause() -> anyhow::Result<()> {
     say!("the console opens in {} s, with Enter at once", TIME_TO_READ.as_secs());
     tokio::task::spawn_blocking(|| TerminalInput::open()?.next(TIME_TO_READ))

@@ -1,6 +1,6 @@
 //! The demo's shop: the order behind an alert, made up from the alert's own facts as a shop would have kept them.
 //!
-//! Pure: alerts on one payment have the same order. Not every alert has one, and not every order tells every key.
+//! Pure: alerts on one payment have the same order. Not every alert has one, and not every order has every key.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,7 +11,8 @@ use rand::{RngExt, SeedableRng};
 
 use crate::domain::{Alert, MerchantOrder, OrderState};
 
-/// The orders that alerts are on, each once: as it is after the refund, where one of its alerts was refunded.
+/// Returns the orders of these alerts, each once. An order has its state after the refund, where one of its alerts was
+/// refunded.
 pub(super) fn orders_of<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<MerchantOrder> {
     let mut orders: BTreeMap<String, MerchantOrder> = BTreeMap::new();
     for alert in alerts {
@@ -25,14 +26,14 @@ pub(super) fn orders_of<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<Merc
     orders.into_values().collect()
 }
 
-/// A number of an alert's payment, which is that of every other alert on it: by what two networks tell alike (FNV-1a).
+/// Returns a hash (FNV-1a) that all alerts on a payment share: of the fields that two networks tell alike.
 fn payment(alert: &Alert) -> u64 {
     let money = alert.amount.map(|amount| amount.to_string()).unwrap_or_default();
     let text = [&alert.card_bin, &alert.card_last_four, &money, alert.currency.as_str()].join("|");
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The order that an alert is on; none where the shop knows of none.
+/// Returns the order of an alert; `None` where the shop knows none.
 pub(super) fn order_of(alert: &Alert) -> Option<MerchantOrder> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(payment(alert));
     if rng.random_bool(0.12) {
@@ -56,7 +57,7 @@ pub(super) fn order_of(alert: &Alert) -> Option<MerchantOrder> {
     };
     let after = |hours: i64| paid_at.map(|at| at + Duration::hours(hours));
     (order.state, order.state_at) = if alert.was_refunded() {
-        // What is answered as refunded before was refunded before the alert came.
+        // Money of an order that is answered as refunded before went back before the alert came.
         let answered = || alert.outcome.as_ref()?.action_time.map(|at| at - Duration::minutes(5));
         let before = alert.alert_time.filter(|_| alert.says_refunded_before()).map(|at| at - Duration::hours(3));
         (Some(OrderState::Refunded), before.or_else(answered))

@@ -1,16 +1,16 @@
 //! The demo's temporary directory: removed on every exit, and when a demo was killed, by the next one.
 //!
-//! A demo holds a lock on a file in its directory for as long as it lives. A directory whose lock nobody holds was left
-//! by a killed one.
+//! A demo holds a lock on a file in its directory for as long as it lives. A directory without a held lock was left by
+//! a killed demo.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the directories of demos begin with.
+/// Prefix of the directories of demos.
 const PREFIX: &str = "avert-demo-";
 
-/// What a directory begins with until its lock is held: the sweep does not look at these.
+/// Prefix of a directory until its lock is held: the sweep skips these.
 const NEW_PREFIX: &str = ".avert-demo-new-";
 
 /// Attempts to remove a directory.
@@ -18,11 +18,11 @@ const REMOVALS: usize = 5;
 
 const LOCK: &str = "alive.lock";
 
-/// A temporary directory, removed on drop.
+/// Temporary directory, removed on drop.
 #[derive(Debug)]
 pub(super) struct Throwaway {
     path: PathBuf,
-    /// Held until the directory is gone.
+    /// Lock that is held until the directory is gone.
     _alive: File,
 }
 
@@ -45,7 +45,7 @@ impl Throwaway {
         Ok(Self { path, _alive: alive })
     }
 
-    /// Returns where it is.
+    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -53,7 +53,7 @@ impl Throwaway {
 
 impl Drop for Throwaway {
     fn drop(&mut self) {
-        // A demo that ends in the middle of its work may still write a file while its directory goes.
+        // A demo that ends in the middle of its work may still write a file while its directory is removed.
         let gone = (0..REMOVALS).any(|_| fs::remove_dir_all(&self.path).is_ok() || !self.path.exists());
         if !gone {
             tracing::warn!(path = %self.path.display(), "the demo's directory could not be removed; the next demo \
@@ -62,7 +62,7 @@ impl Drop for Throwaway {
     }
 }
 
-/// Removes what killed demos left. Directories of other users, links and anything that is in use stay.
+/// Removes the directories of killed demos. Directories of other users, links and those in use stay.
 fn sweep(parent: &Path, own: &Path) -> io::Result<()> {
     let user = owner(own)?;
     for entry in fs::read_dir(parent)?.filter_map(Result::ok) {

@@ -1,5 +1,5 @@
-//! The demo's unreliable receiver: of some events it takes none of the tries that are made by themselves, and takes
-//! them when they are sent again.
+//! The demo's unreliable receiver: it fails all automatic attempts of some events, and accepts them when they are
+//! resent.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -12,16 +12,16 @@ use axum::routing::post;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// Seconds to wait after each failed attempt in a demo: what is given up is to be seen within a minute.
+/// Seconds between the attempts of a demo: a failed delivery is to be seen within a minute.
 pub(super) const GAPS_SECONDS: [i64; 3] = [3, 6, 12];
 
-/// Of so many events it fails one: few enough for an endpoint that has earned some trust to be tried on.
+/// Number of events of which one fails. It is large enough that the endpoint earns some trust, and further attempts.
 const ONE_OF: u32 = 10;
 
-/// How often each event was tried.
+/// Number of attempts by event.
 type Tries = Arc<Mutex<HashMap<String, usize>>>;
 
-/// Starts it; where it is.
+/// Starts the receiver and returns its address.
 pub(super) async fn start(cancel: CancellationToken) -> anyhow::Result<SocketAddr> {
     let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
@@ -44,7 +44,7 @@ async fn take(State(tries): State<Tries>, headers: HeaderMap) -> (StatusCode, &'
     (StatusCode::SERVICE_UNAVAILABLE, "the order system is being maintained")
 }
 
-/// Returns whether an event is one of those that it fails.
+/// Returns whether the automatic attempts of an event fail.
 fn is_failed(id: &str) -> bool {
     crc32fast::hash(id.as_bytes()).is_multiple_of(ONE_OF)
 }

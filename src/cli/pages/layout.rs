@@ -1,4 +1,4 @@
-//! Tables of a page as lines: in columns where they fit, else as a list of what each row says.
+//! Tables of a page as lines: in columns where they fit, else as a list of the rows.
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table as Grid};
@@ -7,10 +7,10 @@ use super::markdown::{Look, PageTable, Span};
 
 /// Layout of a table.
 pub(super) enum TableLayout {
-    /// Its lines, the first of which names the columns.
+    /// Lines of the table, the first of which names the columns.
     ListColumns(Vec<String>),
-    /// It is too wide for columns: each row is its first cell and what the others say of it, with their columns' names
-    /// where there are several.
+    /// Rows as a list, where the table is too wide for columns. A row is its first cell, then the others, with their
+    /// columns' names where there are several.
     List,
 }
 
@@ -32,8 +32,8 @@ pub(super) fn layout(table: &PageTable, width: usize) -> TableLayout {
     }
 }
 
-/// Cells behind the first one of a row that say something, each with the name of its column, where there is more than
-/// one such column.
+/// Returns the cells of a row behind the first one that are not empty, each with the name of its column where there are
+/// several.
 pub(super) fn said<'a>(
     table: &'a PageTable,
     row: &'a [Vec<Span>],
@@ -43,7 +43,7 @@ pub(super) fn said<'a>(
     cells.map(move |(head, cell)| (Some(plain(head)).filter(|name| several && !name.is_empty()), cell.as_slice()))
 }
 
-/// Text without its looks; code and pages keep a mark of theirs.
+/// Returns text without its looks; a link to a page becomes its command.
 pub(super) fn plain(text: &[Span]) -> String {
     text.iter()
         .map(|Span { text, look }| if *look == Look::Page { format!("avert help {text}") } else { text.clone() })

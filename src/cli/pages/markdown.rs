@@ -1,14 +1,14 @@
-//! Markdown as blocks: what the pages of the reference are made of, read once for every way of writing them.
+//! Markdown as blocks, of which the pages of the reference are made: read once for every output.
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// Block of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
-    /// 1 is the page's own title.
+    /// Heading with its level; 1 is the page's own title.
     Heading(u8, String),
     Paragraph(Spans),
-    /// A paragraph of a list item, with its mark, which is empty in a further paragraph.
+    /// Paragraph of a list item, with its mark, which is empty in a further paragraph.
     Item(String, Spans),
     /// Lines as they are.
     Code(String),
@@ -39,7 +39,7 @@ pub(super) enum Look {
     Strong,
     Emphasis,
     Code,
-    /// The name of another page, behind what leads there.
+    /// Name of another page, behind the text of its link.
     Page,
 }
 
@@ -57,11 +57,11 @@ struct Reader {
     blocks: Vec<Block>,
     text: Spans,
     looks: Vec<Look>,
-    /// Place where each link that is open leads.
+    /// Targets of the open links.
     links: Vec<String>,
-    /// The number of the next item of each list that is open; none where its items have no numbers.
+    /// Number of the next item of each open list; `None` where its items have no numbers.
     lists: Vec<Option<u64>>,
-    /// What stands before the next paragraph of the item.
+    /// Mark before the next paragraph of the item.
     mark: String,
     code: Option<String>,
     table: PageTable,
@@ -136,7 +136,7 @@ impl Reader {
         }
     }
 
-    /// Behind the words of a link: where they lead, where that is not on the same page.
+    /// Ends a link: adds its target behind its text, where that is not on the same page.
     fn end_link(&mut self) {
         let Some(link) = self.links.pop() else { return };
         if link.starts_with("https://") {

@@ -5,14 +5,14 @@ use roff::{Inline, Roff, bold, italic, roman};
 use super::layout::{TableLayout, layout, said};
 use super::markdown::{Block, Look, Span};
 
-/// The width that a table may have where it is shown: what 80 columns leave.
+/// Width of a table in 80 columns.
 const WIDTH: usize = 70;
 
 /// Renders blocks as a page of section 7, called `avert-NAME`.
 pub(super) fn roff(name: &str, about: &str, blocks: &[Block]) -> String {
     let title = format!("avert-{name}");
     let mut page = Roff::new();
-    // Without a date: the version says how old it is.
+    // Without a date: the version tells its age.
     page.control("TH", [title.as_str(), "7", "\"\"", concat!("avert ", env!("CARGO_PKG_VERSION"))]);
     page.control("SH", ["NAME"]).text([roman(format!("{title} - {about}"))]);
     page.control("SH", ["DESCRIPTION"]);
@@ -24,7 +24,7 @@ pub(super) fn roff(name: &str, about: &str, blocks: &[Block]) -> String {
 
 fn add(page: &mut Roff, block: &Block) {
     match block {
-        // The title of the page stands in its head already.
+        // The title of the page is in its head already.
         Block::Heading(1, _) => {}
         Block::Heading(2, text) => {
             page.control("SH", [text.to_uppercase().as_str()]);
@@ -58,7 +58,7 @@ fn add(page: &mut Roff, block: &Block) {
     }
 }
 
-/// Lines as they are.
+/// Adds lines as they are.
 fn lines<'a>(page: &mut Roff, lines: impl Iterator<Item = &'a str>) {
     page.control("PP", []).control("RS", ["2"]).control("nf", []);
     for line in lines {

@@ -1,4 +1,4 @@
-//! A page as text for a terminal, or for whatever reads stdout.
+//! A page as text, for a terminal or for a pipe.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,10 @@ use super::markdown::{Block, Look, Span};
 
 const BOLD: &str = "\x1b[1m";
 const END: &str = "\x1b[0m";
-/// How far what stands below a heading is moved in.
+/// Indentation below a heading.
 const INDENT: &str = "    ";
 
-/// Renders blocks as text of this width; headings and code stand out by weight where that may be, else code stands in
-/// backticks.
+/// Renders blocks as text of this width. Headings and code are bold where `styled`; else code is in backticks.
 pub(super) fn text(blocks: &[Block], width: usize, styled: bool) -> String {
     let writer = Writer { width, styled };
     let mut page = String::new();
@@ -61,7 +60,7 @@ impl Writer {
         lines
     }
 
-    /// A paragraph, with what stands before its first line and before the others.
+    /// Wraps a paragraph, with one indentation for its first line and another for the others.
     fn filled(&self, text: &[Span], first: &str, others: &str) -> String {
         let text: String = text.iter().map(|span| self.span(span)).collect();
         let options = Options::new(self.width)

@@ -14,15 +14,15 @@ use crate::domain::{Dialect, Secret};
 use crate::outbound::tls::TlsFiles;
 use crate::service::ServiceError;
 
-/// A profile that is about to be kept.
+/// Profile before it is kept.
 struct Draft {
     named: NamedProfile,
     credential: Option<Secret>,
     operator_key: Option<Secret>,
     plain: bool,
-    /// Whether it becomes the current one.
+    /// True where it becomes the current one.
     current: bool,
-    /// Whether somebody sits there who can be asked.
+    /// True where questions can be asked at the terminal.
     asks: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) async fn run(access: &ProfileAccess, args: ProfileAddArgs) -> anyhow:
     }
 }
 
-/// The profile that is asked for, its name and what is said of it.
+/// Asks for a profile and keeps it; returns its name and the report.
 pub(super) async fn step_by_step(
     access: &ProfileAccess,
     args: &ProfileAddArgs,
@@ -43,7 +43,7 @@ pub(super) async fn step_by_step(
     Ok((draft.named.name.clone(), keep(access, draft)?))
 }
 
-/// Returns what the flags say; nothing where they do not name a deployment.
+/// Reads the profile of the flags; `None` where they do not name a deployment.
 fn given(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Option<Draft>> {
     let name = args.name.as_deref().map(|name| free(access, name)).transpose()?;
     let (Some(name), Some(url)) = (name, &args.url) else { return Ok(None) };
@@ -73,7 +73,7 @@ fn given(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Option
     }))
 }
 
-/// Returns what is taken from the flags as it is.
+/// Returns the settings of the flags that are taken as they are.
 fn flags(args: &ProfileAddArgs) -> anyhow::Result<Profile> {
     let files = args.tls.files_from_anywhere();
     files.read().map_err(Misused)?;
@@ -93,7 +93,7 @@ fn flags(args: &ProfileAddArgs) -> anyhow::Result<Profile> {
     })
 }
 
-/// Asks for what the flags leave open, and tries the credential before it is kept.
+/// Asks for the settings that the flags leave open, and tests the credential before it is kept.
 async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Draft> {
     let name = match &args.name {
         Some(name) => free(access, name)?,
@@ -162,7 +162,7 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
     Ok(Draft { named, credential: Some(credential), operator_key, plain: args.plain_secrets, current, asks: true })
 }
 
-/// A name that is not taken, not even in other letters' case: directories are named after it.
+/// Reads a name that is free, in any letter case: directories are named after it.
 fn free(access: &ProfileAccess, text: &str) -> anyhow::Result<ProfileName> {
     let name: ProfileName = text.parse().map_err(Misused)?;
     let list = access.profiles.list().map_err(unusable)?;
@@ -183,8 +183,8 @@ fn address(url: &str, args: &ProfileAddArgs) -> Result<BaseUrl, Misused> {
     base_url(url, PlainHttp::when(args.insecure_http, "say --insecure-http"))
 }
 
-/// Keeps the credential and then the profile: a profile whose credential could not be kept is none, unless its user
-/// wants it kept nowhere.
+/// Keeps the credential and then the profile. There is no profile without its credential, unless its user wants that
+/// kept nowhere.
 fn keep(access: &ProfileAccess, draft: Draft) -> anyhow::Result<Report> {
     let Draft { named, credential, operator_key, plain, current, asks } = draft;
     let name = &named.name;

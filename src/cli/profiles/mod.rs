@@ -1,4 +1,4 @@
-//! `avert profiles`: deployments by name, each with how one works on it and where its credential is.
+//! `avert profiles`: deployments by name, each with its settings and the place of its credential.
 
 mod add;
 mod report;
@@ -54,7 +54,7 @@ fn choose(access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
 
 fn remove(context: &Context, access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
     let NamedProfile { name, .. } = access.wanted(Some(name))?;
-    // First what is secret: a profile whose credential cannot be removed stays, and can be removed again.
+    // Secrets first: a profile whose credential cannot be removed stays, and can be removed again.
     let kept = access.forget(&name)?;
     access.profiles.change(|list| {
         if list.current.as_ref() == Some(&name) {

@@ -16,10 +16,10 @@ use crate::desk::{DeskError, KeyringError, Profile, ProfileName, SecretError, Se
 use crate::domain::Environment;
 use crate::domain::url::{BaseUrl, PlainHttp};
 
-/// No credential, as far as could be seen.
+/// Word for no credential, as far as is known.
 const NONE: &str = "none";
 
-/// `production at https://alerts.example, read-only`
+/// Describes a profile: `production at https://alerts.example, read-only`.
 pub(super) fn in_words(profile: &Profile) -> String {
     let environment = profile.environment.map_or("", Environment::as_str);
     let at = if environment.is_empty() { "at" } else { " at" };
@@ -49,7 +49,7 @@ pub(super) fn list(access: &ProfileAccess) -> anyhow::Result<Report> {
     Ok(columns.report(&rows, note))
 }
 
-/// A profile as a record.
+/// Profile as a record.
 struct Listed<'a> {
     name: &'a ProfileName,
     profile: &'a Profile,
@@ -100,7 +100,7 @@ pub(super) fn one(access: &ProfileAccess, NamedProfile { name, profile }: &Named
     Ok(report)
 }
 
-/// A profile that was made just now; whether it was tried.
+/// Returns the report of a new profile; `tried` where its credential was tested.
 pub(super) fn added(
     NamedProfile { name, profile }: &NamedProfile,
     current: bool,
@@ -139,24 +139,24 @@ fn word(place: CredentialPlace) -> &'static str {
     }
 }
 
-/// Place where credentials are, asked of a keyring that may not answer; then it is not asked again.
+/// Storage of credentials, read from a keyring that may not reply; then it is not asked again.
 pub(super) struct Storage<'a> {
     access: &'a ProfileAccess,
     silent: Option<KeyringError>,
 }
 
 impl<'a> Storage<'a> {
-    /// Returns where the credentials of all profiles are.
+    /// Returns the storage of all profiles' credentials.
     pub(super) fn of_all(access: &'a ProfileAccess) -> Self {
         Self { access, silent: None }
     }
 
-    /// Returns where the credential is that would be used now.
+    /// Returns the place of the credential that would be used now.
     pub(super) fn of(&mut self, name: &ProfileName, profile: &Profile) -> Result<CredentialPlace, DeskError> {
         self.of_kind(name, SecretKind::Access, names_credential(profile))
     }
 
-    /// Returns where one of this kind is; what the environment names goes before it.
+    /// Returns the place of a credential of this kind; one of the environment goes before it.
     fn of_kind(
         &mut self,
         name: &ProfileName,
@@ -180,16 +180,16 @@ impl<'a> Storage<'a> {
     }
 }
 
-/// The profiles of this user, and this machine's own desk.
+/// Profiles of this user, and this machine's own desk.
 struct ConsoleProfiles {
     access: ProfileAccess,
-    /// The name of what this console is on.
+    /// Name of this console's own profile.
     here: Option<String>,
-    /// Which world this machine's own desk is; none where there is no such desk.
+    /// Environment of this machine's own desk; `None` where there is no such desk.
     own: Option<Environment>,
 }
 
-/// The profiles for a console on the profile that is `here`, where it is on one; none where this user can have none.
+/// Returns the profiles for a console on the profile `here`, where it is on one; `None` where this user can have none.
 pub(in super::super) fn for_console(context: &Context, here: Option<&str>) -> Option<Arc<dyn ProfileDirectory>> {
     let access = context.profiles.clone()?;
     let has_desk = here == Some(LOCAL) || context.home.require_data().is_ok();
@@ -218,7 +218,7 @@ impl ProfileDirectory for ConsoleProfiles {
                 barred_by,
             });
         }
-        // Where nothing else is known, there is nothing to choose from.
+        // Without another profile there is nothing to choose from.
         if let Some(environment) = self.own.filter(|_| !rows.is_empty()) {
             rows.push(ListedProfile {
                 name: LOCAL.to_owned(),

@@ -1,4 +1,4 @@
-//! `avert profiles test`: step by step what works with a deployment, from its name to what it is.
+//! `avert profiles test`: tests a deployment step by step, from resolving its name to the kind of service.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,25 +17,25 @@ use crate::domain::url::BaseUrl;
 use crate::outbound::names::look_up;
 use crate::service::{Deployment, ServiceError};
 
-/// A clock may differ by so much before the time that is left is wrong by more than anybody would notice.
+/// Largest difference of clocks at which the time left is still good enough.
 const CLOCK_TOLERANCE: chrono::TimeDelta = chrono::TimeDelta::seconds(30);
 
-/// Time that a name may take to be resolved.
+/// Longest wait for a name to be resolved.
 const NAME_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many alerts are looked at for the fields that come.
+/// Number of alerts that are read for the fields that have values.
 const SAMPLE: u32 = 25;
 
-/// What was found of the list.
+/// Result of the list.
 type Listed = Result<ListProbe, ServiceError>;
 
-/// What there is to say of a step for which somebody has to answer.
+/// Detail of a step without a reply.
 const NOBODY: &str = "nobody answered";
 
-/// What a step found.
+/// Result of a step.
 struct Step {
     step: &'static str,
-    /// Nothing where it does not apply.
+    /// Result of the check; `None` where it does not apply.
     ok: Option<bool>,
     detail: String,
 }
@@ -46,13 +46,13 @@ impl Step {
     }
 }
 
-/// The steps of a profile, and whether none is wrong.
+/// Runs the steps of a profile; the second value is false where one fails.
 pub(super) async fn run(access: &ProfileAccess, named: &NamedProfile) -> anyhow::Result<(Report, bool)> {
     let access = access.without_asking();
     let args = RemoteArgs { profile: Some(named.name.to_string()), ..RemoteArgs::default() };
     let (target, missing) = match args.target(Some(&access), variable) {
         Ok(target) => (target.ok_or_else(|| anyhow::anyhow!("profile {} names no deployment", named.name))?, None),
-        // What needs no credential is tried all the same.
+        // Steps that need no credential are tested all the same.
         Err(error) => (RemoteTarget::of_profile(named, Secret::new("none"))?, Some(why_missing(error)?)),
     };
     let (target, withheld) = target.with_kept_operator_key(Some(&access))?;
@@ -70,7 +70,7 @@ pub(super) async fn run(access: &ProfileAccess, named: &NamedProfile) -> anyhow:
     Ok((report(&steps), all_well))
 }
 
-/// Why there is no credential to try, where that is all that is wrong.
+/// Returns the reason of a missing credential, where that is the only error.
 fn why_missing(error: anyhow::Error) -> anyhow::Result<ServiceError> {
     match error.downcast::<ServiceError>() {
         Ok(error @ ServiceError::NotAuthorized(_)) => Ok(error),
@@ -79,13 +79,13 @@ fn why_missing(error: anyhow::Error) -> anyhow::Result<ServiceError> {
     }
 }
 
-/// What is tried at an avert's own routes.
+/// Key that is tested at an avert's own routes.
 enum OperatorKey {
-    /// The one that is kept or named beside the credential, or none.
+    /// Key that is kept or named beside the credential, if any.
     AsKept,
-    /// The API key itself: one may be of both scopes.
+    /// API key itself, which may have both scopes.
     IsTheKey,
-    /// None: the keyring does not say whether it has one, for this reason.
+    /// No key: the reason for which the keyring does not say whether it has one.
     Withheld(String),
 }
 
@@ -112,7 +112,7 @@ async fn steps(
         Err(_) => None,
     };
     let address = match (address, &connected) {
-        // Behind a proxy it is the proxy that knows the name.
+        // Behind a proxy it is the proxy that resolves the name.
         (Err(why), Ok(_)) => Step::new("address", None, format!("{why}; it is reached all the same, by a proxy")),
         (Err(why), Err(_)) => Step::new("address", false, why),
         (Ok(addresses), _) => Step::new("address", true, addresses),
@@ -133,7 +133,7 @@ async fn steps(
     ]
 }
 
-/// Returns what a host name leads to.
+/// Resolves a host name and returns its addresses.
 async fn address(url: &BaseUrl) -> Result<String, String> {
     let (host, port) = url.host_and_port();
     let resolved = tokio::time::timeout(NAME_PATIENCE, look_up(&host, port)).await;
@@ -168,12 +168,12 @@ fn listing(token: &Result<bool, ServiceError>, list: Option<&Listed>) -> Step {
         (Ok(_) | Err(ServiceError::NotAuthorized(_)), None) => {
             Step::new("list", None, "not asked for without a credential")
         }
-        // Whoever gave no token gives no list either.
+        // A service that gave no token gives no list either.
         (_, Some(Err(error))) | (Err(error), None) => Step::new("list", false, told(error)),
     }
 }
 
-/// Which of the interface's fields ever hold something.
+/// Checks which of the interface's fields have a value in any alert.
 fn fields(list: Option<&Listed>) -> Step {
     match list {
         Some(Ok(list)) if list.seen == 0 => Step::new("fields", None, "there is no alert to look at"),
@@ -234,7 +234,7 @@ fn avert(connected: Result<OperatorProbe, ServiceError>, key: &OperatorKey, has_
     }
 }
 
-/// The words of an error, where the question is about the service anyway.
+/// Returns the message of an error without its prefix, as the step is about the service anyway.
 fn told(error: &ServiceError) -> String {
     match error {
         ServiceError::Unavailable(why)

@@ -16,7 +16,7 @@ const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";
 const HEADER_VARIABLE: &str = "AVERT_WEBHOOK_HEADER";
 const SECRET_VARIABLE: &str = "AVERT_WEBHOOK_SECRET";
 
-/// The credential of an endpoint, from the flags, else from the environment. No error repeats it.
+/// Returns the credential of an endpoint, from the flags, else from the environment. No error repeats it.
 pub(super) fn credential(
     args: &CredentialArgs,
     lookup: impl Fn(&str) -> Option<String>,
@@ -30,7 +30,7 @@ pub(super) fn credential(
     })
 }
 
-/// The same; nothing where none is given.
+/// Returns the credential of an endpoint, if one is given: from the flags, else from the environment.
 pub(super) fn given(
     args: &CredentialArgs,
     lookup: impl Fn(&str) -> Option<String>,
@@ -53,7 +53,7 @@ pub(super) fn given(
     }
 }
 
-/// The text of a flag, or of the file of its sibling, and where it is from.
+/// Returns the text of a flag, or of its sibling's file, and its origin.
 fn of_flags(flag: &str, text: Option<&String>, file: Option<&Path>) -> Result<Option<(String, String)>, Misused> {
     if let Some(text) = text {
         say!(
@@ -64,7 +64,7 @@ fn of_flags(flag: &str, text: Option<&String>, file: Option<&Path>) -> Result<Op
     file.map(|file| Ok((read_credential(file)?, format!("the file of {flag}-file")))).transpose()
 }
 
-/// The header of a file, `Name: value`.
+/// Reads the header of a file, `Name: value`.
 pub(super) fn header_of(file: &Path, flag: &str) -> Result<EndpointAuth, Misused> {
     from_header(&read_credential(file)?, &format!("the file of {flag}"))
 }
@@ -74,12 +74,12 @@ fn from_header(text: &str, place: &str) -> Result<EndpointAuth, Misused> {
     Ok(EndpointAuth::Header { name: name.trim().to_owned(), value: Secret::new(value.trim()) })
 }
 
-/// The certificates of the file that a flag names.
+/// Reads the certificates of the file that a flag names.
 pub(super) fn ca_file(file: Option<&Path>) -> anyhow::Result<Option<CaCertificates>> {
     Ok(file.map(tls::ca_file).transpose().map_err(Misused)?)
 }
 
-/// The signing secret of a file, or of stdin with `-`, else of the environment.
+/// Returns the signing secret of a file, or of stdin with `-`, else of the environment.
 pub(super) fn signing_secret(
     file: Option<&Path>,
     lookup: impl Fn(&str) -> Option<String>,

@@ -20,17 +20,17 @@ use crate::domain::url::PlainHttp;
 use crate::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, what_has_to_be_reachable};
 use crate::engine::webhooks::{Receiver, ReceiverSettings};
 
-/// How many events wait to be printed before the senders wait.
+/// Most events that wait to be printed before the senders wait.
 const UNPRINTED: usize = 64;
 
-/// Time that deliveries on their way may take to end.
+/// Longest wait for deliveries that are under way.
 const DRAIN: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(args: WebhookListenArgs) -> anyhow::Result<()> {
     let mut signals = Signals::listen()?;
     let (events, told) = mpsc::channel(UNPRINTED);
     let settings = settings(&args, events)?;
-    // Where it is also kept or sent on, nobody has to read what is printed.
+    // A listener that also records or forwards needs no reader of its output.
     let needs_reader = settings.recording.is_none() && settings.forwarder.is_none();
     let listener =
         TcpListener::bind(args.listen.0).await.with_context(|| format!("cannot answer at {}", args.listen))?;
@@ -73,7 +73,7 @@ fn settings(args: &WebhookListenArgs, events: mpsc::Sender<ReceivedEvent>) -> an
     Ok(wanted.settings(Arc::new(SystemClock), events).map_err(|failure| Misused(failure.words))?)
 }
 
-/// Prints where it answers, then a line for each delivery, until no more come.
+/// Prints the address, then a line for each delivery, until no more come.
 async fn print_all(
     mut events: mpsc::Receiver<ReceivedEvent>,
     address: SocketAddr,
@@ -98,7 +98,8 @@ async fn print_all(
     Ok(())
 }
 
-/// The line of a delivery: once it is known what became of it, and none for what came without the credential.
+/// Returns the line of a delivery, once its forwarding has ended; `None` for one with a wrong credential or one that
+/// was not recorded.
 fn line(event: ReceivedEvent) -> Option<Value> {
     let ReceivedEvent { at, subject, webhook_id, receipt, verified, forwarding, .. } = event;
     let forwarded = match forwarding {

@@ -1,4 +1,4 @@
-//! The local webhook listener: what it is to be, and the one of a console, with the replay of what it recorded.
+//! The local webhook listener: its settings, the one of a console, and the replay of a recording.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,10 +23,10 @@ use crate::engine::webhooks::recording::{self, RecordedDelivery, Recording};
 use crate::engine::webhooks::reposting::{Forwarder, Replayer, Reposter};
 use crate::engine::webhooks::{Receiver, ReceiverSettings};
 
-/// Time that a forwarded delivery waits between its attempts.
+/// Pauses between the attempts to forward a delivery.
 const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
 
-/// What a listener checks, keeps and sends on.
+/// Settings of a listener before they are checked.
 pub(super) struct WantedListener {
     pub(super) auth: Option<EndpointAuth>,
     pub(super) secret: Option<Secret>,
@@ -34,18 +34,18 @@ pub(super) struct WantedListener {
     pub(super) record: Option<PathBuf>,
 }
 
-/// Place where a listener sends on to.
+/// Forwarding target of a listener.
 pub(super) struct Forward {
     pub(super) url: String,
     pub(super) plain_http: PlainHttp,
-    /// What that address asks for.
+    /// Credential of the target.
     pub(super) auth: Option<EndpointAuth>,
-    /// The certificates that are trusted there, and no others.
+    /// Certificates that are trusted there, and no others.
     pub(super) trusted: CaCertificates,
 }
 
 impl WantedListener {
-    /// The settings of such a receiver, or what is wrong with which part of it. No error repeats a secret.
+    /// Checks the settings; the error names the part that is wrong, and repeats no secret.
     pub(super) fn settings(
         self,
         clock: SharedClock,
@@ -86,13 +86,13 @@ impl Forward {
     }
 }
 
-/// How many events wait for the console before the senders wait.
+/// Most events that wait for the console before the senders wait.
 const UNHEARD: usize = 64;
 
-/// Time that deliveries on their way may take to end.
+/// Longest wait for deliveries that are under way.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// A listener that runs in this process, one at a time.
+/// Listener in this process, one at a time.
 pub(in crate::cli) struct ConsoleListener {
     clock: SharedClock,
     running: Mutex<Option<Receiver>>,
@@ -104,10 +104,10 @@ impl ConsoleListener {
     }
 }
 
-/// A line of a recording with its number, or what is wrong with it.
+/// Line of a recording with its number, or its error.
 type Line = (Option<u64>, Result<RecordedDelivery, String>);
 
-/// The lines to send: the one that begins here, or all of the recording.
+/// Returns the lines to send: the one that begins here, or all of the recording.
 fn lines(file: &Path, only: Option<u64>) -> io::Result<Box<dyn Iterator<Item = Line> + Send>> {
     Ok(match only {
         Some(begins) => Box::new(std::iter::once((None, recording::read_at(file, begins)?))),
@@ -184,7 +184,7 @@ impl WebhookListener for ConsoleListener {
         let unread = |error: io::Error| format!("cannot be read: {error}");
         let mut lines = lines(&file, only).map_err(unread).map_err(RequestFailure::of(RequestPart::File))?;
         loop {
-            // The file is read where waiting for the disk keeps nobody else waiting.
+            // The file is read on a thread that may block.
             let next = tokio::task::spawn_blocking(move || (lines.next(), lines)).await;
             let Ok((Some(line), rest)) = next else { return Ok(()) };
             lines = rest;

@@ -1,4 +1,4 @@
-//! `avert webhooks`: the addresses that are told of new and resolved alerts.
+//! `avert webhooks`: the endpoints that get an event for each new or resolved alert.
 
 mod credential;
 mod listen;
@@ -99,12 +99,12 @@ async fn redeliver(context: &Context, args: &WebhookRedeliverArgs) -> anyhow::Re
     }
 }
 
-/// Beyond this machine the credential and the alerts would go in clear.
+/// Returns whether plain http is allowed beyond this machine, where it shows the credential and the alerts.
 fn plain_http(allowed: bool) -> PlainHttp {
     PlainHttp::when(allowed, "say --insecure-http")
 }
 
-/// Two endpoints may have one address (two credentials, while one is changed for the other), but seldom on purpose.
+/// Warns of a second endpoint at one address: it is useful while a credential is changed, but seldom on purpose.
 fn warn_of_a_second(all: &[Endpoint], this: &Endpoint) {
     for other in all.iter().filter(|other| other.id != this.id && other.url == this.url && other.disabled.is_none()) {
         say!(
@@ -145,8 +145,8 @@ async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<R
     Ok(with_secret(Report::one(record(EndpointJson::from(endpoint)), said), made.as_ref()))
 }
 
-/// The secret to sign with: a new one, which is given a second time to be shown, or that of the file, else of the
-/// environment.
+/// Returns the signing secret: a new one, that of the file, else of the environment. The second value is a new one, to
+/// be shown.
 fn signing(
     make: bool,
     file: Option<&Path>,
@@ -159,7 +159,7 @@ fn signing(
     Ok((signing_secret(file, lookup)?, None))
 }
 
-/// The same with a signing secret that was made just now.
+/// Adds a new signing secret to a report, and says that it is shown only once.
 fn with_secret(answer: Report, made: Option<&Secret>) -> Report {
     let Some(secret) = made else { return answer };
     say!("the signing secret is shown this once");
@@ -250,7 +250,7 @@ async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::R
     Ok(Report::new(document, records, &columns, table.table(&page.data, note)))
 }
 
-/// A delivery with its attempts: a row for each, and for programs all that was sent and answered.
+/// Returns the report of a delivery with its attempts: a row for each, and their requests and replies for programs.
 fn delivery_log(log: &DeliveryLog) -> Report {
     let document = record(DeliveryLogJson::from(log.clone()));
     let records: Vec<Value> = document["tries"].as_array().cloned().unwrap_or_default();

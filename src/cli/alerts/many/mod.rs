@@ -1,4 +1,4 @@
-//! `avert alerts resolve --from FILE`: many decisions, each sent once; what became of each is kept beside the file.
+//! `avert alerts resolve --from FILE`: sends many decisions, each once, and keeps their results beside the file.
 
 mod results;
 mod rows;
@@ -29,10 +29,10 @@ use results::{ResultEntry, ResultsFile, RowResult};
 use rows::{DecisionRow, SaidRow};
 use told::{Became, Counts, Told};
 
-/// How a row is answered that something speaks against.
+/// Advice on a row that a check warns of.
 const ALONE: &str = "decide it by itself, where you can say that it is to be answered all the same";
 
-/// After so many rows in a row that got no answer, the others are not tried.
+/// Number of consecutive rows without a reply after which the others are not sent.
 const MOST_IN_VAIN: u32 = 3;
 
 pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path) -> anyhow::Result<()> {
@@ -50,19 +50,20 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
     if !args.dry_run && !args.yes {
         confirm(question(&rows, &earlier, &source)).await?;
     }
-    // Whichever line names it now: an alert that was decided, or may have been, by any line is not decided by another.
+    // An alert that any line decided, or may have decided, is not decided by another line, even after the file was
+    // changed.
     let lines = |is_meant: fn(RowResult) -> bool| {
         let meant = earlier.values().filter(|entry| is_meant(entry.result));
         meant.filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line))).collect()
     };
     let seen = lines(RowResult::may_be_done);
-    // What may have been a refund counts as one.
+    // A possible refund counts as one.
     let refunds = lines(|result| result == RowResult::Unknown);
     let kept = results.map(|results| KeptRun { results, journal: CommandJournal::open(&source), together: None });
     let from_file = (rows.len() > 1).then(|| from.file_name().unwrap_or_default().to_string_lossy());
     let from_file = from_file.map(|name| format!("the file {}", printable(&name)));
     let mut run = Run { source: &source, kept, from_file, earlier, seen, refunds, in_vain: 0, stopped: None };
-    // From here on what is under way is told before the command ends.
+    // From here on a signal no longer ends the process by itself: a decision under way is reported first.
     let mut signals = Signals::listen()?;
     let ended = run.all(&rows, Told::new(context.output, rows.len()), &mut signals).await;
     let stopped = run.stopped.take();
@@ -82,7 +83,7 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
     }
 }
 
-/// Refuses to go on with a file whose rows are other ones than those that entries are about.
+/// Refuses a file whose rows differ from those of earlier entries.
 fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>) -> Result<(), Misused> {
     let digest = |line: u64| {
         rows.iter().find(|row| row.line == line).and_then(|row| row.said.as_ref().ok()).map(SaidRow::digest)
@@ -103,7 +104,7 @@ fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, Res
     }
 }
 
-/// Returns what is about to be sent, in one question.
+/// Returns the question that confirms the decisions to send.
 fn question(rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>, source: &AlertAccess) -> String {
     let settled = |line: &u64| earlier.get(line).is_some_and(|entry| entry.result.may_be_done());
     let mut counts: Vec<(String, usize)> = Vec::new();
@@ -120,46 +121,46 @@ fn question(rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>, source: &
     format!("{total} decisions{place}: {}\nEach is final. Send them? [y/N] ", each.join(", "))
 }
 
-/// A run over the rows.
+/// Run over the rows.
 struct Run<'a> {
     source: &'a AlertAccess,
-    /// Where it is kept what became of each; nowhere in a dry run.
+    /// Results and journal of the run; `None` in a dry run.
     kept: Option<KeptRun>,
-    /// Place where its decisions are from, in words, where there are several.
+    /// Name of the file for the journal, where it has several decisions.
     from_file: Option<String>,
     earlier: HashMap<u64, ResultEntry>,
-    /// The line that each alert was decided by.
+    /// Line that decided each alert.
     seen: HashMap<AlertId, u64>,
-    /// Those that it refunded.
+    /// Line that refunded each alert.
     refunds: HashMap<AlertId, u64>,
     in_vain: u32,
-    /// Why no further decision is sent.
+    /// Reason for which no further decision is sent.
     stopped: Option<Stop>,
 }
 
-/// Why a run sends no further decision.
+/// Reason of a run that stopped.
 enum Stop {
     Trouble(ServiceError),
     Signal(Signalled),
 }
 
-/// A decision that nothing speaks against.
+/// Decision without a warning.
 struct Ready {
     alert: Alert,
     resolution: Resolution,
-    /// What could not be looked for.
+    /// Reason for which the search for duplicates was not complete.
     unsearched: Option<String>,
 }
 
-/// What is kept of a run that sends.
+/// Results and journal of a run that sends.
 struct KeptRun {
     results: ResultsFile,
     journal: CommandJournal,
-    /// Its decisions as one run of the journal, once the first one leaves.
+    /// Run of the journal, once the first decision is sent.
     together: Option<JournalRun>,
 }
 
-/// When a decision left, and its name in the journal.
+/// Time at which a decision was sent, and its key in the journal.
 type Left = (Timestamp, Option<String>);
 
 impl KeptRun {
@@ -209,7 +210,7 @@ impl Run<'_> {
                             entry.id.as_deref())).about_that_of(&entry)
                     }
                 };
-                // It left when it left, however late it is found out.
+                // The time of sending stays, however late the result is found.
                 self.put(line, said, &became, (entry.at, entry.decision))?;
                 Ok(became)
             }
@@ -231,12 +232,12 @@ impl Run<'_> {
         }
     }
 
-    /// Returns whether a signal ended the run: then nothing is asked any more.
+    /// Returns whether a signal ended the run: then no request is made any more.
     fn is_told_to_end(&self) -> bool {
         matches!(self.stopped, Some(Stop::Signal(_)))
     }
 
-    /// Reads what became of a decision that left in an earlier run. It is never sent again.
+    /// Looks up the result of a decision that an earlier run sent. It is never sent again.
     async fn look_up(&self, entry: &ResultEntry, said: &SaidRow) -> Became {
         let Some(id) = entry.id.as_deref().and_then(|id| id.parse::<AlertId>().ok()) else {
             return Became::new(RowResult::Unknown, "its entry names no alert");
@@ -263,18 +264,17 @@ impl Run<'_> {
         became.about(id)
     }
 
-    /// Writes what became of a decision of an earlier run, where nobody has found it out meanwhile.
+    /// Writes the result of an earlier run's decision into the journal, where it is still open there.
     fn found_out(&self, entry: &ResultEntry, fate: DecisionFate) {
         let Some((kept, key)) = self.kept.as_ref().zip(entry.decision.clone()) else { return };
-        // Where it cannot be read it cannot be known.
+        // A decision counts as open where the journal cannot be read.
         let is_open = self.source.coming().map_or(true, |coming| coming.iter().any(|coming| coming.key == key));
         if is_open {
             kept.journal.became(key, fate);
         }
     }
 
-    /// Looks for what speaks against a row's decision; what became of the row where something does, or nothing is to be
-    /// sent.
+    /// Checks a row's decision. The error is the result of a row that is not to be sent.
     async fn prepare(&mut self, line: u64, said: &SaidRow) -> Result<Ready, Became> {
         let alert = match named::find(self.source, &said.name, said.provider.as_deref()).await {
             Ok(alert) => alert,
@@ -321,7 +321,7 @@ impl Run<'_> {
         Ok(Ready { alert, resolution, unsearched })
     }
 
-    /// Sends a decision. Where a signal ends the run before its answer is there, what became of it is not known.
+    /// Sends a decision. It is unconfirmed where a signal ends the run before the reply.
     async fn send(&mut self, line: u64, said: &SaidRow, ready: Ready, signals: &mut Signals) -> anyhow::Result<Became> {
         let Ready { alert, resolution, unsearched } = ready;
         let id = alert.id;
@@ -333,7 +333,7 @@ impl Run<'_> {
                 .get_or_insert_with(|| JournalRun { first: decision.key.clone(), from: Some(from.clone()) });
             decision.together = Some(run.clone());
         }
-        // From here on until its answer is written, nobody who reads the file may take it for one that did not leave.
+        // From here on until the result is written, no reader of the file may take it for one that was not sent.
         let left = (self.source.now(), Some(decision.key.clone()));
         kept.put(
             line,
@@ -367,7 +367,8 @@ impl Run<'_> {
         Ok(became)
     }
 
-    /// Why a refund would be a second one on its payment, as far as can be looked for: nobody is there to be asked.
+    /// Returns the reason for which a refund would be a second one on its payment, or for which that could not be
+    /// searched. Nobody is there to be asked.
     async fn refunded_double(&mut self, alert: &Alert, coming: &[ComingDecision]) -> Option<String> {
         if let Some(rule) = rule_in_words(alert) {
             return Some(rule);
@@ -389,7 +390,7 @@ impl Run<'_> {
         Some(format!("on the same payment, {words}{earlier}"))
     }
 
-    /// Returns what an error means for its row, and for the rows after it.
+    /// Maps a service's error to the result of its row, and stops the run where the next rows would fail too.
     fn refused(&mut self, error: ServiceError) -> Became {
         if let ServiceError::AlreadyResolved(alert) = &error {
             return Became::new(RowResult::Conflict, already(alert));
@@ -415,8 +416,7 @@ impl Run<'_> {
         Became::new(result, words)
     }
 
-    /// Counts a row that got no answer. A few in a row are an outage, which would make an unknown one of every row that
-    /// is left.
+    /// Counts a row without a reply. A few in a row are an outage, in which every other row would become unconfirmed.
     fn had_no_answer(&mut self, error: ServiceError) {
         self.in_vain += 1;
         if self.in_vain == MOST_IN_VAIN {
@@ -437,12 +437,12 @@ impl Run<'_> {
     }
 }
 
-/// A row that a run does not come to any more.
+/// Returns the result of a row that a stopped run does not reach.
 fn not_tried() -> Became {
     Became::new(RowResult::Skipped, "not tried: the run was stopped before it")
 }
 
-/// That a signal ended the run while an answer was waited for, and what tells what became of it.
+/// Describes a row whose reply a signal cut off, and the ways to look it up.
 fn left_unanswered(signal: &str, id: Option<&str>) -> String {
     let show = id.map_or_else(String::new, |id| {
         format!("`avert alerts show {}` tells what became of it, and so does ", printable(id))

@@ -1,5 +1,5 @@
-//! What became of each row, kept in a file beside the rows: written to the disk before a decision leaves and when its
-//! answer is there.
+//! Results of the rows, in a file beside the rows. They are written to the disk before a decision is sent and after its
+//! reply.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,29 +13,29 @@ use crate::cli::alerts::run_file;
 use crate::desk::directory_of;
 use crate::domain::Timestamp;
 
-/// What became of a row.
+/// Result of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RowResult {
     /// The decision is the alert's outcome.
     Recorded,
-    /// The alert was found answered as was decided; by whom is not known.
+    /// The alert was found with the outcome of the decision; it is not known who answered.
     #[serde(rename = "asDecided")]
     AsDecided,
-    /// Another decision is, or is on its way.
+    /// Another decision is recorded, or sending.
     Conflict,
-    /// The row, or the right to decide, is not accepted: again it would not be either.
+    /// The row, or the right to decide, is declined: again it would be, too.
     Refused,
-    /// It was not recorded, and may be tried again.
+    /// Not recorded; it may be sent again.
     Failed,
-    /// It left, and nobody knows whether it arrived.
+    /// Unconfirmed: it was sent, and it is not known whether it arrived.
     Unknown,
-    /// It was not sent.
+    /// Not sent.
     Skipped,
 }
 
 impl RowResult {
-    /// Returns whether the alert has the outcome that the row says: nothing is left to do.
+    /// Returns whether the alert has the outcome of the row: nothing is left to do.
     pub(super) fn is_done(self) -> bool {
         matches!(self, Self::Recorded | Self::AsDecided)
     }
@@ -58,47 +58,48 @@ impl RowResult {
     }
 }
 
-/// An entry: what was known of a row when it was written.
+/// Entry of the file: the result of a row when it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ResultEntry {
     pub(super) line: u64,
     pub(super) id: Option<String>,
     pub(super) result: RowResult,
     pub(super) reason: Option<String>,
-    /// Digest of the row, by which a file that was changed since is known.
+    /// Digest of the row, which reveals a file that was changed since.
     pub(super) row: String,
-    /// When its decision left.
+    /// Time at which its decision was sent.
     pub(super) at: Timestamp,
-    /// Its decision in the desk's journal; none where it did not leave, and in files of versions that wrote none there.
+    /// Key of the decision in the desk's journal; `None` where it was not sent, and in files of versions that wrote
+    /// none there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decision: Option<String>,
 }
 
-/// The first line: whose alerts the entries are about.
+/// First line: the connection that the entries are about.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     decisions: String,
 }
 
-/// The file, held by one run at a time.
+/// File of results, held by one run at a time.
 pub(super) struct ResultsFile {
     path: PathBuf,
     file: File,
 }
 
 impl ResultsFile {
-    /// `FILE.results`.
+    /// Returns the path of the results, `FILE.results`.
     pub(super) fn path_of(rows: &Path) -> PathBuf {
         run_file::beside(rows, ".results")
     }
 
-    /// Opens the file of these rows at this place, with the newest entry of each line. One of an earlier run is gone on
-    /// with only where that is meant, and at the place that it was at.
+    /// Opens the results of these rows on this connection, with the newest entry of each line. A file of an earlier run
+    /// is an error without `resume`, and on another connection.
     pub(super) fn open(rows: &Path, resume: bool, place: &str) -> anyhow::Result<(Self, HashMap<u64, ResultEntry>)> {
         let path = Self::path_of(rows);
         let file = run_file::open(&path, "{\"decisions\":", "run")?;
         let (mut head, mut entries) = (None, HashMap::new());
-        // A line that was cut short: the decision had not left, or its entry of before it left stands above.
+        // A line may be cut short. Then its decision was not sent, or its entry of before the sending stands above.
         run_file::read(&file, &path, |line| {
             let wrong = |error: serde_json::Error| error.to_string();
             if head.is_none() {
@@ -121,7 +122,7 @@ impl ResultsFile {
         Ok((opened, entries))
     }
 
-    /// Writes the head, and the file's name to the disk with it.
+    /// Writes the head, and syncs the file's name to the disk with it.
     fn begin(&mut self, place: &str) -> anyhow::Result<()> {
         self.file.set_len(0)?;
         self.append(&format!("{}\n", serde_json::to_string(&Head { decisions: place.to_owned() })?))?;
@@ -131,7 +132,7 @@ impl ResultsFile {
             .with_context(|| format!("{} cannot be synced", directory.display()))
     }
 
-    /// Writes an entry, to the disk.
+    /// Appends an entry and syncs it to the disk.
     pub(super) fn put(&mut self, entry: &ResultEntry) -> anyhow::Result<()> {
         self.append(&format!("{}\n", serde_json::to_string(entry)?))
     }

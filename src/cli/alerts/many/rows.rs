@@ -12,23 +12,23 @@ use crate::cli::output::printable;
 use crate::domain::BYTE_ORDER_MARK;
 use crate::wire::import::{AnswerField, ColumnField, Conventions, Table, lay_out, letters, other_kind, rows_in_words};
 
-/// A file larger than this holds something else.
+/// Largest file of decisions in bytes.
 const LARGEST_FILE: u64 = 64 * 1024 * 1024;
 
-/// One row: where it stands, and what it says or why that cannot be read.
+/// Row of the file: its line, and its content or the reason for which that cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DecisionRow {
-    /// The file's own line, from 1.
+    /// Line in the file, from 1.
     pub(super) line: u64,
     pub(super) said: Result<SaidRow, String>,
 }
 
-/// What a row says.
+/// Content of a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct SaidRow {
-    /// The alert's own id, or its network's.
+    /// Id of the alert, or of its network.
     pub(super) name: String,
-    /// Whose id it is, where it is a network's.
+    /// Network of the id; `None` for the alert's own id.
     pub(super) provider: Option<String>,
     pub(super) refunded: String,
     pub(super) resolution: Option<String>,
@@ -37,14 +37,14 @@ pub(super) struct SaidRow {
 }
 
 impl SaidRow {
-    /// A digest of all it says: another row has another one.
+    /// Returns a digest of the content, which differs between different rows.
     pub(super) fn digest(&self) -> String {
         let text = serde_json::to_vec(self).unwrap_or_default();
         Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Takes the fields of a row; those that a row does not have are refused, because an answer is final and never read
-    /// in part.
+    /// Makes the content from a row's fields. Fields that are missing or contradict each other are refused: an answer
+    /// is final and never read in part.
     fn of(fields: [Option<String>; AnswerField::ALL.len()]) -> Result<Self, String> {
         let [id, provider, provider_id, refunded, resolution, comments, amount_stopped] = fields;
         let (name, provider) = match (id, provider, provider_id) {
@@ -58,7 +58,7 @@ impl SaidRow {
     }
 }
 
-/// A row of JSON. A member that is not known or stands twice is an error.
+/// Row of JSON. A member that is unknown or stands twice is an error.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct JsonRow {

@@ -1,4 +1,4 @@
-//! What is told of a run over many decisions: a line for each row as it comes, and the counts at its end.
+//! Output of a run over many decisions: a line for each row as it comes, and the counts at its end.
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
@@ -13,12 +13,12 @@ use crate::cli::args::Format;
 use crate::cli::output::{ListColumns, Output, json as on_one_line, print_line};
 use crate::domain::AlertId;
 
-/// What became of a row.
+/// Result of a row, with its alert and its reason.
 pub(super) struct Became {
     pub(super) id: Option<String>,
     pub(super) result: RowResult,
     pub(super) reason: Option<String>,
-    /// Whether a dry run alone kept it from being sent.
+    /// True where only the dry run kept it from being sent.
     good: bool,
 }
 
@@ -27,40 +27,40 @@ impl Became {
         Self { id: None, result, reason: Some(reason.into()), good: false }
     }
 
-    /// The decision is recorded.
+    /// Makes the result of a recorded decision.
     pub(super) fn recorded() -> Self {
         Self { id: None, result: RowResult::Recorded, reason: None, good: false }
     }
 
-    /// The alert was found with the outcome that was decided; how, where there is more to say.
+    /// Makes the result of an alert that was found with the outcome of the decision; `found` says how.
     pub(super) fn as_decided(found: Option<&str>) -> Self {
         let reason: Vec<String> = found.map(ToOwned::to_owned).into_iter().chain([as_decided()]).collect();
         Self::new(RowResult::AsDecided, reason.join(": "))
     }
 
-    /// A dry run leaves it out.
+    /// Makes the result of a row that only the dry run keeps from being sent.
     pub(super) fn would_be_sent() -> Self {
         Self { good: true, ..Self::new(RowResult::Skipped, "dry run: would be sent") }
     }
 
-    /// The same, with what else there is to know of it.
+    /// Adds a note to the reason.
     pub(super) fn noting(self, note: Option<String>) -> Self {
         let reason: Vec<String> = self.reason.into_iter().chain(note).collect();
         Self { reason: (!reason.is_empty()).then(|| reason.join("; ")), ..self }
     }
 
-    /// The same about this alert.
+    /// Adds the alert.
     pub(super) fn about(self, id: AlertId) -> Self {
         Self { id: Some(id.to_string()), ..self }
     }
 
-    /// The same about the alert that an earlier run wrote of.
+    /// Adds the alert of an earlier run's entry.
     pub(super) fn about_that_of(self, entry: &ResultEntry) -> Self {
         Self { id: entry.id.clone(), ..self }
     }
 }
 
-/// How many rows came to what.
+/// Number of rows by result.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     rows: u64,
@@ -109,7 +109,7 @@ impl Counts {
     }
 }
 
-/// The lines of the answer: as they come, or at the end in a form that is one whole. A bar on a terminal.
+/// Output of the rows: lines as they come, or one document at the end. With a progress bar on a terminal.
 pub(super) struct Told {
     output: Output,
     records: Vec<Value>,
