@@ -33,7 +33,7 @@ pub struct RecordedDelivery {
     #[serde(serialize_with = "write_time", deserialize_with = "read_time")]
     pub received_at: Timestamp,
     pub content_type: Option<String>,
-    /// How the body is packed, which it stays.
+    /// Encoding of the body, kept as it came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_encoding: Option<String>,
     pub webhook_id: Option<String>,
