@@ -44,7 +44,7 @@ static TIMERS: LazyLock<Runtime> = LazyLock::new(|| Builder::new_current_thread(
 pub const NOW: &str = "2026-11-20T14:03:00Z";
 
 /// The sizes that pictures are taken at.
-pub const SIZES: [(u16, u16); 4] = [(60, 16), (80, 24), (120, 40), (200, 60)];
+pub const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
 /// The screen of a state at each size, and the size as the name of its picture has it.
 pub fn screens(state: impl Fn((u16, u16)) -> Rig) -> impl Iterator<Item = (String, String)> {

@@ -182,7 +182,7 @@ fn the_resolve_form_looks_as_it_did(
         "older_everything_at_once"
     )]
     name: &str,
-    #[values((60, 16), (80, 24), (120, 40), (200, 60))] size: (u16, u16),
+    #[values((80, 24), (120, 40))] size: (u16, u16),
 ) {
     let form = state(name);
     let screen = in_console(size, |frame, area| {
@@ -227,7 +227,7 @@ fn filter_state(name: &str) -> FilterForm {
 #[rstest]
 fn the_filter_form_looks_as_it_did(
     #[values("empty", "set", "wrong", "sorting")] name: &str,
-    #[values((60, 16), (80, 24), (120, 40), (200, 60))] size: (u16, u16),
+    #[values((80, 24), (120, 40))] size: (u16, u16),
 ) {
     let form = filter_state(name);
     let screen = in_console(size, |frame, area| form.draw(frame, area, &Theme::named(ThemeName::Dark)));
