@@ -1,6 +1,6 @@
 //! The bodies of the resolution operation, read and written exactly as the interface has them.
 //!
-//! What is wrong with their shape is told here, what is wrong with their meaning by [`Resolution::from_parts`]. A field
+//! Errors of their shape are found here, errors of their meaning by [`Resolution::from_parts`]. A field
 //! that the dialect does not know is refused, because the answer is final and so is never read in part; null counts as
 //! not given.
 

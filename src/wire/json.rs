@@ -120,7 +120,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// What it is, in words, for an error.
+    /// Kind in words, for an error.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),

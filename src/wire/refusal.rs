@@ -13,10 +13,10 @@ const MOST_ERRORS: usize = 20;
 pub struct Refusal {
     /// The machine-readable code, where one was given: `code` of our own problems, `error` of RFC 6749.
     pub code: Option<String>,
-    /// What was said; empty where nothing was.
+    /// Message; empty where there was none.
     pub words: String,
     pub errors: Vec<FieldError>,
-    /// Whether it is a page for people, as what stands before a service answers, and no interface.
+    /// True for a page for people, as a proxy before a service answers.
     pub is_page: bool,
 }
 
@@ -42,7 +42,7 @@ impl Refusal {
         }
     }
 
-    /// Whether it has this code.
+    /// Returns whether it has this code.
     pub fn is(&self, code: &str) -> bool {
         self.code.as_deref() == Some(code)
     }

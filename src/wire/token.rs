@@ -9,9 +9,9 @@ const MAX_TOKEN: usize = 16 * 1024;
 /// An issued access token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedToken {
-    /// What later requests carry behind `Bearer`.
+    /// Token that later requests carry behind `Bearer`.
     pub access_token: Secret,
-    /// How many seconds it lasts, where that was told.
+    /// Lifetime in seconds, where that was told.
     pub expires_in: Option<u64>,
 }
 

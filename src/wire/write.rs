@@ -12,7 +12,7 @@ use crate::domain::field::{Field, Kind};
 use crate::domain::time::to_iso;
 use crate::domain::{Alert, Amount, EventKind, Outcome, Page, SharedAlert, Timestamp, Written};
 
-/// What an alert in a page can be: one's own, or one that is shared, with what was written of it before.
+/// Alert in a page: an owned one, or a shared one with what was written of it before.
 pub trait WriteAlert {
     /// Appends the alert as [`alert`] has it.
     fn write(&self, dialect: Dialect, now: Timestamp, into: &mut Vec<u8>);
@@ -103,7 +103,7 @@ fn add(digest: &mut Sha256, alert: &SharedAlert, dialect: Dialect, now: Timestam
     digest.update(alert.hours_left(now).to_be_bytes());
 }
 
-/// What a search over all fields found, best first, in the current dialect.
+/// Results of a search over all fields, best first, in the current dialect.
 pub fn found(alerts: &[Alert], now: Timestamp) -> Vec<u8> {
     let data = alerts.iter().map(|alert| AlertJson { alert, form: Form::Current, now }).collect();
     bytes(&FoundJson { data }, 16 + alerts.len() * 2_048)
@@ -137,7 +137,7 @@ fn text(value: &impl Serialize, expected: usize) -> String {
     String::from_utf8(bytes(value, expected)).expect("serde_json writes UTF-8")
 }
 
-/// How fields are spelled and decimals written.
+/// Spelling of fields and form of decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Current,

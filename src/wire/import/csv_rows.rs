@@ -214,9 +214,9 @@ fn separator(header: &[u8], is_known: impl Fn(&str) -> bool) -> u8 {
 pub(super) struct CsvRow {
     parser: Reader,
     text: Vec<u8>,
-    /// Where each cell ends in the text.
+    /// End of each cell in the text.
     ends: Vec<usize>,
-    /// How much of the text and of the ends is filled.
+    /// Filled lengths of the text and of the ends.
     filled: (usize, usize),
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Document<R> {
     row_too_large: bool,
 }
 
-/// Where in the document the scanner stands.
+/// State of the scanner within the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Between whole values.
@@ -32,7 +32,7 @@ enum State {
     Done,
 }
 
-/// What a scan came upon.
+/// Result of a scan.
 enum Scan {
     /// A whole value is in `row`.
     Value,
@@ -40,7 +40,7 @@ enum Scan {
     PageData,
 }
 
-/// Why the document cannot be followed any further.
+/// Reason why the document cannot be followed any further.
 struct Broken {
     place: Place,
     what: String,
@@ -50,7 +50,7 @@ type Step<T> = Result<T, Broken>;
 
 const OPEN_TEXT: &str = "is not JSON: a text is not closed that begins";
 
-/// What a text holds of the object that it begins with.
+/// Extent of the object that a text begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FirstObject {
     /// A page up to its array of alerts.

@@ -102,7 +102,7 @@ impl<R: BufRead> Importer<R> {
         self.is_empty
     }
 
-    /// How the source is read; `None` where it cannot be.
+    /// Reader of the source; `None` where it cannot be read.
     pub fn format(&self) -> Option<FileFormat> {
         match &self.reader {
             Reader::Refused(..) => None,

@@ -8,7 +8,7 @@ use crate::domain::BYTE_ORDER_MARK;
 /// A buffered reader that can look ahead and counts what was taken off it.
 pub(super) struct Source<R> {
     inner: R,
-    /// What was looked at and not yet taken.
+    /// Buffer of what was looked at and not yet taken.
     ahead: Vec<u8>,
     taken_ahead: usize,
     bytes: u64,
@@ -90,7 +90,7 @@ impl<R: BufRead> Source<R> {
         }
     }
 
-    /// What can be taken without waiting; empty at the end only.
+    /// Returns what can be taken without waiting; empty at the end only.
     pub(super) fn fill(&mut self) -> io::Result<&[u8]> {
         loop {
             match self.fill_buf() {

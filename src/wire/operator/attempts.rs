@@ -17,10 +17,10 @@ json_type! {
         /// Who decided.
         actor: String,
         started_at: Text<Timestamp>,
-        /// When the network is asked next what became of it.
+        /// Time of the next look-up at the network.
         next_check_at = next_check: Option<Text<Timestamp>>,
         checks: u32,
-        /// What is known, in words.
+        /// Known facts, in words.
         detail: String,
     }
 }

@@ -20,7 +20,7 @@ json_type! {
         /// nothing was said.
         #[serde(default)]
         person: String,
-        /// What was done, such as `key.revoked`.
+        /// Action, such as `key.revoked`.
         action: String,
         /// The id of what it was done to.
         subject: String,

@@ -112,14 +112,14 @@ json_type! {
 }
 
 impl CreatedKeyJson {
-    /// What was created, where it is a key.
+    /// The key that was created.
     pub fn of(created: CreatedCredential) -> Option<Self> {
         Some(Self { key: KeyJson::of(created.credential)?, secret: Text(created.secret) })
     }
 }
 
 impl CreatedClientJson {
-    /// What was created, where it is a client's.
+    /// The client that was created.
     pub fn of(created: CreatedCredential) -> Option<Self> {
         Some(Self { client: ClientJson::of(created.credential)?, secret: Text(created.secret) })
     }

@@ -19,16 +19,16 @@ json_type! {
         event_id = event: Text<EventId>,
         /// `alert.created` or `alert.resolved`.
         event = kind: Text<EventKind>,
-        /// When the event happened.
+        /// Time of the event.
         at: Text<Timestamp>,
         alert_id = alert: Text<AlertId>,
-        /// Whether it is a test event, of a made-up alert.
+        /// Marks a test event, of a made-up alert.
         test: bool,
         endpoint_id = endpoint: Text<EndpointId>,
         url: String,
         state: Text<DeliveryState>,
         attempts: u32,
-        /// When the next attempt is due.
+        /// Time of the next attempt.
         due_at = due: Option<Text<Timestamp>>,
         /// The status of the last answer, or why there was none.
         last_result: Option<String>,
@@ -46,7 +46,7 @@ json_type! {
     pub struct DeliveryLogJson for DeliveryLog {
         #[serde(flatten)]
         delivery: DeliveryJson,
-        /// What is sent at each attempt, to the byte.
+        /// Body of each attempt, to the byte.
         body: String,
         tries = attempts: Vec<DeliveryAttemptJson>,
     }
@@ -59,7 +59,7 @@ json_type! {
         started_at: Text<Timestamp>,
         duration_ms: u64,
         status: Option<u16>,
-        /// Why no good answer came.
+        /// Reason of the failure.
         error: Option<String>,
         /// The beginning of the answer's body.
         answer: String,
@@ -95,7 +95,7 @@ impl Member<(String, String)> for HeaderJson {
 }
 
 json_type! {
-    /// How many deliveries are due again.
+    /// Number of deliveries that are due again.
     pub struct RedeliveredJson {
         pub redelivered: u64,
     }

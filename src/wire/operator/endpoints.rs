@@ -19,15 +19,15 @@ json_type! {
         created_at: Text<Timestamp>,
         #[serde(flatten)]
         disabled: DisabledJson,
-        /// When a delivery was taken there last.
+        /// Time of the last successful delivery.
         last_success_at = last_success: Option<Text<Timestamp>>,
         /// Since when nothing was delivered there, where deliveries fail.
         failing_since: Option<Text<Timestamp>>,
-        /// Whether deliveries are signed.
+        /// True where deliveries are signed.
         signed: bool,
         /// Until when an older secret signs along.
         old_secret_until: Option<Text<Timestamp>>,
-        /// Whether certificates of its own are trusted there, and not the authorities of the machine that sends.
+        /// True where certificates of its own are trusted, and not the authorities of the machine that sends.
         #[serde(default)]
         has_ca_certificate: bool,
     }

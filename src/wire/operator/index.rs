@@ -17,7 +17,7 @@ json_type! {
     }
 }
 
-/// What every avert calls itself.
+/// Name that every avert gives itself.
 const SERVICE: &str = "avert";
 
 json_type! {
@@ -51,7 +51,7 @@ impl IndexJson {
         }
     }
 
-    /// Whether it has a route, by method in upper case and path.
+    /// Returns whether it has a route, by method in upper case and path.
     pub fn has(&self, method: &str, path: &str) -> bool {
         self.routes.iter().any(|route| route.method == method && route.path == path)
     }

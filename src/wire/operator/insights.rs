@@ -16,26 +16,26 @@ json_type! {
     pub struct InsightsJson for Insights {
         lapsing: Vec<LapsingJson>,
         kinds: Vec<KindCountJson>,
-        /// How many minutes east of UTC the days are.
+        /// Offset of the days, in minutes east of UTC.
         #[serde(default)]
         utc_offset = calendar: i32,
         /// The last 30 days; those without anything are left out.
         days: Vec<DayCountJson>,
-        /// How long the answers of these days took.
+        /// Response times of these days.
         response_times: Vec<ResponseTimeJson>,
         /// Alerts raised on these days whose answer has no time.
         undated: u64,
-        /// What the card schemes' monitoring programmes may count of all alerts of this month, whatever the filter.
+        /// Counts for the card schemes' monitoring programmes, of all alerts of this month, whatever the filter.
         monitored: Vec<MonitoredCountJson>,
     }
 }
 
 json_type! {
-    /// What lapses within a quarter of an hour in one currency.
+    /// Money at risk within a quarter of an hour in one currency.
     struct LapsingJson for Lapsing {
         /// The beginning of the quarter; null for all that lapses later than 72 hours ahead.
         quarter: Option<Text<Timestamp>>,
-        /// Whether it lapses within 4 hours.
+        /// True where it expires within 4 hours.
         soon: bool,
         #[serde(flatten)]
         money: MoneyJson,
@@ -46,7 +46,7 @@ json_type! {
 }
 
 json_type! {
-    /// How the alerts of one network and type stand.
+    /// Counts of the alerts of one network and type.
     struct KindCountJson for KindCount {
         provider: Text<Provider>,
         r#type = alert_type: Text<AlertType>,
@@ -62,7 +62,7 @@ json_type! {
 }
 
 json_type! {
-    /// What came, was answered and lapsed on one day at one network.
+    /// Alerts that came, were answered and expired on one day at one network.
     struct DayCountJson for DayCount {
         day: Text<NaiveDate>,
         provider: Text<Provider>,
@@ -78,7 +78,7 @@ json_type! {
 }
 
 json_type! {
-    /// How many answers came so long after their alerts.
+    /// Number of answers that came so long after their alerts.
     struct ResponseTimeJson for ResponseTime {
         /// Rounded up: to 5 from two hours on, to 60 from three days on.
         minutes: u64,
@@ -87,7 +87,7 @@ json_type! {
 }
 
 json_type! {
-    /// What monitoring programmes may count on one scheme's cards.
+    /// Counts for the monitoring programmes of one scheme.
     struct MonitoredCountJson for MonitoredCount {
         scheme: Text<CardScheme>,
         fraud_reports: u64,

@@ -34,7 +34,7 @@ fn row_json(row: &AlertPatch, now: Timestamp) -> String {
 }
 
 json_type! {
-    /// What became of alerts that were brought in.
+    /// Report of an ingest.
     pub struct IngestReportJson {
         created: u64,
         updated: u64,

@@ -1,4 +1,4 @@
-//! How the members of JSON stand for the fields of the domain, both ways.
+//! Mapping between the members of JSON and the fields of the domain, both ways.
 
 use chrono::{NaiveDate, TimeDelta};
 

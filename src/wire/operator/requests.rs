@@ -22,7 +22,7 @@ json_type! {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         insecure_http: bool,
         auth: EndpointAuthJson,
-        /// Whether deliveries are signed; with a secret that is made where none is given.
+        /// Signs deliveries; with a secret that is made where none is given.
         optional sign: bool,
         optional secret: Text<Secret>,
         /// Certificates (PEM) that are trusted there, and no others: of an authority, or the receiver's own.
@@ -61,7 +61,7 @@ impl From<NewEndpoint> for NewEndpointJson {
 }
 
 json_type! {
-    /// What is to change about an endpoint.
+    /// Changes of an endpoint.
     #[serde(deny_unknown_fields)]
     pub struct EndpointChangeJson {
         optional url: String,
@@ -109,7 +109,7 @@ json_type! {
     pub struct NewSecretJson {
         /// One is made where none is given.
         optional secret: Text<Secret>,
-        /// How long the secret before signs along.
+        /// Overlap in which the secret before signs along.
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
         overlap_hours: Option<i64>,
     }
@@ -189,7 +189,7 @@ json_type! {
     /// An API key that is to be.
     #[serde(deny_unknown_fields)]
     pub struct NewKeyJson {
-        /// What it may do; `alerts` where nothing is said.
+        /// Scope; `alerts` where nothing is said.
         optional pub scope: Text<KeyScope>,
     }
 }
@@ -198,7 +198,7 @@ json_type! {
     /// A person's word on a parked decision.
     #[serde(deny_unknown_fields)]
     pub struct AttemptDecisionJson {
-        /// Whether the network applied it.
+        /// Result: true where the network applied it.
         pub applied: bool,
     }
 }

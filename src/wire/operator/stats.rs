@@ -12,7 +12,7 @@ use crate::domain::{AlertStatus, AlertType, Amount, AtRisk, Count, Currency, Cur
 pub const MOST_HOURS: u32 = 87_600;
 
 json_type! {
-    /// How many alerts there are, and the money that waits for an answer.
+    /// Number of alerts, and the money of those that wait for an answer.
     pub struct CountsJson {
         pub total: u64,
         #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
@@ -25,7 +25,7 @@ json_type! {
 }
 
 json_type! {
-    /// How many alerts there are of one kind on one day.
+    /// Number of alerts of one kind on one day.
     pub struct CountJson for Count {
         /// The UTC day of the alerts; null for those without a time.
         day: Option<Text<NaiveDate>>,

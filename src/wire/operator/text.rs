@@ -18,19 +18,19 @@ use crate::domain::{
 #[derive(Debug, Clone)]
 pub struct Text<T>(pub T);
 
-/// How a scalar is written and read.
+/// Text form of a scalar.
 pub trait Scalar: Sized {
     /// The text of it.
     fn write(&self) -> Cow<'_, str>;
     /// The scalar of this text, where it is one.
     fn read(text: String) -> Option<Self>;
-    /// What a text is allowed to be.
+    /// Constraint of a text.
     fn allowed() -> String {
         "a text of its kind".to_owned()
     }
 }
 
-/// What is in it, where it is there.
+/// Returns the value, where there is one.
 pub(super) fn bare<T>(text: Option<Text<T>>) -> Option<T> {
     text.map(|text| text.0)
 }

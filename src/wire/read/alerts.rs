@@ -44,7 +44,7 @@ pub(in crate::wire) fn patch(mut record: Record<'_>, line: u64) -> Result<AlertP
 pub struct ListAnswer {
     /// The page; where the envelope leaves a number out, it is worked out from what was asked.
     pub page: Page<Alert>,
-    /// Why each row that is no alert (it has no id) was left out.
+    /// Reason for each row that is no alert (it has no id).
     pub unreadable: Vec<FieldError>,
 }
 

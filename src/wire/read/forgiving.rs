@@ -62,7 +62,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// What can be read of a value that is meant to be of a kind.
+/// Readable part of a value that is meant to be of a kind.
 fn as_kind<'a, R>(kind: &Kind<R>, given: Given<'a>) -> Option<Given<'a>> {
     match kind {
         Kind::Word(_) | Kind::Text(_) => text(given),

@@ -16,7 +16,7 @@ use crate::wire::json::{Given, Place, each_member};
 /// Longest text of one field, in bytes; an alert has no use for more.
 pub(super) const MAX_TEXT: usize = 4_096;
 
-/// What is told beside the fields of the table, by its place after them.
+/// Members beside the fields of the table, by their place after them.
 const BESIDE: [&str; 3] = ["outcome", "hoursLeft", "expiresAt"];
 pub(super) const OUTCOME: Slot = Slot(Alert::FIELDS.len());
 pub(super) const HOURS_LEFT: Slot = Slot(OUTCOME.0 + 1);
@@ -65,7 +65,7 @@ impl Slot {
         }
     }
 
-    /// Where the search for the next one begins.
+    /// Place at which the search for the next one begins.
     fn next(self) -> usize {
         self.0 + 1
     }
@@ -79,7 +79,7 @@ impl Slot {
         }
     }
 
-    /// Whether it goes by two spellings, which may both come at once, one of them empty.
+    /// True for a field with two spellings, which may both come at once, one of them empty.
     fn has_two_names(self) -> bool {
         Alert::FIELDS.get(self.0).is_some_and(|field| field.older_name.is_some())
     }

@@ -6,7 +6,7 @@ use crate::domain::card::mask_card_numbers;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnknownNames {
     names: Vec<String>,
-    /// How many of them were taken as new.
+    /// Number of those that were taken as new.
     taken: usize,
 }
 

@@ -73,10 +73,10 @@ const SIGNING_SECRET: &str = "^whsec_(([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/][AQg
     [A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?\
     |([A-Za-z0-9+/]{4}){21}([A-Za-z0-9+/][AQgw]==)?)$";
 
-/// Where the credential and the alerts do not go in clear beyond this machine.
+/// URLs to which credential and alerts do not go in clear beyond this machine.
 const SAFE_URL: &str = "^(https:|http://(([^/?#@:]+\\.)?localhost\\.?|127\\.[0-9.]+|\\[::1\\])([:/?]|$))";
 
-/// What the types do not say of themselves, by its place in the schemas.
+/// Additions that the types do not carry, by their place in the schemas.
 fn refinements() -> Vec<(&'static str, Value)> {
     let from_one = json!({"minimum": 1});
     let url = json!({"format": "uri", "pattern": "^https?://[^@#]+$", "maxLength": 2048});

@@ -140,7 +140,7 @@ pub(super) fn filtered(operation: Operation, dialect: Dialect) -> Operation {
     filtered
 }
 
-/// How access tokens are got and checked.
+/// Security schemes of access tokens.
 pub(super) fn authentication() -> Vec<Operation> {
     let summary = "An access token for client credentials (RFC 6749, 4.4)";
     let mut token = Operation::new("post", "/auth/token", "authentication", "issueToken", summary)
@@ -162,7 +162,7 @@ pub(super) fn authentication() -> Vec<Operation> {
     vec![token, keys.json(200, named("KeySet"), "The keys (RFC 7517)")]
 }
 
-/// What the service tells about itself.
+/// Information about the service.
 pub(super) fn service() -> Vec<Operation> {
     let description = || json!({"type": "object"});
     vec![
@@ -198,7 +198,7 @@ pub(super) fn service() -> Vec<Operation> {
     ]
 }
 
-/// What an organization's endpoints are sent, by event.
+/// Webhooks of an organization, by event.
 pub(super) fn webhooks() -> Value {
     let [created, resolved] = [
         (EventKind::AlertCreated, "alertCreated", "An alert was created"),

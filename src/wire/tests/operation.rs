@@ -162,7 +162,7 @@ impl Operation {
         self
     }
 
-    /// Where to go on from an answer: an operation, and its id by a runtime expression.
+    /// Link from an answer: an operation, and its id by a runtime expression.
     pub(super) fn link(mut self, status: u16, operation: &str, id: &str, description: &str) -> Self {
         let link = json!({"operationId": operation, "parameters": {"id": id}, "description": description});
         self.value["responses"][status.to_string()]["links"][operation] = link;

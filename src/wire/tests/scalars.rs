@@ -13,7 +13,7 @@ use crate::domain::{
 };
 use crate::wire::operator::Text;
 
-/// How a scalar is described.
+/// Description of a scalar.
 trait Described {
     fn describe() -> Schema;
 }
