@@ -24,19 +24,20 @@
 //! dialect of [`wire`].
 //!
 //! Above the seam is the desk's half. [`console`] is the terminal: a model, one pure `update`, effects that run on the
-//! service, and a draw. [`desk`] is what belongs to this workstation and not to the service; it also finds out what
+//! service, and a draw, built of the kit in [`ui`], which knows nothing of alerts. [`desk`] is what belongs to this workstation and not to the service; it also finds out what
 //! became of a decision whose answer was lost. [`cli`] is the command line, the one room that knows all the others and
 //! puts them together; [`config`] and [`telemetry`] serve it.
 //!
 //! # Who may use whom
 //!
 //! ```text
-//! console   → desk, domain, service
+//! console   → desk, domain, service, ui
 //! desk      → domain, service
 //! api       → domain, engine, inbound, service, wire
 //! client    → domain, outbound, service, wire
 //! engine    → domain, inbound, outbound, service, store, wire
 //! store     → domain, outbound
+//! ui        → domain
 //! wire      → domain
 //! service   → domain
 //! outbound  → domain
@@ -68,4 +69,5 @@ pub use avert_inbound as inbound;
 pub use avert_outbound as outbound;
 pub use avert_service as service;
 pub use avert_store as store;
+pub use avert_ui as ui;
 pub use avert_wire as wire;

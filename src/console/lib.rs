@@ -12,6 +12,7 @@ extern crate self as console;
 use avert_desk as desk;
 use avert_domain as domain;
 use avert_service as service;
+use avert_ui as ui;
 
 pub mod answer_words;
 pub mod app;
@@ -22,7 +23,6 @@ mod calling;
 pub mod calls;
 mod choosing;
 pub mod clock_news;
-pub mod compact_backend;
 mod context;
 pub mod decisions;
 pub mod desk_check;
@@ -58,7 +58,6 @@ pub mod notes;
 pub mod notices;
 pub mod order_matches;
 mod parts;
-pub mod pen;
 pub mod perform;
 mod plain;
 mod preferring;
@@ -77,10 +76,6 @@ mod session;
 pub mod setting;
 pub mod snoozes;
 pub mod suggestion;
-pub mod terminal;
-pub mod terminal_input;
-pub mod text;
-pub mod theme;
 pub mod times;
 pub mod toasts;
 pub mod typing;
@@ -88,7 +83,6 @@ pub mod unfinished;
 pub mod unkept;
 pub mod user_settings;
 pub mod views;
-pub mod widgets;
 pub mod workstation;
 pub mod write_check;
 
@@ -108,12 +102,12 @@ pub use effects::{Effect, Keep};
 pub use keymap::{Action, KeyContext};
 pub use loadable::Loadable;
 pub use message::{Message, Reply};
-pub use pen::Pen;
 pub use screen::{Keys, Screen};
-pub use theme::Theme;
 pub use toasts::Tone;
-pub use widgets::click_targets::ClickTargets;
-pub use widgets::text_input::TextInput;
+
+// The kit.
+pub use crate::ui::{ClickTargets, Pen, TextInput, Theme};
+pub use crate::ui::{compact_backend, pen, terminal, terminal_input, text, theme, widgets};
 
 pub use session::{AlertJson, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
 

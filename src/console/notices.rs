@@ -2,7 +2,8 @@
 
 use chrono::Duration;
 
-use crate::domain::{QuietHours, sanitize};
+use crate::domain::QuietHours;
+use crate::ui::terminal::plain;
 
 /// A sequence that has a terminal show a message on the desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,20 +60,6 @@ impl Notice {
     }
 }
 
-/// Sets the terminal's title.
-pub fn title_sequence(title: &str) -> String {
-    format!("\x1b]0;{}\x1b\\", plain(title))
-}
-
-/// Words that neither end a sequence nor part its fields.
-fn plain(words: &str) -> String {
-    sanitize::line(words)
-        .chars()
-        .filter(|sign| !sign.is_control())
-        .map(|sign| if sign == ';' { ',' } else { sign })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -89,7 +76,6 @@ mod tests {
 
         assert_eq!(loud.sequence(), "\x07\x1b]9;3 alerts\x1b\\");
         assert_eq!(notice(DesktopSequence::Osc777, "3 alerts"), "\x1b]777;notify;avert;3 alerts\x1b\\");
-        assert_eq!(title_sequence("avert: acme"), "\x1b]0;avert: acme\x1b\\");
     }
 
     #[test]
@@ -108,8 +94,6 @@ mod tests {
                 .unwrap();
 
             prop_assert!(!inside.contains(|sign: char| sign.is_control() || sign == ';'));
-            let title = title_sequence(&words);
-            prop_assert!(!title[4..title.len() - 2].contains(char::is_control));
         }
     }
 }

@@ -157,20 +157,6 @@ fn no_file_leads_back_to_itself() {
 }
 
 #[test]
-fn widgets_know_nothing_of_what_they_are_part_of() {
-    const BELOW: [&str; 4] =
-        ["src/console/widgets/", "src/console/pen.rs", "src/console/text.rs", "src/console/theme.rs"];
-    let sources = Sources::of_the_house();
-
-    let widgets: Vec<_> = sources.iter().filter(|source| source.path.starts_with(BELOW[0])).collect();
-    let used =
-        widgets.iter().flat_map(|widget| sources.files_used(widget).into_keys().map(move |used| (&widget.path, used)));
-    let above: Vec<_> = used.filter(|(_, used)| !BELOW.iter().any(|below| used.starts_with(below))).collect();
-
-    assert!(above.is_empty() && widgets.len() > 3, "{above:?}");
-}
-
-#[test]
 fn the_first_line_of_each_file_says_what_lives_there() {
     let silent: Vec<_> = source_files()
         .into_iter()

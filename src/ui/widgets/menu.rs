@@ -9,8 +9,8 @@ use super::buttons::{BETWEEN, Button, draw_button, flow};
 use super::click_targets::ClickTargets;
 use super::panel::{Panel, PanelWidth};
 use super::scrollbar;
-use crate::console::text::{CUT, columns, wrap_to};
-use crate::console::{Pen, Theme};
+use crate::ui::text::{CUT, columns, wrap_to};
+use crate::ui::{Pen, Theme};
 
 /// The selection of a menu.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

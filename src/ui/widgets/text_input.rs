@@ -15,8 +15,8 @@ use tui_textarea::{CursorMove, DataCursor, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::console::text::without_sequences;
-use crate::console::{Pen, Theme};
+use crate::ui::text::without_sequences;
+use crate::ui::{Pen, Theme};
 
 /// More than any field can use; a larger paste is refused, because it can only be a mistake.
 const MOST_CHARS: usize = 10_000;

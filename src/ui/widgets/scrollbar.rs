@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::console::Theme;
+use crate::ui::Theme;
 
 /// Draws the bar for a window that begins at line `top` of `lines`. The window is as high as the bar.
 pub fn draw(theme: &Theme, buffer: &mut Buffer, bar: Rect, top: u64, lines: u64) {
@@ -26,7 +26,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::console::theme::ThemeName;
+    use crate::ui::theme::ThemeName;
 
     fn thumb(height: u16, top: u64, lines: u64) -> Vec<u16> {
         let bar = Rect::new(0, 0, 1, height);

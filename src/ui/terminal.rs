@@ -21,8 +21,8 @@ use xterm_color::Color;
 use zeroize::Zeroize;
 
 use super::Theme;
-use super::notices::title_sequence;
 use super::terminal_input::{LOOK, Received, TerminalInput, is_in_foreground};
+use super::text::sanitize;
 use super::theme::ThemeName;
 
 /// Whether there is a terminal to draw on and to read keys from.
@@ -110,18 +110,18 @@ struct Entered {
 }
 
 /// A guard of the terminal's state (raw mode, alternate screen). Dropping the guard gives it back.
-pub(super) struct TerminalGuard {
+pub struct TerminalGuard {
     entered: Arc<Entered>,
     mouse: bool,
     previous_hook: Arc<Mutex<Option<PanicHook>>>,
     /// Wakes the loop when something panicked anywhere in the process.
-    pub(super) crashed: Arc<Notify>,
+    pub crashed: Arc<Notify>,
 }
 
 impl TerminalGuard {
     /// Takes the terminal. From here on a panic, wherever it happens, first gives the terminal back and then says where
     /// its report is.
-    pub(super) fn enter(mouse: bool, title: Option<&str>, reports: PathBuf) -> io::Result<Self> {
+    pub fn enter(mouse: bool, title: Option<&str>, reports: PathBuf) -> io::Result<Self> {
         let entered = Arc::new(Entered::default());
         let crashed = Arc::new(Notify::new());
         let previous_hook: Arc<Mutex<Option<PanicHook>>> = Arc::new(Mutex::new(Some(panic::take_hook())));
@@ -167,7 +167,7 @@ impl TerminalGuard {
     }
 
     /// What has the terminal show a title, or again the one that was there before.
-    pub(super) fn title(&self, title: Option<&str>) -> Vec<u8> {
+    pub fn title(&self, title: Option<&str>) -> Vec<u8> {
         let had = self.entered.title.swap(title.is_some(), Ordering::SeqCst);
         let mut sequence = Vec::new();
         match title {
@@ -184,32 +184,33 @@ impl TerminalGuard {
     }
 
     /// Whether the mouse is to be taken once the terminal is ours again.
-    pub(super) fn keep_mouse(&mut self, on: bool) {
+    pub fn keep_mouse(&mut self, on: bool) {
         self.mouse = on;
     }
 
     /// Gives the mouse back to the terminal, or takes it again.
-    pub(super) fn set_mouse(&mut self, on: bool) -> io::Result<()> {
+    pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
         self.keep_mouse(on);
         if on { execute!(io::stdout(), EnableMouseCapture) } else { execute!(io::stdout(), DisableMouseCapture) }
     }
 
     /// Gives the terminal back and stops the process as ctrl-z does everywhere; returns once it is continued.
     #[cfg(unix)]
-    pub(super) fn suspend(&self) -> io::Result<()> {
+    pub fn suspend(&self) -> io::Result<()> {
         restore(&self.entered);
         signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)
     }
 
+    /// Does nothing here.
     #[cfg(not(unix))]
-    pub(super) fn suspend(&self) -> io::Result<()> {
+    pub fn suspend(&self) -> io::Result<()> {
         Ok(())
     }
 
     /// Takes the terminal again where it was given back, or a shell has taken it: the process was stopped from outside
     /// and continued. What was typed meanwhile was typed for nobody.
     #[cfg(unix)]
-    pub(super) fn regain(&self, title: Option<&str>) -> io::Result<()> {
+    pub fn regain(&self, title: Option<&str>) -> io::Result<()> {
         use rustix::termios::{LocalModes, QueueSelector, tcflush, tcgetattr};
         if self.entered.screen.load(Ordering::SeqCst) {
             if !tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON)) {
@@ -223,28 +224,39 @@ impl TerminalGuard {
         self.take(title)
     }
 
+    /// Does nothing here.
     #[cfg(not(unix))]
-    pub(super) fn regain(&self, _title: Option<&str>) -> io::Result<()> {
+    pub fn regain(&self, _title: Option<&str>) -> io::Result<()> {
         Ok(())
     }
 }
 
+/// Sets the terminal's title.
+fn title_sequence(title: &str) -> String {
+    format!("\x1b]0;{}\x1b\\", plain(title))
+}
+
+/// Words that neither end a sequence nor part its fields.
+pub fn plain(words: &str) -> String {
+    sanitize(words).chars().filter(|sign| !sign.is_control()).map(|sign| if sign == ';' { ',' } else { sign }).collect()
+}
+
 /// Whether the terminal lets who is in the background write to it; else (`stty tostop`) whoever does so is stopped.
 #[cfg(unix)]
-pub(super) fn may_write_in_background() -> bool {
+pub fn may_write_in_background() -> bool {
     use rustix::termios::{LocalModes, tcgetattr};
     tcgetattr(io::stdin()).is_ok_and(|modes| !modes.local_modes.contains(LocalModes::TOSTOP))
 }
 
 #[cfg(not(unix))]
-pub(super) fn may_write_in_background() -> bool {
+pub fn may_write_in_background() -> bool {
     true
 }
 
 /// Job control: whether a shell is there that continues the console once it has stopped. The kernel spares an orphaned
 /// process group the stop of ctrl-z for the same reason, but not the one that is sent in its place.
 #[cfg(unix)]
-pub(super) fn can_stop() -> bool {
+pub fn can_stop() -> bool {
     use nix::unistd::{getpgrp, getppid, getsid};
     let (parent, Ok(session)) = (getppid(), getsid(None)) else { return false };
     // A parent of number 0 is in another PID namespace, as that of the first process in a container is.
@@ -252,7 +264,7 @@ pub(super) fn can_stop() -> bool {
 }
 
 #[cfg(not(unix))]
-pub(super) fn can_stop() -> bool {
+pub fn can_stop() -> bool {
     false
 }
 
@@ -385,13 +397,14 @@ impl<W> Write for FrameWriter<W> {
 const IDLE: Duration = Duration::from_secs(60);
 
 /// A reader thread for terminal events, ended on drop.
-pub(super) struct KeyReader {
+pub struct KeyReader {
     stop: Arc<AtomicBool>,
     wake: Box<dyn Fn() + Send>,
 }
 
 impl KeyReader {
-    pub(super) fn read() -> io::Result<(Self, mpsc::Receiver<io::Result<Event>>)> {
+    /// Starts the thread; its events come through the channel.
+    pub fn read() -> io::Result<(Self, mpsc::Receiver<io::Result<Event>>)> {
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, receiver) = mpsc::channel(256);
         let stopped = Arc::clone(&stop);

@@ -318,11 +318,11 @@ impl TerminalInput {
 }
 
 /// Interval of the look whether the terminal is ours.
-pub(super) const LOOK: Duration = Duration::from_millis(250);
+pub const LOOK: Duration = Duration::from_millis(250);
 
 /// Returns whether the terminal is ours: a shell has it while the console goes on in the background.
 #[cfg(unix)]
-pub(super) fn is_in_foreground() -> bool {
+pub fn is_in_foreground() -> bool {
     use nix::unistd::{getpgrp, tcgetpgrp};
     // One that does not tell may be gone, which writing to it finds out; a group of another PID namespace has the
     // number 0 here.
@@ -330,7 +330,7 @@ pub(super) fn is_in_foreground() -> bool {
 }
 
 #[cfg(not(unix))]
-pub(super) fn is_in_foreground() -> bool {
+pub fn is_in_foreground() -> bool {
     true
 }
 

@@ -257,7 +257,7 @@ mod tests {
     use ratatui::layout::Rect;
 
     use super::*;
-    use crate::console::terminal::FrameWriter;
+    use crate::ui::terminal::FrameWriter;
 
     const AREA: Rect = Rect::new(0, 0, 12, 4);
 

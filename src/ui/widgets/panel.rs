@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::console::Theme;
+use crate::ui::Theme;
 
 /// The width of a panel, by what is in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::console::text::columns;
-use crate::console::{Pen, Theme};
+use crate::ui::text::columns;
+use crate::ui::{Pen, Theme};
 
 /// What a button does, which is its look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

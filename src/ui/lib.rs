@@ -1,0 +1,26 @@
+//! The kit that the console is built of. It knows nothing of alerts: of the domain it uses the sanitizer and the way
+//! numbers of things are written.
+//!
+//! ```text
+//! terminal   raw mode, keys, frames: terminal, terminal_input, compact_backend
+//! text       columns, cuts and wraps; pen writes it along a line
+//! theme      every colour by the name of its meaning
+//! widgets    input, buttons, panel, menu, scrollbar, click targets
+//! ```
+
+extern crate self as ui;
+
+use avert_domain as domain;
+
+pub mod compact_backend;
+pub mod pen;
+pub mod terminal;
+pub mod terminal_input;
+pub mod text;
+pub mod theme;
+pub mod widgets;
+
+pub use pen::Pen;
+pub use theme::Theme;
+pub use widgets::click_targets::ClickTargets;
+pub use widgets::text_input::TextInput;
