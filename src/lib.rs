@@ -24,9 +24,10 @@
 //! dialect of [`wire`].
 //!
 //! Above the seam is the desk's half. [`console`] is the terminal: a model, one pure `update`, effects that run on the
-//! service, and a draw, built of the kit in [`ui`], which knows nothing of alerts. [`desk`] is what belongs to this workstation and not to the service; it also finds out what
-//! became of a decision whose answer was lost. [`cli`] is the command line, the one room that knows all the others and
-//! puts them together; [`config`] and [`telemetry`] serve it.
+//! service, and a draw, built of the kit in [`ui`], which knows nothing of alerts. [`desk`] is what belongs to this
+//! workstation and not to the service; it also finds out what became of a decision whose answer was lost. [`cli`] is
+//! the command line, the one room that knows all the others and puts them together; [`config`] and [`telemetry`] serve
+//! it.
 //!
 //! # Who may use whom
 //!

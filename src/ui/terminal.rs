@@ -248,6 +248,7 @@ pub fn may_write_in_background() -> bool {
     tcgetattr(io::stdin()).is_ok_and(|modes| !modes.local_modes.contains(LocalModes::TOSTOP))
 }
 
+/// Always: there are no process groups.
 #[cfg(not(unix))]
 pub fn may_write_in_background() -> bool {
     true
@@ -263,6 +264,7 @@ pub fn can_stop() -> bool {
     getpgrp() != session && parent.as_raw() != 0 && getsid(Some(parent)) == Ok(session)
 }
 
+/// Never: there is no ctrl-z.
 #[cfg(not(unix))]
 pub fn can_stop() -> bool {
     false

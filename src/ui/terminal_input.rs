@@ -329,6 +329,7 @@ pub fn is_in_foreground() -> bool {
     tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp() || group.as_raw() == 0)
 }
 
+/// Always: there are no process groups.
 #[cfg(not(unix))]
 pub fn is_in_foreground() -> bool {
     true
