@@ -5,6 +5,7 @@
 //! terminal   raw mode, keys, frames: terminal, terminal_input, compact_backend
 //! text       columns, cuts and wraps; pen writes it along a line
 //! theme      every colour by the name of its meaning
+//! form       fields as data: focus, keys, scrolling, errors, buttons
 //! widgets    input, buttons, panel, menu, scrollbar, click targets
 //! ```
 
@@ -13,6 +14,7 @@ extern crate self as ui;
 use avert_domain as domain;
 
 pub mod compact_backend;
+pub mod form;
 pub mod pen;
 pub mod terminal;
 pub mod terminal_input;

@@ -1,146 +1,79 @@
-//! The form that exports into a new file: what the Queue lists, all pages of it in its filter and order, or the results
-//! of a run.
+//! The form that exports into a new CSV file: what the Queue lists, all pages of it in its filter and order, or the
+//! results of a run.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-
-use super::entry_form::{Entered, EntryForm, EntryRow};
 use super::export_progress::ExportProgress;
+use super::form_dialog::FormDialog;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{count, counted};
-use crate::console::{AppContext, Dialog, Effect, Message, Order, Orders, dialog};
-use crate::desk::snoozed_page::ChosenAlerts;
+use crate::console::{AppContext, Effect, Order, Orders, dialog};
 use crate::desk::{ExportRequest, RecordFormat};
 use crate::domain::filter::MAX_PAGE_SIZE;
-use crate::domain::{AlertId, AlertQuery, PageRequest, query};
-
-const FORMAT: usize = 0;
-const FILE: usize = 1;
-
-/// The formats, as they can be chosen, each with the ending of its files.
-const FORMATS: [&str; 2] = ["CSV", "NDJSON"];
-const KINDS: [(RecordFormat, &str); 2] = [(RecordFormat::Csv, "csv"), (RecordFormat::Ndjson, "ndjson")];
-
-/// The form while it is open.
-#[derive(Debug)]
-pub struct ExportForm {
-    form: EntryForm,
-    exported: Exported,
-}
-
-/// What is exported.
-#[derive(Debug)]
-enum Exported {
-    List(Box<ExportedList>),
-    Results(ExportedResults),
-}
-
-/// A list as it is shown.
-#[derive(Debug)]
-struct ExportedList {
-    query: AlertQuery,
-    /// The alerts that it is of alone.
-    chosen: Option<ChosenAlerts>,
-    /// Those that are passed over in it.
-    hidden: HashSet<AlertId>,
-}
-
-/// Results as they are written, in each format.
-#[derive(Debug)]
-pub struct ExportedResults {
-    /// The number of their run.
-    pub run: u64,
-    pub csv: String,
-    pub ndjson: String,
-}
+use crate::domain::{AlertQuery, PageRequest, query};
+use crate::ui::form::{Field, Form};
 
 /// Opens it; the progress where an export is on its way.
 pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
     if cx.exports.running().is_some() {
         return dialog::open(ExportProgress::default());
     }
-    dialog::open(ExportForm::of(queue, cx))
+    let (filter, sort) = (queue.filter().clone(), queue.order());
+    let asked = query::render(&filter, sort);
+    let many = many_words(queue);
+    let about = if asked.is_empty() { many } else { format!("{many}: {asked}") };
+    let named = if queue.is_set_aside() { "found" } else { &queue.view.name };
+    let listing = queue.asked_listing();
+    let (chosen, hidden) = (listing.chosen().cloned(), listing.hidden_ids());
+    let query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
+    form(about, named, cx, move |path, cx| {
+        let number = cx.exports.begin(path.clone());
+        let (query, chosen, hidden) = (query.clone(), chosen.clone(), hidden.clone());
+        let request = ExportRequest { path, format: RecordFormat::Csv, query, chosen, hidden };
+        vec![Order::Open(Box::new(ExportProgress::default())), Effect::Export(number, Box::new(request)).into()]
+    })
 }
 
-impl ExportForm {
-    /// For what is listed.
-    fn of(queue: &Queue, cx: &AppContext) -> Self {
-        let (filter, sort) = (queue.filter().clone(), queue.order());
-        let asked = query::render(&filter, sort);
-        let many = many_words(queue);
-        let what = if asked.is_empty() { many } else { format!("{many}: {asked}") };
-        let query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
-        let named = if queue.is_set_aside() { "found" } else { &queue.view.name };
-        let listing = queue.asked_listing();
-        let list = ExportedList { query, chosen: listing.chosen().cloned(), hidden: listing.hidden_ids() };
-        Self::new(&what, named, Exported::List(Box::new(list)), cx)
-    }
+/// Opens it for the results of a run, as they are written.
+pub fn of_results(subject: &str, run: u64, csv: String, cx: &AppContext) -> Orders {
+    form(format!("the results of {subject}"), "results", cx, move |path, _| {
+        vec![Effect::WriteFile(path, csv.clone(), Some(run)).into()]
+    })
+}
 
-    /// For what became of alerts that were answered together.
-    pub fn of_results(subject: &str, results: ExportedResults, cx: &AppContext) -> Self {
-        Self::new(&format!("the results of {subject}"), "results", Exported::Results(results), cx)
-    }
+fn form(
+    about: String,
+    named: &str,
+    cx: &AppContext,
+    mut export: impl FnMut(PathBuf, &mut AppContext) -> Orders + Send + 'static,
+) -> Orders {
+    let local = cx.now.with_timezone(&cx.settings.zone.offset(cx.now));
+    let name = format!("avert-{}-{}.csv", in_a_file_name(named), local.format("%Y%m%d-%H%M"));
+    let path = cx.settings.files.join(name);
+    let file = Field::text("File", &path.to_string_lossy()).hint("the path of a new file that only you can read");
+    let form = Form::new("Export", "Export", vec![file], 0).about(about);
+    dialog::open(FormDialog::new(form, move |form, cx| {
+        let path = target(&form.text(0), cx).map_err(|wrong| (0, wrong.to_owned()))?;
+        Ok(export(path, cx))
+    }))
+}
 
-    fn new(what: &str, named: &str, exported: Exported, cx: &AppContext) -> Self {
-        let local = cx.now.with_timezone(&cx.settings.zone.offset(cx.now));
-        let name = format!("avert-{}-{}.{}", in_a_file_name(named), local.format("%Y%m%d-%H%M"), KINDS[0].1);
-        let path = cx.settings.files.join(name);
-        let rows = vec![EntryRow::choice("Format", &FORMATS, 0), EntryRow::text("File", &path.to_string_lossy())];
-        Self { form: EntryForm::new("Export", "Export", rows, FILE).about(what), exported }
+/// The file that a path means, or what is wrong with it.
+fn target(given: &str, cx: &AppContext) -> Result<PathBuf, &'static str> {
+    if given.is_empty() {
+        return Err("The path of a file is needed.");
     }
-
-    /// Into which file and in which format, or what is wrong with the file.
-    fn target(&self, cx: &AppContext) -> Result<(PathBuf, RecordFormat), String> {
-        let (format, ending) = KINDS[self.form.chosen(FORMAT)];
-        let given = self.form.given(FILE).ok_or("The path of a file is needed.")?;
-        let mut path = match (given.strip_prefix("~/"), &cx.settings.home) {
-            (Some(below), Some(home)) => home.join(below),
-            _ => cx.settings.files.join(given),
-        };
-        // The ending of the other format would say what is not so.
-        let other =
-            KINDS.iter().any(|(_, other)| *other != ending && path.extension().is_some_and(|given| given == *other));
-        if other || path.extension().is_none() {
-            path.set_extension(ending);
-        }
-        if path.file_name().is_none() {
-            return Err("The name of a file is missing.".to_owned());
-        }
-        Ok((path, format))
+    let mut path = match (given.strip_prefix("~/"), &cx.settings.home) {
+        (Some(below), Some(home)) => home.join(below),
+        _ => cx.settings.files.join(given),
+    };
+    if path.extension().is_none() {
+        path.set_extension("csv");
     }
-
-    /// The file's name gets the ending of the format, where it had that of the one before.
-    fn follow_format(&mut self, before: &str) {
-        let path = self
-            .form
-            .given(FILE)
-            .map(PathBuf::from)
-            .filter(|path| path.extension().is_some_and(|ending| ending == before));
-        if let Some(path) = path {
-            self.form.set_text(FILE, &path.with_extension(KINDS[self.form.chosen(FORMAT)].1).to_string_lossy());
-        }
+    if path.file_name().is_none() {
+        return Err("The name of a file is missing.");
     }
-
-    /// Begins what is asked for.
-    fn begin(&self, path: PathBuf, format: RecordFormat, cx: &mut AppContext) -> Orders {
-        match &self.exported {
-            Exported::List(list) => {
-                let number = cx.exports.begin(path.clone());
-                let ExportedList { query, chosen, hidden } = &**list;
-                let (query, chosen, hidden) = (query.clone(), chosen.clone(), hidden.clone());
-                let request = ExportRequest { path, format, query, chosen, hidden };
-                let progress = Order::Open(Box::new(ExportProgress::default()));
-                vec![Order::Close, progress, Effect::Export(number, Box::new(request)).into()]
-            }
-            Exported::Results(results) => {
-                let text = if format == RecordFormat::Csv { &results.csv } else { &results.ndjson };
-                vec![Order::Close, Effect::WriteFile(path, text.clone(), Some(results.run)).into()]
-            }
-        }
-    }
+    Ok(path)
 }
 
 /// How many alerts of what is listed are exported, as far as it is known, and which are not: those that the list passes
@@ -169,31 +102,6 @@ fn in_a_file_name(name: &str) -> String {
     let words = letters.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty());
     let name = words.collect::<Vec<_>>().join("-");
     if name.is_empty() { "alerts".to_owned() } else { name }
-}
-
-impl Dialog for ExportForm {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let before = self.form.chosen(FORMAT);
-        match self.form.update(message, cx) {
-            Entered::Nothing if self.form.chosen(FORMAT) != before => self.follow_format(KINDS[before].1),
-            Entered::Nothing => {}
-            Entered::Leave => return vec![Order::Close],
-            Entered::Submit => match self.target(cx) {
-                Ok((path, format)) => return self.begin(path, format, cx),
-                Err(wrong) => self.form.refuse(FILE, wrong),
-            },
-        }
-        Vec::new()
-    }
-
-    fn lost(&self) -> Option<String> {
-        self.form.lost()
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let hints = ["", "the path of a new file that only you can read"];
-        self.form.draw(&hints, &cx.draw_context(), frame, area);
-    }
 }
 
 #[cfg(test)]

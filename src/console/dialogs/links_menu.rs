@@ -1,24 +1,14 @@
 //! Where an alert's links lead: one is opened at once, several are chosen from.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::menu::{List, OpenMenu};
+use super::pick;
 use crate::console::text::{cut_path, sanitize};
-use crate::console::widgets::menu::Selection;
-use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Tone, dialog};
+use crate::console::{AppContext, Effect, Order, Orders, Tone};
 use crate::domain::{Alert, AlertLink, LinkTemplates};
 
 /// Columns that the settings file is named in at most.
 const LONGEST_FILE: u16 = 60;
-
-/// The menu while it is open.
-#[derive(Debug)]
-pub struct LinksMenu {
-    links: Vec<AlertLink>,
-    menu: OpenMenu,
-}
 
 /// Opens the link of an alert, the menu of several, or says how to have one.
 pub fn open(alert: &Alert, cx: &mut AppContext) -> Orders {
@@ -46,11 +36,25 @@ pub fn open(alert: &Alert, cx: &mut AppContext) -> Orders {
             Vec::new()
         }
         [only] => go(only, cx),
-        _ => dialog::open(LinksMenu {
-            links,
-            menu: OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick),
-        }),
+        _ => menu(links, cx),
     }
+}
+
+fn menu(links: Vec<AlertLink>, cx: &AppContext) -> Orders {
+    let theme = &cx.theme;
+    let line = |link: &AlertLink| {
+        let (style, words) = match &link.address {
+            Ok(address) => (theme.strong, address),
+            Err(why) => (theme.quiet, why),
+        };
+        let address = Span::styled(sanitize(words).into_owned(), theme.quiet);
+        Line::from(vec![Span::styled(format!("{:<18}", link.to), style), address])
+    };
+    let title = if cx.settings.browses { "Open in the browser" } else { "Copy the address: there is no browser here" };
+    pick::open(title, 0, links.iter().map(line).collect(), move |at, cx| {
+        let close = links[at].address.is_ok().then_some(Order::Close);
+        close.into_iter().chain(go(&links[at], cx)).collect()
+    })
 }
 
 /// Opens a link; where there is no browser its address is shown and copied.
@@ -78,41 +82,4 @@ pub fn not_opened(address: String, why: &str, cx: &mut AppContext) -> Orders {
         format!("No browser opened: {}. The address was copied: {address}", why.trim_end_matches('.')),
     );
     vec![Effect::Copy(address).into()]
-}
-
-impl Dialog for LinksMenu {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let Message::Input(event) = message else { return Vec::new() };
-        let length = self.links.len();
-        match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {
-            (Some(Action::MenuClose), _) => vec![Order::Close],
-            (Some(Action::MenuPick), Some(at)) => match self.links[at].address {
-                Ok(_) => [Order::Close].into_iter().chain(go(&self.links[at], cx)).collect(),
-                Err(_) => go(&self.links[at], cx),
-            },
-            _ => Vec::new(),
-        }
-    }
-
-    fn gives_way(&self) -> bool {
-        true
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let theme = &cx.theme;
-        let line = |link: &AlertLink| {
-            let (style, words) = match &link.address {
-                Ok(address) => (theme.strong, address.clone()),
-                Err(why) => (theme.quiet, why.clone()),
-            };
-            Line::from(vec![
-                Span::styled(format!("{:<18}", link.to), style),
-                Span::styled(sanitize(&words).into_owned(), theme.quiet),
-            ])
-        };
-        let title =
-            if cx.settings.browses { "Open in the browser" } else { "Copy the address: there is no browser here" };
-        let entries = self.links.iter().map(line).collect();
-        self.menu.draw(List { title, entries, ..List::default() }, frame, area, cx);
-    }
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::entry_form::{Entered, EntryForm, EntryRow};
 use super::typed_auth::{auth_of, text_of};
 use crate::console::listener::{ListenRequest, RequestFailure, RequestPart};
 use crate::console::{AppContext, Dialog, Message, Order, Orders};
 use crate::domain::Secret;
+use crate::ui::form::{Entered, Field, Form};
 
 const ADDRESS: usize = 0;
 const KIND: usize = 1;
@@ -24,7 +24,7 @@ const KINDS: [&str; 2] = ["Basic", "a header of its own"];
 /// The form while it is open.
 #[derive(Debug)]
 pub struct ListenForm {
-    form: EntryForm,
+    form: Form,
 }
 
 impl ListenForm {
@@ -34,14 +34,14 @@ impl ListenForm {
         let (by_header, credential) = last.map_or((false, String::new()), |last| text_of(&last.auth));
         let record = last.and_then(|last| last.record.as_deref()).map(|file| file.display().to_string());
         let rows = vec![
-            EntryRow::text("Where", last.map_or("127.0.0.1:9000", |last| &last.address)),
-            EntryRow::choice("Known by", &KINDS, usize::from(by_header)).apart(),
-            EntryRow::secret("Credential", &credential),
-            EntryRow::secret("Signed with", last.and_then(|last| last.secret.as_ref()).map_or("", Secret::reveal)),
-            EntryRow::text("Forward to", &text(last.and_then(|last| last.forward.as_deref()))).apart(),
-            EntryRow::text("Record to", &text(record.as_deref())),
+            Field::text("Where", last.map_or("127.0.0.1:9000", |last| &last.address)),
+            Field::choice("Known by", &KINDS, usize::from(by_header)).apart(),
+            Field::secret("Credential", &credential),
+            Field::secret("Signed with", last.and_then(|last| last.secret.as_ref()).map_or("", Secret::reveal)),
+            Field::text("Forward to", &text(last.and_then(|last| last.forward.as_deref()))).apart(),
+            Field::text("Record to", &text(record.as_deref())),
         ];
-        Self { form: EntryForm::new("Listen here for this deployment's webhooks", "Listen", rows, CREDENTIAL) }
+        Self { form: Form::new("Listen here for this deployment's webhooks", "Listen", rows, CREDENTIAL) }
     }
 
     /// As it was filled in when nothing came of it, and why.
@@ -77,9 +77,10 @@ impl ListenForm {
 }
 
 impl Dialog for ListenForm {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        match self.form.update(message, cx) {
-            Entered::Nothing => {}
+    fn update(&mut self, message: &Message, _: &mut AppContext) -> Orders {
+        let Message::Input(event) = message else { return Vec::new() };
+        match self.form.handle(event) {
+            Entered::Nothing | Entered::Reset => {}
             Entered::Leave => return vec![Order::Close],
             Entered::Submit => match self.request() {
                 Ok(request) => return vec![Order::Close, Message::StartListening(Box::new(request)).into()],
@@ -94,18 +95,6 @@ impl Dialog for ListenForm {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let credential = match self.form.chosen(KIND) {
-            0 => "USER:PASS that it sends",
-            _ => "Name: value, the header that it sends",
-        };
-        let hints = [
-            "127.0.0.1:9000",
-            "",
-            credential,
-            "whsec_…, where signatures are to be checked",
-            "an address that everything taken is sent on to",
-            "a file, from which it can be sent again",
-        ];
-        self.form.draw(&hints, &cx.draw_context(), frame, area);
+        self.form.draw(&cx.theme, frame, area);
     }
 }

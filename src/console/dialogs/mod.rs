@@ -9,12 +9,12 @@ pub mod confirmation;
 pub mod copy_menu;
 pub mod delivery_filter;
 pub mod earlier_session;
-pub mod entry_form;
 pub mod export_form;
 pub mod export_progress;
 pub mod filter_form;
 pub mod find;
 pub mod form;
+pub mod form_dialog;
 pub mod found_rows;
 pub mod help;
 mod known_audit;
@@ -29,7 +29,7 @@ pub mod new_credential;
 pub mod note_form;
 pub mod page_keys;
 pub mod palette;
-pub mod prompt;
+pub mod pick;
 pub mod question;
 pub mod reconnected;
 pub mod replay_form;
@@ -69,9 +69,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::OpenLink => queue.current().map(|alert| links_menu::open(alert, cx))?,
         Action::Export => export_form::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
-        Action::DeliveryFilter if webhooks.is_offered() => {
-            dialog::open(delivery_filter::DeliveryFilterForm::of(webhooks))
-        }
+        Action::DeliveryFilter if webhooks.is_offered() => delivery_filter::open(webhooks, cx),
         Action::Listen if webhooks.receiver.can_start() => {
             dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request()))
         }
@@ -79,10 +77,10 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::ActivityFilter if keys == Keys::Of(KeyContext::Activity) => ask_for_words(activity),
         Action::ProgramLog => log::open_log(cx),
         Action::RulesShow => rules_page::open(cx),
-        Action::SettingChange => dialog::open(setting_choice::SettingChoice::of(settings.setting()?, cx)),
+        Action::SettingChange => setting_choice::open(settings.setting()?, cx),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
-        Action::Jump => dialog::open(prompt::Prompt::for_row(queue.listing.cursor(), queue.listing.rows())),
+        Action::Jump => form_dialog::jump(queue.listing.cursor(), queue.listing.rows()),
         Action::Refund => resolve::open(Choice::Refunded, queue, cx),
         Action::NotRefunded => resolve::open(Choice::NotRefunded, queue, cx),
         Action::Invalid => resolve::open(Choice::Invalid, queue, cx),

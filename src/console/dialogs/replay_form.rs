@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::entry_form::{Entered, EntryForm, EntryRow};
 use super::typed_auth::{auth_of, text_of};
 use crate::console::listener::{ReplayRequest, RequestFailure, RequestPart};
 use crate::console::screens::webhooks::receiver::RecordedEvent;
@@ -13,6 +12,7 @@ use crate::console::screens::webhooks::state::{WebhooksPane, WebhooksScreen};
 use crate::console::{AppContext, Dialog, Message, Order, Orders};
 use crate::domain::Secret;
 use crate::domain::url::{EndpointUrl, PlainHttp};
+use crate::ui::form::{Entered, Field, Form};
 
 const FILE: usize = 0;
 const PART: usize = 1;
@@ -30,7 +30,7 @@ const KINDS: [&str; 3] = ["nothing", "Basic", "a header of its own"];
 /// The form while it is open.
 #[derive(Debug)]
 pub struct ReplayForm {
-    form: EntryForm,
+    form: Form,
     event: Option<RecordedEvent>,
 }
 
@@ -74,14 +74,14 @@ impl ReplayForm {
         let focus = if file.is_none() { FILE } else { TARGET };
         let file = file.map(|file| file.display().to_string()).unwrap_or_default();
         let rows = vec![
-            EntryRow::text("Recording", &file),
-            EntryRow::choice("Send", parts, usize::from(event.is_some())),
-            EntryRow::text("To", to.unwrap_or_default()).apart(),
-            EntryRow::choice("Known by", &KINDS, kind),
-            EntryRow::secret("Credential", &credential),
-            EntryRow::secret("Sign anew", secret),
+            Field::text("Recording", &file),
+            Field::choice("Send", parts, usize::from(event.is_some())),
+            Field::text("To", to.unwrap_or_default()).apart(),
+            Field::choice("Known by", &KINDS, kind),
+            Field::secret("Credential", &credential),
+            Field::secret("Sign anew", secret),
         ];
-        Self { form: EntryForm::new("Send what was recorded again", "Send", rows, focus), event }
+        Self { form: Form::new("Send what was recorded again", "Send", rows, focus), event }
     }
 
     /// What is asked for, or what is wrong and where. No word repeats a secret.
@@ -120,9 +120,10 @@ impl ReplayForm {
 }
 
 impl Dialog for ReplayForm {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        match self.form.update(message, cx) {
-            Entered::Nothing => {}
+    fn update(&mut self, message: &Message, _: &mut AppContext) -> Orders {
+        let Message::Input(event) = message else { return Vec::new() };
+        match self.form.handle(event) {
+            Entered::Nothing | Entered::Reset => {}
             Entered::Leave => return vec![Order::Close],
             Entered::Submit => match self.request() {
                 Ok(request) => return vec![Order::Close, Message::StartReplay(Box::new(request)).into()],
@@ -137,19 +138,6 @@ impl Dialog for ReplayForm {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let credential = match self.form.chosen(KIND) {
-            0 => "nothing: none is sent",
-            1 => "USER:PASS that is asked for there",
-            _ => "Name: value, the header that is asked for there",
-        };
-        let hints = [
-            "the file that the receiver recorded to",
-            "",
-            "the address that it is sent to",
-            "",
-            credential,
-            "whsec_…, where the signatures that it came with are too old",
-        ];
-        self.form.draw(&hints, &cx.draw_context(), frame, area);
+        self.form.draw(&cx.theme, frame, area);
     }
 }

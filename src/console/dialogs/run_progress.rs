@@ -10,9 +10,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY, WHAT, most_of_results};
-use super::export_form::{ExportForm, ExportedResults};
-use super::many_form;
 use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
+use super::{export_form, many_form};
 use crate::console::answer_words::BY_WHOM;
 use crate::console::decisions::{Departure, PendingDecision, State, fate_of_run};
 use crate::console::dialog::DataAge;
@@ -27,7 +26,7 @@ use crate::console::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times,
 };
 use crate::desk::JournalStep;
-use crate::domain::sanitize::{self, exported_cell};
+use crate::domain::sanitize::exported_cell;
 use crate::domain::{Alert, AlertId};
 
 /// The keys of every screen work here too, after its own.
@@ -155,8 +154,7 @@ impl RunProgress {
             Deed::Begun => return vec![Order::Close, Message::OpenBegun.into()],
             Deed::Export => {
                 let rows = results(run);
-                let results = ExportedResults { run: number, csv: results_csv(&rows), ndjson: results_ndjson(&rows) };
-                return dialog::open(ExportForm::of_results(&run.subject, results, cx));
+                return export_form::of_results(&run.subject, number, results_csv(&rows), cx);
             }
             Deed::Dismiss => {
                 let run = cx.runs.dismiss(number);
@@ -324,16 +322,6 @@ fn results_csv(rows: &[[String; 6]]) -> String {
     writer.into_inner().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
-/// The results as NDJSON.
-fn results_ndjson(rows: &[[String; 6]]) -> String {
-    let line = |row: &[String; 6]| {
-        let fields =
-            RESULT.into_iter().zip(row).map(|(name, value)| (name.to_owned(), serde_json::Value::from(value.as_str())));
-        format!("{}\n", sanitize::json(&serde_json::Value::Object(fields.collect()).to_string()))
-    };
-    rows.iter().map(line).collect()
-}
-
 impl Dialog for RunProgress {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
@@ -462,10 +450,8 @@ mod tests {
     fn results_in_a_file_read_as_they_are_shown() {
         let row = ["1", "ETHOCA", "ACME\u{202e}POHS", "REFUNDED", "refused", "=1\u{200b}"].map(str::to_owned);
 
-        let (csv, ndjson) = (results_csv(std::slice::from_ref(&row)), results_ndjson(std::slice::from_ref(&row)));
+        let csv = results_csv(std::slice::from_ref(&row));
 
         assert!(csv.ends_with("\n1,ETHOCA,ACMEPOHS,REFUNDED,refused,'=1\n"), "{csv}");
-        assert!(ndjson.contains("\"ACME\\u202ePOHS\""), "{ndjson}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&ndjson).unwrap()["reason"], "=1\u{200b}");
     }
 }

@@ -3,12 +3,12 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::entry_form::{Entered, EntryForm, EntryRow};
 use crate::console::{AppContext, Dialog, Message, Order, Orders};
 use crate::desk::SalesCount;
 use crate::desk::sales::MOST_SALES;
 use crate::domain::monitoring::PROGRAMMES;
 use crate::domain::{CardScheme, SalesMonth, Timestamp};
+use crate::ui::form::{Entered, Field, Form};
 
 const MONTH: usize = 0;
 const SCHEME: usize = 1;
@@ -27,7 +27,7 @@ fn asked_month(scheme: CardScheme, now: Timestamp) -> SalesMonth {
 /// The form while it is open.
 #[derive(Debug)]
 pub struct SalesForm {
-    form: EntryForm,
+    form: Form,
     /// The month that was put in: it follows the network until another one is typed.
     preset: String,
 }
@@ -37,11 +37,11 @@ impl SalesForm {
     pub fn at(now: Timestamp) -> Self {
         let preset = asked_month(CardScheme::ALL[0], now).to_string();
         let rows = vec![
-            EntryRow::text("Month", &preset),
-            EntryRow::choice("Network", &SCHEMES, 0),
-            EntryRow::text("Sales", ""),
+            Field::text("Month", &preset).hint("year and month, such as 2026-11"),
+            Field::choice("Network", &SCHEMES, 0),
+            Field::text("Sales", "").hint("how many card-not-present sales it had, such as 118200"),
         ];
-        Self { form: EntryForm::new("Sales of a month, kept on this desk only", "Save", rows, COUNT), preset }
+        Self { form: Form::new("Sales of a month, kept on this desk only", "Save", rows, COUNT), preset }
     }
 
     /// Puts the month in that the chosen network is measured by.
@@ -81,8 +81,9 @@ fn count_of(text: &str) -> Result<u64, String> {
 
 impl Dialog for SalesForm {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        match self.form.update(message, cx) {
-            Entered::Nothing => self.follow_network(cx.now),
+        let Message::Input(event) = message else { return Vec::new() };
+        match self.form.handle(event) {
+            Entered::Nothing | Entered::Reset => self.follow_network(cx.now),
             Entered::Leave => return vec![Order::Close],
             Entered::Submit => match self.entered(cx.now) {
                 Ok(entered) => return vec![Order::Close, Message::SalesEntered(entered).into()],
@@ -97,8 +98,7 @@ impl Dialog for SalesForm {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let hints = ["year and month, such as 2026-11", "", "how many card-not-present sales it had, such as 118200"];
-        self.form.draw(&hints, &cx.draw_context(), frame, area);
+        self.form.draw(&cx.theme, frame, area);
     }
 }
 

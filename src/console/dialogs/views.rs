@@ -8,9 +8,9 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::alert_search::is_typed;
+use super::form_dialog::prompt;
 use super::menu::{List, OpenMenu};
 use super::palette::offers::names_that_fit;
-use super::prompt::Prompt;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::sanitize;
 use crate::console::views::View;
@@ -103,10 +103,8 @@ impl ViewsMenu {
     fn save(&self) -> Orders {
         let listed = self.listed.clone();
         let answer = move |name: &str, cx: &mut AppContext| save_as(name, &listed, cx);
-        vec![
-            Order::Close,
-            Order::Open(Box::new(Prompt::new("Save this view as", ("kept on this machine", "Save"), answer))),
-        ]
+        let asked = prompt("Save this view as", ("kept on this machine", "Save"), "", answer);
+        [Order::Close].into_iter().chain(asked).collect()
     }
 }
 

@@ -71,7 +71,7 @@ fn an_export_does_not_say_how_many_the_list_before_has() {
 
     rig.press("e");
 
-    assert!(rig.screen().contains("Export all alerts"), "{}", rig.screen());
+    assert!(rig.screen().contains("Export  all alerts"), "{}", rig.screen());
 }
 
 #[rstest]

@@ -321,8 +321,8 @@ fn an_export_has_the_alerts_that_its_view_shows_and_its_form_says_so() {
 
     assert_eq!((&written, aside.len()), (&shown, 1));
     assert_eq!(written_of_aside, aside);
-    assert!(form.contains(&format!("Export {} alerts, without 1 snoozed", shown.len())), "{form}");
-    assert!(form_of_aside.contains("Export 1 snoozed alert"), "{form_of_aside}");
+    assert!(form.contains(&format!("Export  {} alerts, without 1 snoozed", shown.len())), "{form}");
+    assert!(form_of_aside.contains("Export  1 snoozed alert"), "{form_of_aside}");
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn what_is_snoozed_is_left_out_of_all_pages_of_an_export_unless_it_is_answered()
 
     let (form, written) = exported(&mut rig, &directory);
 
-    assert!(form.contains("Export 300 alerts without those of them that are snoozed"), "{form}");
+    assert!(form.contains("Export  300 alerts without those of them that are snoozed"), "{form}");
     assert_eq!(written.len(), 298);
     assert_eq!(ids.map(|id| written.contains(&id)), [false, true, false]);
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::rows::{Happening, row_of};
 use super::views::ActivityView;
-use crate::console::dialogs::prompt::Prompt;
+use crate::console::dialogs::form_dialog::prompt;
 use crate::console::text::counted;
-use crate::console::{AppContext, Effect, Orders, dialog};
+use crate::console::{AppContext, Effect, Orders};
 use crate::domain::sanitize::exported_cell;
 use crate::domain::time::to_iso;
 
@@ -25,13 +25,13 @@ pub(super) fn open(view: ActivityView, rows: &[Happening<'_>], cx: &AppContext) 
     let file = format!("avert-activity-{}-{}.csv", name.to_lowercase().replace(' ', "-"), local.format("%Y%m%d-%H%M"));
     let path = cx.settings.files.join(file);
     let title = format!("Export {} of {name}", counted(rows.len() as u64, "row", "rows"));
-    let prompt = Prompt::new(title, ("a new file; CSV", "Write"), move |path, _| {
+    let path = path.to_string_lossy();
+    Some(prompt(title, ("a new file; CSV", "Write"), &path, move |path, _| {
         if path.is_empty() {
             return Err("the path of a file is needed".to_owned());
         }
         Ok(vec![Effect::WriteFile(PathBuf::from(path), text.clone(), None).into()])
-    });
-    Some(dialog::open(prompt.with_text(&path.to_string_lossy())))
+    }))
 }
 
 /// The rows as CSV.

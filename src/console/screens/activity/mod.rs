@@ -18,8 +18,8 @@ use crossterm::event::{Event, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use crate::console::dialog::{self, run};
-use crate::console::dialogs::prompt::Prompt;
+use crate::console::dialog::run;
+use crate::console::dialogs::form_dialog::prompt;
 use crate::console::idle::{NONE_PARKED, NOTHING_LISTED, unless};
 use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
 use crate::domain::Timestamp;
@@ -138,10 +138,10 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
 
 /// Asks for the words that narrow what is shown.
 pub fn ask_for_words(screen: &ActivityScreen) -> Orders {
-    let prompt = Prompt::new("Filter by words", ("each has to be in the row", "Filter"), |words, _| {
+    let words = screen.filter().unwrap_or_default();
+    prompt("Filter by words", ("each has to be in the row", "Filter"), words, |words, _| {
         Ok(vec![Message::NarrowActivity(words.to_owned()).into()])
-    });
-    dialog::open(prompt.with_text(screen.filter().unwrap_or_default()))
+    })
 }
 
 /// Exports what the view shows, each decision by itself.

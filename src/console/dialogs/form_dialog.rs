@@ -1,0 +1,81 @@
+//! A form as a dialog: fields as data, and what is done with them once they are submitted.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use crate::console::text::count;
+use crate::console::{AppContext, Dialog, Message, Order, Orders};
+use crate::ui::form::{Entered, Field, Form};
+
+/// Orders that a form leads to, or the field at fault and what is wrong with it.
+pub type Submitted = Result<Orders, (usize, String)>;
+
+/// The dialog while it is open.
+pub struct FormDialog {
+    form: Form,
+    submit: Box<dyn FnMut(&Form, &mut AppContext) -> Submitted + Send>,
+    /// Orders of its button that resets.
+    reset: fn() -> Orders,
+}
+
+impl FormDialog {
+    /// A form, and what is done once it is submitted.
+    pub fn new(form: Form, submit: impl FnMut(&Form, &mut AppContext) -> Submitted + Send + 'static) -> Self {
+        Self { form, submit: Box::new(submit), reset: Vec::new }
+    }
+
+    /// The same with a button that resets at once.
+    #[must_use]
+    pub fn resetting(self, reset: fn() -> Orders) -> Self {
+        Self { form: self.form.with_reset(), reset, ..self }
+    }
+}
+
+/// Asks for one line: under a title, with a note below the text and the words of its button.
+pub fn prompt(
+    title: impl Into<String>,
+    (note, button): (&'static str, &'static str),
+    text: &str,
+    mut answer: impl FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send + 'static,
+) -> Orders {
+    let form = Form::new(title, button, vec![Field::text("", text).note(note)], 0);
+    let dialog = FormDialog::new(form, move |form, cx| answer(&form.text(0), cx).map_err(|wrong| (0, wrong)));
+    vec![Order::Open(Box::new(dialog))]
+}
+
+/// Asks for the place in the list to go to; the cursor is on the row `at` of so many.
+pub fn jump(at: u64, rows: u64) -> Orders {
+    let title = format!("Go to a place in the list, 1 to {}: the cursor is on {}", count(rows), count(at + 1));
+    prompt(title, ("counted from the top, 1 is the first", "Go"), "", |text, _| {
+        let digits: String = text.chars().filter(|c| !matches!(c, ',' | ' ' | '.')).collect();
+        let row: u64 = digits.parse().ok().filter(|row| *row > 0).ok_or("a number from 1 on is needed")?;
+        Ok(vec![Message::GoToRow(row - 1).into()])
+    })
+}
+
+impl Dialog for FormDialog {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let Message::Input(event) = message else { return Vec::new() };
+        let orders = match self.form.handle(event) {
+            Entered::Nothing => return Vec::new(),
+            Entered::Leave => Vec::new(),
+            Entered::Reset => (self.reset)(),
+            Entered::Submit => match (self.submit)(&self.form, cx) {
+                Ok(orders) => orders,
+                Err((field, wrong)) => {
+                    self.form.refuse(field, wrong);
+                    return Vec::new();
+                }
+            },
+        };
+        [Order::Close].into_iter().chain(orders).collect()
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.form.lost()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.form.draw(&cx.theme, frame, area);
+    }
+}
