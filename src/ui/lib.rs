@@ -5,6 +5,7 @@
 //! terminal   raw mode, keys, frames: terminal, terminal_input, compact_backend
 //! text       columns, cuts and wraps; pen writes it along a line
 //! theme      every colour by the name of its meaning
+//! fit        lines of segments that give way by rank
 //! form       fields as data: focus, keys, scrolling, errors, buttons
 //! widgets    input, buttons, panel, menu, scrollbar, click targets
 //! ```
@@ -14,6 +15,7 @@ extern crate self as ui;
 use avert_domain as domain;
 
 pub mod compact_backend;
+pub mod fit;
 pub mod form;
 pub mod pen;
 pub mod terminal;

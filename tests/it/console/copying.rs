@@ -252,41 +252,30 @@ fn all_pages_of_the_list_are_exported_as_csv_readable_by_its_owner_alone() {
 }
 
 #[test]
-fn what_is_exported_is_what_is_listed_in_its_filter_as_ndjson_where_that_is_chosen() {
+fn what_is_exported_is_what_is_listed_in_its_filter() {
     let (mut rig, directory) = exporting(many(30));
     rig.press("/");
     rig.type_text("7KQ00007");
-    rig.press("enter e up right enter");
+    rig.press("enter e enter");
 
     let files = files(&directory);
 
-    assert_eq!(
-        files,
-        [("avert-open-20261120-1803.ndjson".to_owned(), "{\"providerId\":\"7KQ00007\"}\n".to_owned())],
-        "{}",
-        rig.screen()
-    );
+    assert_eq!(files[0].0, "avert-open-20261120-1803.csv", "{}", rig.screen());
+    assert_eq!(files[0].1.lines().skip(1).collect::<Vec<_>>(), ["7KQ00007"]);
     let lists = rig.service.lists.lock().unwrap();
     assert!(lists.last().is_some_and(|query| query.filter != AlertFilter::default()));
 }
 
 #[test]
-fn a_tilde_in_a_path_is_the_home_and_the_ending_of_the_format_is_told_before() {
+fn a_tilde_in_a_path_is_the_home_and_the_ending_is_that_of_the_format() {
     let (mut rig, directory) = exporting(many(3));
     rig.press("e ctrl-u");
-    rig.type_text("~/three.csv");
-    rig.press("up right");
-    let form = rig.screen();
+    rig.type_text("~/three");
 
     rig.press("enter");
 
-    assert!(form.contains("three.ndjson"), "{form}");
-    assert_eq!(
-        files(&directory).iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
-        ["three.ndjson"],
-        "{}",
-        rig.screen()
-    );
+    let files = files(&directory);
+    assert_eq!(files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["three.csv"], "{}", rig.screen());
 }
 
 #[test]

@@ -480,8 +480,8 @@ fn the_month_of_the_sales_follows_the_network_until_one_is_typed() {
     rig.press("down space");
     let typed = rig.screen();
 
-    assert!(visa.contains("Month        2026-11"), "{visa}");
-    assert!(mastercard.contains("Month        2026-10"), "{mastercard}");
+    assert!(visa.contains("Month      2026-11"), "{visa}");
+    assert!(mastercard.contains("Month      2026-10"), "{mastercard}");
     assert!(typed.contains("2026-101"), "{typed}");
 }
 

@@ -1,238 +1,152 @@
 //! The line over the list: its name, how many alerts it has and their sums, what is marked and came in, and what lapses
-//! soon. Where there is little room words are shortened before anything goes; the sums go last.
+//! soon.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
 use super::listing::ListRow;
 use super::marked::MOST_MARKED;
 use super::state::{AT_RISK_HOURS, Queue, QueueTarget};
 use super::sums::KnownSums;
-use crate::console::text::{columns, count, counted, cut, sanitize};
-use crate::console::{Action, DrawContext, Loadable, Pen};
+use crate::console::text::{count, counted, sanitize};
+use crate::console::{Action, DrawContext, Loadable};
 use crate::domain::money::sums_by_currency;
 use crate::domain::{Alert, AlertFilter, AlertStatus, Money, Sort, SortField, SortOrder, query};
-
-/// How many times the line can be said in fewer words.
-const SHORTEST: u8 = 7;
-
-/// From here on the name gives way too: what lapses soon is worth more than all of it.
-const NAME_GIVES_WAY: u8 = 6;
+use crate::ui::fit::{self, Segment};
 
 /// No name is cut to fewer columns.
 const LEAST_NAME: u16 = 6;
 
-/// A part of the line.
-#[derive(Clone)]
-struct Piece {
-    /// Blank columns before it.
-    gap: u16,
-    text: String,
-    style: Style,
-    /// What a click on it does.
-    action: Option<Action>,
+/// Sums that are told at most.
+const MOST_SUMS: usize = 6;
+
+/// The ranks by which parts of the line give way, the last one first. Above them are those of the sums: one goes after
+/// another, and the first one is shortened.
+mod rank {
+    pub(super) const AT_RISK: u8 = 1;
+    pub(super) const NAME: u8 = 2;
+    pub(super) const VERB: u8 = 3;
+    pub(super) const SORT: u8 = 4;
+    pub(super) const SHORT_WORDS: u8 = 5;
+    pub(super) const COUNTS: u8 = 6;
+    pub(super) const INSIGHTS: u8 = 7;
+    pub(super) const SHORT_SUM: u8 = 8;
+    pub(super) const ONE_SUM: u8 = 9;
 }
 
-impl Piece {
-    fn new(gap: u16, text: impl Into<String>, style: Style) -> Self {
-        Self { gap, text: text.into(), style, action: None }
-    }
-
-    fn doing(self, action: Action) -> Self {
-        Self { action: Some(action), ..self }
-    }
-}
-
-/// Draws the line in as many words as there is room for.
+/// Draws the line.
 pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let line = Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area };
-    let mut ways = (0..SHORTEST).map(|brevity| pieces(queue, draw, brevity, line.width));
-    let (pieces, _) = ways.find(|(_, fits)| *fits).unwrap_or_else(|| pieces(queue, draw, SHORTEST, line.width));
-    let mut pen = Pen::new(buffer, line);
-    let mut before: Option<(Rect, Action)> = None;
-    for Piece { gap, text, style, action } in &pieces {
-        pen.skip(*gap);
-        let mut area = pen.put(&sanitize(text), *style);
-        if let Some(action) = action {
-            // The words and the key after them are one target.
-            if let Some((words, _)) = before.filter(|(_, known)| known == action) {
-                area = area.union(words);
-            }
-            queue.targets.push(area, QueueTarget::Do(*action));
-        }
-        before = action.map(|action| (area, action));
-    }
-}
-
-/// The parts of the line at one of its lengths, and whether all of them have room. Sums have what the others leave.
-fn pieces(queue: &Queue, draw: &DrawContext<'_>, brevity: u8, width: u16) -> (Vec<Piece>, bool) {
-    let (mut pieces, behind) = (name_and_counts(queue, draw, brevity), news(queue, draw, brevity));
-    let room = width.saturating_sub(needed(&pieces) + needed(&behind));
+    let line = Rect { x: area.x + 2, width: area.width.max(3) - 3, ..area };
+    let mut segments = name_and_counts(queue, draw);
     // One sum stands there: that of what is marked, where something is.
     let has_marks = queue.marked.range.is_some() || queue.marked.is_reading() || !queue.marked.is_empty();
-    let put_sums = if has_marks { put_marked } else { put_list_sums };
-    let mut summed = pieces.clone();
-    let mut all = put_sums(queue, draw, &mut summed, brevity, SumRoom { columns: room, most: usize::MAX });
-    if brevity == NAME_GIVES_WAY && !all {
-        // The name is cut for the first sum alone.
-        let columns = room + columns(&pieces[0].text).saturating_sub(LEAST_NAME);
-        summed.clone_from(&pieces);
-        all = put_sums(queue, draw, &mut summed, brevity, SumRoom { columns, most: 1 });
-    }
-    pieces = summed;
-    pieces.extend(behind);
-    let excess = needed(&pieces).saturating_sub(width);
-    if brevity >= NAME_GIVES_WAY && excess > 0 {
-        // The name goes before the sums do.
-        let name = &mut pieces[0].text;
-        *name = cut(name, columns(name).saturating_sub(excess).max(LEAST_NAME)).into_owned();
-    }
-    let fits = needed(&pieces) <= width;
-    (pieces, all && fits)
-}
-
-/// The room of sums: columns, and how many of them have it at most.
-#[derive(Clone, Copy)]
-struct SumRoom {
-    columns: u16,
-    most: usize,
-}
-
-impl SumRoom {
-    fn less(self, columns: u16) -> Self {
-        Self { columns: self.columns.saturating_sub(columns), ..self }
-    }
-}
-
-fn needed(pieces: &[Piece]) -> u16 {
-    pieces.iter().map(|piece| piece.gap + columns(&piece.text)).sum()
+    segments.extend(if has_marks { marked(queue, draw) } else { list_sums(queue, draw) });
+    segments.extend(news(queue, draw));
+    fit::draw(&segments, buffer, line, |area, action| queue.targets.push(area, QueueTarget::Do(action)));
 }
 
 /// The name of what is listed, and how many alerts it has.
-fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
-    let (theme, title) = (draw.theme, title(queue));
-    let called = match brevity {
-        ..4 => title,
-        NAME_GIVES_WAY if queue.is_set_aside() => "Found".to_owned(),
-        NAME_GIVES_WAY => name(queue),
-        _ => short_title(queue),
-    };
-    let mut pieces = vec![Piece::new(0, called, theme.strong)];
+fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
+    let theme = draw.theme;
+    let shortest = if queue.is_set_aside() { "Found".to_owned() } else { name(queue) };
+    let called = Segment::new(0, sanitize(&title(queue)), theme.strong)
+        .or(rank::SORT, sanitize(&short_title(queue)))
+        .or(rank::NAME, sanitize(&shortest))
+        .cut_to(LEAST_NAME);
+    let mut segments = vec![called];
     match queue.listing.listed() {
         Some(listed) => {
-            pieces.push(Piece::new(3, count(listed), theme.strong));
+            segments.push(Segment::new(3, count(listed), theme.strong));
             // Of what was found it would say nothing, and it was counted at another moment.
-            if let Some(all) = queue.all.loaded().filter(|all| **all != listed && brevity < 2 && !queue.is_set_aside())
-            {
-                pieces.push(Piece::new(0, format!(" of {}", count(*all)), theme.quiet));
+            if let Some(all) = queue.all.loaded().filter(|all| **all != listed && !queue.is_set_aside()) {
+                let of_all = Segment::new(0, format!(" of {}", count(*all)), theme.quiet);
+                segments.push(of_all.or_none(rank::COUNTS));
             }
         }
-        None => pieces.push(Piece::new(3, "…", theme.quiet)),
+        None => segments.push(Segment::new(3, "…", theme.quiet)),
     }
     if queue.incoming.is_some() && queue.listing.total().is_some() {
-        pieces.push(Piece::new(0, " …", theme.accent));
+        segments.push(Segment::new(0, " …", theme.accent));
     }
-    let is_old = queue.link.trouble.is_some() && queue.listing.total().is_some() && brevity < NAME_GIVES_WAY;
+    let is_old = queue.link.trouble.is_some() && queue.listing.total().is_some();
     if let Some(at) = queue.link.read_at.filter(|_| is_old) {
         // The rows look as they do while they are read again and again.
-        pieces.push(Piece::new(3, format!("as of {}", draw.times.day_near(at, draw.now)), theme.warning));
+        let words = format!("as of {}", draw.times.day_near(at, draw.now));
+        segments.push(Segment::new(3, words, theme.warning).or_none(rank::NAME));
     }
     // What lapses soon is worth more than what is put aside.
-    if let Some(words) = queue.snoozed_words().filter(|_| brevity < NAME_GIVES_WAY - 1) {
-        pieces.push(Piece::new(2, words, theme.quiet));
-    }
-    pieces
+    segments.extend(queue.snoozed_words().map(|words| Segment::new(2, words, theme.quiet).or_none(rank::VERB)));
+    segments
+}
+
+/// Words and the key after them, which are one target.
+fn keyed(draw: &DrawContext<'_>, words: Segment<Action>, action: Action) -> [Segment<Action>; 2] {
+    [words.target(action), Segment::new(2, draw.key(action), draw.theme.key).target(action)]
 }
 
 /// What came in, and what lapses soon.
-fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
+fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let theme = draw.theme;
-    let mut pieces = Vec::new();
+    let mut segments = Vec::new();
     if let Some(begun) = draw.begun.filter(|_| queue.marked.is_empty()) {
         // Offered since the start: the key opens it.
-        let words = match brevity {
-            ..3 => format!("answer to {} begun  ", count(begun.alerts.len() as u64)),
-            NAME_GIVES_WAY.. => "begun  ".to_owned(),
-            _ => "answer begun  ".to_owned(),
-        };
-        pieces.push(Piece::new(3, words, theme.accent).doing(Action::Bulk));
-        pieces.push(Piece::new(0, draw.key(Action::Bulk), theme.key).doing(Action::Bulk));
+        let words = Segment::new(3, format!("answer to {} begun", count(begun.alerts.len() as u64)), theme.accent);
+        let words = words.or(rank::SHORT_WORDS, "answer begun").or(rank::NAME, "begun");
+        segments.extend(keyed(draw, words, Action::Bulk));
     }
     if queue.listing.arrived_above() > 0 {
         let many = count(queue.listing.arrived_above());
-        let words = if brevity < 3 { format!("{many} came in above  ") } else { format!("{many} above  ") };
-        pieces.push(Piece::new(3, words, theme.accent).doing(Action::Arrived));
-        pieces.push(Piece::new(0, draw.key(Action::Arrived), theme.key).doing(Action::Arrived));
+        let words = Segment::new(3, format!("{many} came in above"), theme.accent);
+        segments.extend(keyed(draw, words.or(rank::SHORT_WORDS, format!("{many} above")), Action::Arrived));
     }
     if let Some(new) =
         queue.new.zip(queue.listing.total()).and_then(|(now, before)| now.checked_sub(before)).filter(|new| *new > 0)
     {
-        pieces.push(Piece::new(2, format!("{} new", count(new)), theme.accent));
+        segments.push(Segment::new(2, format!("{} new", count(new)), theme.accent));
     }
-    if brevity < SHORTEST {
-        pieces.extend(at_risk(queue, draw, brevity));
-    }
-    if matches!(queue.at_risk, Loadable::NotAsked) && !queue.counts_at_risk() && brevity < 2 {
+    segments.extend(at_risk(queue, draw));
+    if matches!(queue.at_risk, Loadable::NotAsked) && !queue.counts_at_risk() {
         // Only an avert counts what lapses; Insights reads lists for it.
-        let words = if brevity == 0 { "what lapses soon: Insights  " } else { "what lapses soon  " };
-        pieces.push(Piece::new(3, words, theme.quiet).doing(Action::ShowInsights));
-        pieces.push(Piece::new(0, draw.key(Action::ShowInsights), theme.key).doing(Action::ShowInsights));
+        let words = Segment::new(3, "what lapses soon: Insights", theme.quiet).or(rank::INSIGHTS, "what lapses soon");
+        segments.extend(keyed(draw, words, Action::ShowInsights).map(|part| part.or_none(rank::COUNTS)));
     }
-    pieces
+    segments
 }
 
-/// How many alerts are marked, their sums, and the key that answers them. Whether all of it has room.
-fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, brevity: u8, room: SumRoom) -> bool {
+/// How many alerts are marked, their sums, and the key that answers them.
+fn marked(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let (theme, marked) = (draw.theme, &queue.marked);
-    let (words, action) = match queue.range_rows() {
+    let (words, does, action) = match queue.range_rows() {
         Some((first, rows)) => {
-            let shown = queue.listing.lines_between(first, first + rows);
-            let alerts = if brevity < 3 { counted(shown, "alert", "alerts") } else { count(shown) };
-            (format!("range of {alerts}"), Action::MarkRange)
+            let alerts = counted(queue.listing.lines_between(first, first + rows), "alert", "alerts");
+            (format!("range of {alerts}"), "marks", Action::MarkRange)
         }
-        None if marked.is_reading() => ("reading what is to be marked…".to_owned(), Action::Back),
-        None if marked.is_empty() => return true,
-        None => (format!("{} marked", count(marked.alerts().len() as u64)), Action::Bulk),
+        None if marked.is_reading() => ("reading what is to be marked…".to_owned(), "stops", Action::Back),
+        None => (format!("{} marked", count(marked.alerts().len() as u64)), "answers", Action::Bulk),
     };
-    let (key, does) = (draw.key(action), does(action));
     // Where nothing is sent from, nothing is offered that would.
     let is_idle = action == Action::Bulk && draw.place.read_only;
-    // What lapses soon is worth more than the key, which says nothing without what it does; the footer has it too.
-    let is_told = !is_idle && brevity != NAME_GIVES_WAY;
-    let needed = 3 + columns(&words) + if is_told { 2 + columns(&key) + columns(does) } else { 0 };
-    let marked_words = Piece::new(3, words, theme.accent);
-    pieces.push(if is_idle { marked_words } else { marked_words.doing(action) });
-    let mut all = needed <= room.columns;
+    let shorter = words.trim_end_matches(" alerts").to_owned();
+    let said = Segment::new(3, words, theme.accent).or(rank::SHORT_WORDS, shorter);
+    let mut segments = vec![if is_idle { said } else { said.target(action) }];
     let alerts: Option<Vec<&Alert>> = match action {
         Action::Bulk => Some(marked.alerts().iter().collect()),
         Action::MarkRange => in_range(queue),
         _ => Some(Vec::new()),
     };
-    match alerts {
+    segments.extend(match alerts {
         Some(alerts) => {
-            let money = sums_by_currency(alerts.into_iter().filter_map(Alert::money).map(|money| (1, money)));
-            let sums = sums(&money, room.less(needed));
-            all &= sums.is_some() || money.is_empty();
-            put_sums(sums, draw, pieces);
+            sums(&sums_by_currency(alerts.into_iter().filter_map(Alert::money).map(|money| (1, money))), 2, draw)
         }
-        None if brevity == NAME_GIVES_WAY => pieces.push(Piece::new(2, "no sum yet", theme.quiet)),
-        None => pieces.push(Piece::new(2, "sum not known yet", theme.quiet)),
+        None => Some(Segment::new(2, "sum not known yet", theme.quiet).or(rank::NAME, "no sum yet")),
+    });
+    if !is_idle {
+        // What lapses soon is worth more than the key, which the footer has too.
+        let key = Segment::new(2, draw.key(action), theme.key);
+        let does = Segment::new(1, does, theme.quiet);
+        segments.extend([key, does].map(|part| part.or_none(rank::NAME).target(action)));
     }
-    if is_told {
-        pieces.push(Piece::new(2, key, theme.key).doing(action));
-        pieces.push(Piece::new(0, does, theme.quiet).doing(action));
-    }
-    all
-}
-
-/// What the key behind the sums does with what is marked.
-fn does(action: Action) -> &'static str {
-    match action {
-        Action::Bulk => " answers",
-        Action::MarkRange => " marks",
-        _ => " stops",
-    }
+    segments
 }
 
 /// The alerts of the range that is being marked; none where not all of them are here, or more than are marked at once.
@@ -247,102 +161,64 @@ fn in_range(queue: &Queue) -> Option<Vec<&Alert>> {
     Some(alerts?.into_iter().filter(|alert| !queue.listing.passes_over(alert)).collect())
 }
 
-/// The sums of what is listed. Whether they have room.
-fn put_list_sums(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, brevity: u8, room: SumRoom) -> bool {
-    let quiet = draw.theme.quiet;
+/// The sums of what is listed.
+fn list_sums(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
+    let quiet = |words: &str| Segment::new(3, words, draw.theme.quiet);
     if queue.listing.total().is_none() {
-        return true;
+        return Vec::new();
     }
     let known = match KnownSums::of(&queue.listing, &queue.sums, queue.counts_at_risk()) {
         KnownSums::Known(known) => known,
-        KnownSums::Pending => {
-            pieces.push(Piece::new(3, "sum …", quiet));
-            return true;
-        }
-        KnownSums::Failed => {
-            pieces.push(Piece::new(3, "sum not known", quiet));
-            return true;
-        }
-        KnownSums::NotTold => {
-            pieces.push(Piece::new(3, if brevity < 2 { "sums are not told here" } else { "sum not told" }, quiet));
-            return true;
-        }
+        KnownSums::Pending => return vec![quiet("sum …")],
+        KnownSums::Failed => return vec![quiet("sum not known")],
+        KnownSums::NotTold => return vec![quiet("sums are not told here").or(rank::COUNTS, "sum not told")],
     };
     let unpriced: u64 = known.iter().map(|sum| sum.unpriced).sum();
-    let untold =
-        (unpriced > 0 && brevity < 2).then(|| Piece::new(2, format!("{} without an amount", count(unpriced)), quiet));
-    let room = room.less(untold.as_ref().map_or(0, |piece| piece.gap + columns(&piece.text)));
     let money: Vec<Money> = known.into_iter().filter(|sum| sum.unpriced < sum.alerts).map(|sum| sum.money).collect();
-    let shown = sums(&money, room.less(1));
-    let all = shown.is_some() || money.is_empty();
-    if shown.is_some() {
-        pieces.push(Piece::new(1, "", quiet));
-    }
-    put_sums(shown, draw, pieces);
-    pieces.extend(untold);
-    all
+    let untold = Segment::new(2, format!("{} without an amount", count(unpriced)), draw.theme.quiet);
+    let untold = (unpriced > 0).then(|| untold.or_none(rank::COUNTS));
+    sums(&money, 3, draw).into_iter().chain(untold).collect()
 }
 
 /// How many alerts lapse soon.
-fn at_risk(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Option<Piece> {
+fn at_risk(queue: &Queue, draw: &DrawContext<'_>) -> Option<Segment<Action>> {
     let theme = draw.theme;
     let Loadable::Loaded(at_risk) = &queue.at_risk else { return None };
     let alerts: u64 = at_risk.iter().map(|risk| risk.alerts).sum();
     if alerts == 0 {
-        let words = match brevity {
-            // Where there is nothing at all nothing can lapse.
-            _ if queue.all == Loadable::Loaded(0) => return None,
-            0 => format!("nothing open lapses within {AT_RISK_HOURS} h"),
-            1..=3 => format!("none lapses within {AT_RISK_HOURS} h"),
-            _ => return None,
-        };
-        return Some(Piece::new(3, words, theme.quiet));
+        // Where there is nothing at all nothing can lapse.
+        let words = format!("nothing open lapses within {AT_RISK_HOURS} h");
+        return (queue.all != Loadable::Loaded(0)).then(|| {
+            let none = Segment::new(3, words, theme.quiet);
+            none.or(rank::INSIGHTS, format!("none lapses within {AT_RISK_HOURS} h")).or_none(rank::SORT)
+        });
     }
     // It counts everything that is open: said where something else is listed, so that nobody takes it for the list's.
     let all_open = AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() };
     let is_all = *queue.listing.filter() == all_open;
-    let (verb, alerts) = (if alerts == 1 { "lapses" } else { "lapse" }, count(alerts));
-    let whose = match (is_all, brevity) {
-        (true, _) => "",
-        (false, ..3) => " of all open",
-        (false, _) => " open",
+    let (verb, alerts) = (if alerts == 1 { " lapses" } else { " lapse" }, count(alerts));
+    let (long, short) = if is_all { ("", "") } else { (" of all open", " open") };
+    let words = |whose: &str, verb: &str| format!("▲ {alerts}{whose}{verb} within {AT_RISK_HOURS} h");
+    let said = Segment::new(3, words(long, verb), theme.warning);
+    Some(said.or(rank::SHORT_WORDS, words(short, verb)).or(rank::VERB, words(short, "")).or_none(rank::AT_RISK))
+}
+
+/// Sums, and how many more there are, after so many blanks; as many as have room. The first one is shortened last: a
+/// sum in one currency never stands for all.
+fn sums(money: &[Money], gap: u16, draw: &DrawContext<'_>) -> Option<Segment<Action>> {
+    let told = |shown: usize, write: fn(&Money) -> String| {
+        let more = money.len() - shown;
+        let more = (more > 0).then(|| format!("+{more} more"));
+        money[..shown].iter().map(write).chain(more).collect::<Vec<_>>().join("  ")
     };
-    let verb = if brevity < 5 { format!(" {verb}") } else { String::new() };
-    let words = format!("▲ {alerts}{whose}{verb} within {AT_RISK_HOURS} h");
-    Some(Piece::new(3, words, theme.warning))
-}
-
-fn put_sums(sums: Option<(Vec<String>, String)>, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>) {
-    let Some((sums, more)) = sums else { return };
-    pieces.extend(sums.into_iter().map(|sum| Piece::new(2, sum, draw.theme.plain)));
-    if !more.is_empty() {
-        pieces.push(Piece::new(2, more, draw.theme.quiet));
-    }
-}
-
-/// As many of these sums as there is room for, each after two blanks, and how many more there are; none where not even
-/// the first one has room. They are shortened only where the first one has no room as it is; a sum in one currency
-/// never stands for all.
-fn sums(money: &[Money], room: SumRoom) -> Option<(Vec<String>, String)> {
-    if money.is_empty() {
+    let most = money.len().min(MOST_SUMS);
+    if most == 0 {
         return None;
     }
-    let whole: Vec<String> = money.iter().map(Money::to_string).collect();
-    let short: Vec<String> = money.iter().map(Money::short).collect();
-    let width = |shown: &[String], more: &str| {
-        let more = if more.is_empty() { 0 } else { 2 + columns(more) };
-        shown.iter().map(|sum| 2 + columns(sum)).sum::<u16>() + more
-    };
-    let counted = |left_out: usize| if left_out == 0 { String::new() } else { format!("+{left_out} more") };
-    for all in [&whole, &short] {
-        for shown in (1..=all.len().min(room.most)).rev() {
-            let more = counted(all.len() - shown);
-            if width(&all[..shown], &more) <= room.columns {
-                return Some((all[..shown].to_vec(), more));
-            }
-        }
-    }
-    None
+    let all = Segment::new(gap, told(most, Money::to_string), draw.theme.plain);
+    let fewer: Vec<(usize, u8)> = (1..most).zip(rank::ONE_SUM..).collect();
+    let fewer = fewer.into_iter().rev().fold(all, |sums, (shown, rank)| sums.or(rank, told(shown, Money::to_string)));
+    Some(fewer.or(rank::SHORT_SUM, told(1, Money::short)))
 }
 
 /// The view's name and what it is sorted by: `Open, by deadline`.
@@ -407,30 +283,4 @@ fn short_title(queue: &Queue) -> String {
 fn is_time(field: SortField) -> bool {
     use SortField::{AlertTimeStamp, CreatedAt, ExpiredAt, TransactionTimeStamp, UpdatedAt};
     matches!(field, AlertTimeStamp | TransactionTimeStamp | CreatedAt | UpdatedAt | ExpiredAt)
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-    use crate::domain::Currency;
-
-    #[rstest]
-    #[case::all(60, "1,234,567.50 EUR  900.00 USD  12,000 JPY")]
-    #[case::the_first_and_how_many_more(30, "1,234,567.50 EUR  +2 more")]
-    #[case::shortened_before_the_words_go(24, "1.2M EUR  +2 more")]
-    #[case::shortened(20, "1.2M EUR  +2 more")]
-    #[case::no_room(9, "")]
-    fn sums_are_shortened_and_counted_before_they_go(#[case] room: u16, #[case] words: &str) {
-        let of =
-            |amount: &str, currency: &str| Money { amount: amount.parse().unwrap(), currency: Currency::new(currency) };
-        let money = [of("1234567.50", "EUR"), of("900", "USD"), of("12000", "JPY")];
-
-        let shown = sums(&money, SumRoom { columns: room, most: usize::MAX })
-            .map_or_else(String::new, |(shown, more)| [shown, vec![more]].concat().join("  "));
-
-        assert_eq!(shown.trim_end(), words);
-        assert!(columns(&shown) <= room);
-    }
 }

@@ -1,0 +1,198 @@
+//! Lines that fit: segments give way by rank, the highest first, until all of them have room.
+
+use std::borrow::Cow;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::ui::Pen;
+use crate::ui::text::{columns, cut};
+
+/// A segment of a line.
+#[derive(Debug, Clone)]
+pub struct Segment<T> {
+    /// Blank columns before it.
+    gap: u16,
+    text: String,
+    style: Style,
+    /// Shorter texts, each with the rank at which it takes over; empty for none.
+    shorter: Vec<(u8, String)>,
+    target: Option<T>,
+    is_right: bool,
+    /// Columns that it takes at least while it has its first text.
+    reserved: u16,
+    /// Fewest columns that it may be cut to where nothing else gives way any more.
+    least: Option<u16>,
+}
+
+impl<T: Copy> Segment<T> {
+    /// A segment that never gives way, after so many blank columns.
+    pub fn new(gap: u16, text: impl Into<String>, style: Style) -> Self {
+        let (shorter, target) = (Vec::new(), None);
+        Self { gap, text: text.into(), style, shorter, target, is_right: false, reserved: 0, least: None }
+    }
+
+    /// The same with a shorter text for when this rank gives way; of several the last one holds.
+    #[must_use]
+    pub fn or(mut self, rank: u8, text: impl Into<String>) -> Self {
+        self.shorter.push((rank, text.into()));
+        self
+    }
+
+    /// The same left out when this rank gives way.
+    #[must_use]
+    pub fn or_none(self, rank: u8) -> Self {
+        self.or(rank, "")
+    }
+
+    /// The same with the meaning of a click on it.
+    #[must_use]
+    pub fn target(self, target: T) -> Self {
+        Self { target: Some(target), ..self }
+    }
+
+    /// The same at the right end of the line.
+    #[must_use]
+    pub fn right(self) -> Self {
+        Self { is_right: true, ..self }
+    }
+
+    /// The same in so many columns at least, so that a text that grows moves nothing.
+    #[must_use]
+    pub fn reserve(self, columns: u16) -> Self {
+        Self { reserved: columns, ..self }
+    }
+
+    /// The same cut to as few columns where nothing else gives way any more.
+    #[must_use]
+    pub fn cut_to(self, least: u16) -> Self {
+        Self { least: Some(least), ..self }
+    }
+
+    /// Its text once these ranks have given way.
+    fn shown(&self, given: &[u8]) -> &str {
+        let shorter = self.shorter.iter().rev().find(|(rank, _)| given.contains(rank));
+        shorter.map_or(self.text.as_str(), |(_, text)| text)
+    }
+
+    fn width(&self, given: &[u8]) -> u16 {
+        let text = columns(self.shown(given));
+        let reserved = if self.shorter.iter().any(|(rank, _)| given.contains(rank)) { 0 } else { self.reserved };
+        match text.max(reserved) {
+            0 => 0,
+            width => self.gap + width,
+        }
+    }
+}
+
+fn needed<T: Copy>(segments: &[Segment<T>], given: &[u8]) -> u16 {
+    segments.iter().map(|segment| segment.width(given)).sum()
+}
+
+/// The ranks that give way in so many columns.
+fn solve<T: Copy>(segments: &[Segment<T>], width: u16) -> Vec<u8> {
+    let mut ranks: Vec<u8> =
+        segments.iter().flat_map(|segment| segment.shorter.iter().map(|(rank, _)| *rank)).collect();
+    ranks.sort_unstable_by(|one, other| other.cmp(one));
+    ranks.dedup();
+    let mut given = Vec::new();
+    for rank in ranks {
+        if needed(segments, &given) <= width {
+            break;
+        }
+        given.push(rank);
+    }
+    // A rank that has room beside those that gave way after it comes back, the most valued first.
+    for rank in given.clone().into_iter().rev() {
+        let without: Vec<u8> = given.iter().copied().filter(|other| *other != rank).collect();
+        if needed(segments, &without) <= width {
+            given = without;
+        }
+    }
+    given
+}
+
+/// Draws a line; `note` is told where each segment with a target stands.
+pub fn draw<T: Copy>(segments: &[Segment<T>], buffer: &mut Buffer, line: Rect, mut note: impl FnMut(Rect, T)) {
+    let given = solve(segments, line.width);
+    let mut excess = needed(segments, &given).checked_sub(line.width).unwrap_or_default();
+    let drawn = |segment: &Segment<T>| match columns(segment.shown(&given)) {
+        0 => 0,
+        text => segment.gap + text,
+    };
+    let right: u16 = segments.iter().filter(|segment| segment.is_right).map(drawn).sum();
+    let mut left = Pen::new(buffer, line);
+    let put = |pen: &mut Pen<'_>, segment: &Segment<T>, excess: &mut u16, note: &mut dyn FnMut(Rect, T)| {
+        let mut text = Cow::Borrowed(segment.shown(&given));
+        if let Some(least) = segment.least.filter(|_| *excess > 0) {
+            let whole = columns(&text);
+            text = Cow::Owned(cut(&text, (whole - whole.min(*excess)).max(least)).into_owned());
+            *excess -= (*excess).min(whole - columns(&text));
+        }
+        if text.is_empty() {
+            return;
+        }
+        pen.skip(segment.gap);
+        let area = pen.put(&text, segment.style);
+        if let Some(target) = segment.target {
+            note(area, target);
+        }
+    };
+    for segment in segments.iter().filter(|segment| !segment.is_right) {
+        put(&mut left, segment, &mut excess, &mut note);
+    }
+    let x = line.right() - right.min(line.width);
+    let mut pen = Pen::new(buffer, Rect { x, width: line.right() - x, ..line });
+    for segment in segments.iter().filter(|segment| segment.is_right) {
+        put(&mut pen, segment, &mut excess, &mut note);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn line() -> Vec<Segment<char>> {
+        let style = Style::new();
+        vec![
+            Segment::new(0, "place", style).cut_to(3),
+            Segment::new(2, "Queue", style).or(2, "Que").target('q'),
+            Segment::new(1, "program", style).or_none(4),
+            Segment::new(2, "live since 14:03", style).or(3, "live").right(),
+        ]
+    }
+
+    fn shown(width: u16) -> (String, Vec<(Rect, char)>) {
+        let area = Rect::new(0, 0, width, 1);
+        let (mut buffer, mut noted) = (Buffer::empty(area), Vec::new());
+        draw(&line(), &mut buffer, area, |area, target| noted.push((area, target)));
+        ((0..width).map(|x| buffer[(x, 0)].symbol()).collect(), noted)
+    }
+
+    #[test]
+    fn the_highest_rank_gives_way_first_and_comes_back_where_it_has_room() {
+        assert_eq!(shown(40).0, "place  Queue program    live since 14:03");
+        assert_eq!(shown(32).0, "place  Queue    live since 14:03");
+        assert_eq!(shown(26).0, "place  Queue program  live");
+        assert_eq!(shown(18).0, "place  Queue  live");
+        assert_eq!(shown(16).0, "place  Que  live");
+        assert_eq!(shown(14).0, "pl…  Que  live");
+    }
+
+    #[test]
+    fn a_click_is_noted_where_the_segment_stands() {
+        assert_eq!(shown(40).1, [(Rect::new(7, 0, 5, 1), 'q')]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_fits_is_as_wide_as_the_line_at_most(width in 14u16..60) {
+            let given = solve(&line(), width);
+
+            prop_assert!(needed(&line(), &given) <= width.max(16));
+        }
+    }
+}
