@@ -12,7 +12,7 @@ use super::network_trouble::{DecisionFault, NetworkTrouble};
 use super::screens::ScreenName;
 use super::screens::activity::views::needs_you;
 use super::screens::queue::link::LATE;
-use super::text::{capitalized, cut, sanitize};
+use super::text::{capitalized, sanitize};
 use crate::domain::exchange::without_exchange;
 use crate::domain::{Environment, Timestamp};
 use crate::service::ServiceError;
@@ -44,14 +44,14 @@ mod rank {
     pub(super) const CUT_PLACE: u8 = 5;
     pub(super) const SHORT_WORDS: u8 = 6;
     pub(super) const CLOCK: u8 = 8;
-    pub(super) const GAPS: u8 = 9;
     pub(super) const LIST_AGE: u8 = 10;
     pub(super) const LOCAL_CLOCK: u8 = 11;
     pub(super) const AGE: u8 = 12;
-    pub(super) const PROGRAM: u8 = 13;
-    pub(super) const PLACE_WORDS: u8 = 14;
-    pub(super) const RULES: u8 = 15;
-    pub(super) const MOUSE: u8 = 16;
+    pub(super) const GAPS: u8 = 13;
+    pub(super) const PROGRAM: u8 = 14;
+    pub(super) const PLACE_WORDS: u8 = 15;
+    pub(super) const RULES: u8 = 16;
+    pub(super) const MOUSE: u8 = 17;
 }
 
 /// How things stand: a sign in its colour, and words, the longest first.
@@ -86,7 +86,6 @@ impl App {
         let name = sanitize(&place.name);
         // That the networks are simulated is said by one word too.
         let brief = name.replace(SIMULATED, SIMULATED_BRIEFLY);
-        let shortest = cut(&brief, SHORTEST_PLACE).into_owned();
         let badge = match (place.demo, place.environment) {
             (true, _) => Some((" DEMO ", theme.muted)),
             (false, Some(Environment::Production)) => Some((" PRODUCTION ", theme.production)),
@@ -97,7 +96,7 @@ impl App {
         let named = |gap, style, around: &str| {
             Segment::new(gap, format!("{around}{name}{around}"), style)
                 .or(rank::PLACE_WORDS, format!("{around}{brief}{around}"))
-                .or(rank::CUT_PLACE, format!("{around}{shortest}{around}"))
+                .cut_to(rank::CUT_PLACE, SHORTEST_PLACE)
         };
         let program = Segment::new(0, "avert  ", theme.accent.patch(theme.key)).or_none(rank::PROGRAM);
         let mut segments = vec![program];

@@ -22,8 +22,8 @@ pub struct Segment<T> {
     is_right: bool,
     /// Columns that it takes at least while it has its first text.
     reserved: u16,
-    /// Fewest columns that it may be cut to where nothing else gives way any more.
-    least: Option<u16>,
+    /// The rank at which it is cut, and the fewest columns that it may be cut to.
+    least: Option<(u8, u16)>,
 }
 
 impl<T: Copy> Segment<T> {
@@ -64,10 +64,10 @@ impl<T: Copy> Segment<T> {
         Self { reserved: columns, ..self }
     }
 
-    /// The same cut to as few columns where nothing else gives way any more.
+    /// The same cut to as few columns when this rank gives way.
     #[must_use]
-    pub fn cut_to(self, least: u16) -> Self {
-        Self { least: Some(least), ..self }
+    pub fn cut_to(self, rank: u8, least: u16) -> Self {
+        Self { least: Some((rank, least)), ..self }
     }
 
     /// Its text once these ranks have given way.
@@ -76,10 +76,21 @@ impl<T: Copy> Segment<T> {
         shorter.map_or(self.text.as_str(), |(_, text)| text)
     }
 
+    /// Fewest columns of its text, where it is cut once these ranks have given way.
+    fn cut(&self, given: &[u8]) -> Option<u16> {
+        self.least.filter(|(rank, _)| given.contains(rank)).map(|(_, least)| least)
+    }
+
+    /// Its text; what is cut has what is left over, too.
+    fn fitted(&self, given: &[u8], spare: u16) -> Cow<'_, str> {
+        let text = self.shown(given);
+        self.cut(given).map_or(Cow::Borrowed(text), |least| cut(text, least + spare))
+    }
+
     fn width(&self, given: &[u8]) -> u16 {
         let text = columns(self.shown(given));
         let reserved = if self.shorter.iter().any(|(rank, _)| given.contains(rank)) { 0 } else { self.reserved };
-        match text.max(reserved) {
+        match text.max(reserved).min(self.cut(given).unwrap_or(u16::MAX)) {
             0 => 0,
             width => self.gap + width,
         }
@@ -92,8 +103,10 @@ fn needed<T: Copy>(segments: &[Segment<T>], given: &[u8]) -> u16 {
 
 /// The ranks that give way in so many columns.
 fn solve<T: Copy>(segments: &[Segment<T>], width: u16) -> Vec<u8> {
-    let mut ranks: Vec<u8> =
-        segments.iter().flat_map(|segment| segment.shorter.iter().map(|(rank, _)| *rank)).collect();
+    let mut ranks: Vec<u8> = segments
+        .iter()
+        .flat_map(|segment| segment.shorter.iter().map(|(rank, _)| *rank).chain(segment.least.map(|(rank, _)| rank)))
+        .collect();
     ranks.sort_unstable_by(|one, other| other.cmp(one));
     ranks.dedup();
     let mut given = Vec::new();
@@ -116,36 +129,27 @@ fn solve<T: Copy>(segments: &[Segment<T>], width: u16) -> Vec<u8> {
 /// Draws a line; `note` is told where each segment with a target stands.
 pub fn draw<T: Copy>(segments: &[Segment<T>], buffer: &mut Buffer, line: Rect, mut note: impl FnMut(Rect, T)) {
     let given = solve(segments, line.width);
-    let mut excess = needed(segments, &given).checked_sub(line.width).unwrap_or_default();
-    let drawn = |segment: &Segment<T>| match columns(segment.shown(&given)) {
+    let spare = line.width - needed(segments, &given).min(line.width);
+    let width = |segment: &Segment<T>| match columns(&segment.fitted(&given, spare)) {
         0 => 0,
         text => segment.gap + text,
     };
-    let right: u16 = segments.iter().filter(|segment| segment.is_right).map(drawn).sum();
-    let mut left = Pen::new(buffer, line);
-    let put = |pen: &mut Pen<'_>, segment: &Segment<T>, excess: &mut u16, note: &mut dyn FnMut(Rect, T)| {
-        let mut text = Cow::Borrowed(segment.shown(&given));
-        if let Some(least) = segment.least.filter(|_| *excess > 0) {
-            let whole = columns(&text);
-            text = Cow::Owned(cut(&text, (whole - whole.min(*excess)).max(least)).into_owned());
-            *excess -= (*excess).min(whole - columns(&text));
-        }
-        if text.is_empty() {
-            return;
-        }
-        pen.skip(segment.gap);
-        let area = pen.put(&text, segment.style);
-        if let Some(target) = segment.target {
-            note(area, target);
-        }
-    };
-    for segment in segments.iter().filter(|segment| !segment.is_right) {
-        put(&mut left, segment, &mut excess, &mut note);
-    }
+    let right: u16 = segments.iter().filter(|segment| segment.is_right).map(width).sum();
     let x = line.right() - right.min(line.width);
-    let mut pen = Pen::new(buffer, Rect { x, width: line.right() - x, ..line });
-    for segment in segments.iter().filter(|segment| segment.is_right) {
-        put(&mut pen, segment, &mut excess, &mut note);
+    let at_right = Rect { x, width: line.right() - x, ..line };
+    for (is_right, area) in [(false, Rect { width: x - line.x, ..line }), (true, at_right)] {
+        let mut pen = Pen::new(buffer, area);
+        for segment in segments.iter().filter(|segment| segment.is_right == is_right) {
+            let text = segment.fitted(&given, spare);
+            if text.is_empty() {
+                continue;
+            }
+            pen.skip(segment.gap);
+            let area = pen.put(&text, segment.style);
+            if let Some(target) = segment.target {
+                note(area, target);
+            }
+        }
     }
 }
 
@@ -158,7 +162,7 @@ mod tests {
     fn line() -> Vec<Segment<char>> {
         let style = Style::new();
         vec![
-            Segment::new(0, "place", style).cut_to(3),
+            Segment::new(0, "place", style).cut_to(1, 3),
             Segment::new(2, "Queue", style).or(2, "Que").target('q'),
             Segment::new(1, "program", style).or_none(4),
             Segment::new(2, "live since 14:03", style).or(3, "live").right(),

@@ -6,6 +6,7 @@
 //! text       columns, cuts and wraps; pen writes it along a line
 //! theme      every colour by the name of its meaning
 //! fit        lines of segments that give way by rank
+//! table      columns as data; one cursor, one scroll window
 //! form       fields as data: focus, keys, scrolling, errors, buttons
 //! widgets    input, buttons, panel, menu, scrollbar, click targets
 //! ```
@@ -18,6 +19,7 @@ pub mod compact_backend;
 pub mod fit;
 pub mod form;
 pub mod pen;
+pub mod table;
 pub mod terminal;
 pub mod terminal_input;
 pub mod text;

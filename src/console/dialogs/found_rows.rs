@@ -8,24 +8,20 @@ use ratatui::text::{Line, Span};
 
 use crate::console::answer_words::{answer_words, is_answered_refunded, without_reason};
 use crate::console::screens::queue::columns::{Column, amount};
-use crate::console::text::{columns, cut, sanitize};
+use crate::console::text::sanitize;
 use crate::console::{AppContext, times};
 use crate::desk::find::{DayOf, FoundAlerts};
 use crate::domain::find::FindField;
 use crate::domain::{Alert, FindQuery};
+use crate::ui::table::{self, Table};
 
-/// The most columns for what matched, and how many it has before anything else has one.
-const FIELD: u16 = 38;
-const LEAST_FIELD: u16 = 18;
+/// The fewest and the most columns for what matched.
+const FIELD: (u16, u16) = (18, 34);
 
-/// Columns for a whole card at most, with a BIN of eight digits, and for its last four.
-const CARD: (u16, u16) = (16, 6);
-
-/// An order has between so many columns, and a descriptor at least as many as the first.
+/// The same for a card, whose last four digits are the least, for an order and a descriptor.
+const CARD: (u16, u16) = (6, 16);
 const ORDER: (u16, u16) = (8, 16);
-
-/// Blank columns between two columns.
-const GAP: u16 = 2;
+const DESCRIPTOR: u16 = 8;
 
 /// What stands in the row of an alert.
 struct FoundRow<'a> {
@@ -77,113 +73,49 @@ impl<'a> FoundRow<'a> {
     }
 }
 
-/// The columns of rows: each as wide as its content. What matched has the room that is left by what an alert is known
-/// by, and the card, the order and the descriptor what is left by that, as far as it goes.
-#[derive(Debug, Clone, Copy)]
-struct Widths {
-    left: u16,
-    network: u16,
-    money: u16,
-    /// Of what matched: the name of the field, then its value.
-    label: u16,
-    value: u16,
-    card: u16,
-    order: u16,
-    descriptor: u16,
-}
-
-impl Widths {
-    fn of(rows: &[FoundRow<'_>], room: u16, cx: &AppContext) -> Self {
-        let widest = |width: &dyn Fn(&FoundRow<'_>) -> u16| rows.iter().map(width).max().unwrap_or(0);
-        let left = widest(&|row| columns(&row.left.0));
-        let network = widest(&|row| columns(&sanitize(row.alert.provider.as_str())));
-        let money = widest(&|row| columns(&row.money));
-        let rest = room.saturating_sub(left + network + money + 3 * GAP);
-        let order = widest(&|row| columns(&row.text(Column::Order, ORDER.1, cx))).min(ORDER.1);
-        // What matched in one row does not take the card and the order from all, unless it could not be read then.
-        let others = CARD.1 + GAP + ORDER.0.min(order) + GAP;
-        let label = widest(&|row| columns(row.label));
-        let label = if label > 0 { label + 1 } else { 0 };
-        let matched = label + widest(&|row| columns(&row.value));
-        let matched = matched.min(FIELD).min(rest.saturating_sub(others).max(LEAST_FIELD)).min(rest);
-        let label = label.min(matched);
-        let mut rest = rest.saturating_sub(matched + GAP);
-        let mut take = |least: u16, most: u16| {
-            let width = if most == 0 || rest < least { 0 } else { most.min(rest) };
-            rest = rest.saturating_sub(if width == 0 { 0 } else { width + GAP });
-            width
-        };
-        let whole = widest(&|row| columns(&row.text(Column::Card, CARD.0, cx))).min(CARD.0);
-        let mut card = take(CARD.1, CARD.1);
-        let order = take(ORDER.0.min(order), order);
-        let more = whole.saturating_sub(CARD.1 + GAP);
-        if card > 0 && take(more, more) > 0 {
-            card = whole;
-        }
-        Self { left, network, money, label, value: matched - label, card, order, descriptor: take(ORDER.0, u16::MAX) }
-    }
-}
-
 /// The rows of these alerts in so many columns.
-pub fn lines<'l>(
+pub fn lines(
     alerts: &[Alert],
     query: &FindQuery,
     found: &FoundAlerts,
     room: u16,
     cx: &AppContext,
-) -> Vec<Line<'l>> {
-    let rows: Vec<FoundRow<'_>> = alerts.iter().map(|alert| FoundRow::of(alert, query, found, cx)).collect();
-    let widths = Widths::of(&rows, room, cx);
-    let above = std::iter::once(None).chain(rows.iter().map(Some));
-    rows.iter().zip(above).map(|(row, above)| line(row, above, widths, cx)).collect()
-}
-
-/// The row of an alert. The field that matched is named where it is another one than in the row above; whoever is read
-/// a row alone hears it in each.
-fn line<'l>(row: &FoundRow<'_>, above: Option<&FoundRow<'_>>, widths: Widths, cx: &AppContext) -> Line<'l> {
-    let theme = &cx.theme;
-    let (plain, strong) = if row.alert.is_over() { (theme.quiet, theme.plain) } else { (theme.plain, theme.strong) };
-    let mut spans = vec![
-        Span::styled(
-            format!("{}{}{}", blanks(widths.left.saturating_sub(columns(&row.left.0))), row.left.0, blanks(GAP)),
-            row.left.1,
-        ),
-        Span::styled(cell(&sanitize(row.alert.provider.as_str()), widths.network), plain),
-        Span::styled(format!("{}{}  ", blanks(widths.money.saturating_sub(columns(&row.money))), row.money), plain),
-    ];
-    let is_told = !cx.settings.plain && above.is_some_and(|above| above.label == row.label);
-    let label = cut(if is_told { "" } else { row.label }, widths.label.saturating_sub(1));
-    let label = format!("{label}{}", blanks(widths.label.saturating_sub(columns(&label))));
-    spans.extend([Span::styled(label, theme.quiet), Span::styled(cell(&row.value, widths.value), strong)]);
-    for (column, width) in
-        [(Column::Card, widths.card), (Column::Order, widths.order), (Column::Descriptor, widths.descriptor)]
-    {
-        if width > 0 {
-            let text = row.text(column, width, cx);
-            let text = match column {
-                Column::Descriptor => cut(&text, width).into_owned(),
-                // The last digits are what it is known by, under each other whether the first ones are known or not.
-                Column::Card => {
-                    format!("{}{}{}", blanks(width.saturating_sub(columns(&text))), cut(&text, width), blanks(GAP))
-                }
-                _ => cell(&text, width),
-            };
-            spans.push(Span::styled(text, theme.quiet));
+) -> Vec<Line<'static>> {
+    let mut rows: Vec<FoundRow<'_>> = alerts.iter().map(|alert| FoundRow::of(alert, query, found, cx)).collect();
+    if !cx.settings.plain {
+        // The field that matched is named where it is another one than in the row above; whoever is read a row alone
+        // hears it in each.
+        for at in (1..rows.len()).rev() {
+            if rows[at].label == rows[at - 1].label {
+                rows[at].label = "";
+            }
         }
     }
-    // Blanks behind the last column need no room.
-    if let Some(last) = spans.last_mut() {
-        last.content = Cow::Owned(last.content.trim_end().to_owned());
-    }
-    Line::from(spans)
+    let table = Table::of(columns(cx), &rows, room);
+    rows.iter().map(|row| table.line(row)).collect()
 }
 
-fn blanks(columns: u16) -> String {
-    " ".repeat(columns.into())
-}
-
-/// A text in so many columns, and the blank ones behind it.
-fn cell(text: &str, width: u16) -> String {
-    let text = cut(text, width);
-    format!("{text}{}", blanks(width.saturating_sub(columns(&text)) + GAP))
+fn columns<'l, 'a>(cx: &'l AppContext) -> Vec<table::Column<'l, FoundRow<'a>>> {
+    let theme = &cx.theme;
+    let plain = move |row: &FoundRow<'_>| if row.alert.is_over() { theme.quiet } else { theme.plain };
+    let strong = move |row: &FoundRow<'_>| if row.alert.is_over() { theme.plain } else { theme.strong };
+    let known = |column: Column, (min, max): (u16, u16), rank: u8| {
+        let cell = move |row: &FoundRow<'_>, width| Span::styled(row.text(column, width, cx), theme.quiet);
+        table::Column::new("", cell).min(min).max(max).rank(rank)
+    };
+    let network =
+        move |row: &FoundRow<'_>, _| Span::styled(sanitize(row.alert.provider.as_str()).into_owned(), plain(row));
+    vec![
+        table::Column::new("", |row: &FoundRow<'_>, _| Span::styled(row.left.0.clone(), row.left.1)).right(),
+        table::Column::new("", network),
+        table::Column::new("", move |row: &FoundRow<'_>, _| Span::styled(row.money.clone(), plain(row))).right(),
+        table::Column::new("", move |row: &FoundRow<'_>, _| Span::styled(row.label, theme.quiet)).rank(4),
+        table::Column::new("", move |row: &FoundRow<'_>, _| Span::styled(row.value.clone(), strong(row)))
+            .min(FIELD.0)
+            .max(FIELD.1),
+        // The last digits are what it is known by, under each other whether the first ones are known or not.
+        known(Column::Card, CARD, 1).right(),
+        known(Column::Order, ORDER, 2),
+        known(Column::Descriptor, (DESCRIPTOR, u16::MAX), 3),
+    ]
 }

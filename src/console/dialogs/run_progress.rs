@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY, WHAT, most_of_results};
+use super::alert_rows::{self, AlertRow, OF_MANY};
 use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
 use super::{export_form, many_form};
 use crate::console::answer_words::BY_WHOM;
@@ -28,6 +28,7 @@ use crate::console::{
 use crate::desk::JournalStep;
 use crate::domain::sanitize::exported_cell;
 use crate::domain::{Alert, AlertId};
+use crate::ui::table::{self, Cursor};
 
 /// The keys of every screen work here too, after its own.
 const CONTEXTS: [KeyContext; 1] = [KeyContext::Always];
@@ -57,7 +58,7 @@ enum Deed {
 /// The dialog while it is open; it shows the newest run.
 #[derive(Debug, Default)]
 pub struct RunProgress {
-    list: ListCursor,
+    list: Cursor,
     /// The alert that the cursor was put on; it is on the first row before.
     chosen: Option<AlertId>,
     targets: ClickTargets<Target>,
@@ -285,7 +286,7 @@ fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
             ((sign, style), left_out_words(why), style, alert.outcome.is_some())
         }
     };
-    AlertRow { sign, alert: row.alert(), what, brief: None, style, quiet, beside: Vec::new() }
+    AlertRow { sign, alert: row.alert(), what, style, quiet, beside: Vec::new() }
 }
 
 /// What became of each alert, as `alerts resolve --from` writes it: its id, network, id there, decision, result and
@@ -399,13 +400,12 @@ impl Dialog for RunProgress {
         y += 1 + u16::from(roomy);
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
-        // In a narrow place by what an alert is known comes before all that is said of it: the line below has that.
-        let what = (WHAT.0, most_of_results(area.width));
         let title = format!("WHAT HAPPENS, {}", cx.times().heading());
-        let table = AlertTable { rows: &rows, columns: OF_MANY, title: &title, what, beside: &[] };
-        let at = self.position(run);
-        self.list.draw(table, (at, true), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
-        self.list.draw_below(at, &rows, frame.buffer_mut(), list);
+        let table = alert_rows::table(&rows, OF_MANY, (&title, &[]), table::room(list), &draw);
+        let (at, buffer) = (self.position(run), frame.buffer_mut());
+        let note = |area, row| self.targets.push(area, Target::Row(row));
+        self.list.draw((&table, &rows), (at, true), &cx.theme, buffer, list, note);
+        alert_rows::draw_below((&table, OF_MANY), rows.get(at), buffer, list);
     }
 
     fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {

@@ -335,17 +335,3 @@ fn a_service_that_cannot_write_is_said_so_until_it_can() {
     assert!(rig.screen().contains("● live"), "{}", rig.screen());
     assert!(rig.screen().contains("Decisions can be recorded again"), "{}", rig.screen());
 }
-
-#[test]
-fn a_part_that_is_scrolled_into_is_named_in_the_first_line() {
-    let mut rig = on(Made { size: (80, 24), ..Made::default() });
-    rig.press("tab");
-    for _ in 0..30 {
-        rig.press("j");
-    }
-    let screen = rig.screen();
-
-    let first = screen.lines().nth(2).unwrap_or_default();
-    assert!(first.contains("Keys and clients") && first.contains("lines above"), "{screen}");
-    assert!(screen.contains('▌'), "{screen}");
-}

@@ -14,7 +14,7 @@ use super::standing::{KeyRoom, Standing, counts, duplicate_words, key_words};
 use super::timeline::{Happened, KnownOfCase, Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::answer_words::{answer_words, is_answered_refunded, who_answered};
-use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, of_one_payment};
+use crate::console::dialogs::alert_rows::{self, AlertRow, of_one_payment};
 use crate::console::screens::queue::columns::{amount, masked};
 use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put, put_bar, put_lines};
 use crate::console::screens::queue::facts::Facts;
@@ -24,6 +24,7 @@ use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, DrawContext, Loadable, Pen, times};
 use crate::domain::sanitize::lines;
 use crate::domain::{Alert, Dialect, Resolution, Timestamp};
+use crate::ui::table;
 
 /// From so many columns on facts stand in two columns, and in three.
 const TWO: u16 = 100;
@@ -52,21 +53,13 @@ const MEASURED: usize = 12;
 /// From so many rows on there is room for blank lines.
 const ROOMY: u16 = 18;
 
-/// What an alert of a case is answered, or its status.
-fn brief_state(alert: &Alert) -> String {
-    match &alert.outcome {
-        Some(outcome) => answer_words(alert, outcome),
-        None => sanitize(alert.status.as_str()).into_owned(),
-    }
-}
-
 /// What is decided, in one word; its reason stands below, with the alert.
 fn brief_word(resolution: &Resolution) -> String {
     let said = in_words(resolution);
     said.split([',', '(']).next().unwrap_or_default().trim_end().to_owned()
 }
 
-/// The same, and when it was answered.
+/// What an alert of a case was answered and when, or its status.
 fn state(alert: &Alert, now: Timestamp) -> String {
     match &alert.outcome {
         Some(outcome) => {
@@ -78,12 +71,11 @@ fn state(alert: &Alert, now: Timestamp) -> String {
     }
 }
 
-/// The same, and until when it is put aside; then in fewer words.
-fn state_here(alert: &Alert, cx: &AppContext) -> (String, String) {
+/// The same, and until when it is put aside.
+fn state_here(alert: &Alert, cx: &AppContext) -> String {
     let until = cx.snoozes.until(alert.id).filter(|_| alert.outcome.is_none());
     let snoozed = until.map_or_else(String::new, |at| format!(", snoozed until {}", cx.times().one_clock(at)));
-    let aside = if snoozed.is_empty() { "" } else { ", snoozed" };
-    (format!("{}{snoozed}", state(alert, cx.now)), format!("{}{aside}", brief_state(alert)))
+    format!("{}{snoozed}", state(alert, cx.now))
 }
 
 /// What is said after a warning, with a key in it.
@@ -206,56 +198,40 @@ impl CaseDialog {
             .iter()
             .map(|alert| {
                 let shares = shares(alert, &self.alerts);
-                let (told, brief) = state_here(alert, cx);
+                let told = state_here(alert, cx);
                 let over = alert.outcome.is_some();
-                let (sign, (what, brief), style) = match (&alert.outcome, cx.decisions.of(alert.id)) {
+                let (sign, what, style) = match (&alert.outcome, cx.decisions.of(alert.id)) {
                     // What is recorded has one sign, whatever was answered; that money went back for it is seen by its
                     // colour.
                     (Some(_), _) => {
                         let style = if is_answered_refunded(alert) { theme.ok } else { theme.quiet };
-                        (("✓", style), (told, brief), style)
+                        (("✓", style), told, style)
                     }
                     (None, Some(decision)) => {
                         let (sign, words, style) = alert_rows::progress(decision, cx);
-                        (sign, (format!("{}: {words}", brief_word(&decision.resolution)), words), style)
+                        (sign, format!("{}: {words}", brief_word(&decision.resolution)), style)
                     }
                     (None, None) if let Some(attempt) = cx.unfinished.of(alert.id) => {
                         let (sign, words, style) = alert_rows::progress_at_engine(attempt, theme);
-                        (sign, (format!("{}: {words}", brief_word(&attempt.resolution)), words.to_owned()), style)
+                        (sign, format!("{}: {words}", brief_word(&attempt.resolution)), style)
                     }
                     (None, None) if Standing::of(alert, cx) == Standing::Lapsed => {
-                        (("–", theme.quiet), (told, brief), theme.quiet)
+                        (("–", theme.quiet), told, theme.quiet)
                     }
-                    (None, None) => (("·", theme.accent), (told, brief), theme.plain),
+                    (None, None) => (("·", theme.accent), told, theme.plain),
                 };
                 let gets = foreseen.map_or_else(String::new, |foreseen| foreseen.gets(alert.id).to_owned());
                 let beside = vec![(shares, if over { theme.quiet } else { theme.plain }), (gets, theme.accent)];
-                AlertRow { sign, alert, what, brief: Some(brief), style, quiet: over, beside }
+                AlertRow { sign, alert, what, style, quiet: over, beside }
             })
             .collect();
         let room = rows.len().min(usize::from(area.height / 3).max(2));
         let height = u16::try_from(room + 1).unwrap_or(u16::MAX);
         let list = Rect { height, ..area };
-        let top = alert_rows::scrolled(0, self.position(), rows.len(), room);
-        let table = AlertTable {
-            rows: &rows,
-            columns: of_one_payment(&self.alerts),
-            title: "STATE",
-            what: alert_rows::WHAT,
-            beside: &titles,
-        };
-        // From the first decision on all stays where the eye has found it.
-        let keeps = self.is_decided || self.alerts.iter().any(|alert| cx.decisions.of(alert.id).is_some());
-        let columns = (&self.columns, keeps);
-        alert_rows::draw(
-            table,
-            columns,
-            (top, Some(self.position())),
-            &draw,
-            frame.buffer_mut(),
-            list,
-            (&self.targets, Target::Row),
-        );
+        let table =
+            alert_rows::table(&rows, of_one_payment(&self.alerts), ("STATE", &titles), table::room(list), &draw);
+        let note = |area, row| self.targets.push(area, Target::Row(row));
+        self.list.draw((&table, &rows), (self.position(), true), theme, frame.buffer_mut(), list, note);
         list.bottom()
     }
 

@@ -18,7 +18,6 @@ use ratatui::layout::Rect;
 
 use standing::{Foreseen, ForeseenFrom, Standing};
 
-use super::alert_rows::KeptColumns;
 use super::known_audit::KnownAudit;
 use super::many_form::{self, KnownCase};
 use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
@@ -38,6 +37,7 @@ use crate::domain::advice::{Advice, AdviceBasis};
 use crate::domain::duplicate;
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, AlertId, Timestamp};
+use crate::ui::table::Cursor;
 
 /// Most alerts that a case shows: more on one payment is nothing that one decision could be right for.
 const MOST: usize = 20;
@@ -88,9 +88,7 @@ pub struct CaseDialog {
     raw: bool,
     scroll: u16,
     most: Cell<u16>,
-    /// The columns of its alerts, and whether one of them was decided here while it is open.
-    columns: KeptColumns,
-    is_decided: bool,
+    list: Cursor,
     targets: ClickTargets<Target>,
 }
 
@@ -121,8 +119,7 @@ fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppC
         raw: false,
         scroll: 0,
         most: Cell::new(0),
-        columns: KeptColumns::default(),
-        is_decided: false,
+        list: Cursor::default(),
         targets: ClickTargets::default(),
     };
     if let Some(known) = known.filter(|known| known.alert == Some(alert.id)) {
@@ -462,7 +459,6 @@ impl Dialog for CaseDialog {
                 return self.ask_audit(cx);
             }
             Message::Concluded(alert) if self.alerts.iter().any(|known| known.id == alert.id) => {
-                self.is_decided = true;
                 self.take_in(alert);
                 return self.ask_audit(cx);
             }

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use super::gets::AnswerScope;
 use super::told::sums;
 use super::{ManyForm, Part, Target};
-use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_MANY, WHAT, most_of_reasons, of_one_payment};
+use crate::console::dialogs::alert_rows::{self, AlertRow, OF_MANY, of_one_payment};
 use crate::console::dialogs::resolve_form::AnswerRoom;
 use crate::console::guards::{Gets, left_out_words};
 use crate::console::pen::put_right;
@@ -16,6 +16,7 @@ use crate::console::text::{columns, counted, sanitize, wrap, wrap_styled};
 use crate::console::unfinished::in_words_with;
 use crate::console::{Action, AppContext, Pen};
 use crate::domain::Dialect;
+use crate::ui::table;
 
 /// From so many columns on the counts stand beside the answer.
 const WIDE: u16 = 110;
@@ -289,7 +290,7 @@ impl ManyForm {
         let mut rows: Vec<AlertRow<'_>> = Vec::with_capacity(self.rows.len());
         for (position, row) in self.rows.iter().enumerate() {
             let (sign, what, style, quiet) = shown(position);
-            rows.push(AlertRow { sign, alert: &row.alert, what, brief: None, style, quiet, beside: Vec::new() });
+            rows.push(AlertRow { sign, alert: &row.alert, what, style, quiet, beside: Vec::new() });
         }
         let has_focus = self.part == Part::List;
         let columns = if self.purpose == AnswerScope::Bulk {
@@ -297,12 +298,12 @@ impl ManyForm {
         } else {
             of_one_payment(self.rows.iter().map(|row| &row.alert))
         };
-        // In a narrow list the descriptor gives way: why an alert is left out decides.
-        let what = if self.purpose == AnswerScope::Bulk { (0, most_of_reasons(list.width)) } else { WHAT };
-        let table = AlertTable { rows: &rows, columns, title: "GETS", what, beside: &[] };
-        self.list.draw(table, (self.list.at, has_focus), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        let table = alert_rows::table(&rows, columns, ("GETS", &[]), table::room(list), &draw);
+        let (at, buffer) = (self.list.at, frame.buffer_mut());
+        let note = |area, row| self.targets.push(area, Target::Row(row));
+        self.list.draw((&table, &rows), (at, has_focus), theme, buffer, list, note);
         if has_focus && self.word.is_none() {
-            self.list.draw_below(self.list.at, &rows, frame.buffer_mut(), list);
+            alert_rows::draw_below((&table, columns), rows.get(at), buffer, list);
         }
     }
 

@@ -17,7 +17,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use uuid::Uuid;
 
-use super::alert_rows::ListCursor;
 use super::known_audit::KnownAudit;
 use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::resolve_form::{Choice, FormContext, ResolveForm};
@@ -35,6 +34,7 @@ use crate::console::{
 use crate::desk::{Draft, GroupDraft};
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, duplicate};
+use crate::ui::table::Cursor;
 
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, gets};
@@ -95,7 +95,7 @@ pub struct ManyForm {
     gets: Result<Vec<Gets>, Vec<FieldError>>,
     part: Part,
     number: TextInput,
-    list: ListCursor,
+    list: Cursor,
     /// Whether the service looks payments up by one search for many alerts.
     by_one_search: bool,
     /// How many alerts' payments were asked for.
@@ -150,7 +150,7 @@ impl ManyForm {
             gets: Ok(Vec::new()),
             part: Part::Answer,
             number: TextInput::one_line(""),
-            list: ListCursor::default(),
+            list: Cursor::default(),
             by_one_search: cx.compares_all,
             asked: 0,
             reading: ReadingAgain::default(),

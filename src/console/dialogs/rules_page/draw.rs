@@ -8,12 +8,13 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::{FATES, REHEARSED_DAYS, Rehearsed, RulesPage, Target, WaitingMatches, today};
-use crate::console::dialogs::alert_rows::{open_page, scrolled};
+use crate::console::dialogs::alert_rows::open_page;
 use crate::console::pen::put_right;
 use crate::console::rule_acts::grace_of_rules;
 use crate::console::text::{columns, count, counted, cut_path, sanitize, wrap};
 use crate::console::{Action, AppContext, Loadable, Pen};
 use crate::domain::rule::{DecisionRule, RehearsedRule};
+use crate::ui::table::scrolled;
 
 /// From so many rows on there is room for blank lines.
 const ROOMY: u16 = 18;

@@ -162,6 +162,16 @@ impl Column {
         }
     }
 
+    /// Fewest columns that it is cut to, where it may be cut.
+    pub fn narrowest(self) -> Option<u16> {
+        self.may_be_cut().then_some(self.spec().room.0)
+    }
+
+    /// Most columns that it ever gets.
+    pub fn widest(self) -> u16 {
+        self.spec().room.1
+    }
+
     /// Whether its text stands at its right edge.
     pub fn is_right(self) -> bool {
         matches!(self, Self::Left | Self::When | Self::Amount)

@@ -24,14 +24,15 @@ const MOST_SUMS: usize = 6;
 /// another, and the first one is shortened.
 mod rank {
     pub(super) const AT_RISK: u8 = 1;
-    pub(super) const NAME: u8 = 2;
-    pub(super) const VERB: u8 = 3;
-    pub(super) const SORT: u8 = 4;
-    pub(super) const SHORT_WORDS: u8 = 5;
-    pub(super) const COUNTS: u8 = 6;
-    pub(super) const INSIGHTS: u8 = 7;
-    pub(super) const SHORT_SUM: u8 = 8;
-    pub(super) const ONE_SUM: u8 = 9;
+    pub(super) const CUT_NAME: u8 = 2;
+    pub(super) const NAME: u8 = 3;
+    pub(super) const VERB: u8 = 4;
+    pub(super) const SORT: u8 = 5;
+    pub(super) const SHORT_WORDS: u8 = 6;
+    pub(super) const COUNTS: u8 = 7;
+    pub(super) const INSIGHTS: u8 = 8;
+    pub(super) const SHORT_SUM: u8 = 9;
+    pub(super) const ONE_SUM: u8 = 10;
 }
 
 /// Draws the line.
@@ -52,7 +53,7 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>
     let called = Segment::new(0, sanitize(&title(queue)), theme.strong)
         .or(rank::SORT, sanitize(&short_title(queue)))
         .or(rank::NAME, sanitize(&shortest))
-        .cut_to(LEAST_NAME);
+        .cut_to(rank::CUT_NAME, LEAST_NAME);
     let mut segments = vec![called];
     match queue.listing.listed() {
         Some(listed) => {

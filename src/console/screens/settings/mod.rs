@@ -2,7 +2,6 @@
 
 pub mod draw;
 mod page;
-mod profiles;
 pub mod state;
 
 use crossterm::event::{Event, MouseEventKind};

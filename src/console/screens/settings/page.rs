@@ -1,34 +1,34 @@
 //! The lines of the Settings screen, and which of them are in the window.
 
-use ratatui::style::Style;
+use ratatui::text::{Line, Span};
 
 use super::state::{SettingsPart, SettingsScreen};
+use crate::console::profile_directory::{CredentialPlace, ListedProfile};
 use crate::console::screens::loading::{ListWords, in_its_place};
-use crate::console::text::{sanitize, wrap};
-use crate::console::user_settings::USER_SETTINGS;
-use crate::console::{Action, AppContext};
+use crate::console::text::{cut_path, sanitize, wrap};
+use crate::console::times;
+use crate::console::user_settings::{USER_SETTINGS, UserSetting};
+use crate::console::{Action, AppContext, DrawContext, Screen as _};
+use crate::domain::{Credential, CredentialKind, CredentialList, Environment};
+use crate::ui::fit::Segment;
+use crate::ui::table::{Column, Table};
 
-/// Columns of the labels of settings and facts.
-pub(super) const LABEL: u16 = 14;
+/// Columns of the labels of settings and facts, and of the values of settings.
+const LABEL: u16 = 14;
+const VALUE: usize = 15;
 
 /// Widest paragraph, in columns.
 const WIDEST: u16 = 110;
 
 /// A line of the page.
 pub(super) enum PageLine {
-    Blank,
-    CredentialsTitle,
-    CredentialsActions,
-    CredentialsHead,
-    ProfilesTitle,
-    ProfilesHead,
-    ConsoleTitle,
+    Text(Line<'static>),
+    /// Words, and keys that can be clicked.
+    Segments(Vec<Segment<Action>>),
     /// A row of a part, which the cursor can be on.
-    Row(SettingsPart, usize),
-    /// A line of a paragraph.
-    Said(String, Style),
-    /// A fact of this console: label and words.
-    Fact(&'static str, String),
+    Row(SettingsPart, usize, Line<'static>),
+    /// A setting: its name and value, what that means, and what is stronger.
+    Setting(usize, Vec<Segment<Action>>),
 }
 
 /// The page: all of its lines, from above.
@@ -41,106 +41,228 @@ impl SettingsPage {
     pub(super) fn of(settings: &SettingsScreen, cx: &AppContext, width: u16) -> Self {
         let mut page = Self { lines: Vec::new() };
         page.put_credentials(settings, cx, width);
-        page.lines.push(PageLine::Blank);
+        page.lines.push(PageLine::Text(Line::default()));
         page.put_profiles(settings, cx, width);
-        page.lines.push(PageLine::Blank);
-        page.lines.push(PageLine::ConsoleTitle);
-        page.put_rows(SettingsPart::Console, USER_SETTINGS.len());
-        page.lines.push(PageLine::Blank);
+        page.lines.push(PageLine::Text(Line::default()));
+        page.put_settings(settings, cx);
+        page.lines.push(PageLine::Text(Line::default()));
         for (label, text) in &cx.place.facts {
-            let lines = wrap(&sanitize(text), width.min(WIDEST).saturating_sub(LABEL).max(10));
-            page.lines.extend(
-                lines
-                    .into_iter()
-                    .enumerate()
-                    .map(|(index, line)| PageLine::Fact(if index == 0 { label } else { "" }, line)),
-            );
+            let room = width.min(WIDEST).max(LABEL + 10) - LABEL;
+            for (index, line) in wrap(&sanitize(text), room).into_iter().enumerate() {
+                let label = format!("{:<1$}", if index == 0 { *label } else { "" }, usize::from(LABEL));
+                let spans = vec![Span::styled(label, cx.theme.quiet), Span::styled(line, cx.theme.plain)];
+                page.lines.push(PageLine::Text(Line::from(spans)));
+            }
         }
         page
     }
 
     fn put_credentials(&mut self, settings: &SettingsScreen, cx: &AppContext, width: u16) {
-        let draw = &cx.draw_context();
+        let (draw, theme) = (&cx.draw_context(), &cx.theme);
         if !settings.is_offered() {
-            self.say("Keys and clients cannot be managed from here.", draw.theme.strong, width);
+            self.say(Span::styled("Keys and clients cannot be managed from here.", theme.strong), width);
             let words = "Where the deployment is an avert engine, an operator's key opens them: `avert login \
-                --operator` keeps one with the \
-                         profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once. Other deployments have \
-                         pages of their own for them.";
-            return self.say(words, draw.theme.plain, width);
+                --operator` keeps one with the profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once. \
+                Other deployments have pages of their own for them.";
+            return self.say(Span::styled(words, theme.plain), width);
         }
-        self.lines.push(PageLine::CredentialsTitle);
+        let mut title = vec![Segment::new(0, "Keys and clients", theme.strong)];
+        if let Some(list) = settings.list.loaded().filter(|list| !list.credentials.is_empty()) {
+            let revoked = list.credentials.iter().filter(|credential| credential.revoked_at.is_some()).count();
+            title.push(Segment::new(3, format!("{} in force", list.credentials.len() - revoked), theme.quiet));
+            let words = format!(", {revoked} revoked");
+            title.extend((revoked > 0).then(|| Segment::new(0, words, theme.quiet).or_none(1)));
+        }
+        if let Some((since, error)) = settings.trouble.as_ref().filter(|_| settings.list.loaded().is_some()) {
+            let words = format!("▲ stale since {}: {}", draw.times.hour(*since), sanitize(&error.to_string()));
+            title.push(Segment::new(3, words, theme.warning).cut_to(1, 20));
+        }
+        title.extend(settings.creating.map(|_| Segment::new(3, "creating one…", theme.accent).or_none(2)));
+        self.lines.push(PageLine::Segments(title));
         let empty = format!(
             "There are none yet. {} creates an API key or client credentials.",
             draw.key(Action::CredentialCreate)
         );
         let words = ListWords { name: "Keys and clients", empty: &empty };
-        match in_its_place(&settings.list, |list| list.credentials.is_empty(), &words, draw) {
-            Some((text, style)) => self.say(&text, style, width),
-            None => {
-                self.lines.extend([PageLine::CredentialsActions, PageLine::CredentialsHead]);
-                self.put_rows(SettingsPart::Credentials, settings.rows().len());
-            }
+        if let Some((text, style)) = in_its_place(&settings.list, |list| list.credentials.is_empty(), &words, draw) {
+            return self.say(Span::styled(text, style), width);
         }
+        let whose = settings.list.loaded().map(|list| Segment::new(0, whose(list), theme.quiet));
+        let offered = [Action::CredentialCreate, Action::CredentialRevoke].into_iter();
+        let offered = offered.filter(|action| settings.offers(*action, cx)).filter_map(|action| {
+            let words = &draw.keymap.binding(action)?.words;
+            Some(Segment::new(3, format!("{} {words}", draw.key(action)), theme.quiet).target(action))
+        });
+        self.lines.push(PageLine::Segments(whose.into_iter().chain(offered).collect()));
+        let rows = settings.rows();
+        let table = Table::of(credential_columns(settings, *draw), &rows, width);
+        self.put_rows(SettingsPart::Credentials, &table, &rows, cx);
     }
 
     fn put_profiles(&mut self, settings: &SettingsScreen, cx: &AppContext, width: u16) {
-        self.lines.push(PageLine::ProfilesTitle);
-        match &settings.profiles {
-            _ if cx.place.demo => self.say("The demo is on none, and none is opened from it.", cx.theme.plain, width),
-            None => self.say("Loading…", cx.theme.quiet, width),
-            Some(Err(why)) => self.say(&format!("They cannot be listed: {}", sanitize(why)), cx.theme.danger, width),
-            Some(Ok(rows)) if rows.is_empty() => {
-                let words = "None yet: `avert profiles add NAME --url URL` connects a deployment.";
-                self.say(words, cx.theme.plain, width);
+        let theme = &cx.theme;
+        let mut title = vec![Segment::new(0, "Profiles", theme.strong)];
+        let leads = match settings.chosen_profile().filter(|profile| !profile.here) {
+            Some(profile) => {
+                Some((Action::ProfileOpen, format!("leaves for the console of {}", sanitize(&profile.name))))
             }
+            None if settings.part() != SettingsPart::Profiles && !settings.profile_rows().is_empty() => {
+                Some((Action::NextPane, "goes on to the next part".to_owned()))
+            }
+            None => None,
+        };
+        if let Some((action, words)) = leads {
+            title.extend([
+                Segment::new(3, cx.key(action), theme.key).target(action),
+                Segment::new(1, words, theme.quiet).target(action),
+            ]);
+        }
+        self.lines.push(PageLine::Segments(title));
+        let none = "None yet: `avert profiles add NAME --url URL` connects a deployment.";
+        let said = match &settings.profiles {
+            _ if cx.place.demo => Span::styled("The demo is on none, and none is opened from it.", theme.plain),
+            None => Span::styled("Loading…", theme.quiet),
+            Some(Err(why)) => Span::styled(format!("They cannot be listed: {}", sanitize(why)), theme.danger),
+            Some(Ok(rows)) if rows.is_empty() => Span::styled(none, theme.plain),
             Some(Ok(rows)) => {
-                self.lines.push(PageLine::ProfilesHead);
-                self.put_rows(SettingsPart::Profiles, rows.len());
+                let table = Table::of(profile_columns(cx), rows, width);
+                return self.put_rows(SettingsPart::Profiles, &table, rows, cx);
             }
+        };
+        self.say(said, width);
+    }
+
+    fn put_settings(&mut self, settings: &SettingsScreen, cx: &AppContext) {
+        let kept = match &cx.settings.kept_in {
+            None => "changes hold until it is left".to_owned(),
+            Some(file) => {
+                let file = cut_path(&file.display().to_string(), cx.settings.home.as_deref(), WIDEST);
+                format!("changes are kept in {file}")
+            }
+        };
+        self.lines.push(PageLine::Segments(vec![
+            Segment::new(0, "This console", cx.theme.strong),
+            Segment::new(3, kept, cx.theme.quiet).cut_to(1, 10),
+        ]));
+        for (index, setting) in USER_SETTINGS.iter().enumerate() {
+            let is_chosen = settings.part() == SettingsPart::Console && settings.row() == index;
+            self.lines.push(PageLine::Setting(index, setting_line(setting, is_chosen, cx)));
         }
     }
 
-    fn put_rows(&mut self, part: SettingsPart, rows: usize) {
-        self.lines.extend((0..rows).map(|row| PageLine::Row(part, row)));
+    fn put_rows<T>(&mut self, part: SettingsPart, table: &Table<'_, T>, rows: &[T], cx: &AppContext) {
+        self.lines.push(PageLine::Text(table.head(&cx.theme)));
+        let line = |(index, row)| PageLine::Row(part, index, table.line(row));
+        self.lines.extend(rows.iter().enumerate().map(line));
     }
 
-    fn say(&mut self, text: &str, style: Style, width: u16) {
-        self.lines.extend(wrap(text, width.min(WIDEST)).into_iter().map(|line| PageLine::Said(line, style)));
+    fn say(&mut self, said: Span<'_>, width: u16) {
+        let lines = wrap(&said.content, width.min(WIDEST));
+        self.lines.extend(lines.into_iter().map(|line| PageLine::Text(Line::styled(line, said.style))));
     }
 
     /// The line that is the first in a window of this height: the one under the cursor is seen, and with the first and
     /// the last row what stands around the rows.
     pub(super) fn top(&self, settings: &SettingsScreen, height: usize) -> usize {
         let height = height.max(1);
-        let end = self.lines.len().saturating_sub(height);
-        let is_row = |line: &PageLine| matches!(line, PageLine::Row(..));
-        let under_cursor = |line: &PageLine| {
-            matches!(line, PageLine::Row(part,
-            row) if *part == settings.part() && *row == settings.row())
+        let end = self.lines.len().max(height) - height;
+        let place = |line: &PageLine| match line {
+            PageLine::Row(part, row, _) => Some((*part, *row)),
+            PageLine::Setting(row, _) => Some((SettingsPart::Console, *row)),
+            PageLine::Text(_) | PageLine::Segments(_) => None,
         };
-        let Some(at) = self.lines.iter().position(under_cursor) else { return 0 };
+        let cursor = Some((settings.part(), settings.row()));
+        let Some(at) = self.lines.iter().position(|line| place(line) == cursor) else { return 0 };
         // The heads of a part belong to its first row, what comes after the last row of all to that.
+        let is_row = |line: &PageLine| place(line).is_some();
         let from = self.lines[..at].iter().rposition(is_row).map_or(0, |row| row + 1);
         let to = if self.lines[at + 1..].iter().any(is_row) { at } else { self.lines.len() - 1 };
-        let wanted = settings.window.get().0.max((to + 1).saturating_sub(height)).min(from);
-        let top = wanted.clamp((at + 1).saturating_sub(height), at).min(end);
-        // The name of the part takes the first line, and hides no cursor.
-        if at == top && height > 1 && self.part_above(top).is_some() { top - 1 } else { top }
+        let least = |last: usize| (last + 1).max(height) - height;
+        settings.window.get().0.max(least(to)).min(from).clamp(least(at), at).min(end)
     }
+}
 
-    /// The name of the part that a window from this line on begins within, its heading scrolled away.
-    pub(super) fn part_above(&self, top: usize) -> Option<&'static str> {
-        let name = |line: &PageLine| match line {
-            PageLine::CredentialsTitle => Some("Keys and clients"),
-            PageLine::ProfilesTitle => Some("Profiles"),
-            PageLine::ConsoleTitle => Some("This console"),
-            _ => None,
-        };
-        let is_heading = |line: &PageLine| name(line).is_some() || matches!(line, PageLine::Blank);
-        if self.lines.get(top).is_none_or(is_heading) {
-            return None;
-        }
-        self.lines[..top].iter().rev().find_map(name)
+/// Whose they are and for which world: `organization acme, production (avk_live_…)`.
+fn whose(list: &CredentialList) -> String {
+    let world = if list.environment == Environment::Production { "live" } else { "test" };
+    format!("organization {}, {} (avk_{world}_…)", sanitize(&list.organization), list.environment.as_str())
+}
+
+fn credential_columns<'d>(settings: &'d SettingsScreen, draw: DrawContext<'d>) -> Vec<Column<'d, &'d Credential>> {
+    let theme = draw.theme;
+    let plain = move |row: &Credential| if row.revoked_at.is_some() { theme.quiet } else { theme.plain };
+    let digits = move |row: &Credential| if row.revoked_at.is_some() { theme.quiet } else { draw.digits() };
+    let scope = |row: &Credential| match row.kind {
+        CredentialKind::Key(scope) => scope.as_str(),
+        CredentialKind::Client => "alerts",
+    };
+    let used = move |row: &&Credential, _| match row.last_used_at {
+        None => Span::styled("never", theme.quiet),
+        Some(at) => Span::styled(times::ago(at, draw.now), plain(row)),
+    };
+    let state = move |row: &&Credential, _| match row.revoked_at {
+        Some(at) => Span::styled(format!("revoked {}", times::ago(at, draw.now)), theme.quiet),
+        None if settings.is_own(row) => Span::styled("in use here", theme.accent),
+        None => Span::styled("works", theme.ok),
+    };
+    let created =
+        move |row: &&Credential, _| Span::styled(row.created_at.format("%Y-%m-%d %H:%M").to_string(), theme.quiet);
+    vec![
+        Column::new("KIND", move |row: &&Credential, _| Span::styled(row.kind.as_str(), plain(row))),
+        Column::new("ID", move |row: &&Credential, _| Span::styled(sanitize(&row.id).into_owned(), digits(row)))
+            .min(12),
+        Column::new("SCOPE", move |row: &&Credential, _| Span::styled(scope(row), plain(row))).min(8).rank(2),
+        Column::new("CREATED", created).min(10).rank(3),
+        Column::new("LAST USED", used).rank(1),
+        Column::new("STATE", state).min(8),
+    ]
+}
+
+fn profile_columns(cx: &AppContext) -> Vec<Column<'_, ListedProfile>> {
+    let theme = &cx.theme;
+    let environment = |row: &ListedProfile, _| match row.environment {
+        Some(Environment::Production) => Span::styled("PRODUCTION", theme.danger),
+        Some(Environment::Sandbox) => Span::styled("sandbox", theme.plain),
+        None => Span::styled("not said", theme.quiet),
+    };
+    let credential = |row: &ListedProfile, _| match row.credential {
+        CredentialPlace::Keyring => Span::styled("keyring", theme.plain),
+        CredentialPlace::PlainFile => Span::styled("plain file", theme.warning),
+        CredentialPlace::Environment => Span::styled("environment", theme.plain),
+        CredentialPlace::Nowhere => Span::styled("none kept", theme.warning),
+        CredentialPlace::Unknown => Span::styled("not known", theme.warning),
+        CredentialPlace::NotNeeded => Span::styled("none needed", theme.quiet),
+    };
+    let state = |row: &ListedProfile, _| {
+        let words = [(row.here, "open here"), (row.current, "current"), (row.read_only, "read-only")];
+        let words: Vec<&str> = words.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word).collect();
+        Span::styled(words.join(", "), if row.here { theme.accent } else { theme.quiet })
+    };
+    let name = |row: &ListedProfile, _| Span::styled(sanitize(&row.name).into_owned(), theme.strong);
+    let address = |row: &ListedProfile, _| Span::styled(sanitize(&row.address).into_owned(), theme.plain);
+    vec![
+        Column::new("NAME", name).min(12),
+        Column::new("ENVIRONMENT", environment),
+        Column::new("CREDENTIAL", credential),
+        Column::new("STATE", state).min(12).rank(1),
+        Column::new("ADDRESS", address).min(12).rank(2),
+    ]
+}
+
+/// A setting: its name, its value, what that means, the key that changes it, and what is stronger.
+fn setting_line(setting: &UserSetting, is_chosen: bool, cx: &AppContext) -> Vec<Segment<Action>> {
+    let (theme, value) = (&cx.theme, (setting.current)(&cx.settings));
+    let mut line = vec![
+        Segment::new(0, format!("{:<1$}", setting.label, usize::from(LABEL)), theme.quiet),
+        Segment::new(0, format!("{:<VALUE$}", value.shown()), theme.strong),
+        Segment::new(0, setting.words(value), theme.quiet).or_none(2),
+    ];
+    if is_chosen {
+        let (key, change) = (cx.key(Action::SettingChange), Action::SettingChange);
+        line.push(Segment::new(3, key, theme.key).or_none(1).target(change));
+        line.push(Segment::new(1, "changes it", theme.quiet).or_none(1).target(change));
     }
+    let stronger = cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key);
+    line.extend(stronger.map(|stronger| Segment::new(3, format!("set by {}", stronger.by), theme.quiet)));
+    line
 }

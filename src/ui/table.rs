@@ -1,0 +1,312 @@
+//! Tables: columns as data, each as wide as its content. Where not all have room the column of the highest rank goes
+//! first. A list has one cursor, one scroll window and one click map.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::ui::Theme;
+use crate::ui::text::{columns as width_of, cut};
+use crate::ui::widgets::scrollbar;
+
+/// Blank columns between two columns, and at the right of rows: the scrollbar's, and one before it.
+const GAP: u16 = 2;
+const BAR: u16 = 2;
+
+/// A column of a table of such rows.
+pub struct Column<'c, T> {
+    head: Cow<'c, str>,
+    /// Its cell in so many columns of the screen.
+    cell: Box<dyn Fn(&T, u16) -> Span<'c> + 'c>,
+    /// Fewest columns that it may be cut to, and most that it has; it is not cut where there is no fewest.
+    min: Option<u16>,
+    max: u16,
+    /// Columns that are kept for it while its content needs less.
+    reserved: u16,
+    rank: u8,
+    is_right: bool,
+}
+
+impl<'c, T> Column<'c, T> {
+    /// A column that always stays, as wide as its content.
+    pub fn new(head: impl Into<Cow<'c, str>>, cell: impl Fn(&T, u16) -> Span<'c> + 'c) -> Self {
+        let (head, cell) = (head.into(), Box::new(cell));
+        Self { head, cell, min: None, max: u16::MAX, reserved: 0, rank: 0, is_right: false }
+    }
+
+    /// The same, left out earlier than those of a lower rank.
+    #[must_use]
+    pub fn rank(self, rank: u8) -> Self {
+        Self { rank, ..self }
+    }
+
+    /// The same cut to as few columns.
+    #[must_use]
+    pub fn min(self, min: u16) -> Self {
+        Self { min: Some(min), ..self }
+    }
+
+    /// The same in so many columns at most.
+    #[must_use]
+    pub fn max(self, max: u16) -> Self {
+        Self { max, ..self }
+    }
+
+    /// The same in so many columns at least where it has room: a text that changes moves nothing.
+    #[must_use]
+    pub fn reserve(self, columns: u16) -> Self {
+        Self { reserved: columns, ..self }
+    }
+
+    /// The same with its texts at the right edge.
+    #[must_use]
+    pub fn right(self) -> Self {
+        Self { is_right: true, ..self }
+    }
+
+    fn want(&self, rows: &[T]) -> Want {
+        let content = rows.iter().map(|row| width_of(&(self.cell)(row, self.max).content)).max().unwrap_or(0);
+        // A column in which nothing stands is none.
+        let wide = content.max(self.reserved);
+        let wide = if wide == 0 { 0 } else { wide.max(width_of(&self.head)).min(self.max) };
+        Want { min: self.min.map_or(wide, |min| min.min(wide)), wide, rank: self.rank }
+    }
+}
+
+/// Columns of the screen that a column wants, at least and with all of its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Want {
+    pub min: u16,
+    pub wide: u16,
+    /// The higher, the earlier it is left out; 0 for one that stays.
+    pub rank: u8,
+}
+
+/// A column's place in its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The column, by its place among all.
+    pub column: usize,
+    pub x: u16,
+    pub width: u16,
+}
+
+/// Lays columns out in so much room, each with its gap behind it. What is left over goes to the lowest ranks first.
+pub fn place(wants: &[Want], gap: impl Fn(usize) -> u16, room: u16) -> Vec<Place> {
+    let mut kept: Vec<usize> = (0..wants.len()).filter(|column| wants[*column].wide > 0).collect();
+    let needed = |kept: &[usize]| -> u16 {
+        let last = kept.last().map_or(0, |column| gap(*column));
+        kept.iter().map(|column| wants[*column].min + gap(*column)).sum::<u16>() - last
+    };
+    while needed(&kept) > room {
+        let weakest = kept.iter().copied().filter(|column| wants[*column].rank > 0).max_by_key(|at| wants[*at].rank);
+        let Some(weakest) = weakest else { break };
+        kept.retain(|column| *column != weakest);
+    }
+    let mut spare = room - needed(&kept).min(room);
+    let mut widths: Vec<u16> = wants.iter().map(|want| want.min).collect();
+    let mut by_rank = kept.clone();
+    by_rank.sort_by_key(|column| wants[*column].rank);
+    for column in by_rank {
+        let more = (wants[column].wide - wants[column].min).min(spare);
+        widths[column] += more;
+        spare -= more;
+    }
+    let mut x = 0;
+    let placed = kept.into_iter().map(|column| {
+        let place = Place { column, x, width: widths[column].min(room - x.min(room)) };
+        x += widths[column] + gap(column);
+        place
+    });
+    placed.collect()
+}
+
+/// A table laid out for its rows.
+pub struct Table<'c, T> {
+    columns: Vec<Column<'c, T>>,
+    places: Vec<Place>,
+}
+
+impl<'c, T> Table<'c, T> {
+    /// Columns for these rows in so much room.
+    pub fn of(columns: Vec<Column<'c, T>>, rows: &[T], room: u16) -> Self {
+        let wants: Vec<Want> = columns.iter().map(|column| column.want(rows)).collect();
+        let places = place(&wants, |_| GAP, room);
+        Self { columns, places }
+    }
+
+    /// Columns of the screen that a column has; none where it is left out.
+    pub fn width(&self, column: usize) -> u16 {
+        self.places.iter().find(|place| place.column == column).map_or(0, |place| place.width)
+    }
+
+    /// The heads of the columns.
+    pub fn head(&self, theme: &Theme) -> Line<'static> {
+        self.in_line(|column, _| Span::styled(column.head.clone(), theme.quiet))
+    }
+
+    /// The cells of a row.
+    pub fn line(&self, row: &T) -> Line<'static> {
+        self.in_line(|column, width| (column.cell)(row, width))
+    }
+
+    fn in_line(&self, cell: impl Fn(&Column<'c, T>, u16) -> Span<'c>) -> Line<'static> {
+        let mut spans = Vec::with_capacity(2 * self.places.len());
+        let mut x = 0;
+        for Place { column, x: start, width } in self.places.iter().copied() {
+            let column = &self.columns[column];
+            let span = cell(column, width);
+            let text = cut(&span.content, width).into_owned();
+            let (taken, style) = (width_of(&text), span.style);
+            let start = if column.is_right { start + width - taken } else { start };
+            spans.extend([Span::raw(" ".repeat((start - x).into())), Span::styled(text, style)]);
+            x = start + taken;
+        }
+        Line::from(spans)
+    }
+}
+
+/// The cursor of a list, and how far the list is scrolled.
+#[derive(Debug, Default)]
+pub struct Cursor {
+    /// The row that it is on.
+    pub at: usize,
+    top: Cell<usize>,
+    page: Cell<usize>,
+}
+
+impl Cursor {
+    /// Moves by a key among so many rows; returns false for a key that does not move.
+    pub fn key(&mut self, code: KeyCode, rows: usize) -> bool {
+        let (last, page) = (rows.max(1) - 1, self.page.get().max(1));
+        self.at = match code {
+            KeyCode::Down | KeyCode::Char('j') => (self.at + 1).min(last),
+            KeyCode::Up | KeyCode::Char('k') => self.at - self.at.min(1),
+            KeyCode::PageDown => (self.at + page).min(last),
+            KeyCode::PageUp => self.at - self.at.min(page),
+            KeyCode::Home | KeyCode::Char('g') => 0,
+            KeyCode::End | KeyCode::Char('G') => last,
+            _ => return false,
+        };
+        true
+    }
+
+    /// Draws rows below their heads so that the one at `at` is in sight, marked where the list has the focus; `note` is
+    /// told where each stands.
+    pub fn draw<T>(
+        &self,
+        (table, rows): (&Table<'_, T>, &[T]),
+        (at, has_focus): (usize, bool),
+        theme: &Theme,
+        buffer: &mut Buffer,
+        area: Rect,
+        mut note: impl FnMut(Rect, usize),
+    ) {
+        let area = area.intersection(buffer.area);
+        let Some(height) = area.height.checked_sub(1) else { return };
+        let at = at.min(rows.len().max(1) - 1);
+        let top = scrolled(self.top.get(), at, rows.len(), height.into());
+        self.page.set(height.into());
+        self.top.set(top);
+        let text = |line: Rect| Rect { x: line.x + GAP, width: line.width.max(GAP + BAR) - GAP - BAR, ..line };
+        let mut lines = area.rows();
+        if let Some(head) = lines.next().map(text) {
+            buffer.set_line(head.x, head.y, &table.head(theme), head.width);
+        }
+        for ((index, row), line) in rows.iter().enumerate().skip(top).zip(lines) {
+            let is_cursor = has_focus && index == at;
+            if is_cursor {
+                theme.mark_row(buffer, Rect { width: line.width.max(BAR) - BAR, ..line });
+            }
+            let mut shown = table.line(row);
+            for span in shown.spans.iter_mut().filter(|span| is_cursor && span.style == theme.quiet) {
+                span.style = theme.plain;
+            }
+            let cells = text(line);
+            buffer.set_line(cells.x, cells.y, &shown, cells.width);
+            note(line, index);
+        }
+        let bar = Rect { x: area.right() - 1, y: area.y + 1, width: 1, height };
+        scrollbar::draw(theme, buffer, bar, top as u64, rows.len() as u64);
+    }
+}
+
+/// Columns that a list of this width has for the cells of a row.
+pub fn room(area: Rect) -> u16 {
+    area.width.max(GAP + BAR) - GAP - BAR
+}
+
+/// The first row that is shown so that the cursor's one is among so many.
+pub fn scrolled(top: usize, cursor: usize, rows: usize, room: usize) -> usize {
+    let room = room.max(1);
+    let least = (cursor + 1).max(room) - room;
+    top.clamp(least.min(cursor), cursor).min(rows.max(room) - room)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ui::theme::ThemeName;
+
+    const ROWS: [(&str, &str, &str); 2] = [("4m12", "129.90", "ACME*SHOP TOULOUSE"), ("1h", "9.50", "KONTOR")];
+
+    fn table(room: u16) -> Table<'static, (&'static str, &'static str, &'static str)> {
+        let columns = vec![
+            Column::new("DUE IN", |row: &(&'static str, &'static str, &'static str), _| Span::raw(row.0)).right(),
+            Column::new("AMOUNT", |row: &(&'static str, &'static str, &'static str), _| Span::raw(row.1))
+                .right()
+                .rank(2),
+            Column::new("DESCRIPTOR", |row: &(&'static str, &'static str, &'static str), _| Span::raw(row.2))
+                .min(10)
+                .rank(1),
+        ];
+        Table::of(columns, &ROWS, room)
+    }
+
+    fn lines(room: u16) -> [String; 2] {
+        let table = table(room);
+        [table.head(&Theme::named(ThemeName::Dark)), table.line(&ROWS[0])].map(|line| line.to_string())
+    }
+
+    #[test]
+    fn each_column_is_as_wide_as_its_content() {
+        assert_eq!(lines(80), ["DUE IN  AMOUNT  DESCRIPTOR", "  4m12  129.90  ACME*SHOP TOULOUSE"]);
+    }
+
+    #[test]
+    fn texts_are_cut_before_the_highest_rank_goes() {
+        assert_eq!(lines(30)[1], "  4m12  129.90  ACME*SHOP TOU…");
+        assert_eq!(lines(20)[1], "  4m12  ACME*SHOP T…");
+        assert_eq!(lines(10)[1], "  4m12");
+    }
+
+    proptest! {
+        #[test]
+        fn no_column_leaves_its_room(wants in prop::collection::vec((0u16..20, 0u16..20, 0u8..9), 0..9), room in 0u16..90) {
+            let wants: Vec<Want> =
+                wants.into_iter().map(|(min, more, rank)| Want { min, wide: min + more, rank }).collect();
+
+            let placed = place(&wants, |_| GAP, room);
+
+            prop_assert!(placed.iter().all(|place| place.width <= room));
+            prop_assert!(placed.windows(2).all(|pair| pair[0].x + pair[0].width <= pair[1].x));
+        }
+
+        #[test]
+        fn the_cursors_row_is_always_among_those_shown(top in 0usize..500, rows in 1usize..500, at in 0usize..500,
+            room in 0usize..80) {
+            let cursor = at.min(rows - 1);
+
+            let first = scrolled(top, cursor, rows, room);
+
+            prop_assert!(first <= cursor && cursor < first + room.max(1));
+            prop_assert!(first == 0 || first + room.max(1) <= rows);
+        }
+    }
+}
