@@ -37,7 +37,7 @@ use super::session::NextConsole;
 use super::setting::SettingValue;
 use super::snoozes::SnoozeList;
 use super::times::{self, until_next_minute};
-use super::toasts::{NoteLine, Toasts, warning_lines};
+use super::toasts::{NoteLine, Toasts};
 use super::unfinished::Unfinished;
 use super::unkept::UnkeptTexts;
 use super::user_settings::USER_SETTINGS;
@@ -461,10 +461,6 @@ impl App {
 
     /// The lines above the footer: what lasts, then what is new.
     pub(super) fn notes(&self, width: u16) -> Vec<NoteLine> {
-        // What is wrong with a text is the nearest matter while one types.
-        if let Some(wrong) = self.screens.shown().complaint() {
-            return warning_lines(&wrong, width);
-        }
         let lasting = self.lasting_note();
         // Under a dialog a letter is a letter.
         let key = if self.dialogs.is_empty() { self.cx.key(Action::GoToTold) } else { String::new() };
@@ -560,8 +556,7 @@ impl App {
             Action::Suspend => suspend(&mut self.cx),
             Action::Quit => return self.quit_for_good(),
             Action::RulesPause => self.pause_rules(),
-            Action::Palette => self.palette(),
-            Action::Help => self.help(),
+            Action::Help => self.palette(),
             action if self.screens.current == ScreenName::Queue && self.screens.queue.is_on_former_rows(action) => {
                 self.cx.hint(ANOTHER_LIST);
                 Vec::new()

@@ -4,7 +4,6 @@
 use crossterm::event::KeyEvent;
 
 use super::app::App;
-use super::dialogs::help::Help;
 use super::dialogs::palette::{Palette, offers};
 use super::dialogs::repeat_in_form;
 use super::idle::{NO_RULE_ACTS, NONE_STAGED, NONE_TOLD, unless};
@@ -55,7 +54,7 @@ impl App {
         let all = [KeyContext::Views, KeyContext::Columns, KeyContext::Log, KeyContext::Menu, KeyContext::Always];
         let gives_way = self.dialogs.last().is_some_and(|dialog| dialog.gives_way());
         let action = self.cx.settings.keymap.action(&all, key.into()).filter(|_| gives_way)?;
-        matches!(action, Action::Palette | Action::Find).then_some(action)
+        matches!(action, Action::Help | Action::Find).then_some(action)
     }
 
     /// Says that an action does nothing where one is. Who goes as far as it goes sees that.
@@ -77,21 +76,12 @@ impl App {
         let mut all = offers::actions(keymap, &contexts, |action| self.why_idle(action));
         if contexts.contains(&KeyContext::Queue) && self.dialogs.is_empty() {
             all.extend(offers::in_lists(keymap));
+            all.extend(offers::signs(&self.cx.theme));
         }
         all.extend(offers::views(&self.cx.views));
         all.extend(offers::settings());
         all.extend(offers::consoles(&self.cx.place));
         dialog::open(Palette::of(all, !self.dialogs.is_empty()))
-    }
-
-    /// Opens the help of the screen, or of a page that lies over it.
-    pub(super) fn help(&self) -> Orders {
-        let contexts = self.contexts();
-        match self.dialogs.last() {
-            _ if contexts.is_empty() => Vec::new(),
-            None => dialog::open(Help::of(contexts, |_| true, &self.cx)),
-            Some(page) => dialog::open(Help::of(contexts, |action| page.offers(action, &self.cx), &self.cx)),
-        }
     }
 
     /// Does what was chosen in a list: on the page that lies over the screen where that is its own, else on the screen.

@@ -100,7 +100,6 @@ pub enum Action {
     GoToTold,
     Reopen,
     Dismiss,
-    Palette,
     ProgramLog,
     LogSeverity,
     SettingChange,

@@ -48,11 +48,6 @@ pub trait Screen {
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         self.why_idle(action, cx).is_none()
     }
-
-    /// What is wrong with what is being typed; it stands in place of notifications.
-    fn complaint(&self) -> Option<String> {
-        None
-    }
 }
 
 /// Which keys a screen takes.

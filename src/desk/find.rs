@@ -1,5 +1,5 @@
 //! Full-text search from this desk: by the service itself where it can, else as far as the interface can be asked.
-//! Orders of the shop and days, which no text names, are searched too.
+//! Orders of the shop, which no text names, are searched too.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,6 @@ use crate::domain::count::count;
 use crate::domain::find::{MOST_FOUND, among};
 use crate::domain::identity::Identifier;
 use crate::domain::order::transaction_key;
-use crate::domain::query::{Vocabulary, meant};
 use crate::domain::sanitize::line;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, FindQuery, MatchConfidence, MatchGrade, MerchantOrder, PageRequest, Sort,
@@ -31,19 +30,8 @@ pub struct FoundAlerts {
     pub limits: Vec<String>,
     /// The order of the shop that was asked for by its id, and what matches it.
     pub on_order: Option<FoundOnOrder>,
-    /// Alerts found by the day that was typed; they stand behind all others.
-    pub on_day: Vec<(AlertId, DayOf)>,
     /// True where the service was not reached, and only loaded alerts were searched.
     pub only_held: bool,
-}
-
-/// Relation of an alert to the day that was typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DayOf {
-    /// The alert was raised on that day.
-    Alert,
-    /// The transaction is of that day.
-    Transaction,
 }
 
 impl FoundAlerts {
@@ -69,8 +57,6 @@ impl FoundAlerts {
             return self;
         }
         let mut all = std::mem::take(&mut self.alerts);
-        // No text of theirs has the day that they were found by.
-        let of_day = all.split_off(all.len() - self.on_day.len());
         add(&mut all, among(query, held, size as usize).into_iter().cloned());
         if self.on_order.is_none() {
             all = among(query, &all, size as usize).into_iter().cloned().collect();
@@ -80,8 +66,6 @@ impl FoundAlerts {
                 query.grade(alert).map_or(1, |grade| if grade == MatchGrade::Whole { 0 } else { 2 })
             });
         }
-        self.on_day.retain(|(id, _)| all.iter().all(|alert| alert.id != *id));
-        add(&mut all, of_day);
         all.truncate(size as usize);
         let held =
             if held.len() == 1 { "one alert".to_owned() } else { format!("{} alerts", count(held.len() as u64)) };
@@ -96,11 +80,6 @@ impl FoundAlerts {
         let (_, confidence) = on_order.alerts.iter().find(|(alert, _)| *alert == id)?;
         Some((&on_order.order_id, *confidence))
     }
-
-    /// Returns the relation of an alert to the day by which it was found.
-    pub fn day_of(&self, id: AlertId) -> Option<DayOf> {
-        self.on_day.iter().find(|(alert, _)| *alert == id).map(|(_, day)| *day)
-    }
 }
 
 /// The alerts that an order of the shop matches.
@@ -110,54 +89,9 @@ pub struct FoundOnOrder {
     pub alerts: Vec<(AlertId, MatchConfidence)>,
 }
 
-/// Searches by texts and by the orders of the shop. Where a UTC day is typed, two groups follow: alerts raised on it,
-/// then alerts whose transaction is of it. No index of texts has days: lists are read for them.
-pub async fn find_everywhere(
-    desk: Option<&Desk>,
-    alerts: &dyn Alerts,
-    search: Option<&dyn Find>,
-    query: &FindQuery,
-    size: u32,
-) -> Result<FoundAlerts, ServiceError> {
-    let mut found = find_with_orders(desk, alerts, search, query, size).await?;
-    let Some(raised) = meant(query.text(), Vocabulary::Interface).filter(|filter| filter.start_date.is_some()) else {
-        return Ok(found);
-    };
-    let transaction = raised.by_transaction_day();
-    for (day, filter) in [(DayOf::Alert, raised), (DayOf::Transaction, transaction)] {
-        let room = (size as usize).saturating_sub(found.alerts.len());
-        if room == 0 {
-            break;
-        }
-        let page = PageRequest { page: 0, size };
-        let sort = Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending };
-        let listed = match list_in_some_order(alerts, &mut AlertQuery { filter, sort, page }).await {
-            Ok(listed) => listed.data,
-            // Alerts found by their texts stay found.
-            Err(ServiceError::InvalidRequest(_)) => {
-                found.limits.push("this deployment does not list by day".to_owned());
-                break;
-            }
-            Err(error) => {
-                found.limits.push(format!("alerts of that day could not be listed: {error}"));
-                break;
-            }
-        };
-        // A time that was made for a transaction is no fact of it.
-        let is_of_day = |alert: &Alert| day == DayOf::Alert || alert.given_transaction_time().is_some();
-        let new = listed
-            .into_iter()
-            .filter(|alert| is_of_day(alert) && found.alerts.iter().all(|known| known.id != alert.id));
-        let new: Vec<Alert> = new.take(room).collect();
-        found.on_day.extend(new.iter().map(|alert| (alert.id, day)));
-        found.alerts.extend(new);
-    }
-    Ok(found)
-}
-
 /// Searches as [`find`] does, and by an order of the shop where the query is one word that names it. Alerts that the
 /// order matches come behind those that are that word itself, and before all others.
-async fn find_with_orders(
+pub async fn find_everywhere(
     desk: Option<&Desk>,
     alerts: &dyn Alerts,
     search: Option<&dyn Find>,

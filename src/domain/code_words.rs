@@ -3,16 +3,11 @@
 //!
 //! The codes stand in `assets/codes.toml`. A code that is not there has no words, and none are made up for it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-
-use super::fold::fold;
-
-/// A word of fewer letters begins too many others.
-const LEAST_LETTERS: usize = 4;
 
 /// The file as it stands.
 #[derive(Deserialize)]
@@ -57,34 +52,6 @@ pub fn merchant_category(code: &str) -> Option<&'static str> {
     CODES.categories.iter().find(|(codes, _)| codes.contains(&number)).map(|(_, words)| words.as_str())
 }
 
-/// Returns the merchant category codes whose words begin with these, in any letter case and with any signs in between.
-/// A short word begins none, but beside a longer one it may be a whole one: `car rental`.
-pub fn merchant_categories(words: &[&str]) -> Vec<String> {
-    let asked = fold(&words.join(" "));
-    let asked: Vec<&str> = words_of(&asked).collect();
-    let is_long = |word: &&str| word.chars().count() >= LEAST_LETTERS;
-    if !asked.iter().any(is_long) {
-        return Vec::new();
-    }
-    let is_of =
-        |said: &str, word: &str| words_of(said).any(|said| said == word || is_long(&word) && said.starts_with(word));
-    let is_meant = |said: &str| asked.iter().all(|word| is_of(said, word));
-    let meant = CODES.categories.iter().filter(|(_, said)| is_meant(&fold(said)));
-    meant.flat_map(|(codes, _)| codes.clone()).map(|code| format!("{code:04}")).collect()
-}
-
-/// Returns true for all the words of a merchant category.
-pub fn is_merchant_category(words: &[&str]) -> bool {
-    let all = |text: &str| words_of(&fold(text)).map(str::to_owned).collect::<BTreeSet<_>>();
-    let asked = all(&words.join(" "));
-    CODES.categories.iter().any(|(_, said)| all(said) == asked)
-}
-
-/// Returns the words of a text, whatever stands between them.
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
-}
-
 /// Describes a dispute reason code, with the network whose code it is: `Visa: fraud, card absent`.
 pub fn dispute_reason(code: &str) -> Option<&'static str> {
     CODES.reasons.get(code.trim().to_ascii_uppercase().as_str()).map(String::as_str)
@@ -112,37 +79,6 @@ mod tests {
     #[case("travel", None)]
     fn a_merchant_category_is_told_by_its_four_digits(#[case] code: &str, #[case] words: Option<&str>) {
         assert_eq!(merchant_category(code), words);
-    }
-
-    #[rstest]
-    #[case("travel agencies", &["4722"])]
-    #[case("Electronic", &["5065", "5732", "7622"])]
-    #[case("VETERINARIANS", &["0742"])]
-    #[case("agencies travel", &["4722"])]
-    #[case("tra agencies", &[])]
-    #[case("beer, wine", &["5921"])]
-    #[case("car theft", &[])]
-    #[case("Jewellery, watches", &["5094", "5944"])]
-    #[case("children's clothing", &["5641"])]
-    #[case("car", &[])]
-    #[case("vel", &[])]
-    #[case("ravel", &[])]
-    #[case("travel veterinarians", &[])]
-    #[case("", &[])]
-    fn merchant_categories_are_named_by_the_beginnings_of_their_words(#[case] text: &str, #[case] codes: &[&str]) {
-        let words: Vec<&str> = text.split_whitespace().collect();
-
-        assert_eq!(merchant_categories(&words), codes);
-    }
-
-    #[test]
-    fn the_words_of_each_category_name_it() {
-        for (codes, said) in &CODES.categories {
-            let words: Vec<&str> = said.split_whitespace().collect();
-            let named = merchant_categories(&words);
-
-            assert!(named.contains(&format!("{:04}", codes.start())), "{said}");
-        }
     }
 
     #[rstest]

@@ -49,19 +49,6 @@ pub struct AlertFilter {
 }
 
 impl AlertFilter {
-    /// Returns the filter with its days as those of the transaction.
-    #[must_use]
-    pub fn by_transaction_day(&self) -> Self {
-        let (from, until) = (self.start_date, self.end_date);
-        Self {
-            transaction_start_date: from,
-            transaction_end_date: until,
-            start_date: None,
-            end_date: None,
-            ..self.clone()
-        }
-    }
-
     /// Returns true for an alert that matches at the moment `now`.
     pub fn matches(&self, alert: &Alert, now: Timestamp) -> bool {
         within(alert.alert_time, self.start_date, self.end_date)

@@ -6,13 +6,11 @@
 //! machine answers it also knows `amount<25`, `currency:`, `issuer:` and `mcc:` ([`Vocabulary`]).
 
 mod chips;
-mod meant;
 mod read;
 mod render;
 mod words;
 
 pub use chips::{Chip, chips, without};
-pub use meant::meant;
 pub(crate) use read::quoted;
 pub use read::{ONLY_HERE, QueryError, parse, parse_as_said};
 pub use render::render;

@@ -1,4 +1,4 @@
-//! Find: a search over all fields of all alerts while one types; the chosen one is gone to in the Queue.
+//! Search: one box for words in any field of any alert, and for the words of the filter. The Queue shows what is chosen.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
@@ -8,32 +8,24 @@ use super::alert_search::{AlertSearch, is_typed};
 use super::found_rows::lines;
 use super::menu::{List, OpenMenu};
 use super::{case, copy_menu, links_menu};
-use crate::console::dialog::{self, run};
+use crate::console::dialog;
 use crate::console::effects::SHOWN_OF_FOUND;
 use crate::console::screens::queue::state::Queue;
-use crate::console::text::{columns, counted, sanitize, wrap_to};
+use crate::console::text::{counted, sanitize, wrap_to};
 use crate::console::widgets::menu::{Selection, is_roomy};
 use crate::console::widgets::panel::PanelWidth;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Tone};
 use crate::desk::find::FoundAlerts;
-use crate::domain::query::{DEFAULT_SORT, meant, render};
-use crate::domain::{Alert, AlertFilter, Timestamp};
+use crate::domain::query::{Key, chips, parse, render, without};
+use crate::domain::{Alert, AlertFilter, Sort, Timestamp};
 use crate::service::ServiceError;
 
 /// What is searched.
 const WHAT: &str = "order number, ARN, amount, auth code, transaction, card, name, comment";
 
-/// What is said before anything is typed.
-const EXPLAINED: &str = "Answered alerts too. Several words narrow it: all have to match.";
-const EXPLAINED_BRIEFLY: &str = "Answered alerts too. Every word has to match.";
-
-/// The key that lists what the words name, and from so many columns on it stands with the others.
-const LIST_KEY: &str = "alt-l";
-const ROOM_FOR_LIST: u16 = 102;
-
-/// What to do next where nothing was found has so many lines, the last one blank.
-const LINES_OF_NEXT: u16 = 4;
+/// Shown before anything is typed.
+const EXPLAINED: &str = "Answered alerts too. All words must match.";
 
 /// What could not be searched is told in so many lines each at most.
 const LINES_OF_A_LIMIT: usize = 2;
@@ -46,25 +38,21 @@ pub struct FindDialog {
     search: AlertSearch,
     /// Whether the best one is gone to as soon as it is known.
     goes: bool,
+    /// Filter and sort of the Queue, which words of the filter narrow.
+    view: (AlertFilter, Sort),
     /// What the Queue holds, to be compared here where the service cannot be asked for every field, or is not reached.
     held: Vec<Alert>,
 }
 
-/// Opens it; on what was searched for in the Queue and is not in its view, which is as it was before then.
-pub fn open(queue: &mut Queue, cx: &AppContext) -> Orders {
-    let missed = queue.missed();
-    let before = if missed.is_some() { queue.close_search(false) } else { Vec::new() };
-    let held = queue.listing.alerts().cloned().collect();
-    let find = FindDialog::of(missed.as_deref().unwrap_or_default(), held, cx);
-    run(before).into_iter().chain(dialog::open(find)).collect()
+/// Opens it.
+pub fn open(queue: &Queue) -> Orders {
+    dialog::open(FindDialog::of(queue.before_search(), queue.listing.alerts().cloned().collect()))
 }
 
 impl FindDialog {
-    /// A search for this text.
-    fn of(text: &str, held: Vec<Alert>, cx: &AppContext) -> Self {
+    fn of(view: (AlertFilter, Sort), held: Vec<Alert>) -> Self {
         let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
-        let search = if text.is_empty() { AlertSearch::default() } else { AlertSearch::due_at(cx.now) };
-        Self { input: TextInput::one_line(text), menu, search, goes: false, held }
+        Self { input: TextInput::one_line(""), menu, search: AlertSearch::default(), goes: false, view, held }
     }
 
     fn typed(&mut self, cx: &AppContext) {
@@ -72,14 +60,15 @@ impl FindDialog {
         self.goes = false;
     }
 
-    /// Searches for what is typed now.
-    fn search(&mut self) -> Orders {
-        self.search.search(&self.input.text())
+    /// Searches for the typed text. A filter is listed by enter and not searched for.
+    fn search(&mut self, cx: &AppContext) -> Orders {
+        let text = self.input.text();
+        self.search.search(if self.filter(cx).is_some() { "" } else { &text })
     }
 
     /// Goes to what is chosen: to the best one of what is typed, once it is known, unless another one was chosen of
     /// what is shown.
-    fn pick(&mut self, event: &Event) -> Orders {
+    fn pick(&mut self, event: &Event, cx: &AppContext) -> Orders {
         let chosen = self.menu.chosen.index(self.search.alerts().len());
         let is_meant = self.search.is_current() || chosen > Some(0) || matches!(event, Event::Mouse(_));
         if let Some(at) = chosen.filter(|_| is_meant) {
@@ -87,7 +76,7 @@ impl FindDialog {
         }
         self.goes = true;
         let is_asked = self.search.is_under_way() && self.search.next_due().is_none();
-        let orders = if is_asked { Vec::new() } else { self.search() };
+        let orders = if is_asked { Vec::new() } else { self.search(cx) };
         // What is typed means what is shown already.
         if self.search.is_under_way() { orders } else { self.go(0) }
     }
@@ -98,9 +87,15 @@ impl FindDialog {
         vec![Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
     }
 
-    /// The list of what the words name that no text says.
-    fn meant(&self, cx: &AppContext) -> Option<AlertFilter> {
-        meant(&self.input.text(), cx.views.vocabulary).filter(|_| !self.is_of_held())
+    /// The filter and the sort that the typed words ask for, where they are words of the filter: those of the view, with
+    /// the typed ones in their place.
+    fn filter(&self, cx: &AppContext) -> Option<(AlertFilter, Sort)> {
+        let (text, vocabulary) = (self.input.text(), cx.views.vocabulary);
+        let (typed, sort) = parse(&text, vocabulary).ok()?;
+        let mut set = chips(&typed, sort).into_iter().filter(|chip| chip.set && chip.key != Key::Text).peekable();
+        set.peek()?;
+        let (filter, sort) = set.fold(self.view.clone(), |(filter, sort), chip| without(filter, sort, chip.key));
+        parse(&format!("{} {text}", render(&filter, sort)), vocabulary).ok()
     }
 
     /// Whether the service was not reached, and only what the Queue holds was looked through.
@@ -108,19 +103,13 @@ impl FindDialog {
         matches!(self.search.shown(), Some((_, Ok(found))) if found.only_held)
     }
 
-    /// Whether it is known that no text says what is typed.
-    fn is_nothing(&self) -> bool {
-        self.search.is_current() && matches!(self.search.shown(), Some((_, Ok(found))) if found.alerts.is_empty())
-    }
-
-    /// Lists what the words name in the Queue.
-    fn list_meant(&self, cx: &AppContext) -> Orders {
-        let Some(filter) = self.meant(cx) else { return Vec::new() };
+    /// Lists in the Queue what the words of the filter ask for.
+    fn list(&self, filter: AlertFilter, sort: Sort) -> Orders {
         vec![
             Effect::GiveUpFind.into(),
             Order::Leave,
             Order::Act(Action::ShowQueue),
-            Message::ListFound(filter, DEFAULT_SORT, None).into(),
+            Message::ListFound(filter, sort, None).into(),
         ]
     }
 
@@ -146,6 +135,9 @@ impl FindDialog {
     /// What stands under the field: what is wrong, what is under way, or how much was found.
     fn note(&self, cx: &AppContext) -> (String, ratatui::style::Style) {
         let theme = &cx.theme;
+        if let Some((filter, sort)) = self.filter(cx) {
+            return (format!("Filter: {}", render(&filter, sort)), theme.quiet);
+        }
         if let Some(wrong) = self.search.wrong() {
             return (wrong.to_owned(), theme.danger);
         }
@@ -155,7 +147,11 @@ impl FindDialog {
         match self.search.shown() {
             None => (String::new(), theme.quiet),
             Some((_, Err(error))) => (sanitize(&error.to_string()).into_owned(), theme.danger),
-            Some((_, Ok(found))) if found.alerts.is_empty() => (String::new(), theme.quiet),
+            // Words of the filter that cannot be read were searched for as text.
+            Some((_, Ok(found))) if found.alerts.is_empty() => {
+                let error = parse(&self.input.text(), cx.views.vocabulary).err();
+                (error.map(|error| sanitize(&error.in_one_line()).into_owned()).unwrap_or_default(), theme.warning)
+            }
             // How many there are beyond these was not looked for.
             Some((_, Ok(found))) if found.alerts.len() >= SHOWN_OF_FOUND as usize => {
                 (format!("the best {SHOWN_OF_FOUND} found; another word narrows it"), theme.quiet)
@@ -171,7 +167,7 @@ impl FindDialog {
 impl Dialog for FindDialog {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
-            Message::Tick if self.search.next_due().is_some_and(|due| due <= cx.now) => return self.search(),
+            Message::Tick if self.search.next_due().is_some_and(|due| due <= cx.now) => return self.search(cx),
             Message::Found(query, answer) => {
                 let answer = match answer.clone() {
                     Err(ServiceError::Unreachable(_)) if !self.held.is_empty() => {
@@ -202,9 +198,6 @@ impl Dialog for FindDialog {
             })) => {
                 return if *letter == 'y' { self.copy() } else { self.open_link(cx) };
             }
-            Message::Input(Event::Key(KeyEvent { code: KeyCode::Char('l'), modifiers: KeyModifiers::ALT, .. })) => {
-                return self.list_meant(cx);
-            }
             Message::Input(Event::Key(key)) if is_typed(key) => {
                 let typed = self.input.key(*key);
                 if typed == Typed::Changed {
@@ -222,14 +215,15 @@ impl Dialog for FindDialog {
                 let length = self.search.alerts().len();
                 match self.menu.update(event, length, cx) {
                     Some(Action::MenuClose) => return vec![Effect::GiveUpFind.into(), Order::Close],
-                    Some(Action::MenuPick) if self.is_nothing() && self.meant(cx).is_some() => {
-                        return self.list_meant(cx);
+                    Some(Action::MenuPick) => {
+                        return match self.filter(cx) {
+                            Some((filter, sort)) => self.list(filter, sort),
+                            None => self.pick(event, cx),
+                        };
                     }
-                    Some(Action::MenuPick) => return self.pick(event),
                     Some(Action::Open) => return self.open_case(cx),
                     Some(Action::CopyId) => return self.copy(),
                     Some(Action::OpenLink) => return self.open_link(cx),
-                    Some(Action::Filter) => return self.list_meant(cx),
                     _ => {}
                 }
             }
@@ -245,27 +239,15 @@ impl Dialog for FindDialog {
             Some((query, Ok(found))) => lines(&found.alerts, query, found, room, cx),
             _ => Vec::new(),
         };
-        let (is_nothing, meant) = (self.is_nothing(), self.meant(cx).map(|filter| render(&filter, DEFAULT_SORT)));
-        let nothing = match &meant {
-            Some(query) => format!("No text of an alert says this. As a list: {query}"),
-            None if self.is_of_held() => "None of these has all of these words.".to_owned(),
-            None => "No alert has all of these words.".to_owned(),
-        };
-        let next = format!(
-            "Searched are {WHAT} of open and answered alerts. Fewer words or another spelling may find it; in the \
-                Queue {} lists by network, type and day.",
-            cx.key(Action::Filter)
-        );
+        let is_filter = self.filter(cx).is_some();
         let empty = match self.search.shown() {
-            Some((_, Ok(_))) if self.search.is_current() => &nothing,
-            Some((_, Ok(_))) => "",
-            _ if self.input.is_empty() => {
-                [EXPLAINED, EXPLAINED_BRIEFLY].into_iter().find(|words| columns(words) <= room).unwrap_or_default()
-            }
+            _ if is_filter => "Enter lists these alerts in the Queue.",
+            Some((_, Ok(_))) if !self.search.is_current() => "",
+            Some((_, Ok(found))) if found.only_held => "No loaded alert matches.",
+            Some((_, Ok(_))) => "No alert matches. Try fewer words or another spelling.",
+            _ if self.input.is_empty() => EXPLAINED,
             _ => "",
         };
-        // Where what the words name can be listed, that is what to do next.
-        let says_next = is_nothing && meant.is_none() && !self.is_of_held() && is_roomy(area);
         let above = u16::from(is_roomy(area));
         let limits: Vec<String> =
             self.search.limits().iter().flat_map(|limit| wrap_to(&sanitize(limit), room, LINES_OF_A_LIMIT)).collect();
@@ -277,43 +259,26 @@ impl Dialog for FindDialog {
                 ("alt-o", "open", Action::OpenLink),
             ],
         };
-        // What the list would be stands above, where its key has no room beside the others.
-        let is_wide = room >= ROOM_FOR_LIST;
-        let listed = meant.as_ref().filter(|_| !is_nothing);
         let list = List {
-            title: "Find",
+            title: "Search",
             entries,
             empty,
             width: PanelWidth::Search,
             field: above + 2 + u16::try_from(limits.len()).unwrap_or(0),
             // Nothing is gone to where it is known that nothing was found.
-            pick: Some(match &meant {
-                Some(_) if is_nothing => "list in Queue",
-                _ if self.input.is_empty() || self.search.alerts().is_empty() && self.search.is_current() => "",
-                _ if is_wide => "show in Queue",
-                _ => "show",
+            pick: Some(match () {
+                () if is_filter => "list",
+                () if self.input.is_empty() || self.search.alerts().is_empty() && self.search.is_current() => "",
+                () => "show",
             }),
-            below: if says_next { next } else { String::new() },
-            below_lines: if says_next { LINES_OF_NEXT } else { 0 },
-            also: of_alert
-                .into_iter()
-                .chain(listed.filter(|_| is_wide).map(|_| (LIST_KEY, "list", Action::Filter)))
-                .collect(),
+            also: of_alert,
             ..List::default()
         };
         let fields = self.menu.draw(list, frame, area, cx);
         let field = Rect { y: fields.y + above, height: 1, ..fields };
         self.input.draw_field(frame, field, theme, true, WHAT);
         let (words, style) = self.note(cx);
-        let mut pen = Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field });
-        pen.put(&words, style);
-        if let Some(query) = listed {
-            pen.skip(3);
-            pen.put(if is_wide { "as a list: " } else { "" }, theme.quiet);
-            pen.put(if is_wide { "" } else { LIST_KEY }, theme.key);
-            pen.put(if is_wide { "" } else { " lists " }, theme.quiet);
-            pen.put(query, theme.quiet);
-        }
+        Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field }).put(&words, style);
         for (limit, y) in limits.iter().zip(field.y + 2..fields.bottom()) {
             Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(limit, theme.warning);
         }

@@ -10,7 +10,7 @@ use crate::console::answer_words::{answer_words, is_answered_refunded, without_r
 use crate::console::screens::queue::columns::{Column, amount};
 use crate::console::text::sanitize;
 use crate::console::{AppContext, times};
-use crate::desk::find::{DayOf, FoundAlerts};
+use crate::desk::find::FoundAlerts;
 use crate::domain::find::FindField;
 use crate::domain::{Alert, FindQuery};
 use crate::ui::table::{self, Table};
@@ -52,15 +52,7 @@ impl<'a> FoundRow<'a> {
             let (order_id, confidence) = found.order_of(alert.id)?;
             Some(FindField { label: "order", value: Cow::Owned(format!("{order_id}, {} match", confidence.words())) })
         };
-        let day = || {
-            let (label, column) = match found.day_of(alert.id)? {
-                DayOf::Alert => ("alerted", Column::Alerted),
-                DayOf::Transaction => ("transaction", Column::Transaction),
-            };
-            Some(FindField { label, value: column.text(alert, u16::MAX, cx.times(), cx.now) })
-        };
-        // What was found by a day alone may have the other words too.
-        let matched = day().or_else(|| query.best_field(alert)).or_else(order);
+        let matched = query.best_field(alert).or_else(order);
         let (label, value) =
             matched.map_or(("", String::new()), |field| (field.label, sanitize(&field.value).into_owned()));
         Self { alert, left, money, label, value }

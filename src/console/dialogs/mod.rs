@@ -16,7 +16,6 @@ pub mod find;
 pub mod form;
 pub mod form_dialog;
 pub mod found_rows;
-pub mod help;
 mod known_audit;
 pub mod leave;
 pub mod links_menu;
@@ -61,7 +60,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
     };
     let Screens { queue, webhooks, activity, settings, .. } = screens;
     Some(match action {
-        Action::Find => find::open(queue, cx),
+        Action::Find => find::open(queue),
         Action::Note => note_form::open(queue.current()?, cx),
         Action::Snooze => snooze_menu::open(queue, cx),
         Action::Open if keys == Keys::Of(KeyContext::Queue) && queue.current().is_some() => case::open(queue, cx),

@@ -242,9 +242,8 @@ fn what_cannot_or_should_not_be_answered_with_the_others_is_left_out_and_said() 
     alerts.push(refunded_sibling(&alerts[1], 1_001, now));
     alerts[2].deadline = avert::domain::Deadline::At(now - Duration::minutes(1));
     let mut rig = Rig::new(alerts.clone());
-    rig.press("/");
-    rig.press("ctrl-u");
-    rig.press("enter * b alt-r");
+    rig.list(AlertFilter::default());
+    rig.press("* b alt-r");
 
     let form = rig.screen();
     rig.press("ctrl-s");
@@ -415,9 +414,8 @@ fn a_refund_that_stands_in_the_list_itself_is_seen_before_the_search_is_over() {
     let mut alerts = alike(4);
     alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
     let mut rig = Rig::new(alerts);
-    rig.press("/");
-    rig.press("ctrl-u");
-    rig.press("enter *");
+    rig.list(AlertFilter::default());
+    rig.press("*");
     rig.holding_searches = true;
 
     rig.press("b alt-r");

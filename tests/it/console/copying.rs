@@ -255,7 +255,7 @@ fn all_pages_of_the_list_are_exported_as_csv_readable_by_its_owner_alone() {
 fn what_is_exported_is_what_is_listed_in_its_filter() {
     let (mut rig, directory) = exporting(many(30));
     rig.press("/");
-    rig.type_text("7KQ00007");
+    rig.type_text("status:open 7KQ00007");
     rig.press("enter e enter");
 
     let files = files(&directory);

@@ -97,9 +97,9 @@ fn a_view_that_cannot_be_read_has_no_rows_of_the_one_before_which_come_back_with
     rig.service.set_down(unreachable());
 
     rig.press("/");
-    rig.type_text("nothing-of-this");
-    rig.advance(Duration::seconds(2));
+    rig.type_text("descriptor:nothing-of-this");
     rig.press("enter");
+    rig.advance(Duration::seconds(2));
     let unread = rig.screen();
     rig.press("r ctrl-s");
     rig.press("esc esc");

@@ -134,7 +134,7 @@ fn an_hour_leads_to_the_alerts_that_lapse_in_it_and_back_to_what_was_listed() {
     rig.press("esc");
     let restored = rig.app.queue().filter().clone();
 
-    assert!(screen.contains(" lapses:2026-11-20T20+04:00 ") && screen.contains("Found, Open set aside"), "{screen}");
+    assert!(screen.contains(" lapses:2026-11-20T20+04:00 ") && screen.contains("esc back to Open"), "{screen}");
     assert_eq!(of_the_hour, Some(2), "{screen}");
     assert_eq!(restored, AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() });
 }
@@ -154,7 +154,7 @@ fn a_list_that_knows_no_single_hour_has_all_that_lapses_until_its_end_and_says_s
         ),
         "{screen}"
     );
-    assert!(screen.contains(" expires:3 ") && screen.contains("Found, Open set aside"), "{screen}");
+    assert!(screen.contains(" expires:3 ") && screen.contains("esc back to Open"), "{screen}");
     let minutes: Vec<i64> = rig
         .app
         .queue()

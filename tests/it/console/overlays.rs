@@ -170,7 +170,8 @@ fn the_help_is_paged_by_what_is_in_sight() {
     rig.press("pageup");
 
     assert!(first.len() > 20 && second.len() > 20, "{first:?}\n{second:?}");
-    let again: Vec<&String> = second.iter().filter(|line| first.contains(line)).collect();
+    // A heading stands again over the rest of its rows.
+    let again: Vec<&String> = second.iter().filter(|line| line.contains("  ") && first.contains(line)).collect();
     assert!(again.is_empty(), "{again:?}");
     assert_eq!(listed(&mut rig), first);
 }

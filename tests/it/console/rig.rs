@@ -24,7 +24,7 @@ use avert::console::{Preferences, SessionInfo};
 use avert::desk::{AlertRecords, BuiltIn, Desk, JournalStep};
 use avert::domain::rule::parse_rules;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Calendar, Environment, LinkTemplates};
+use avert::domain::{Alert, AlertFilter, AlertId, Calendar, Environment, LinkTemplates};
 use avert::service::Deployment;
 use avert::wire;
 use chrono::{Duration, FixedOffset};
@@ -261,6 +261,13 @@ impl Rig {
     }
 
     /// Goes to a built-in view.
+    /// Lists other alerts, as the form of filters does.
+    pub fn list(&mut self, filter: AlertFilter) {
+        let sort = self.app.queue().sort();
+        self.update(Message::List(filter, sort));
+        self.advance(Duration::milliseconds(500));
+    }
+
     pub fn show_view(&mut self, view: BuiltIn) {
         let vocabulary = self.deployment.vocabulary;
         let view = View::built_in(view, vocabulary, self.clock.now(), Calendar::UTC);

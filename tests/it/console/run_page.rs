@@ -53,9 +53,9 @@ fn what_the_page_says_itself_is_told_above_the_footer_only_once_it_is_left() {
 
 #[rstest]
 #[case::activity("4", "Needs you")]
-#[case::palette(":", "Palette")]
-#[case::help("?", "Help")]
-#[case::find("ctrl-f", "Find")]
+#[case::palette(":", "Keys and commands")]
+#[case::help("?", "Keys and commands")]
+#[case::find("ctrl-f", "Search")]
 #[case::journal("L", "Journal")]
 fn the_keys_of_every_screen_work_on_it(#[case] key: &str, #[case] words: &str) {
     let mut rig = with_a_failure(&alike(3));
@@ -77,8 +77,8 @@ fn a_key_that_means_nothing_on_it_says_so() {
 }
 
 #[rstest]
-#[case("?", "Help")]
-#[case("ctrl-f", "Find")]
+#[case("?", "Keys and commands")]
+#[case("ctrl-f", "Search")]
 fn the_keys_of_every_screen_work_in_the_list_of_the_form(#[case] key: &str, #[case] words: &str) {
     let mut rig = Rig::new(alike(3));
     rig.press("* b alt-n tab");
@@ -99,7 +99,7 @@ fn a_form_that_is_left_by_a_key_of_another_screen_keeps_its_comments() {
 
     rig.press("esc b");
 
-    assert!(left.contains("Find") && rig.screen().contains("list 88213"), "{left}\n{}", rig.screen());
+    assert!(left.contains("Search") && rig.screen().contains("list 88213"), "{left}\n{}", rig.screen());
 }
 
 #[test]

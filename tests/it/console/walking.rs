@@ -132,63 +132,16 @@ fn an_alert_that_leaves_stays_as_a_dimmed_row_until_the_cursor_moves() {
 }
 
 #[test]
-fn search_follows_what_is_typed_once_typing_rests() {
-    let mut rig = Rig::new(morning(clock().now()));
-    rig.press("/");
-    rig.service.lists.lock().unwrap().clear();
-
-    rig.type_text("4111");
-    assert!(rig.service.lists.lock().unwrap().is_empty(), "nothing is asked while one types");
-    rig.advance(Duration::milliseconds(150));
-
-    let asked: Vec<_> = rig.service.lists.lock().unwrap().iter().filter_map(|query| query.filter.q.clone()).collect();
-    assert!(asked.iter().any(|q| q == "4111"), "{asked:?}");
-    assert!(!asked.iter().any(|q| q == "411"), "{asked:?}");
-    assert_eq!(rig.app.queue().listing.total(), Some(5));
-}
-
-#[test]
-fn a_late_answer_to_an_earlier_search_is_dropped() {
-    let mut rig = Rig::new(morning(clock().now()));
-    rig.holding = true;
-    rig.press("/");
-    rig.type_text("acme");
-    rig.advance(Duration::milliseconds(150));
-    rig.type_text("*travel");
-    rig.advance(Duration::milliseconds(150));
-    assert!(rig.held() >= 2);
-
-    rig.release();
-
-    assert_eq!(rig.app.queue().listing.total(), Some(3));
-    assert!(rig.app.queue().incoming.is_none());
-}
-
-#[test]
-fn escape_puts_the_list_back_as_it_was_before_the_search() {
-    let mut rig = Rig::new(morning(clock().now()));
-    rig.press("/");
-    rig.type_text("travel");
-    rig.advance(Duration::milliseconds(150));
-    assert_eq!(rig.app.queue().listing.total(), Some(3));
-
-    rig.press("esc");
-
-    assert_eq!(rig.app.queue().listing.total(), Some(19));
-}
-
-#[test]
 fn a_search_that_cannot_be_understood_says_so_and_changes_nothing() {
     let mut rig = Rig::new(morning(clock().now()));
     rig.press("/");
 
     rig.type_text("provider:nobody");
-    rig.advance(Duration::milliseconds(150));
+    rig.advance(Duration::milliseconds(500));
     rig.press("enter");
 
     assert_eq!(rig.app.queue().listing.total(), Some(19));
-    assert!(rig.app.queue().search.as_ref().is_some_and(|search| search.error.is_some()));
-    assert!(rig.screen().contains("provider:nobody"));
+    assert!(rig.screen().contains("provider:nobody: "), "{}", rig.screen());
 }
 
 #[test]
@@ -204,19 +157,6 @@ fn a_view_is_chosen_by_key_and_kept_for_the_next_start() {
         _ => None,
     });
     assert_eq!(kept.as_deref(), Some("Urgent"));
-}
-
-#[test]
-fn what_was_searched_for_is_not_kept_for_the_next_start() {
-    let mut rig = Rig::new(morning(clock().now()));
-
-    rig.press("v up enter /");
-    rig.type_text("4111");
-    rig.press("enter");
-
-    assert!(rig.app.queue().filter().q.is_some());
-    let kept = rig.app.queue().kept();
-    assert_eq!((kept.view.as_deref(), kept.query), (Some("Urgent"), None));
 }
 
 #[test]
@@ -328,6 +268,7 @@ fn a_list_without_rows_has_no_heads_of_columns() {
 
     rig.press("/");
     rig.type_text("provider:cdrn amount>99999 currency:EUR");
+    rig.press("enter");
     rig.advance(Duration::milliseconds(500));
     let without = rig.screen();
 
@@ -402,7 +343,7 @@ fn titles_chips_and_footer_keys_can_be_clicked() {
     assert!(rig.app.queue().filter().statuses.is_empty());
     rig.click_on("? help");
 
-    assert!(rig.screen().contains("type to search"));
+    assert!(rig.screen().contains("Keys and commands"));
 }
 
 #[test]
@@ -564,7 +505,7 @@ fn what_lapses_is_said_to_be_of_all_where_not_all_is_listed() {
     assert!(rig.screen().contains("▲ 5 lapse"), "{}", rig.screen());
 
     rig.press("/");
-    rig.type_text("acme*travel");
+    rig.type_text("descriptor:acme*travel");
     rig.press("enter");
 
     assert!(rig.screen().contains("▲ 5 of all open lapse"), "{}", rig.screen());

@@ -485,7 +485,7 @@ fn the_alert_of_a_delivery_is_gone_to_though_the_view_does_not_show_it_and_one_t
     rig.advance(Duration::milliseconds(200));
 
     assert_eq!(rig.current(), id);
-    assert!(has(&mut rig, "Found, Open set aside"), "{}", rig.screen());
+    assert!(has(&mut rig, "esc back to Open"), "{}", rig.screen());
 }
 
 #[test]

@@ -30,9 +30,10 @@ fn a_filter_is_kept_as_a_view_and_found_again_by_the_next_console() {
     let mut terminal = day.open(120, 40);
 
     terminal.press("/");
-    terminal.press("SHOP 3");
-    terminal.wait_gone("SHOP 1 ");
+    terminal.press("descriptor:\"SHOP 3\"");
+    terminal.wait_for("Filter: ");
     terminal.press("\r");
+    terminal.wait_gone("SHOP 1 ");
     terminal.press("v");
     terminal.wait_for("Views");
     terminal.press("\x1bs");

@@ -1,14 +1,14 @@
-//! What the palette offers: what can be done in a place, the lists it can be done in, views and other consoles; and how
-//! what is typed ranks it.
+//! Palette entries: commands of a place and of its lists, signs, views, settings, other consoles; and their ranking.
 
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use crate::console::keymap::{Binding, Chord, Keymap};
 use crate::console::screens::ScreenName;
+use crate::console::screens::queue::signs::ListSign;
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::views::SavedViews;
-use crate::console::{Action, KeyContext, NextConsole, SessionInfo};
+use crate::console::{Action, KeyContext, NextConsole, SessionInfo, Theme};
 use crate::desk::BuiltIn;
 
 /// What comes of choosing an offer.
@@ -24,6 +24,8 @@ pub enum PaletteGoal {
     Setting(&'static UserSetting),
     /// Another console.
     Open(NextConsole),
+    /// A sign of the list, of which the palette tells the meaning.
+    Sign(ListSign),
 }
 
 impl PaletteGoal {
@@ -36,6 +38,7 @@ impl PaletteGoal {
             Self::Setting(setting) => format!("setting:{}.{}", setting.table, setting.key),
             Self::Open(NextConsole::Profile(name)) => format!("profile:{name}"),
             Self::Open(NextConsole::Organization(name)) => format!("organization:{name}"),
+            Self::Sign(sign) => format!("sign:{}", sign.about()),
         }
     }
 }
@@ -66,7 +69,7 @@ pub fn actions(
 ) -> Vec<PaletteOffer> {
     let mut shown: Vec<&Binding> = Vec::new();
     for context in contexts {
-        let new = keymap.bindings(*context).filter(|binding| binding.action != Action::Palette);
+        let new = keymap.bindings(*context).filter(|binding| binding.action != Action::Help);
         for binding in new {
             if shown.iter().all(|known| known.action != binding.action) {
                 shown.push(binding);
@@ -116,6 +119,19 @@ pub fn in_lists(keymap: &Keymap) -> Vec<PaletteOffer> {
         })
     });
     offers.collect()
+}
+
+/// The signs of the list, each with its meaning.
+pub fn signs(theme: &Theme) -> Vec<PaletteOffer> {
+    let offer = |sign: ListSign| PaletteOffer {
+        goal: PaletteGoal::Sign(sign),
+        group: "Signs in the list".to_owned(),
+        name: String::new(),
+        about: sign.about().to_owned(),
+        keys: sign.drawn(theme).0.to_owned(),
+        idle: None,
+    };
+    ListSign::ALL.into_iter().map(offer).collect()
 }
 
 /// The views, the built-in ones first.
@@ -324,7 +340,7 @@ mod tests {
 
         let tabs: Vec<_> = offers.iter().filter(|offer| offer.goal == PaletteGoal::Act(Action::NextPane)).collect();
         assert_eq!(tabs.iter().map(|tab| tab.group.as_str()).collect::<Vec<_>>(), ["Webhooks"]);
-        assert!(offers.iter().all(|offer| offer.goal != PaletteGoal::Act(Action::Palette)));
+        assert!(offers.iter().all(|offer| offer.goal != PaletteGoal::Act(Action::Help)));
     }
 
     proptest! {

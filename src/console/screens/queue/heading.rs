@@ -49,10 +49,9 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
 /// The name of what is listed, and how many alerts it has.
 fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let theme = draw.theme;
-    let shortest = if queue.is_set_aside() { "Found".to_owned() } else { name(queue) };
     let called = Segment::new(0, sanitize(&title(queue)), theme.strong)
         .or(rank::SORT, sanitize(&short_title(queue)))
-        .or(rank::NAME, sanitize(&shortest))
+        .or(rank::NAME, sanitize(&name(queue)))
         .cut_to(rank::CUT_NAME, LEAST_NAME);
     let mut segments = vec![called];
     match queue.listing.listed() {
@@ -74,6 +73,10 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>
         // The rows look as they do while they are read again and again.
         let words = format!("as of {}", draw.times.day_near(at, draw.now));
         segments.push(Segment::new(3, words, theme.warning).or_none(rank::NAME));
+    }
+    if queue.is_set_aside() {
+        let words = format!("esc back to {}", sanitize(&queue.view.name));
+        segments.push(Segment::new(3, words, theme.quiet).or_none(rank::SORT));
     }
     // What lapses soon is worth more than what is put aside.
     segments.extend(queue.snoozed_words().map(|words| Segment::new(2, words, theme.quiet).or_none(rank::VERB)));
@@ -254,7 +257,7 @@ fn order_words(sort: Sort) -> String {
 /// The view's name, and whether it is filtered in another way; of what was found what is set aside for it.
 fn name(queue: &Queue) -> String {
     if queue.is_set_aside() {
-        return format!("Found, {} set aside", sanitize(&queue.view.name));
+        return "Search results".to_owned();
     }
     let narrowed = match queue.filter() {
         filter if *filter == queue.view.filter => "",

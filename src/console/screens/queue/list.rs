@@ -45,21 +45,6 @@ const LEAST_CHIP: u16 = 6;
 fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regions: &Regions) {
     let theme = draw.theme;
     let area = Rect { x: regions.chips.x + 2, width: regions.chips.width.saturating_sub(3), ..regions.chips };
-    if let Some(search) = &queue.search {
-        let mut pen = Pen::new(frame.buffer_mut(), area);
-        pen.put("/ ", theme.key);
-        let field = Rect { x: area.x + 2, width: pen.room(), ..area };
-        frame.buffer_mut().set_style(field, theme.page.patch(theme.field));
-        search.input.draw(frame, field, theme.page.patch(theme.field), true);
-        if let Some(error) = &search.error {
-            // Longer ones stand above the footer, which has the whole width.
-            if !error_is_long(queue) {
-                Pen::new(frame.buffer_mut(), Rect { y: area.y + 1, ..area })
-                    .put(&sanitize(&error.in_one_line()), theme.warning);
-            }
-        }
-        return;
-    }
     let mut pen = Pen::new(frame.buffer_mut(), area);
     // What the list does not show is said before what it was asked for.
     if let Some(note) = queue.view_note() {
@@ -95,17 +80,6 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
     pen.skip(2);
     let note = |area, action| queue.targets.push(area, QueueTarget::Do(action));
     draw.put_actions(&mut pen, &[Action::Search, Action::Filter, Action::Views], note);
-}
-
-/// Whether the words of what is wrong with the search need more room than the line below it has, or there is no such
-/// line.
-pub fn error_is_long(queue: &Queue) -> bool {
-    let regions = queue.regions();
-    let error = queue.search.as_ref().and_then(|search| search.error.as_ref());
-    error.is_some_and(|error| {
-        let width = text::columns(&sanitize(&error.in_one_line()));
-        regions.chips.y + 1 >= regions.heads.y || width > regions.chips.width.saturating_sub(3)
-    })
 }
 
 fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
@@ -479,17 +453,9 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
             lines.push((format!("{} chooses another view{all}.", key(Action::Views)), draw.theme.quiet));
         }
         (None, Some(_)) => {
-            if queue.missed().is_some() {
-                lines.push(("Not here: enter finds everywhere.".to_owned(), draw.theme.strong));
-            } else {
-                lines.push(("No alert matches.".to_owned(), draw.theme.strong));
-            }
+            lines.push(("No alert matches.".to_owned(), draw.theme.strong));
             let (search, filter, views) = (key(Action::Search), key(Action::Filter), key(Action::Views));
-            let words = match queue.search {
-                // Letters are typed there.
-                Some(_) => "Type on, or esc goes back to what was listed.".to_owned(),
-                None => format!("{search} changes the search, {filter} the filter, {views} the view."),
-            };
+            let words = format!("{search} searches, {filter} changes the filter, {views} the view.");
             lines.push((words, draw.theme.quiet));
         }
     }

@@ -19,7 +19,7 @@ pub mod state;
 pub mod sums;
 
 use chrono::Duration;
-use crossterm::event::{Event, KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
@@ -27,10 +27,9 @@ use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
 use crate::console::group_drafts::GroupDraftList;
 use crate::console::idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless};
-use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::Draft;
-use crate::domain::query::{self, QueryError};
+use crate::domain::query;
 use crate::domain::{AlertId, Resolution, Timestamp};
 
 use state::{Queue, QueueTarget};
@@ -142,11 +141,7 @@ impl Screen for Queue {
     }
 
     fn keys(&self) -> Keys {
-        match self.search {
-            Some(_) if self.missed().is_some() => Keys::Typed(&[("enter", "find everywhere"), ("esc", "as before")]),
-            Some(_) => Keys::Typed(&[("enter", "keep"), ("esc", "as before"), ("↑↓", "walk the list")]),
-            None => Keys::Of(KeyContext::Queue),
-        }
+        Keys::Of(KeyContext::Queue)
     }
 
     fn next_due(&self) -> Option<Timestamp> {
@@ -170,9 +165,7 @@ impl Screen for Queue {
         let is_offered = cx.group_drafts.offered().is_some() && !has_marks(self);
         match action {
             // What esc undoes before is no loss, and goes by its usual name.
-            Action::Back if is_offered && cx.toasts.is_empty() && !self.is_set_aside() && !self.is_searched() => {
-                Some("drop begun")
-            }
+            Action::Back if is_offered && cx.toasts.is_empty() && !self.is_set_aside() => Some("drop begun"),
             // With nothing marked it answers nothing: it shows what became of the last ones, or what was begun.
             Action::Bulk if self.marked.is_empty() && cx.runs.newest().is_some() => Some("last run"),
             Action::Bulk if self.marked.is_empty() => Some("open begun"),
@@ -190,7 +183,7 @@ impl Screen for Queue {
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Back => unless(
-                self.is_set_aside() || self.is_searched() || has_marks(self) || cx.group_drafts.offered().is_some(),
+                self.is_set_aside() || has_marks(self) || cx.group_drafts.offered().is_some(),
                 "there is nothing to go back from",
             ),
             Action::Bulk if cx.runs.newest().is_some() || cx.group_drafts.of_marks().is_some() => None,
@@ -222,49 +215,15 @@ impl Screen for Queue {
             _ => None,
         }
     }
-
-    fn complaint(&self) -> Option<String> {
-        let search = self.search.as_ref().filter(|_| list::error_is_long(self))?;
-        search.error.as_ref().map(QueryError::in_one_line)
-    }
 }
 
 fn input(queue: &mut Queue, event: Event, cx: &mut AppContext) -> Orders {
     match event {
         // Whoever comes back after trouble wants to know at once.
         Event::FocusGained if queue.link.trouble.is_some() => run(queue.refresh(cx.now)),
-        Event::Key(key) => key_to_search(queue, key, cx),
-        Event::Paste(text) => {
-            match queue.search.as_mut().map(|search| search.input.paste(&text)) {
-                Some(Ok(changed)) => {
-                    queue.typed(cx.now);
-                    changed.into_iter().for_each(|words| cx.notify(Tone::Note, words));
-                }
-                Some(Err(why)) => cx.notify(Tone::Bad, why),
-                None => {}
-            }
-            Vec::new()
-        }
         Event::Mouse(mouse) => mouse_event(queue, mouse, cx),
         _ => Vec::new(),
     }
-}
-
-fn key_to_search(queue: &mut Queue, key: KeyEvent, cx: &mut AppContext) -> Orders {
-    match key.code {
-        // It is nowhere in the view: it is looked for everywhere.
-        KeyCode::Enter if queue.missed().is_some() => return vec![Order::Act(Action::Find)],
-        KeyCode::Enter => return run(queue.close_search(true)),
-        KeyCode::Esc => return run(queue.close_search(false)),
-        // The list can be walked while one types.
-        KeyCode::Down => return act(queue, Action::Down, cx),
-        KeyCode::Up => return act(queue, Action::Up, cx),
-        _ => {}
-    }
-    if queue.search.as_mut().map(|search| search.input.key(key)) == Some(Typed::Changed) {
-        queue.typed(cx.now);
-    }
-    Vec::new()
 }
 
 fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
@@ -282,9 +241,8 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::DetailUp => queue.scroll_detail(-3),
         Action::DetailWider => queue.move_divider(queue.divider.saturating_sub(3)),
         Action::DetailNarrower => queue.move_divider(queue.divider.saturating_add(3)),
-        Action::Open if queue.missed().is_some() => return vec![Order::Act(Action::Find)],
         Action::Back => return run(back(queue, cx)),
-        Action::Search => queue.open_search(),
+        Action::Search => return vec![Order::Act(Action::Find)],
         Action::Mark => return run(queue.toggle_mark(cx)),
         Action::MarkRange => return run(queue.toggle_range(cx)),
         Action::MarkAll => return run(queue.mark_all(cx)),
@@ -317,9 +275,6 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     // What was found is a search as well.
     if queue.is_set_aside() {
         return queue.restore(cx.now);
-    }
-    if queue.is_searched() {
-        return queue.clear_search();
     }
     // What is dropped for good takes a step of its own, which the footer names.
     if !was_told

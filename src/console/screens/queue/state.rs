@@ -14,9 +14,8 @@ use std::time::Duration as Wait;
 use chrono::Duration;
 use ratatui::layout::Rect;
 
-use crate::console::typing::searched_at;
 use crate::console::views::{SavedViews, View};
-use crate::console::{Action, ClickTargets, Effect, Loadable, TextInput};
+use crate::console::{Action, ClickTargets, Effect, Loadable};
 use crate::desk::snoozed_page::ChosenAlerts;
 use crate::desk::{self, BuiltIn, Layout};
 use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Calendar, Sort, SortField, SortOrder, Timestamp, query};
@@ -69,19 +68,6 @@ pub fn sorted_by(sort: Sort, field: SortField) -> Sort {
     Sort { field, order }
 }
 
-/// The search line while one types in it.
-#[derive(Debug)]
-pub struct Search {
-    pub input: TextInput,
-    /// What cannot be understood of it.
-    pub error: Option<query::QueryError>,
-    before: (AlertFilter, Sort),
-    /// What was listed then, with its cursor.
-    listed: Listing,
-    aside: Option<SetAside>,
-    due: Option<Timestamp>,
-}
-
 /// What was listed before a found alert was gone to.
 #[derive(Debug)]
 struct SetAside {
@@ -110,8 +96,6 @@ pub struct Queue {
     pub detail_most: Cell<u16>,
     /// What is known of the alert under the cursor beyond the alert.
     pub facts: Facts,
-    /// The search line, while it is open.
-    pub search: Option<Search>,
     pub all: Loadable<u64>,
     /// The sums of what is listed, where the service adds up.
     pub sums: ListSums,
@@ -377,13 +361,7 @@ impl Queue {
         if (&filter, sort, self.view.is_snoozed()) == (self.filter(), self.sort(), self.lists_snoozed()) {
             return Vec::new();
         }
-        let aside = self.aside.take();
-        // Whoever gives the search up has it back.
-        if let Some(search) = &mut self.search
-            && aside.is_some()
-        {
-            search.aside = aside;
-        }
+        self.aside = None;
         (self.sought, self.followed) = (None, None);
         self.list(filter, sort, self.view.is_snoozed())
     }
@@ -477,82 +455,6 @@ impl Queue {
                 self.ask_sorted(Sort { field: *field, order: SortOrder::Ascending })
             }
             _ => Vec::new(),
-        }
-    }
-
-    /// Opens the search line on what is asked for now. The words that are searched for are selected: another search
-    /// takes their place.
-    pub fn open_search(&mut self) {
-        let before = (self.filter().clone(), self.sort());
-        let mut rest = query::render(&AlertFilter { q: None, ..before.0.clone() }, before.1);
-        if !rest.is_empty() {
-            rest.push(' ');
-        }
-        // The words come last.
-        let text = if before.0.q.is_some() { query::render(&before.0, before.1) } else { rest.clone() };
-        let mut input = TextInput::one_line(&text);
-        input.select_from(rest.chars().count());
-        self.search = Some(Search { input, error: None, before, listed: self.listing.clone(), aside: None, due: None });
-    }
-
-    /// Whether words are searched for that the view does not have by itself.
-    pub fn is_searched(&self) -> bool {
-        self.filter().q.is_some() && self.filter().q != self.view.filter.q
-    }
-
-    /// Lists again what the view has, without the words that were searched for; everything else of the filter stays.
-    pub fn clear_search(&mut self) -> Vec<Effect> {
-        let filter = AlertFilter { q: self.view.filter.q.clone(), ..self.filter().clone() };
-        self.ask(filter, self.sort())
-    }
-
-    /// Notes that something was typed: it is searched for once typing rests.
-    pub fn typed(&mut self, now: Timestamp) {
-        if let Some(search) = &mut self.search {
-            search.due = Some(searched_at(self.incoming.is_some(), now));
-        }
-    }
-
-    /// Searches for what is typed. What cannot be understood is told and changes nothing.
-    pub fn search_now(&mut self) -> Vec<Effect> {
-        let Some(search) = &mut self.search else { return Vec::new() };
-        search.due = None;
-        match query::parse(&search.input.text(), self.vocabulary) {
-            Ok((filter, sort)) => {
-                search.error = None;
-                let effects = self.ask(filter, sort);
-                self.clear_rows_offline();
-                effects
-            }
-            Err(error) => {
-                search.error = Some(error);
-                Vec::new()
-            }
-        }
-    }
-
-    /// Closes the search line; without `keep` everything is as it was before.
-    pub fn close_search(&mut self, keep: bool) -> Vec<Effect> {
-        if keep {
-            let effects = self.search_now();
-            if self.search.as_ref().is_some_and(|search| search.error.is_none()) {
-                self.search = None;
-            }
-            return effects;
-        }
-        match self.search.take() {
-            Some(search) => {
-                let shown = (self.filter(), self.sort());
-                if shown != (&search.before.0, search.before.1) && search.listed.total().is_some() {
-                    self.read_last = Some(search.listed);
-                }
-                let effects = self.ask(search.before.0, search.before.1);
-                if search.aside.is_some() {
-                    self.aside = search.aside;
-                }
-                effects
-            }
-            None => Vec::new(),
         }
     }
 

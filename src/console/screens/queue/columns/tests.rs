@@ -5,18 +5,13 @@ use proptest::sample::subsequence;
 use rstest::rstest;
 
 use super::*;
-use crate::domain::query::{Vocabulary, meant};
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::time::from_iso;
 use crate::domain::{AlertId, AlertType, FindQuery, Outcome, OutcomeId, Provider, Resolution, decide};
 
-/// Whether an alert is found by a text: by what it says, or by the list that the text means.
+/// Whether an alert is found by a text.
 fn is_found(text: &str, alert: &Alert) -> bool {
-    let by_text = FindQuery::parse(text).is_ok_and(|query| query.grade(alert).is_some());
-    let by_list = |filter: AlertFilter| {
-        [filter.by_transaction_day(), filter].iter().any(|filter| filter.matches(alert, Timestamp::UNIX_EPOCH))
-    };
-    by_text || meant(text, Vocabulary::Desk).is_some_and(by_list)
+    FindQuery::parse(text).is_ok_and(|query| query.grade(alert).is_some())
 }
 
 #[rstest]

@@ -156,10 +156,7 @@ impl Queue {
     fn is_resorted(&self, incoming: &Listing) -> bool {
         let shown = &self.listing;
         let is_same = incoming.filter() == shown.filter() && incoming.chosen().is_some() == shown.chosen().is_some();
-        is_same
-            && shown.total().is_some()
-            && self.search.is_none()
-            && self.aside.as_ref().is_none_or(|aside| aside.listing.is_some())
+        is_same && shown.total().is_some() && self.aside.as_ref().is_none_or(|aside| aside.listing.is_some())
     }
 
     /// The service did not answer; it is asked again after a while. Returns how long.

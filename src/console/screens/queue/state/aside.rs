@@ -34,6 +34,14 @@ impl Queue {
         self.list(filter, sort, false)
     }
 
+    /// The filter and the sort without those of a search.
+    pub fn before_search(&self) -> (AlertFilter, Sort) {
+        match &self.aside {
+            Some(aside) => (aside.filter.clone(), aside.sort),
+            None => (self.filter().clone(), self.sort()),
+        }
+    }
+
     fn set_aside(&mut self) {
         if self.aside.is_none() {
             self.aside = Some(SetAside { filter: self.filter().clone(), sort: self.sort(), listing: None });
@@ -86,11 +94,5 @@ impl Queue {
     /// Whether an alert that was gone to is not in the list; told once.
     pub fn take_unfound(&mut self) -> bool {
         std::mem::take(&mut self.unfound)
-    }
-
-    /// The text that is searched for here, where it is known that nothing in the view matches.
-    pub fn missed(&self) -> Option<String> {
-        let is_current = self.search.as_ref().is_none_or(|search| search.due.is_none() && search.error.is_none());
-        self.filter().q.clone().filter(|_| is_current && self.incoming.is_none() && self.listing.total() == Some(0))
     }
 }

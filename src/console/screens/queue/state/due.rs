@@ -9,9 +9,6 @@ impl Queue {
     pub fn run_due(&mut self, now: Timestamp) -> Vec<Effect> {
         let due = |moment: Option<Timestamp>| moment.is_some_and(|moment| moment <= now);
         let mut effects = Vec::new();
-        if self.search.as_ref().is_some_and(|search| due(search.due)) {
-            effects.extend(self.search_now());
-        }
         if due(self.link.retry_due) {
             self.link.retry_due = None;
             effects.extend(self.refresh(now));
@@ -67,9 +64,8 @@ impl Queue {
     /// When [`Queue::run_due`] has something to do by itself.
     pub fn due(&self) -> Option<Timestamp> {
         let facts = self.facts_due.filter(|_| self.detail_is_open());
-        let search = self.search.as_ref().and_then(|search| search.due);
         let sums = self.sums.due().filter(|_| self.adds_up());
-        [facts, search, self.refresh_due, self.link.retry_due, sums].into_iter().flatten().min()
+        [facts, self.refresh_due, self.link.retry_due, sums].into_iter().flatten().min()
     }
 
     /// Whether the service adds up what is listed, which is here.

@@ -25,7 +25,7 @@ impl Queue {
     /// Takes the view that is listed as it is by now: one of today is another one after midnight. Of what is asked for
     /// only the day that was the view's goes along; what was changed by hand stays.
     pub fn renew_view(&mut self, now: Timestamp, calendar: Calendar) -> Vec<Effect> {
-        if self.frozen || self.aside.is_some() || self.search.is_some() {
+        if self.frozen || self.aside.is_some() {
             return Vec::new();
         }
         let Some(view) = self.view.renewed(self.vocabulary, now, calendar) else { return Vec::new() };
