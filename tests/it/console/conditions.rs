@@ -168,7 +168,7 @@ fn what_the_list_cannot_be_asked_for_is_said_for_as_long_as_it_holds() {
         rig.press("enter");
         let widened = rig.screen();
 
-        assert!(narrowed.contains(note) && narrowed.contains("descri"), "{narrowed}");
+        assert!(narrowed.contains(note), "{narrowed}");
         assert!(!widened.contains(note), "{widened}");
     }
 }

@@ -260,7 +260,7 @@ fn what_is_exported_is_what_is_listed_in_its_filter() {
 
     let files = files(&directory);
 
-    assert_eq!(files[0].0, "avert-open-20261120-1803.csv", "{}", rig.screen());
+    assert_eq!(files[0].0, "avert-found-20261120-1803.csv", "{}", rig.screen());
     assert_eq!(files[0].1.lines().skip(1).collect::<Vec<_>>(), ["7KQ00007"]);
     let lists = rig.service.lists.lock().unwrap();
     assert!(lists.last().is_some_and(|query| query.filter != AlertFilter::default()));

@@ -508,7 +508,7 @@ fn what_lapses_is_said_to_be_of_all_where_not_all_is_listed() {
     rig.type_text("descriptor:acme*travel");
     rig.press("enter");
 
-    assert!(rig.screen().contains("▲ 5 of all open lapse"), "{}", rig.screen());
+    assert!(rig.screen().contains("▲ 5 open lapse"), "{}", rig.screen());
 }
 
 #[test]

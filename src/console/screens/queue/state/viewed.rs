@@ -17,6 +17,7 @@ impl Queue {
     pub fn show(&mut self, view: View) -> Vec<Effect> {
         let (filter, sort) = (view.filter.clone(), view.sort);
         self.view = view;
+        self.aside = None;
         let effects = self.ask_anew(filter, sort);
         self.clear_rows_offline();
         effects
