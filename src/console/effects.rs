@@ -16,7 +16,7 @@ use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
 use crate::desk::{
-    Draft, ExportRequest, GroupDraft, JournalEntry, JournalMark, JournalStep, Layout, Note, SalesCount, SavedView,
+    Draft, ExportRequest, GroupDraft, JournalEntry, JournalMark, JournalStep, Layout, Note, SavedView,
     SnoozedAlert,
 };
 use crate::domain::rule::DecisionRule;
@@ -217,8 +217,6 @@ pub enum Keep {
     JournalSteps(Vec<JournalStep>),
     /// What the journal did not have yet, each at its time.
     JournalEntries(Vec<JournalEntry>),
-    /// The sales of a month.
-    Sales(SalesCount),
     /// A note on an alert.
     Note(Note),
     /// A note that is being written.

@@ -74,7 +74,6 @@ pub enum Action {
     ColumnReset,
     ShowQueue,
     ShowInsights,
-    SalesEnter,
     ShowSettings,
     ShowWebhooks,
     NextPane,

@@ -25,7 +25,7 @@ use crate::desk::indeterminate::Landing;
 use crate::desk::rehearsing::RehearsedDays;
 use crate::desk::{
     ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, JournalPart,
-    Leftovers, MatchedOrders, Note, SalesCount, SnoozedAlert,
+    Leftovers, MatchedOrders, Note, SnoozedAlert,
 };
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
@@ -238,8 +238,6 @@ pub enum Message {
     Insights(AlertFilter, Reply<FoundInsights>),
     /// What the desk knows besides.
     Figures(Box<DeskFigures>),
-    /// The sales of a month were entered.
-    SalesEntered(SalesCount),
     /// Events of the program's log that are newer than those known.
     LogRead(Vec<LogLine>),
     /// The profiles there are.

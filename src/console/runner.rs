@@ -502,7 +502,6 @@ pub fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::NoDraft(alert) => desk.drafts().remove(*alert),
         Keep::GroupDraft(draft) => desk.group_drafts().put(draft),
         Keep::NoGroupDraft(id) => desk.group_drafts().remove(*id),
-        Keep::Sales(entered) => desk.sales().set(*entered),
         Keep::Note(note) => desk.notes().add(note).and_then(|()| desk.note_drafts().remove(note.alert)),
         Keep::NoteDraft(alert, draft) => desk.note_drafts().put(*alert, draft),
         Keep::NoNoteDraft(alert) => desk.note_drafts().remove(*alert),

@@ -35,7 +35,6 @@ pub mod replay_form;
 pub mod resolve_form;
 pub mod rules_page;
 pub mod run_progress;
-pub mod sales_form;
 pub mod secret;
 pub mod setting_choice;
 pub mod settle;
@@ -90,7 +89,6 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         },
         Action::Repeat => repeat(cx.place.may_be_production(), queue, cx),
         Action::Settle => settle::open(chosen, |id| queue.listing.find(id), cx),
-        Action::SalesEnter => dialog::open(sales_form::SalesForm::at(cx.now)),
         Action::Suggested => resolve_form::suggested::open(queue, cx),
         Action::CredentialCreate => new_credential::open(settings, cx),
         Action::CredentialRevoke => confirmation::revoke(settings, cx),

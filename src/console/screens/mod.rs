@@ -125,7 +125,7 @@ impl Screens {
             | Message::StartReplay(_)
             | Message::Replayed(_)
             | Message::ReplayEnded(_) => ScreenName::Webhooks,
-            Message::Insights(..) | Message::Figures(_) | Message::SalesEntered(_) => ScreenName::Insights,
+            Message::Insights(..) | Message::Figures(_) => ScreenName::Insights,
             Message::Act(_) | Message::Input(_) | Message::Shown => self.current,
             _ => ScreenName::Queue,
         }

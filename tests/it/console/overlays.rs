@@ -59,7 +59,6 @@ fn opened(keys: &str) -> Buffer {
 #[case::snooze("j j z", 92, ("Close", Some("Snooze")))]
 #[case::row("#", 92, ("Cancel", Some("Go")))]
 #[case::export("e", 92, ("Cancel", Some("Export")))]
-#[case::sales("2 s", 92, ("Cancel", Some("Save")))]
 #[case::help("?", 112, ("Close", Some("Run")))]
 #[case::palette(":", 112, ("Close", Some("Run")))]
 #[case::find("ctrl-f 1", 112, ("Close", None))]

@@ -560,8 +560,3 @@ fn insights() {
         rig.update(super::insights::figures(5, sales));
     });
 }
-
-#[test]
-fn the_form_for_sales() {
-    pictures("sales-form", doubled, |rig| rig.press("2 s"));
-}

@@ -17,8 +17,7 @@ use ratatui::layout::Rect;
 
 use crate::console::dialog::run;
 use crate::console::idle::{NO_ALERT, unless};
-use crate::console::text::count;
-use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
+use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
 use crate::domain::{CalendarHour, Timestamp};
 
 use lapses::Hour;
@@ -37,15 +36,6 @@ impl Screen for InsightsScreen {
             Message::Input(event) => return input(self, &event),
             Message::Insights(scope, answer) => self.took(&scope, answer, cx.now),
             Message::Figures(figures) => self.figures = *figures,
-            Message::SalesEntered(entered) => {
-                self.enter(entered);
-                let month = entered.month.words();
-                cx.notify(
-                    Tone::Good,
-                    format!("Sales of {month} on {} cards: {} entered.", entered.scheme.name(), count(entered.count)),
-                );
-                return vec![Effect::Keep(Keep::Sales(entered)).into()];
-            }
             _ => {}
         }
         Vec::new()

@@ -4,7 +4,6 @@ use ratatui::text::{Line, Span};
 
 use super::chart::bar;
 use super::parts::{InsightsView, heading, said};
-use crate::console::Action;
 use crate::console::text::{columns, count};
 use crate::desk::SalesCount;
 use crate::domain::monitoring::{PROGRAMMES, Programme, ProgrammeReading};
@@ -131,16 +130,16 @@ fn sales_words(view: &InsightsView<'_>, scheme: CardScheme, month: SalesMonth) -
     let Some(programme) = PROGRAMMES.into_iter().find(|programme| programme.scheme == scheme) else {
         return String::new();
     };
-    let (wanted, key) = (programme.sales_month(month).words(), view.draw.key(Action::SalesEnter));
+    let wanted = programme.sales_month(month).words();
     match sales_of(view, programme, month) {
         Some(sales) => {
             let entered = view.draw.times.day(sales.entered_at);
             format!(
-                "{} sales of {wanted}: {}, entered {entered}; {key} enters a newer count.",
+                "{} sales of {wanted}: {}, entered {entered}.",
                 scheme.name(),
                 count(sales.count)
             )
         }
-        None => format!("{}: no sales entered for {wanted}, so no ratio is known; {key} enters them.", scheme.name()),
+        None => format!("{}: no sales entered for {wanted}, so no ratio is known; avert sales set enters them.", scheme.name()),
     }
 }

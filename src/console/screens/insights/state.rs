@@ -6,7 +6,7 @@ use std::cell::Cell;
 use chrono::Duration;
 
 use crate::console::{ClickTargets, Effect, Loadable, Reply};
-use crate::desk::{DeskFigures, FoundInsights, SalesCount};
+use crate::desk::{DeskFigures, FoundInsights};
 use crate::domain::insights::scope;
 use crate::domain::{AlertFilter, Calendar, CalendarHour, Timestamp};
 use crate::service::ServiceError;
@@ -88,12 +88,6 @@ impl InsightsScreen {
             Err(error) => Some((self.trouble.take().map_or(now, |(since, _)| since), error.clone())),
         };
         self.found.answer(answer);
-    }
-
-    /// Takes in what was entered, in place of what was entered before.
-    pub fn enter(&mut self, entered: SalesCount) {
-        self.figures.sales.retain(|known| (known.month, known.scheme) != (entered.month, entered.scheme));
-        self.figures.sales.push(entered);
     }
 
     /// Scrolls by so many lines.
