@@ -108,12 +108,6 @@ impl Context {
         desks.join(file_name_of(text.split_once("://").map_or(text, |(_, rest)| rest)))
     }
 
-    /// Returns the names of the rules that queue answers by themselves on this machine's alerts, and the setting that
-    /// names them.
-    pub(super) fn acting_rules(&self) -> (Vec<String>, String) {
-        (self.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned())
-    }
-
     /// Returns the name of the user: from the settings, else from the login.
     pub(super) fn user(&self) -> Option<String> {
         let said = Some(self.settings.console.user.clone()).filter(|name| !name.trim().is_empty());

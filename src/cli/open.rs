@@ -27,7 +27,7 @@ use super::webhooks::listener::ConsoleListener;
 use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::notices::{DesktopSequence, NoticeSettings};
-use crate::console::rules_file::ReadRules;
+use crate::console::rules_file::{ReadRules, RulesFile as _};
 use crate::console::setting::{SettingOverride, SettingsKeeper};
 use crate::console::theme::ThemeName;
 use crate::console::times::ShownClocks;
@@ -96,7 +96,7 @@ async fn open_once(
     if args.remote.dialect.is_some() {
         refuse!("--dialect goes with --url: the console speaks the current dialect on this machine");
     }
-    let rules = RulesText::of(context).acting(context.acting_rules());
+    let rules = RulesText::of(context);
     let settings = with_rules(settings, &rules)?;
     let local = Local::making_for(context, OpenedBy::Console).await?;
     let log = program_log::start(context, &context.home.data_dir);
@@ -139,9 +139,11 @@ async fn elsewhere(
     settings: Preferences,
     signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<NextConsole>> {
-    let by = target.named.as_ref().map_or_else(String::new, |name| format!("auto_rules of profile {name}"));
-    let rules = RulesText::of(context).acting((target.profile.auto_rules.clone(), by));
+    let rules = RulesText::of(context);
     let settings = with_rules(settings, &rules)?;
+    if let (Some(name), false) = (&target.named, target.profile.auto_rules.is_empty()) {
+        say!("auto_rules of profile {name} is ignored: rules only suggest");
+    }
     let (mut target, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
     if let (Some(why), Some(name)) = (withheld, &target.named) {
         say!("opened without an operator's key of profile {name}: {why}");
@@ -354,10 +356,10 @@ pub(super) fn console_settings(context: &Context, args: ConsoleArgs, reports: Pa
     })
 }
 
-/// Adds the rules, and the names of those that queue answers by themselves.
+/// Adds the rules.
 pub(super) fn with_rules(settings: Preferences, rules: &RulesText) -> Result<Preferences, Misused> {
-    let (ReadRules { rules, place }, auto_rules) = rules.for_console()?;
-    Ok(Preferences { rules: rules.into(), auto_rules, rules_in: Some(place), ..settings })
+    let ReadRules { rules, place } = rules.read().map_err(Misused)?;
+    Ok(Preferences { rules: rules.into(), rules_in: Some(place), ..settings })
 }
 
 /// Returns the reminders of the settings.

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::alerts::read_whole_list;
 use super::args::{RehearseArgs, RulesCommand};
 use super::context::Context;
-use super::failure::{Misused, say};
+use super::failure::Misused;
 use super::output::{ListColumns, Report};
 use super::process::variable;
 use super::source::AlertAccess;
@@ -26,14 +26,7 @@ const RULES: &str = "AVERT_RULES";
 pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Result<()> {
     let (rules, place) = read(&context)?;
     match command {
-        RulesCommand::List(args) => {
-            let acting = args.desk.remote().acting_rules(&context)?;
-            let acting = RulesText::of(&context).acting(acting).named(&rules).unwrap_or_else(|why| {
-                say(&why);
-                Vec::new()
-            });
-            context.output.print(&listing(&rules, &acting, &place))
-        }
+        RulesCommand::List => context.output.print(&listing(&rules, &place)),
         RulesCommand::Rehearse(args) => {
             if rules.is_empty() {
                 say!("there is no rule in {place}");
@@ -52,8 +45,6 @@ pub(super) struct RulesText {
     is_named: bool,
     /// Rules for where the file has none.
     built_in: Option<&'static str>,
-    /// Names of the rules that queue answers by themselves, and the setting that names them.
-    acting: (Vec<String>, String),
 }
 
 impl RulesText {
@@ -62,37 +53,12 @@ impl RulesText {
         let named = variable(RULES).map(PathBuf::from);
         let is_named = named.is_some();
         let file = named.or_else(|| context.settings_dir.as_ref().map(|directory| directory.join("rules.txt")));
-        Self { file, is_named, built_in: None, acting: Default::default() }
+        Self { file, is_named, built_in: None }
     }
 
     /// Adds rules for where the file has none.
     pub(super) fn or_else(self, built_in: &'static str) -> Self {
         Self { built_in: Some(built_in), ..self }
-    }
-
-    /// Adds the names of rules that queue answers by themselves, and the setting that names them.
-    pub(super) fn acting(self, acting: (Vec<String>, String)) -> Self {
-        Self { acting, ..self }
-    }
-
-    /// Returns the rules that queue answers by themselves, as they are spelled in the file, in its order.
-    fn named(&self, rules: &[DecisionRule]) -> Result<Vec<String>, String> {
-        let (names, by) = &self.acting;
-        let is = |rule: &DecisionRule, name: &String| rule.name.eq_ignore_ascii_case(name.trim());
-        if let Some(unknown) = names.iter().find(|name| !rules.iter().any(|rule| is(rule, name))) {
-            let there: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
-            let there =
-                if there.is_empty() { "there is none".to_owned() } else { format!("there are: {}", there.join(", ")) };
-            return Err(format!("{by} names the rule {unknown:?}, and none in {} is called so; {there}", self.place()));
-        }
-        Ok(rules.iter().filter(|rule| names.iter().any(|name| is(rule, name))).map(|rule| rule.name.clone()).collect())
-    }
-
-    /// Returns the rules for a console, and the names of those that queue answers by themselves.
-    pub(super) fn for_console(&self) -> Result<(ReadRules, Vec<String>), Misused> {
-        let read = self.read().map_err(Misused)?;
-        let acting = self.named(&read.rules).map_err(Misused)?;
-        Ok((read, acting))
     }
 
     /// Returns the location of the file.
@@ -122,8 +88,6 @@ impl RulesFile for RulesText {
             rules = parse(built_in, &place)?;
             place = format!("the demo's own, as there is none in {place}");
         }
-        // A missing rule that is to queue answers is always an error.
-        self.named(&rules)?;
         Ok(ReadRules { rules, place })
     }
 
@@ -143,8 +107,7 @@ fn read(context: &Context) -> anyhow::Result<(Vec<DecisionRule>, String)> {
     Ok((read.rules, read.place))
 }
 
-fn listing(rules: &[DecisionRule], acting: &[String], place: &str) -> Report {
-    let acts = |rule: &DecisionRule| acting.contains(&rule.name);
+fn listing(rules: &[DecisionRule], place: &str) -> Report {
     let columns = ListColumns::new()
         .both("rule", "RULE", |rule: &DecisionRule| json!(rule.name))
         .member("line", |rule| json!(rule.line))
@@ -152,9 +115,7 @@ fn listing(rules: &[DecisionRule], acting: &[String], place: &str) -> Report {
         .shown("SUGGESTS", |rule| rule.decision.words())
         .member("refunded", |rule| json!(rule.decision.refunded()))
         .member("resolution", |rule| json!(rule.decision.reason().map(InvalidReason::as_str)))
-        .both("comments", "COMMENT", |rule| json!(rule.comments))
-        .member("acts", |rule| json!(acts(rule)))
-        .shown("STAGES", |rule| if acts(rule) { "by itself".to_owned() } else { String::new() });
+        .both("comments", "COMMENT", |rule| json!(rule.comments));
     let note = match rules.len() {
         0 => format!(
             "there is no rule in {place}; a line of it is NAME: QUERY -> refunded|not-refunded|invalid REASON \

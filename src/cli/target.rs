@@ -148,19 +148,6 @@ impl RemoteArgs {
         Ok(context.desk_of_deployment(name.as_ref(), &base_url(&url, PlainHttp::Allowed)?))
     }
 
-    /// Returns the names of the rules that queue answers by themselves on the deployment's alerts, and the setting that
-    /// names them.
-    pub(super) fn acting_rules(&self, context: &Context) -> anyhow::Result<(Vec<String>, String)> {
-        Ok(match self.meant_profile(context.profiles.as_ref(), &variable)? {
-            Meant::ThisMachine => context.acting_rules(),
-            // No answer is queued on a read-only connection.
-            Meant::Profile(named) if !named.profile.read_only => {
-                (named.profile.auto_rules, format!("auto_rules of profile {}", named.name))
-            }
-            Meant::Profile(_) | Meant::Address(_) => Default::default(),
-        })
-    }
-
     /// Returns the target: of a flag, else of the environment, else of the current profile.
     fn meant_profile(
         &self,

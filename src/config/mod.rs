@@ -24,7 +24,7 @@ pub use networks::{Network, NetworkAuth, NetworkSettings};
 pub use table::{ConfigError, Setting, SettingSection};
 pub use values::*;
 
-use table::{SettingTable, SettingType, table};
+use table::{Ignored, SettingTable, SettingType, table};
 
 use crate::domain::database::DatabaseLocation;
 use crate::domain::webhook::address::AllowedNetwork;
@@ -185,9 +185,10 @@ table! {
         /// Whether the console draws nothing but words and signs, for screen readers: no boxes, lines and blocks (also
         /// --plain).
         plain: bool = false, "AVERT_PLAIN";
-        /// The desk rules of rules.txt that stage by themselves on this machine's own alerts, by name; none does where
-        /// it is empty. A profile of another deployment names its own.
-        auto_rules: Vec<String> = [], "AVERT_AUTO_RULES";
+    }
+    tables {
+        /// A setting of earlier versions.
+        auto_rules: Ignored;
     }
 }
 

@@ -67,6 +67,11 @@ fn the_listed_defaults_are_the_defaults_and_those_of_the_files() {
 }
 
 #[test]
+fn a_setting_of_an_earlier_version_is_ignored() {
+    assert_eq!(parse("[console]\nauto_rules = [\"small\"]\n"), Ok(Settings::default()));
+}
+
+#[test]
 fn the_variable_of_a_setting_is_found_by_its_name() {
     assert_eq!(Settings::variable_of("console", "theme"), Some("AVERT_THEME"));
     assert_eq!(Settings::variable_of("notices", "bell"), None);

@@ -6,7 +6,6 @@ use std::collections::{HashMap, VecDeque};
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
 
-use super::auto_rules::AutoRules;
 use super::calls::Calls;
 use super::clock_news::ClockNews;
 use super::decisions::Decisions;
@@ -110,9 +109,6 @@ impl App {
         effects.extend(queue.run_due(now));
         let journal =
             JournalFeed::new(&place.name, place.user.clone(), kept.session, now).beside(place.organizations.clone());
-        // What the desk could not tell may be what rules are to leave alone.
-        let unknown = !kept.troubles.is_empty();
-        let auto = AutoRules::of(if unknown { Vec::new() } else { settings.auto_rules.clone() }, now);
         // A new day begins on the Queue.
         let is_of_today = kept.layout.day.as_deref() == Some(times::day_of(now, settings.zone).to_string().as_str());
         let current = ScreenName::kept(kept.layout.screen.as_deref().filter(|_| is_of_today));
@@ -133,7 +129,6 @@ impl App {
                 leaving: false,
                 decisions: Decisions::default(),
                 runs: Runs::default(),
-                auto,
                 rules_read_at: now,
                 calls: Calls::begun(now),
                 exports: Exports::default(),
@@ -195,15 +190,8 @@ impl App {
         if let Some(said) = app.take_left(kept.left) {
             app.dialogs.push(Box::new(said));
         }
-        app.introduce_rules();
         for trouble in kept.troubles.into_iter().chain(kept.log_trouble).chain(unread) {
             app.cx.notify(Tone::Bad, trouble);
-        }
-        if unknown && !app.cx.settings.auto_rules.is_empty() {
-            app.cx.notify(
-                Tone::Bad,
-                "No desk rule stages by itself: what was decided here before could not all be read.",
-            );
         }
         (app, effects)
     }
@@ -259,8 +247,6 @@ impl App {
         self.hear_journal(&message);
         let cx = &mut self.cx;
         let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
-        let ruled = self.hear_rules(&message);
-        let cx = &mut self.cx;
         let outcome = match message {
             Message::Tick => Vec::new(),
             Message::Suspend => suspend(cx),
@@ -269,7 +255,6 @@ impl App {
             Message::DeskFailed(words) | Message::TextKept(_, Err(words)) => {
                 cx.writes.probe_soon(cx.now);
                 cx.notify(Tone::Bad, format!("This could not be kept on the desk: {words}"));
-                self.rest_rules();
                 Vec::new()
             }
             Message::NoteKept(note, answer) => dialogs::note_form::kept(*note, answer, cx),
@@ -347,7 +332,6 @@ impl App {
         };
         let mut effects = self.carry_out(outcome);
         effects.extend(self.carry_out(heard));
-        effects.extend(self.carry_out(ruled));
         effects.extend(self.carry_out(changed));
         effects
     }
@@ -415,7 +399,6 @@ impl App {
         if self.cx.desk.take_due(now) {
             effects.push(Effect::OpenDesk);
         }
-        effects.extend(self.ask_for_rules());
         effects.extend(self.call());
         let layout = self.layout();
         if layout != self.kept {
@@ -482,7 +465,6 @@ impl App {
             cx.desk.next_due(),
             cx.journal.next_wake(),
             self.next_call(),
-            self.next_ruling(),
             cx.snoozes.next_wake(),
         ];
         let closing = self
@@ -555,7 +537,6 @@ impl App {
             Action::Redraw => vec![Effect::Redraw.into()],
             Action::Suspend => suspend(&mut self.cx),
             Action::Quit => return self.quit_for_good(),
-            Action::RulesPause => self.pause_rules(),
             Action::Help => self.palette(),
             action if self.screens.current == ScreenName::Queue && self.screens.queue.is_on_former_rows(action) => {
                 self.cx.hint(ANOTHER_LIST);

@@ -6,7 +6,7 @@ use crossterm::event::KeyEvent;
 use super::app::App;
 use super::dialogs::palette::{Palette, offers};
 use super::dialogs::repeat_in_form;
-use super::idle::{NO_RULE_ACTS, NONE_STAGED, NONE_TOLD, unless};
+use super::idle::{NONE_STAGED, NONE_TOLD, unless};
 use super::screens::ScreenName;
 use super::{Action, Effect, KeyContext, Keys, Orders, dialog};
 
@@ -35,7 +35,6 @@ impl App {
         Some(match action {
             Action::Undo => unless(!self.cx.decisions.staged().is_empty(), NONE_STAGED),
             Action::GoToTold => unless(self.cx.toasts.about().is_some(), NONE_TOLD),
-            Action::RulesPause => unless(!self.cx.auto.names().is_empty(), NO_RULE_ACTS),
             // In the journal's pane these keys are those of the screen, which is not shown.
             Action::ActivityFilter | Action::ActivityExport if self.screens.current != ScreenName::Activity => {
                 Some("it is for the Activity screen")

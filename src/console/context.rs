@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::auto_rules::AutoRules;
 use super::begun_text::BegunText;
 use super::calls::Calls;
 use super::decisions::{Decisions, PendingDecision};
@@ -67,8 +66,6 @@ pub struct AppContext {
     pub decisions: Decisions,
     /// Decisions that were made together.
     pub runs: Runs,
-    /// The rules that stage by themselves.
-    pub auto: AutoRules,
     /// When the rules were read.
     pub rules_read_at: Timestamp,
     /// What calls for attention.

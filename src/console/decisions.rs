@@ -63,12 +63,6 @@ pub fn leaves_at_once(alert: &Alert, grace: Duration, now: Timestamp) -> bool {
     !grace.is_zero() && last_moment(alert, now).is_some_and(|last| last - now < grace)
 }
 
-/// Whether an alert's window may close before a grace has passed, as far as that is known: whole hours left may be no
-/// more than that.
-pub fn may_close_within(alert: &Alert, grace: Duration, now: Timestamp) -> bool {
-    closes_from(alert, now).is_some_and(|closes| closes - MARGIN <= now + grace)
-}
-
 /// A pending decision of this console.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingDecision {
@@ -105,8 +99,6 @@ pub struct PendingDecision {
     unlooked_since: Option<Timestamp>,
     /// Whether it waits for a refund that another console or the command line has with the engine.
     waits_elsewhere: bool,
-    /// The rule that staged it.
-    rule: Option<String>,
     idempotency_key: String,
 }
 
@@ -210,7 +202,6 @@ impl PendingDecision {
             look: LookStage::Due,
             unlooked_since: None,
             waits_elsewhere: false,
-            rule: None,
             idempotency_key,
         }
     }
@@ -261,7 +252,7 @@ impl PendingDecision {
     /// What the journal says when it is made, by itself or in a run.
     pub fn staged_step(&self, together: Option<JournalRun>) -> JournalStep {
         let said = JournalDecision::of(&self.alert, &self.resolution);
-        JournalStep::Staged { decision: self.journal_key(), said, rule: self.rule.clone(), together }
+        JournalStep::Staged { decision: self.journal_key(), said, rule: None, together }
     }
 
     /// What is sent. The same for every attempt of this decision.
@@ -365,11 +356,6 @@ impl Decisions {
     /// Whether an alert's decision is on its way, so that another one must wait.
     pub fn is_underway(&self, alert: AlertId) -> bool {
         self.of(alert).is_some_and(|decision| decision.is_here() || decision.state == State::Sending)
-    }
-
-    /// Whether a decision of a person has not left.
-    pub fn has_ones_own(&self) -> bool {
-        self.not_left().any(|decision| decision.rule.is_none())
     }
 
     /// Takes back the decision that was made last and has not left, and with it what was made together with it.

@@ -56,7 +56,7 @@ pub trait Dialog: Send {
         false
     }
 
-    /// The alerts that its user is about to answer: no rule acts on them meanwhile.
+    /// The alerts that its user is about to answer.
     fn in_hand(&self) -> Vec<AlertId> {
         Vec::new()
     }

@@ -57,13 +57,8 @@ pub enum Effect {
     /// Load what lapses within so many hours from this moment, as much as a page has, and count the rest where that can
     /// be done.
     ReadClosing(u32, Timestamp),
-    /// Load what waits within these filters, the first to lapse first, as much as a page of each has, under this
-    /// number.
-    ReadForRules(u64, Vec<AlertFilter>),
-    /// Read these alerts anew for rules that stage by themselves, with what is on their payments, under this number.
-    LookUpForRules(u64, Vec<(AlertId, Option<AlertQuery>)>),
-    /// Stage these decisions of rules in the journal, where nobody has decided on their alerts since this mark.
-    ClaimForRules(JournalMark, Vec<JournalStep>),
+    /// Load what waits within these filters, the first to lapse first, as much as a page of each has.
+    ReadForRules(Vec<AlertFilter>),
     /// Rehearse rules on the alerts of so many days before this moment, under this number.
     Rehearse(u64, Arc<[DecisionRule]>, u32, Timestamp),
     /// Give the rehearsal up that is on its way.

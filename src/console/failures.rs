@@ -48,11 +48,8 @@ pub(super) fn outcome(message: &Message) -> Option<(&'static str, Option<&Servic
         Message::SameCards(found) => {
             ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err()))
         }
-        Message::ReadForRules(_, read) => {
-            ("reading what rules act on", read.iter().find_map(|answer| answer.as_ref().err()))
-        }
-        Message::LookedUpForRules(_, found) => {
-            ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err()))
+        Message::ReadForRules(read) => {
+            ("reading what rules match", read.iter().find_map(|answer| answer.as_ref().err()))
         }
         Message::Collected(_, answer) => ("reading what is to be marked", answer.as_ref().err()),
         Message::BegunRead(_, answer) => ("reading what was begun", answer.as_ref().err()),

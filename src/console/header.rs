@@ -75,7 +75,6 @@ impl App {
         if !self.has_mouse && self.cx.settings.mouse {
             segments.push(Segment::new(3, "mouse off", theme.quiet).or_none(rank::MOUSE));
         }
-        segments.extend(self.rules_said());
         segments.extend(self.link(calls));
         fit::draw(&segments, buffer, line, |area, action| self.targets.push(area, action));
     }
@@ -136,21 +135,6 @@ impl App {
             }
         }
         segments
-    }
-
-    /// Whether rules stage by themselves here, and the names of those that do.
-    fn rules_said(&self) -> Option<Segment<Action>> {
-        let (theme, auto) = (&self.cx.theme, &self.cx.auto);
-        if auto.names().is_empty() || self.cx.place.read_only {
-            return None;
-        }
-        let (said, style) = match (auto.act(), self.cx.place.may_be_production()) {
-            (true, true) => ("rules act", theme.warning),
-            (true, false) => ("rules act", theme.plain),
-            (false, _) => ("rules paused", theme.quiet),
-        };
-        let names = sanitize(&format!("{said}: {}", auto.names().join(", "))).into_owned();
-        Some(Segment::new(2, names, style).or(rank::RULES, said).target(Action::RulesShow).right())
     }
 
     /// Whether a screen is shown, with no page over it.

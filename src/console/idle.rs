@@ -26,9 +26,6 @@ pub const NONE_PARKED: &str = "no parked decision is known";
 /// No message leads to an alert.
 pub const NONE_TOLD: &str = "no message is about an alert";
 
-/// There is nothing to pause.
-pub const NO_RULE_ACTS: &str = "no desk rule stages by itself here";
-
 /// There are no rows.
 pub const NOTHING_LISTED: &str = "nothing is listed";
 

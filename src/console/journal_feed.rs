@@ -193,16 +193,6 @@ impl JournalFeed {
         self.own.clone()
     }
 
-    /// Takes in decisions of rules that stand in the journal by now.
-    pub fn claimed(&mut self, steps: Vec<JournalStep>, now: Timestamp) {
-        steps.into_iter().for_each(|step| self.wrote(step, now));
-    }
-
-    /// Up to where it was read.
-    pub fn mark(&self) -> &JournalMark {
-        &self.mark
-    }
-
     /// Somebody looks at it: what others write is to be seen.
     pub fn look(&mut self, now: Timestamp) {
         if !self.reading
@@ -224,11 +214,6 @@ impl JournalFeed {
         if std::mem::replace(&mut self.dialogs, open) < open {
             self.look_now(now);
         }
-    }
-
-    /// Whether it was read since that moment, or is on no disk.
-    pub fn was_read_since(&self, began: Timestamp) -> bool {
-        !self.is_kept || self.trouble.is_none() && self.read_at.is_some_and(|at| at >= began)
     }
 
     /// From where it is to be read now.

@@ -103,7 +103,6 @@ pub enum Action {
     LogSeverity,
     SettingChange,
     ProfileOpen,
-    RulesPause,
     RulesShow,
     Rehearse,
 }

@@ -33,8 +33,6 @@ pub enum LookSort {
         /// Whether it has waited for a refund that the engine had not finished.
         waited: bool,
     },
-    /// What a rule staged: another console of the desk must not have decided on its alert.
-    OfRule,
     /// Any other answer: the same, and the service is not asked.
     Plain,
 }
@@ -173,7 +171,7 @@ impl LastLook {
                 }
                 // Also where the journal cannot be read: the service takes one answer.
                 (Payment::Open(_), LookSort::Plain) => return Looked::Clear,
-                (Payment::Open(_), LookSort::RestsOnRefund { .. } | LookSort::OfRule) => {
+                (Payment::Open(_), LookSort::RestsOnRefund { .. }) => {
                     return untold.map_or(Looked::Clear, |why| Looked::InPart(why, again));
                 }
                 (Payment::Open(found), LookSort::Refund) => others = found,

@@ -39,13 +39,6 @@ use crate::service::ServiceError;
 /// A service's reply.
 pub type Reply<T> = Result<T, ServiceError>;
 
-/// What is on an alert's payment: the alerts that may be, and what the shop's order advises.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct OnPayment {
-    pub others: Vec<Alert>,
-    pub order: Option<OrderAdvice>,
-}
-
 /// What the shop's orders advise for an alert.
 #[derive(Debug, Clone)]
 pub struct AdvisedAlert {
@@ -84,12 +77,8 @@ pub enum Message {
     Collected(u64, Reply<(Vec<Alert>, u64)>),
     /// What lapses next.
     Closing(Reply<ClosingAlerts>),
-    /// What waits within the filters of rules, by the number of the request for it.
-    ReadForRules(u64, Vec<Reply<ClosingAlerts>>),
-    /// The alerts that rules may act on, each with the others that may be on its payment.
-    LookedUpForRules(u64, Vec<(AlertId, Reply<(Alert, OnPayment)>)>),
-    /// Which decisions of rules are staged in the journal by now, by their keys; or why none is.
-    ClaimedForRules(Result<Vec<String>, String>),
+    /// What waits within the filters of rules.
+    ReadForRules(Vec<Reply<ClosingAlerts>>),
     /// What the file of rules says by now, or what is wrong with it.
     RulesRead(Result<ReadRules, String>),
     /// Other rules hold from now on.

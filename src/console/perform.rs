@@ -2,8 +2,7 @@
 
 use super::Message;
 use super::effects::{Effect, Keep, SHOWN_OF_FOUND};
-use super::guards::on_its_payment;
-use super::message::{AdvisedAlert, OnPayment};
+use super::message::AdvisedAlert;
 use super::order_matches::advisor;
 use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
 use crate::desk::closing::{closing, first_to_lapse};
@@ -13,8 +12,8 @@ use crate::desk::indeterminate::{look_up, send};
 use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
 use crate::desk::snoozed_page::{page_of, read_all};
-use crate::desk::{Desk, JournalMark, JournalStep, write_new};
-use crate::domain::{Alert, AlertFilter, AlertId, OrderAdvice};
+use crate::desk::{Desk, write_new};
+use crate::domain::{Alert, AlertFilter, OrderAdvice};
 use crate::service::{Deployment, ServiceError};
 
 /// What an order advises, whichever it is.
@@ -65,30 +64,12 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         }
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
         Effect::ReadClosing(hours, now) => Message::Closing(closing(&**alerts, stats.as_deref(), hours, now).await),
-        Effect::ReadForRules(number, filters) => {
+        Effect::ReadForRules(filters) => {
             let mut read = Vec::with_capacity(filters.len());
             for filter in filters {
                 read.push(first_to_lapse(&**alerts, filter).await);
             }
-            Message::ReadForRules(number, read)
-        }
-        Effect::LookUpForRules(number, asked) => {
-            let mut read = Vec::with_capacity(asked.len());
-            // Lists may leave facts out that a guard or an earlier rule asks for.
-            let ids: Vec<AlertId> = asked.iter().map(|(id, _)| *id).collect();
-            let payments = same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await;
-            for (id, (_, others)) in ids.into_iter().zip(payments) {
-                read.push((id, alerts.get(id).await.and_then(|alert| Ok((alert, others?)))));
-            }
-            let advice = advisor(desk);
-            let with_order = |(alert, others): (Alert, Vec<Alert>)| {
-                let order = advice(&alert, &on_its_payment(&alert, &others)).map(told)?;
-                Ok((alert, OnPayment { others, order }))
-            };
-            Message::LookedUpForRules(
-                number,
-                read.into_iter().map(|(id, looked_up)| (id, looked_up.and_then(with_order))).collect(),
-            )
+            Message::ReadForRules(read)
         }
         Effect::WriteFile(path, text, run) => {
             let written = write_new(&path, |file| file.write_all(text.as_bytes()));
@@ -169,7 +150,6 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         | Effect::Rehearse(..)
         | Effect::GiveUpRehearsal
         | Effect::ReadRules
-        | Effect::ClaimForRules(..)
         | Effect::ListProfiles
         | Effect::Export(..)
         | Effect::GiveUpExport
@@ -198,14 +178,4 @@ pub fn kept(what: &Keep, answer: Result<(), String>) -> Option<Message> {
         Keep::Snooze(snoozed, _) => Some(Message::SnoozeKept(snoozed.clone(), answer)),
         _ => answer.err().map(Message::DeskFailed),
     }
-}
-
-/// Stages decisions of rules in the journal, but for those on whose alerts others have decided since a mark. Where
-/// there is none, no other console knows of them either.
-pub fn claim(desk: Option<&Desk>, since: &JournalMark, steps: Vec<JournalStep>) -> Message {
-    let all = || steps.iter().filter_map(|step| Some(step.staged()?.0.to_owned())).collect();
-    Message::ClaimedForRules(match desk.and_then(Desk::journal) {
-        Some(journal) => journal.claim(since, steps).map_err(|error| error.to_string()),
-        None => Ok(all()),
-    })
 }

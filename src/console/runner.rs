@@ -16,7 +16,7 @@ use super::effects::{Effect, Keep};
 use super::failures::FailureLog;
 use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
 use super::order_matches::{MatchChange, match_orders};
-use super::perform::{claim, kept, perform};
+use super::perform::{kept, perform};
 use super::profile_directory::ProfileDirectory;
 use super::program_log::ProgramLog;
 use super::rules_file::RulesFile;
@@ -138,7 +138,6 @@ impl Runner {
             Effect::ReadJournal(mark) => self.read_journal(mark),
             Effect::OpenDesk => self.open_desk(),
             Effect::UseDesk => self.use_desk(),
-            Effect::ClaimForRules(since, steps) => self.claim(since, steps),
             Effect::MatchOrders(alert, others, change) => self.match_orders(*alert, others, change),
             Effect::StartListening(request) => self.listen(*request),
             Effect::StopListening => self.stop_listening(),
@@ -407,16 +406,6 @@ impl Runner {
             let _ = done.send(());
         });
         Some(kept)
-    }
-
-    /// Stages decisions of rules in the journal in its turn, so that what was kept before is in it.
-    fn claim(&mut self, since: JournalMark, steps: Vec<JournalStep>) {
-        let messages = self.messages.clone();
-        if self.desk.is_none() {
-            let _ = messages.send(claim(None, &since, steps));
-            return;
-        }
-        self.work_on_desk(move |desk| drop(messages.send(claim(Some(desk), &since, steps))));
     }
 
     /// Has the journal record that a decision leaves. It leaves when that is on the disk.

@@ -118,8 +118,6 @@ pub struct Preferences {
     pub keymap: Keymap,
     /// The rules that suggest decisions, in the order in which they are asked.
     pub rules: Arc<[DecisionRule]>,
-    /// The names of those that stage by themselves here.
-    pub auto_rules: Vec<String>,
     /// Where the rules are, in words.
     pub rules_in: Option<String>,
     pub zone: Zone,
@@ -159,7 +157,6 @@ impl Default for Preferences {
             mouse: true,
             keymap: Keymap::default(),
             rules: Arc::default(),
-            auto_rules: Vec::new(),
             rules_in: None,
             zone: Zone::Machine,
             plain: false,

@@ -15,7 +15,7 @@ use super::coming::{ComingDecision, ComingDecisions};
 use super::file::{DeskError, make_directory, private, replace, set_torn_line_aside, turn};
 use super::journal_steps::{JournalAlert, JournalEntry, JournalStep};
 use crate::domain::time::{SharedClock, from_iso, to_iso};
-use crate::domain::{Alert, AlertId, Timestamp};
+use crate::domain::{Alert, Timestamp};
 
 /// Retention of the journal's lines.
 const KEPT: Duration = Duration::days(90);
@@ -179,19 +179,6 @@ impl Journal {
     /// as it was last read.
     pub fn as_answered(&self, alert: &Alert) -> Alert {
         self.coming.as_answered(alert)
-    }
-
-    /// Stages decisions where nobody has decided on their alerts since a mark; returns the keys of those. Consoles on
-    /// one desk do this one after the other, so that of two that would stage the same one does.
-    pub fn claim(&self, from: &JournalMark, steps: Vec<JournalStep>) -> Result<Vec<String>, DeskError> {
-        let turn = self.turn().map_err(|error| failed(&self.directory, "written", &error))?;
-        let decided: HashSet<AlertId> =
-            read_from(&self.directory, from)?.entries.iter().filter_map(|entry| Some(entry.step.staged()?.1)).collect();
-        let won = |step: &JournalStep| step.staged().is_some_and(|(_, alert)| !decided.contains(&alert));
-        let steps: Vec<JournalStep> = steps.into_iter().filter(won).collect();
-        let keys = steps.iter().filter_map(|step| Some(step.staged()?.0.to_owned())).collect();
-        self.write(steps, self.clock.now(), &turn).map_err(|error| failed(&self.directory, "written", &error))?;
-        Ok(keys)
     }
 
     /// Writes a step. One that a later step rests on is on the disk before this returns.

@@ -238,11 +238,6 @@ impl JournalStep {
             Self::Typing { .. } | Self::Closed { .. } | Self::RunDismissed { .. } | Self::Notified { .. } => None,
         }
     }
-
-    /// The key and the alert of a decision that it stages.
-    pub fn staged(&self) -> Option<(&str, AlertId)> {
-        if let Self::Staged { decision, said, .. } = self { Some((decision, said.alert.id)) } else { None }
-    }
 }
 
 /// A line of the journal.

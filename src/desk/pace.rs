@@ -22,12 +22,10 @@ struct StepLine {
     step: String,
     #[serde(default)]
     decision: String,
-    /// The rule that staged it.
-    rule: Option<String>,
 }
 
 /// The moments at which decisions of people on this place were recorded, in the order of the journal; each decision
-/// once. What a rule decides is nobody's pace.
+/// once.
 pub(super) fn recorded(journal: &Path, place: &str) -> Result<Vec<Timestamp>, DeskError> {
     recorded_in(journal, place).map_err(|error| DeskError {
         path: journal.to_owned(),
@@ -40,10 +38,8 @@ fn recorded_in(journal: &Path, place: &str) -> io::Result<Vec<Timestamp>> {
     let (mut seen, mut recorded): (HashSet<String>, _) = (HashSet::new(), Vec::new());
     let Some(lines) = last_lines(journal)? else { return Ok(recorded) };
     for line in lines {
-        let Ok(StepLine { at, place: of, step, decision, rule }) = serde_json::from_slice(&line?) else { continue };
-        if rule.is_some() {
-            seen.insert(decision);
-        } else if (step == "recorded" || step == "asDecided") && of == place && seen.insert(decision) {
+        let Ok(StepLine { at, place: of, step, decision }) = serde_json::from_slice(&line?) else { continue };
+        if (step == "recorded" || step == "asDecided") && of == place && seen.insert(decision) {
             recorded.extend(from_iso(&at));
         }
     }
@@ -108,18 +104,5 @@ mod tests {
     #[test]
     fn without_a_journal_nothing_was_recorded() {
         assert_eq!(recorded(Path::new("/nowhere/journal.ndjson"), "acme"), Ok(Vec::new()));
-    }
-
-    #[test]
-    fn what_a_rule_decided_is_nobodys_pace() {
-        let by_rule = line(1, "acme", "staged", "a").replace("\"step\"", "\"rule\":\"small\",\"step\"");
-        let lines = [
-            by_rule,
-            line(1, "acme", "staged", "b"),
-            line(2, "acme", "recorded", "a"),
-            line(3, "acme", "recorded", "b"),
-        ];
-
-        assert_eq!(moments(&lines), ["03"]);
     }
 }

@@ -110,8 +110,8 @@ pub struct Profile {
     /// Interval at which the console reads a list again, in seconds.
     #[serde(default, deserialize_with = "refresh_seconds", skip_serializing_if = "Option::is_none")]
     pub refresh_seconds: Option<u32>,
-    /// The rules that stage by themselves in its console, by name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Names of older files that are ignored: rules only suggest.
+    #[serde(default, skip_serializing)]
     pub auto_rules: Vec<String>,
     /// Certificates of the authorities that are trusted with it, and no others (PEM); none for those of this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -272,7 +272,7 @@ mod tests {
             company_parameter: Some("company".to_owned()),
             page_size: Some(25),
             refresh_seconds: Some(30),
-            auto_rules: vec!["small".to_owned(), "strangers".to_owned()],
+            auto_rules: Vec::new(),
             ca_file: Some("/etc/shop/ca.pem".into()),
             client_certificate: Some("/etc/shop/desk.pem".into()),
             client_key: Some("/etc/shop/desk.key".into()),
@@ -283,6 +283,19 @@ mod tests {
     fn keep(profiles: &Profiles, name: &str, profile: Profile) {
         let insert = |list: &mut ProfileList| Ok::<_, DeskError>(list.all.insert(named(name), profile));
         profiles.change(insert).unwrap();
+    }
+
+    #[test]
+    fn rules_that_an_older_file_names_are_read_and_not_kept() {
+        let (_directory, profiles) = profiles();
+        let text = "[profile.shop]\nurl = \"https://alerts.example\"\nauto_rules = [\"small\"]\n";
+        std::fs::write(profiles.path(), text).unwrap();
+
+        let named = profiles.list().unwrap().all[&named("shop")].auto_rules.clone();
+        keep(&profiles, "other", shop());
+
+        assert_eq!(named, ["small"]);
+        assert!(!std::fs::read_to_string(profiles.path()).unwrap().contains("auto_rules"));
     }
 
     #[test]

@@ -5,7 +5,6 @@ mod activity_rows;
 mod advice;
 mod any_keys;
 mod any_state;
-mod auto_rules;
 mod begun;
 mod between_lists;
 mod bulk;

@@ -5,7 +5,6 @@ mod case;
 mod ends;
 mod fifty;
 mod finding;
-mod rules;
 mod together;
 
 use std::path::Path;

@@ -156,18 +156,11 @@ fn preset(text: &str) -> Result<&'static OrderPreset, String> {
 /// `avert rules`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RulesCommand {
-    /// The rules there are, in the order in which they are asked, and which of them stage by themselves
-    List(RulesListArgs),
+    /// The rules there are, in the order in which they are asked
+    List,
     /// Say what the rules would have suggested for the alerts of the last days, against what was decided. Nothing is
     /// sent
     Rehearse(Box<RehearseArgs>),
-}
-
-/// `avert rules list`.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct RulesListArgs {
-    #[command(flatten)]
-    pub(crate) desk: DeskArgs,
 }
 
 /// `avert rules rehearse`.
@@ -184,7 +177,7 @@ impl RulesCommand {
     /// Merges in the flags that stood before the command.
     pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
         match self {
-            Self::List(args) => args.desk = std::mem::take(&mut args.desk).or(before),
+            Self::List => {}
             Self::Rehearse(args) => args.source.remote = std::mem::take(&mut args.source.remote).or(before),
         }
     }

@@ -79,9 +79,6 @@ pub(crate) struct ProfileAddArgs {
         value_parser = clap::value_parser!(u32)
             .range(i64::from(*REFRESH_SECONDS.start())..=i64::from(*REFRESH_SECONDS.end())))]
     pub(crate) refresh_seconds: Option<u32>,
-    /// Rules that stage by themselves in its console, by name, comma-separated. Default: none, rules only suggest
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) auto_rules: Vec<String>,
     #[command(flatten)]
     pub(crate) tls: TlsArgs,
     /// Speak plain http to it beyond this machine, where others can read credentials and alerts on the way

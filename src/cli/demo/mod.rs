@@ -22,7 +22,7 @@ use self::throwaway::Throwaway;
 use super::args::DemoArgs;
 use super::context::Context;
 use super::database::OpenedBy;
-use super::failure::Signalled;
+use super::failure::{Misused, Signalled};
 use super::home::Home;
 use super::local::{Local, Running};
 use super::open::{attend, console_settings, require_terminal, session, with_rules};
@@ -59,9 +59,9 @@ pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> 
     if let Some(listen) = args.listen.filter(|listen| !listen.0.ip().is_loopback()) {
         refuse!("{listen} can be reached from other machines: a demo answers at a loopback address only");
     }
-    let rules = RulesText::of(&context).or_else(RULES).acting(context.acting_rules());
+    let rules = RulesText::of(&context).or_else(RULES);
     // Before anything is set up: a wrong line keeps the console from opening.
-    rules.for_console()?;
+    rules.read().map_err(Misused)?;
     // From here on a signal no longer ends the process by itself: the directory has to be removed first.
     let mut signals = Signals::listen()?;
     let temporary = std::env::temp_dir();

@@ -84,7 +84,6 @@ fn flags(args: &ProfileAddArgs) -> anyhow::Result<Profile> {
         company_parameter: args.company_parameter.clone(),
         page_size: args.page_size,
         refresh_seconds: args.refresh_seconds,
-        auto_rules: args.auto_rules.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect(),
         ca_file,
         client_certificate,
         client_key,

@@ -86,7 +86,6 @@ pub(super) fn one(access: &ProfileAccess, NamedProfile { name, profile }: &Named
     record["companyParameter"] = profile.company_parameter.clone().into();
     record["pageSize"] = profile.page_size.into();
     record["refreshSeconds"] = profile.refresh_seconds.into();
-    record["autoRules"] = Some(profile.auto_rules.join(", ")).filter(|names| !names.is_empty()).into();
     let path = |file: &Option<PathBuf>| file.as_ref().map(|file| file.display().to_string());
     record["caFile"] = path(&profile.ca_file).into();
     record["clientCertificate"] = path(&profile.client_certificate).into();

@@ -51,7 +51,6 @@ impl PendingDecision {
         match (self.resolution.rests_on_another(), self.resolution.gives_money_back()) {
             (true, _) => LookSort::RestsOnRefund { waited: self.waits_elsewhere },
             (false, true) => LookSort::Refund,
-            (false, false) if self.rule.is_some() => LookSort::OfRule,
             (false, false) => LookSort::Plain,
         }
     }
@@ -146,15 +145,14 @@ impl Decisions {
     }
 
     /// Something could not be looked for. It is tried again while there is time, and not before the service wants to be
-    /// asked; then what a person decided leaves, because a window that is missed costs more than a look, and what a
-    /// rule decided does not.
+    /// asked; then it leaves, because a window that is missed costs more than a look.
     fn looked_in_part(&mut self, key: u64, why: String, again: LookAgain, now: Timestamp) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         let since = *decision.unlooked_since.get_or_insert(now);
         let is_patient = match again {
             LookAgain::After(_) => true,
             LookAgain::Soon => now - since < PATIENCE,
-            LookAgain::Never => decision.rule.is_some() && now - since < PATIENCE,
+            LookAgain::Never => false,
         };
         let wait =
             if let LookAgain::After(wait) = again { Duration::from_std(wait).unwrap_or(PATIENCE) } else { AGAIN };
@@ -164,13 +162,8 @@ impl Decisions {
             (decision.look, decision.state) = (LookStage::Due, State::Staged(next));
             return None;
         }
-        if decision.rule.is_none() {
-            decision.look = LookStage::Done(Some(why), now);
-            return None;
-        }
-        let event = DecisionEvent::Refused(format!("not sent: doubles could not be looked for: {why}"));
-        self.note(key, &event, now);
-        Some(event)
+        decision.look = LookStage::Done(Some(why), now);
+        None
     }
 }
 

@@ -46,13 +46,6 @@ impl Decisions {
         (keys.first().copied().unwrap_or_default(), keys)
     }
 
-    /// Notes which rule staged a decision, and as what it stands in the journal.
-    pub fn staged_by(&mut self, key: u64, rule: String, idempotency_key: String) {
-        if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {
-            (decision.rule, decision.idempotency_key) = (Some(rule), idempotency_key);
-        }
-    }
-
     /// The keys of those whose turn it is now, among some: what was made alone at once, of what was made together as
     /// many as have room, those first whose window closes first.
     pub(super) fn in_turn(&self, now: Timestamp, among: impl Fn(&PendingDecision) -> bool) -> HashSet<u64> {

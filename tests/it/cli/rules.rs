@@ -85,42 +85,9 @@ fn rules_are_listed_as_they_are_asked() {
     let rules: Value = serde_json::from_slice(&output.stdout).unwrap();
     let first = json!({
         "rule": "small", "line": 1, "query": "amount<25 currency:EUR", "refunded": "REFUNDED", "resolution": null,
-            "comments": "below the fee",
-        "acts": false
+            "comments": "below the fee"
     });
     assert_eq!((&rules[0], &rules[1]["refunded"]), (&first, &json!("NOT REFUNDED")));
-}
-
-#[test]
-fn rules_are_listed_as_a_profile_takes_them() {
-    let home = tempfile::tempdir().unwrap();
-    let key = home.path().join("key");
-    fs::write(&key, "k-1").unwrap();
-    let add = |name: &str, rest: &[&str]| {
-        let arguments =
-            ["profiles", "add", name, "--url", "http://127.0.0.1:9", "--environment", "sandbox", "--api-key-file"];
-        let arguments = [&arguments[..], &[key.to_str().unwrap(), "--plain-secrets"], rest].concat();
-        run_ok(home.path(), &arguments);
-    };
-    add("acts", &["--auto-rules", "HSBC"]);
-    add("looks", &["--auto-rules", "small", "--read-only"]);
-    add("misses", &["--auto-rules", "gone"]);
-    let acts = |arguments: &[&str]| -> Vec<bool> {
-        let output = with_rules(home.path(), RULES, &[arguments, &["--output", "json"]].concat());
-        let rules: Value = serde_json::from_slice(&output.stdout).unwrap();
-        rules.as_array().unwrap().iter().map(|rule| rule["acts"].as_bool().unwrap()).collect()
-    };
-
-    let by_profile = ["acts", "looks", "local"].map(|name| acts(&["rules", "list", "--profile", name]));
-    let before = acts(&["--profile", "acts", "rules", "list"]);
-    let misses = with_rules(home.path(), RULES, &["rules", "list", "--profile", "misses"]);
-    let unknown = with_rules(home.path(), RULES, &["rules", "list", "--profile", "nobody"]);
-
-    assert_eq!(by_profile, [vec![false, true], vec![false, false], vec![false, false]]);
-    assert_eq!(before, [false, true]);
-    let said = String::from_utf8_lossy(&misses.stderr);
-    assert!(misses.status.success() && said.contains("auto_rules of profile misses names the rule \"gone\""), "{said}");
-    assert!(refused(&unknown, 3).contains("nobody"));
 }
 
 #[test]

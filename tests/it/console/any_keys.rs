@@ -122,44 +122,14 @@ fn steps(sends: bool) -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..60)
 }
 
-/// What the rule says that stages by itself, and nobody types.
-const BY_RULE: &str = "below the fee";
-
 fn start() -> Rig {
     let now = clock().now();
     let mut alerts = morning(now);
     alerts.push(refunded_sibling(&alerts[1], 1_001, now));
     alerts.push(refunded_sibling(&alerts[2], 1_002, now));
-    // It matches what is refunded elsewhere, a notice, and what the network has refunded too.
     let rules =
         "small: amount<100 currency:EUR,USD,GBP -> refunded \"below the fee\"\nrest: currency:AED -> not-refunded";
-    Made { rules, auto_rules: &["small"], ..Made::of(alerts) }.start()
-}
-
-/// How often rules sent a decision on each alert; that nothing speaks against them.
-fn check_sent_by_rules(rig: &Rig) -> usize {
-    let sent = rig.service.resolutions.lock().unwrap();
-    let mut by_rule: Vec<_> =
-        sent.iter().filter(|(_, request)| request.resolution.comments() == BY_RULE).map(|(id, _)| *id).collect();
-    let all = by_rule.len();
-    for id in &by_rule {
-        let alert = rig.service.alert(*id).expect("an alert that there is");
-        assert!(
-            alert.amount.is_some_and(|amount| amount.decimal() < 100.into()),
-            "what no named rule matches is never sent by one"
-        );
-        assert!(alert.rule_name.is_none() && !alert.alert_type.is_notice(), "a guard asks for a tick on {id}");
-        assert_eq!(sent.iter().filter(|(other, _)| other == id).count(), 1, "{id} was sent more than once");
-        // What arrives as a copy may have been answered before it came.
-        let refunded = |other: &AlertId| by_rule.contains(other) || [1_001, 1_002].contains(&other.0.as_u128());
-        let twice: Vec<AlertId> =
-            rig.service.on_payment_of(&alert).into_iter().map(|other| other.id).filter(refunded).collect();
-        assert_eq!(twice, [], "the payment of {id} is refunded twice");
-    }
-    by_rule.sort();
-    by_rule.dedup();
-    assert_eq!(by_rule.len(), all, "a rule acts on an alert at most once");
-    all
+    Made { rules, ..Made::of(alerts) }.start()
 }
 
 fn take(rig: &mut Rig, step: Step) {
@@ -233,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_ever_sent_without_the_key_or_the_button_that_sends_or_a_rule_that_is_named(steps in steps(false)) {
+    fn nothing_is_ever_sent_without_the_key_or_the_button_that_sends(steps in steps(false)) {
         let mut rig = start();
         for step in steps.into_iter().filter(|step| !matches!(step, Step::Click(..) | Step::Drag(..) | Step::Text(_))) {
             take(&mut rig, step);
@@ -241,6 +211,6 @@ proptest! {
         rig.release();
         rig.advance(Duration::seconds(30));
 
-        prop_assert_eq!(rig.sent(), check_sent_by_rules(&rig));
+        prop_assert_eq!(rig.sent(), 0);
     }
 }

@@ -1,5 +1,4 @@
-//! Consoles and commands on one desk and its journal: what another one has decided speaks against one's own, and what
-//! rules match is staged once.
+//! Consoles and commands on one desk and its journal: what another one has decided speaks against one's own.
 
 use std::path::Path;
 
@@ -20,8 +19,6 @@ use super::fake::morning_of_twins;
 use super::rig::{Made, Rig, clock};
 use crate::support::binary::avert;
 use crate::support::raw_server::{Asked, Play, RawServer};
-
-const RULES: &str = "small: amount<25 currency:EUR -> refunded";
 
 /// A desk whose journal is open for one more console.
 fn desk(directory: &TempDir) -> (Desk, DeskState) {
@@ -73,67 +70,13 @@ fn another(directory: &TempDir, alert: &Alert, far: Far) -> Desk {
 }
 
 fn staged(rig: &Rig) -> usize {
-    rig.journaled().iter().filter(|step| step.staged().is_some()).count()
+    rig.journaled().iter().filter(|step| matches!(step, JournalStep::Staged { .. })).count()
 }
 
 /// What the screen says, whatever its lines and frames.
 fn told(rig: &mut Rig) -> String {
     let screen = rig.screen().replace(['│', '\n'], " ");
     screen.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-#[test]
-fn of_two_consoles_whose_rules_match_the_same_alerts_at_once_one_stages_each() {
-    let directory = tempfile::tempdir().unwrap();
-    let made = || Made { rules: RULES, auto_rules: &["small"], holding_claims: true, ..Made::default() };
-    let mut first = console(&directory, made());
-    let mut second = console(&directory, Made { deployment: Some(first.service.deployment()), ..made() });
-    let held = (first.held(), second.held());
-
-    second.release();
-    first.release();
-    for rig in [&mut first, &mut second] {
-        rig.advance(Duration::minutes(5));
-    }
-
-    assert_eq!(held, (1, 1), "both were about to stage");
-    assert_eq!((staged(&first), staged(&second)), (0, 2));
-    assert_eq!(first.sent(), 2, "{}", second.screen());
-}
-
-#[test]
-fn what_was_taken_in_hand_while_a_rule_claimed_it_is_left_to_people() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut rig =
-        console(&directory, Made { rules: RULES, auto_rules: &["small"], holding_claims: true, ..Made::default() });
-    rig.press("r");
-
-    rig.release();
-    rig.press("esc");
-    rig.advance(Duration::minutes(5));
-
-    let taken_back = rig.journaled().iter().filter(|step| matches!(step, JournalStep::TakenBack { .. })).count();
-    assert_eq!((staged(&rig), taken_back, rig.sent()), (2, 2, 0), "{}", rig.screen());
-}
-
-#[test]
-fn what_a_rule_staged_does_not_leave_where_another_console_decided_on_it_before() {
-    let directory = tempfile::tempdir().unwrap();
-    let rules = "small: amount<25 currency:EUR -> not-refunded";
-    let mut rig = console(&directory, Made { rules, auto_rules: &["small"], ..Made::default() });
-    let alert = rig.service.alert(AlertId(uuid::Uuid::from_u128(3))).unwrap();
-    let _other = another(&directory, &alert, Far::Sent);
-
-    rig.advance(Duration::seconds(11));
-
-    let sent: Vec<u128> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| id.0.as_u128()).collect();
-    assert_eq!(sent, [11], "{}", rig.screen());
-    let why = "not sent: another console of this desk sent REFUNDED and has no answer yet";
-    assert!(
-        rig.journaled().iter().any(|step| matches!(step, JournalStep::Refused { why: told, .. } if told == why)),
-        "{:?}",
-        rig.journaled()
-    );
 }
 
 #[rstest]

@@ -455,33 +455,6 @@ fn a_case_says_that_it_was_refunded_here_while_the_list_is_behind() {
     assert_eq!(reason(&rig, second).as_deref(), Some("duplicate"), "{}", rig.screen());
 }
 
-#[rstest]
-#[case::another_refund("refunded", None)]
-#[case::what_fits("invalid duplicate", Some("duplicate"))]
-fn a_rule_takes_what_is_recorded_here_as_recorded_while_the_list_is_behind(
-    #[case] answer: &str,
-    #[case] staged: Option<&str>,
-) {
-    let (mut alerts, [first, second]) = morning_of_twins(clock().now());
-    let twin = Alert { merchant_descriptor: "TWIN".to_owned(), ..alerts.pop().unwrap() };
-    let open = alerts[0].clone();
-    let rules = format!("second: descriptor:twin -> {answer}").leak();
-    let mut rig = Made { size: (200, 60), rules, auto_rules: &["second"], ..Made::of(alerts) }.start();
-    rig.update(Message::GoToAlert(first));
-    rig.press("r ctrl-s");
-    rig.advance(Duration::seconds(10));
-
-    rig.change(|alerts| {
-        alerts[0] = open;
-        alerts.push(twin);
-    });
-    rig.hear();
-    rig.advance(Duration::seconds(300));
-
-    assert_eq!(reason(&rig, second).as_deref(), staged, "{}", rig.screen());
-    assert_eq!(rig.sent(), 1 + usize::from(staged.is_some()), "{}", rig.screen());
-}
-
 #[test]
 fn the_double_of_what_another_answered_here_is_not_told_as_unanswered_while_the_list_is_behind() {
     let (alerts, [first, second]) = morning_of_twins(clock().now());

@@ -492,30 +492,6 @@ fn a_refund_does_not_wait_for_its_last_look_until_its_window_closes() {
     assert!(rig.journaled().iter().any(why), "{:?}", rig.journaled());
 }
 
-#[test]
-fn a_rules_refund_never_leaves_without_its_last_look() {
-    let rules = "small: amount<25 currency:EUR -> refunded";
-    let mut rig = Made { rules, auto_rules: &["small"], size: (200, 60), ..Made::default() }.start();
-    rig.advance(Duration::seconds(2));
-    rig.service.set_down(busy());
-
-    rig.advance(Duration::seconds(150));
-    rig.service.set_down(None);
-    rig.advance(Duration::seconds(150));
-
-    assert!(
-        rig.journaled().iter().any(|step| matches!(step, JournalStep::Staged { rule: Some(_), .. })),
-        "{}",
-        rig.screen()
-    );
-    assert_eq!(rig.sent(), 0, "{}", rig.screen());
-    let refused = |step: &JournalStep| {
-        matches!(step, JournalStep::Refused { why,
-        .. } if why.contains("doubles could not be looked for"))
-    };
-    assert!(rig.journaled().iter().any(refused), "{:?}", rig.journaled());
-}
-
 /// The alert's money becomes another; the console hears of it or not.
 fn becomes_dearer(rig: &mut Rig, id: AlertId, heard: bool) {
     rig.service.change(|alerts| {

@@ -10,7 +10,7 @@ use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::console::notices::NoticeSettings;
 use avert::console::order_matches::match_orders;
-use avert::console::perform::{claim, kept, perform};
+use avert::console::perform::{kept, perform};
 use avert::console::profile_directory::ListedProfile;
 use avert::console::program_log::LogLine;
 use avert::console::rules_file::ReadRules;
@@ -77,8 +77,6 @@ pub struct Rig {
     pub holding_searches: bool,
     /// Whether last looks are held until [`Rig::release`].
     pub holding_looks: bool,
-    /// Whether what rules claim in the journal is held back.
-    pub holding_claims: bool,
     held: VecDeque<Effect>,
     watching: bool,
     desk: Option<Desk>,
@@ -106,7 +104,6 @@ pub struct Made {
     pub kept: DeskState,
     pub down: bool,
     pub holding: bool,
-    pub holding_claims: bool,
     pub deployment: Option<Deployment>,
     /// Ids of the credentials that the console itself uses.
     pub own: Vec<String>,
@@ -114,8 +111,6 @@ pub struct Made {
     pub desk: Option<Desk>,
     /// The text of the rules that suggest decisions.
     pub rules: &'static str,
-    /// The names of those that stage by themselves.
-    pub auto_rules: &'static [&'static str],
     /// How it calls; for nothing, unless a test is about that.
     pub notices: NoticeSettings,
     pub links: LinkTemplates,
@@ -150,12 +145,10 @@ impl Default for Made {
             kept: DeskState { drafts: HashMap::new(), ..DeskState::default() },
             down: false,
             holding: false,
-            holding_claims: false,
             deployment: None,
             own: Vec::new(),
             desk: None,
             rules: "",
-            auto_rules: &[],
             notices: NoticeSettings { bell: true, title: false, before: Duration::zero(), ..NoticeSettings::default() },
             links: LinkTemplates::default(),
             browses: false,
@@ -198,7 +191,6 @@ impl Made {
                 grace: self.grace,
                 refresh: self.refresh,
                 rules: parse_rules(self.rules).unwrap().into(),
-                auto_rules: self.auto_rules.iter().map(|name| (*name).to_owned()).collect(),
                 rules_in: Some("/home/omar/.config/avert/rules.txt".to_owned()),
                 kept_in: self.kept_in,
                 overrides: self.overrides,
@@ -238,7 +230,6 @@ impl Made {
             holding: self.holding,
             holding_searches: false,
             holding_looks: false,
-            holding_claims: self.holding_claims,
             held: VecDeque::new(),
             watching: false,
             desk: self.desk,
@@ -286,12 +277,11 @@ impl Rig {
             let searches = self.holding_searches
                 && matches!(
                     effect,
-                    Effect::SameCard(..) | Effect::SameCards(_) | Effect::LookUpForRules(..) | Effect::Find(_)
+                    Effect::SameCard(..) | Effect::SameCards(_) | Effect::Find(_)
                 );
             let looks = self.holding_looks && matches!(effect, Effect::Look(..));
             if searches
                 || looks
-                || self.holding_claims && matches!(effect, Effect::ClaimForRules(..))
                 || self.holding
                     && matches!(
                         effect,
@@ -318,16 +308,6 @@ impl Rig {
             Effect::Watch(..) => {
                 self.watching = true;
                 None
-            }
-            Effect::ClaimForRules(since, steps) => {
-                let answer = claim(self.desk.as_ref(), &since, steps.clone());
-                if let Message::ClaimedForRules(Ok(won)) = &answer {
-                    let is_won =
-                        |step: &JournalStep| step.staged().is_some_and(|(key, _)| won.iter().any(|won| won == key));
-                    let steps = steps.into_iter().filter(is_won).collect();
-                    self.done.push(Effect::ClaimForRules(since, steps));
-                }
-                Some(answer)
             }
             Effect::ReadJournal(mark) => {
                 let journal = self.desk.as_ref().and_then(Desk::journal)?;
@@ -414,7 +394,6 @@ impl Rig {
         self.holding = false;
         self.holding_searches = false;
         self.holding_looks = false;
-        self.holding_claims = false;
         while !self.held.is_empty() {
             self.release_one();
         }
@@ -535,7 +514,7 @@ impl Rig {
     pub fn journaled(&self) -> Vec<JournalStep> {
         let of = |effect: &Effect| match effect {
             Effect::Keep(Keep::Journal(step)) => vec![step.clone()],
-            Effect::Keep(Keep::JournalSteps(steps)) | Effect::ClaimForRules(_, steps) => steps.clone(),
+            Effect::Keep(Keep::JournalSteps(steps)) => steps.clone(),
             _ => Vec::new(),
         };
         self.done.iter().flat_map(of).collect()

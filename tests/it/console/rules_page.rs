@@ -1,4 +1,4 @@
-//! The rules on a page: what each matches now and did today, how it would have done, and the file read again.
+//! The rules on a page: what each matches now, how it would have done, and the file read again.
 
 use avert::console::SessionInfo;
 use avert::console::effects::Effect;
@@ -22,7 +22,7 @@ fn made() -> Made {
     let now = clock().now();
     let mut alerts = morning(now);
     alerts.push(refunded_sibling(&alerts[5], 1_001, now));
-    Made { rules: RULES, auto_rules: &["small"], ..Made::of(alerts) }
+    Made { rules: RULES, ..Made::of(alerts) }
 }
 
 /// The page, as somebody who knows the console opens it.
@@ -68,36 +68,22 @@ fn the_page_at_every_size(#[case] width: u16, #[case] height: u16) {
 #[case(120, 40)]
 #[case(200, 60)]
 fn without_a_rule_it_says_what_rules_are_and_where_they_would_be(#[case] width: u16, #[case] height: u16) {
-    let mut rig = page(Made { rules: "", auto_rules: &[], size: (width, height), ..made() });
+    let mut rig = page(Made { rules: "", size: (width, height), ..made() });
 
     insta::assert_snapshot!(format!("empty@{width}x{height}"), rig.screen());
 }
 
 #[test]
-fn each_rule_says_how_many_wait_that_it_wins_and_what_it_staged_today() {
+fn each_rule_says_how_many_wait_that_it_wins() {
     let mut rig = page(Made { size: (200, 60), ..made() });
 
     let lines = ["strangers", "small", "stream", "rest"].map(|rule| line(&mut rig, rule));
 
-    assert_eq!(lines[0][..5], ["strangers", "suggests", "INVALID (transaction not found)", "0", "–"]);
-    // What it staged waits no more: it is answered.
-    assert_eq!(lines[1][..5], ["small", "acts", "REFUNDED", "0", "1"]);
-    assert_eq!(lines[2][..5], ["stream", "suggests", "NOT REFUNDED", "6", "–"]);
+    assert_eq!(lines[0][..3], ["strangers", "INVALID (transaction not found)", "0"]);
+    assert_eq!(lines[1][..3], ["small", "REFUNDED", "1"]);
+    assert_eq!(lines[2][..3], ["stream", "NOT REFUNDED", "6"]);
     // What the rules before it win is none of its own.
-    assert_eq!(lines[3][..5], ["rest", "suggests", "REFUNDED", "12", "–"]);
-    assert!(rig.screen().contains("it staged nothing today"), "{}", rig.screen());
-}
-
-#[test]
-fn what_was_refused_of_todays_decisions_of_a_rule_is_counted_too() {
-    let mut rig = made().start();
-    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed".to_owned())));
-    rig.advance(Duration::seconds(7));
-
-    rig.press("6 j");
-
-    let screen = rig.screen();
-    assert!(screen.contains("1 staged by it: 0 recorded, 0 taken back, 1 refused"), "{screen}");
+    assert_eq!(lines[3][..3], ["rest", "REFUNDED", "12"]);
 }
 
 #[test]
@@ -106,9 +92,9 @@ fn where_one_page_is_not_all_the_number_says_of_how_many_it_is() {
     let alerts: Vec<Alert> = (1..=130_u128)
         .map(|number| Alert { id: AlertId(uuid::Uuid::from_u128(number)), ..morning(now)[0].clone() })
         .collect();
-    let mut rig = page(Made { alerts, rules: "all: currency:EUR -> refunded", auto_rules: &[], ..Made::default() });
+    let mut rig = page(Made { alerts, rules: "all: currency:EUR -> refunded", ..Made::default() });
 
-    assert_eq!(line(&mut rig, "all")[3], "100 of 100");
+    assert_eq!(line(&mut rig, "all")[2], "100 of 100");
     let screen = rig.screen();
     assert!(screen.contains("it matches 100 of the 100 that lapse first; 30 more were not read"), "{screen}");
 }
@@ -120,7 +106,7 @@ fn what_could_not_be_read_is_no_number() {
 
     rig.press("6");
 
-    assert_eq!(line(&mut rig, "stream")[3], "?");
+    assert_eq!(line(&mut rig, "stream")[2], "?");
     assert!(rig.screen().contains("not known: the service cannot answer: busy"), "{}", rig.screen());
 }
 
@@ -131,8 +117,8 @@ fn a_rehearsal_holds_each_rule_against_what_was_decided_and_sends_nothing() {
 
     rig.press("r");
 
-    assert_eq!(line(&mut rig, "stream")[5..], ["7", "–", "1", "6"]);
-    assert_eq!(line(&mut rig, "small")[5..], ["1", "1", "–", "–"]);
+    assert_eq!(line(&mut rig, "stream")[3..], ["7", "–", "1", "6"]);
+    assert_eq!(line(&mut rig, "small")[3..], ["1", "–", "–", "1"]);
     assert_eq!(rig.sent(), before);
 }
 
@@ -193,34 +179,7 @@ fn the_file_is_read_again_by_a_key_and_a_wrong_line_leaves_the_rules_of_before()
     );
     let screen = rig.screen();
     assert!(screen.contains("Read again: 2 desk rules.") && !screen.contains("strangers"), "{screen}");
-    assert_eq!(line(&mut rig, "new")[3], "1");
-}
-
-#[rstest]
-#[case::read_only(true, "small is named, and read-only: nothing is staged")]
-#[case::production(false, "small stages by itself, 5 s to take it back; P pauses")]
-fn it_says_what_acts_here(#[case] read_only: bool, #[case] words: &str) {
-    let place = SessionInfo {
-        name: "shop".to_owned(),
-        environment: Some(Environment::Production),
-        remote: true,
-        dialect: Dialect::Older,
-        read_only,
-        ..SessionInfo::default()
-    };
-    let mut rig = page(Made { place, operator: false, ..made() });
-
-    assert!(rig.screen().contains(words), "{}", rig.screen());
-}
-
-#[test]
-fn pausing_works_on_the_page() {
-    let mut rig = page(made());
-
-    rig.press("P");
-
-    assert_eq!(line(&mut rig, "small")[1], "paused");
-    assert!(rig.screen().contains("small paused; P goes on"), "{}", rig.screen());
+    assert_eq!(line(&mut rig, "new")[2], "1");
 }
 
 #[rstest]
@@ -228,7 +187,7 @@ fn pausing_works_on_the_page() {
 #[case(80, "6 Rules")]
 #[case(200, "1 Queue   2 Insights   3 Webhooks   4 Activity   5 Settings   6 Rules")]
 fn the_header_says_that_one_is_on_the_page_while_it_is_open(#[case] width: u16, #[case] tabs: &str) {
-    let mut rig = page(Made { size: (width, 24), auto_rules: &[], ..made() });
+    let mut rig = page(Made { size: (width, 24), ..made() });
 
     let open = rig.screen().lines().next().unwrap().to_owned();
     rig.press("esc");

@@ -32,25 +32,6 @@ fn a_profile_is_listed_in_the_form_that_scripts_rely_on() {
 }
 
 #[test]
-fn a_profile_shows_the_rules_that_stage_by_themselves_in_its_console() {
-    let world = world();
-
-    world.add("shop", &["--auto-rules", "small, strangers"]);
-    world.add("other", &[]);
-
-    let shown = ["shop", "other"].map(|name| {
-        let shown = world.run_ok(&["profiles", "show", name, "--output", "json"]);
-        serde_json::from_str::<Value>(&shown).unwrap()["autoRules"].clone()
-    });
-    let file = std::fs::read_to_string(world.config().join("profiles.toml")).unwrap();
-    assert_eq!(shown, [json!("small, strangers"), Value::Null]);
-    assert!(
-        file.contains("auto_rules = [\"small\", \"strangers\"]") && file.matches("auto_rules").count() == 1,
-        "{file}"
-    );
-}
-
-#[test]
 fn the_key_is_in_the_plain_file_of_its_owner_alone_and_in_no_other() {
     use std::os::unix::fs::PermissionsExt as _;
     let world = world();

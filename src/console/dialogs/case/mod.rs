@@ -497,10 +497,6 @@ impl Dialog for CaseDialog {
         DataAge::ReadAt(self.read_at)
     }
 
-    fn in_hand(&self) -> Vec<AlertId> {
-        self.alerts.iter().map(|alert| alert.id).collect()
-    }
-
     fn contexts(&self) -> &'static [KeyContext] {
         &CONTEXTS
     }

@@ -35,7 +35,6 @@ use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts
 pub use caution::{Caution, KnownBefore, SaysOfMoney};
 pub use choice::Choice;
 use older::Older;
-pub use older::usual_answer;
 pub use plan::AnswerRoom;
 pub use warning::FormWarning;
 

@@ -4,8 +4,7 @@
 use super::choice::Choice;
 use crate::console::TextInput;
 use crate::desk::Draft;
-use crate::domain::resolution::invalid;
-use crate::domain::resolution::{Decision, OlderRefunded, OlderWord};
+use crate::domain::resolution::{OlderRefunded, OlderWord};
 use crate::domain::{Alert, AlertStatus, AlertType, Dialect, Resolution, ResolutionParts, decide};
 
 /// The answer so far, in the words of the older dialect.
@@ -169,17 +168,6 @@ impl Older {
             amount_stopped: Some(self.amount.text()).filter(|text| !text.is_empty()),
             ..parts
         }
-    }
-}
-
-/// The answer that stands for a decision on an alert, in the words that its form begins with in a dialect.
-pub fn usual_answer(decision: Decision, alert: &Alert, dialect: Dialect, comments: String) -> ResolutionParts {
-    match (dialect, decision) {
-        (_, Decision::Invalid(reason)) => invalid(reason, dialect, comments),
-        (Dialect::Current, decision) => {
-            ResolutionParts { refunded: Some(decision.refunded().to_owned()), comments, ..ResolutionParts::default() }
-        }
-        (Dialect::Older, decision) => Older::new(alert, decision.into(), &Draft::default()).parts(comments),
     }
 }
 

@@ -7,10 +7,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::{FATES, REHEARSED_DAYS, Rehearsed, RulesPage, Target, WaitingMatches, today};
+use super::{REHEARSED_DAYS, Rehearsed, RulesPage, Target, WaitingMatches};
 use crate::console::dialogs::alert_rows::open_page;
 use crate::console::pen::put_right;
-use crate::console::rule_acts::grace_of_rules;
 use crate::console::text::{columns, count, counted, cut_path, sanitize, wrap};
 use crate::console::{Action, AppContext, Loadable, Pen};
 use crate::domain::rule::{DecisionRule, RehearsedRule};
@@ -26,9 +25,6 @@ const LABEL: u16 = 12;
 const GAP: u16 = 2;
 const LONGEST_NAME: u16 = 24;
 const WIDEST_ANSWER: u16 = 36;
-
-/// Where what was staged today stands among the cells of a row.
-const TODAY: usize = 4;
 
 /// A column of the list: its title, how wide it is, and whether numbers stand in it.
 struct Column {
@@ -49,27 +45,20 @@ const fn right(title: &'static str, width: u16) -> Column {
 /// those of a rehearsal once there was one, as many as leave names and answers theirs.
 fn layout(width: u16, longest: [u16; 2], is_rehearsed: bool) -> Vec<Column> {
     let (name, suggests) = (longest[0].clamp(4, LONGEST_NAME), longest[1].clamp(8, WIDEST_ANSWER));
-    let here = left("HERE", 8);
-    let (open, today) = (|| right("OPEN NOW", 10), || right("TODAY", 5));
-    let taken = |numbers: &[Column]| numbers.iter().map(|column| column.width + GAP).sum::<u16>() + 8 + 2 * GAP + 2;
-    let rehearsed = || [right("MATCHED", 7), right("AGREED", 6), right("DISAGREED", 9), right("UNDECIDED", 9)];
-    // What a rehearsal has found is worth more than what was staged today.
-    let ways = [(true, 4), (true, 3), (false, 3), (true, 2), (true, 1), (true, 0)]
-        .into_iter()
-        .filter(|(_, found)| is_rehearsed || *found == 0);
-    let mut ways = ways.map(|(staged, found)| {
-        [open()]
-            .into_iter()
-            .chain(staged.then(today))
-            .chain(rehearsed().into_iter().take(found))
-            .collect::<Vec<Column>>()
-    });
-    let fits = |numbers: &Vec<Column>| taken(numbers) + name + suggests <= width;
-    let numbers = ways.find(fits).unwrap_or_else(|| vec![open(), today()]);
+    let taken = |numbers: &[Column]| numbers.iter().map(|column| column.width + GAP).sum::<u16>() + GAP + 2;
+    let found = [right("MATCHED", 7), right("AGREED", 6), right("DISAGREED", 9), right("UNDECIDED", 9)];
+    let mut numbers = vec![right("OPEN NOW", 10)];
+    for column in found.into_iter().filter(|_| is_rehearsed) {
+        numbers.push(column);
+        if taken(&numbers) + name + suggests > width {
+            numbers.pop();
+            break;
+        }
+    }
     let rest = width.saturating_sub(taken(&numbers));
     let name = name.max(longest[0].min(rest.saturating_sub(suggests))).min((rest / 2).max(4));
     let suggests = rest.saturating_sub(name).min(suggests);
-    [left("RULE", name), here, left("SUGGESTS", suggests)].into_iter().chain(numbers).collect()
+    [left("RULE", name), left("SUGGESTS", suggests)].into_iter().chain(numbers).collect()
 }
 
 /// The number of what waits, as exact as it is known: `12`, `12 of 100`.
@@ -95,12 +84,6 @@ impl RulesPage {
         let rules = &cx.settings.rules;
         let mut pen = Pen::new(buffer, line(y));
         pen.put("Desk rules", theme.strong);
-        pen.skip(3);
-        if !rules.is_empty() {
-            let (ways, style) = acting(cx);
-            let fits = ways.iter().find(|words| columns(words) <= pen.room()).or(ways.last());
-            fits.map(|words| pen.put(words, style));
-        }
         y += 1;
         let file = cx.settings.rules_in.as_deref().map(|file| from_home(file, cx.settings.home.as_deref()));
         let file = file.as_deref().unwrap_or("no file of desk rules");
@@ -145,11 +128,7 @@ impl RulesPage {
         for (row, rule) in rules.iter().enumerate().skip(top).take(room) {
             let line = Rect { x: area.x.saturating_sub(2), y, width: area.width + 2, height: 1 };
             let strong = if row == self.at { theme.strong } else { theme.plain };
-            let mut cells = self.cells(rule, strong, cx);
-            if !layout.iter().any(|column| column.title == "TODAY") {
-                cells.remove(TODAY);
-            }
-            put(buffer, y, &cells);
+            put(buffer, y, &self.cells(rule, strong, cx));
             if row == self.at {
                 theme.mark_row(buffer, line);
             }
@@ -161,21 +140,13 @@ impl RulesPage {
 
     fn cells(&self, rule: &DecisionRule, strong: Style, cx: &AppContext) -> Vec<(String, Style)> {
         let theme = &cx.theme;
-        let here = match acts(rule, cx) {
-            Some(true) => ("acts", if cx.place.may_be_production() { theme.warning } else { theme.plain }),
-            Some(false) => ("paused", theme.quiet),
-            None => ("suggests", theme.quiet),
-        };
-        let staged = today(rule, cx).staged;
         let number = |number: u64, style: Style| {
             (if number == 0 { "–".to_owned() } else { count(number) }, if number == 0 { theme.quiet } else { style })
         };
         let mut cells = vec![
             (sanitize(&rule.name).into_owned(), strong),
-            (here.0.to_owned(), here.1),
             (rule.decision.words(), theme.plain),
             (waits(self.waiting.get(&rule.name)), theme.plain),
-            number(staged, theme.plain),
         ];
         let quiet = |text: &str| (text.to_owned(), theme.quiet);
         cells.extend(match self.rehearsed(rule) {
@@ -208,18 +179,6 @@ impl RulesPage {
         }
         facts.push(("line", rule.line.to_string(), theme.quiet));
         facts.push(("open now", self.waits_in_words(rule, cx), theme.plain));
-        let today = today(rule, cx);
-        let words = match today.staged {
-            0 => "it staged nothing today".to_owned(),
-            staged => {
-                let fates =
-                    today.fates.iter().zip(FATES).enumerate().filter(|(at, (number, _))| *at < 2 || **number > 0);
-                let fates: Vec<String> =
-                    fates.map(|(_, (number, word))| format!("{} {word}", count(*number))).collect();
-                format!("{} staged by it: {}", count(staged), fates.join(", "))
-            }
-        };
-        facts.push(("today", words, theme.plain));
         let key = cx.key(Action::Rehearse);
         let (words, style) = match &self.rehearsed {
             Rehearsed::NotAsked => (
@@ -312,7 +271,7 @@ impl RulesPage {
             ("There is no desk rule.", theme.strong),
             (
                 "A desk rule is a query and an answer: it marks what it matches, and t opens the form with its \
-                    answer. It stages by itself only where a profile names it.",
+                    answer.",
                 theme.plain,
             ),
             ("", theme.plain),
@@ -339,9 +298,6 @@ impl RulesPage {
             offered.extend([(Action::Open, "its alerts"), (Action::Rehearse, "rehearse")]);
         }
         offered.push((Action::Refresh, "read again"));
-        if !cx.auto.names().is_empty() && !cx.place.read_only {
-            offered.push((Action::RulesPause, if cx.auto.is_paused() { "go on" } else { "pause" }));
-        }
         offered.push((Action::Help, "help"));
         for (action, words) in offered {
             let key = cx.key(action);
@@ -358,38 +314,6 @@ impl RulesPage {
 fn from_home(place: &str, home: Option<&Path>) -> String {
     let home = home.and_then(Path::to_str).filter(|home| home.len() > 1).map(|home| format!("{home}{MAIN_SEPARATOR}"));
     home.map_or_else(|| place.to_owned(), |home| place.replacen(&home, &format!("~{MAIN_SEPARATOR}"), 1))
-}
-
-/// Whether a rule acts here: `Some(false)` while it is paused, `None` where it only suggests.
-fn acts(rule: &DecisionRule, cx: &AppContext) -> Option<bool> {
-    let named = cx.auto.has(&rule.name) && !cx.place.read_only;
-    named.then(|| cx.auto.act())
-}
-
-/// What acts here, in words; the key is in the footer too.
-fn acting(cx: &AppContext) -> (Vec<String>, Style) {
-    let (theme, auto) = (&cx.theme, &cx.auto);
-    let names = sanitize(&auto.names().join(", ")).into_owned();
-    let key = cx.key(Action::RulesPause);
-    let grace = grace_of_rules(cx.grace()).num_seconds();
-    let verb = if auto.names().len() == 1 { "stages by itself" } else { "stage by themselves" };
-    match (auto.names().is_empty(), cx.place.read_only, auto.act()) {
-        (true, ..) => (vec!["they suggest; none stages by itself here".to_owned()], theme.quiet),
-        (_, true, _) => (vec![format!("{names} is named, and read-only: nothing is staged")], theme.quiet),
-        (_, _, false) => (vec![format!("{names} paused; {key} goes on")], theme.plain),
-        (_, _, true) => {
-            let style = if cx.place.may_be_production() { theme.warning } else { theme.plain };
-            let acts = format!("{names} {verb}");
-            (
-                vec![
-                    format!("{acts}, {grace} s to take it back; {key} pauses"),
-                    format!("{acts}, {grace} s to take it back"),
-                    acts,
-                ],
-                style,
-            )
-        }
-    }
 }
 
 #[cfg(test)]
@@ -409,15 +333,15 @@ mod tests {
     }
 
     #[test]
-    fn where_not_all_has_room_what_a_rehearsal_found_comes_before_what_was_staged_today() {
+    fn a_rehearsal_adds_as_many_columns_as_there_is_room_for() {
         let titles = |width, is_rehearsed| -> Vec<&str> {
             let columns = layout(width, [10, 8], is_rehearsed);
             assert!(columns.iter().map(|column| column.width + GAP).sum::<u16>() <= width);
-            columns.into_iter().skip(3).map(|column| column.title).collect()
+            columns.into_iter().skip(2).map(|column| column.title).collect()
         };
 
-        assert_eq!(titles(76, false), ["OPEN NOW", "TODAY"]);
-        assert_eq!(titles(76, true), ["OPEN NOW", "MATCHED", "AGREED", "DISAGREED"]);
-        assert_eq!(titles(116, true), ["OPEN NOW", "TODAY", "MATCHED", "AGREED", "DISAGREED", "UNDECIDED"]);
+        assert_eq!(titles(76, false), ["OPEN NOW"]);
+        assert_eq!(titles(60, true), ["OPEN NOW", "MATCHED", "AGREED"]);
+        assert_eq!(titles(116, true), ["OPEN NOW", "MATCHED", "AGREED", "DISAGREED", "UNDECIDED"]);
     }
 }

@@ -1,5 +1,4 @@
-//! The rules on a page: what each one wants and answers, whether it acts here, what waits of it, what it did today, and
-//! how it would have done.
+//! The rules on a page: what each one wants and answers, what waits of it, and how it would have done.
 
 mod draw;
 
@@ -11,15 +10,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere};
-use crate::console::idle::{NO_RULE_ACTS, NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless};
+use crate::console::idle::{NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless};
 use crate::console::screens::ScreenName;
 use crate::console::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, Tone,
-    dialog, times,
+    dialog,
 };
 use crate::desk::closing::ClosingAlerts;
 use crate::desk::rehearsing::RehearsedDays;
-use crate::desk::{DecisionFate, DecisionRecord};
 use crate::domain::rule::{DecisionRule, suggestion};
 use crate::domain::{AlertFilter, Timestamp};
 
@@ -28,9 +26,6 @@ const CONTEXTS: [KeyContext; 2] = [KeyContext::Rules, KeyContext::Always];
 
 /// So many days are rehearsed.
 pub const REHEARSED_DAYS: u32 = 30;
-
-/// The number of the page's own question; rounds of rules that act are numbered from 1.
-const OWN: u64 = 0;
 
 /// What a click can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,30 +63,6 @@ enum Rehearsed {
     Running(u64, Option<u64>),
     Done(RehearsedDays, Timestamp),
     Failed(String),
-}
-
-/// What decisions a rule staged today came to: each is counted under one of the words.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Today {
-    staged: u64,
-    fates: [u64; FATES.len()],
-}
-
-/// What became of decisions, in words. The first two stand there whether there are any or not.
-const FATES: [&str; 7] =
-    ["recorded", "taken back", "refused", "answered another way", "not known", "did not leave", "on their way"];
-
-/// Which of the words a fate is.
-fn fate(of: &DecisionFate) -> usize {
-    match of {
-        DecisionFate::Recorded(_) | DecisionFate::AsDecided(_) => 0,
-        DecisionFate::TakenBack => 1,
-        DecisionFate::Refused(_) => 2,
-        DecisionFate::Overtaken(_) | DecisionFate::Answered(_) => 3,
-        DecisionFate::Unknown(_) => 4,
-        DecisionFate::NeverLeft => 5,
-        DecisionFate::Staged | DecisionFate::Sent | DecisionFate::NotSent(_) => 6,
-    }
 }
 
 /// The page while it is open.
@@ -133,7 +104,7 @@ impl RulesPage {
             self.waiting.insert(rule.name.clone(), counts);
         }
         self.asked = asked;
-        if filters.is_empty() { Vec::new() } else { vec![Effect::ReadForRules(OWN, filters).into()] }
+        if filters.is_empty() { Vec::new() } else { vec![Effect::ReadForRules(filters).into()] }
     }
 
     fn take(&mut self, read: &[Reply<ClosingAlerts>], cx: &AppContext) {
@@ -235,21 +206,6 @@ impl RulesPage {
     }
 }
 
-/// What a rule did on the day that it is, as the journal tells it.
-fn today(rule: &DecisionRule, cx: &AppContext) -> Today {
-    let is_own = |record: &&DecisionRecord| {
-        record.rule.as_deref() == Some(rule.name.as_str())
-            && record.place == cx.journal.place()
-            && times::same_day(record.made_at, cx.now, cx.settings.zone)
-    };
-    let mut today = Today::default();
-    for record in cx.journal.history().records().iter().filter(is_own) {
-        today.staged += 1;
-        today.fates[fate(record.fate())] += 1;
-    }
-    today
-}
-
 impl Dialog for RulesPage {
     fn page(&self) -> Option<(Action, &'static str)> {
         Some((Action::RulesShow, "Rules"))
@@ -267,7 +223,7 @@ impl Dialog for RulesPage {
                     None => {}
                 },
             },
-            Message::ReadForRules(OWN, read) => self.take(read, cx),
+            Message::ReadForRules(read) => self.take(read, cx),
             Message::RulesTaken => {
                 self.move_to(self.at, cx);
                 // What was rehearsed were other rules.
@@ -307,7 +263,6 @@ impl Dialog for RulesPage {
             Open | Rehearse => unless(!cx.settings.rules.is_empty(), "there is no rule"),
             Action::Undo => unless(!cx.decisions.staged().is_empty(), NONE_STAGED),
             Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
-            Action::RulesPause => unless(!cx.auto.names().is_empty(), NO_RULE_ACTS),
             Back | Find | Refresh => None,
             action => unless(ScreenName::of(action).is_some() || is_everywhere(action), OTHER_PLACE),
         }
