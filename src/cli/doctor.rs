@@ -18,8 +18,8 @@ use super::output::{ListColumns, Report};
 use super::profile_access::ProfileAccess;
 use crate::config::ConfigError;
 use crate::console::text::counted;
-use crate::desk::journal::{FILE, read_from};
-use crate::desk::{JournalMark, directory_of};
+use crate::desk::directory_of;
+use crate::desk::journal::{FILE, read_whole};
 use crate::domain::database::DatabaseLocation;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::webhook::address::AddressPolicy;
@@ -196,7 +196,7 @@ fn profiles(access: &ProfileAccess) -> Vec<Finding> {
 fn journals<'f>(files: impl Iterator<Item = &'f PathBuf>) -> Vec<Finding> {
     let (mut findings, mut read) = (Vec::new(), 0);
     for file in files {
-        match read_from(directory_of(file), &JournalMark::default()) {
+        match read_whole(directory_of(file)) {
             Err(error) => findings.push(Finding::wrong("journal", error.to_string(), READABLE)),
             Ok(part) if part.unreadable.is_empty() => read += 1,
             Ok(part) => {

@@ -13,7 +13,7 @@ use super::context::Context;
 use super::failure::SaidAlready;
 use super::output::{ListColumns, Output, Report};
 use crate::desk::journal::{FILE, read_whole};
-use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, JournalPart, NotificationRecord, write_new};
+use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, NotificationRecord, WholeJournal, write_new};
 use crate::domain::count::counted;
 use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
@@ -22,7 +22,7 @@ pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result
     let desk = args.desk.remote().desk(context)?;
     let now = SystemClock.now();
     let since = since(args, now);
-    let JournalPart { entries, unreadable, unsent, .. } = read_whole(&desk)?;
+    let WholeJournal { entries, unreadable, unsent, .. } = read_whole(&desk)?;
     let mut history = History::of(entries);
     // The journal may not hold their end yet.
     unsent.iter().for_each(|left| history.never_left(&left.key, now));

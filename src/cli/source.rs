@@ -1,7 +1,7 @@
 //! Access to the alerts that a command works on: this machine's, or another deployment's.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::args::SourceArgs;
 use super::context::Context;
@@ -10,9 +10,9 @@ use super::local::Local;
 use super::networks;
 use super::output::printable;
 use super::process::variable;
-use crate::desk::journal::ComingReader;
+use crate::desk::journal::read_whole;
 use crate::desk::same_payment::same_payment;
-use crate::desk::{ComingDecision, Desk, DeskError, Journal, OrderOwner};
+use crate::desk::{Desk, DeskError, History, Journal, OrderOwner};
 use crate::domain::query::Vocabulary;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::domain::{Alert, Environment, ResolutionAttempt, duplicate};
@@ -37,8 +37,8 @@ pub(super) struct AlertAccess {
     user: Option<String>,
     /// Directory of the desk, which need not exist.
     desk: PathBuf,
-    /// Decisions that consoles of the desk have under way.
-    coming: ComingReader,
+    /// What the desk's journal tells, read when it is first asked; nothing where it cannot be read.
+    history: OnceLock<History>,
     /// Owner of the shop's orders, where the desk may have those of several organizations.
     order_owner: Option<OrderOwner>,
     /// True where every write is refused.
@@ -104,7 +104,7 @@ impl AlertAccess {
                 read_only,
                 clock,
                 desk,
-                coming: ComingReader::default(),
+                history: OnceLock::new(),
                 order_owner: None,
                 local: None,
             };
@@ -127,7 +127,7 @@ impl AlertAccess {
             console_place: networks::place_of(&own.name, &context.settings, &known),
             user,
             desk,
-            coming: ComingReader::default(),
+            history: OnceLock::new(),
             order_owner: Some(local.order_owner(own.id).await?),
             read_only: false,
             clock: Arc::clone(&local.clock),
@@ -147,7 +147,7 @@ impl AlertAccess {
         let found =
             same_payment(&*self.alerts, self.deployment.duplicates.as_deref(), alert.id, duplicate::query(alert))
                 .await?;
-        Ok(found.iter().map(|other| self.coming.as_answered(other)).collect())
+        Ok(found.iter().map(|other| self.history().as_answered(other).into_owned()).collect())
     }
 
     /// Returns the decisions that the engine has not finished: sending, unconfirmed or parked; none where it cannot be
@@ -159,9 +159,9 @@ impl AlertAccess {
         }
     }
 
-    /// Returns the decisions that consoles of the desk have under way, or that are unconfirmed.
-    pub(super) fn coming(&self) -> Result<Vec<ComingDecision>, DeskError> {
-        self.coming.read(&self.desk)
+    /// Returns the history in the desk's journal, as it was when it was first asked for.
+    pub(super) fn history(&self) -> &History {
+        self.history.get_or_init(|| History::of(read_whole(&self.desk).unwrap_or_default().entries))
     }
 
     /// Opens the journal of the desk as a console there does, and makes a missing desk.

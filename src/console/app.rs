@@ -244,7 +244,6 @@ impl App {
         self.hear_runs(&message);
         self.hear_answered(&message);
         let changed = resolving::seen(message.alerts(), &mut self.cx);
-        self.hear_journal(&message);
         let cx = &mut self.cx;
         let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let outcome = match message {
@@ -367,8 +366,8 @@ impl App {
         for decision in self.cx.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), now));
         }
-        let journal = &self.cx.journal;
-        let knowing = |look: LastLook| Box::new(look.knowing(|alert, also| journal.answers_near(alert, also)));
+        let history = self.cx.journal.history();
+        let knowing = |look: LastLook| Box::new(look.knowing(history));
         effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, knowing(look))));
         let cx = &mut self.cx;
         let left =

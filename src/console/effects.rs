@@ -15,10 +15,7 @@ use super::screens::queue::listing::Need;
 use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
-use crate::desk::{
-    Draft, ExportRequest, GroupDraft, JournalEntry, JournalMark, JournalStep, Layout, Note, SavedView,
-    SnoozedAlert,
-};
+use crate::desk::{Draft, ExportRequest, GroupDraft, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert};
 use crate::domain::rule::DecisionRule;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId,
@@ -132,8 +129,8 @@ pub enum Effect {
     /// Look for what the newest entries of the service's audit log say of these alerts, each with whether it is
     /// answered.
     AuditOf(Vec<(AlertId, bool)>),
-    /// Read what was written into the desk's journal from here on.
-    ReadJournal(JournalMark),
+    /// Read the desk's journal.
+    ReadJournal,
     /// Open the desk anew that could not be written.
     OpenDesk,
     /// Use the desk that was opened; what was to be kept before is kept there.

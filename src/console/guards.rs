@@ -5,7 +5,7 @@ use super::answer_words::answered_as;
 use super::dialogs::resolve_form::{Caution, KnownBefore, SaysOfMoney};
 use super::known_decisions::KnownDecisions;
 use super::resolving::subject;
-use super::unfinished::{Stage, elsewhere_in_words};
+use super::unfinished::Stage;
 use super::{Loadable, times};
 use crate::domain::advice::{Advice, AdviceBasis, refund_warning};
 use crate::domain::duplicate::{Duplicate, DuplicateState};
@@ -76,10 +76,7 @@ pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Ge
     if known.here.is_checking(alert.id) {
         return Some(Gets::care(Caution::MayHaveArrived.words()));
     }
-    if known.history.answered_on(alert.id).is_some() {
-        return Some(Gets::care(Caution::ListBehind.words()));
-    }
-    known.unfinished.elsewhere(alert.id).map(|coming| Gets::care(elsewhere_in_words(coming)))
+    known.history.answered_on(alert.id).map(|_| Gets::care(Caution::ListBehind.words()))
 }
 
 /// What speaks against a decision on an alert that can be answered, as far as it was not confirmed; `others` are on its

@@ -1,22 +1,16 @@
-//! The journal as a console holds it: what earlier and other consoles wrote, read from the disk, and its own steps as
-//! they are made.
-
-use std::collections::HashMap;
+//! The journal as a console holds it: what stood in it at the start, and its own steps as they are made.
 
 use chrono::Duration;
 use uuid::Uuid;
 
 use super::text::count;
 use super::{Effect, Keep};
-use crate::desk::known_answers::KnownAnswer;
-use crate::desk::{
-    DecisionFate, DecisionRecord, History, JournalEntry, JournalMark, JournalPart, JournalStep, LeftDecision,
-};
+use crate::desk::{DecisionFate, DecisionRecord, History, JournalEntry, JournalStep, LeftDecision, WholeJournal};
 use crate::domain::time::to_iso;
-use crate::domain::{Alert, AlertId, Timestamp};
+use crate::domain::{AlertId, Timestamp};
 
-/// How often it is looked for what other consoles on this desk wrote.
-const POLL: Duration = Duration::seconds(5);
+/// One that cannot be read is tried again after so long.
+const AGAIN: Duration = Duration::seconds(5);
 
 /// A decision that failed calls for somebody so long.
 pub const CALLS_FOR: Duration = Duration::days(7);
@@ -32,16 +26,10 @@ pub struct JournalFeed {
     others: Vec<String>,
     user: Option<String>,
     session: Uuid,
-    /// Up to where the disk was read.
-    mark: JournalMark,
-    /// When it is read again; never where it is kept nowhere.
+    /// When it is read; never where it is kept nowhere.
     due: Option<Timestamp>,
     read_at: Option<Timestamp>,
-    /// Whether it is being read: what is read twice would be told twice.
-    reading: bool,
     is_kept: bool,
-    /// How many dialogs were open when it was looked at last.
-    dialogs: usize,
     /// Since when it cannot be read, and why.
     trouble: Option<(Timestamp, String)>,
     /// The lines of it that cannot be read, by their numbers.
@@ -86,17 +74,6 @@ impl JournalFeed {
     /// What the journal tells.
     pub fn history(&self) -> &History {
         &self.history
-    }
-
-    /// The answers to other alerts that may be on an alert's payment, and to these, as far as the journal on the disk
-    /// may not tell them: those of this console's own steps, and where no journal is kept or it cannot be read, all
-    /// that are known.
-    pub fn answers_near(&self, alert: &Alert, also: &[AlertId]) -> HashMap<AlertId, KnownAnswer> {
-        if self.is_kept && self.trouble.is_none() {
-            let own = self.own.iter().filter_map(|entry| self.history.record(entry.step.decision()?));
-            return self.history.answers_near(own, alert, also);
-        }
-        self.history.answers_near(self.history.records().iter(), alert, also)
     }
 
     /// The place that this console works on.
@@ -166,17 +143,6 @@ impl JournalFeed {
         left.iter().for_each(|left| self.wrote(JournalStep::Read { decision: left.key.clone() }, now));
     }
 
-    /// Knows the same of those of which it was not known; these.
-    fn learn_unsent(&mut self, mut left: Vec<LeftDecision>, now: Timestamp) -> Vec<LeftDecision> {
-        let is_news = |record: &DecisionRecord| {
-            let waited = matches!(record.fate(), DecisionFate::Staged | DecisionFate::NotSent(_));
-            waited && record.session != self.session && !self.history.is_superseded(record)
-        };
-        left.retain(|left| self.history.record(&left.key).is_some_and(is_news));
-        self.know_unsent(&left, now);
-        left
-    }
-
     fn wrote(&mut self, step: JournalStep, now: Timestamp) {
         let (place, user) = (self.place.clone(), self.user.clone());
         let entry = JournalEntry { at: to_iso(now), session: self.session, place, user, step };
@@ -188,39 +154,14 @@ impl JournalFeed {
     pub fn kept_from(&mut self, session: Uuid, now: Timestamp) -> Vec<JournalEntry> {
         self.own.iter_mut().for_each(|entry| entry.session = session);
         (self.session, self.is_kept) = (session, true);
-        // All of it is read, and the own steps in it go by their new name.
-        (self.mark, self.due) = (JournalMark::default(), Some(now));
+        // The own steps in it go by their new name.
+        self.due = Some(now);
         self.own.clone()
     }
 
-    /// Somebody looks at it: what others write is to be seen.
-    pub fn look(&mut self, now: Timestamp) {
-        if !self.reading
-            && let Some(read_at) = self.read_at
-        {
-            self.due.get_or_insert((read_at + POLL).max(now));
-        }
-    }
-
-    /// It is read at once: what others have written is to be known.
-    pub fn look_now(&mut self, now: Timestamp) {
-        if !self.reading && self.read_at.is_some() {
-            self.due = Some(now);
-        }
-    }
-
-    /// It is read at once where one more dialog is open than before.
-    pub fn look_for_dialogs(&mut self, open: usize, now: Timestamp) {
-        if std::mem::replace(&mut self.dialogs, open) < open {
-            self.look_now(now);
-        }
-    }
-
-    /// From where it is to be read now.
-    pub fn take_due(&mut self, now: Timestamp) -> Option<JournalMark> {
-        let is_due = self.due.take_if(|due| *due <= now).is_some();
-        self.reading |= is_due;
-        is_due.then(|| self.mark.clone())
+    /// Whether it is to be read now.
+    pub fn take_due(&mut self, now: Timestamp) -> bool {
+        self.due.take_if(|due| *due <= now).is_some()
     }
 
     /// When it is to be read.
@@ -228,34 +169,20 @@ impl JournalFeed {
         self.due
     }
 
-    /// Takes in what was read; of which decisions it is news that their console ended before they left.
-    pub fn took(&mut self, answer: Result<JournalPart, String>, now: Timestamp) -> Vec<LeftDecision> {
-        self.reading = false;
-        let JournalPart { entries, unreadable, mark, anew, unsent, .. } = match answer {
-            Ok(part) => part,
+    /// Takes in what was read.
+    pub fn took(&mut self, answer: Result<WholeJournal, String>, now: Timestamp) {
+        let WholeJournal { entries, unreadable, .. } = match answer {
+            Ok(whole) => whole,
             Err(why) => {
                 let since = self.trouble.take().map_or(now, |(since, _)| since);
-                self.trouble = Some((since, why));
-                self.due = Some(now + POLL);
-                return Vec::new();
+                (self.trouble, self.due) = (Some((since, why)), Some(now + AGAIN));
+                return;
             }
         };
-        self.trouble = None;
-        self.read_at = Some(now);
-        self.mark = mark;
-        if anew {
-            self.unreadable.clear();
-        }
-        self.unreadable.extend(unreadable);
+        (self.trouble, self.read_at, self.unreadable) = (None, Some(now), unreadable);
         // Its own steps are known already, those that are not on the disk yet among them.
-        let session = self.session;
-        let others = entries.into_iter().filter(|entry| entry.session != session);
-        if anew {
-            self.history = History::of(others.chain(self.own.iter().cloned()));
-        } else {
-            others.for_each(|entry| self.history.take(entry));
-        }
-        self.learn_unsent(unsent, now)
+        let others = entries.into_iter().filter(|entry| entry.session != self.session);
+        self.history = History::of(others.chain(self.own.iter().cloned()));
     }
 }
 
@@ -263,9 +190,9 @@ impl JournalFeed {
 mod tests {
     use super::*;
     use crate::desk::{DecisionRecord, JournalDecision};
-    use crate::domain::Resolution;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
+    use crate::domain::{Alert, Resolution};
     use crate::service::ResolveRequest;
 
     const OWN: Uuid = Uuid::from_u128(7);
@@ -298,9 +225,9 @@ mod tests {
         feed.history().records().iter().map(|record| record.key.as_str()).collect()
     }
 
-    fn part(keys: &[(Uuid, &str)], anew: bool) -> JournalPart {
+    fn whole(keys: &[(Uuid, &str)]) -> WholeJournal {
         let entries = keys.iter().map(|(session, key)| entry(*session, staged(key))).collect();
-        JournalPart { entries, anew, ..JournalPart::default() }
+        WholeJournal { entries, ..WholeJournal::default() }
     }
 
     #[test]
@@ -308,49 +235,30 @@ mod tests {
         let mut feed = feed();
         let at_once = keys(&feed).len();
 
-        feed.took(Ok(part(&[(Uuid::nil(), "other"), (OWN, "own")], true)), now());
-        feed.took(Ok(part(&[(OWN, "own"), (Uuid::nil(), "later")], false)), now());
+        feed.took(Ok(whole(&[(Uuid::nil(), "other"), (OWN, "own")])), now());
 
         assert_eq!(at_once, 1);
-        assert_eq!(keys(&feed), ["other", "own", "later"]);
+        assert_eq!(keys(&feed), ["other", "own"]);
     }
 
     #[test]
-    fn what_an_earlier_console_did_not_send_calls_for_somebody_before_it_is_read_and_is_told_once() {
+    fn what_an_earlier_console_did_not_send_calls_for_somebody() {
         let mut feed = feed();
         let JournalStep::Staged { said, .. } = staged("left") else { unreachable!() };
         feed.know_unsent(&[LeftDecision { key: "left".to_owned(), said, made_at: now(), sent_at: None }], now());
-        feed.took(Ok(part(&[(Uuid::nil(), "left")], true)), now());
-        let unread = feed.is_failed(feed.history().record("left").unwrap());
 
-        feed.watch(&[Effect::Keep(Keep::Journal(JournalStep::Read { decision: "left".to_owned() }))], now());
+        feed.took(Ok(whole(&[(Uuid::nil(), "left")])), now());
 
-        assert!(unread);
-        assert_eq!(feed.history().record("left").unwrap().steps.len(), 2);
+        assert!(feed.is_failed(feed.history().record("left").unwrap()));
     }
 
     #[test]
-    fn a_journal_that_begins_anew_takes_the_place_of_what_was_read_before() {
+    fn it_is_read_at_the_start_alone() {
         let mut feed = feed();
-        feed.took(Ok(part(&[(Uuid::nil(), "pruned")], true)), now());
+        let first = feed.take_due(now());
+        feed.took(Ok(WholeJournal::default()), now());
 
-        feed.took(Ok(part(&[(Uuid::nil(), "kept")], true)), now());
-
-        assert_eq!(keys(&feed), ["kept", "own"]);
-    }
-
-    #[test]
-    fn it_is_read_at_the_start_and_then_only_while_somebody_looks() {
-        let mut feed = feed();
-        let first = feed.take_due(now()).is_some();
-        feed.took(Ok(JournalPart::default()), now());
-        let unwatched = feed.next_wake();
-        feed.look(now());
-
-        assert_eq!((first, unwatched, feed.next_wake()), (true, None, Some(now() + POLL)));
-        let second = feed.take_due(now() + POLL).is_some();
-        feed.look(now() + POLL * 9);
-        assert_eq!((second, feed.next_wake()), (true, None), "one at a time");
+        assert_eq!((first, feed.next_wake()), (true, None));
     }
 
     #[test]
@@ -358,32 +266,29 @@ mod tests {
         let mut feed = feed();
         feed.take_due(now());
         feed.took(Err("denied".to_owned()), now());
-        feed.took(Err("still denied".to_owned()), now() + POLL);
+        feed.took(Err("still denied".to_owned()), now() + AGAIN);
 
         assert_eq!(feed.trouble(), Some(&(now(), "still denied".to_owned())));
-        assert_eq!(feed.next_wake(), Some(now() + POLL * 2));
+        assert_eq!(feed.next_wake(), Some(now() + AGAIN * 2));
         assert_eq!(keys(&feed), ["own"]);
     }
 
     #[test]
     fn a_console_that_keeps_no_journal_reads_none() {
-        let mut feed = JournalFeed::new("demo", None, None, now());
-        feed.look(now());
+        let feed = JournalFeed::new("demo", None, None, now());
 
         assert_eq!((feed.next_wake(), feed.is_loading()), (None, false));
     }
 
     #[test]
     fn lines_that_cannot_be_read_are_told_once_and_said_as_long_as_they_stand_there() {
-        let unreadable =
-            |lines: &[usize], anew| Ok(JournalPart { unreadable: lines.to_vec(), anew, ..JournalPart::default() });
+        let unreadable = |lines: &[usize]| Ok(WholeJournal { unreadable: lines.to_vec(), ..WholeJournal::default() });
         let mut feed = feed();
 
-        feed.took(unreadable(&[3], true), now());
+        feed.took(unreadable(&[3]), now());
         let first = feed.unreadable_to_tell();
-        feed.took(unreadable(&[], false), now());
         let again = feed.unreadable_to_tell();
-        feed.took(unreadable(&[9], false), now());
+        feed.took(unreadable(&[3, 9]), now());
         let more = feed.unreadable_to_tell();
 
         assert_eq!(first.as_deref(), Some("1 line of the journal cannot be read, line 3: what it tells is not here."));
@@ -393,7 +298,7 @@ mod tests {
             Some("2 lines of the journal cannot be read, from line 3 on: what they tell is not here.")
         );
         assert_eq!(feed.unreadable(), more);
-        feed.took(unreadable(&[], true), now());
+        feed.took(unreadable(&[]), now());
         assert_eq!(feed.unreadable(), None, "they were mended");
     }
 
@@ -402,7 +307,7 @@ mod tests {
         let mut feed = feed();
         feed.took(Err("denied".to_owned()), now());
 
-        feed.took(Ok(JournalPart::default()), now());
+        feed.took(Ok(WholeJournal::default()), now());
 
         assert_eq!(feed.trouble(), None);
     }

@@ -1,4 +1,4 @@
-//! What the application does with the journal: it is read and watched, its pane opens beside a screen, its rows lead to
+//! What the application does with the journal: it is read at the start, its pane opens beside a screen, its rows lead to
 //! alerts and forms.
 
 use std::borrow::Cow;
@@ -10,13 +10,12 @@ use super::app::App;
 use super::decisions::alert_of;
 use super::dialogs::resolve_form::{Choice, dialog as resolve};
 use super::journal_pane::PaneRoom;
-use super::resolving::{answered_since, subject};
+use super::resolving::answered_since;
 use super::screens::ScreenName;
 use super::screens::activity::views::{calls_as_failed, needs_you};
 use super::text::count;
-use super::unfinished::said_in_words;
-use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Screen as _, Tone};
-use crate::desk::{DecisionRecord, JournalDecision, JournalPart, JournalStep, LeftDecision};
+use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Screen as _, Tone};
+use crate::desk::{DecisionRecord, JournalDecision, JournalStep, WholeJournal};
 use crate::domain::{Alert, AlertId};
 
 impl App {
@@ -30,16 +29,15 @@ impl App {
         self.shows_pane() && self.pane.has_focus()
     }
 
-    /// Takes in what was read of the journal. The first time results of earlier consoles that nobody has seen are
+    /// Takes in the journal as it was read. The first time results of earlier consoles that nobody has seen are
     /// offered again.
-    pub(super) fn journal_read(&mut self, answer: Result<JournalPart, String>) -> Orders {
+    pub(super) fn journal_read(&mut self, answer: Result<WholeJournal, String>) -> Orders {
         let cx = &mut self.cx;
         let is_read = answer.is_ok();
-        let unsent = cx.journal.took(answer, cx.now);
+        cx.journal.took(answer, cx.now);
         if !is_read {
             return Vec::new();
         }
-        tell_unsent(&unsent, cx);
         if let Some(words) = cx.journal.unreadable_to_tell() {
             cx.notify(Tone::Bad, format!("{words} avert doctor says what to do."));
         }
@@ -83,13 +81,6 @@ impl App {
     pub(super) fn hear_runs(&mut self, message: &Message) {
         if let Message::Alert(_, Ok(alert)) = message {
             self.cx.runs.take_alert(alert);
-        }
-    }
-
-    /// Takes in what other consoles of the desk have not finished, before dialogs look at it.
-    pub(super) fn hear_journal(&mut self, message: &Message) {
-        if let Message::JournalRead(Ok(part)) = message {
-            self.cx.unfinished.take_elsewhere(part.coming.clone());
         }
     }
 
@@ -215,18 +206,7 @@ impl App {
         let told = std::mem::take(&mut cx.told).into_iter().map(|step| Effect::Keep(Keep::Journal(step)));
         effects.extend(told);
         cx.journal.watch(effects, cx.now);
-        for effect in effects.iter() {
-            match effect {
-                Effect::Keep(Keep::Journal(step)) => cx.unfinished.saw(step),
-                Effect::Keep(Keep::JournalSteps(steps)) => steps.iter().for_each(|step| cx.unfinished.saw(step)),
-                _ => {}
-            }
-        }
-        // What other consoles of the desk have under way speaks against one's own: it is looked for all the time, and
-        // anew for a form.
-        cx.journal.look(cx.now);
-        cx.journal.look_for_dialogs(self.dialogs.len(), cx.now);
-        effects.extend(cx.journal.take_due(cx.now).map(Effect::ReadJournal));
+        effects.extend(cx.journal.take_due(cx.now).then_some(Effect::ReadJournal));
     }
 
     /// An alert is to be gone to that is known by its id alone: it is read first.
@@ -278,34 +258,5 @@ impl App {
         }
         let Some((choice, said)) = self.reopening.take() else { return Vec::new() };
         resolve::open_again(choice, &said.draft(), &mut self.screens.queue, &mut self.cx)
-    }
-}
-
-/// Tells that another console ended before decisions of its had left.
-fn tell_unsent(left: &[LeftDecision], cx: &mut AppContext) {
-    let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
-    // Where nothing is sent from, no form opens.
-    let opens = |what: &str| match cx.place.read_only {
-        true => format!("{activity} shows {what}"),
-        false => format!("{activity}, then {again} opens {what} as it was filled in"),
-    };
-    match left {
-        [] => {}
-        [one] => {
-            let (alert, word) = (alert_of(&one.said.alert), said_in_words(&one.said));
-            let words = format!(
-                "{}: {word} did not leave, its console ended first. Nothing of it was sent: {}.",
-                subject(&alert),
-                opens("it")
-            );
-            cx.calls.failed(&alert);
-            cx.notify_about(&alert, Tone::Bad, words);
-        }
-        many => {
-            let many = format!("{} decisions did not leave", count(many.len() as u64));
-            let words = format!("{many}, their console ended first. Nothing of it was sent: {}.", opens("each"));
-            cx.calls.failed_together(many);
-            cx.notify(Tone::Bad, words);
-        }
     }
 }

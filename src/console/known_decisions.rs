@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::decisions::{Decisions, alert_of};
+use super::decisions::Decisions;
 use super::unfinished::{Stage, Unfinished};
-use crate::desk::{ComingStage, History};
+use crate::desk::History;
 use crate::domain::duplicate::{self, Duplicate, DuplicateState};
 use crate::domain::{Alert, AlertId, OutcomeId, Resolution, Timestamp, decide};
 
@@ -20,7 +20,7 @@ pub struct KnownDecisions<'a> {
 }
 
 impl<'a> KnownDecisions<'a> {
-    /// The decision on an alert that is on its way, from here, another console of this desk or at the engine.
+    /// The decision on an alert that is on its way, from here or at the engine.
     fn coming_resolution(self, alert: AlertId) -> Option<&'a Resolution> {
         let here = self.here.coming(alert).map(|decision| &decision.resolution);
         let there = self.unfinished.resolution_of(alert);
@@ -31,10 +31,7 @@ impl<'a> KnownDecisions<'a> {
     /// Whether nobody knows if the decision on its way on an alert has arrived.
     pub fn may_have_arrived(self, alert: AlertId) -> bool {
         let engines = self.unfinished.of(alert).map(Stage::of);
-        let elsewhere = self.unfinished.elsewhere(alert).map(|coming| coming.stage);
-        self.here.is_checking(alert)
-            || matches!(engines, Some(Stage::Unknown | Stage::Parked))
-            || matches!(elsewhere, Some(ComingStage::Unknown))
+        self.here.is_checking(alert) || matches!(engines, Some(Stage::Unknown | Stage::Parked))
     }
 
     /// An alert as this desk knows it: with the outcome that its journal has, where a list is behind and shows none.
@@ -42,8 +39,8 @@ impl<'a> KnownDecisions<'a> {
         self.history.as_answered(alert)
     }
 
-    /// An alert as it will be once the decision on it has landed, this console's, another's or one that the engine has
-    /// not finished; as it is known where none is on its way. A duplicate of it has to be warned of before the decision
+    /// An alert as it will be once the decision on it has landed, this console's or one that the engine has not
+    /// finished; as it is known where none is on its way. A duplicate of it has to be warned of before the decision
     /// has left, not only afterwards.
     pub fn foreseen<'b>(self, alert: &'b Alert) -> Cow<'b, Alert> {
         let known = self.answered(alert);
@@ -54,28 +51,23 @@ impl<'a> KnownDecisions<'a> {
     }
 
     /// The alerts whose refund a list does not show: those of the list that this desk knows to be refunded, and those
-    /// whose refund is on its way, from here, another console of this desk or at the engine, as `find` knows them,
-    /// because a journal tells less of its alerts.
+    /// whose refund is on its way, from here or at the engine, as `find` knows them.
     pub fn refunds_unlisted(
         self,
         listed: impl Iterator<Item = &'a Alert>,
         find: impl Fn(AlertId) -> Option<&'a Alert>,
-    ) -> Vec<Cow<'a, Alert>> {
+    ) -> Vec<&'a Alert> {
         let refunds = |resolution: &Resolution| resolution.gives_money_back() || resolution.says_refunded_before();
         let here =
             self.here.all_coming().filter(|decision| refunds(&decision.resolution)).map(|decision| &decision.alert);
-        let here = here.map(|alert| Cow::Borrowed(find(alert.id).unwrap_or(alert)));
+        let here = here.map(|alert| find(alert.id).unwrap_or(alert));
         let there = self
             .unfinished
             .all()
             .filter(|attempt| refunds(&attempt.resolution))
             .filter_map(|attempt| find(attempt.alert));
-        let elsewhere = self.unfinished.all_elsewhere().iter().filter(|coming| refunds(&coming.resolution));
-        let elsewhere = elsewhere.filter(|coming| find(coming.alert.id).is_none_or(|alert| alert.outcome.is_none()));
-        let elsewhere = elsewhere
-            .map(|coming| find(coming.alert.id).map_or_else(|| Cow::Owned(alert_of(&coming.alert)), Cow::Borrowed));
         let behind = listed.filter(|alert| alert.outcome.is_none() && self.answered(alert).was_refunded());
-        here.chain(there.map(Cow::Borrowed)).chain(elsewhere).chain(behind.map(Cow::Borrowed)).collect()
+        here.chain(there).chain(behind).collect()
     }
 
     /// Another alert as a duplicate of an alert, with what is known of it.

@@ -7,8 +7,6 @@ use crate::domain::AlertId;
 pub struct KnownRefunds {
     /// The other alerts whose refund is recorded, probable or on its way.
     pub alerts: Vec<AlertId>,
-    /// The decisions of other consoles of this desk on the same alert, by their keys.
-    pub elsewhere: Vec<String>,
     /// Whether the shop's orders say that money went back.
     pub by_order: bool,
 }

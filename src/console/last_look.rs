@@ -1,14 +1,11 @@
-//! The last look right before a decision leaves: another console of the desk may have answered its alert, and where a
-//! refund is in question, others may have refunded the payment since its form was filled in, and what is to have been
-//! refunded may not be.
+//! The last look right before a decision leaves: where a refund is in question, others may have refunded the payment
+//! since its form was filled in, and what is to have been refunded may not be.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use super::known_refunds::KnownRefunds;
-use super::unfinished::elsewhere_in_words;
-use crate::desk::Journal;
-use crate::desk::coming::{ComingDecision, ComingStage, weightiest};
+use crate::desk::History;
 use crate::desk::known_answers::KnownAnswer;
 use crate::desk::same_payment::same_payment;
 use crate::domain::{Alert, AlertId, OrderAdvice, ResolutionAttempt, Timestamp, duplicate, sanitize};
@@ -20,9 +17,6 @@ pub const LONGEST: Duration = Duration::from_secs(60);
 /// So long it takes at least where only whole hours are known: the window may close any moment, or be open for long.
 pub const LEAST: Duration = Duration::from_secs(5);
 
-/// Why a decision does not leave on which another console of the desk was faster.
-const RECORDED_HERE: &str = "an answer on this alert was recorded at this desk meanwhile";
-
 /// What it is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LookSort {
@@ -33,7 +27,7 @@ pub enum LookSort {
         /// Whether it has waited for a refund that the engine had not finished.
         waited: bool,
     },
-    /// Any other answer: the same, and the service is not asked.
+    /// Any other answer: the service takes one, and is not asked before.
     Plain,
 }
 
@@ -42,8 +36,6 @@ pub enum LookSort {
 pub struct LastLook {
     /// The alert that is answered.
     pub alert: Alert,
-    /// Its name in the desk's journal.
-    pub decision: String,
     pub sort: LookSort,
     /// The refunds on its payment that were known when it was staged: confirmed, or what it rests on.
     pub known: KnownRefunds,
@@ -104,27 +96,23 @@ impl LookAgain {
 }
 
 impl LastLook {
-    /// The same with the answers that the console knows of beside the journal on the disk.
+    /// The same with the answers that the console knows of.
     #[must_use]
-    pub fn knowing(self, answers: impl FnOnce(&Alert, &[AlertId]) -> HashMap<AlertId, KnownAnswer>) -> Self {
-        Self { answers: answers(&self.alert, &self.known.alerts), ..self }
+    pub fn knowing(self, history: &History) -> Self {
+        Self { answers: history.answers_near(&self.alert, &self.known.alerts), ..self }
     }
 
-    /// Looks at the deployment, at the shop's orders, which `advise` asks for an alert with others on its payment, and
-    /// at what the journal of this desk has: what its consoles have under way, and what they know to be answered while
-    /// the service's lists are behind.
-    pub async fn look<A>(&self, deployment: &Deployment, advise: A, journal: Option<&Journal>) -> Looked
+    /// Looks at the deployment and at the shop's orders, which `advise` asks for an alert with others on its payment.
+    /// What the console knows to be answered counts while the service's lists are behind.
+    pub async fn look<A>(&self, deployment: &Deployment, advise: A) -> Looked
     where
         A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,
     {
+        if self.sort == LookSort::Plain {
+            return Looked::Clear;
+        }
         let mut again = LookAgain::Soon;
-        let asking = async {
-            match self.sort {
-                LookSort::Plain => Ok(Payment::Open(Vec::new())),
-                _ => self.ask(deployment).await,
-            }
-        };
-        let payment = match tokio::time::timeout(self.within, asking).await {
+        let payment = match tokio::time::timeout(self.within, self.ask(deployment)).await {
             Ok(asked) => asked.map_err(|error| {
                 again = LookAgain::of(&error);
                 error.to_string()
@@ -132,22 +120,9 @@ impl LastLook {
             Err(_) if self.within < LONGEST => Err("no answer in the time left".to_owned()),
             Err(_) => Err(format!("no answer within {} s", LONGEST.as_secs())),
         };
-        // Read last: what was staged here is in it, and what another console staged before that.
-        let (coming, mut untold) = match journal.map(|journal| journal.coming_beside(&self.decision)) {
-            Some(Ok((_, true))) => return Looked::Against(RECORDED_HERE.to_owned()),
-            Some(Ok((coming, false))) => (self.before_it(coming), None),
-            Some(Err(error)) => (Vec::new(), Some(error.to_string())),
-            None => (Vec::new(), None),
-        };
-        let payment = payment.map(|payment| self.with_answers(payment, journal));
-        if let Some(other) =
-            weightiest(&coming, self.alert.id).filter(|other| !self.known.elsewhere.contains(&other.key))
-        {
-            return Looked::Against(elsewhere_in_words(other));
-        }
-        let mut others = Vec::new();
+        let (mut others, mut untold) = (Vec::new(), None);
         match payment {
-            Ok(payment) => match (self.with_coming(payment, &coming), self.sort) {
+            Ok(payment) => match (self.with_answers(payment), self.sort) {
                 (Payment::Another(changed), _) => return Looked::Against(changed),
                 (Payment::Answered(alert), _) => return Looked::Answered(alert),
                 (Payment::Refunded(_), LookSort::RestsOnRefund { .. }) => return Looked::Clear,
@@ -160,21 +135,12 @@ impl LastLook {
                         "may be paid twice: a refund of {other} is with its network, or may have arrived"
                     ));
                 }
-                (Payment::Elsewhere(other), LookSort::RestsOnRefund { .. }) => {
-                    return Looked::Waits(format!("the refund of {other} is not recorded"));
-                }
-                (Payment::Elsewhere(other), _) => return Looked::Against(format!("may be paid twice: {other}")),
                 (Payment::Open(found), LookSort::RestsOnRefund { waited })
                     if waited || self.misses_a_refund(&found) =>
                 {
                     return Looked::Against("the refund that it was to follow is not recorded".to_owned());
                 }
-                // Also where the journal cannot be read: the service takes one answer.
-                (Payment::Open(_), LookSort::Plain) => return Looked::Clear,
-                (Payment::Open(_), LookSort::RestsOnRefund { .. }) => {
-                    return untold.map_or(Looked::Clear, |why| Looked::InPart(why, again));
-                }
-                (Payment::Open(found), LookSort::Refund) => others = found,
+                (Payment::Open(found), _) => others = found,
             },
             Err(why) => untold = Some(why),
         }
@@ -196,55 +162,23 @@ impl LastLook {
         untold.map_or(Looked::Clear, |why| Looked::InPart(why.trim_end_matches('.').to_owned(), again))
     }
 
-    /// Of what consoles of this desk have under way, what goes before this decision: all that has left, and what was
-    /// staged before it. Of two that wait for each other one leaves.
-    fn before_it(&self, coming: Vec<ComingDecision>) -> Vec<ComingDecision> {
-        let own = coming.iter().position(|coming| coming.key == self.decision);
-        let session = own.map(|own| coming[own].session);
-        let is_before =
-            |at: usize, other: &ComingDecision| other.stage != ComingStage::Staged || own.is_none_or(|own| at < own);
-        let others = coming.into_iter().enumerate();
-        others
-            .filter(|(at, other)| Some(other.session) != session && is_before(*at, other))
-            .map(|(_, other)| other)
-            .collect()
-    }
-
     /// Whether it asks of another alert on the payment: a refund asks of what was not confirmed, what rests on a refund
     /// of any.
     fn asks_of(&self, other: &Alert) -> bool {
         self.sort != LookSort::Refund || !self.known.alerts.contains(&other.id)
     }
 
-    /// A payment with the answers that this console knows of, and its desk by the journal as it was just read.
-    fn with_answers(&self, payment: Payment, journal: Option<&Journal>) -> Payment {
+    /// A payment with the answers that this console knows of.
+    fn with_answers(&self, payment: Payment) -> Payment {
         let Payment::Open(found) = payment else { return payment };
         let known = |other: &Alert| KnownAnswer::given(self.answers.get(&other.id), other).into_owned();
-        let answered =
-            |other: Alert| journal.map_or_else(|| known(&other), |journal| known(&journal.as_answered(&other)));
-        self.refunded_or_open(found.into_iter().map(answered).collect())
+        self.refunded_or_open(found.iter().map(known).collect())
     }
 
     /// A payment of whose others one that is asked of is refunded, or none.
     fn refunded_or_open(&self, found: Vec<Alert>) -> Payment {
         match found.iter().find(|other| self.asks_of(other) && other.was_refunded()) {
             Some(other) => Payment::Refunded(Box::new(other.clone())),
-            None => Payment::Open(found),
-        }
-    }
-
-    /// A payment with the refunds that consoles of this desk have under way.
-    fn with_coming(&self, payment: Payment, coming: &[ComingDecision]) -> Payment {
-        let Payment::Open(found) = payment else { return payment };
-        let refund = |other: &Alert| weightiest(coming, other.id).filter(|coming| coming.resolution.gives_money_back());
-        let elsewhere = found
-            .iter()
-            .filter(|other| other.outcome.is_none())
-            .filter(|other| self.asks_of(other))
-            .find_map(|other| Some((other, refund(other)?)));
-        match elsewhere.map(|(other, coming)| (called(other), elsewhere_in_words(coming))) {
-            Some((other, _)) if matches!(self.sort, LookSort::RestsOnRefund { .. }) => Payment::Elsewhere(other),
-            Some((other, words)) => Payment::Elsewhere(format!("{other}: {words}")),
             None => Payment::Open(found),
         }
     }
@@ -303,8 +237,6 @@ enum Payment {
     Refunded(Box<Alert>),
     /// A refund of this other alert is with its network, or may have arrived.
     OnItsWay(String),
-    /// Another console of this desk has a refund of another alert under way.
-    Elsewhere(String),
     /// Neither: the others on it.
     Open(Vec<Alert>),
 }

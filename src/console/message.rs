@@ -24,8 +24,8 @@ use crate::desk::find::FoundAlerts;
 use crate::desk::indeterminate::Landing;
 use crate::desk::rehearsing::RehearsedDays;
 use crate::desk::{
-    ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, JournalPart,
-    Leftovers, MatchedOrders, Note, SnoozedAlert,
+    ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, Leftovers,
+    MatchedOrders, Note, SnoozedAlert, WholeJournal,
 };
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
@@ -158,7 +158,7 @@ pub enum Message {
     /// What those of them say that are about the alerts of a case, and which alerts those are.
     AuditOf(Vec<(AlertId, bool)>, Reply<Vec<AuditEntry>>),
     /// What was written into the desk's journal, or why it cannot be read.
-    JournalRead(Result<JournalPart, String>),
+    JournalRead(Result<WholeJournal, String>),
     /// The desk was opened to be written, under this name in its journal, with what earlier consoles left; or why it
     /// cannot be.
     DeskOpened(Result<(Uuid, Leftovers), String>),

@@ -92,8 +92,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::Changed(changes.next_change(after).await)
         }
         Effect::Look(key, look) => {
-            let journal = desk.and_then(Desk::journal);
-            Message::Looked(key, look.look(deployment, |alert, others| advisor(desk)(alert, others), journal).await)
+            Message::Looked(key, look.look(deployment, |alert, others| advisor(desk)(alert, others)).await)
         }
         Effect::Resolve(key, id, request, sent_at) => {
             Message::Resolved(key, send(&**alerts, id, request, sent_at).await)
@@ -140,7 +139,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         | Effect::Keep(_)
         | Effect::ReadDrafts(_)
         | Effect::ReadFigures
-        | Effect::ReadJournal(_)
+        | Effect::ReadJournal
         | Effect::MatchOrders(..)
         | Effect::StartListening(_)
         | Effect::StopListening

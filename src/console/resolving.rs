@@ -239,10 +239,6 @@ fn step(decision: String, event: &DecisionEvent) -> Option<JournalStep> {
 }
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
-    if matches!(event, DecisionEvent::AsDecided(_) | DecisionEvent::Overtaken(_) | DecisionEvent::Refused(_)) {
-        // The answer that its alert has may be of this desk.
-        cx.journal.look_now(cx.now);
-    }
     let mut outcome: Orders = step(decision.journal_key(), &event).map(record).into_iter().collect();
     if cx.runs.note(decision.key, &event, cx.now) {
         if cx.decisions.holds_others(decision.key) {

@@ -23,7 +23,7 @@ use super::rules_file::RulesFile;
 use super::setting::{SettingValue, SettingsKeeper};
 use super::user_settings::UserSetting;
 use super::workstation::{browse, export_list, rehearse_rules};
-use crate::desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, JournalMark, JournalStep};
+use crate::desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, JournalStep};
 use crate::domain::rule::DecisionRule;
 use crate::domain::{Alert, AlertId, Timestamp};
 use crate::service::{Deployment, ServiceError};
@@ -135,7 +135,7 @@ impl Runner {
             Effect::GiveUpFind => self.give_up_find(),
             Effect::Keep(what) => self.keep(what, None),
             Effect::ReadDrafts(alert) => self.read_drafts(alert),
-            Effect::ReadJournal(mark) => self.read_journal(mark),
+            Effect::ReadJournal => self.read_journal(),
             Effect::OpenDesk => self.open_desk(),
             Effect::UseDesk => self.use_desk(),
             Effect::MatchOrders(alert, others, change) => self.match_orders(*alert, others, change),
@@ -388,11 +388,11 @@ impl Runner {
         }
     }
 
-    fn read_journal(&mut self, mark: JournalMark) {
+    fn read_journal(&mut self) {
         let Some(journal) = self.desk.as_ref().and_then(Desk::journal).cloned() else { return };
         let messages = self.messages.clone();
         self.tasks.spawn_blocking(move || {
-            let read = journal.read(&mark).map_err(|error| error.to_string());
+            let read = journal.read().map_err(|error| error.to_string());
             drop(messages.send(Message::JournalRead(read)));
         });
     }

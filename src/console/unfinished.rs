@@ -1,13 +1,11 @@
-//! Decisions that the engine has not finished, and those of other consoles of this desk: on which alerts they are, what
-//! is known of each, and which wait for a person's word.
+//! Decisions that the engine has not finished: on which alerts they are, what is known of each, and which wait for a
+//! person's word.
 
 use std::collections::HashMap;
 
 use chrono::Duration;
 
-use crate::desk::coming::{ComingDecision, weightiest};
-use crate::desk::journal_steps::is_of_command;
-use crate::desk::{ComingStage, JournalDecision, JournalStep};
+use crate::desk::JournalDecision;
 use crate::domain::{AlertId, Amount, Currency, Money, Resolution, ResolutionAttempt, Timestamp, sanitize};
 
 /// Changes are gathered so long before it is asked again.
@@ -47,11 +45,7 @@ pub struct Unfinished {
     /// The oldest first.
     all: Vec<ResolutionAttempt>,
     by_alert: HashMap<AlertId, usize>,
-    /// Those of other consoles of this desk that may still land, by its journal.
-    elsewhere: Vec<ComingDecision>,
     due: Option<Timestamp>,
-    /// Whether the last answer told of them.
-    is_known: bool,
 }
 
 impl Unfinished {
@@ -62,13 +56,7 @@ impl Unfinished {
 
     /// They could not be had: they are asked for again after a while.
     pub fn failed(&mut self, now: Timestamp) {
-        self.is_known = false;
         self.due.get_or_insert(now + AGAIN);
-    }
-
-    /// Whether the last answer told of them.
-    pub fn is_known(&self) -> bool {
-        self.is_known
     }
 
     /// Whether they are to be asked for now.
@@ -92,7 +80,6 @@ impl Unfinished {
         if let Some(next) = goes_on.map(|unfinished| unfinished.next_check.unwrap_or(now)).min() {
             self.due.get_or_insert((next + REST).max(now + WHILE_UNKNOWN));
         }
-        self.is_known = true;
         self.index();
         newly_parked
     }
@@ -123,71 +110,15 @@ impl Unfinished {
         self.of(alert).filter(|unfinished| Stage::of(unfinished) == Stage::Parked)
     }
 
-    /// Takes in what other consoles of this desk have not finished.
-    pub fn take_elsewhere(&mut self, coming: Vec<ComingDecision>) {
-        self.elsewhere = coming;
-    }
-
-    /// Takes in a step that this console is about to write: what became of a decision of an earlier one is known.
-    pub fn saw(&mut self, step: &JournalStep) {
-        let (JournalStep::Recorded { decision, .. }
-        | JournalStep::AsDecided { decision, .. }
-        | JournalStep::Overtaken { decision, .. }
-        | JournalStep::Answered { decision, .. }
-        | JournalStep::Refused { decision, .. }) = step
-        else {
-            return;
-        };
-        self.elsewhere.retain(|coming| coming.key != *decision);
-    }
-
-    /// Those of other consoles of this desk.
-    pub fn all_elsewhere(&self) -> &[ComingDecision] {
-        &self.elsewhere
-    }
-
-    /// The one of another console of this desk on an alert; the weightiest of several.
-    pub fn elsewhere(&self, alert: AlertId) -> Option<&ComingDecision> {
-        weightiest(&self.elsewhere, alert)
-    }
-
-    /// Whether another console of this desk does not know what became of a decision, by its key.
-    pub fn is_unknown_elsewhere(&self, key: &str) -> bool {
-        self.elsewhere.iter().any(|coming| coming.key == key && coming.stage == ComingStage::Unknown)
-    }
-
-    /// What is decided on an alert, at the engine or by another console of this desk; a refund goes before the rest.
+    /// What is decided on an alert at the engine.
     pub fn resolution_of(&self, alert: AlertId) -> Option<&Resolution> {
-        let engines = self.of(alert).map(|attempt| &attempt.resolution);
-        let elsewhere = self.elsewhere(alert).map(|coming| &coming.resolution);
-        elsewhere.filter(|elsewhere| elsewhere.gives_money_back()).or(engines).or(elsewhere)
+        self.of(alert).map(|attempt| &attempt.resolution)
     }
 
     /// Those that wait for a person, the oldest first.
     pub fn parked(&self) -> impl Iterator<Item = &ResolutionAttempt> {
         self.all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked)
     }
-}
-
-/// What another console of this desk has decided, in words: `another console of this desk sent REFUNDED and has no
-/// answer yet`.
-pub fn elsewhere_in_words(coming: &ComingDecision) -> String {
-    coming_in_words("another console of this desk", coming)
-}
-
-/// The same of whichever console, or of a command.
-pub fn coming_in_words(console: &str, coming: &ComingDecision) -> String {
-    let (console, word) = (whose(console, coming), in_words(&coming.resolution));
-    match coming.stage {
-        ComingStage::Staged => format!("{console} has {word} staged"),
-        ComingStage::Sent => format!("{console} sent {word} and has no answer yet"),
-        ComingStage::Unknown => format!("{console} sent {word}; whether it arrived is not known"),
-    }
-}
-
-/// Who has a decision under way: this console, or a command.
-pub fn whose<'a>(console: &'a str, coming: &ComingDecision) -> &'a str {
-    if is_of_command(&coming.key) { "a command at this desk" } else { console }
 }
 
 /// A decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50,

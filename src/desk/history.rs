@@ -92,6 +92,11 @@ impl DecisionFate {
         }
     }
 
+    /// Returns whether it was sent and its result is not known.
+    pub fn may_have_arrived(&self) -> bool {
+        matches!(self, Self::Sent | Self::Unknown(_))
+    }
+
     /// Returns whether a person has to see to it: it failed, or it is not known whether it did.
     pub fn is_open(&self) -> bool {
         matches!(self, Self::NotSent(_) | Self::Refused(_) | Self::Unknown(_) | Self::NeverLeft)
@@ -297,11 +302,6 @@ impl History {
     /// A decision by its idempotency key.
     pub fn record(&self, key: &str) -> Option<&DecisionRecord> {
         self.records.get(*self.by_key.get(key)?)
-    }
-
-    /// Returns whether a decision was ever made on an alert, whatever its fate.
-    pub fn has_decided(&self, alert: AlertId) -> bool {
-        self.by_alert.contains_key(&alert)
     }
 
     /// The last decision on the same alert that was made later, and not taken back: then nothing was decided.

@@ -1,21 +1,20 @@
 //! The desk journal: what was decided on this workstation, one line of JSON for each step, on the disk before the next
 //! step is taken. What a console had begun when it ended without finishing is found in it at the next start.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use chrono::Duration;
 use uuid::Uuid;
 
 use super::begun_decisions::{BegunDecisions, LeftDecision};
-use super::coming::{ComingDecision, ComingDecisions};
 use super::file::{DeskError, make_directory, private, replace, set_torn_line_aside, turn};
 use super::journal_steps::{JournalAlert, JournalEntry, JournalStep};
+use crate::domain::Timestamp;
 use crate::domain::time::{SharedClock, from_iso, to_iso};
-use crate::domain::{Alert, Timestamp};
 
 /// Retention of the journal's lines.
 const KEPT: Duration = Duration::days(90);
@@ -48,8 +47,6 @@ pub struct Journal {
     place: String,
     user: Option<String>,
     clock: SharedClock,
-    /// Decisions that may still be recorded, and the position up to which they were read.
-    coming: ComingReader,
     /// Locked for as long as this console lives; none where nothing can be written.
     _alive: Option<Arc<File>>,
 }
@@ -92,16 +89,8 @@ impl Journal {
                 private(OpenOptions::new().create_new(true).write(true)).open(session_path(directory, session))?;
             alive.lock()?;
             let (place, user) = (place.to_owned(), user.map(str::to_owned));
-            let coming = ComingReader::default();
-            let journal = Self {
-                directory: directory.to_owned(),
-                session,
-                place,
-                user,
-                clock,
-                coming,
-                _alive: Some(Arc::new(alive)),
-            };
+            let (directory, alive) = (directory.to_owned(), Some(Arc::new(alive)));
+            let journal = Self { directory, session, place, user, clock, _alive: alive };
             let turn = journal.turn()?;
             Ok((journal, turn))
         };
@@ -135,9 +124,8 @@ impl Journal {
     /// The journal of a desk on which nothing can be written: what consoles that can write there decided is known all
     /// the same.
     pub(super) fn only_read(directory: &Path, place: &str, user: Option<&str>, clock: SharedClock) -> Self {
-        let (session, coming) = (Uuid::now_v7(), ComingReader::default());
         let (directory, place, user) = (directory.to_owned(), place.to_owned(), user.map(str::to_owned));
-        Self { directory, session, place, user, clock, coming, _alive: None }
+        Self { directory, session: Uuid::now_v7(), place, user, clock, _alive: None }
     }
 
     /// Path of the file.
@@ -155,30 +143,9 @@ impl Journal {
         &self.place
     }
 
-    /// Reads the entries of every console from a mark on. It tells which decisions of others may still be recorded, and
-    /// which are never sent.
-    pub fn read(&self, from: &JournalMark) -> Result<JournalPart, DeskError> {
-        let (mut coming, unsent) = self
-            .coming
-            .known(&self.directory, |known| (known.coming.while_live(&known.live), known.unsent(Some(&self.place))))?;
-        coming.retain(|coming| coming.session != self.session);
-        Ok(JournalPart { coming, unsent, ..read_from(&self.directory, from)? })
-    }
-
-    /// The decisions that may still land by now, of this console and of others, in the order in which they were made.
-    pub fn coming(&self) -> Result<Vec<ComingDecision>, DeskError> {
-        self.coming.read(&self.directory)
-    }
-
-    /// The same, beside a decision of this console; and whether another one on its alert was recorded before it left.
-    pub fn coming_beside(&self, key: &str) -> Result<(Vec<ComingDecision>, bool), DeskError> {
-        Ok((self.coming()?, self.coming.is_overtaken(key)))
-    }
-
-    /// Returns an alert with the outcome that a decision on it came to, where the alert shows none. The journal counts
-    /// as it was last read.
-    pub fn as_answered(&self, alert: &Alert) -> Alert {
-        self.coming.as_answered(alert)
+    /// Reads the entries of every console.
+    pub fn read(&self) -> Result<WholeJournal, DeskError> {
+        read_whole(&self.directory)
     }
 
     /// Writes a step. One that a later step rests on is on the disk before this returns.
@@ -290,167 +257,56 @@ impl Journal {
     }
 }
 
-/// A position in a journal: up to where it was read, and the line that stood there.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct JournalMark {
-    offset: u64,
-    /// Number of lines before it.
-    lines: usize,
-    last: Vec<u8>,
-}
-
-/// A part of a journal: what was written from a mark on.
+/// A journal as it was read.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct JournalPart {
+pub struct WholeJournal {
     pub entries: Vec<JournalEntry>,
     /// The lines that cannot be read, by their numbers in the file, from 1: what they tell is not known.
     pub unreadable: Vec<usize>,
-    /// Mark of its end.
-    pub mark: JournalMark,
-    /// True where it begins at the first line, whatever the mark said: lines before it were pruned.
-    pub anew: bool,
-    /// The decisions of other consoles that may still land, by the whole of the journal.
-    pub coming: Vec<ComingDecision>,
-    /// Decisions of consoles that are gone which are never sent, by the whole of it.
+    /// Decisions of consoles that are gone which are never sent.
     pub unsent: Vec<LeftDecision>,
 }
 
-/// Reads the entries of a desk's journal from a mark on; the default mark is its beginning. Lines that cannot be read
-/// are told by their numbers; an incomplete last line is left out.
-pub fn read_from(directory: &Path, from: &JournalMark) -> Result<JournalPart, DeskError> {
-    let read = || -> io::Result<JournalPart> {
-        let mut file = match File::open(path(directory)) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(JournalPart { anew: true, ..JournalPart::default() });
-            }
-            Err(error) => return Err(error),
-        };
-        let anew = !holds(&mut file, from)?;
-        let start = if anew { 0 } else { from.offset };
-        file.seek(SeekFrom::Start(start))?;
-        let (mut entries, mut unreadable, mut last) = (Vec::new(), Vec::new(), None);
-        let (mut offset, mut lines) = (start, if anew { 0 } else { from.lines });
-        // Line by line: the text of months is not held beside its entries.
-        let (mut file, mut line) = (BufReader::new(file), Vec::new());
-        while file.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
-            (offset, lines) = (offset + line.len() as u64, lines + 1);
-            let whole = &line[..line.len() - 1];
-            if !whole.is_empty() {
-                match serde_json::from_slice(whole) {
-                    Ok(entry) => entries.push(entry),
-                    Err(_) => unreadable.push(lines),
-                }
-                let last: &mut Vec<u8> = last.get_or_insert_default();
-                last.clear();
-                last.extend_from_slice(whole);
-            }
-            line.clear();
-        }
-        let mark = match last {
-            Some(last) => JournalMark { offset, lines, last },
-            None if anew => JournalMark::default(),
-            None => from.clone(),
-        };
-        Ok(JournalPart { entries, unreadable, mark, anew, ..JournalPart::default() })
+/// Reads the journal of a desk. Lines that cannot be read are told by their numbers; an incomplete last line is left
+/// out.
+pub fn read_whole(directory: &Path) -> Result<WholeJournal, DeskError> {
+    // Before the journal is read: whatever one that is gone wrote is in it. And after: whatever is in it of one that
+    // began meanwhile is of one that runs.
+    let mut live = live_sessions(directory);
+    let mut read = read_lines(directory).map_err(|error| failed(directory, "read", &error))?;
+    live.extend(live_sessions(directory));
+    let mut begun = BegunDecisions::default();
+    read.entries.iter().for_each(|entry| begun.take(entry));
+    (_, read.unsent) = begun.left(None, |session| live.contains(&session));
+    Ok(read)
+}
+
+fn read_lines(directory: &Path) -> io::Result<WholeJournal> {
+    let mut read = WholeJournal::default();
+    let file = match File::open(path(directory)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(read),
+        Err(error) => return Err(error),
     };
-    read().map_err(|error| failed(directory, "read", &error))
-}
-
-/// The whole journal of a desk, with the decisions on any place that never leave, because their consoles are gone.
-pub fn read_whole(directory: &Path) -> Result<JournalPart, DeskError> {
-    let mut known = KnownDesk::default();
-    let part = known.read_on(directory)?;
-    Ok(JournalPart { unsent: known.unsent(None), ..part })
-}
-
-/// Decisions known from a journal, and the mark up to which it was read.
-#[derive(Debug, Default)]
-struct KnownDesk {
-    mark: JournalMark,
-    coming: ComingDecisions,
-    begun: BegunDecisions,
-    /// The consoles that ran when it was read last.
-    live: HashSet<Uuid>,
-}
-
-impl KnownDesk {
-    /// Takes in what was written since; returns that.
-    fn read_on(&mut self, directory: &Path) -> Result<JournalPart, DeskError> {
-        // Before the journal is read: whatever one that is gone wrote is in it. And after: whatever is in it of one
-        // that began meanwhile is of one that runs.
-        let mut live = live_sessions(directory);
-        let part = read_from(directory, &self.mark)?;
-        live.extend(live_sessions(directory));
-        if part.anew {
-            (self.coming, self.begun) = (ComingDecisions::default(), BegunDecisions::default());
+    // Line by line: the text of months is not held beside its entries.
+    let (mut file, mut line, mut number) = (BufReader::new(file), Vec::new(), 0);
+    while file.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+        number += 1;
+        let whole = &line[..line.len() - 1];
+        match serde_json::from_slice(whole) {
+            Ok(entry) => read.entries.push(entry),
+            Err(_) if whole.is_empty() => {}
+            Err(_) => read.unreadable.push(number),
         }
-        for entry in &part.entries {
-            self.coming.take(entry);
-            self.begun.take(entry);
-        }
-        (self.mark, self.live) = (part.mark.clone(), live);
-        Ok(part)
+        line.clear();
     }
-
-    /// The decisions on a place that never leave.
-    fn unsent(&self, place: Option<&str>) -> Vec<LeftDecision> {
-        self.begun.left(place, |session| self.live.contains(&session)).1
-    }
-}
-
-/// A reader of the decisions in a journal that are not done: each time it reads what was written since.
-#[derive(Debug, Clone, Default)]
-pub struct ComingReader(Arc<Mutex<KnownDesk>>);
-
-impl ComingReader {
-    /// Reads the decisions in the journal of a desk that may still be recorded. They are of every console, in the order
-    /// in which they were made.
-    pub fn read(&self, directory: &Path) -> Result<Vec<ComingDecision>, DeskError> {
-        self.known(directory, |known| known.coming.while_live(&known.live))
-    }
-
-    /// Reads on, and answers from the known decisions.
-    fn known<T>(&self, directory: &Path, ask: impl FnOnce(&KnownDesk) -> T) -> Result<T, DeskError> {
-        let mut known = self.lock();
-        known.read_on(directory)?;
-        Ok(ask(&known))
-    }
-
-    /// An alert with the outcome that a decision on it came to, where the alert shows none; as the journal was read
-    /// last.
-    pub fn as_answered(&self, alert: &Alert) -> Alert {
-        self.lock().coming.as_answered(alert).into_owned()
-    }
-
-    /// Returns whether another decision on its alert was recorded before this one was sent, as the journal was read
-    /// last.
-    fn is_overtaken(&self, key: &str) -> bool {
-        self.lock().coming.is_overtaken(key)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, KnownDesk> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    Ok(read)
 }
 
 /// The consoles of a desk that run: each holds the lock on its own file.
-fn live_sessions(directory: &Path) -> HashSet<Uuid> {
+fn live_sessions(directory: &Path) -> Vec<Uuid> {
     let files = fs::read_dir(directory.join("sessions")).into_iter().flatten().flatten().map(|entry| entry.path());
     files.filter(|path| is_locked(path)).filter_map(|path| path.file_name()?.to_str()?.parse().ok()).collect()
-}
-
-/// Checks that a journal is unchanged up to a mark.
-fn holds(file: &mut File, mark: &JournalMark) -> io::Result<bool> {
-    let JournalMark { offset, last, .. } = mark;
-    let before = last.len() as u64 + 1;
-    if last.is_empty() || *offset < before || file.seek(SeekFrom::End(0))? < *offset {
-        return Ok(false);
-    }
-    let mut line = vec![0; last.len()];
-    file.seek(SeekFrom::Start(offset - before))?;
-    file.read_exact(&mut line)?;
-    Ok(line == *last)
 }
 
 /// The journal's file in the directory of a desk.

@@ -32,16 +32,6 @@ impl KnownAnswer {
         Some(Self { said, status, at: matches!(fate, DecisionFate::Recorded(_)).then_some(at) })
     }
 
-    /// Returns whether it was recorded by the desk itself.
-    fn is_own(&self) -> bool {
-        self.at.is_some()
-    }
-
-    /// Takes the place of an earlier one; what was recorded by the desk itself stays.
-    pub fn or_earlier(self, earlier: Option<Self>) -> Self {
-        earlier.filter(|earlier| earlier.is_own() && !self.is_own()).unwrap_or(self)
-    }
-
     /// An alert with this answer, where it shows none.
     pub fn given<'a>(answer: Option<&Self>, alert: &'a Alert) -> Cow<'a, Alert> {
         let (Some(answer), None) = (answer, &alert.outcome) else { return Cow::Borrowed(alert) };
@@ -82,20 +72,19 @@ impl History {
         KnownAnswer::given(record.and_then(Into::into).as_ref(), alert)
     }
 
-    /// The answers to other alerts that may be on an alert's payment as far as these records name it, and to those
+    /// The answers to other alerts that may be on an alert's payment as far as their records name it, and to those
     /// `also` names.
-    pub fn answers_near<'a>(
-        &self,
-        records: impl Iterator<Item = &'a DecisionRecord>,
-        alert: &Alert,
-        also: &[AlertId],
-    ) -> HashMap<AlertId, KnownAnswer> {
+    pub fn answers_near(&self, alert: &Alert, also: &[AlertId]) -> HashMap<AlertId, KnownAnswer> {
         let amount = |named: &JournalAlert| named.amount.as_ref()?.parse().ok().map(|amount: Amount| amount.decimal());
         let is_near = |named: &JournalAlert| {
             let is_as_much = || alert.amount.is_some_and(|own| amount(named) == Some(own.decimal()));
             named.card_last_four == alert.card_last_four || also.contains(&named.id) || is_as_much()
         };
-        let near = records.map(|record| &record.said.alert).filter(|named| named.id != alert.id && is_near(named));
+        let near = self
+            .records()
+            .iter()
+            .map(|record| &record.said.alert)
+            .filter(|named| named.id != alert.id && is_near(named));
         near.filter_map(|named| Some((named.id, self.answered_on(named.id).and_then(Into::into)?))).collect()
     }
 }

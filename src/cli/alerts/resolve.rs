@@ -10,9 +10,7 @@ use super::super::source::AlertAccess;
 use super::answer::{answered, as_decided, card, in_words, joined};
 use super::named;
 use super::sending::{CommandDecision, CommandJournal};
-use crate::console::unfinished::coming_in_words;
 use crate::desk::DecisionFate;
-use crate::desk::coming::{ComingDecision, weightiest};
 use crate::desk::indeterminate::Landing;
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
@@ -34,14 +32,9 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
     }
     let mut warnings: Vec<String> = unanswerable(&alert, source.now()).into_iter().collect();
-    let coming = source.coming().unwrap_or_else(|error| {
-        warnings.push(format!("{error}: what consoles of this desk have under way is not known"));
-        Vec::new()
-    });
-    warnings.extend(weightiest(&coming, id).map(coming_here));
     let mut decision = CommandDecision::new(&alert, resolution);
     if decision.resolution.gives_money_back() {
-        let (lines, unlooked) = doubles(&source, &alert, &coming).await;
+        let (lines, unlooked) = doubles(&source, &alert).await;
         warnings.extend(lines);
         decision.unlooked = unlooked;
     }
@@ -124,7 +117,7 @@ pub(super) fn not_compared(source: &AlertAccess, alert: &Alert) -> Option<String
 
 /// Returns the warnings about a refund, a line each: alerts and shop may refund a payment only once. The second value
 /// is the error of a search that failed.
-async fn doubles(source: &AlertAccess, alert: &Alert, coming: &[ComingDecision]) -> (Vec<String>, Option<String>) {
+async fn doubles(source: &AlertAccess, alert: &Alert) -> (Vec<String>, Option<String>) {
     let others = match source.same_payment(alert).await {
         Ok(others) => others,
         Err(error) => {
@@ -136,7 +129,7 @@ async fn doubles(source: &AlertAccess, alert: &Alert, coming: &[ComingDecision])
     };
     let others = on_payment(alert, &others);
     let unfinished = source.unfinished().await;
-    let found = others.iter().filter_map(|other| double_of(alert, other, &unfinished, coming));
+    let found = others.iter().filter_map(|other| double_of(alert, other, &unfinished));
     let mut lines: Vec<String> = rule_in_words(alert).into_iter().collect();
     lines.extend(found.map(|(_, words)| format!("on the same payment, {words}")));
     lines.extend(source.refunded_order(alert, &others));
@@ -149,30 +142,14 @@ pub(super) fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
     duplicate::of(alert, others).into_iter().cloned().collect()
 }
 
-/// Describes a decision that a console of the desk, or a command, has under way.
-pub(super) fn coming_here(coming: &ComingDecision) -> String {
-    coming_in_words("a console of this desk", coming)
-}
-
-/// Compares another alert as a duplicate of an alert, and describes it. It includes decisions that the engine or a
-/// console of the desk has not finished.
-pub(super) fn double_of(
-    alert: &Alert,
-    other: &Alert,
-    unfinished: &[ResolutionAttempt],
-    coming: &[ComingDecision],
-) -> Option<(Duplicate, String)> {
-    let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id).map(|attempt| &attempt.resolution);
-    let here = weightiest(coming, other.id).filter(|_| other.outcome.is_none());
-    let here = here.filter(|here| here.resolution.gives_money_back() || attempt.is_none());
+/// Compares another alert as a duplicate of an alert, and describes it. It includes decisions that the engine has not
+/// finished.
+pub(super) fn double_of(alert: &Alert, other: &Alert, unfinished: &[ResolutionAttempt]) -> Option<(Duplicate, String)> {
     // Its resolution is not told.
+    let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id).map(|attempt| &attempt.resolution);
     // It is read once: a decision that is sending may have arrived since.
-    let coming = here.map(|here| &here.resolution).or(attempt).cloned().map(DuplicateState::MayHaveArrived);
-    let found = Duplicate::with_coming(alert, other, coming)?;
-    let words = match here {
-        Some(here) => format!("{} ({}): {}", called(&found), found.evidence.words(), coming_here(here)),
-        None => double_in_words(&found),
-    };
+    let found = Duplicate::with_coming(alert, other, attempt.cloned().map(DuplicateState::MayHaveArrived))?;
+    let words = double_in_words(&found);
     Some((found, words))
 }
 
@@ -241,7 +218,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::desk::ComingStage;
     use crate::domain::resolution::InvalidReason;
     use crate::domain::{AlertId, AlertType, AttemptId, Currency, Provider};
 
@@ -340,34 +316,10 @@ mod tests {
             actor: "local".to_owned(),
         };
 
-        let (found, words) = double_of(&alert, &other, &[attempt], &[]).unwrap();
+        let (found, words) = double_of(&alert, &other, &[attempt]).unwrap();
 
         assert!(found.is_refunded());
         assert!(words.starts_with("a refund is with its network, or may have arrived: "), "{words}");
-        assert!(!double_of(&alert, &other, &[], &[]).unwrap().0.is_refunded());
-    }
-
-    #[test]
-    fn a_refund_that_a_console_of_the_desk_has_not_finished_is_told_and_counts_as_one() {
-        let alert = Alert::sample();
-        let other = Alert { id: AlertId::generate(), provider_id: "4711".to_owned(), ..Alert::sample() };
-        let coming = |stage| ComingDecision {
-            key: "a".to_owned(),
-            alert: (&other).into(),
-            resolution: Resolution::Current { decision: Decision::Refunded, comments: String::new() },
-            session: uuid::Uuid::nil(),
-            stage,
-        };
-
-        let told = [ComingStage::Staged, ComingStage::Sent, ComingStage::Unknown]
-            .map(|stage| double_of(&alert, &other, &[], &[coming(stage)]).unwrap())
-            .map(|(found, words)| (found.is_refunded(), words.split_once("): ").unwrap().1.to_owned()));
-
-        let words = [
-            "has REFUNDED staged",
-            "sent REFUNDED and has no answer yet",
-            "sent REFUNDED; whether it arrived is not known",
-        ];
-        assert_eq!(told, words.map(|words| (true, format!("a console of this desk {words}"))));
+        assert!(!double_of(&alert, &other, &[]).unwrap().0.is_refunded());
     }
 }

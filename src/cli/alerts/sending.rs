@@ -86,10 +86,7 @@ impl CommandJournal {
 
     fn tell(&self, error: &DeskError) {
         if !self.is_told.replace(true) {
-            say!(
-                "warning: {error}. Answers are sent all the same; consoles of this desk do not know of what is \
-                    missing there"
-            );
+            say!("warning: {error}. Answers are sent all the same; what is missing there no console knows");
         }
     }
 }

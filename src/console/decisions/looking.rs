@@ -79,7 +79,6 @@ impl PendingDecision {
         };
         LastLook {
             alert: self.alert.clone(),
-            decision: self.journal_key(),
             sort: self.look_sort(),
             known: self.known.clone(),
             answers: HashMap::new(),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::desk::JournalDecision;
 use crate::domain::resolution::Decision;
-use crate::domain::{Alert, AlertType, Provider, Resolution};
+use crate::domain::{Alert, AlertId, AlertType, Provider, Resolution};
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -159,14 +159,12 @@ fn a_line_that_cannot_be_read_is_told_by_its_number() {
     let (journal, _) = open(&directory);
     journal.append(staged("a")).unwrap();
     write_line(&journal, b"written by hand");
-    let first = journal.read(&JournalMark::default()).unwrap();
     journal.append(staged("b")).unwrap();
     write_line(&journal, b"and again");
 
-    let second = journal.read(&first.mark).unwrap();
+    let read = journal.read().unwrap();
 
-    assert_eq!((first.entries.len(), first.unreadable), (1, vec![2]));
-    assert_eq!((second.entries.len(), second.unreadable, second.anew), (1, vec![4], false));
+    assert_eq!((read.entries.len(), read.unreadable), (2, vec![2, 4]));
 }
 
 #[test]
@@ -181,7 +179,7 @@ fn a_byte_that_is_no_text_spoils_its_own_line_alone_and_stays() {
 
     let (journal, left) = open(&directory);
 
-    let part = journal.read(&JournalMark::default()).unwrap();
+    let part = journal.read().unwrap();
     assert_eq!(keys(&left.unsent), ["a", "b"]);
     assert_eq!((part.entries.len(), part.unreadable), (2, vec![2]));
     assert!(fs::read(journal.path()).unwrap().contains(&0xff));
@@ -192,36 +190,16 @@ fn told(words: &str) -> JournalStep {
 }
 
 #[test]
-fn what_was_written_since_is_read_once_and_half_a_line_is_left_for_later() {
+fn half_a_line_is_left_for_later() {
     let directory = tempfile::tempdir().unwrap();
     let (journal, _) = open(&directory);
-    journal.append(staged("a")).unwrap();
-    let first = journal.read(&JournalMark::default()).unwrap();
     journal.append(told("one")).unwrap();
     OpenOptions::new().append(true).open(journal.path()).unwrap().write_all(b"{\"at\":").unwrap();
 
-    let second = journal.read(&first.mark).unwrap();
-    let third = journal.read(&second.mark).unwrap();
+    let read = journal.read().unwrap();
 
-    assert_eq!((first.entries.len(), first.anew), (1, true));
-    let steps: Vec<_> = second.entries.iter().map(|entry| (&entry.step, entry.user.as_deref())).collect();
-    assert_eq!((steps, second.anew), (vec![(&told("one"), Some("omar"))], false));
-    assert_eq!((third.entries.len(), third.mark), (0, second.mark));
-}
-
-#[test]
-fn a_journal_that_was_pruned_meanwhile_is_read_from_its_first_line() {
-    let directory = tempfile::tempdir().unwrap();
-    let (journal, _) = open(&directory);
-    journal.append_at(vec![staged("old")], now() - KEPT - Duration::seconds(1)).unwrap();
-    journal.append(staged("young")).unwrap();
-    let before = journal.read(&JournalMark::default()).unwrap();
-    let (later, _) = open(&directory);
-    later.append(told("after")).unwrap();
-
-    let since = journal.read(&before.mark).unwrap();
-
-    assert_eq!((before.entries.len(), since.entries.len(), since.anew), (2, 2, true));
+    let steps: Vec<_> = read.entries.iter().map(|entry| (&entry.step, entry.user.as_deref())).collect();
+    assert_eq!((steps, read.unreadable), (vec![(&told("one"), Some("omar"))], vec![]));
 }
 
 #[test]
@@ -255,7 +233,7 @@ fn lines_of_a_later_version_are_passed_over_and_stay() {
     let (journal, left) = open(&directory);
 
     assert_eq!(keys(&left.unsent), ["a"]);
-    assert_eq!(journal.read(&JournalMark::default()).unwrap().entries.len(), 1);
+    assert_eq!(journal.read().unwrap().entries.len(), 1);
     assert!(fs::read_to_string(journal.path()).unwrap().contains("dreamt"));
 }
 
@@ -271,23 +249,19 @@ fn the_journal_is_its_owners_alone() {
 }
 
 #[test]
-fn what_never_leaves_is_told_to_consoles_that_run_once_its_own_is_gone() {
+fn what_never_leaves_is_told_once_its_console_is_gone() {
     let directory = tempfile::tempdir().unwrap();
     let (runs, _) = open(&directory);
     let (staging, _) = open(&directory);
-    let (elsewhere, _) = Journal::open(directory.path(), "acme-us", None, Arc::new(Noon)).unwrap();
     staging.append_all(vec![staged("a"), staged("b"), sent("b")]).unwrap();
-    elsewhere.append(staged("c")).unwrap();
     runs.append(staged("own")).unwrap();
-    let unsent = || runs.read(&JournalMark::default()).unwrap().unsent;
+    let unsent = || read_whole(directory.path()).unwrap().unsent;
 
     let while_it_runs = unsent();
-    drop((staging, elsewhere));
+    drop(staging);
     let once_it_is_gone = unsent();
-    let of_the_desk = read_whole(directory.path()).unwrap().unsent;
     runs.append(JournalStep::Read { decision: "a".to_owned() }).unwrap();
 
     assert_eq!((keys(&while_it_runs), keys(&once_it_is_gone)), (vec![], vec!["a"]));
-    assert_eq!(keys(&of_the_desk), ["a", "c"]);
     assert_eq!(keys(&unsent()), Vec::<&str>::new());
 }

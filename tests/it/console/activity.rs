@@ -4,7 +4,7 @@ use avert::console::SessionInfo;
 use avert::console::app::DeskState;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
-use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep, LeftDecision, Leftovers};
+use avert::desk::{JournalDecision, JournalEntry, JournalStep, LeftDecision, Leftovers, WholeJournal};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, Timestamp, to_iso};
 use avert::domain::{Alert, AlertId, AuditEntry, Resolution, ResolutionAttempt};
@@ -34,7 +34,7 @@ pub fn desk() -> Made {
 /// The console on it, once the journal on the disk was read: nothing was in it.
 pub fn started(made: Made) -> Rig {
     let mut rig = made.start();
-    rig.update(Message::JournalRead(Ok(JournalPart { anew: true, ..JournalPart::default() })));
+    rig.update(Message::JournalRead(Ok(WholeJournal { ..WholeJournal::default() })));
     rig
 }
 
@@ -76,11 +76,7 @@ fn by_maria(rig: &mut Rig, ago: Duration, alerts: &[&Alert]) {
             entry(at + Duration::seconds(6), MARIA, "maria", refused(&key)),
         ]
     });
-    rig.update(Message::JournalRead(Ok(JournalPart {
-        entries: steps.collect(),
-        anew: true,
-        ..JournalPart::default()
-    })));
+    rig.update(Message::JournalRead(Ok(WholeJournal { entries: steps.collect(), ..WholeJournal::default() })));
 }
 
 pub fn audit(rig: &Rig, count: u64) {
@@ -122,7 +118,7 @@ pub fn line(rig: &mut Rig, text: &str) -> String {
 fn a_journal_with_lines_that_cannot_be_read_claims_nothing_of_what_they_tell() {
     let mut rig = desk().start();
 
-    rig.update(Message::JournalRead(Ok(JournalPart { unreadable: vec![4, 9], anew: true, ..JournalPart::default() })));
+    rig.update(Message::JournalRead(Ok(WholeJournal { unreadable: vec![4, 9], ..WholeJournal::default() })));
     let told = rig.screen();
     rig.press("4");
 
@@ -492,7 +488,7 @@ fn of_an_answer_that_an_earlier_console_waited_for_it_is_said_how_often_this_one
     let mut rig = started(made);
     let steps =
         [staged(&key, &alert), JournalStep::Sent { decision: key.clone() }].map(|step| entry(at, MARIA, "maria", step));
-    rig.update(Message::JournalRead(Ok(JournalPart { entries: steps.into(), anew: true, ..JournalPart::default() })));
+    rig.update(Message::JournalRead(Ok(WholeJournal { entries: steps.into(), ..WholeJournal::default() })));
     rig.advance(Duration::seconds(10));
 
     rig.press("enter 4");
@@ -958,7 +954,7 @@ fn what_another_organization_decided_and_was_told_is_not_listed_as_ones_own() {
     let here = made_in("acme-eu, simulated networks", "one", &alerts[0]);
     let there = made_in("second, simulated networks", "two", &alerts[1]);
     let entries = here.into_iter().chain(there).collect();
-    rig.update(Message::JournalRead(Ok(JournalPart { entries, anew: true, ..JournalPart::default() })));
+    rig.update(Message::JournalRead(Ok(WholeJournal { entries, ..WholeJournal::default() })));
 
     rig.press("4 tab tab tab tab");
 

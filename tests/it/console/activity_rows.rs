@@ -2,7 +2,7 @@
 //! to, notes, notices, and what the webhooks of an outcome came to.
 
 use avert::console::message::Message;
-use avert::desk::{BuiltIn, JournalPart, JournalStep};
+use avert::desk::{BuiltIn, JournalStep, WholeJournal};
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Currency, DeliveryState, EventKind, Resolution};
@@ -294,11 +294,7 @@ fn a_run_of_another_console_is_one_row_and_a_line_without_the_field_is_a_row_of_
 
     let entries =
         staged[..3].iter().map(|step| line_of(step, false)).chain(staged[3..].iter().map(|step| line_of(step, true)));
-    other.update(Message::JournalRead(Ok(JournalPart {
-        entries: entries.collect(),
-        anew: true,
-        ..JournalPart::default()
-    })));
+    other.update(Message::JournalRead(Ok(WholeJournal { entries: entries.collect(), ..WholeJournal::default() })));
     other.press("4 tab");
 
     assert_eq!(staged.len(), 5);

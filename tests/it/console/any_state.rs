@@ -18,7 +18,7 @@ use super::rig::{Made, Rig, clock};
 use crate::support::size::sized;
 
 /// What leads from the Queue to each screen and dialog.
-const WAYS: [&str; 50] = [
+const WAYS: [&str; 49] = [
     "",
     "j r",
     "n",

@@ -4,7 +4,7 @@ use avert::console::SessionInfo;
 use avert::console::app::DeskState;
 use avert::console::effects::Effect;
 use avert::console::message::Message;
-use avert::desk::JournalPart;
+use avert::desk::WholeJournal;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertFilter, Dialect, LinkTemplates};
 use avert::service::ServiceError;
@@ -124,7 +124,7 @@ fn a_copy_menu_over_a_search_shows_no_list_that_lies_under_it() {
 fn a_row_of_the_journal_copies_facts_of_its_alert() {
     let kept = DeskState { session: Some(uuid::Uuid::from_u128(7)), ..DeskState::default() };
     let mut rig = Made { kept, ..Made::of(vec![first()]) }.start();
-    rig.update(Message::JournalRead(Ok(JournalPart { anew: true, ..JournalPart::default() })));
+    rig.update(Message::JournalRead(Ok(WholeJournal { ..WholeJournal::default() })));
     let id = rig.current();
     rig.press("n ctrl-s");
     rig.advance(Duration::seconds(6));

@@ -7,7 +7,7 @@ use avert::console::known_refunds::KnownRefunds;
 use avert::console::last_look::{LastLook, LookAgain, LookSort, Looked};
 use avert::console::message::Message;
 use avert::console::perform::perform;
-use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep};
+use avert::desk::{JournalDecision, JournalEntry, JournalStep, WholeJournal};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, to_iso};
 use avert::domain::{Alert, AlertId, Deadline, Environment, Resolution};
@@ -138,7 +138,6 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
     service.never_compares();
     let look = LastLook {
         alert,
-        decision: "a".to_owned(),
         sort: LookSort::Refund,
         known: KnownRefunds::default(),
         answers: HashMap::new(),
@@ -420,11 +419,7 @@ fn the_question_of_what_followed_a_refund_says_how_another_answered_it() {
     let asked = rig.screen();
     assert!(asked.contains("The refund was not recorded"), "{asked}");
     assert!(asked.contains("Another was first: ETHOCA 129.90 EUR is CHARGEBACK, NOT REFUNDED."), "{asked}");
-    rig.update(Message::JournalRead(Ok(JournalPart {
-        entries: of_maria(&rig, first),
-        anew: true,
-        ..JournalPart::default()
-    })));
+    rig.update(Message::JournalRead(Ok(WholeJournal { entries: of_maria(&rig, first), ..WholeJournal::default() })));
     let told = rig.screen();
     assert!(told.contains("CHARGEBACK, NOT REFUNDED by maria."), "{told}");
 }

@@ -2,7 +2,7 @@
 
 use avert::console::effects::{Effect, Keep};
 use avert::console::perform::perform;
-use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep};
+use avert::desk::{JournalDecision, JournalEntry, JournalStep, WholeJournal};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, to_iso};
 use avert::domain::{
@@ -248,7 +248,7 @@ fn what_another_console_of_the_desk_recorded_meanwhile_is_told_by_its_name_in_th
             step,
         };
         let entries = steps.into_iter().map(entry).collect();
-        rig.update(Message::JournalRead(Ok(JournalPart { entries, anew: true, ..JournalPart::default() })));
+        rig.update(Message::JournalRead(Ok(WholeJournal { entries, ..WholeJournal::default() })));
     };
     let mut in_form = rig();
     let alert = overtaken(&mut in_form);

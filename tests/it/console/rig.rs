@@ -275,10 +275,7 @@ impl Rig {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
             let searches = self.holding_searches
-                && matches!(
-                    effect,
-                    Effect::SameCard(..) | Effect::SameCards(_) | Effect::Find(_)
-                );
+                && matches!(effect, Effect::SameCard(..) | Effect::SameCards(_) | Effect::Find(_));
             let looks = self.holding_looks && matches!(effect, Effect::Look(..));
             if searches
                 || looks
@@ -309,9 +306,9 @@ impl Rig {
                 self.watching = true;
                 None
             }
-            Effect::ReadJournal(mark) => {
+            Effect::ReadJournal => {
                 let journal = self.desk.as_ref().and_then(Desk::journal)?;
-                Some(Message::JournalRead(journal.read(&mark).map_err(|error| error.to_string())))
+                Some(Message::JournalRead(journal.read().map_err(|error| error.to_string())))
             }
             Effect::Keep(what) => {
                 if let (Keep::Journal(_) | Keep::JournalSteps(_), Some(desk)) = (&what, &self.desk) {

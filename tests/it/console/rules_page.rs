@@ -3,12 +3,12 @@
 use avert::console::SessionInfo;
 use avert::console::effects::Effect;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Dialect, Environment};
+use avert::domain::{Alert, AlertId};
 use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::{Fate, morning, refunded_sibling};
+use super::fake::{morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 
 const RULES: &str = "\

@@ -1,7 +1,7 @@
 //! Results of a run until somebody has seen them: across a start of another console, dismissed, exported.
 
 use avert::console::message::Message;
-use avert::desk::{JournalEntry, JournalPart, JournalStep};
+use avert::desk::{JournalEntry, JournalStep, WholeJournal};
 use avert::domain::time::{Clock, to_iso};
 use avert::domain::{Alert, Outcome};
 use chrono::Duration;
@@ -22,7 +22,7 @@ fn after(steps: Vec<JournalStep>, alerts: &[Alert]) -> Rig {
         step,
     };
     let entries = steps.into_iter().map(entry).collect();
-    rig.update(Message::JournalRead(Ok(JournalPart { entries, anew: true, ..JournalPart::default() })));
+    rig.update(Message::JournalRead(Ok(WholeJournal { entries, ..WholeJournal::default() })));
     rig
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::named;
-use super::resolve::{coming_here, double_of, not_compared, on_payment, parts, rule_in_words, unanswerable};
+use super::resolve::{double_of, not_compared, on_payment, parts, rule_in_words, unanswerable};
 use super::sending::{CommandDecision, CommandJournal};
 use crate::cli::args::AlertResolveArgs;
 use crate::cli::ask::confirm;
@@ -19,7 +19,6 @@ use crate::cli::failure::{InDoubt, Misused, Signalled, code_of_service, say};
 use crate::cli::output::printable;
 use crate::cli::process::Signals;
 use crate::cli::source::AlertAccess;
-use crate::desk::coming::{ComingDecision, weightiest};
 use crate::desk::indeterminate::{self, Landing};
 use crate::desk::{DecisionFate, JournalRun};
 use crate::domain::indeterminate::{Proof, proof};
@@ -267,8 +266,8 @@ impl Run<'_> {
     /// Writes the result of an earlier run's decision into the journal, where it is still open there.
     fn found_out(&self, entry: &ResultEntry, fate: DecisionFate) {
         let Some((kept, key)) = self.kept.as_ref().zip(entry.decision.clone()) else { return };
-        // A decision counts as open where the journal cannot be read.
-        let is_open = self.source.coming().map_or(true, |coming| coming.iter().any(|coming| coming.key == key));
+        // A decision counts as open where the journal does not tell of it.
+        let is_open = self.source.history().record(&key).is_none_or(|record| record.fate().may_have_arrived());
         if is_open {
             kept.journal.became(key, fate);
         }
@@ -300,17 +299,9 @@ impl Run<'_> {
         if let Some(why) = unanswerable(&alert, self.source.now()) {
             return Err(Became::new(RowResult::Skipped, format!("{why}: {ALONE}")).about(id));
         }
-        // Read for each row: a console may have decided meanwhile.
-        let coming = match self.source.coming() {
-            Ok(coming) => coming,
-            Err(error) => return Err(Became::new(RowResult::Refused, format!("the desk's journal: {error}")).about(id)),
-        };
-        if let Some(here) = weightiest(&coming, id) {
-            return Err(Became::new(RowResult::Skipped, format!("{}: {ALONE}", coming_here(here))).about(id));
-        }
         let unsearched = if resolution.gives_money_back() { not_compared(self.source, &alert) } else { None };
         if resolution.gives_money_back()
-            && let Some(double) = self.refunded_double(&alert, &coming).await
+            && let Some(double) = self.refunded_double(&alert).await
         {
             return Err(Became::new(RowResult::Refused, format!("{double}: {ALONE}")).about(id));
         }
@@ -369,7 +360,7 @@ impl Run<'_> {
 
     /// Returns the reason for which a refund would be a second one on its payment, or for which that could not be
     /// searched. Nobody is there to be asked.
-    async fn refunded_double(&mut self, alert: &Alert, coming: &[ComingDecision]) -> Option<String> {
+    async fn refunded_double(&mut self, alert: &Alert) -> Option<String> {
         if let Some(rule) = rule_in_words(alert) {
             return Some(rule);
         }
@@ -382,8 +373,7 @@ impl Run<'_> {
             return Some(order);
         }
         let unfinished = self.source.unfinished().await;
-        let mut doubles =
-            others.iter().filter_map(|other| Some((other, double_of(alert, other, &unfinished, coming)?)));
+        let mut doubles = others.iter().filter_map(|other| Some((other, double_of(alert, other, &unfinished)?)));
         let (other, (_, words)) =
             doubles.find(|(other, (found, _))| found.is_refunded() || self.refunds.contains_key(&other.id))?;
         let earlier = self.refunds.get(&other.id).map(|line| format!(", refunded by line {line}")).unwrap_or_default();

@@ -123,7 +123,7 @@ impl FormItem {
     /// What is known now of refunds on its payment, with what the shop's order says of it.
     pub(super) fn refunds_known(&self, order: Option<OrderAdvice>, cx: &AppContext) -> KnownRefunds {
         let alerts = cx.known_decisions().refunds_known(&self.alert, self.others());
-        KnownRefunds { alerts, elsewhere: Vec::new(), by_order: order.is_some_and(|order| order.was_refunded_before()) }
+        KnownRefunds { alerts, by_order: order.is_some_and(|order| order.was_refunded_before()) }
     }
 
     /// Other alerts on its payment, as far as they are known.

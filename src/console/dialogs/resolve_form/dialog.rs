@@ -14,16 +14,15 @@ use crate::console::dialog::run;
 use crate::console::dialogs::known_audit::KnownAudit;
 use crate::console::guards::on_its_payment;
 use crate::console::known_refunds::KnownRefunds;
-use crate::console::last_look::called;
 use crate::console::resolving::{answer_known, record};
 use crate::console::screens::queue::ANOTHER_LIST;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::{Suggestion, order_advice};
 use crate::console::text::counted;
-use crate::console::unfinished::{Stage, elsewhere_in_words, in_words};
+use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, AppContext, Dialog, Effect, Keep, Loadable, Message, Order, Orders, Tone, dialog};
-use crate::desk::{ComingDecision, Draft, DraftsOfAlert, JournalStep};
+use crate::desk::{Draft, DraftsOfAlert, JournalStep};
 use crate::domain::{Alert, AlertId, OrderMatch, Resolution, Timestamp, duplicate};
 
 /// The form, and what is known around its alert.
@@ -248,12 +247,6 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
         answered.map(|record| FormWarning::ListBehind(list_behind(record, cx.times(), cx.now))).into_iter().collect();
     let earlier = cx.decisions.of(alert.id).filter(|decision| matches!(decision.state, State::Checking(_)));
     warnings.extend(earlier.map(|decision| FormWarning::MayHaveArrived(decision.word())));
-    let is_others = |coming: &&ComingDecision| {
-        let id = coming.alert.id;
-        cx.decisions.of(id).is_none_or(|own| own.journal_key() != coming.key)
-    };
-    let elsewhere = cx.unfinished.elsewhere(alert.id).filter(is_others);
-    warnings.extend(elsewhere.map(|coming| FormWarning::Elsewhere(elsewhere_in_words(coming))));
     match &facts.duplicates {
         Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Searching),
         Loadable::Failed(error) => {
@@ -271,13 +264,6 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     // What is decided here is known, whatever could be looked for.
     let found = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
     warnings.extend(cx.known_decisions().duplicates(alert, found).into_iter().map(FormWarning::Duplicate));
-    let waiting = found.iter().filter(|other| other.outcome.is_none());
-    let elsewhere =
-        waiting.filter_map(|other| Some((called(other), cx.unfinished.elsewhere(other.id).filter(is_others)?)));
-    warnings
-        .extend(elsewhere.map(|(other, coming)| {
-            FormWarning::ElsewhereOnPayment(format!("{other}: {}", elsewhere_in_words(coming)))
-        }));
     if !facts.orders_known && !warnings.contains(&FormWarning::Searching) {
         warnings.push(FormWarning::Searching);
     }
@@ -309,13 +295,6 @@ fn known_refunds(alert: &Alert, facts: &Facts, cx: &AppContext) -> KnownRefunds 
     let found = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
     KnownRefunds {
         alerts: cx.known_decisions().refunds_known(alert, found),
-        elsewhere: cx
-            .unfinished
-            .all_elsewhere()
-            .iter()
-            .filter(|coming| coming.alert.id == alert.id)
-            .map(|coming| coming.key.clone())
-            .collect(),
         by_order: order_advice(alert, facts).is_some_and(|(_, advice)| advice.was_refunded_before()),
     }
 }

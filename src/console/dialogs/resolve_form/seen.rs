@@ -122,10 +122,8 @@ impl ResolveForm {
                 let text = format!("{} was sent before and may have arrived: its answer never came", sanitize(word));
                 return Some(Seen::new(Attention::Stop, text));
             }
-            FormWarning::ListBehind(text) | FormWarning::Elsewhere(text) => {
-                return Some(Seen::new(Attention::Stop, sanitize(text)));
-            }
-            FormWarning::ElsewhereOnPayment(text) | FormWarning::NotSearched(text) | FormWarning::Other(text) => {
+            FormWarning::ListBehind(text) => return Some(Seen::new(Attention::Stop, sanitize(text))),
+            FormWarning::NotSearched(text) | FormWarning::Other(text) => {
                 return Some(Seen::new(Attention::Care, sanitize(text)));
             }
             FormWarning::NotCompared(text) => return Some(Seen::new(Attention::Note, sanitize(text))),

@@ -19,10 +19,6 @@ pub enum FormWarning {
     ListBehind(String),
     /// A decision of this console on the same alert whose answer never came.
     MayHaveArrived(String),
-    /// A decision of another console of this desk on the same alert that may still land, in words.
-    Elsewhere(String),
-    /// The same on another alert of the payment.
-    ElsewhereOnPayment(String),
     /// The search for duplicates failed, and why.
     NotSearched(String),
     /// What another console on this desk has begun for the alert, in words.
@@ -41,8 +37,6 @@ impl FormWarning {
             | Self::Cancelled(_)
             | Self::ListBehind(_)
             | Self::MayHaveArrived(_)
-            | Self::Elsewhere(_)
-            | Self::ElsewhereOnPayment(_)
             | Self::NotSearched(_)
             | Self::Other(_)
             | Self::NotCompared(_) => false,
@@ -51,7 +45,7 @@ impl FormWarning {
 
     /// Whether a decision on the same alert may have arrived, or may yet.
     pub(super) fn may_arrive(&self) -> bool {
-        matches!(self, Self::MayHaveArrived(_) | Self::Elsewhere(_))
+        matches!(self, Self::MayHaveArrived(_))
     }
 
     /// The other alert that it tells of.

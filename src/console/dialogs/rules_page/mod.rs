@@ -13,8 +13,7 @@ use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere};
 use crate::console::idle::{NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless};
 use crate::console::screens::ScreenName;
 use crate::console::{
-    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, Tone,
-    dialog,
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, Tone, dialog,
 };
 use crate::desk::closing::ClosingAlerts;
 use crate::desk::rehearsing::RehearsedDays;

@@ -354,7 +354,7 @@ fn calls(record: &DecisionRecord, cx: &AppContext) -> bool {
     if let Some(decision) = live(record, cx) {
         return matches!(decision.state, State::Refused(_) | State::Checking(_) | State::Waiting);
     }
-    cx.journal.is_failed(record) || cx.unfinished.is_unknown_elsewhere(&record.key) && !record.dismissed
+    cx.journal.is_failed(record)
 }
 
 #[cfg(test)]

@@ -134,12 +134,11 @@ fn sales_words(view: &InsightsView<'_>, scheme: CardScheme, month: SalesMonth) -
     match sales_of(view, programme, month) {
         Some(sales) => {
             let entered = view.draw.times.day(sales.entered_at);
-            format!(
-                "{} sales of {wanted}: {}, entered {entered}.",
-                scheme.name(),
-                count(sales.count)
-            )
+            format!("{} sales of {wanted}: {}, entered {entered}.", scheme.name(), count(sales.count))
         }
-        None => format!("{}: no sales entered for {wanted}, so no ratio is known; avert sales set enters them.", scheme.name()),
+        None => format!(
+            "{}: no sales entered for {wanted}, so no ratio is known; avert sales set enters them.",
+            scheme.name()
+        ),
     }
 }

@@ -21,10 +21,10 @@ use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::suggestion::Suggestion;
 use crate::console::text::{columns, counted, cut, sanitize, wrap, wrap_even};
 use crate::console::times::{self, Urgency};
-use crate::console::unfinished::{Stage, in_words, whose};
+use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable};
-use crate::desk::{ComingDecision, ComingStage, DecisionFate, DecisionRecord};
+use crate::desk::{DecisionFate, DecisionRecord};
 use crate::domain::advice::AdviceBasis;
 use crate::domain::code_words::{dispute_reason, field_value, merchant_category};
 use crate::domain::exchange::without_exchange;
@@ -178,14 +178,10 @@ impl Parts<'_> {
             }
             (Some(decision), Some(_)) => self.decision(decision),
             (None, Some(unfinished)) => self.unfinished(unfinished),
-            (None, None) => {
-                match (draw.list_behind(alert), draw.unfinished.elsewhere(alert.id).filter(|_| alert.outcome.is_none()))
-                {
-                    (Some(record), _) => self.list_behind(record),
-                    (None, Some(coming)) => self.elsewhere(coming),
-                    (None, None) => draw.failed_before(alert).into_iter().for_each(|record| self.failed_before(record)),
-                }
-            }
+            (None, None) => match draw.list_behind(alert) {
+                Some(record) => self.list_behind(record),
+                None => draw.failed_before(alert).into_iter().for_each(|record| self.failed_before(record)),
+            },
         }
         self.drafted(alert);
         let suggestion = Suggestion::of(alert, facts, draw);
@@ -439,19 +435,6 @@ impl Parts<'_> {
         let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
         let seen_to = [Action::ShowActivity, Action::Dismiss].map(|action| self.draw.key(action)).join(" ");
         self.offer(&format!("{keys}  resolve again   {seen_to}  seen to"), None);
-    }
-
-    /// A decision that another console of this desk has not finished.
-    fn elsewhere(&mut self, coming: &ComingDecision) {
-        let (theme, word) = (self.draw.theme, in_words(&coming.resolution));
-        let (title, style) = match coming.stage {
-            ComingStage::Staged => (format!("» {word} is staged elsewhere"), theme.accent),
-            ComingStage::Sent => (format!("→ {word} is being sent elsewhere"), theme.accent),
-            ComingStage::Unknown => (format!("? Not known whether {word} arrived"), theme.warning),
-        };
-        self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
-        self.say(&format!("by {}", whose("another console of this desk", coming)), self.draw.theme.plain);
-        self.close_box();
     }
 
     /// A decision that the engine has not finished: what was sent, when and by whom, and what is known.

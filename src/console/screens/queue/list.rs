@@ -120,7 +120,7 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
     };
     let (refunded, answered): (Vec<_>, Vec<_>) =
         draw.known_decisions().here.landed().partition(|alert| alert.refund_is_likely());
-    let warned = duplicate::with_duplicate_in(in_sight(), coming.iter().map(|other| &**other).chain(refunded));
+    let warned = duplicate::with_duplicate_in(in_sight(), coming.iter().copied().chain(refunded));
     let paired = duplicate::with_duplicate_in(in_sight(), answered);
     let known = |alert: &Alert| Known::of(alert, [&warned, &paired], queue);
     for (line, index) in listing.window() {
@@ -314,12 +314,11 @@ fn marks(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> [Option<ListSig
     in_cells([duplicate, rule, notice, order, suggested, noted])
 }
 
-/// The sign at the left edge: where a decision on the alert is, this console's own, what the engine has not finished or
-/// another console's; else that one is begun, or that the alert is put aside.
+/// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished;
+/// else that one is begun, or that the alert is put aside.
 fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
     let own = draw.decisions.of(alert.id).map(|decision| ListSign::of(&decision.state));
     let engines = draw.unfinished.of(alert.id).map(ListSign::of_unfinished);
-    let elsewhere = draw.unfinished.elsewhere(alert.id).filter(|_| alert.outcome.is_none()).map(ListSign::of_coming);
     let snoozed = draw.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()).map(|_| ListSign::Snoozed);
     let decision = match draw.decisions.is_checking(alert.id) {
         true => engines.or(own),
@@ -328,7 +327,7 @@ fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
     let behind = draw.list_behind(alert).map(|_| ListSign::ListBehind);
     let failed = draw.failed_before(alert).map(|_| ListSign::Refused);
     let drafted = draw.draft(alert).map(|_| ListSign::Drafted);
-    decision.or(behind).or(elsewhere).or(failed).or(drafted).or(snoozed)
+    decision.or(behind).or(failed).or(drafted).or(snoozed)
 }
 
 fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {

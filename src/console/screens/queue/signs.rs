@@ -6,8 +6,6 @@ use ratatui::style::Style;
 use crate::console::Theme;
 use crate::console::decisions::State;
 use crate::console::unfinished::Stage;
-use crate::desk::ComingStage;
-use crate::desk::coming::ComingDecision;
 use crate::domain::ResolutionAttempt;
 
 /// A sign beside an alert in the list.
@@ -117,15 +115,6 @@ impl ListSign {
             Stage::Sending => Self::Sending,
             Stage::Unknown => Self::Unknown,
             Stage::Parked => Self::Parked,
-        }
-    }
-
-    /// The sign of a decision of another console of this desk.
-    pub fn of_coming(coming: &ComingDecision) -> Self {
-        match coming.stage {
-            ComingStage::Staged => Self::Staged,
-            ComingStage::Sent => Self::Sending,
-            ComingStage::Unknown => Self::Unknown,
         }
     }
 

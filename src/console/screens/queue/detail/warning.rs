@@ -10,7 +10,7 @@ use crate::console::screens::queue::facts::Warning;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::suggestion::Suggestion;
 use crate::console::text::capitalized;
-use crate::console::unfinished::{Stage, elsewhere_in_words, in_words};
+use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, times};
 use crate::domain::duplicate::DuplicateEvidence;
 use crate::domain::resolution::{Decision, InvalidReason, OlderWord};
@@ -90,12 +90,8 @@ impl Parts<'_> {
     /// How far a duplicate is: what is on its way here is not recorded.
     fn state_of_duplicate(&self, other: &Alert, now: Timestamp) -> String {
         let Some(decision) = self.draw.decisions.coming(other.id) else {
-            let unfinished = self.draw.unfinished;
-            return match (unfinished.of(other.id), unfinished.elsewhere(other.id)) {
-                (Some(attempt), _) => unfinished_words(attempt),
-                (None, Some(coming)) => elsewhere_in_words(coming),
-                (None, None) => state_of_duplicate(other, now),
-            };
+            let attempt = self.draw.unfinished.of(other.id);
+            return attempt.map_or_else(|| state_of_duplicate(other, now), unfinished_words);
         };
         let word = decision.word();
         match decision.state {
