@@ -50,7 +50,6 @@ mod rank {
     pub(super) const GAPS: u8 = 13;
     pub(super) const PROGRAM: u8 = 14;
     pub(super) const PLACE_WORDS: u8 = 15;
-    pub(super) const RULES: u8 = 16;
     pub(super) const MOUSE: u8 = 17;
 }
 
