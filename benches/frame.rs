@@ -138,7 +138,6 @@ impl Desk {
             vocabulary: avert::domain::query::Vocabulary::Desk,
             credentials: false,
             webhooks: false,
-            listens: false,
             kept: DeskState::default(),
             size: SIZE,
         };

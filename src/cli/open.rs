@@ -23,7 +23,6 @@ use super::program_log;
 use super::rules::RulesText;
 use super::settings_file::SettingsFile;
 use super::target::{CredentialSource, RemoteTarget, credential_variable};
-use super::webhooks::listener::ConsoleListener;
 use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::notices::{DesktopSequence, NoticeSettings};
@@ -245,7 +244,6 @@ pub(super) fn session(
             sanitize::json(&String::from_utf8_lossy(&wire::write::alert(alert, dialect, now))).into_owned()
         }),
         alert_records: alert_records(clock),
-        listener: Some(ConsoleListener::shared(clock)),
         desk_dir: None,
         log: None,
         rules: None,

@@ -91,7 +91,6 @@ impl App {
             compares_all,
             credentials,
             webhooks,
-            listens,
             audits,
             vocabulary,
             kept,
@@ -163,7 +162,7 @@ impl App {
                 current,
                 queue,
                 insights: InsightsScreen::new(counts),
-                webhooks: WebhooksScreen::new(webhooks, listens),
+                webhooks: WebhooksScreen::new(webhooks),
                 activity: ActivityScreen::new(audits),
                 settings: SettingsScreen::new(credentials),
             },
@@ -310,13 +309,6 @@ impl App {
                 Vec::new()
             }
             message => {
-                if let Message::Heard(event) = &message
-                    && event.tells_of_a_change()
-                {
-                    self.screens.queue.changed(cx.now);
-                    self.screens.webhooks.changed(cx.now);
-                    self.screens.activity.changed(cx.now);
-                }
                 if let Message::Changed(Ok(_)) = &message {
                     cx.unfinished.changed(cx.now);
                     cx.decisions.poll_now(cx.now);

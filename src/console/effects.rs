@@ -8,7 +8,6 @@ use uuid::Uuid;
 
 use super::begun_text::BegunText;
 use super::last_look::LastLook;
-use super::listener::{ListenRequest, ReplayRequest};
 use super::notices::Notice;
 use super::order_matches::MatchChange;
 use super::screens::queue::listing::Need;
@@ -110,14 +109,6 @@ pub enum Effect {
     CountGivenUp(EndpointId),
     /// Send everything again that was given up for an endpoint.
     SendAllAgain(EndpointId),
-    /// Start a local listener.
-    StartListening(Box<ListenRequest>),
-    /// Stop it.
-    StopListening,
-    /// Send what was recorded again.
-    Replay(Box<ReplayRequest>),
-    /// Send no more of it: what is on its way comes to its end.
-    StopReplay,
     /// Load every key and client.
     LoadCredentials,
     /// Create a credential.

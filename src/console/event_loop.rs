@@ -247,20 +247,8 @@ pub(super) async fn run(
     kept: DeskState,
 ) -> Result<Option<NextConsole>, ConsoleError> {
     let gone = |error| ConsoleError::TerminalGone { error, lost: LostAtEnd::default() };
-    let Session {
-        deployment,
-        clock,
-        place,
-        settings,
-        alert_json,
-        alert_records,
-        listener,
-        log,
-        rules,
-        profiles,
-        keeper,
-        ..
-    } = session;
+    let Session { deployment, clock, place, settings, alert_json, alert_records, log, rules, profiles, keeper, .. } =
+        session;
     let title = settings.notices.title.then(|| format!("avert: {}", super::text::sanitize(&place.name)));
     let mut signals = Signals::listen().map_err(gone)?;
     let guard = TerminalGuard::enter(settings.mouse, title.as_deref(), settings.reports.clone()).map_err(gone)?;
@@ -273,11 +261,11 @@ pub(super) async fn run(
     let counts = deployment.stats.is_some();
     let compares_all = deployment.duplicates.is_some();
     let credentials = deployment.credentials.is_some();
-    let (webhooks, listens) = (deployment.webhooks.is_some(), listener.is_some());
+    let webhooks = deployment.webhooks.is_some();
     let audits = deployment.audit.is_some();
     let vocabulary = deployment.vocabulary;
     let place = SessionInfo { read_only: deployment.is_read_only(), unstoppable: !can_stop(), ..place };
-    let mut runner = Runner::new(deployment, desk, listener, alert_records, sender.clone())
+    let mut runner = Runner::new(deployment, desk, alert_records, sender.clone())
         .with(log, keeper)
         .with_rules(rules)
         .with_profiles(profiles)
@@ -293,7 +281,6 @@ pub(super) async fn run(
         compares_all,
         credentials,
         webhooks,
-        listens,
         audits,
         vocabulary,
         kept,

@@ -82,8 +82,6 @@ pub enum Action {
     SendAgain,
     SendAllAgain,
     GoToAlert,
-    Listen,
-    Replay,
     CredentialCreate,
     CredentialRevoke,
     ViewRestore,

@@ -49,7 +49,6 @@ pub mod known_refunds;
 mod last_call;
 pub mod last_look;
 mod leaving;
-pub mod listener;
 pub mod loadable;
 pub mod message;
 pub mod network_trouble;

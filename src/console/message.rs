@@ -1,6 +1,5 @@
 //! Messages: everything that can happen to the console, from outside or because a dialog wants it of a screen.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crossterm::event::Event;
@@ -10,7 +9,6 @@ use super::Action;
 use super::begun_text::BegunText;
 use super::known_refunds::KnownRefunds;
 use super::last_look::Looked;
-use super::listener::{ListenRequest, ReplayRequest, RequestFailure};
 use super::profile_directory::ListedProfile;
 use super::program_log::LogLine;
 use super::rules_file::ReadRules;
@@ -28,7 +26,6 @@ use crate::desk::{
     MatchedOrders, Note, SnoozedAlert, WholeJournal,
 };
 use crate::domain::indeterminate::Found;
-use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AtRisk, AttemptId, AuditEntry, CreatedCredential, CredentialKind, CredentialList,
     CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery,
@@ -125,16 +122,6 @@ pub enum Message {
     GivenUp(EndpointId, Reply<(u64, bool)>),
     /// How many deliveries to an endpoint are due again.
     AllSentAgain(EndpointId, Reply<u64>),
-    /// The local listener answers at this address, or why it does not.
-    ListenStarted(Result<SocketAddr, RequestFailure>),
-    /// The local listener has ended.
-    ListenStopped,
-    /// The local listener got something.
-    Heard(ReceivedEvent),
-    /// A recorded delivery was sent again, or could not be.
-    Replayed(ReplayedEvent),
-    /// All of a replay was sent or it was stopped, or why nothing was sent.
-    ReplayEnded(Result<(), RequestFailure>),
     /// Something changed at the service; the change's number.
     Changed(Reply<u64>),
     /// What the last look for a decision that is about to leave found.
@@ -192,10 +179,6 @@ pub enum Message {
     List(AlertFilter, Sort),
     /// These deliveries are to be shown.
     ShowDeliveries(DeliveryFilter),
-    /// A local listener is to be started.
-    StartListening(Box<ListenRequest>),
-    /// What was recorded is to be sent again.
-    StartReplay(Box<ReplayRequest>),
     /// The list is to be sorted.
     Sort(Sort),
     /// A view is to be shown.

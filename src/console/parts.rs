@@ -53,8 +53,6 @@ pub struct Parts {
     pub credentials: bool,
     /// Whether endpoints and deliveries can be seen from here.
     pub webhooks: bool,
-    /// Whether a local listener can be started.
-    pub listens: bool,
     /// Whether the service's audit log can be seen from here.
     pub audits: bool,
     /// What lists can be asked for.

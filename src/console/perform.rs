@@ -141,11 +141,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         | Effect::ReadFigures
         | Effect::ReadJournal
         | Effect::MatchOrders(..)
-        | Effect::StartListening(_)
-        | Effect::StopListening
-        | Effect::Replay(_)
         | Effect::GiveUpFind
-        | Effect::StopReplay
         | Effect::Rehearse(..)
         | Effect::GiveUpRehearsal
         | Effect::ReadRules

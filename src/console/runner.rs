@@ -9,12 +9,10 @@ use std::time::SystemTime;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
-use tokio_util::sync::CancellationToken;
 
 use super::Message;
 use super::effects::{Effect, Keep};
 use super::failures::FailureLog;
-use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
 use super::order_matches::{MatchChange, match_orders};
 use super::perform::{kept, perform};
 use super::profile_directory::ProfileDirectory;
@@ -32,7 +30,6 @@ use crate::service::{Deployment, ServiceError};
 pub struct Runner {
     deployment: Deployment,
     desk: Option<Desk>,
-    listener: Option<Arc<dyn WebhookListener>>,
     records: AlertRecords,
     log: Option<Arc<dyn ProgramLog>>,
     keeper: Option<Arc<dyn SettingsKeeper>>,
@@ -44,8 +41,6 @@ pub struct Runner {
     /// What is to be kept once the desk can be written.
     later: Vec<Keep>,
     failures: FailureLog,
-    /// Stops the replay that was begun last.
-    replay: CancellationToken,
     messages: UnboundedSender<Message>,
     /// Reads; they end with the runner.
     tasks: JoinSet<()>,
@@ -75,16 +70,14 @@ impl Runner {
     pub fn new(
         deployment: Deployment,
         desk: Option<Desk>,
-        listener: Option<Arc<dyn WebhookListener>>,
         records: AlertRecords,
         messages: UnboundedSender<Message>,
     ) -> Self {
-        let (replay, tasks, lists) = (CancellationToken::new(), JoinSet::new(), HashMap::new());
+        let (tasks, lists) = (JoinSet::new(), HashMap::new());
         let (log, keeper, rules, profiles, failures) = (None, None, None, None, FailureLog::default());
         Self {
             deployment,
             desk,
-            listener,
             records,
             log,
             keeper,
@@ -94,7 +87,6 @@ impl Runner {
             opened: Arc::default(),
             later: Vec::new(),
             failures,
-            replay,
             messages,
             tasks,
             lists,
@@ -139,10 +131,6 @@ impl Runner {
             Effect::OpenDesk => self.open_desk(),
             Effect::UseDesk => self.use_desk(),
             Effect::MatchOrders(alert, others, change) => self.match_orders(*alert, others, change),
-            Effect::StartListening(request) => self.listen(*request),
-            Effect::StopListening => self.stop_listening(),
-            Effect::Replay(request) => self.replay(*request),
-            Effect::StopReplay => self.replay.cancel(),
             Effect::ReadFigures => self.read_figures(),
             Effect::ReadLog(number) => {
                 let lines = self.log.as_ref().map(|log| log.after(number)).unwrap_or_default();
@@ -319,43 +307,6 @@ impl Runner {
         tokio::task::spawn_blocking(move || drop(messages.send(match_orders(desk.as_ref(), &alert, &others, change))));
     }
 
-    fn listen(&self, request: ListenRequest) {
-        let (listener, messages) = (self.listener.clone(), self.messages.clone());
-        let heard = messages.clone();
-        let heard: Heard = Arc::new(move |event| drop(heard.send(Message::Heard(event))));
-        tokio::spawn(async move {
-            let answer = match listener {
-                Some(listener) => listener.start(request, heard).await,
-                None => Err(nothing_listens()),
-            };
-            drop(messages.send(Message::ListenStarted(answer)));
-        });
-    }
-
-    fn stop_listening(&self) {
-        let (listener, messages) = (self.listener.clone(), self.messages.clone());
-        tokio::spawn(async move {
-            if let Some(listener) = listener {
-                listener.stop().await;
-            }
-            drop(messages.send(Message::ListenStopped));
-        });
-    }
-
-    fn replay(&mut self, request: ReplayRequest) {
-        self.replay = CancellationToken::new();
-        let (listener, messages, stop) = (self.listener.clone(), self.messages.clone(), self.replay.clone());
-        let told = messages.clone();
-        let replayed: Replayed = Arc::new(move |event| drop(told.send(Message::Replayed(event))));
-        tokio::spawn(async move {
-            let ended = match listener {
-                Some(listener) => listener.replay(request, stop, replayed).await,
-                None => Err(nothing_listens()),
-            };
-            drop(messages.send(Message::ReplayEnded(ended)));
-        });
-    }
-
     fn open_desk(&self) {
         let (Some(address), opened, messages) = (self.address.clone(), Arc::clone(&self.opened), self.messages.clone())
         else {
@@ -464,20 +415,12 @@ impl Runner {
 
     /// Ends every read and waits until everything that was to be kept is on the disk.
     pub async fn finish(mut self) {
-        self.replay.cancel();
         self.tasks.shutdown().await;
-        if let Some(listener) = &self.listener {
-            listener.stop().await;
-        }
         if let Some((sender, writer)) = self.keeping.take() {
             drop(sender);
             let _ = writer.await;
         }
     }
-}
-
-fn nothing_listens() -> RequestFailure {
-    RequestFailure::of(RequestPart::Address)("nothing can listen here".to_owned())
 }
 
 /// Keeps something on a desk.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::keymap::Keymap;
-use super::listener::WebhookListener;
 use super::notices::NoticeSettings;
 use super::profile_directory::ProfileDirectory;
 use super::program_log::ProgramLog;
@@ -41,8 +40,6 @@ pub struct Session {
     pub alert_json: AlertJson,
     /// How alerts are exported.
     pub alert_records: AlertRecords,
-    /// Who listens for the deployment's webhooks; nothing where nobody can.
-    pub listener: Option<Arc<dyn WebhookListener>>,
     /// What the program logs; nothing where nobody can tell.
     pub log: Option<Arc<dyn ProgramLog>>,
     /// Where the rules are; nothing where there is no file of them.

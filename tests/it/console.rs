@@ -43,7 +43,6 @@ mod pictures;
 mod plain_look;
 mod preferences;
 mod program_log;
-mod receiver;
 mod resolving;
 pub mod rig;
 mod rules;

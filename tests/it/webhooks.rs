@@ -19,4 +19,3 @@ mod signing;
 mod testing;
 pub mod troubled;
 mod trusting;
-mod watching;

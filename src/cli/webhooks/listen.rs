@@ -10,18 +10,23 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use super::credential::{ca_file, given, header_of, signing_secret};
-use super::listener::{Forward, WantedListener};
 use crate::cli::args::WebhookListenArgs;
 use crate::cli::failure::{Misused, say};
 use crate::cli::output::{self, print_line};
 use crate::cli::process::{Signals, variable};
 use crate::domain::time::{SystemClock, to_iso};
-use crate::domain::url::PlainHttp;
+use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, what_has_to_be_reachable};
+use crate::domain::{EndpointAuth, FieldError, Secret, signing};
+use crate::engine::webhooks::recording::Recording;
+use crate::engine::webhooks::reposting::{Forwarder, Reposter};
 use crate::engine::webhooks::{Receiver, ReceiverSettings};
 
 /// Most events that wait to be printed before the senders wait.
 const UNPRINTED: usize = 64;
+
+/// Pauses between the attempts to forward a delivery.
+const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
 
 /// Longest wait for deliveries that are under way.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -56,21 +61,38 @@ pub(super) async fn run(args: WebhookListenArgs) -> anyhow::Result<()> {
 fn settings(args: &WebhookListenArgs, events: mpsc::Sender<ReceivedEvent>) -> anyhow::Result<ReceiverSettings> {
     let auth = given(&args.credential, variable)?;
     let secret = signing_secret(args.secret_file.as_deref(), variable)?;
-    let forward = match &args.forward {
-        Some(url) => Some(Forward {
-            url: url.clone(),
-            plain_http: PlainHttp::when(args.insecure_http, "say --insecure-http"),
-            auth: args
-                .forward_header_file
-                .as_deref()
-                .map(|file| header_of(file, "--forward-header-file"))
-                .transpose()?,
-            trusted: ca_file(args.ca_file.as_deref())?.unwrap_or_default(),
-        }),
-        None => None,
-    };
-    let wanted = WantedListener { auth, secret, forward, record: args.record.clone() };
-    Ok(wanted.settings(Arc::new(SystemClock), events).map_err(|failure| Misused(failure.words))?)
+    check(auth.as_ref(), secret.as_ref()).map_err(Misused)?;
+    let forwarder = args.forward.as_deref().map(|url| forwarder(url, args)).transpose()?;
+    let recording = args.record.as_deref().map(Recording::open).transpose().map_err(Misused)?;
+    Ok(ReceiverSettings {
+        signing: secret,
+        recording: recording.map(Arc::new),
+        forwarder,
+        events: Some(events),
+        ..ReceiverSettings::new(auth, Arc::new(SystemClock))
+    })
+}
+
+/// Checks what the deployment is known by; the error repeats no secret.
+fn check(auth: Option<&EndpointAuth>, secret: Option<&Secret>) -> Result<(), String> {
+    if auth.is_none() && secret.is_none() {
+        let needs = "a listener needs what it knows the deployment by: a Basic credential (--basic-file, \
+            AVERT_WEBHOOK_BASIC), a header (--header-file, AVERT_WEBHOOK_HEADER) or a signing secret (--secret-file, \
+            AVERT_WEBHOOK_SECRET)";
+        return Err(needs.to_owned());
+    }
+    let wrong = |error: FieldError| format!("the credential cannot be one: {} {}", error.field, error.message);
+    auth.map_or(Ok(()), EndpointAuth::check).map_err(wrong)?;
+    let key = secret.map(|secret| signing::key_of(secret.reveal())).transpose();
+    key.map(|_| ()).map_err(|error| format!("the secret {}", error.message))
+}
+
+fn forwarder(url: &str, args: &WebhookListenArgs) -> anyhow::Result<Forwarder> {
+    let auth = args.forward_header_file.as_deref().map(|file| header_of(file, "--forward-header-file")).transpose()?;
+    let trusted = ca_file(args.ca_file.as_deref())?.unwrap_or_default();
+    let url = EndpointUrl::parse(url, PlainHttp::when(args.insecure_http, "say --insecure-http"))
+        .map_err(|error| misused!("the address to forward to {error}"))?;
+    Ok(Forwarder::new(Reposter::new(url, auth, trusted).map_err(Misused)?, PAUSES))
 }
 
 /// Prints the address, then a line for each delivery, until no more come.
@@ -98,12 +120,10 @@ async fn print_all(
     Ok(())
 }
 
-/// Returns the line of a delivery, once its forwarding has ended; `None` for one with a wrong credential or one that
-/// was not recorded.
+/// Returns the line of a delivery; `None` for one with a wrong credential or one that was not recorded.
 fn line(event: ReceivedEvent) -> Option<Value> {
-    let ReceivedEvent { at, subject, webhook_id, receipt, verified, forwarding, .. } = event;
+    let ReceivedEvent { at, subject, webhook_id, receipt, verified, forwarding } = event;
     let forwarded = match forwarding {
-        Forwarding::OnItsWay => return None,
         Forwarding::Nowhere => Value::Null,
         Forwarding::Answered(status) => status.into(),
         Forwarding::Failed(why) => why.into(),

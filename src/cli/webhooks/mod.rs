@@ -2,7 +2,6 @@
 
 mod credential;
 mod listen;
-pub(super) mod listener;
 mod replay;
 
 use std::path::Path;

@@ -19,7 +19,6 @@ pub mod found_rows;
 mod known_audit;
 pub mod leave;
 pub mod links_menu;
-pub mod listen_form;
 pub mod log;
 pub mod lose_texts;
 pub mod many_form;
@@ -31,7 +30,6 @@ pub mod palette;
 pub mod pick;
 pub mod question;
 pub mod reconnected;
-pub mod replay_form;
 pub mod resolve_form;
 pub mod rules_page;
 pub mod run_progress;
@@ -39,7 +37,6 @@ pub mod secret;
 pub mod setting_choice;
 pub mod settle;
 pub mod snooze_menu;
-mod typed_auth;
 pub mod views;
 
 use super::screens::activity::ask_for_words;
@@ -68,10 +65,6 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Export => export_form::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
         Action::DeliveryFilter if webhooks.is_offered() => delivery_filter::open(webhooks, cx),
-        Action::Listen if webhooks.receiver.can_start() => {
-            dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request()))
-        }
-        Action::Replay if webhooks.receiver.can_replay() => dialog::open(replay_form::ReplayForm::of(webhooks)),
         Action::ActivityFilter if keys == Keys::Of(KeyContext::Activity) => ask_for_words(activity),
         Action::ProgramLog => log::open_log(cx),
         Action::RulesShow => rules_page::open(cx),

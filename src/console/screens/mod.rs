@@ -117,14 +117,7 @@ impl Screens {
             | Message::SentAgain(_)
             | Message::GivenUp(..)
             | Message::AllSentAgain(..)
-            | Message::ShowDeliveries(_)
-            | Message::StartListening(_)
-            | Message::ListenStarted(_)
-            | Message::ListenStopped
-            | Message::Heard(_)
-            | Message::StartReplay(_)
-            | Message::Replayed(_)
-            | Message::ReplayEnded(_) => ScreenName::Webhooks,
+            | Message::ShowDeliveries(_) => ScreenName::Webhooks,
             Message::Insights(..) | Message::Figures(_) => ScreenName::Insights,
             Message::Act(_) | Message::Input(_) | Message::Shown => self.current,
             _ => ScreenName::Queue,

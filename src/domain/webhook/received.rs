@@ -1,4 +1,4 @@
-//! Deliveries of webhooks to a local receiver, their replay, and the address that has to be reachable for them.
+//! Deliveries of webhooks to a local receiver, and the address that has to be reachable for them.
 
 use std::net::SocketAddr;
 
@@ -8,8 +8,6 @@ use crate::domain::time::Timestamp;
 /// A received event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedEvent {
-    /// Number among those of its receiver; 1-based. An event that is forwarded is reported twice, with the same number.
-    pub number: u64,
     pub at: Timestamp,
     /// Subject of the delivery; empty where its body was not read.
     pub subject: Subject,
@@ -20,32 +18,6 @@ pub struct ReceivedEvent {
     /// True for a right signature; `None` where there was nothing to check.
     pub verified: Option<bool>,
     pub forwarding: Forwarding,
-    /// Position of its line in the recording; `None` where it was not recorded.
-    pub recorded: Option<u64>,
-}
-
-impl ReceivedEvent {
-    /// Returns true for news: it was accepted, and is reported for the first time.
-    pub fn tells_of_a_change(&self) -> bool {
-        self.receipt == Receipt::Accepted && matches!(self.forwarding, Forwarding::Nowhere | Forwarding::OnItsWay)
-    }
-}
-
-/// A replayed event: a delivery of a recording that was sent again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReplayedEvent {
-    pub at: Timestamp,
-    pub subject: Subject,
-    pub webhook_id: Option<String>,
-    /// The status that came back, or why none did, in words.
-    pub result: Result<u16, String>,
-}
-
-impl ReplayedEvent {
-    /// Returns true where it was accepted.
-    pub fn is_taken(&self) -> bool {
-        self.result.as_ref().is_ok_and(|status| (200..300).contains(status))
-    }
 }
 
 /// Subject of a delivery.
@@ -74,8 +46,6 @@ pub enum Receipt {
 pub enum Forwarding {
     /// Not to be forwarded.
     Nowhere,
-    /// An attempt is in flight, or one more will be.
-    OnItsWay,
     /// Answered with this status.
     Answered(u16),
     /// No answer came; why not, in words.

@@ -4,7 +4,6 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -97,8 +96,7 @@ impl Receiver {
         let (tasks, cancel, cut) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
         let limits = HeadLimits { timeout: settings.patience, most_bytes: MAX_HEAD_BYTES };
         let patience = settings.patience;
-        let reception =
-            Arc::new(Reception { settings, numbers: AtomicU64::new(1), tasks: tasks.clone(), cut: cut.clone() });
+        let reception = Arc::new(Reception { settings, tasks: tasks.clone(), cut: cut.clone() });
         let routes = Router::new().fallback(post(receive)).with_state(reception);
         let acceptor = Acceptor::new(listener, Connections::new(MOST_CONNECTIONS, MOST_CONNECTIONS), |_| true);
         let (connections, ending) = (tasks.clone(), Ending { cancel: cancel.clone(), cut: cut.clone() });
@@ -147,25 +145,14 @@ impl Receiver {
 /// State that the requests of a receiver share.
 struct Reception {
     settings: ReceiverSettings,
-    numbers: AtomicU64,
     tasks: TaskTracker,
     cut: CancellationToken,
 }
 
 impl Reception {
     fn event(&self, webhook_id: Option<String>, receipt: Receipt) -> ReceivedEvent {
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let (at, subject) = (self.settings.clock.now(), Subject::default());
-        ReceivedEvent {
-            number,
-            at,
-            subject,
-            webhook_id,
-            receipt,
-            verified: None,
-            forwarding: Forwarding::Nowhere,
-            recorded: None,
-        }
+        ReceivedEvent { at, subject, webhook_id, receipt, verified: None, forwarding: Forwarding::Nowhere }
     }
 
     async fn tell(&self, event: ReceivedEvent) {
@@ -230,31 +217,29 @@ impl Reception {
             event.receipt = Receipt::NotVerified(fault);
         } else {
             match self.keep(&delivery).await {
-                Ok((place, recorded)) => (to_forward, event.recorded) = (place, recorded),
+                Ok(place) => to_forward = place,
                 Err(why) => event.receipt = Receipt::NotKept(why),
             }
         }
-        if to_forward.is_some() {
-            event.forwarding = Forwarding::OnItsWay;
-        }
-        self.tell(event.clone()).await;
         let receipt = event.receipt.clone();
-        if let Some(place) = to_forward {
-            self.tasks.spawn(Arc::clone(self).forward(delivery, event, place));
+        match to_forward {
+            Some(place) => drop(self.tasks.spawn(Arc::clone(self).forward(delivery, event, place))),
+            None => self.tell(event).await,
         }
         receipt
     }
 
     /// Records a delivery, and holds a place for it where it is to be forwarded; both where that is asked for.
-    async fn keep(&self, delivery: &RecordedDelivery) -> Result<(Option<OwnedSemaphorePermit>, Option<u64>), String> {
+    async fn keep(&self, delivery: &RecordedDelivery) -> Result<Option<OwnedSemaphorePermit>, String> {
         let place = match &self.settings.forwarder {
             Some(forwarder) => Some(forwarder.place().ok_or("too many deliveries wait to be forwarded")?),
             None => None,
         };
-        let Some(recording) = &self.settings.recording else { return Ok((place, None)) };
-        let unwritten = |error| format!("{}: cannot be written: {error}", recording.path().display());
-        let begins = recording.add(delivery.clone()).await.map_err(unwritten)?;
-        Ok((place, Some(begins)))
+        if let Some(recording) = &self.settings.recording {
+            let unwritten = |error| format!("{}: cannot be written: {error}", recording.path().display());
+            recording.add(delivery.clone()).await.map_err(unwritten)?;
+        }
+        Ok(place)
     }
 
     async fn forward(self: Arc<Self>, delivery: RecordedDelivery, event: ReceivedEvent, _place: OwnedSemaphorePermit) {

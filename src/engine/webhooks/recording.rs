@@ -147,13 +147,13 @@ impl Recording {
         &self.path
     }
 
-    /// Adds a delivery; done when it is on the disk. Where its line begins; where that fails nothing of it stays.
-    pub async fn add(self: &Arc<Self>, delivery: RecordedDelivery) -> io::Result<u64> {
+    /// Adds a delivery; done when it is on the disk. Where that fails nothing of it stays.
+    pub async fn add(self: &Arc<Self>, delivery: RecordedDelivery) -> io::Result<()> {
         let recording = Arc::clone(self);
         tokio::task::spawn_blocking(move || recording.write(&delivery)).await.map_err(io::Error::other)?
     }
 
-    fn write(&self, delivery: &RecordedDelivery) -> io::Result<u64> {
+    fn write(&self, delivery: &RecordedDelivery) -> io::Result<()> {
         let mut line = serde_json::to_vec(delivery)?;
         line.push(b'\n');
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
@@ -167,9 +167,8 @@ impl Recording {
             let _ = end.file.set_len(end.length);
             return Err(error);
         }
-        let begins = end.length;
         end.length += u64::try_from(line.len()).unwrap_or_default();
-        Ok(begins)
+        Ok(())
     }
 }
 
@@ -236,18 +235,6 @@ pub fn read(path: &Path) -> io::Result<impl Iterator<Item = (u64, Result<Recorde
         }
         None
     }))
-}
-
-/// The delivery whose line begins here, or what is wrong with it.
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn read_at(path: &Path, begins: u64) -> io::Result<Result<RecordedDelivery, String>> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(begins))?;
-    let mut line = Vec::new();
-    BufReader::new(file).take(LONGEST_LINE).read_until(b'\n', &mut line)?;
-    Ok(delivery(&line))
 }
 
 fn delivery(line: &[u8]) -> Result<RecordedDelivery, String> {
@@ -357,18 +344,6 @@ mod tests {
         }
 
         assert_eq!(again, 1);
-    }
-
-    #[test]
-    fn a_delivery_is_found_again_where_its_line_begins_also_in_a_recording_that_was_gone_on_with() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("recording.ndjson");
-        let first = Recording::open(&path).unwrap().write(&received(b"{}")).unwrap();
-        let second = Recording::open(&path).unwrap().write(&received(b"[\n]")).unwrap();
-
-        assert_eq!(read_at(&path, first).unwrap(), Ok(received(b"{}")));
-        assert_eq!(read_at(&path, second).unwrap(), Ok(received(b"[\n]")));
-        assert!(read_at(&path, second + 1).unwrap().unwrap_err().contains("is no recorded delivery"));
     }
 
     #[test]

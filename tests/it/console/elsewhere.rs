@@ -5,7 +5,6 @@ use avert::console::SessionInfo;
 use avert::console::message::Message;
 use avert::desk::BuiltIn;
 use avert::domain::time::Clock;
-use avert::domain::webhook::received::{Forwarding, Receipt};
 use avert::domain::{Alert, AlertId, Deadline, Environment, FieldError};
 use avert::service::ServiceError;
 use chrono::Duration;
@@ -13,7 +12,6 @@ use rstest::rstest;
 
 use super::bulk::alike;
 use super::fake::{Fate, morning, refunded_sibling};
-use super::receiver::heard;
 use super::rig::{Made, Rig, clock};
 
 fn remote() -> Made {
@@ -373,19 +371,6 @@ fn whoever_leaves_sees_which_windows_have_closed_before_anything_is_sent() {
 
     let asked = rig.screen();
     assert!(asked.contains("1 decision has not left yet") && asked.contains("the window has closed"), "{asked}");
-}
-
-#[test]
-fn webhooks_that_come_in_their_hundreds_are_read_after_once() {
-    let mut rig = remote().start();
-    let before = pages(&rig);
-
-    for number in 0..300 {
-        rig.update(heard(number, Receipt::Accepted, Forwarding::Nowhere));
-    }
-    rig.advance(Duration::seconds(1));
-
-    assert_eq!(pages(&rig) - before, 1);
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Going {
         let clock: SharedClock = Arc::new(SystemClock);
         let service = Fake::with(morning(clock.now()), clock.clone());
         let (messages, mut incoming) = mpsc::unbounded_channel();
-        let mut runner = Runner::new(service.deployment(), desk, None, records(), messages);
+        let mut runner = Runner::new(service.deployment(), desk, records(), messages);
         let (screen, shown) = watch::channel(String::new());
         let (performed, frames) = (Arc::<Mutex<Vec<Effect>>>::default(), Arc::<Mutex<usize>>::default());
         let mut stage = Shown {
@@ -87,7 +87,6 @@ impl Going {
             compares_all: true,
             credentials: true,
             webhooks: true,
-            listens: true,
             audits: true,
             vocabulary: avert::domain::query::Vocabulary::Desk,
             kept: DeskState::default(),

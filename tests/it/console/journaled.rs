@@ -212,7 +212,7 @@ async fn a_decision_leaves_only_when_the_journal_has_it_on_the_disk() {
     let alerts = morning(system.now());
     let service = Fake::with(alerts.clone(), system);
     let (messages, mut incoming) = tokio::sync::mpsc::unbounded_channel();
-    let mut runner = Runner::new(service.deployment(), Some(desk), None, records(), messages);
+    let mut runner = Runner::new(service.deployment(), Some(desk), records(), messages);
     let send = |key: &str| {
         Effect::Resolve(
             1,
@@ -255,7 +255,7 @@ async fn what_was_to_be_kept_while_the_desk_could_not_be_written_is_kept_once_it
     let service = Fake::with(alerts.clone(), system);
     let (messages, mut incoming) = tokio::sync::mpsc::unbounded_channel();
     let mut runner =
-        Runner::new(service.deployment(), Some(address.read()), None, records(), messages).with_address(Some(address));
+        Runner::new(service.deployment(), Some(address.read()), records(), messages).with_address(Some(address));
     let snoozed = SnoozedAlert { alert: (&alerts[1]).into(), until: now + Duration::hours(1) };
 
     runner.run(Effect::Keep(Keep::Snooze(vec![snoozed], now)));

@@ -153,7 +153,7 @@ fn profiles_that_cannot_be_listed_are_said_so_and_the_cursor_goes_by() {
 async fn where_this_user_has_no_profiles_it_says_so_and_loads_nothing() {
     let mut rig = settings(made());
     let (messages, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let mut runner = Runner::new(rig.service.deployment(), None, None, records(), messages);
+    let mut runner = Runner::new(rig.service.deployment(), None, records(), messages);
 
     runner.run(Effect::ListProfiles);
     rig.update(told.try_recv().unwrap());

@@ -149,7 +149,7 @@ async fn what_was_being_written_goes_only_when_its_note_is_on_the_disk() {
         let (messages, _incoming) = tokio::sync::mpsc::unbounded_channel();
         let service = Fake::with(Vec::new(), clock());
         let desk = Desk::open(directory.path()).unwrap();
-        let mut runner = Runner::new(service.deployment(), Some(desk), None, records(), messages);
+        let mut runner = Runner::new(service.deployment(), Some(desk), records(), messages);
         runner.run(Effect::Keep(what));
         runner.finish().await;
         Desk::open(directory.path()).unwrap().note_drafts().alerts().unwrap()

@@ -212,7 +212,6 @@ impl Made {
             compares_all: deployment.duplicates.is_some(),
             credentials: deployment.credentials.is_some(),
             webhooks: deployment.webhooks.is_some(),
-            listens: true,
             audits: deployment.audit.is_some(),
             vocabulary: deployment.vocabulary,
             kept: self.kept,
@@ -319,13 +318,9 @@ impl Rig {
                 told
             }
             Effect::ReadFigures
-            | Effect::StartListening(_)
-            | Effect::Replay(_)
-            | Effect::StopReplay
             | Effect::GiveUpFind
             | Effect::OpenDesk
             | Effect::UseDesk
-            | Effect::StopListening
             | Effect::GiveUpExport
             | Effect::GiveUpRehearsal
             | Effect::Browse(_)

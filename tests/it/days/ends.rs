@@ -317,7 +317,6 @@ fn open_with_a_clock_that_breaks(at: PathBuf) {
         desk_dir: None,
         alert_json: Arc::new(|_, _| String::new()),
         alert_records: records(),
-        listener: None,
         log: None,
         rules: None,
         profiles: None,

@@ -189,11 +189,6 @@ impl Terminal {
         self.screen.0.lock().unwrap().last_frame().to_owned()
     }
 
-    /// Waits until a picture has come since the last key.
-    pub fn settle(&self) {
-        self.wait_for_frames("a picture after the key", |frames| frames.len() > 1);
-    }
-
     /// The screen with its colours, once the picture is whole.
     pub fn screen(&self) -> vt100::Screen {
         let (shown, changed) = &*self.screen;

@@ -6,7 +6,6 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::log;
-use super::receiver_draw;
 use super::state::{FilterPart, RowWindow, WebhooksPane, WebhooksScreen, WebhooksTarget};
 use super::words::{AlertNames, EndpointNames, event, is_tried_again, outlook, short, standing};
 use crate::console::screens::loading::{ListWords, has_rows};
@@ -45,9 +44,7 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
                 draw.theme.plain,
             ),
         ];
-        let y = say(&said, draw, buffer, inside);
-        let rest = Rect { y, height: area.bottom().saturating_sub(y), ..area };
-        receiver_draw::draw(screen, draw, buffer, rest);
+        say(&said, draw, buffer, inside);
         return;
     }
     if screen.page {
@@ -55,10 +52,6 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
         return;
     }
     draw_title(screen, draw, buffer, inside);
-    let receiver = receiver_draw::lines(screen, area.height).min(area.height / 2);
-    let foot = Rect { y: area.bottom() - receiver, height: receiver, ..area };
-    receiver_draw::draw(screen, draw, buffer, foot);
-    let area = Rect { height: area.height - receiver - u16::from(receiver > 1 || area.height >= 30), ..area };
     let endpoints = u16::try_from(screen.endpoint_rows().len()).unwrap_or(u16::MAX).max(1);
     let height = endpoints.min(area.height / ENDPOINTS_SHARE).max(1);
     let top = Rect { y: area.y + 2, height: height + 1, ..area }.intersection(area);
@@ -80,8 +73,8 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
     log::draw(screen, draw, buffer, beside);
 }
 
-/// Writes paragraphs, a blank line after each; the line after them.
-fn say(paragraphs: &[(&str, Style)], draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) -> u16 {
+/// Writes paragraphs, a blank line after each.
+fn say(paragraphs: &[(&str, Style)], draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let mut y = area.y;
     for (text, style) in paragraphs {
         for line in wrap(text, area.width.min(100)) {
@@ -92,7 +85,6 @@ fn say(paragraphs: &[(&str, Style)], draw: &DrawContext<'_>, buffer: &mut Buffer
         }
         y += 1;
     }
-    y
 }
 
 fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {

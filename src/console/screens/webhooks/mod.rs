@@ -3,12 +3,8 @@
 
 pub mod draw;
 pub mod log;
-pub mod receiver;
-pub mod receiver_draw;
 pub mod state;
 pub mod words;
-
-use std::net::SocketAddr;
 
 use crossterm::event::{Event, MouseButton, MouseEventKind};
 use ratatui::Frame;
@@ -16,16 +12,12 @@ use ratatui::layout::Rect;
 
 use crate::console::dialog::run;
 use crate::console::dialogs::confirmation;
-use crate::console::dialogs::listen_form::ListenForm;
-use crate::console::dialogs::replay_form::ReplayForm;
 use crate::console::idle::{NO_ALERT, READ_ONLY, unless};
-use crate::console::listener::RequestFailure;
 use crate::console::text::{counted, sanitize};
 use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone};
 use crate::domain::{AlertId, Delivery, DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp};
 use crate::service::ServiceError;
 
-use receiver::Replaying;
 use state::{WebhooksPane, WebhooksScreen, WebhooksTarget, can_be_sent_again};
 
 /// Why nothing is done with what is not seen.
@@ -54,20 +46,6 @@ impl Screen for WebhooksScreen {
             Message::GivenUp(id, answer) => return given_up(self, id, answer, cx),
             Message::AllSentAgain(id, answer) => all_sent_again(self, id, answer, cx),
             Message::ShowDeliveries(filter) => self.show(filter, now),
-            Message::StartListening(request) => {
-                self.receiver.starts((*request).clone());
-                return vec![Effect::StartListening(request).into()];
-            }
-            Message::ListenStarted(answer) => return listen_started(self, answer, cx),
-            Message::ListenStopped => self.receiver.stopped(),
-            Message::Heard(event) => self.receiver.heard(event),
-            Message::StartReplay(request) => {
-                self.receiver.replays((*request).clone());
-                self.show_receiver();
-                return vec![Effect::Replay(request).into()];
-            }
-            Message::Replayed(event) => self.receiver.replayed(event),
-            Message::ReplayEnded(ended) => return replay_ended(self, ended, cx),
             _ => {}
         }
         Vec::new()
@@ -86,11 +64,7 @@ impl Screen for WebhooksScreen {
     }
 
     fn words(&self, action: Action, _: &AppContext) -> Option<&'static str> {
-        match action {
-            Action::Open if self.pane == WebhooksPane::Endpoints => Some("deliveries"),
-            Action::Listen if !self.receiver.can_start() => Some("stop listening"),
-            _ => None,
-        }
+        (action == Action::Open && self.pane == WebhooksPane::Endpoints).then_some("deliveries")
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
@@ -102,18 +76,12 @@ impl Screen for WebhooksScreen {
             Action::Open => on_list().or_else(|| match self.pane {
                 WebhooksPane::Endpoints => unless(self.endpoint().is_some(), NO_ENDPOINT),
                 WebhooksPane::Deliveries => unless(self.delivery().is_some(), NO_DELIVERY),
-                WebhooksPane::Receiver => Some("what the receiver took has no page"),
             }),
             Action::CopyId => unless(copied_id(self).is_some(), "nothing with an id is here"),
-            Action::NextPane => {
-                on_list().or_else(|| unless(self.next_pane() != self.pane && !self.is_empty(), "there is one list"))
-            }
+            Action::NextPane => on_list().or_else(|| unless(!self.is_empty(), NO_DELIVERY)),
             Action::DeliveryFilter => {
                 let has_rows = self.is_filtered() || !self.delivery_rows().is_empty();
                 unless(self.is_offered(), UNSEEN).or_else(on_list).or_else(|| unless(has_rows, "no delivery is listed"))
-            }
-            Action::Listen | Action::Replay => {
-                unless(self.receiver.is_offered(), "no receiver can listen here").or_else(on_list)
             }
             Action::GoToAlert => unless(self.alert().is_some(), NO_ALERT),
             Action::EndpointTest | Action::SendAllAgain => {
@@ -139,7 +107,6 @@ fn input(screen: &mut WebhooksScreen, event: &Event, cx: &mut AppContext) -> Ord
             match screen.targets.at(at) {
                 Some(WebhooksTarget::Endpoint(_)) => screen.pane = WebhooksPane::Endpoints,
                 Some(WebhooksTarget::Delivery(_)) => screen.pane = WebhooksPane::Deliveries,
-                Some(WebhooksTarget::Event(_)) => screen.pane = WebhooksPane::Receiver,
                 Some(WebhooksTarget::Chip(_) | WebhooksTarget::Do(_)) => return Vec::new(),
                 None => {
                     screen.scroll(if down { WHEEL } else { -WHEEL });
@@ -157,10 +124,6 @@ fn input(screen: &mut WebhooksScreen, event: &Event, cx: &mut AppContext) -> Ord
                 screen.pane = WebhooksPane::Deliveries;
                 screen.move_to(row, cx.now);
             }
-            Some(WebhooksTarget::Event(row)) => {
-                screen.pane = WebhooksPane::Receiver;
-                screen.move_to(row, cx.now);
-            }
             Some(WebhooksTarget::Chip(part)) => screen.drop_part(part, cx.now),
             Some(WebhooksTarget::Do(action)) => return vec![Order::Act(action)],
             None => {}
@@ -175,7 +138,6 @@ fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orde
     let window = match screen.pane {
         WebhooksPane::Endpoints => screen.endpoint_window.get().1,
         WebhooksPane::Deliveries => screen.delivery_window.get().1,
-        WebhooksPane::Receiver => screen.receiver.window.get().1,
     };
     let page = i64::try_from(window.max(2) - 1).unwrap_or(1);
     match action {
@@ -197,8 +159,6 @@ fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Back => return back(screen, cx),
         Action::CopyId => return copy(screen, cx),
         Action::GoToAlert => return go_to_alert(screen, cx),
-        Action::Listen => return stop_listening(screen, cx),
-        Action::Replay => return stop_replay(screen, cx),
         Action::EndpointTest => return test(screen, cx),
         Action::SendAgain => return send_again(screen, cx),
         Action::SendAllAgain => return send_all_again(screen, cx),
@@ -215,7 +175,6 @@ fn open(screen: &mut WebhooksScreen, now: Timestamp) {
             }
         }
         WebhooksPane::Deliveries => screen.page = screen.delivery().is_some(),
-        WebhooksPane::Receiver => {}
     }
 }
 
@@ -238,7 +197,6 @@ fn copied_id(screen: &WebhooksScreen) -> Option<String> {
     match screen.pane {
         WebhooksPane::Endpoints => screen.endpoint().map(|endpoint| endpoint.id.to_string()),
         WebhooksPane::Deliveries => screen.delivery().map(|delivery| delivery.id.to_string()),
-        WebhooksPane::Receiver => screen.receiver.current().and_then(|row| row.webhook_id().map(str::to_owned)),
     }
 }
 
@@ -257,65 +215,6 @@ fn go_to_alert(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
         }
         None => Vec::new(),
     }
-}
-
-/// Where nothing could be started, the form comes back as it was filled in.
-fn listen_started(
-    screen: &mut WebhooksScreen,
-    answer: Result<SocketAddr, RequestFailure>,
-    cx: &mut AppContext,
-) -> Orders {
-    screen.receiver.started(answer.as_ref().ok().copied(), cx.now);
-    screen.show_receiver();
-    match (answer, screen.receiver.last_request()) {
-        (Ok(address), _) => cx.notify(Tone::Good, format!("Listening at http://{address}.")),
-        (Err(failure), Some(request)) => return vec![Order::OpenNext(Box::new(ListenForm::refused(request, failure)))],
-        (Err(failure), None) => cx.notify(Tone::Bad, format!("Nothing listens: {}", failure.words)),
-    }
-    Vec::new()
-}
-
-/// Says what came of a replay; where nothing was sent, the form comes back as it was filled in.
-fn replay_ended(screen: &mut WebhooksScreen, ended: Result<(), RequestFailure>, cx: &mut AppContext) -> Orders {
-    let Some(Replaying { to, sent, taken, stopping }) = screen.receiver.replaying.take() else { return Vec::new() };
-    if let (Err(failure), Some(request)) = (ended, screen.receiver.last_replay()) {
-        return vec![Order::OpenNext(Box::new(ReplayForm::refused(request, failure)))];
-    }
-    let again = format!("{} again to {}", counted(sent, "delivery was sent", "deliveries were sent"), sanitize(&to));
-    let stopped = if stopping { "Stopped: " } else { "" };
-    match (sent, sent - taken) {
-        (0, _) if stopping => cx.notify(Tone::Note, "Stopped: nothing was sent again."),
-        (0, _) => cx.notify(Tone::Note, "The recording holds nothing: nothing was sent."),
-        (1, 0) => cx.notify(Tone::Good, format!("{stopped}{again} and taken.")),
-        (_, 0) => cx.notify(Tone::Good, format!("{stopped}{again}, and all were taken.")),
-        (_, missed) => cx.notify(Tone::Bad, format!("{stopped}{again}; {} not taken.", counted(missed, "was", "were"))),
-    }
-    Vec::new()
-}
-
-/// What cannot be begun, because it runs, is stopped.
-fn stop_replay(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
-    match &mut screen.receiver.replaying {
-        Some(replaying) => {
-            replaying.stopping = true;
-            vec![Effect::StopReplay.into()]
-        }
-        None => {
-            cx.notify(Tone::Note, "Nothing can be sent again from here.");
-            Vec::new()
-        }
-    }
-}
-
-/// What cannot be started, because it runs, is stopped.
-fn stop_listening(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
-    if screen.receiver.stops() {
-        return vec![Effect::StopListening.into()];
-    }
-    if !screen.receiver.is_offered() {
-        cx.notify(Tone::Note, "Nothing can listen here.");
-    }
-    Vec::new()
 }
 
 /// Whether something may be sent; says why not.

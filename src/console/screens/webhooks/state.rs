@@ -6,7 +6,6 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::receiver::ReceiverPart;
 use crate::console::known_alerts::KnownAlerts;
 use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{
@@ -37,8 +36,6 @@ pub enum WebhooksPane {
     Endpoints,
     #[default]
     Deliveries,
-    /// The local receiver.
-    Receiver,
 }
 
 /// What a click can meet.
@@ -46,7 +43,6 @@ pub enum WebhooksPane {
 pub(super) enum WebhooksTarget {
     Endpoint(usize),
     Delivery(usize),
-    Event(usize),
     /// A part of the filter.
     Chip(FilterPart),
     Do(Action),
@@ -78,8 +74,6 @@ pub struct WebhooksScreen {
     pub pane: WebhooksPane,
     /// Whether the attempts have a page of their own.
     pub page: bool,
-    /// The local receiver.
-    pub receiver: ReceiverPart,
     /// The endpoint that is being tested: one at a time.
     pub testing: Option<EndpointId>,
     pub endpoint_window: RowWindow,
@@ -109,9 +103,8 @@ pub struct WebhooksScreen {
 
 impl WebhooksScreen {
     /// The screen, nothing asked for yet.
-    pub fn new(offered: bool, listens: bool) -> Self {
-        let pane = if offered { WebhooksPane::Deliveries } else { WebhooksPane::Receiver };
-        Self { offered, pane, receiver: ReceiverPart::new(listens), wanted: CHUNK, ..Self::default() }
+    pub fn new(offered: bool) -> Self {
+        Self { offered, wanted: CHUNK, ..Self::default() }
     }
 
     /// Whether the service has webhooks that can be seen from here.
@@ -183,7 +176,7 @@ impl WebhooksScreen {
     pub fn subject(&self) -> Option<&Endpoint> {
         match self.pane {
             WebhooksPane::Endpoints => self.endpoint(),
-            WebhooksPane::Deliveries | WebhooksPane::Receiver => {
+            WebhooksPane::Deliveries => {
                 self.delivery().and_then(|delivery| self.known(delivery.endpoint)).or_else(|| self.endpoint())
             }
         }
@@ -196,12 +189,7 @@ impl WebhooksScreen {
 
     /// The alert that the row under the cursor is about; the nil id where it is made up.
     pub fn alert(&self) -> Option<AlertId> {
-        match self.pane {
-            WebhooksPane::Receiver => {
-                self.receiver.current().and_then(|row| row.subject().alert.as_ref()?.parse().ok())
-            }
-            WebhooksPane::Endpoints | WebhooksPane::Deliveries => self.delivery().map(|delivery| delivery.alert),
-        }
+        self.delivery().map(|delivery| delivery.alert)
     }
 
     /// What is known of the attempts of the delivery under the cursor.
@@ -210,33 +198,22 @@ impl WebhooksScreen {
         self.log.as_ref().filter(|(id, _)| *id == shown).map(|(_, log)| log)
     }
 
-    /// Gives the keys to the receiver, where there is a list of what it did.
-    pub fn show_receiver(&mut self) {
-        if self.receiver.is_shown() {
-            self.pane = WebhooksPane::Receiver;
-        }
-    }
-
     /// Whether the next pane is the first one again.
     pub fn is_in_last_pane(&self) -> bool {
-        !self.page && matches!(self.next_pane(), WebhooksPane::Endpoints) || self.next_pane() == self.pane
+        !self.page && self.pane == WebhooksPane::Deliveries
     }
 
     /// The pane that `tab` goes to.
     pub fn next_pane(&self) -> WebhooksPane {
         match self.pane {
             WebhooksPane::Endpoints => WebhooksPane::Deliveries,
-            WebhooksPane::Deliveries if self.receiver.is_shown() => WebhooksPane::Receiver,
             WebhooksPane::Deliveries => WebhooksPane::Endpoints,
-            WebhooksPane::Receiver if self.is_offered() => WebhooksPane::Endpoints,
-            WebhooksPane::Receiver => WebhooksPane::Receiver,
         }
     }
 
     /// Puts the cursor of the pane with the keys on a row, or on the last one.
     pub fn move_to(&mut self, row: usize, now: Timestamp) {
         match self.pane {
-            WebhooksPane::Receiver => self.receiver.move_to(row),
             WebhooksPane::Endpoints => {
                 let rows = self.endpoint_rows();
                 self.endpoint_cursor = rows.get(row).or(rows.last()).map(|endpoint| endpoint.id);
@@ -259,7 +236,6 @@ impl WebhooksScreen {
         let row = match self.pane {
             WebhooksPane::Endpoints => self.endpoint_row(),
             WebhooksPane::Deliveries => self.delivery_row(),
-            WebhooksPane::Receiver => self.receiver.row(),
         };
         let at = i64::try_from(row).unwrap_or(i64::MAX);
         self.move_to(usize::try_from(at.saturating_add(rows).max(0)).unwrap_or(usize::MAX), now);
@@ -460,7 +436,7 @@ mod tests {
     #[test]
     fn changes_that_come_soon_after_a_load_are_gathered() {
         let now = Timestamp::UNIX_EPOCH;
-        let mut screen = WebhooksScreen::new(true, false);
+        let mut screen = WebhooksScreen::new(true);
         let first = screen.run_due(now).len();
 
         screen.changed(now + Duration::milliseconds(1));
