@@ -2,7 +2,6 @@
 //! reports.
 
 mod metrics;
-mod recent;
 
 use std::backtrace::Backtrace;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -16,7 +15,6 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 pub use self::metrics::{install_metrics, run_metrics_upkeep};
-pub use self::recent::{RecentEvent, RecentEvents};
 
 use crate::domain::sanitize::line;
 
@@ -37,22 +35,14 @@ pub fn to_stderr(level: LevelFilter, color: bool) {
     let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
 }
 
-/// Starts logging to `avert.log` in this directory, which is made, and to memory: nothing gets onto the console's
-/// screen by itself.
-pub fn to_file(level: LevelFilter, directory: &Path, recent: RecentEvents) -> io::Result<PathBuf> {
+/// Starts logging to `avert.log` in this directory, which is made: nothing gets onto the console's screen.
+pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
     let path = directory.join("avert.log");
     let file = Arc::new(open_log(&path)?);
     let writer = move || Sanitized { to: Arc::clone(&file), styled: false };
     let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false).log_internal_errors(false);
-    let _ = tracing::subscriber::set_global_default(
-        tracing_subscriber::registry().with(layer).with(recent).with(filter(level)),
-    );
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
     Ok(path)
-}
-
-/// The same to memory alone, where no file can be written.
-pub fn to_memory(level: LevelFilter, recent: RecentEvents) {
-    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(recent).with(filter(level)));
 }
 
 /// A writer of events, each of which becomes one line that is safe to show.

@@ -98,7 +98,7 @@ async fn open_once(
     let rules = RulesText::of(context);
     let settings = with_rules(settings, &rules)?;
     let local = Local::making_for(context, OpenedBy::Console).await?;
-    let log = program_log::start(context, &context.home.data_dir);
+    let log_trouble = program_log::start(context, &context.home.data_dir);
     let organization = local.chosen(context.organization(&args.organization)).await?;
     let caller = local.caller(organization.as_deref()).await?.said_to_be(&context.user().unwrap_or_default());
     let known = local.engine.store().gateways().await?;
@@ -117,7 +117,7 @@ async fn open_once(
     let running = local.start(DRAIN)?;
     let session = Session {
         desk_dir: Some(context.home.desk()),
-        log: Some(log),
+        log_trouble,
         rules: Some(Arc::new(rules)),
         profiles: for_console(context, Some(LOCAL)),
         keeper: settings_keeper(context, args.console),
@@ -184,7 +184,7 @@ async fn elsewhere(
     };
     let session = Session {
         desk_dir: Some(desk),
-        log: Some(program_log::start(context, &context.home.data_dir)),
+        log_trouble: program_log::start(context, &context.home.data_dir),
         rules: Some(Arc::new(rules)),
         profiles: for_console(context, here),
         keeper: settings_keeper(context, args),
@@ -245,7 +245,7 @@ pub(super) fn session(
         }),
         alert_records: alert_records(clock),
         desk_dir: None,
-        log: None,
+        log_trouble: None,
         rules: None,
         profiles: None,
         keeper: None,

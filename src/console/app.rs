@@ -16,7 +16,6 @@ use super::dialogs::snooze_menu;
 use super::exports::Exports;
 use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
-use super::journal_pane::JournalPane;
 use super::known_alerts::{KnownAlerts, KnownEndpoints};
 use super::last_call::LastCall;
 use super::last_look::LastLook;
@@ -59,8 +58,6 @@ pub struct App {
     pub(super) dialogs: Vec<Box<dyn Dialog>>,
     /// What is to lie over the screen next.
     waiting: VecDeque<Box<dyn Dialog>>,
-    /// The journal beside the screen.
-    pub(super) pane: JournalPane,
     /// An alert that is read to be gone to.
     pub(super) seeking: Option<AlertId>,
     /// A form that opens once its alert is under the cursor, as this decision was filled in.
@@ -166,7 +163,6 @@ impl App {
                 activity: ActivityScreen::new(audits),
                 settings: SettingsScreen::new(credentials),
             },
-            pane: JournalPane::default(),
             seeking: None,
             reopening: None,
             dialogs: Vec::new(),
@@ -176,10 +172,6 @@ impl App {
             kept: Layout::default(),
             dirty: true,
         };
-        if kept.layout.journal {
-            app.pane.toggle();
-            app.resize(area);
-        }
         app.kept = app.layout();
         if operator {
             app.cx.unfinished.changed(now);
@@ -417,11 +409,10 @@ impl App {
 
     /// What the screens look like, to be kept.
     fn layout(&self) -> Layout {
-        let journal = self.pane.is_open();
         let recent = self.cx.recent.clone();
         let (screen, day) =
             (self.screens.current.name().to_owned(), times::day_of(self.cx.now, self.cx.settings.zone).to_string());
-        Layout { screen: Some(screen), day: Some(day), journal, recent, ..self.screens.queue.kept() }
+        Layout { screen: Some(screen), day: Some(day), recent, ..self.screens.queue.kept() }
     }
 
     /// Notes hide no row: where they need more than the line that is kept for them, the screen above gets shorter.
@@ -495,17 +486,13 @@ impl App {
     /// Takes a new size.
     pub(super) fn resize(&mut self, area: Rect) {
         self.area = area;
-        let (frame, taken) = self.frame_of_screens(area);
         for (name, ..) in ScreenName::ALL {
-            self.screens.get_mut(name).resize(frame, self.more_notes + taken);
+            self.screens.get_mut(name).resize(area, self.more_notes);
         }
     }
 
     /// Does what a key, a click or the help asks for.
     pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
-        if let Some(outcome) = self.act_on_journal(action) {
-            return self.carry_out(outcome);
-        }
         let (open, means_something) = (self.dialogs.len(), self.why_idle(action).is_none());
         self.cx.said = false;
         if action == Action::Refresh {
@@ -514,6 +501,7 @@ impl App {
         }
         let outcome = match action {
             Action::Undo => resolving::undo(&mut self.cx),
+            Action::GoToTold => self.go_to_told(),
             Action::Mouse => {
                 self.has_mouse = !self.has_mouse;
                 let key = self.cx.key(Action::Mouse);
@@ -537,7 +525,6 @@ impl App {
                 Some(name) if name == self.screens.current => Vec::new(),
                 Some(name) => {
                     self.screens.current = name;
-                    self.pane.focus(false, &self.cx);
                     self.cx.toasts.drop_notes();
                     vec![Message::Shown.into()]
                 }

@@ -7,7 +7,6 @@ use super::app::App;
 use super::dialogs::palette::{Palette, offers};
 use super::dialogs::repeat_in_form;
 use super::idle::{NONE_STAGED, NONE_TOLD, unless};
-use super::screens::ScreenName;
 use super::{Action, Effect, KeyContext, Keys, Orders, dialog};
 
 impl App {
@@ -25,7 +24,6 @@ impl App {
         let cx = &self.cx;
         match self.dialogs.last() {
             Some(dialog) => dialog.why_idle(action, cx),
-            None if self.is_in_pane() && self.pane.is_own(action) => self.pane.why_idle(action, cx),
             None => self.why_idle_anywhere(action).unwrap_or_else(|| self.screens.shown().why_idle(action, cx)),
         }
     }
@@ -35,14 +33,6 @@ impl App {
         Some(match action {
             Action::Undo => unless(!self.cx.decisions.staged().is_empty(), NONE_STAGED),
             Action::GoToTold => unless(self.cx.toasts.about().is_some(), NONE_TOLD),
-            // In the journal's pane these keys are those of the screen, which is not shown.
-            Action::ActivityFilter | Action::ActivityExport if self.screens.current != ScreenName::Activity => {
-                Some("it is for the Activity screen")
-            }
-            Action::NextPane if self.shows_pane() => None,
-            Action::NextPane if self.screens.current == ScreenName::Queue => {
-                Some("the journal is not beside the screen")
-            }
             _ => return None,
         })
     }
@@ -50,7 +40,7 @@ impl App {
     /// What a key leads to from a list that is open: the palette, for which it is closed, or Find, which stands in its
     /// place meanwhile.
     pub(super) fn leads_from_list(&self, key: KeyEvent) -> Option<Action> {
-        let all = [KeyContext::Views, KeyContext::Columns, KeyContext::Log, KeyContext::Menu, KeyContext::Always];
+        let all = [KeyContext::Views, KeyContext::Columns, KeyContext::Menu, KeyContext::Always];
         let gives_way = self.dialogs.last().is_some_and(|dialog| dialog.gives_way());
         let action = self.cx.settings.keymap.action(&all, key.into()).filter(|_| gives_way)?;
         matches!(action, Action::Help | Action::Find).then_some(action)

@@ -63,11 +63,7 @@ impl App {
 
     fn draw_all(&self, frame: &mut Frame<'_>, area: Rect) {
         let Areas { header, body, footer } = Areas::of(area);
-        let body = self.draw_pane(frame, area, body);
         self.screens.shown().draw(frame, body, &self.cx);
-        if self.is_in_pane() {
-            self.cx.theme.rest_rows(frame.buffer_mut(), body);
-        }
         if !self.dialogs.is_empty() {
             self.cx.theme.veil(frame.buffer_mut(), area);
         }
@@ -133,10 +129,7 @@ impl App {
         let help_room = help.map_or(0, |help| 3 + help_key + 1 + columns(&help.words));
         // The screen's own keys come before those of every screen.
         let of = |context: KeyContext| keymap.bindings(context).filter(|binding| binding.footer);
-        let offers = |action| {
-            if self.is_in_pane() { self.pane.offers(action, &self.cx) } else { screen.offers(action, &self.cx) }
-        };
-        let leads = screen.leads_with().filter(|_| !self.is_in_pane());
+        let leads = screen.leads_with();
         let first = leads.and_then(|action| keymap.binding(action));
         // The facts of an alert are worth more than what is done with many.
         let is_of_many = |action| matches!(action, Action::Bulk | Action::Mark);
@@ -144,13 +137,12 @@ impl App {
             .filter(|binding| !is_of_many(binding.action))
             .chain(of(context).filter(|binding| is_of_many(binding.action)));
         let others = own.chain(of(KeyContext::Always)).filter(|binding| Some(binding.action) != leads);
-        let shown = back.into_iter().chain(first).chain(others).filter(|binding| offers(binding.action));
-        let called =
-            |action| if self.is_in_pane() { self.pane.words(action, &self.cx) } else { screen.words(action, &self.cx) };
+        let shown =
+            back.into_iter().chain(first).chain(others).filter(|binding| screen.offers(binding.action, &self.cx));
         let mut full = false;
         for binding in shown {
             let Some(key) = binding.keys.first().map(ToString::to_string) else { continue };
-            let words = called(binding.action).unwrap_or(&binding.words);
+            let words = screen.words(binding.action, &self.cx).unwrap_or(&binding.words);
             let needed = columns(&key) + 1 + columns(words);
             let reserved = if binding.action == Action::Help { 0 } else { help_room };
             // What comes first matters most: nothing jumps the queue because it is short, but the help.

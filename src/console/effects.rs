@@ -142,8 +142,6 @@ pub enum Effect {
     Keep(Keep),
     /// Keep a setting in the settings file.
     KeepSetting(&'static UserSetting, SettingValue),
-    /// Read what the program logged after this event.
-    ReadLog(u64),
     /// Copy a text to the clipboard of whoever sits at the terminal.
     Copy(String),
     /// Copy a secret to the clipboard, and keep it nowhere.

@@ -247,7 +247,7 @@ pub(super) async fn run(
     kept: DeskState,
 ) -> Result<Option<NextConsole>, ConsoleError> {
     let gone = |error| ConsoleError::TerminalGone { error, lost: LostAtEnd::default() };
-    let Session { deployment, clock, place, settings, alert_json, alert_records, log, rules, profiles, keeper, .. } =
+    let Session { deployment, clock, place, settings, alert_json, alert_records, rules, profiles, keeper, .. } =
         session;
     let title = settings.notices.title.then(|| format!("avert: {}", super::text::sanitize(&place.name)));
     let mut signals = Signals::listen().map_err(gone)?;
@@ -266,7 +266,7 @@ pub(super) async fn run(
     let vocabulary = deployment.vocabulary;
     let place = SessionInfo { read_only: deployment.is_read_only(), unstoppable: !can_stop(), ..place };
     let mut runner = Runner::new(deployment, desk, alert_records, sender.clone())
-        .with(log, keeper)
+        .with(keeper)
         .with_rules(rules)
         .with_profiles(profiles)
         .with_address(address);

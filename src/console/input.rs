@@ -1,5 +1,4 @@
-//! Where input goes: to the dialog on top, else to the pane or the screen that has the keys; below the smallest size it
-//! only ends the console.
+//! Where input goes: to the dialog on top, else to the screen; below the smallest size it only ends the console.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
@@ -90,9 +89,9 @@ impl App {
         self.dialogs.last().is_some_and(|page| page.takes_questions())
     }
 
-    /// Which keys are taken: the pane's where it has them, else the screen's.
+    /// Which keys the screen takes.
     pub(super) fn keys(&self) -> Keys {
-        if self.is_in_pane() { Keys::Of(KeyContext::Activity) } else { self.screens.shown().keys() }
+        self.screens.shown().keys()
     }
 
     /// Whether a key stops the program: whatever lies over the screen, also where text is typed. What is typed stays.
@@ -106,9 +105,6 @@ impl App {
     }
 
     fn input_to_screen(&mut self, event: Event) -> Orders {
-        if self.shows_pane() && self.pane.pointed(&event, &self.cx) {
-            return Vec::new();
-        }
         match (self.keys(), &event) {
             (Keys::Of(context), Event::Key(key)) => {
                 let action = self.cx.settings.keymap.action(&[context, KeyContext::Always], (*key).into());

@@ -1,34 +1,19 @@
-//! What the application does with the journal: it is read at the start, its pane opens beside a screen, its rows lead to
-//! alerts and forms.
+//! What the application does with the journal: it is read at the start, its rows lead to alerts and forms.
 
 use std::borrow::Cow;
-
-use ratatui::Frame;
-use ratatui::layout::Rect;
 
 use super::app::App;
 use super::decisions::alert_of;
 use super::dialogs::resolve_form::{Choice, dialog as resolve};
-use super::journal_pane::PaneRoom;
 use super::resolving::answered_since;
 use super::screens::ScreenName;
 use super::screens::activity::views::{calls_as_failed, needs_you};
 use super::text::count;
-use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Screen as _, Tone};
+use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Tone};
 use crate::desk::{DecisionRecord, JournalDecision, JournalStep, WholeJournal};
 use crate::domain::{Alert, AlertId};
 
 impl App {
-    /// Whether the journal's pane stands beside the screen that is shown.
-    pub(super) fn shows_pane(&self) -> bool {
-        self.pane.is_open() && self.screens.current != ScreenName::Activity
-    }
-
-    /// Whether the pane has the keys.
-    pub(super) fn is_in_pane(&self) -> bool {
-        self.shows_pane() && self.pane.has_focus()
-    }
-
     /// Takes in the journal as it was read. The first time results of earlier consoles that nobody has seen are
     /// offered again.
     pub(super) fn journal_read(&mut self, answer: Result<WholeJournal, String>) -> Orders {
@@ -115,88 +100,15 @@ impl App {
         }
     }
 
-    /// Does what is the journal's own of an action; `None` where that is for others.
-    pub(super) fn act_on_journal(&mut self, action: Action) -> Option<Orders> {
-        if self.is_in_pane()
-            && let Some(outcome) = self.pane.act(action, &mut self.cx)
-        {
-            return Some(outcome);
-        }
-        match action {
-            Action::JournalPane if self.screens.current == ScreenName::Activity => {
-                self.cx.hint("This screen is the journal.");
+    /// Goes to the alert that the last message was about.
+    pub(super) fn go_to_told(&mut self) -> Orders {
+        match self.cx.toasts.about().cloned() {
+            Some(alert) => vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()],
+            None => {
+                self.cx.hint("No message was about an alert yet.");
+                Vec::new()
             }
-            Action::JournalPane => {
-                self.pane.toggle();
-                self.resize(self.area);
-            }
-            Action::NextPane if self.screens.current != ScreenName::Activity => return self.next_pane(),
-            Action::GoToTold => match self.cx.toasts.about().cloned() {
-                Some(alert) => {
-                    return Some(vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()]);
-                }
-                None => self.cx.hint("No message was about an alert yet."),
-            },
-            _ => return None,
         }
-        Some(Vec::new())
-    }
-
-    /// Goes on to the next part of the screen; the pane comes behind the last one.
-    fn next_pane(&mut self) -> Option<Orders> {
-        let current = self.screens.current;
-        let has_panes = match current {
-            ScreenName::Webhooks => true,
-            ScreenName::Settings => self.screens.settings.parts().len() > 1,
-            ScreenName::Insights => self.screens.insights.offers(Action::NextPane, &self.cx),
-            ScreenName::Queue | ScreenName::Activity => false,
-        };
-        if self.is_in_pane() {
-            self.pane.focus(false, &self.cx);
-            return Some(if has_panes { vec![Message::Act(Action::NextPane).into()] } else { Vec::new() });
-        }
-        let in_last = match current {
-            ScreenName::Settings => self.screens.settings.is_in_last_part(),
-            ScreenName::Insights => self.screens.insights.hour.is_some(),
-            _ => self.screens.webhooks.is_in_last_pane(),
-        };
-        if has_panes && !(self.pane.is_open() && in_last) {
-            return None;
-        }
-        if self.pane.is_open() {
-            self.pane.focus(true, &self.cx);
-        } else {
-            let key = self.cx.key(Action::JournalPane);
-            self.cx.hint(format!("There is one part here: {key} opens the journal beside it."));
-        }
-        Some(Vec::new())
-    }
-
-    /// The frame as the screens are to fill it, and how many lines are taken from them at the foot.
-    pub(super) fn frame_of_screens(&self, area: Rect) -> (Rect, u16) {
-        match self.pane.room(area) {
-            None => (area, 0),
-            Some(PaneRoom::Right(columns)) => (Rect { width: area.width.saturating_sub(columns), ..area }, 0),
-            Some(PaneRoom::Foot(lines)) => (area, lines),
-        }
-    }
-
-    /// Draws the pane; what is left of the body.
-    pub(super) fn draw_pane(&self, frame: &mut Frame<'_>, area: Rect, body: Rect) -> Rect {
-        let Some(room) = self.pane.room(area).filter(|_| self.shows_pane()) else { return body };
-        let above_notes = Rect { height: body.height.saturating_sub(self.more_notes), ..body };
-        let (rest, pane) = match room {
-            PaneRoom::Right(columns) => {
-                let rest = Rect { width: body.width.saturating_sub(columns), ..body };
-                (rest, Rect { x: rest.right(), width: columns, ..above_notes })
-            }
-            PaneRoom::Foot(lines) => {
-                let height = above_notes.height.saturating_sub(lines);
-                (Rect { height, ..body }, Rect { y: body.y + height, height: above_notes.height - height, ..body })
-            }
-        };
-        self.pane.draw(&self.cx, frame.buffer_mut(), pane, matches!(room, PaneRoom::Right(_)));
-        rest
     }
 
     /// Reads the journal where that is due, and notes what is about to be written.

@@ -92,13 +92,10 @@ pub enum Action {
     ShowActivity,
     ActivityExport,
     ActivityFilter,
-    JournalPane,
     PreviousPane,
     GoToTold,
     Reopen,
     Dismiss,
-    ProgramLog,
-    LogSeverity,
     SettingChange,
     ProfileOpen,
     RulesShow,
@@ -117,7 +114,7 @@ pub enum KeyContext {
     Insights,
     /// On the Webhooks screen.
     Webhooks,
-    /// On the Activity screen, and in the journal's pane.
+    /// On the Activity screen.
     Activity,
     /// On the Settings screen.
     Settings,
@@ -129,8 +126,6 @@ pub enum KeyContext {
     Views,
     /// In the list of columns.
     Columns,
-    /// In the program's log.
-    Log,
     /// On the page of rules.
     Rules,
 }
@@ -140,7 +135,7 @@ impl KeyContext {
     fn meets(self, other: Self) -> bool {
         let chain = |context: Self| match context {
             Self::Always | Self::Queue | Self::Insights | Self::Webhooks | Self::Activity | Self::Settings => 0,
-            Self::Menu | Self::Views | Self::Columns | Self::Log => 1,
+            Self::Menu | Self::Views | Self::Columns => 1,
             Self::Case => 2,
             Self::Rules => 3,
         };

@@ -40,7 +40,6 @@ pub mod header;
 pub mod idle;
 mod input;
 pub mod journal_feed;
-pub mod journal_pane;
 pub mod journaling;
 pub mod keymap;
 pub mod known_alerts;
@@ -60,7 +59,6 @@ pub mod perform;
 mod plain;
 mod preferring;
 pub mod profile_directory;
-pub mod program_log;
 mod reads;
 pub mod resolving;
 pub mod rules_file;
@@ -126,22 +124,22 @@ pub async fn run(mut session: Session) -> Result<Option<NextConsole>, ConsoleErr
         let SessionInfo { name, user, order_owner, .. } = place;
         DeskAddress { directory, place: name, user, order_owner, clock }
     });
-    let log_unkept = session.log.as_ref().and_then(|log| log.unkept()).map(str::to_owned);
+    let log_trouble = session.log_trouble.clone();
     let opening = address.clone();
-    let kept = tokio::task::spawn_blocking(move || open_desk(opening.as_ref(), log_unkept));
+    let kept = tokio::task::spawn_blocking(move || open_desk(opening.as_ref(), log_trouble));
     let theme = theme.await.unwrap_or_else(|_| Theme::named(ThemeName::Ansi));
     let (desk, kept) = kept.await.unwrap_or_default();
     event_loop::run(session, theme, (desk, address), kept).await
 }
 
 /// Opens the desk and reads what it kept. What cannot be read is told and does not keep the console from opening.
-fn open_desk(address: Option<&DeskAddress>, log_unkept: Option<String>) -> (Option<Desk>, DeskState) {
+fn open_desk(address: Option<&DeskAddress>, log_trouble: Option<String>) -> (Option<Desk>, DeskState) {
     let mut kept = DeskState::default();
     let Some(address) = address else { return (None, kept) };
     let now = address.clock.now();
     let desk = match address.open() {
         Ok((desk, left)) => {
-            kept.log_trouble = log_unkept.map(|why| format!("The log is in memory only: {why}."));
+            kept.log_trouble = log_trouble.map(|why| format!("No log is written: {why}."));
             kept.left = left;
             desk
         }
@@ -150,7 +148,7 @@ fn open_desk(address: Option<&DeskAddress>, log_unkept: Option<String>) -> (Opti
             kept.keeps_nothing = true;
             let read =
                 if desk.journal().is_some() { ", and what earlier and other ones decided is only read" } else { "" };
-            kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref(), read));
+            kept.troubles.push(nothing_is_kept(&error, log_trouble.is_some(), read));
             if desk.journal().is_none() {
                 return (Some(desk), kept);
             }
@@ -191,8 +189,8 @@ fn group_drafts(desk: &Desk) -> Result<Vec<GroupDraft>, DeskError> {
 }
 
 /// That a desk cannot be written, and what that means; `read` says what can be read of it.
-fn nothing_is_kept(error: &DeskError, log_unkept: Option<&str>, read: &str) -> String {
-    let what = if log_unkept.is_some() { "snoozes, journal and log" } else { "snoozes and journal" };
+fn nothing_is_kept(error: &DeskError, no_log: bool, read: &str) -> String {
+    let what = if no_log { "snoozes, journal and log" } else { "snoozes and journal" };
     format!(
         "Nothing is kept here: drafts, notes, views, {what} of this console end with it{read}. {error}. \
          It is tried again until it can be written."
@@ -223,6 +221,6 @@ mod tests {
         let (_, kept) = open_desk(Some(&address), Some("logs: denied".to_owned()));
 
         assert_eq!(kept.troubles, Vec::<String>::new());
-        assert_eq!(kept.log_trouble.as_deref(), Some("The log is in memory only: logs: denied."));
+        assert_eq!(kept.log_trouble.as_deref(), Some("No log is written: logs: denied."));
     }
 }

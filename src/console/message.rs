@@ -10,7 +10,6 @@ use super::begun_text::BegunText;
 use super::known_refunds::KnownRefunds;
 use super::last_look::Looked;
 use super::profile_directory::ListedProfile;
-use super::program_log::LogLine;
 use super::rules_file::ReadRules;
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
@@ -210,8 +209,6 @@ pub enum Message {
     Insights(AlertFilter, Reply<FoundInsights>),
     /// What the desk knows besides.
     Figures(Box<DeskFigures>),
-    /// Events of the program's log that are newer than those known.
-    LogRead(Vec<LogLine>),
     /// The profiles there are.
     Profiles(Result<Vec<ListedProfile>, String>),
     /// The cursor is to go to a setting.

@@ -32,7 +32,7 @@ pub struct DeskState {
     pub keeps_nothing: bool,
     /// What could not be read, in words.
     pub troubles: Vec<String>,
-    /// That the log is in no file, in words: nothing that was decided here is less known for it.
+    /// That no log is written, in words: nothing that was decided here is less known for it.
     pub log_trouble: Option<String>,
 }
 

@@ -152,7 +152,6 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         | Effect::Notice(_)
         | Effect::Title(_)
         | Effect::KeepSetting(..)
-        | Effect::ReadLog(_)
         | Effect::Copy(_)
         | Effect::CopySecret(_)
         | Effect::Mouse(_)

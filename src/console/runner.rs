@@ -16,7 +16,6 @@ use super::failures::FailureLog;
 use super::order_matches::{MatchChange, match_orders};
 use super::perform::{kept, perform};
 use super::profile_directory::ProfileDirectory;
-use super::program_log::ProgramLog;
 use super::rules_file::RulesFile;
 use super::setting::{SettingValue, SettingsKeeper};
 use super::user_settings::UserSetting;
@@ -31,7 +30,6 @@ pub struct Runner {
     deployment: Deployment,
     desk: Option<Desk>,
     records: AlertRecords,
-    log: Option<Arc<dyn ProgramLog>>,
     keeper: Option<Arc<dyn SettingsKeeper>>,
     rules: Option<Arc<dyn RulesFile>>,
     profiles: Option<Arc<dyn ProfileDirectory>>,
@@ -74,12 +72,11 @@ impl Runner {
         messages: UnboundedSender<Message>,
     ) -> Self {
         let (tasks, lists) = (JoinSet::new(), HashMap::new());
-        let (log, keeper, rules, profiles, failures) = (None, None, None, None, FailureLog::default());
+        let (keeper, rules, profiles, failures) = (None, None, None, FailureLog::default());
         Self {
             deployment,
             desk,
             records,
-            log,
             keeper,
             rules,
             profiles,
@@ -99,9 +96,9 @@ impl Runner {
         }
     }
 
-    /// The same with the program's log and whoever keeps settings.
-    pub fn with(self, log: Option<Arc<dyn ProgramLog>>, keeper: Option<Arc<dyn SettingsKeeper>>) -> Self {
-        Self { log, keeper, ..self }
+    /// The same with whoever keeps settings.
+    pub fn with(self, keeper: Option<Arc<dyn SettingsKeeper>>) -> Self {
+        Self { keeper, ..self }
     }
 
     /// The same with the file of rules.
@@ -132,10 +129,6 @@ impl Runner {
             Effect::UseDesk => self.use_desk(),
             Effect::MatchOrders(alert, others, change) => self.match_orders(*alert, others, change),
             Effect::ReadFigures => self.read_figures(),
-            Effect::ReadLog(number) => {
-                let lines = self.log.as_ref().map(|log| log.after(number)).unwrap_or_default();
-                let _ = self.messages.send(Message::LogRead(lines));
-            }
             Effect::KeepSetting(setting, value) => self.keep_setting(setting, value),
             Effect::Export(number, request) => self.export(number, *request),
             Effect::Rehearse(number, rules, days, now) => self.rehearse(number, rules, days, now),

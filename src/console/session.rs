@@ -9,7 +9,6 @@ use std::time::Duration;
 use super::keymap::Keymap;
 use super::notices::NoticeSettings;
 use super::profile_directory::ProfileDirectory;
-use super::program_log::ProgramLog;
 use super::rules_file::RulesFile;
 use super::setting::{SettingOverride, SettingsKeeper};
 use super::text::count;
@@ -40,8 +39,8 @@ pub struct Session {
     pub alert_json: AlertJson,
     /// How alerts are exported.
     pub alert_records: AlertRecords,
-    /// What the program logs; nothing where nobody can tell.
-    pub log: Option<Arc<dyn ProgramLog>>,
+    /// Why no log is written, where that is so.
+    pub log_trouble: Option<String>,
     /// Where the rules are; nothing where there is no file of them.
     pub rules: Option<Arc<dyn RulesFile>>,
     /// Where the profiles are; nothing where none can be opened from here.

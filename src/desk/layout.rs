@@ -21,9 +21,6 @@ pub struct Layout {
     /// Share of the width that the list has beside the detail, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divider: Option<u8>,
-    /// True where the journal stood beside the screen.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub journal: bool,
     /// Names of choices in the palette, the last first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recent: Vec<String>,
@@ -56,7 +53,6 @@ mod tests {
             view: Some("Urgent".to_owned()),
             query: Some("expires:6 acme".to_owned()),
             divider: Some(64),
-            journal: true,
             recent: vec!["view:Urgent".to_owned(), "undo".to_owned()],
             columns: vec![
                 ColumnLayout { name: "left".to_owned(), width: None },

@@ -156,31 +156,6 @@ impl Theme {
         buffer.set_stringn(row.x, row.y, "▌", 1, self.accent);
     }
 
-    /// Draws back the marked rows of an area whose keys go elsewhere: of each its bar is left, in a quiet colour.
-    pub fn rest_rows(&self, buffer: &mut Buffer, area: Rect) {
-        let reversed = self.selection.add_modifier.contains(Modifier::REVERSED);
-        let area = area.intersection(buffer.area);
-        for y in area.y..area.bottom() {
-            if buffer[(area.x, y)].symbol() != "▌" {
-                continue;
-            }
-            for x in area.x..area.right() {
-                let cell = &mut buffer[(x, y)];
-                let is_marked = if reversed {
-                    cell.modifier.contains(Modifier::REVERSED)
-                } else {
-                    Some(cell.bg) == self.selection.bg
-                };
-                if !is_marked {
-                    break;
-                }
-                cell.bg = self.page.bg.unwrap_or(Color::Reset);
-                cell.modifier.remove(self.selection.add_modifier);
-            }
-            buffer[(area.x, y)].set_symbol("▏").set_style(self.quiet);
-        }
-    }
-
     /// Gives the rows under cursors one colour where they are told by reverse: a text's own colour would be the ground
     /// of its letters, and the row a patchwork. To be called when all is drawn.
     pub fn even_rows(&self, buffer: &mut Buffer) {

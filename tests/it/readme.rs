@@ -47,7 +47,6 @@ fn the_page_of_the_console_shows_every_key_there_is() {
         KeyContext::Menu,
         KeyContext::Views,
         KeyContext::Columns,
-        KeyContext::Log,
         KeyContext::Rules,
     ];
     let mut table = "| key | where | what it does | action |\n| --- | --- | --- | --- |\n".to_owned();

@@ -108,7 +108,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         webhooks: config::Webhooks { allow: AllowedNetwork::loopback().to_vec(), ..config::Webhooks::default() },
         ..Settings::default()
     };
-    let log = program_log::start(context, &home.data_dir);
+    let log_trouble = program_log::start(context, &home.data_dir);
     let by = if args.listen.is_none() { OpenedBy::Console } else { OpenedBy::Command };
     let local = Local::open(&home, &settings, by).await?;
     let caller = local.engine.local_caller(None).await?.said_to_be(&context.user().unwrap_or_default());
@@ -170,7 +170,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         };
         let session = Session {
             desk_dir: Some(desk.clone()),
-            log: Some(Arc::clone(&log)),
+            log_trouble: log_trouble.clone(),
             rules: Some(Arc::clone(&rules)),
             ..session(local.engine.deployment(caller.clone()), &local.clock, place, preferences.clone())
         };

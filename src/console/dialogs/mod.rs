@@ -19,7 +19,6 @@ pub mod found_rows;
 mod known_audit;
 pub mod leave;
 pub mod links_menu;
-pub mod log;
 pub mod lose_texts;
 pub mod many_form;
 pub mod menu;
@@ -66,7 +65,6 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
         Action::DeliveryFilter if webhooks.is_offered() => delivery_filter::open(webhooks, cx),
         Action::ActivityFilter if keys == Keys::Of(KeyContext::Activity) => ask_for_words(activity),
-        Action::ProgramLog => log::open_log(cx),
         Action::RulesShow => rules_page::open(cx),
         Action::SettingChange => setting_choice::open(settings.setting()?, cx),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),

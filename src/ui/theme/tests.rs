@@ -180,24 +180,6 @@ fn a_panel_has_an_edge_and_no_sides_where_it_is_as_wide_as_the_screen() {
     assert_eq!(["╭", "│", "─", " "], [(1, 0), (1, 1), (0, 3), (0, 4)].map(|at| buffer[at].symbol()));
 }
 
-#[rstest]
-fn a_row_that_has_not_the_keys_keeps_a_quiet_bar_alone(#[values(ThemeName::Dark, ThemeName::Ansi)] name: ThemeName) {
-    let theme = Theme::named(name);
-    let area = Rect::new(0, 0, 20, 2);
-    let mut buffer = Buffer::empty(area);
-    buffer.set_style(area, theme.page);
-    theme.mark_row(&mut buffer, Rect::new(0, 1, 12, 1));
-    buffer.set_string(2, 1, "ETHOCA", theme.strong);
-
-    theme.rest_rows(&mut buffer, area);
-
-    assert_eq!((buffer[(0, 1)].symbol(), buffer[(2, 1)].symbol()), ("▏", "E"));
-    assert!(
-        (0..20)
-            .all(|x| buffer[(x, 1)].bg == buffer[(x, 0)].bg && !buffer[(x, 1)].modifier.contains(Modifier::REVERSED))
-    );
-}
-
 #[test]
 fn every_theme_is_found_by_its_name_and_no_other() {
     for (name, text) in ThemeName::ALL {

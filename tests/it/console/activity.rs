@@ -814,11 +814,6 @@ fn the_audit_log_in_pictures() {
 }
 
 #[test]
-fn the_journals_pane_in_pictures() {
-    pictures("pane", "L tab j");
-}
-
-#[test]
 fn what_became_of_a_decision_is_told_once_in_all_that_happened_and_its_notice_has_a_view() {
     let mut rig = started(desk());
     decide(&mut rig, "r", "refund 88240");

@@ -10,7 +10,7 @@ use avert::service::ResolveRequest;
 use chrono::Duration;
 use rstest::rstest;
 
-use super::activity::{decide, declined, desk, journaled, line, redacted, started};
+use super::activity::{decide, declined, desk, line, redacted, started};
 use super::bulk::alike;
 use super::cases::three;
 use super::fake::delivery;
@@ -77,19 +77,6 @@ fn the_money_of_a_run_in_many_currencies_is_shortened_and_counted_before_it_goes
     rig.press("esc esc 4 tab");
 
     assert!(line(&mut rig, "36 NOT REFUNDED").contains(words), "{}", rig.screen());
-}
-
-#[test]
-fn the_pane_names_the_key_that_unfolds_a_run_while_it_has_the_keys() {
-    let (mut rig, _) = bulk((160, 40));
-
-    rig.press("L");
-    let beside = rig.screen();
-    rig.press("tab");
-    let within = rig.screen();
-
-    assert!(beside.contains("4 recorded, 1 failed") && !beside.contains("enter shows each"), "{beside}");
-    assert!(within.contains("enter shows each"), "{within}");
 }
 
 #[test]
@@ -415,83 +402,6 @@ fn notes_have_a_view_of_their_own_and_lead_to_their_alert() {
 }
 
 #[test]
-fn every_notice_is_in_the_pane_but_what_a_decision_says_itself() {
-    let mut rig = started(Made { size: (160, 40), ..desk() });
-    decide(&mut rig, "r", "refund 88240");
-    rig.advance(Duration::seconds(10));
-    rig.press("m");
-
-    rig.press("L");
-
-    let (notice, screen) = (line(&mut rig, "The mouse is the terminal"), rig.screen());
-    let told = journaled(&rig).into_iter().filter(|step| matches!(step, JournalStep::Notified { .. })).count();
-    assert!(notice.contains("14:03:"), "{notice}");
-    assert_eq!(told, 2);
-    assert!(screen.contains("REFUNDED 129.90 EUR") && !screen.contains("recorded (status"), "{screen}");
-}
-
-#[test]
-fn the_keys_go_first_to_a_decision_and_on_a_notice_they_say_what_they_are_for() {
-    let mut rig = started(Made { size: (160, 40), ..desk() });
-    let first = decide(&mut rig, "r", "refund 88240");
-    rig.press("m L tab");
-    let chosen = line(&mut rig, "▌ ✓");
-    rig.press("k o");
-    let reopened = rig.screen();
-    rig.press("enter");
-    let gone = rig.screen();
-
-    rig.press("j enter");
-    rig.advance(Duration::milliseconds(200));
-
-    assert!(chosen.contains("REFUNDED 129.90 EUR"), "{chosen}");
-    assert!(reopened.contains("o opens the form of a decision that failed; this is about no alert."), "{reopened}");
-    assert!(gone.contains("This is about no alert."), "{gone}");
-    assert_eq!(rig.current(), first);
-}
-
-#[test]
-fn a_key_of_the_screen_that_means_nothing_in_the_pane_says_so() {
-    let mut rig = started(Made { size: (160, 40), ..desk() });
-    decide(&mut rig, "r", "refund 88240");
-
-    rig.press("L tab f");
-
-    assert!(
-        rig.screen().contains("f (filter) has nothing to do here now: it is for the Activity screen."),
-        "{}",
-        rig.screen()
-    );
-}
-
-#[test]
-fn what_comes_in_while_the_pane_has_the_keys_does_not_take_the_place_of_what_is_chosen() {
-    let mut rig = started(Made { size: (160, 40), ..desk() });
-    rig.service.next_resolution(declined());
-    decide(&mut rig, "n", "the parcel arrived");
-    rig.press("L tab");
-    let chosen = |rig: &mut Rig| line(rig, "▌ !").split("▌ !").last().map(str::to_owned);
-    let before = chosen(&mut rig);
-
-    rig.press("m m");
-
-    assert!(rig.screen().contains("The mouse is avert's again."), "{}", rig.screen());
-    assert_eq!(chosen(&mut rig), before);
-}
-
-#[test]
-fn a_run_in_the_pane_is_one_row_that_unfolds() {
-    let (mut rig, _) = bulk((160, 40));
-    rig.press("L");
-    let folded = rig.screen();
-
-    rig.press("tab enter");
-
-    assert!(folded.contains("5 NOT REFUNDED 5.00 EUR") && folded.contains("4 recorded, 1 failed"), "{folded}");
-    assert_eq!(decided(&mut rig), 5, "{}", rig.screen());
-}
-
-#[test]
 fn the_proof_of_a_decision_says_what_its_webhooks_came_to() {
     let mut rig = started(desk());
     let id = decide(&mut rig, "r", "refund 88240");
@@ -544,11 +454,6 @@ fn a_run_in_pictures() {
 #[test]
 fn an_unfolded_run_in_pictures() {
     pictures("run-unfolded", "4 tab enter");
-}
-
-#[test]
-fn notices_beside_a_run_in_pictures() {
-    pictures("pane-notices", "L tab");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use super::rig::{Made, Rig, clock};
 use crate::support::size::sized;
 
 /// What leads from the Queue to each screen and dialog.
-const WAYS: [&str; 49] = [
+const WAYS: [&str; 44] = [
     "",
     "j r",
     "n",
@@ -48,9 +48,6 @@ const WAYS: [&str; 49] = [
     "e",
     "a",
     "z",
-    "L",
-    "L tab",
-    "ctrl-g",
     "2",
     "3",
     "4",
@@ -59,8 +56,6 @@ const WAYS: [&str; 49] = [
     "5 tab n",
     "5 tab x",
     "3 f",
-    "3 l",
-    "3 p",
     "n ctrl-s q",
     "#",
     "6",
@@ -72,11 +67,10 @@ const WAYS: [&str; 49] = [
 
 /// The same where something was decided before, whose first decision was refused: what is pressed for that, and what
 /// leads on from there.
-const WAYS_AFTER: [(&str, &str); 19] = [
-    // A decision that failed: in the list, in the pane and in Activity.
+const WAYS_AFTER: [(&str, &str); 18] = [
+    // A decision that failed: in the list and in Activity.
     ("n ctrl-s", "k"),
     ("n ctrl-s", "k n"),
-    ("n ctrl-s", "L tab"),
     ("n ctrl-s", "4"),
     ("n ctrl-s", "4 o"),
     ("n ctrl-s", "4 tab"),
@@ -299,8 +293,8 @@ fn leave(rig: &mut Rig, words: &[&str]) {
     panic!("esc leads out of it:\n{}", rig.screen());
 }
 
-/// What may be around the cursor: marks, a range, the journal's pane with the keys and without, and several of them.
-const AROUND: [&str; 8] = ["", "space space", "V j j", "V k k", "L", "L tab", "space space V j L", "space V k k V"];
+/// What may be around the cursor: marks, a range, and several of them.
+const AROUND: [&str; 6] = ["", "space space", "V j j", "V k k", "space space V j", "space V k k V"];
 
 /// What happens while somebody looks at a list: others come and go, time goes by, answers are held back and come, and
 /// the cursor is moved.

@@ -7,7 +7,6 @@ use avert::console::SessionInfo;
 use avert::console::app::DeskState;
 use avert::console::keymap::{Action, Binding, KeyContext, Keymap};
 use avert::console::message::Message;
-use avert::console::program_log::{LogLine, LogSeverity};
 use avert::console::screens::queue::signs::ListSign;
 use avert::desk::SavedView;
 use avert::domain::time::Clock;
@@ -74,21 +73,6 @@ fn refused(size: (u16, u16), keys: &str) -> Rig {
     rig
 }
 
-fn logged(keys: &str) -> Rig {
-    let mut rig = queue((120, 40), "");
-    let line = |number: u64, severity| LogLine {
-        number,
-        at: rig.clock.now(),
-        severity,
-        part: "client".to_owned(),
-        text: "no route".to_owned(),
-    };
-    rig.log = vec![line(1, LogSeverity::Note), line(2, LogSeverity::Warning)];
-    rig.press("ctrl-g");
-    rig.press(keys);
-    rig
-}
-
 /// The page of rules.
 fn ruled(keys: &str) -> Rig {
     let mut rig =
@@ -99,7 +83,7 @@ fn ruled(keys: &str) -> Rig {
 }
 
 fn states() -> Vec<State> {
-    use KeyContext::{Activity, Always, Case, Columns, Insights, Log, Menu, Queue, Rules, Settings, Views, Webhooks};
+    use KeyContext::{Activity, Always, Case, Columns, Insights, Menu, Queue, Rules, Settings, Views, Webhooks};
     const WIDE: (u16, u16) = (120, 40);
     const LOW: (u16, u16) = (120, 16);
     vec![
@@ -111,7 +95,6 @@ fn states() -> Vec<State> {
         state(&[Queue, Always], || queue(WIDE, "n ctrl-s")),
         state(&[Queue, Always], || queue(WIDE, "space j")),
         state(&[Queue, Always], || refused(WIDE, "")),
-        state(&[Queue, Always], || queue(WIDE, "L")),
         state(&[Queue, Always], || {
             let mut rig = queue(WIDE, "j j");
             rig.change(|alerts| {
@@ -162,7 +145,6 @@ fn states() -> Vec<State> {
         state(&[Columns], || queue(WIDE, "c")),
         state(&[Columns], || queue(WIDE, "c j")),
         state(&[Columns], || queue(WIDE, "c j space")),
-        state(&[Log], || logged("")),
         state(&[Rules, Always], || ruled("")),
     ]
 }
@@ -216,9 +198,8 @@ fn no_key_of_the_keymap_is_dead() {
 #[test]
 fn whatever_a_key_does_the_palette_does_too() {
     let (keymap, states) = (Keymap::default(), states());
-    // Keys that move within a list that is open mean nothing where none is; the log's are of that kind too.
-    let of_lists = [KeyContext::Menu, KeyContext::Log];
-    let meant = keymap.all().filter(|binding| !of_lists.contains(&binding.context) && binding.action != Action::Help);
+    // Keys that move within a list that is open mean nothing where none is.
+    let meant = keymap.all().filter(|binding| binding.context != KeyContext::Menu && binding.action != Action::Help);
 
     let missing: Vec<String> = meant
         .filter(|binding| {

@@ -83,7 +83,6 @@ fn an_answered_alert_is_found_by_its_order_from_any_screen_and_gone_to() {
 #[case::of_what_is_copied("y")]
 #[case::of_what_is_copied_over_a_case("enter y")]
 #[case::of_snoozes("G z")]
-#[case::the_log("ctrl-g")]
 fn it_takes_the_place_of_a_list_that_is_open(#[case] list: &str) {
     let (alerts, sibling) = desk();
     let mut rig = Rig::new(alerts);
@@ -137,14 +136,11 @@ fn furnished() -> Rig {
 #[case::rehearsed("6 r")]
 #[case::case("enter")]
 #[case::case_as_json("enter x")]
-#[case::journal_beside_it("L j")]
 #[case::of_views("v j")]
 #[case::of_columns("c j")]
 #[case::of_what_is_copied("y")]
 #[case::of_what_is_copied_over_a_case("enter y")]
 #[case::of_snoozes("G z")]
-#[case::the_log("ctrl-g")]
-#[case::the_log_over_the_rules("6 ctrl-g")]
 fn esc_brings_back_the_place_that_it_was_opened_from(#[case] place: &str) {
     let mut rig = furnished();
     rig.press(place);
@@ -162,7 +158,6 @@ fn esc_brings_back_the_place_that_it_was_opened_from(#[case] place: &str) {
 #[rstest]
 #[case::rules("6")]
 #[case::case("enter")]
-#[case::the_log_over_the_rules("6 ctrl-g")]
 #[case::a_case_over_the_rules("6 ctrl-f s i b - 7 7 alt-enter")]
 fn what_it_leads_to_leaves_the_place_that_it_was_opened_from(#[case] place: &str) {
     let mut rig = furnished();

@@ -62,7 +62,6 @@ fn opened(keys: &str) -> Buffer {
 #[case::help("?", 112, ("Close", Some("Run")))]
 #[case::palette(":", 112, ("Close", Some("Run")))]
 #[case::find("ctrl-f 1", 112, ("Close", None))]
-#[case::log("ctrl-g", 112, ("Close", None))]
 fn every_dialog_has_one_of_two_widths_and_its_buttons_at_its_foot(
     #[case] keys: &str,
     #[case] width: usize,

@@ -12,7 +12,6 @@ use avert::console::notices::NoticeSettings;
 use avert::console::order_matches::match_orders;
 use avert::console::perform::{kept, perform};
 use avert::console::profile_directory::ListedProfile;
-use avert::console::program_log::LogLine;
 use avert::console::rules_file::ReadRules;
 use avert::console::runner::keep_on;
 use avert::console::setting::SettingOverride;
@@ -80,8 +79,6 @@ pub struct Rig {
     held: VecDeque<Effect>,
     watching: bool,
     desk: Option<Desk>,
-    /// What the program logged.
-    pub log: Vec<LogLine>,
     /// What comes of keeping a setting.
     pub keeping: Result<(), String>,
     /// What comes of keeping anything else.
@@ -232,7 +229,6 @@ impl Made {
             held: VecDeque::new(),
             watching: false,
             desk: self.desk,
-            log: Vec::new(),
             keeping: Ok(()),
             desk_answers: Ok(()),
             rules_now: Ok(self.rules),
@@ -334,9 +330,6 @@ impl Rig {
             | Effect::Quit => {
                 self.done.push(effect);
                 None
-            }
-            Effect::ReadLog(after) => {
-                Some(Message::LogRead(self.log.iter().filter(|line| line.number > after).cloned().collect()))
             }
             Effect::KeepSetting(setting, _) => {
                 self.done.push(effect);

@@ -56,7 +56,6 @@ fn what_the_page_says_itself_is_told_above_the_footer_only_once_it_is_left() {
 #[case::palette(":", "Keys and commands")]
 #[case::help("?", "Keys and commands")]
 #[case::find("ctrl-f", "Search")]
-#[case::journal("L", "Journal")]
 fn the_keys_of_every_screen_work_on_it(#[case] key: &str, #[case] words: &str) {
     let mut rig = with_a_failure(&alike(3));
     assert!(rig.screen().contains("WHAT HAPPENS"));

@@ -317,7 +317,7 @@ fn open_with_a_clock_that_breaks(at: PathBuf) {
         desk_dir: None,
         alert_json: Arc::new(|_, _| String::new()),
         alert_records: records(),
-        log: None,
+        log_trouble: None,
         rules: None,
         profiles: None,
         keeper: None,

@@ -89,11 +89,6 @@ impl SettingsScreen {
         if parts.contains(&self.part) { self.part } else { parts[0] }
     }
 
-    /// Whether the cursor is in the last part.
-    pub fn is_in_last_part(&self) -> bool {
-        self.part() == SettingsPart::Console
-    }
-
     /// Goes to the next part.
     pub fn next_part(&mut self) {
         let parts = self.parts();

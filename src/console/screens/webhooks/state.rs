@@ -198,11 +198,6 @@ impl WebhooksScreen {
         self.log.as_ref().filter(|(id, _)| *id == shown).map(|(_, log)| log)
     }
 
-    /// Whether the next pane is the first one again.
-    pub fn is_in_last_pane(&self) -> bool {
-        !self.page && self.pane == WebhooksPane::Deliveries
-    }
-
     /// The pane that `tab` goes to.
     pub fn next_pane(&self) -> WebhooksPane {
         match self.pane {
