@@ -1,4 +1,4 @@
-//! Bars, columns and packed lines out of block characters.
+//! Bars out of block characters, and packed lines.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -7,55 +7,12 @@ use crate::console::text::columns;
 
 /// A cell of a bar: lower than its line, so that bars below each other stay apart.
 const ACROSS: &str = "▆";
-const EIGHTHS_UP: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
-
-/// How many eighths of so many cells a value takes where `most` takes all; anything but nothing takes one at least.
-fn eighths(value: u64, most: u64, cells: u16) -> u64 {
-    let all = u128::from(cells) * 8;
-    let part = u128::from(value) * all / u128::from(most.max(1));
-    u64::try_from(part.min(all)).unwrap_or(0).max(u64::from(value > 0 && cells > 0))
-}
 
 /// A bar of at most so many cells; the most there is takes all of them, and anything but nothing takes one at least.
 pub fn bar(value: u64, most: u64, cells: u16) -> String {
-    let filled = (eighths(value, most, cells) + 4) / 8;
+    let (all, most) = (u128::from(cells), u128::from(most.max(1)));
+    let filled = ((u128::from(value) * all * 2 / most + 1) / 2).min(all);
     ACROSS.repeat(usize::try_from(filled).unwrap_or(0).max(usize::from(value > 0 && cells > 0)))
-}
-
-/// One cell of a column chart: row `row` from the bottom of `rows`.
-pub fn column_cell(value: u64, most: u64, row: u16, rows: u16) -> &'static str {
-    match eighths(value, most, rows).saturating_sub(u64::from(row) * 8) {
-        0 => " ",
-        part => EIGHTHS_UP[usize::try_from(part.min(8)).unwrap_or(8) - 1],
-    }
-}
-
-/// Nothing, in a chart: a dot on the line that columns stand on.
-pub const NOTHING: &str = ".";
-
-/// A line of one cell a value.
-pub fn sparkline(values: &[u64]) -> String {
-    let most = values.iter().copied().max().unwrap_or(0);
-    values.iter().map(|value| if *value == 0 { NOTHING } else { column_cell(*value, most, 0, 1) }).collect()
-}
-
-/// A column chart of so many rows, the top one first: each value as wide as `cells`, with a gap behind it, in a style
-/// of its own.
-pub fn column_chart(
-    values: &[(u64, Style)],
-    (cells, gap): (usize, usize),
-    rows: u16,
-    nothing: Style,
-) -> Vec<Line<'static>> {
-    let most = values.iter().map(|(value, _)| *value).max().unwrap_or(0);
-    let cell = |value: u64, style: Style, row: u16| match (value, row) {
-        (0, 0) => Span::styled(format!("{NOTHING:<width$}", width = cells + gap), nothing),
-        _ => Span::styled(format!("{}{:gap$}", column_cell(value, most, row, rows).repeat(cells), ""), style),
-    };
-    (0..rows)
-        .rev()
-        .map(|row| Line::from(values.iter().map(|(value, style)| cell(*value, *style, row)).collect::<Vec<_>>()))
-        .collect()
 }
 
 /// Items in lines of at most so many columns, two blanks between them. None is cut: one that is too long is broken.
@@ -149,28 +106,6 @@ mod tests {
     #[case(9, 8, "▆▆▆▆")]
     fn a_bar_is_as_long_as_its_share(#[case] value: u64, #[case] most: u64, #[case] drawn: &str) {
         assert_eq!(bar(value, most, 4), drawn);
-    }
-
-    #[test]
-    fn a_column_is_filled_from_the_bottom() {
-        let column = |value| [2, 1, 0].map(|row| column_cell(value, 24, row, 3)).concat();
-
-        assert_eq!([column(24), column(12), column(1), column(0)], ["███", " ▄█", "  ▁", "   "]);
-    }
-
-    #[test]
-    fn a_sparkline_has_a_dot_where_there_is_nothing() {
-        assert_eq!(sparkline(&[0, 1, 4, 8]), ".▁▄█");
-        assert_eq!(sparkline(&[0, 0]), "..");
-    }
-
-    #[test]
-    fn a_column_chart_stands_on_a_line_of_dots() {
-        let plain = Style::default();
-
-        let lines = column_chart(&[(0, plain), (4, plain), (8, plain)], (2, 1), 2, plain);
-
-        assert_eq!(lines.iter().map(ToString::to_string).collect::<Vec<_>>(), ["      ██ ", ".  ██ ██ "]);
     }
 
     #[rstest]

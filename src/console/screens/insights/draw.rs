@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::days::{self, ChartRows};
+use super::days::days;
 use super::lapses::{self, Hour};
 use super::networks::networks;
 use super::parts::{self, InsightsView};
@@ -45,8 +45,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     }
     let Some(view) = InsightsView::of(screen, cx) else { return };
     let head = parts::head(&view, body.width);
-    let room = body.height.saturating_sub(u16::try_from(head.len()).unwrap_or(u16::MAX));
-    let columns = columns_of(&view, body.width, room);
+    let columns = columns_of(&view, body.width);
     let rows = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0) + head.len();
     let rows = u16::try_from(rows).unwrap_or(u16::MAX);
     let most = rows.saturating_sub(body.height);
@@ -90,117 +89,28 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
 /// A column of the screen: where it stands, and its lines.
 type PartsColumn = (Rect, Vec<Line<'static>>);
 
-/// The parts, one below the other in each column. What so many rows leave is the charts' of the days.
-fn columns_of(view: &InsightsView<'_>, width: u16, rows: u16) -> Vec<PartsColumn> {
-    if width < TWO_COLUMNS {
-        return with_tall_charts(rows, ChartRows::with, |rows| one_column(view, width, rows));
+/// The parts, one below the other in each column.
+fn columns_of(view: &InsightsView<'_>, head: u16) -> Vec<PartsColumn> {
+    let is_in_two = head >= TWO_COLUMNS;
+    let width = if is_in_two { (head - BETWEEN) / 2 } else { head }.min(WIDEST);
+    let counted = [
+        parts::today(view, width),
+        parts::response_times(view, width),
+        networks(view, width),
+        parts::currencies(view, head, width),
+    ];
+    let [lapses, days] = [lapses::lapses(view, width), days(view, width)];
+    let measured = [programmes::measured(view, width), parts::unknown(view, width)];
+    let column = |x| Rect { x, width, ..Rect::ZERO };
+    if !is_in_two {
+        let all = [lapses].into_iter().chain(counted).chain([days]).chain(measured);
+        return vec![(column(0), below_each_other(all))];
     }
-    let parts = Parts::of(view, width, ((width - BETWEEN) / 2).min(WIDEST));
-    let ways = WAYS.map(|way| {
-        let charts = |room| if way.lapsed_beside { ChartRows::beside(room) } else { ChartRows::with(room) };
-        with_tall_charts(rows, charts, |rows| parts.in_two(view, way, rows))
-    });
-    // Nothing is scrolled away where another way has room for it; then both end as near to each other as they can.
-    let ends = |columns: &Vec<PartsColumn>| {
-        let [most, least] =
-            [usize::max, usize::min].map(|of| columns.iter().map(|(_, lines)| lines.len()).reduce(of).unwrap_or(0));
-        (most.saturating_sub(usize::from(rows)), most - least)
-    };
-    ways.into_iter().min_by_key(ends).unwrap_or_default()
+    let first = [lapses, days].into_iter().chain(measured);
+    vec![(column(0), below_each_other(first)), (column(width + BETWEEN), below_each_other(counted))]
 }
 
-/// The columns with charts as tall as so many rows leave, which are in the first one.
-fn with_tall_charts(
-    rows: u16,
-    charts: impl Fn(u16) -> ChartRows,
-    drawn: impl Fn(ChartRows) -> Vec<PartsColumn>,
-) -> Vec<PartsColumn> {
-    let least = drawn(charts(0));
-    let used = least.first().map_or(0, |(_, lines)| lines.len());
-    match rows.saturating_sub(u16::try_from(used).unwrap_or(u16::MAX)) {
-        0 => least,
-        room => drawn(charts(room)),
-    }
-}
-
-fn one_column(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<PartsColumn> {
-    let head = width;
-    let width = width.min(WIDEST);
-    let Parts { lapses, today, response_times, networks, currencies, measured, unknown, .. } =
-        Parts::of(view, head, width);
-    let (decisions, lapsed) = (days::decisions(view, width, rows), days::lapsed(view, width, rows, true));
-    let parts = [lapses, today, response_times, networks, currencies, decisions, lapsed, measured, unknown];
-    vec![(Rect { width, ..Rect::ZERO }, below_each_other(parts))]
-}
-
-/// Where the parts stand in two columns that need not stand in one of them.
-#[derive(Debug, Clone, Copy)]
-struct Way {
-    /// Whether what lapsed on each day stands in the second one, and not below the decisions.
-    lapsed_beside: bool,
-    /// Whether what is measured stands in the first one, and what cannot be known.
-    measured_first: bool,
-    unknown_first: bool,
-}
-
-/// The ways, the usual one first.
-const WAYS: [Way; 4] = {
-    let usual = Way { lapsed_beside: false, measured_first: false, unknown_first: false };
-    let unknown_first = Way { unknown_first: true, ..usual };
-    [usual, Way { lapsed_beside: true, ..usual }, unknown_first, Way { measured_first: true, ..unknown_first }]
-};
-
-/// The parts whose lines are the same wherever they stand, in columns of such a width.
-struct Parts {
-    width: u16,
-    lapses: Vec<Line<'static>>,
-    today: Vec<Line<'static>>,
-    response_times: Vec<Line<'static>>,
-    networks: Vec<Line<'static>>,
-    currencies: Vec<Line<'static>>,
-    measured: Vec<Line<'static>>,
-    unknown: Vec<Line<'static>>,
-}
-
-impl Parts {
-    fn of(view: &InsightsView<'_>, head: u16, width: u16) -> Self {
-        Self {
-            width,
-            lapses: lapses::lapses(view, width),
-            today: parts::today(view, width),
-            response_times: parts::response_times(view, width),
-            networks: networks(view, width),
-            currencies: parts::currencies(view, head, width),
-            measured: programmes::measured(view, width),
-            unknown: parts::unknown(view, width),
-        }
-    }
-
-    fn in_two(&self, view: &InsightsView<'_>, way: Way, rows: ChartRows) -> Vec<PartsColumn> {
-        let either = |first: bool, part: &Vec<Line<'static>>| {
-            let (here, nowhere) = (part.clone(), Vec::new());
-            if first { [here, nowhere] } else { [nowhere, here] }
-        };
-        let decisions = days::decisions(view, self.width, rows);
-        let [below, beside] = either(!way.lapsed_beside, &days::lapsed(view, self.width, rows, !way.lapsed_beside));
-        let [measured_first, measured] = either(way.measured_first, &self.measured);
-        let [unknown_first, unknown] = either(way.unknown_first, &self.unknown);
-        let first = [self.lapses.clone(), decisions, below, measured_first, unknown_first];
-        let second = [
-            self.today.clone(),
-            self.response_times.clone(),
-            self.networks.clone(),
-            self.currencies.clone(),
-            beside,
-            measured,
-            unknown,
-        ];
-        let column = |x| Rect { x, width: self.width, ..Rect::ZERO };
-        vec![(column(0), below_each_other(first)), (column(self.width + BETWEEN), below_each_other(second))]
-    }
-}
-
-fn below_each_other<const N: usize>(parts: [Vec<Line<'static>>; N]) -> Vec<Line<'static>> {
+fn below_each_other(parts: impl IntoIterator<Item = Vec<Line<'static>>>) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
         if !lines.is_empty() {

@@ -1,28 +1,17 @@
-//! The networks on the Insights screen: what waits of each, what was answered and missed of its types, and how many
-//! were raised of late.
+//! The networks on the Insights screen: what waits of each, what was answered and missed of its types.
 
 use std::collections::BTreeMap;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::chart::sparkline;
 use super::parts::{InsightsView, days_within, heading, limited, said};
 use crate::console::text::{count, cut, sanitize};
-use crate::domain::{KindCount, Provider};
-
-/// Days of the line beside a network.
-const RECENT_DAYS: i64 = 14;
+use crate::domain::KindCount;
 
 /// Alerts of a network, and of each of its types.
 pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let theme = view.draw.theme;
-    let has_line = width >= 66;
-    let recent = match (has_line, view.plain) {
-        (false, _) => String::new(),
-        (true, false) => format!("   {RECENT_DAYS} DAYS"),
-        (true, true) => format!("   RAISED IN {RECENT_DAYS} DAYS"),
-    };
     let days = days_within(view.scope).map_or_else(|| "alerts of all days".to_owned(), |days| format!("alerts {days}"));
     let mut lines = vec![heading(view, "BY NETWORK", &days)];
     if lines[0].width() > usize::from(width) {
@@ -39,17 +28,11 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         return lines;
     }
     lines.push(Line::from(
-        view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "", "OPEN", "ANSWERED", "LAPSED", "IN TIME")),
+        view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}", "", "OPEN", "ANSWERED", "LAPSED", "IN TIME")),
     ));
     lines.extend(limited(view, false, width));
     for kinds in of_network.into_values() {
-        let mut line = kind_row(&sanitize(kinds[0].provider.as_str()), &kinds, theme.plain);
-        if has_line {
-            let raised = raised(view, &kinds[0].provider);
-            let told = if view.plain { count(raised.iter().sum()) } else { sparkline(&raised) };
-            line.push_span(Span::styled(format!("   {told}"), theme.accent));
-        }
-        lines.push(line);
+        lines.push(kind_row(&sanitize(kinds[0].provider.as_str()), &kinds, theme.plain));
         for kind in kinds {
             lines.push(kind_row(&format!("  {}", sanitize(kind.alert_type.words())), &[kind], theme.quiet));
         }
@@ -83,19 +66,6 @@ fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
         // No limit was set that it could be below.
         Span::styled(format!("{words:>9}"), style),
     ])
-}
-
-/// Alerts of a network that were raised on each of the last days.
-fn raised(view: &InsightsView<'_>, provider: &Provider) -> Vec<u64> {
-    let today = view.today();
-    let on = |day| {
-        view.insights()
-            .days
-            .iter()
-            .filter(move |count| count.day == day && count.provider == *provider)
-            .map(|count| count.raised)
-    };
-    (today - RECENT_DAYS + 1..=today).map(|day| on(day).sum()).collect()
 }
 
 #[cfg(test)]
