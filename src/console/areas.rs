@@ -3,10 +3,7 @@
 use ratatui::layout::Rect;
 
 /// The smallest size in which one can work.
-pub const SMALLEST: (u16, u16) = (60, 16);
-
-/// From so many rows on there is room for blank lines.
-const ROOMY: u16 = 20;
+pub const SMALLEST: (u16, u16) = (80, 24);
 
 /// The areas of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +19,8 @@ pub struct Areas {
 impl Areas {
     /// The areas in so much room.
     pub fn of(area: Rect) -> Self {
-        let top = 1 + blank(area);
+        // A blank line is below the header.
+        let top = 2;
         let last = area.height.saturating_sub(1);
         Self {
             header: Rect { height: area.height.min(1), ..area },
@@ -30,9 +28,4 @@ impl Areas {
             footer: Rect { y: area.y + last, height: area.height.min(1), ..area },
         }
     }
-}
-
-/// Blank lines between the parts of a screen: one where there is room.
-pub fn blank(area: Rect) -> u16 {
-    u16::from(area.height >= ROOMY)
 }

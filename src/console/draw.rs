@@ -11,7 +11,7 @@ use super::areas::{Areas, SMALLEST};
 use super::decisions::Departure;
 use super::pen::{put_middle, put_right};
 use super::plain::{clear_beside, simplify, unmark};
-use super::text::{columns, counted, wrap};
+use super::text::{columns, counted};
 use super::{Action, KeyContext, Keys, Pen, toasts};
 
 /// Columns of the footer that its own keys keep beside what waits.
@@ -39,26 +39,9 @@ impl App {
     }
 
     fn draw_too_small(&self, buffer: &mut Buffer, area: Rect) {
-        let (theme, (width, height)) = (&self.cx.theme, SMALLEST);
-        let quit = self.cx.key(Action::Quit);
-        let mut lines = vec![
-            ("This window is too small.".to_owned(), theme.strong),
-            (format!("{} x {} here, {width} x {height} needed", area.width, area.height), theme.plain),
-            (format!("{quit} quits"), theme.quiet),
-        ];
-        if self.unsent() > 0 {
-            let unsent = counted(self.unsent() as u64, "decision leaves", "decisions leave");
-            lines.push((format!("{unsent} soon; {quit} takes back"), theme.warning));
-        }
-        let top = area.y + area.height.saturating_sub(u16::try_from(lines.len()).unwrap_or(0)) / 2;
-        let lines: Vec<_> = lines
-            .iter()
-            .flat_map(|(line, style)| wrap(line, area.width).into_iter().map(|line| (line, *style)))
-            .collect();
-        let top = top.min(area.bottom().saturating_sub(u16::try_from(lines.len()).unwrap_or(0)).max(area.y));
-        for ((line, style), y) in lines.iter().zip(top..area.bottom()) {
-            put_middle(buffer, Rect { y, height: 1, ..area }, line, *style);
-        }
+        let (width, height) = SMALLEST;
+        let line = Rect { y: area.y + area.height / 2, height: area.height.min(1), ..area };
+        put_middle(buffer, line, &format!("avert needs {width} x {height}"), self.cx.theme.strong);
     }
 
     fn draw_all(&self, frame: &mut Frame<'_>, area: Rect) {

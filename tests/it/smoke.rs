@@ -237,7 +237,7 @@ fn a_terminal_too_small_says_so_and_comes_back() {
     terminal.wait_for("FIRST SHOP");
 
     terminal.resize(40, 8);
-    terminal.wait_for("too small");
+    terminal.wait_for("avert needs 80 x 24");
     terminal.resize(120, 40);
 
     terminal.wait_for("FIRST SHOP");

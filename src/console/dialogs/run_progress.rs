@@ -383,12 +383,11 @@ impl Dialog for RunProgress {
         let draw = cx.draw_context();
         alert_rows::open_page(&draw, frame.buffer_mut(), area);
         let Some(run) = cx.runs.newest() else { return };
-        let roomy = area.height >= 18;
         let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
         let line = |y: u16| Rect { y, height: 1, ..inside };
-        let mut y = area.y + u16::from(roomy);
+        let mut y = area.y + 1;
         Self::draw_title(run, frame, line(y), cx);
-        y += 1 + u16::from(roomy);
+        y += 2;
         Self::draw_bar(run, frame, line(y), cx);
         y += 1;
         let mut pen = Pen::new(frame.buffer_mut(), line(y));
@@ -397,7 +396,7 @@ impl Dialog for RunProgress {
             pen.skip(3);
         }
         pen.put(&how_far(run, cx), cx.theme.plain);
-        y += 1 + u16::from(roomy);
+        y += 2;
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         let title = format!("WHAT HAPPENS, {}", cx.times().heading());

@@ -17,7 +17,6 @@ fn heading(rig: &mut Rig) -> String {
 }
 
 #[rstest]
-#[case((60, 16))]
 #[case((80, 24))]
 #[case((120, 40))]
 fn what_is_listed_has_its_sum_at_every_size(#[case] size: (u16, u16)) {
@@ -61,7 +60,6 @@ fn the_sum_follows_the_filter() {
 }
 
 #[rstest]
-#[case((60, 16))]
 #[case((80, 24))]
 #[case((120, 40))]
 fn while_a_range_is_marked_its_sum_stands_in_the_place_of_the_lists(#[case] size: (u16, u16)) {
@@ -101,12 +99,11 @@ fn a_large_sum_is_shortened_and_stays_beside_large_counts() {
             ..open[number % open.len()].clone()
         })
         .collect();
-    for size in [(60, 16), (80, 24), (120, 40)] {
+    for size in [(80, 24), (120, 40)] {
         let mut rig = Made { size, ..Made::of(many.clone()) }.start();
 
         let heading = heading(&mut rig);
 
-        assert!(size.0 > 60 || heading.contains("T "), "{heading}");
         assert!(heading.contains("1,472") && heading.contains("within 4 h") && heading.contains('+'), "{heading}");
     }
 }

@@ -609,7 +609,7 @@ fn it_is_read_again_while_it_is_looked_at_and_not_behind_another_screen() {
 
 #[test]
 fn what_does_not_fit_is_scrolled_to() {
-    let mut rig = open(Made { size: (60, 16), ..Made::of(weeks(clock().now())) });
+    let mut rig = open(Made { size: (80, 24), ..Made::of(weeks(clock().now())) });
     assert!(rig.screen().contains("within 4 h") && !rig.screen().contains("WHAT CANNOT"));
 
     rig.press("G");

@@ -120,7 +120,7 @@ fn a_column_that_is_chosen_and_has_no_room_says_so() {
         rig.screen().contains("no room at this width")
     };
 
-    assert!(column((60, 16)) && !column((200, 60)));
+    assert!(column((80, 24)) && !column((200, 60)));
 }
 
 #[test]

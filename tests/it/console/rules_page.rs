@@ -49,7 +49,6 @@ fn line(rig: &mut Rig, rule: &str) -> Vec<String> {
 }
 
 #[rstest]
-#[case(60, 16)]
 #[case(80, 24)]
 #[case(120, 40)]
 #[case(200, 60)]
@@ -63,7 +62,6 @@ fn the_page_at_every_size(#[case] width: u16, #[case] height: u16) {
 }
 
 #[rstest]
-#[case(60, 16)]
 #[case(80, 24)]
 #[case(120, 40)]
 #[case(200, 60)]

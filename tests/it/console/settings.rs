@@ -132,7 +132,7 @@ fn a_secret_is_closed_on_purpose_only_and_is_on_no_screen_afterwards() {
 
 #[test]
 fn a_secret_that_does_not_fit_its_line_goes_on_in_the_next_one() {
-    let mut rig = on(Made { size: (60, 16), ..Made::default() });
+    let mut rig = on(Made { size: (80, 24), ..Made::default() });
 
     rig.press("n enter");
 

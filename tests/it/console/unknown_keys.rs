@@ -48,7 +48,6 @@ fn a_key_that_means_nothing_over_a_dialog_says_so(#[case] keys: &str) {
 #[case::wide((200, 60))]
 #[case::usual((120, 40))]
 #[case::narrow((80, 24))]
-#[case::smallest((60, 16))]
 fn a_digit_over_the_question_of_a_refund_that_was_not_recorded_says_that_it_means_nothing(#[case] size: (u16, u16)) {
     let mut rig = Made { size, ..Made::of(three()) }.start();
     rig.service.next_resolution(declined());

@@ -443,8 +443,8 @@ fn without_news_of_changes_the_list_is_loaded_again_by_itself() {
 fn below_the_smallest_size_nothing_but_leaving_and_resizing_works() {
     let mut rig = Rig::new(morning(clock().now()));
     let before = rig.current();
-    rig.resize(59, 30);
-    assert!(rig.screen().contains("too small"));
+    rig.resize(79, 30);
+    assert!(rig.screen().contains("avert needs 80 x 24"));
 
     rig.press("j r ? v /");
     rig.resize(120, 40);
@@ -482,7 +482,7 @@ fn an_idle_console_wants_to_be_woken_for_the_age_and_the_clock_alone() {
 
 #[test]
 fn news_hide_no_row_of_the_list() {
-    let mut rig = Made { size: (80, 20), ..Made::default() }.start();
+    let mut rig = Made { size: (80, 24), ..Made::default() }.start();
     rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("the window has closed ".repeat(5))));
     rig.press("r ctrl-s G");
 

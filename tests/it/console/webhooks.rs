@@ -100,21 +100,6 @@ fn the_health_of_each_endpoint_is_in_its_row() {
 }
 
 #[test]
-fn since_when_an_endpoint_fails_is_said_in_whole_words() {
-    let mut rig = Made { size: (60, 16), ..Made::default() }.start();
-    let now = rig.clock.now();
-    let mut failing = endpoints(now).remove(1);
-    failing.failing_since = Some(now - Duration::seconds(20));
-    rig.service.endpoints.lock().unwrap().push(failing);
-    rig.press("3");
-    rest(&mut rig);
-
-    let line = line(&mut rig, "erp.example");
-
-    assert!(line.contains("▲ failing  ") && !line.contains("▲ failing for"), "{line}");
-}
-
-#[test]
 fn an_endpoint_whose_deliveries_were_given_up_is_not_well_and_names_the_key_that_sends_them_again() {
     let give_up = |rig: &mut Rig| {
         let mut deliveries = rig.service.deliveries.lock().unwrap();

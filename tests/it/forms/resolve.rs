@@ -460,7 +460,7 @@ fn where_a_double_was_refunded_not_refunded_is_offered_the_reason_that_fits() {
 
     let (doubled, single) = (form(vec![refunded_double()]), form(Vec::new()));
 
-    for (width, height) in [(60, 16), (80, 24)] {
+    for (width, height) in [(80, 24), (120, 40)] {
         assert!(
             Screen::resolve(&doubled, width, height).has("alt-i  INVALID ("),
             "{}",
@@ -522,7 +522,6 @@ fn what_is_wrong_is_named_by_the_label_of_its_field() {
 }
 
 #[rstest]
-#[case(60, 16)]
 #[case(80, 24)]
 #[case(120, 40)]
 fn how_long_the_window_is_open_stands_in_the_forms_head_at_every_size(#[case] width: u16, #[case] height: u16) {
@@ -670,7 +669,7 @@ fn a_form_that_was_overtaken_promises_nothing_more() {
 
     form.update_alert(&Alert { id: form.alert_id(), status: AlertStatus::Chargeback, ..answered(&travel_alert()) });
 
-    for (width, height) in [(80, 24), (120, 40), (60, 14)] {
+    for (width, height) in [(80, 24), (120, 40)] {
         let screen = Screen::resolve(&form, width, height);
         assert!(screen.has("nothing is sent from here"), "{}", screen.text());
         for promise in ["→", "webhook", "final", "leaves", "all the same", "ctrl-s"] {

@@ -50,8 +50,8 @@ const COMMENT: u16 = 48;
 /// So many alerts of a case are measured for the room of their facts.
 const MEASURED: usize = 12;
 
-/// From so many rows on there is room for blank lines.
-const ROOMY: u16 = 18;
+/// From so many rows on a blank line is below the alerts.
+const TALL: u16 = 26;
 
 /// What is decided, in one word; its reason stands below, with the alert.
 fn brief_word(resolution: &Resolution) -> String {
@@ -102,14 +102,11 @@ impl CaseDialog {
         let draw = cx.draw_context();
         alert_rows::open_page(&draw, frame.buffer_mut(), area);
         let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
-        let roomy = area.height >= ROOMY;
-        let mut y = area.y;
+        let mut y = area.y + 1;
         if self.alerts.len() > 1 {
-            y = self.draw_case(frame, Rect { y: y + u16::from(roomy), ..inside }, area, cx) + u16::from(roomy);
-        } else {
-            y += u16::from(roomy);
+            y = self.draw_case(frame, Rect { y, ..inside }, area, cx) + 1;
         }
-        let facts = Rect { y, height: area.bottom().saturating_sub(y + u16::from(roomy)), ..inside };
+        let facts = Rect { y, height: area.bottom().saturating_sub(y + 1), ..inside };
         self.draw_facts(frame, facts, cx);
     }
 
@@ -170,9 +167,9 @@ impl CaseDialog {
             pen.put_whole(&left, urgent);
             pen.put_whole(&at, theme.quiet);
         }
-        y += 1 + u16::from(area.height >= ROOMY);
+        y += 2;
         y = self.draw_alerts(frame, Rect { y, ..area }, cx);
-        y += u16::from(area.height >= ROOMY + 8);
+        y += u16::from(area.height >= TALL);
         self.draw_warning(frame, Rect { y, ..inside }, &open, cx)
     }
 

@@ -24,11 +24,10 @@ const WIDE: u16 = 110;
 /// Columns of the counts there, with what is between.
 const BESIDE: u16 = 40;
 
-/// Rows of the comments where there is room, and where there is not.
-const COMMENTS: [u16; 2] = [2, 1];
+/// Rows of the comments.
+const COMMENTS: u16 = 2;
 
-/// From so many rows on there is room for blank lines, and for what was not chosen beside what was.
-const ROOMY: u16 = 18;
+/// From so many rows on there is room for blank lines between fields, and for what was not chosen beside what was.
 const TALL: u16 = 30;
 
 /// Columns between what stands in one line.
@@ -57,15 +56,14 @@ impl ManyForm {
         self.targets.clear();
         let draw = cx.draw_context();
         alert_rows::open_page(&draw, frame.buffer_mut(), area);
-        let roomy = area.height >= ROOMY;
         let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
-        let mut y = area.y + u16::from(roomy);
+        let mut y = area.y + 1;
         self.draw_title(frame, Rect { y, height: 1, ..inside }, cx);
-        y += 1 + u16::from(roomy);
+        y += 2;
         let is_tall = area.height >= TALL;
         let room = AnswerRoom {
             gap: u16::from(is_tall),
-            comments: COMMENTS[usize::from(!roomy)],
+            comments: COMMENTS,
             chosen_alone: !is_tall,
             each_its_own: self.gets.is_ok(),
         };
@@ -93,7 +91,7 @@ impl ManyForm {
             let beside = Rect { x: field.right() + 2, width: row.right().saturating_sub(field.right() + 2), ..row };
             Pen::new(frame.buffer_mut(), beside).put(&wrong, cx.theme.danger);
         }
-        y = (answer.bottom() + number).max(told_area.bottom()) + u16::from(roomy);
+        y = (answer.bottom() + number).max(told_area.bottom()) + 1;
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         self.draw_list(frame, list, cx);
         self.draw_word(frame, Rect { y: area.bottom().saturating_sub(1), height: 1, ..inside }, cx);

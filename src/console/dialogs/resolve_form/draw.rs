@@ -65,7 +65,6 @@ impl ResolveForm {
         let rows =
             self.rows_of_answer(&plan, &errors, area.width.saturating_sub(self.label()), false) + plan.comments + 1;
         let hidden = Rect { height: 0, ..area };
-        let wide = area.width >= ROOM_FOR_HINTS;
         let mut pen = FormPen {
             frame,
             theme,
@@ -73,7 +72,7 @@ impl ResolveForm {
             inner: area,
             window: hidden,
             label: self.label(),
-            wide,
+            wide: true,
             y: 0,
             focus: None,
         };
@@ -490,7 +489,6 @@ impl FormPen<'_, '_> {
             None => spans.push(Span::styled("follows from the resolution", theme.plain)),
         }
         let rest = match short {
-            true if self.content_width() < ROOM_FOR_HINTS => "; ",
             true => "  outcome stored; ",
             false => "   outcome stored",
         };
@@ -509,21 +507,15 @@ impl FormPen<'_, '_> {
     fn buttons(&mut self, moment: FormMoment) {
         let theme = self.theme;
         let can_send = self.form.sends_nothing().is_none();
-        let narrow = self.content_width() < ROOM_FOR_HINTS;
-        let leaves = |long: String, short: String, style: Style| Some((if narrow { short } else { long }, style));
         let (key, note) = match self.form.place.grace_seconds {
             _ if !can_send => ("", None),
-            _ if moment.held_back_by.is_some() => {
-                ("ctrl-s", leaves("waits here".to_owned(), "waits".to_owned(), theme.warning))
-            }
+            _ if moment.held_back_by.is_some() => ("ctrl-s", Some(("waits here".to_owned(), theme.warning))),
             0 => ("ctrl-s", None),
-            _ if self.form.leaves_at_once(moment.now) => {
-                ("ctrl-s", leaves("leaves at once".to_owned(), "at once".to_owned(), theme.warning))
-            }
-            grace => ("ctrl-s", leaves(format!("leaves after {grace} s"), format!("in {grace} s"), theme.quiet)),
+            _ if self.form.leaves_at_once(moment.now) => ("ctrl-s", Some(("leaves at once".to_owned(), theme.warning))),
+            grace => ("ctrl-s", Some((format!("leaves after {grace} s"), theme.quiet))),
         };
-        let draft = (!narrow).then(|| ("draft kept".to_owned(), theme.quiet));
-        let cancel = Button { note: draft, ..Button::quiet(Focus::Cancel, "Cancel", "esc") };
+        let draft = ("draft kept".to_owned(), theme.quiet);
+        let cancel = Button { note: Some(draft), ..Button::quiet(Focus::Cancel, "Cancel", "esc") };
         // It is not ready before what asks for it is confirmed; pressed, it says so there.
         let is_ready = can_send && (!self.form.needs_confirmation() || self.form.is_confirmed());
         let kind = if is_ready { ButtonKind::Primary } else { ButtonKind::Disabled };
@@ -554,9 +546,6 @@ impl FormPen<'_, '_> {
         self.y += 1;
     }
 }
-
-/// Columns beside the labels from which on the buttons have room for what their keys do.
-pub(super) const ROOM_FOR_HINTS: u16 = 60;
 
 /// The card as far as it is known: BIN, dots, last four digits.
 fn card(alert: &Alert, wide: bool) -> String {

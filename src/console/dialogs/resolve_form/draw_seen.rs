@@ -4,7 +4,7 @@
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
-use super::draw::{FormPen, ROOM_FOR_HINTS};
+use super::draw::FormPen;
 use super::seen::{Attention, WARNED_KEY};
 use super::{Choice, Focus, Target};
 use crate::console::text::columns;
@@ -72,9 +72,8 @@ impl FormPen<'_, '_> {
             let tabs = at(Focus::Confirmation)
                 .zip(at(self.form.focus))
                 .map_or(1, |(there, here)| there.saturating_sub(here).max(1));
-            let narrow = self.content_width() < ROOM_FOR_HINTS;
             spans.push(Span::styled(format!("  {}", " tab".repeat(tabs)), theme.key));
-            spans.push(Span::styled(if narrow { ", " } else { " goes here, " }, theme.quiet));
+            spans.push(Span::styled(" goes here, ", theme.quiet));
             spans.push(Span::styled("space", theme.key));
             spans.push(Span::styled(does, theme.quiet));
         }

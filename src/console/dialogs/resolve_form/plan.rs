@@ -119,9 +119,6 @@ const FRAME: u16 = 3 + HEAD + 1;
 /// Rows of the head: the title, and how long the window is open.
 pub(super) const HEAD: u16 = 2;
 
-/// Columns that a resolution of the older dialect needs with its meaning.
-const MEANINGS: u16 = 64;
-
 /// Columns that two resolutions of the older dialect need beside each other.
 const GRID: u16 = 53;
 
@@ -199,7 +196,7 @@ impl ResolveForm {
     fn must_tell_meanings(&self, content: u16, height: u16, errors: &Errors) -> bool {
         let tightest = plan([0; 7], 1, true, Words::List);
         let answer = self.rows_of_answer(&tightest, errors, content, false) + tightest.comments + 1;
-        self.focus == Focus::Word && content >= MEANINGS && FRAME + answer <= height
+        self.focus == Focus::Word && FRAME + answer <= height
     }
 
     /// Whether a plan tells the meanings of the older dialect's resolutions where they have to be.

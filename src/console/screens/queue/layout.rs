@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::areas::{Areas, blank};
+use crate::console::areas::Areas;
 
 /// From so many columns on the detail stands beside the list.
 pub const WIDE: u16 = 100;
@@ -44,7 +44,7 @@ impl Regions {
         } else {
             body
         };
-        let heads = 2 + blank(area);
+        let heads = 3;
         let rows = Rect::new(list.x, body.y + heads + 1, list.width, body.height.saturating_sub(heads + 1));
         let aside = Rect { x: list.right() + 2, width: area.width.saturating_sub(list.width + 4), ..body };
         Self {
