@@ -43,8 +43,8 @@ mod rank {
     pub(super) const SHORTEST_WORDS: u8 = 4;
     pub(super) const CUT_PLACE: u8 = 5;
     pub(super) const SHORT_WORDS: u8 = 6;
+    pub(super) const LIST_AGE: u8 = 7;
     pub(super) const CLOCK: u8 = 8;
-    pub(super) const LIST_AGE: u8 = 10;
     pub(super) const LOCAL_CLOCK: u8 = 11;
     pub(super) const AGE: u8 = 12;
     pub(super) const GAPS: u8 = 13;

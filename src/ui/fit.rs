@@ -81,10 +81,13 @@ impl<T: Copy> Segment<T> {
         self.least.filter(|(rank, _)| given.contains(rank)).map(|(_, least)| least)
     }
 
-    /// Its text; what is cut has what is left over, too.
-    fn fitted(&self, given: &[u8], spare: u16) -> Cow<'_, str> {
+    /// Its text; what is cut takes of what is left over, too.
+    fn fitted(&self, given: &[u8], spare: &mut u16) -> Cow<'_, str> {
         let text = self.shown(given);
-        self.cut(given).map_or(Cow::Borrowed(text), |least| cut(text, least + spare))
+        let Some(least) = self.cut(given) else { return Cow::Borrowed(text) };
+        let text = cut(text, least + *spare);
+        *spare -= columns(&text).max(least) - least;
+        text
     }
 
     fn width(&self, given: &[u8]) -> u16 {
@@ -129,23 +132,18 @@ fn solve<T: Copy>(segments: &[Segment<T>], width: u16) -> Vec<u8> {
 /// Draws a line; `note` is told where each segment with a target stands.
 pub fn draw<T: Copy>(segments: &[Segment<T>], buffer: &mut Buffer, line: Rect, mut note: impl FnMut(Rect, T)) {
     let given = solve(segments, line.width);
-    let spare = line.width - needed(segments, &given).min(line.width);
-    let width = |segment: &Segment<T>| match columns(&segment.fitted(&given, spare)) {
-        0 => 0,
-        text => segment.gap + text,
-    };
-    let right: u16 = segments.iter().filter(|segment| segment.is_right).map(width).sum();
+    let mut spare = line.width - needed(segments, &given).min(line.width);
+    let texts: Vec<_> = segments.iter().map(|segment| (segment, segment.fitted(&given, &mut spare))).collect();
+    let shown = || texts.iter().filter(|(_, text)| !text.is_empty());
+    let at_right = shown().filter(|(segment, _)| segment.is_right);
+    let right: u16 = at_right.map(|(segment, text)| segment.gap + columns(text)).sum();
     let x = line.right() - right.min(line.width);
-    let at_right = Rect { x, width: line.right() - x, ..line };
-    for (is_right, area) in [(false, Rect { width: x - line.x, ..line }), (true, at_right)] {
+    let right = Rect { x, width: line.right() - x, ..line };
+    for (is_right, area) in [(false, Rect { width: x - line.x, ..line }), (true, right)] {
         let mut pen = Pen::new(buffer, area);
-        for segment in segments.iter().filter(|segment| segment.is_right == is_right) {
-            let text = segment.fitted(&given, spare);
-            if text.is_empty() {
-                continue;
-            }
+        for (segment, text) in shown().filter(|(segment, _)| segment.is_right == is_right) {
             pen.skip(segment.gap);
-            let area = pen.put(&text, segment.style);
+            let area = pen.put(text, segment.style);
             if let Some(target) = segment.target {
                 note(area, target);
             }

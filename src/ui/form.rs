@@ -8,7 +8,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 
 use crate::ui::pen::put_right;
-use crate::ui::text::{columns, cut, wrap_to};
+use crate::ui::text::{columns, cut, wrap, wrap_to};
 use crate::ui::widgets::buttons::{Button, button_lines, draw_buttons, flow};
 use crate::ui::widgets::panel::{Panel, PanelWidth};
 use crate::ui::widgets::scrollbar;
@@ -29,7 +29,7 @@ pub const NO_FIELD: &str = "Nothing was pasted: text goes into a field to type i
 
 /// A field of a form: a label, and something to type or to choose.
 #[derive(Debug)]
-pub struct Field {
+pub struct FormField {
     label: &'static str,
     kind: Kind,
     /// Shown in an empty field.
@@ -50,6 +50,11 @@ enum Kind {
         rows: u16,
         most_chars: Option<usize>,
     },
+    /// Nothing to fill in.
+    Fact {
+        text: String,
+        style: Style,
+    },
     /// One of several, or with `on` any of them; the cursor is at one.
     Options {
         words: Vec<String>,
@@ -60,7 +65,7 @@ enum Kind {
     },
 }
 
-impl Field {
+impl FormField {
     fn new(label: &'static str, kind: Kind) -> Self {
         let (hint, note) = ("", String::new());
         Self { label, kind, hint, note, note_warns: false, error: None, width: None, apart: false }
@@ -72,6 +77,11 @@ impl Field {
 
     fn options(label: &'static str, words: Vec<String>, at: usize, on: Option<Vec<bool>>, steps: bool) -> Self {
         Self::new(label, Kind::Options { words, at, on, steps })
+    }
+
+    /// A fact that is shown.
+    pub fn fact(label: &'static str, text: impl Into<String>, style: Style) -> Self {
+        Self::new(label, Kind::Fact { text: text.into(), style })
     }
 
     /// A line to type.
@@ -162,6 +172,7 @@ impl Field {
     fn rows(&self, room: u16) -> u16 {
         match &self.kind {
             Kind::Text { rows, .. } => *rows,
+            Kind::Fact { text, .. } => u16::try_from(wrap(text, room).len()).unwrap_or(1),
             Kind::Options { .. } => self.places(room).last().map_or(1, |(row, _)| row + 1),
         }
     }
@@ -205,10 +216,12 @@ pub struct Form {
     title: String,
     /// Stands behind the title.
     about: String,
-    fields: Vec<Field>,
+    fields: Vec<FormField>,
     /// Words and key of the button that submits.
     submit: (&'static str, &'static str),
     leave_note: &'static str,
+    /// Stands at the right of the title where what is submitted reaches the real world.
+    badge: &'static str,
     resets: bool,
     focus: Spot,
     /// A sentence about the last key, until the next one.
@@ -222,13 +235,14 @@ pub struct Form {
 
 impl Form {
     /// A form that enter submits; one of its fields has the focus.
-    pub fn new(title: impl Into<String>, submit: &'static str, fields: Vec<Field>, focus: usize) -> Self {
+    pub fn new(title: impl Into<String>, submit: &'static str, fields: Vec<FormField>, focus: usize) -> Self {
         Self {
             title: title.into(),
             about: String::new(),
             fields,
             submit: (submit, "enter"),
             leave_note: "",
+            badge: "",
             resets: false,
             focus: Spot::Field(focus),
             word: None,
@@ -243,6 +257,12 @@ impl Form {
     #[must_use]
     pub fn about(self, about: impl Into<String>) -> Self {
         Self { about: about.into(), ..self }
+    }
+
+    /// The same with a badge beside its title.
+    #[must_use]
+    pub fn badge(self, badge: &'static str) -> Self {
+        Self { badge, ..self }
     }
 
     /// The same submitted by ctrl-s alone; leaving it says what becomes of the text.
@@ -301,9 +321,17 @@ impl Form {
 
     /// Puts another text into a field.
     pub fn set_text(&mut self, field: usize, text: &str) {
-        if let Some(Kind::Text { input, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
-            input.set_text(text);
+        match self.fields.get_mut(field).map(|field| &mut field.kind) {
+            Some(Kind::Text { input, .. }) => input.set_text(text),
+            Some(Kind::Fact { text: shown, .. }) => text.clone_into(shown),
+            _ => {}
         }
+    }
+
+    /// Chooses an option of a field, which gets the focus.
+    pub fn set_chosen(&mut self, field: usize, option: usize) {
+        self.go_to(Spot::Field(field));
+        self.choose(field, option);
     }
 
     /// Gives a field other options; the chosen place stays.
@@ -382,7 +410,7 @@ impl Form {
         let field = self.focus()?;
         match &mut self.fields.get_mut(field)?.kind {
             Kind::Text { input, .. } => Some(input),
-            Kind::Options { .. } => None,
+            Kind::Fact { .. } | Kind::Options { .. } => None,
         }
     }
 
@@ -400,8 +428,10 @@ impl Form {
             (KeyCode::Esc, _) => return Entered::Leave,
             (KeyCode::Char('s'), _) if ctrl => return Entered::Submit,
             (KeyCode::Char('r'), _) if ctrl && self.resets => return Entered::Reset,
-            (KeyCode::Enter | KeyCode::Char(' '), Spot::Button(button)) => return button,
+            (KeyCode::Char(' '), Spot::Button(button)) => return button,
+            (KeyCode::Enter, Spot::Button(button)) if button != Entered::Submit => return button,
             (KeyCode::Enter, _) if self.submit.1 == "enter" => return Entered::Submit,
+            (KeyCode::Enter, Spot::Button(_)) => self.say("Press space here, or ctrl-s."),
             (KeyCode::Enter, _) => self.say("ctrl-s keeps it, alt-enter begins a new line"),
             (KeyCode::Tab | KeyCode::Down, _) | (KeyCode::Right, Spot::Button(_)) => self.move_focus(true),
             (KeyCode::BackTab | KeyCode::Up, _) | (KeyCode::Left, Spot::Button(_)) => self.move_focus(false),
@@ -476,10 +506,16 @@ impl Form {
     fn move_focus(&mut self, forward: bool) {
         let buttons = self.buttons();
         let spots: Vec<Spot> =
-            (0..self.fields.len()).map(Spot::Field).chain(buttons.iter().map(|button| button.spot)).collect();
+            self.places_of_fields().map(Spot::Field).chain(buttons.iter().map(|button| button.spot)).collect();
         let at = spots.iter().position(|spot| *spot == self.focus).unwrap_or(0);
         let next = spots[(at + if forward { 1 } else { spots.len() - 1 }) % spots.len()];
         self.go_to(next);
+    }
+
+    /// Fields that can have the focus.
+    fn places_of_fields(&self) -> impl Iterator<Item = usize> {
+        let can_have_focus = |(_, field): &(usize, &FormField)| !matches!(field.kind, Kind::Fact { .. });
+        self.fields.iter().enumerate().filter(can_have_focus).map(|(place, _)| place)
     }
 
     fn buttons(&self) -> Vec<Button<'static, Spot>> {
@@ -534,6 +570,7 @@ impl Form {
         pen.put(&self.title, theme.strong);
         pen.skip(2);
         pen.put(&self.about, theme.quiet);
+        put_right(frame.buffer_mut(), title, self.badge, theme.production);
         let top = self.scroll(&starts, &heights, total, body.height);
         for ((field, start), height) in starts.iter().enumerate().zip(&heights) {
             let Some(below_top) = start.checked_sub(top) else { continue };
@@ -594,6 +631,11 @@ impl Form {
                     put_right(frame.buffer_mut(), foot, &format!("{count}/{most}"), style);
                 }
             }
+            Kind::Fact { text, style } => {
+                for (line, row) in wrap(text, place.width).iter().zip(place.rows()) {
+                    Pen::new(frame.buffer_mut(), row).put(line, *style);
+                }
+            }
             Kind::Options { .. } => self.draw_options(index, focused, theme, frame, place),
         }
         if field.width.is_some() {
@@ -636,10 +678,10 @@ mod tests {
 
     fn form() -> Form {
         let fields = vec![
-            Field::text("Name", "").hint("a name"),
-            Field::choice("Kind", &["one", "two"], 0),
-            Field::checks("Parts", ["a", "b"].map(|part| (part.to_owned(), false))),
-            Field::step("Sort", ["amount", "merchant"].map(str::to_owned).to_vec(), 0),
+            FormField::text("Name", "").hint("a name"),
+            FormField::choice("Kind", &["one", "two"], 0),
+            FormField::checks("Parts", ["a", "b"].map(|part| (part.to_owned(), false))),
+            FormField::step("Sort", ["amount", "merchant"].map(str::to_owned).to_vec(), 0),
         ];
         Form::new("Form", "Do", fields, 0).with_reset()
     }

@@ -18,7 +18,7 @@ const GAP: u16 = 2;
 const BAR: u16 = 2;
 
 /// A column of a table of such rows.
-pub struct Column<'c, T> {
+pub struct TableColumn<'c, T> {
     head: Cow<'c, str>,
     /// Its cell in so many columns of the screen.
     cell: Box<dyn Fn(&T, u16) -> Span<'c> + 'c>,
@@ -28,14 +28,16 @@ pub struct Column<'c, T> {
     /// Columns that are kept for it while its content needs less.
     reserved: u16,
     rank: u8,
+    /// Blank columns behind it.
+    gap: u16,
     is_right: bool,
 }
 
-impl<'c, T> Column<'c, T> {
+impl<'c, T> TableColumn<'c, T> {
     /// A column that always stays, as wide as its content.
     pub fn new(head: impl Into<Cow<'c, str>>, cell: impl Fn(&T, u16) -> Span<'c> + 'c) -> Self {
         let (head, cell) = (head.into(), Box::new(cell));
-        Self { head, cell, min: None, max: u16::MAX, reserved: 0, rank: 0, is_right: false }
+        Self { head, cell, min: None, max: u16::MAX, reserved: 0, rank: 0, gap: GAP, is_right: false }
     }
 
     /// The same, left out earlier than those of a lower rank.
@@ -48,6 +50,12 @@ impl<'c, T> Column<'c, T> {
     #[must_use]
     pub fn min(self, min: u16) -> Self {
         Self { min: Some(min), ..self }
+    }
+
+    /// The same with so many blank columns behind it.
+    #[must_use]
+    pub fn gap(self, gap: u16) -> Self {
+        Self { gap, ..self }
     }
 
     /// The same in so many columns at most.
@@ -88,7 +96,7 @@ pub struct Want {
 
 /// A column's place in its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct CellPlace {
     /// The column, by its place among all.
     pub column: usize,
     pub x: u16,
@@ -96,13 +104,13 @@ pub struct Place {
 }
 
 /// Lays columns out in so much room, each with its gap behind it. What is left over goes to the lowest ranks first.
-pub fn place(wants: &[Want], gap: impl Fn(usize) -> u16, room: u16) -> Vec<Place> {
+pub fn place(wants: &[Want], gap: impl Fn(usize) -> u16, room: u16) -> Vec<CellPlace> {
     let mut kept: Vec<usize> = (0..wants.len()).filter(|column| wants[*column].wide > 0).collect();
     let needed = |kept: &[usize]| -> u16 {
         let last = kept.last().map_or(0, |column| gap(*column));
         kept.iter().map(|column| wants[*column].min + gap(*column)).sum::<u16>() - last
     };
-    while needed(&kept) > room {
+    while kept.len() > 1 && needed(&kept) > room {
         let weakest = kept.iter().copied().filter(|column| wants[*column].rank > 0).max_by_key(|at| wants[*at].rank);
         let Some(weakest) = weakest else { break };
         kept.retain(|column| *column != weakest);
@@ -118,7 +126,7 @@ pub fn place(wants: &[Want], gap: impl Fn(usize) -> u16, room: u16) -> Vec<Place
     }
     let mut x = 0;
     let placed = kept.into_iter().map(|column| {
-        let place = Place { column, x, width: widths[column].min(room - x.min(room)) };
+        let place = CellPlace { column, x, width: widths[column].min(room - x.min(room)) };
         x += widths[column] + gap(column);
         place
     });
@@ -126,16 +134,16 @@ pub fn place(wants: &[Want], gap: impl Fn(usize) -> u16, room: u16) -> Vec<Place
 }
 
 /// A table laid out for its rows.
-pub struct Table<'c, T> {
-    columns: Vec<Column<'c, T>>,
-    places: Vec<Place>,
+pub struct DataTable<'c, T> {
+    columns: Vec<TableColumn<'c, T>>,
+    places: Vec<CellPlace>,
 }
 
-impl<'c, T> Table<'c, T> {
+impl<'c, T> DataTable<'c, T> {
     /// Columns for these rows in so much room.
-    pub fn of(columns: Vec<Column<'c, T>>, rows: &[T], room: u16) -> Self {
+    pub fn of(columns: Vec<TableColumn<'c, T>>, rows: &[T], room: u16) -> Self {
         let wants: Vec<Want> = columns.iter().map(|column| column.want(rows)).collect();
-        let places = place(&wants, |_| GAP, room);
+        let places = place(&wants, |column| columns[column].gap, room);
         Self { columns, places }
     }
 
@@ -154,10 +162,10 @@ impl<'c, T> Table<'c, T> {
         self.in_line(|column, width| (column.cell)(row, width))
     }
 
-    fn in_line(&self, cell: impl Fn(&Column<'c, T>, u16) -> Span<'c>) -> Line<'static> {
+    fn in_line(&self, cell: impl Fn(&TableColumn<'c, T>, u16) -> Span<'c>) -> Line<'static> {
         let mut spans = Vec::with_capacity(2 * self.places.len());
         let mut x = 0;
-        for Place { column, x: start, width } in self.places.iter().copied() {
+        for CellPlace { column, x: start, width } in self.places.iter().copied() {
             let column = &self.columns[column];
             let span = cell(column, width);
             let text = cut(&span.content, width).into_owned();
@@ -199,7 +207,7 @@ impl Cursor {
     /// told where each stands.
     pub fn draw<T>(
         &self,
-        (table, rows): (&Table<'_, T>, &[T]),
+        (table, rows): (&DataTable<'_, T>, &[T]),
         (at, has_focus): (usize, bool),
         theme: &Theme,
         buffer: &mut Buffer,
@@ -256,17 +264,17 @@ mod tests {
 
     const ROWS: [(&str, &str, &str); 2] = [("4m12", "129.90", "ACME*SHOP TOULOUSE"), ("1h", "9.50", "KONTOR")];
 
-    fn table(room: u16) -> Table<'static, (&'static str, &'static str, &'static str)> {
+    fn table(room: u16) -> DataTable<'static, (&'static str, &'static str, &'static str)> {
         let columns = vec![
-            Column::new("DUE IN", |row: &(&'static str, &'static str, &'static str), _| Span::raw(row.0)).right(),
-            Column::new("AMOUNT", |row: &(&'static str, &'static str, &'static str), _| Span::raw(row.1))
+            TableColumn::new("DUE IN", |row: &(&'static str, &'static str, &'static str), _| Span::raw(row.0)).right(),
+            TableColumn::new("AMOUNT", |row: &(&'static str, &'static str, &'static str), _| Span::raw(row.1))
                 .right()
                 .rank(2),
-            Column::new("DESCRIPTOR", |row: &(&'static str, &'static str, &'static str), _| Span::raw(row.2))
+            TableColumn::new("DESCRIPTOR", |row: &(&'static str, &'static str, &'static str), _| Span::raw(row.2))
                 .min(10)
                 .rank(1),
         ];
-        Table::of(columns, &ROWS, room)
+        DataTable::of(columns, &ROWS, room)
     }
 
     fn lines(room: u16) -> [String; 2] {
@@ -288,7 +296,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_column_leaves_its_room(wants in prop::collection::vec((0u16..20, 0u16..20, 0u8..9), 0..9), room in 0u16..90) {
+        fn no_column_leaves_its_room(
+            wants in prop::collection::vec((0u16..20, 0u16..20, 0u8..9), 0..9),
+            room in 0u16..90,
+        ) {
             let wants: Vec<Want> =
                 wants.into_iter().map(|(min, more, rank)| Want { min, wide: min + more, rank }).collect();
 

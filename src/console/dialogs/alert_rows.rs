@@ -15,7 +15,7 @@ use crate::console::text::columns;
 use crate::console::unfinished::Stage;
 use crate::console::{AppContext, DrawContext, Pen, Theme, times};
 use crate::domain::{Alert, ResolutionAttempt};
-use crate::ui::table::{self, Table};
+use crate::ui::table::{self, DataTable};
 
 /// A row: its sign, the alert, and what happens to it.
 pub struct AlertRow<'a> {
@@ -33,14 +33,13 @@ pub struct AlertRow<'a> {
 const ALWAYS: usize = 3;
 
 /// Columns that are kept for what happens.
-const WHAT: u16 = 30;
+const WHAT: u16 = 22;
 
 /// The rank of the first column behind what happens: what is known of alerts gives way before.
 const BESIDE: u8 = 9;
 
 /// What alerts of any payment are known by.
-pub const OF_MANY: &[Column] =
-    &[Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor, Column::ProviderId];
+pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor];
 
 /// What the alerts of one payment differ by; what they share stands elsewhere.
 const OF_ONE_PAYMENT: &[Column] =
@@ -66,27 +65,28 @@ pub fn table<'t>(
     (title, beside): (&'t str, &'t [String]),
     room: u16,
     draw: &DrawContext<'t>,
-) -> Table<'t, AlertRow<'t>> {
+) -> DataTable<'t, AlertRow<'t>> {
     let draw = *draw;
-    let mut shown = vec![table::Column::new("", |row: &AlertRow<'t>, _| Span::styled(row.sign.0, row.sign.1))];
+    let mut shown = vec![table::TableColumn::new("", |row: &AlertRow<'t>, _| Span::styled(row.sign.0, row.sign.1))];
     for (rank, (index, column)) in (BESIDE + 1..).zip(known.iter().copied().enumerate()) {
         let is_kept = index < ALWAYS && column != Column::Type;
-        let cell =
-            table::Column::new(column.title(), move |row: &AlertRow<'t>, width| known_cell(row, column, width, &draw));
+        let cell = table::TableColumn::new(column.title(), move |row: &AlertRow<'t>, width| {
+            known_cell(row, column, width, &draw)
+        });
         let cell = cell.max(column.widest()).rank(if is_kept { 0 } else { rank });
         // Half an id names nothing.
         let narrowest = column.narrowest().filter(|_| column != Column::ProviderId);
-        let cell = narrowest.into_iter().fold(cell, table::Column::min);
+        let cell = narrowest.into_iter().fold(cell, table::TableColumn::min);
         shown.push(if column.is_right() { cell.right() } else { cell });
     }
-    let what = table::Column::new(title, |row: &AlertRow<'t>, _| Span::styled(row.what.clone(), row.style));
+    let what = table::TableColumn::new(title, |row: &AlertRow<'t>, _| Span::styled(row.what.clone(), row.style));
     shown.push(what.min(WHAT).reserve(WHAT));
     for (at, title) in beside.iter().enumerate() {
         let text = move |row: &AlertRow<'t>| row.beside.get(at).cloned().unwrap_or_default();
         let cell = move |row: &AlertRow<'t>, _| Span::styled(text(row).0, text(row).1);
-        shown.push(table::Column::new(title.as_str(), cell).rank(BESIDE - u8::try_from(at).unwrap_or(0)));
+        shown.push(table::TableColumn::new(title.as_str(), cell).rank(BESIDE - u8::try_from(at).unwrap_or(0)));
     }
-    Table::of(shown, rows, room)
+    DataTable::of(shown, rows, room)
 }
 
 fn known_cell<'s>(row: &AlertRow<'_>, column: Column, width: u16, draw: &DrawContext<'_>) -> Span<'s> {
@@ -107,7 +107,7 @@ fn known_cell<'s>(row: &AlertRow<'_>, column: Column, width: u16, draw: &DrawCon
 
 /// What has no room in the cursor's row stands in the line below the list.
 pub fn draw_below(
-    (table, known): (&Table<'_, AlertRow<'_>>, &[Column]),
+    (table, known): (&DataTable<'_, AlertRow<'_>>, &[Column]),
     row: Option<&AlertRow<'_>>,
     buffer: &mut Buffer,
     list: Rect,

@@ -7,7 +7,7 @@ use crate::console::screens::webhooks::state::WebhooksScreen;
 use crate::console::text::sanitize;
 use crate::console::{AppContext, Message, Orders, dialog};
 use crate::domain::{DeliveryFilter, DeliveryState, Endpoint, EndpointId, Timestamp};
-use crate::ui::form::{Field, Form};
+use crate::ui::form::{Form, FormField};
 
 const STATES: usize = 0;
 const ENDPOINT: usize = 1;
@@ -34,10 +34,10 @@ pub fn open(screen: &WebhooksScreen, cx: &AppContext) -> Orders {
     let moment = |at: Option<Timestamp>| at.map_or(String::new(), |at| at.format("%Y-%m-%d %H:%M").to_string());
     let [from, until] = [filter.from, filter.until].map(moment);
     let fields = vec![
-        Field::checks("State", states),
-        Field::step("Endpoint", names, at),
-        Field::text("From", &from).hint("any time").width(MOMENT).note("UTC: 2026-11-20 08:30, or 6h, 2d ago"),
-        Field::text("Until", &until).hint("now").width(MOMENT).note("a day is meant whole"),
+        FormField::checks("State", states),
+        FormField::step("Endpoint", names, at),
+        FormField::text("From", &from).hint("any time").width(MOMENT).note("UTC: 2026-11-20 08:30, or 6h, 2d ago"),
+        FormField::text("Until", &until).hint("now").width(MOMENT).note("a day is meant whole"),
     ];
     let form = FormDialog::new(Form::new("Filter deliveries", "Apply", fields, STATES), move |form, cx| {
         apply(form, &ids, cx.now)

@@ -11,7 +11,7 @@ use crate::console::{AppContext, Effect, Order, Orders, dialog};
 use crate::desk::{ExportRequest, RecordFormat};
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{AlertQuery, PageRequest, query};
-use crate::ui::form::{Field, Form};
+use crate::ui::form::{Form, FormField};
 
 /// Opens it; the progress where an export is on its way.
 pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
@@ -50,7 +50,7 @@ fn form(
     let local = cx.now.with_timezone(&cx.settings.zone.offset(cx.now));
     let name = format!("avert-{}-{}.csv", in_a_file_name(named), local.format("%Y%m%d-%H%M"));
     let path = cx.settings.files.join(name);
-    let file = Field::text("File", &path.to_string_lossy()).hint("the path of a new file that only you can read");
+    let file = FormField::text("File", &path.to_string_lossy()).hint("the path of a new file that only you can read");
     let form = Form::new("Export", "Export", vec![file], 0).about(about);
     dialog::open(FormDialog::new(form, move |form, cx| {
         let path = target(&form.text(0), cx).map_err(|wrong| (0, wrong.to_owned()))?;

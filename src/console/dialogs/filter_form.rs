@@ -15,7 +15,7 @@ use crate::domain::query::{self, DEFAULT_SORT, Key, Vocabulary, field_word};
 use crate::domain::{
     AlertFilter, AlertStatus, AlertType, CompanyId, LocalConditions, Provider, Sort, SortField, SortOrder,
 };
-use crate::ui::form::{Entered, Field, Form};
+use crate::ui::form::{Entered, Form, FormField};
 
 const SEARCH: usize = 0;
 const DESCRIPTOR: usize = 1;
@@ -70,8 +70,8 @@ fn with_strangers<T: Clone + PartialEq>(known: &[T], set: &[T]) -> Vec<T> {
     known.iter().chain(set.iter().filter(|value| !known.contains(value))).cloned().collect()
 }
 
-fn checks<T: PartialEq>(label: &'static str, values: &[T], set: &[T], word: impl Fn(&T) -> String) -> Field {
-    Field::checks(label, values.iter().map(|value| (sanitize(&word(value)).into_owned(), set.contains(value))))
+fn checks<T: PartialEq>(label: &'static str, values: &[T], set: &[T], word: impl Fn(&T) -> String) -> FormField {
+    FormField::checks(label, values.iter().map(|value| (sanitize(&word(value)).into_owned(), set.contains(value))))
 }
 
 impl FilterForm {
@@ -79,9 +79,9 @@ impl FilterForm {
     pub fn new(filter: &AlertFilter, sort: Sort, vocabulary: Vocabulary) -> Self {
         let day = |label, day: Option<NaiveDate>| {
             let text = day.map_or(String::new(), |day| day.format("%Y-%m-%d").to_string());
-            Field::text(label, &text).hint("YYYY-MM-DD").width(SHORT)
+            FormField::text(label, &text).hint("YYYY-MM-DD").width(SHORT)
         };
-        let text = |label, text: Option<&str>| Field::text(label, text.unwrap_or_default());
+        let text = |label, text: Option<&str>| FormField::text(label, text.unwrap_or_default());
         let companies: Vec<String> = filter.companies.iter().map(ToString::to_string).collect();
         let providers = with_strangers(vocabulary.providers(), &filter.providers);
         let types = with_strangers(AlertType::KNOWN, &filter.types);
@@ -98,15 +98,15 @@ impl FilterForm {
             checks("Type", &types, &filter.types, |value| value.words().to_lowercase()),
             checks("Status", &statuses, &filter.statuses, |value| value.as_str().to_owned()),
             text("Due within", hours.as_deref()).hint("any time").width(SHORT).note("hours").apart(),
-            Field::choice("Expired", &["any", "yes", "no"], expired),
+            FormField::choice("Expired", &["any", "yes", "no"], expired),
             day("Alert from", filter.start_date).note("whole UTC days"),
             day("to", filter.end_date),
             day("Payment from", filter.transaction_start_date).note("whole UTC days"),
             day("to", filter.transaction_end_date),
             text("Outcome", Some(&filter.outcomes.join(", "))).hint("API outcome").apart(),
             text("Company", Some(&companies.join(", "))).hint("company ids"),
-            Field::step("Sort by", sort_words, sorted).apart(),
-            Field::choice("Order", &order_words(sort.field), descending),
+            FormField::step("Sort by", sort_words, sorted).apart(),
+            FormField::choice("Order", &order_words(sort.field), descending),
         ];
         let form = Form::new("Filter", "Apply", fields, SEARCH).with_reset();
         let conditions = filter.conditions.clone();

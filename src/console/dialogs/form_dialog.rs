@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::console::text::count;
 use crate::console::{AppContext, Dialog, Message, Order, Orders};
-use crate::ui::form::{Entered, Field, Form};
+use crate::ui::form::{Entered, Form, FormField};
 
 /// Orders that a form leads to, or the field at fault and what is wrong with it.
 pub type Submitted = Result<Orders, (usize, String)>;
@@ -38,7 +38,7 @@ pub fn prompt(
     text: &str,
     mut answer: impl FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send + 'static,
 ) -> Orders {
-    let form = Form::new(title, button, vec![Field::text("", text).note(note)], 0);
+    let form = Form::new(title, button, vec![FormField::text("", text).note(note)], 0);
     let dialog = FormDialog::new(form, move |form, cx| answer(&form.text(0), cx).map_err(|wrong| (0, wrong)));
     vec![Order::Open(Box::new(dialog))]
 }

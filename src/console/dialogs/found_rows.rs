@@ -13,7 +13,7 @@ use crate::console::{AppContext, times};
 use crate::desk::find::FoundAlerts;
 use crate::domain::find::FindField;
 use crate::domain::{Alert, FindQuery};
-use crate::ui::table::{self, Table};
+use crate::ui::table::{self, DataTable};
 
 /// The fewest and the most columns for what matched.
 const FIELD: (u16, u16) = (18, 34);
@@ -21,7 +21,7 @@ const FIELD: (u16, u16) = (18, 34);
 /// The same for a card, whose last four digits are the least, for an order and a descriptor.
 const CARD: (u16, u16) = (6, 16);
 const ORDER: (u16, u16) = (8, 16);
-const DESCRIPTOR: u16 = 8;
+const DESCRIPTOR: u16 = 16;
 
 /// What stands in the row of an alert.
 struct FoundRow<'a> {
@@ -83,26 +83,26 @@ pub fn lines(
             }
         }
     }
-    let table = Table::of(columns(cx), &rows, room);
+    let table = DataTable::of(columns(cx), &rows, room);
     rows.iter().map(|row| table.line(row)).collect()
 }
 
-fn columns<'l, 'a>(cx: &'l AppContext) -> Vec<table::Column<'l, FoundRow<'a>>> {
+fn columns<'l, 'a>(cx: &'l AppContext) -> Vec<table::TableColumn<'l, FoundRow<'a>>> {
     let theme = &cx.theme;
     let plain = move |row: &FoundRow<'_>| if row.alert.is_over() { theme.quiet } else { theme.plain };
     let strong = move |row: &FoundRow<'_>| if row.alert.is_over() { theme.plain } else { theme.strong };
     let known = |column: Column, (min, max): (u16, u16), rank: u8| {
         let cell = move |row: &FoundRow<'_>, width| Span::styled(row.text(column, width, cx), theme.quiet);
-        table::Column::new("", cell).min(min).max(max).rank(rank)
+        table::TableColumn::new("", cell).min(min).max(max).rank(rank)
     };
     let network =
         move |row: &FoundRow<'_>, _| Span::styled(sanitize(row.alert.provider.as_str()).into_owned(), plain(row));
     vec![
-        table::Column::new("", |row: &FoundRow<'_>, _| Span::styled(row.left.0.clone(), row.left.1)).right(),
-        table::Column::new("", network),
-        table::Column::new("", move |row: &FoundRow<'_>, _| Span::styled(row.money.clone(), plain(row))).right(),
-        table::Column::new("", move |row: &FoundRow<'_>, _| Span::styled(row.label, theme.quiet)).rank(4),
-        table::Column::new("", move |row: &FoundRow<'_>, _| Span::styled(row.value.clone(), strong(row)))
+        table::TableColumn::new("", |row: &FoundRow<'_>, _| Span::styled(row.left.0.clone(), row.left.1)).right(),
+        table::TableColumn::new("", network),
+        table::TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.money.clone(), plain(row))).right(),
+        table::TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.label, theme.quiet)).gap(1).rank(4),
+        table::TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.value.clone(), strong(row)))
             .min(FIELD.0)
             .max(FIELD.1),
         // The last digits are what it is known by, under each other whether the first ones are known or not.

@@ -12,7 +12,7 @@ use crate::desk::{JournalAlert, Note};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::note::{MAX_NOTE_CHARS, note_text};
 use crate::domain::{Alert, AlertId, Timestamp};
-use crate::ui::form::{Entered, Field, Form};
+use crate::ui::form::{Entered, Form, FormField};
 
 /// What is typed rests so long before it is kept.
 const KEEP_AFTER: Duration = Duration::milliseconds(300);
@@ -39,7 +39,7 @@ pub struct NoteForm {
 pub fn open(alert: &Alert, cx: &AppContext) -> Orders {
     let typed = cx.notes.draft(alert.id).unwrap_or_default().to_owned();
     let about = format!("{}  {}", subject(alert), alert.provider_id);
-    let field = Field::lines("", &typed, ROWS, MAX_NOTE_CHARS).note(STAYS);
+    let field = FormField::lines("", &typed, ROWS, MAX_NOTE_CHARS).note(STAYS);
     let form = Form::new("Note", "Keep", vec![field], 0).about(sanitize(&about)).by_ctrl_s("draft saved");
     dialog::open(NoteForm { alert: alert.id, named: alert.into(), form, kept: typed, due: None })
 }

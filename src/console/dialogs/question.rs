@@ -4,51 +4,19 @@ use crossterm::event::{Event, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::text::Span;
 
 use super::menu::NO_FIELD;
 use crate::console::decisions::PendingDecision;
 use crate::console::pen::put_right;
-use crate::console::text::{CUT, columns, count, wrap};
-use crate::console::times::Moments;
+use crate::console::text::{CUT, count, wrap};
 use crate::console::widgets::buttons::{Button, ButtonKind, button_lines, draw_buttons};
 use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::{AppContext, ClickTargets, Message, Pen, SessionInfo, Theme, Tone};
-use crate::domain::Timestamp;
+use crate::ui::table::{DataTable, TableColumn};
 
 /// The badge of what reaches the real world.
 const PRODUCTION: &str = " PRODUCTION ";
-
-/// A decision that has not left: what it says, on which network's alert and of how much money, and when its window
-/// closes.
-fn named(decision: &PendingDecision, times: Moments, now: Timestamp) -> [String; 4] {
-    let window = match decision.alert.deadline.moment() {
-        _ if decision.is_closed(now) => "the window has closed".to_owned(),
-        Some(deadline) => format!("closes {}", times.day_near(deadline, now)),
-        None => String::new(),
-    };
-    [decision.word(), decision.alert.provider.to_string(), decision.subject(), window]
-}
-
-/// The same in lines: each in one below the other's columns where all have room so, else in one or two of its own.
-fn in_lines(decisions: &[[String; 4]], room: u16) -> Vec<Vec<String>> {
-    let widest = |part: usize| decisions.iter().map(|parts| columns(&parts[part])).max().unwrap_or(0);
-    let pad = |text: &str, part: usize| " ".repeat(usize::from(widest(part) - columns(text)));
-    let aligned = |[word, network, money, window]: &[String; 4]| {
-        format!("{word}{}  {network}{} {}{money}  {window}", pad(word, 0), pad(network, 1), pad(money, 2))
-            .trim_end()
-            .to_owned()
-    };
-    let lines: Vec<String> = decisions.iter().map(aligned).collect();
-    if lines.iter().all(|line| columns(line) <= room) {
-        return lines.into_iter().map(|line| vec![line]).collect();
-    }
-    let alone = |[word, network, money, window]: &[String; 4]| {
-        let what = format!("{word}  {network} {money}");
-        let in_one = columns(&what) + 2 + columns(window) <= room;
-        if in_one { vec![format!("{what}  {window}").trim_end().to_owned()] } else { vec![what, format!("  {window}")] }
-    };
-    decisions.iter().map(alone).collect()
-}
 
 /// The lines of a small dialog.
 pub struct Question {
@@ -97,22 +65,31 @@ impl Question {
         }
     }
 
-    /// Names decisions that have not left in at most so many rows, each in one line or two, and says how many more
-    /// there are.
+    /// Names decisions that have not left in at most so many rows, and says how many more there are: what each says, on
+    /// which network's alert and of how much money, and when its window closes.
     pub fn name_all(&mut self, decisions: &[&PendingDecision], rows: u16, cx: &AppContext) {
-        let (theme, room) = (&cx.theme, self.room());
-        let mut left = usize::from(rows.max(2));
-        let told: Vec<[String; 4]> = decisions.iter().map(|decision| named(decision, cx.times(), cx.now)).collect();
-        for (index, (decision, lines)) in decisions.iter().zip(in_lines(&told, room)).enumerate() {
-            let others = decisions.len() - index - 1;
-            // The line that says how many more there are has its room.
-            if lines.len() + usize::from(others > 0) > left {
-                return self.and_more(others + 1, theme);
-            }
-            left -= lines.len();
-            let style = if decision.is_closed(cx.now) { theme.warning } else { theme.plain };
-            lines.into_iter().for_each(|line| self.line(line, style));
+        type Row<'d> = &'d PendingDecision;
+        let (theme, times, now) = (&cx.theme, cx.times(), cx.now);
+        let window = move |row: &Row<'_>, _| match row.alert.deadline.moment() {
+            _ if row.is_closed(now) => Span::raw("the window has closed"),
+            Some(deadline) => Span::raw(format!("closes {}", times.day_near(deadline, now))),
+            None => Span::raw(""),
+        };
+        let columns = vec![
+            TableColumn::new("", |row: &Row<'_>, _| Span::raw(row.word())),
+            TableColumn::new("", |row: &Row<'_>, _| Span::raw(row.alert.provider.to_string())).rank(2),
+            TableColumn::new("", |row: &Row<'_>, _| Span::raw(row.subject())).right().min(8),
+            TableColumn::new("", window).rank(1),
+        ];
+        let table = DataTable::of(columns, decisions, self.room());
+        let rows = usize::from(rows.max(2));
+        // The line that says how many more there are has its room.
+        let named = if decisions.len() > rows { rows - 1 } else { decisions.len() };
+        for decision in &decisions[..named] {
+            let style = if decision.is_closed(now) { theme.warning } else { theme.plain };
+            self.line(table.line(decision).to_string(), style);
         }
+        self.and_more(decisions.len() - named, theme);
     }
 
     /// Keeps so many lines: the answers stay where there is no room for all that is said. Blank ones go first; where

@@ -2,57 +2,34 @@
 //!
 //! The safe button has the focus, and Enter never says the final word.
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
 
-use super::menu::NO_FIELD;
-use crate::console::text::{columns, sanitize, wrap};
+use crate::console::text::sanitize;
 use crate::console::unfinished::{Stage, in_words};
-use crate::console::widgets::buttons::{ButtonKind, button, button_style};
-use crate::console::widgets::panel::{Panel, PanelWidth};
-use crate::console::{
-    AppContext, ClickTargets, Dialog, DrawContext, Effect, Message, Order, Orders, Tone, dialog, times,
-};
+use crate::console::{AppContext, Dialog, Effect, Message, Order, Orders, Tone, dialog, times};
 use crate::domain::{Alert, AlertId, ResolutionAttempt, decide};
+use crate::ui::form::{Entered, Form, FormField};
 
-/// Columns of the labels.
-const LABEL: u16 = 9;
+/// The fields that change.
+const ALERT: usize = 0;
+const ADVICE: usize = 3;
+const ANSWER: usize = 4;
+const IF_APPLIED: usize = 5;
+const IF_NOT: usize = 6;
 
-/// A line with its columns that can be clicked: from, to.
-type Row = (Line<'static>, Vec<(Target, u16, u16)>);
-
-/// What can be chosen and pressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
-    /// The network applied it.
-    Applied,
-    /// The network did not apply it.
-    NotApplied,
-    /// The safe button.
-    NotNow,
-    /// The button that says the final word.
-    SayIt,
-}
-
-impl Target {
-    const ORDER: [Self; 4] = [Self::Applied, Self::NotApplied, Self::NotNow, Self::SayIt];
-}
+/// What can be chosen; nothing is at first.
+const ANSWERS: [&str; 3] = ["not known", "the network applied it", "the network did not apply it"];
 
 /// The dialog.
 #[derive(Debug)]
-pub struct Settle {
+struct Settle {
     unfinished: ResolutionAttempt,
     alert: Option<Alert>,
-    production: bool,
-    applied: Option<bool>,
-    focus: Target,
-    word: Option<String>,
+    form: Form,
     /// It was settled by somebody else meanwhile.
     gone: bool,
-    targets: ClickTargets<Target>,
 }
 
 /// Opens the dialog on the decision that waits for a person: that on the wanted alert, else the oldest. `find` knows
@@ -73,176 +50,74 @@ pub fn open<'a>(wanted: Option<AlertId>, find: impl Fn(AlertId) -> Option<&'a Al
         return Vec::new();
     }
     let (id, known) = (unfinished.alert, find(unfinished.alert).cloned());
-    let mut outcome = dialog::open(Settle::new(unfinished, known, cx.place.is_production()));
+    let mut outcome = dialog::open(Settle::new(unfinished, known, cx));
     outcome.push(Effect::Get(id).into());
     outcome
 }
 
 impl Settle {
     /// Asks about a parked decision; the alert may come later.
-    fn new(unfinished: ResolutionAttempt, alert: Option<Alert>, production: bool) -> Self {
-        Self {
-            unfinished,
-            alert,
-            production,
-            applied: None,
-            focus: Target::NotNow,
-            word: None,
-            gone: false,
-            targets: ClickTargets::default(),
+    fn new(unfinished: ResolutionAttempt, alert: Option<Alert>, cx: &AppContext) -> Self {
+        let (theme, at) = (&cx.theme, unfinished.started_at);
+        let sent = format!("{}, {}, by {}", cx.times().full_within(at, 0), times::ago(at, cx.now), unfinished.actor);
+        let comments = unfinished.resolution.comments().replace('\n', " / ");
+        let known =
+            if comments.is_empty() { known(&unfinished) } else { format!("{}; {comments}", known(&unfinished)) };
+        let fields = vec![
+            FormField::fact("Alert", "", theme.plain),
+            FormField::fact("Sent", sanitize(&sent), theme.plain),
+            FormField::fact("Known", sanitize(&known), theme.plain),
+            FormField::fact("", "Look at the network's own portal before you answer.", theme.quiet),
+            FormField::choice("Result", &ANSWERS, 0).apart(),
+            FormField::fact("If applied", "", theme.quiet),
+            FormField::fact("If not", "", theme.quiet),
+        ];
+        let title = format!("What became of {}?", sanitize(&in_words(&unfinished.resolution)));
+        let badge = if cx.place.is_production() { " PRODUCTION " } else { "" };
+        let form = Form::new(title, "Say so", fields, ANSWER).by_ctrl_s("").badge(badge);
+        let mut settle = Self { unfinished, alert, form, gone: false };
+        settle.tell();
+        settle
+    }
+
+    /// Shows what is known by now.
+    fn tell(&mut self) {
+        let (about, applied, not) = (self.about(), self.if_applied(), self.if_not());
+        self.form.set_text(ALERT, &sanitize(&about));
+        self.form.set_text(IF_APPLIED, &applied);
+        self.form.set_text(IF_NOT, not);
+        if self.gone {
+            self.form.set_text(ADVICE, "It was settled meanwhile.");
         }
-    }
-
-    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
-        self.word = None;
-        let command = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        match (key.code, self.focus) {
-            (KeyCode::Char('s'), _) if key.modifiers == KeyModifiers::CONTROL => return self.say(cx),
-            (KeyCode::Esc, _) | (KeyCode::Enter, Target::NotNow) => return vec![Order::Close],
-            (KeyCode::Char(' '), target) => return self.press(target, cx),
-            (KeyCode::Enter, Target::SayIt) => {
-                self.word = Some("Enter never says the last word. Press space here, or ctrl-s.".to_owned());
-            }
-            (KeyCode::Enter, _) => self.focus = Target::NotNow,
-            (KeyCode::Char('a'), _) if !command => self.choose(true),
-            (KeyCode::Char('n'), _) if !command => self.choose(false),
-            (KeyCode::Tab | KeyCode::Down | KeyCode::Right, _) => self.step(true),
-            (KeyCode::BackTab | KeyCode::Up | KeyCode::Left, _) => self.step(false),
-            _ => cx.hint_unknown_over_question(key),
-        }
-        Vec::new()
-    }
-
-    /// A click, or space.
-    fn press(&mut self, target: Target, cx: &mut AppContext) -> Orders {
-        self.focus = target;
-        match target {
-            Target::Applied => self.choose(true),
-            Target::NotApplied => self.choose(false),
-            Target::NotNow => return vec![Order::Close],
-            Target::SayIt => return self.say(cx),
-        }
-        Vec::new()
-    }
-
-    fn choose(&mut self, applied: bool) {
-        self.applied = Some(applied);
-        self.focus = if applied { Target::Applied } else { Target::NotApplied };
-    }
-
-    fn step(&mut self, forward: bool) {
-        let (at, count) =
-            (Target::ORDER.iter().position(|target| *target == self.focus).unwrap_or(0), Target::ORDER.len());
-        self.focus = Target::ORDER[(at + if forward { 1 } else { count - 1 }) % count];
     }
 
     fn say(&mut self, cx: &mut AppContext) -> Orders {
-        match self.applied {
-            _ if self.gone => {
-                self.word = Some("It was settled meanwhile: there is nothing to say any more.".to_owned());
-            }
-            None => self.word = Some("Choose first what became of it: a or n.".to_owned()),
-            Some(applied) => {
+        match self.form.chosen(ANSWER) {
+            _ if self.gone => self.form.say("It was settled meanwhile: there is nothing to say any more."),
+            0 => self.form.refuse(ANSWER, "Choose first what became of it: a or n."),
+            applied => {
                 let (attempt, alert) = (self.unfinished.id, self.unfinished.alert);
                 cx.unfinished.said(alert);
-                return vec![Order::Close, Effect::Settle(attempt, alert, applied).into()];
+                return vec![Order::Close, Effect::Settle(attempt, alert, applied == 1).into()];
             }
         }
         Vec::new()
     }
 
-    /// Every line with the columns that can be clicked.
-    fn lines(&self, draw: &DrawContext<'_>, width: u16) -> Vec<Row> {
-        let theme = draw.theme;
-        let mut lines: Vec<Row> = Vec::new();
-        let said = in_words(&self.unfinished.resolution);
-        let mut title = vec![Span::styled(format!("What became of {}?", sanitize(&said)), theme.strong)];
-        if self.production {
-            let used: usize = title.iter().map(Span::width).sum();
-            title.push(Span::raw(" ".repeat(usize::from(width).saturating_sub(used + 12).max(1))));
-            title.push(Span::styled(" PRODUCTION ", theme.production));
-        }
-        lines.push((title.into(), Vec::new()));
-        lines.push((Line::default(), Vec::new()));
-        let room = width.saturating_sub(LABEL);
-        let mut labelled = |label: &'static str, text: &str, style: Style| {
-            for (index, line) in wrap(&sanitize(text), room).into_iter().enumerate() {
-                let label = Span::styled(format!("{:<9}", if index == 0 { label } else { "" }), theme.quiet);
-                lines.push((Line::from(vec![label, Span::styled(line, style)]), Vec::new()));
-            }
+    fn input(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+        let letter = match event {
+            Event::Key(key) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => key.code,
+            _ => KeyCode::Null,
         };
-        labelled("Alert", &self.about(), theme.plain);
-        let (at, now) = (self.unfinished.started_at, draw.now);
-        labelled(
-            "Sent",
-            &format!("{}, {}, by {}", draw.times.full_within(at, 0), times::ago(at, now), self.unfinished.actor),
-            theme.plain,
-        );
-        let comments = self.unfinished.resolution.comments();
-        if !comments.is_empty() {
-            labelled("Comments", &comments.replace('\n', " / "), theme.plain);
+        if let KeyCode::Char(letter @ ('a' | 'n')) = letter {
+            self.form.set_chosen(ANSWER, if letter == 'a' { 1 } else { 2 });
+            return Vec::new();
         }
-        labelled("Known", &known(&self.unfinished), theme.plain);
-        labelled("", "Look at the network's own portal before you answer.", theme.quiet);
-        if self.gone {
-            labelled("", "It was settled meanwhile.", theme.warning);
+        match self.form.handle(event) {
+            Entered::Leave => vec![Order::Close],
+            Entered::Submit => self.say(cx),
+            Entered::Nothing | Entered::Reset => Vec::new(),
         }
-        lines.push((Line::default(), Vec::new()));
-        for (target, key, words, what) in [
-            (Target::Applied, 'a', "the network applied it", self.if_applied()),
-            (Target::NotApplied, 'n', "the network did not apply it", self.if_not()),
-        ] {
-            self.answer(&mut lines, draw, width, (target, key, words), &what);
-        }
-        lines.push((Line::default(), Vec::new()));
-        lines.push(self.buttons(draw));
-        let word = self.word.clone().unwrap_or_default();
-        lines.push((Line::from(Span::styled(word, theme.warning)), Vec::new()));
-        lines
-    }
-
-    fn answer(
-        &self,
-        lines: &mut Vec<Row>,
-        draw: &DrawContext<'_>,
-        width: u16,
-        (target, key, words): (Target, char, &'static str),
-        what: &str,
-    ) {
-        let theme = draw.theme;
-        let chosen = self.applied == Some(target == Target::Applied);
-        let mark = if chosen { "(•)" } else { "( )" };
-        let style = if chosen { theme.strong } else { theme.plain };
-        let mut line = Line::from(vec![
-            Span::styled(key.to_string(), theme.key),
-            Span::styled(format!(" {mark} "), if chosen { theme.key } else { theme.quiet }),
-            Span::styled(words, style),
-        ]);
-        if self.focus == target {
-            line = line.patch_style(theme.selection);
-        }
-        lines.push((line, vec![(target, 0, 6 + columns(words))]));
-        for line in wrap(what, width.saturating_sub(6)) {
-            lines.push((Line::from(vec![Span::raw("      "), Span::styled(line, theme.quiet)]), Vec::new()));
-        }
-    }
-
-    fn buttons(&self, draw: &DrawContext<'_>) -> Row {
-        let theme = draw.theme;
-        let button = |text: &str, target| button(text, self.focus == target);
-        let style = |kind, target| button_style(theme, kind, self.focus == target);
-        let can_say = self.applied.is_some() && !self.gone;
-        let say = if can_say { ButtonKind::Primary } else { ButtonKind::Disabled };
-        let spans = vec![
-            Span::raw("      "),
-            Span::styled(button("Not now", Target::NotNow), style(ButtonKind::Quiet, Target::NotNow)),
-            Span::styled("  esc", theme.key),
-            Span::raw("    "),
-            Span::styled(button("Say so", Target::SayIt), style(say, Target::SayIt)),
-            Span::styled("  ctrl-s", theme.key),
-            Span::styled("  final", theme.warning),
-        ];
-        (Line::from(spans), vec![(Target::NotNow, 6, 17), (Target::SayIt, 26, 36)])
     }
 
     /// The alert in a line.
@@ -270,12 +145,12 @@ impl Settle {
         }
     }
 
-    fn if_not(&self) -> String {
+    fn if_not(&self) -> &'static str {
         match self.alert.as_ref().and_then(|alert| alert.outcome.as_ref()) {
-            Some(_) => "The alert keeps the outcome that it has; this is only put on record.".to_owned(),
-            None => "Nothing is stored, and the alert can be answered again. If it did arrive, a new refund is a \
-                second one."
-                .to_owned(),
+            Some(_) => "The alert keeps the outcome that it has; this is only put on record.",
+            None => {
+                "Nothing is stored, and the alert can be answered again. If it did arrive, a new refund is a second one."
+            }
         }
     }
 }
@@ -283,48 +158,26 @@ impl Settle {
 impl Dialog for Settle {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
-            Message::Input(Event::Key(key)) => return self.key(*key, cx),
-            Message::Input(Event::Paste(_)) => cx.notify(Tone::Note, NO_FIELD),
-            Message::Input(event) => {
-                if let Some(target) = self.targets.clicked(event) {
-                    return self.press(target, cx);
-                }
-            }
+            Message::Input(event) => return self.input(event, cx),
             Message::Alert(_, Ok(alert)) if alert.id == self.unfinished.alert => self.alert = Some(alert.clone()),
             Message::Unfinished(Ok(all)) => {
                 self.gone |= !all.iter().any(|one| one.id == self.unfinished.id && Stage::of(one) == Stage::Parked);
             }
             _ => {}
         }
+        self.tell();
         Vec::new()
     }
 
     fn lost(&self) -> Option<String> {
-        let chosen = self.applied.is_some() && !self.gone;
+        let chosen = self.form.chosen(ANSWER) > 0 && !self.gone;
         chosen.then(|| {
             format!("what became of {}, chosen and not said", sanitize(&in_words(&self.unfinished.resolution)))
         })
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        self.targets.clear();
-        let draw = cx.draw_context();
-        let panel = Panel::of(PanelWidth::Dialog, area);
-        let lines = self.lines(&draw, panel.room());
-        let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);
-        let inside = panel.open(height, draw.theme, frame.buffer_mut());
-        // Where there is no room for all, what is known gives way: the answers and the buttons stand at the end.
-        let surplus = lines.len().saturating_sub(usize::from(inside.height));
-        let shown =
-            lines.iter().enumerate().filter(|(index, _)| !(2..2 + surplus).contains(index)).map(|(_, line)| line);
-        for ((line, targets), y) in shown.zip(inside.y..inside.bottom()) {
-            frame.buffer_mut().set_line(inside.x, y, line, inside.width);
-            for (target, from, to) in targets {
-                let right = inside.x.saturating_add(*to).min(inside.right());
-                let left = inside.x.saturating_add(*from);
-                self.targets.push(Rect { x: left, y, width: right.saturating_sub(left), height: 1 }, *target);
-            }
-        }
+        self.form.draw(&cx.theme, frame, area);
     }
 }
 

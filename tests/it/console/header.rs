@@ -291,7 +291,7 @@ fn at_120_columns_the_place_of_a_local_desk_is_told_in_fewer_words_before_the_cl
 #[case::the_names_of_the_screens_first(
     place("alerts.acme.example", Environment::Production),
     ShownClocks::Both,
-    "● live  now"
+    "● live  now  14:03 UTC"
 )]
 #[case::one_clock_beside_the_age(
     place("acme-eu", Environment::Production),

@@ -199,7 +199,7 @@ fn a_range_hides_what_lapses_soon_at_no_usual_size() {
     rig.advance(Duration::milliseconds(500));
 
     let heading = heading(&mut rig);
-    assert!(heading.contains("range of 1,472") && heading.contains("▲ 1,472 open within 4 h"), "{heading}");
+    assert!(heading.contains("range of 1,472") && heading.contains("▲ 1,472 open lapse within 4 h"), "{heading}");
 }
 
 #[test]

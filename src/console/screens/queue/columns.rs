@@ -6,6 +6,7 @@ use crate::console::answer_words::answer_words;
 use crate::console::text::{columns as width_of, sanitize};
 use crate::console::times::{self, Moments};
 use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, Timestamp};
+use crate::ui::table;
 
 /// A column of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,14 +77,14 @@ impl Column {
             Self::Type => spec("type", "TYPE", "kind of alert", Some(SortField::Type), (16, 16), 3),
             Self::Status => spec("status", "STATUS", "state of the alert", Some(SortField::Status), (10, 10), 4),
             Self::Amount => spec("amount", "AMOUNT", "disputed money", Some(SortField::Amount), (14, 28), 1),
-            Self::Card => spec("card", "CARD", "BIN and last four", Some(SortField::CardLastFour), (6, 16), 5),
+            Self::Card => spec("card", "CARD", "BIN and last four", Some(SortField::CardLastFour), (6, 16), 6),
             Self::Descriptor => spec(
                 "descriptor",
                 "DESCRIPTOR",
                 "merchant descriptor",
                 Some(SortField::MerchantDescriptor),
-                (10, 30),
-                6,
+                (14, 30),
+                5,
             ),
             Self::Order => spec("order", "ORDER", "merchant's order id", None, (8, 26), 8),
             Self::Outcome => spec("outcome", "OUTCOME", "what was answered", None, (12, 20), 7),
@@ -232,9 +233,6 @@ pub fn amount(alert: &Alert) -> String {
     alert.money().as_ref().map_or_else(|| "–".to_owned(), Money::number)
 }
 
-/// Columns that a card needs less without the blanks in it.
-pub const TIGHTER: u16 = 2;
-
 /// The card as it is displayed, in so many columns: the six first digits where they have room, and the last four.
 pub fn card(alert: &Alert, width: u16) -> String {
     let (bin, last) = (sanitize(&alert.card_bin), sanitize(&alert.card_last_four));
@@ -357,72 +355,21 @@ impl ContentWidths {
     }
 }
 
-/// How early a column gives way among these: the higher, the earlier. Beside the status the type says less than whose
-/// alert it is.
-fn rank(column: Column, among: &[Column]) -> u16 {
-    match column {
-        Column::Type if among.contains(&Column::Status) => 65,
-        column => u16::from(column.spec().rank) * 10,
-    }
-}
-
-/// Lays columns out in so much room. What does not fit gives way, the least important first; each is as wide as its
-/// content, and where there is less room than that, the descriptor has it first, then the order, then the others by
-/// what they matter.
+/// Lays columns out in so much room, each as wide as its content. What does not fit gives way, the least important
+/// first: beside the status the type says less than whose alert it is.
 pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Placed> {
-    let mut kept: Vec<Column> = columns.to_vec();
-    let needed = |kept: &[Column], narrowest: bool| -> u16 {
-        let width = |column: Column| match content.room(column) {
-            // No descriptor is cut for the order.
-            (_, wide) if !narrowest && column == Column::Descriptor && kept.contains(&Column::Order) => wide,
-            (narrow, _) => narrow,
-        };
-        kept.iter()
-            .enumerate()
-            .map(|(index, column)| width(*column) + gap_after(*column, index + 1 == kept.len()))
-            .sum()
+    let want = |column: &Column| {
+        let (min, wide) = content.room(*column);
+        let steps_back = *column == Column::Type && columns.contains(&Column::Status);
+        table::Want { min, wide, rank: if steps_back { Column::Card.spec().rank } else { column.spec().rank } }
     };
-    while kept.len() > 1 && needed(&kept, false) > room {
-        let weakest = kept.iter().enumerate().max_by_key(|(_, column)| rank(**column, &kept)).map(|(index, _)| index);
-        if let Some(index) = weakest {
-            kept.remove(index);
-        }
-    }
-    let mut spare = room.saturating_sub(needed(&kept, true));
-    let mut widths: Vec<u16> = kept.iter().map(|column| content.room(*column).0).collect();
-    let mut by_need: Vec<usize> = (0..kept.len()).collect();
-    by_need.sort_by_key(|index| match kept[*index] {
-        Column::Descriptor => (0, 0),
-        Column::Order => (1, 0),
-        // Figures have enough at their narrowest: texts, which may be longer, come first.
-        column => {
-            (if matches!(column, Column::Amount | Column::Left | Column::When) { 3 } else { 2 }, column.spec().rank)
-        }
-    });
-    for index in by_need {
-        let (narrow, wide) = content.room(kept[index]);
-        // A card that cannot be shown in full, be it tightly, needs nothing more.
-        let more =
-            if kept[index] == Column::Card && spare + TIGHTER < wide - narrow { 0 } else { (wide - narrow).min(spare) };
-        widths[index] += more;
-        spare -= more;
-    }
-    let mut x = 0;
-    let count = kept.len();
-    let place = |(index, (column, width)): (usize, (Column, u16))| {
-        let placed = Placed { column, x, width: width.min(room.saturating_sub(x)) };
-        x += width + gap_after(column, index + 1 == count);
-        placed
-    };
-    kept.into_iter().zip(widths).enumerate().map(place).collect()
+    let wants: Vec<table::Want> = columns.iter().map(want).collect();
+    let placed = table::place(&wants, |at| gap_after(columns[at]), room);
+    placed.into_iter().map(|place| Placed { column: columns[place.column], x: place.x, width: place.width }).collect()
 }
 
-fn gap_after(column: Column, last: bool) -> u16 {
-    match column {
-        Column::Left | Column::When => MARKER,
-        _ if last => 0,
-        _ => GAP,
-    }
+fn gap_after(column: Column) -> u16 {
+    if matches!(column, Column::Left | Column::When) { MARKER } else { GAP }
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
 
 use super::columns::{self, Column, Placed};
 use super::heading;
@@ -21,6 +22,8 @@ use crate::console::{Action, DrawContext, Loadable, Pen, text};
 use crate::domain::exchange::without_exchange;
 use crate::domain::{Alert, AlertId, SortOrder, duplicate, query};
 use crate::service::ServiceError;
+use crate::ui::fit::{self, Segment};
+use crate::ui::table::{DataTable, TableColumn};
 
 /// Draws everything of the list.
 pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
@@ -39,47 +42,38 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
     }
 }
 
-/// A chip that has not so many columns is left out rather than cut.
+/// A chip is cut to so many columns before it is left out.
 const LEAST_CHIP: u16 = 6;
+
+/// The ranks by which chips are cut, and by which they are left out.
+const FIRST_CHIP: u8 = 100;
+const LAST_CHIP: u8 = 1;
 
 fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regions: &Regions) {
     let theme = draw.theme;
     let area = Rect { x: regions.chips.x + 2, width: regions.chips.width.saturating_sub(3), ..regions.chips };
-    let mut pen = Pen::new(frame.buffer_mut(), area);
+    let mut segments: Vec<Segment<QueueTarget>> = Vec::new();
     // What the list does not show is said before what it was asked for.
-    if let Some(note) = queue.view_note() {
-        pen.put(note, theme.warning);
-        pen.skip(2);
-    }
+    segments.extend(queue.view_note().map(|note| Segment::new(0, note, theme.warning)));
     let (search, others): (Vec<_>, Vec<_>) =
         query::chips(queue.filter(), queue.sort()).into_iter().partition(|chip| chip.key == query::Key::Text);
-    let width = |chips: &[query::Chip]| chips.iter().map(|chip| 2 + text::columns(&sanitize(&chip.text))).sum::<u16>();
     // What is searched for is the last to give way: it says why so few are listed.
-    let room = pen.room().saturating_sub(width(&search).min(area.width / 2));
-    let rest = if width(&others) <= room + 2 { room + 2 } else { room };
-    let mut used = 0;
-    for chip in others.into_iter().chain(search) {
+    for (rank, chip) in (0..).zip(search.into_iter().chain(others)) {
         let style = if chip.set { theme.accent } else { theme.quiet };
-        let shown = sanitize(&chip.text);
-        let is_search = chip.key == query::Key::Text;
-        let room = if is_search { pen.room() } else { rest.saturating_sub(used) };
-        if room < LEAST_CHIP.min(text::columns(&shown)) {
-            continue;
-        }
-        let area = pen.put(&cut(&shown, room), style);
-        if chip.set {
-            queue.targets.push(area, QueueTarget::Chip(chip.key));
-        }
-        pen.skip(2);
-        used += area.width + 2;
+        let gap = if segments.is_empty() { 0 } else { 2 };
+        let shown = Segment::new(gap, sanitize(&chip.text), style);
+        let shown = shown.cut_to(FIRST_CHIP + rank, LEAST_CHIP).or_none(LAST_CHIP + rank);
+        segments.push(if chip.set { shown.target(QueueTarget::Chip(chip.key)) } else { shown });
     }
     // Where there is nothing at all there is nothing to search, filter or view.
-    if queue.all == Loadable::Loaded(0) {
-        return;
+    if queue.all != Loadable::Loaded(0) {
+        for (gap, action) in [(4, Action::Search), (3, Action::Filter), (3, Action::Views)] {
+            let words = draw.keymap.binding(action).map_or("", |binding| &binding.words);
+            let key = Segment::new(gap, format!("{} {words}", draw.key(action)), theme.quiet).or_none(u8::MAX);
+            segments.push(key.target(QueueTarget::Do(action)));
+        }
     }
-    pen.skip(2);
-    let note = |area, action| queue.targets.push(area, QueueTarget::Do(action));
-    draw.put_actions(&mut pen, &[Action::Search, Action::Filter, Action::Views], note);
+    fit::draw(&segments, frame.buffer_mut(), area, |area, target| queue.targets.push(area, target));
 }
 
 fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
@@ -367,18 +361,15 @@ fn first_page(draw: &DrawContext<'_>) -> (Vec<(String, Style)>, &'static [FirstC
 
 /// Draws commands under each other, with what each is for where there is room for all of that.
 fn draw_commands(commands: &[FirstCommand], draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let widest = |pick: fn(&FirstCommand) -> u16| commands.iter().map(pick).max().unwrap_or(0);
-    let (command, about) = (widest(|(command, _)| text::columns(command)), widest(|(_, about)| text::columns(about)));
-    let both = command + 2 + about;
-    let (width, has_room) = if both <= area.width { (both, true) } else { (command, false) };
-    let x = area.x + area.width.saturating_sub(width) / 2;
-    for ((name, words), y) in commands.iter().zip(area.y..area.bottom()) {
-        let mut pen = Pen::new(buffer, Rect { x, y, width: width.min(area.width), height: 1 });
-        pen.put(name, draw.theme.strong);
-        if has_room {
-            pen.skip(command - text::columns(name) + 2);
-            pen.put(words, draw.theme.quiet);
-        }
+    let theme = draw.theme;
+    let command = TableColumn::new("", |row: &FirstCommand, _| Span::styled(row.0, theme.strong));
+    let about = TableColumn::new("", |row: &FirstCommand, _| Span::styled(row.1, theme.quiet)).rank(1);
+    let table = DataTable::of(vec![command, about], commands, area.width);
+    let lines: Vec<Line<'_>> = commands.iter().map(|command| table.line(command)).collect();
+    let widest = lines.iter().map(|line| u16::try_from(line.width()).unwrap_or(u16::MAX)).max().unwrap_or(0);
+    let [middle] = Layout::horizontal([Constraint::Length(widest)]).flex(Flex::Center).areas(area);
+    for (line, row) in lines.iter().zip(middle.rows()) {
+        buffer.set_line(row.x, row.y, line, row.width);
     }
 }
 
@@ -465,16 +456,17 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
         })
         .collect();
     // A blank line stands before the commands.
-    let height = u16::try_from(shown.len() + commands.len() + usize::from(!commands.is_empty())).unwrap_or(u16::MAX);
-    let top = area.y + area.height.saturating_sub(height) / 3;
-    for ((line, style), y) in shown.iter().zip(top..area.bottom()) {
-        put_middle(buffer, Rect { y, height: 1, ..area }, line, *style);
+    let [said, told] = [shown.len(), commands.len()].map(|lines| u16::try_from(lines).unwrap_or(u16::MAX));
+    let [_, words, _, below, _] = Layout::vertical([
+        Constraint::Fill(1),
+        Constraint::Length(said),
+        Constraint::Length(1),
+        Constraint::Length(told),
+        Constraint::Fill(2),
+    ])
+    .areas(area);
+    for ((line, style), row) in shown.iter().zip(words.rows()) {
+        put_middle(buffer, row, line, *style);
     }
-    let below = top + u16::try_from(shown.len()).unwrap_or(0) + 1;
-    draw_commands(
-        commands,
-        draw,
-        buffer,
-        Rect { y: below.min(area.bottom()), height: area.bottom().saturating_sub(below), ..area },
-    );
+    draw_commands(commands, draw, buffer, below);
 }

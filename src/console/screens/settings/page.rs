@@ -11,11 +11,14 @@ use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::{Action, AppContext, DrawContext, Screen as _};
 use crate::domain::{Credential, CredentialKind, CredentialList, Environment};
 use crate::ui::fit::Segment;
-use crate::ui::table::{Column, Table};
+use crate::ui::table::{DataTable, TableColumn};
 
 /// Columns of the labels of settings and facts, and of the values of settings.
 const LABEL: u16 = 14;
 const VALUE: usize = 15;
+
+/// Columns of a moment to the minute.
+const MINUTE: u16 = 16;
 
 /// Widest paragraph, in columns.
 const WIDEST: u16 = 110;
@@ -95,7 +98,7 @@ impl SettingsPage {
         });
         self.lines.push(PageLine::Segments(whose.into_iter().chain(offered).collect()));
         let rows = settings.rows();
-        let table = Table::of(credential_columns(settings, *draw), &rows, width);
+        let table = DataTable::of(credential_columns(settings, *draw), &rows, width);
         self.put_rows(SettingsPart::Credentials, &table, &rows, cx);
     }
 
@@ -125,7 +128,7 @@ impl SettingsPage {
             Some(Err(why)) => Span::styled(format!("They cannot be listed: {}", sanitize(why)), theme.danger),
             Some(Ok(rows)) if rows.is_empty() => Span::styled(none, theme.plain),
             Some(Ok(rows)) => {
-                let table = Table::of(profile_columns(cx), rows, width);
+                let table = DataTable::of(profile_columns(cx), rows, width);
                 return self.put_rows(SettingsPart::Profiles, &table, rows, cx);
             }
         };
@@ -150,7 +153,7 @@ impl SettingsPage {
         }
     }
 
-    fn put_rows<T>(&mut self, part: SettingsPart, table: &Table<'_, T>, rows: &[T], cx: &AppContext) {
+    fn put_rows<T>(&mut self, part: SettingsPart, table: &DataTable<'_, T>, rows: &[T], cx: &AppContext) {
         self.lines.push(PageLine::Text(table.head(&cx.theme)));
         let line = |(index, row)| PageLine::Row(part, index, table.line(row));
         self.lines.extend(rows.iter().enumerate().map(line));
@@ -188,7 +191,7 @@ fn whose(list: &CredentialList) -> String {
     format!("organization {}, {} (avk_{world}_…)", sanitize(&list.organization), list.environment.as_str())
 }
 
-fn credential_columns<'d>(settings: &'d SettingsScreen, draw: DrawContext<'d>) -> Vec<Column<'d, &'d Credential>> {
+fn credential_columns<'d>(settings: &'d SettingsScreen, draw: DrawContext<'d>) -> Vec<TableColumn<'d, &'d Credential>> {
     let theme = draw.theme;
     let plain = move |row: &Credential| if row.revoked_at.is_some() { theme.quiet } else { theme.plain };
     let digits = move |row: &Credential| if row.revoked_at.is_some() { theme.quiet } else { draw.digits() };
@@ -205,20 +208,22 @@ fn credential_columns<'d>(settings: &'d SettingsScreen, draw: DrawContext<'d>) -
         None if settings.is_own(row) => Span::styled("in use here", theme.accent),
         None => Span::styled("works", theme.ok),
     };
-    let created =
-        move |row: &&Credential, _| Span::styled(row.created_at.format("%Y-%m-%d %H:%M").to_string(), theme.quiet);
+    let created = move |row: &&Credential, width| {
+        let format = if width < MINUTE { "%Y-%m-%d" } else { "%Y-%m-%d %H:%M" };
+        Span::styled(row.created_at.format(format).to_string(), theme.quiet)
+    };
     vec![
-        Column::new("KIND", move |row: &&Credential, _| Span::styled(row.kind.as_str(), plain(row))),
-        Column::new("ID", move |row: &&Credential, _| Span::styled(sanitize(&row.id).into_owned(), digits(row)))
+        TableColumn::new("KIND", move |row: &&Credential, _| Span::styled(row.kind.as_str(), plain(row))),
+        TableColumn::new("ID", move |row: &&Credential, _| Span::styled(sanitize(&row.id).into_owned(), digits(row)))
             .min(12),
-        Column::new("SCOPE", move |row: &&Credential, _| Span::styled(scope(row), plain(row))).min(8).rank(2),
-        Column::new("CREATED", created).min(10).rank(3),
-        Column::new("LAST USED", used).rank(1),
-        Column::new("STATE", state).min(8),
+        TableColumn::new("SCOPE", move |row: &&Credential, _| Span::styled(scope(row), plain(row))).min(8).rank(2),
+        TableColumn::new("CREATED", created).min(10).rank(3),
+        TableColumn::new("LAST USED", used).rank(1),
+        TableColumn::new("STATE", state).min(8),
     ]
 }
 
-fn profile_columns(cx: &AppContext) -> Vec<Column<'_, ListedProfile>> {
+fn profile_columns(cx: &AppContext) -> Vec<TableColumn<'_, ListedProfile>> {
     let theme = &cx.theme;
     let environment = |row: &ListedProfile, _| match row.environment {
         Some(Environment::Production) => Span::styled("PRODUCTION", theme.danger),
@@ -241,11 +246,11 @@ fn profile_columns(cx: &AppContext) -> Vec<Column<'_, ListedProfile>> {
     let name = |row: &ListedProfile, _| Span::styled(sanitize(&row.name).into_owned(), theme.strong);
     let address = |row: &ListedProfile, _| Span::styled(sanitize(&row.address).into_owned(), theme.plain);
     vec![
-        Column::new("NAME", name).min(12),
-        Column::new("ENVIRONMENT", environment),
-        Column::new("CREDENTIAL", credential),
-        Column::new("STATE", state).min(12).rank(1),
-        Column::new("ADDRESS", address).min(12).rank(2),
+        TableColumn::new("NAME", name).min(12),
+        TableColumn::new("ENVIRONMENT", environment),
+        TableColumn::new("CREDENTIAL", credential),
+        TableColumn::new("STATE", state).min(12).rank(1),
+        TableColumn::new("ADDRESS", address).min(12).rank(2),
     ]
 }
 
