@@ -1,4 +1,4 @@
-//! Search: one box for words in any field of any alert, and for the words of the filter. The Queue shows what is chosen.
+//! Search: one box for words in any field of any alert, and for words of the filter. The Queue shows what is chosen.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
@@ -87,7 +87,7 @@ impl FindDialog {
         vec![Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
     }
 
-    /// The filter and the sort that the typed words ask for, where they are words of the filter: those of the view, with
+    /// The filter and the sort of the typed words, where they are words of the filter: those of the view, with
     /// the typed ones in their place.
     fn filter(&self, cx: &AppContext) -> Option<(AlertFilter, Sort)> {
         let (text, vocabulary) = (self.input.text(), cx.views.vocabulary);
