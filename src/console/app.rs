@@ -60,6 +60,8 @@ pub struct App {
     waiting: VecDeque<Box<dyn Dialog>>,
     /// An alert that is read to be gone to.
     pub(super) seeking: Option<AlertId>,
+    /// The alert whose case opens once it is read.
+    pub(super) opening_case: Option<AlertId>,
     /// A form that opens once its alert is under the cursor, as this decision was filled in.
     pub(super) reopening: Option<(Choice, JournalDecision)>,
     /// Whether the console has the mouse.
@@ -105,6 +107,8 @@ impl App {
         effects.extend(queue.run_due(now));
         let journal =
             JournalFeed::new(&place.name, place.user.clone(), kept.session, now).beside(place.organizations.clone());
+        let mut drafts: Vec<AlertId> = kept.drafts.keys().copied().collect();
+        drafts.sort_unstable();
         // A new day begins on the Queue.
         let is_of_today = kept.layout.day.as_deref() == Some(times::day_of(now, settings.zone).to_string().as_str());
         let current = ScreenName::kept(kept.layout.screen.as_deref().filter(|_| is_of_today));
@@ -160,10 +164,11 @@ impl App {
                 queue,
                 insights: InsightsScreen::new(counts),
                 webhooks: WebhooksScreen::new(webhooks),
-                activity: ActivityScreen::new(audits),
+                activity: ActivityScreen::new(audits, drafts),
                 settings: SettingsScreen::new(credentials),
             },
             seeking: None,
+            opening_case: None,
             reopening: None,
             dialogs: Vec::new(),
             waiting: VecDeque::new(),
@@ -282,6 +287,7 @@ impl App {
             Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),
             Message::JournalRead(answer) => self.journal_read(answer),
             Message::Seek(alert) => self.seek(alert),
+            Message::OpenCase(alert) => self.open_case(alert),
             Message::Reopen(said) => self.reopen(&said),
             Message::ChangeSetting(setting, value) => self.change_setting(setting, value),
             Message::SettingsRead(answer) => self.take_settings(answer),

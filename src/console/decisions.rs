@@ -211,11 +211,6 @@ impl PendingDecision {
         matches!(self.state, State::Staged(_) | State::Waiting)
     }
 
-    /// Whether an earlier console sent it: how often that one looked at its alert is not known here.
-    pub fn is_of_earlier_console(&self) -> bool {
-        matches!(self.state, State::Checking(_)) && self.sent_at.is_none_or(|sent| sent < self.staged_at)
-    }
-
     /// Whether it leaves only when another one is recorded.
     pub fn follows(&self) -> bool {
         self.after.is_some()

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 
 use super::app::App;
 use super::decisions::alert_of;
+use super::dialogs::case;
 use super::dialogs::resolve_form::{Choice, dialog as resolve};
 use super::resolving::answered_since;
 use super::screens::ScreenName;
 use super::screens::activity::views::{calls_as_failed, needs_you};
 use super::text::count;
-use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Tone};
+use super::{Action, Effect, Keep, Message, Order, Orders, Tone};
 use crate::desk::{DecisionRecord, JournalDecision, JournalStep, WholeJournal};
 use crate::domain::{Alert, AlertId};
 
@@ -127,28 +128,28 @@ impl App {
         vec![Effect::Get(alert).into()]
     }
 
-    /// Takes in what was read of an alert, for the chosen row of the journal.
-    pub(super) fn hear_of_alert(&mut self, message: &Message) -> Orders {
-        match message {
-            Message::Alert(id, answer) => return self.found(*id, answer),
-            Message::Deliveries(id, answer) => self.screens.activity.took_deliveries(*id, answer, self.cx.now),
-            _ => {}
-        }
-        Vec::new()
+    /// The case of an alert is to be opened that is known by its id alone: it is read first.
+    pub(super) fn open_case(&mut self, alert: AlertId) -> Orders {
+        self.opening_case = Some(alert);
+        vec![Effect::Get(alert).into()]
     }
 
-    /// Takes in an alert that was read: the one that is sought is gone to.
-    fn found(&mut self, id: AlertId, answer: &Reply<Alert>) -> Orders {
-        self.screens.activity.took_alert(id, answer, self.cx.now);
-        if self.seeking.take_if(|sought| *sought == id).is_none() {
-            return Vec::new();
-        }
+    /// Takes in an alert that was read: the one that is sought is gone to, or its case opens.
+    pub(super) fn hear_of_alert(&mut self, message: &Message) -> Orders {
+        let Message::Alert(id, answer) = message else { return Vec::new() };
+        let goes = self.seeking.take_if(|sought| sought == id).is_some();
+        // A case that was waited for does not open under other keys.
+        let opens = self.opening_case.take_if(|sought| sought == id).is_some() && self.dialogs.is_empty();
         match answer {
-            Ok(alert) => vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()],
-            Err(error) => {
+            Ok(alert) if opens => case::open_on(alert, None, &self.cx),
+            Ok(alert) if goes => {
+                vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
+            }
+            Err(error) if goes || opens => {
                 self.cx.notify(Tone::Bad, format!("The alert cannot be read: {error}"));
                 Vec::new()
             }
+            _ => Vec::new(),
         }
     }
 

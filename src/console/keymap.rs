@@ -90,8 +90,6 @@ pub enum Action {
     MenuFirst,
     MenuLast,
     ShowActivity,
-    ActivityExport,
-    ActivityFilter,
     PreviousPane,
     GoToTold,
     Reopen,

@@ -192,8 +192,8 @@ pub enum Message {
     GoToAlert(AlertId),
     /// An alert that is known by its id alone is to be gone to, whatever is listed.
     Seek(AlertId),
-    /// What the Activity screen shows is to be narrowed by these words, or not at all.
-    NarrowActivity(String),
+    /// The case of an alert that is known by its id alone is to be opened.
+    OpenCase(AlertId),
     /// A decision that failed is to be made again, in its form.
     Reopen(Box<JournalDecision>),
     /// This console is to be left, and another one opened.

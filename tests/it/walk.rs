@@ -185,7 +185,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     pictures.take(&terminal, 2_500, "3   Webhooks: every delivery with its tries");
     says("`4` is **Activity**");
     terminal.press("4");
-    terminal.wait_for("Needs you");
+    terminal.wait_for("To do");
     terminal.press("\t");
     terminal.wait_until("today's decisions", |screen| screen.contains(order) && !screen.contains("Reading…"));
     Pictures::still(&terminal, "activity.svg");

@@ -99,10 +99,9 @@ pub fn open(alert: &Alert) -> Orders {
     dialog::open(CopyMenu::of(alert.id, Loadable::Loaded(Box::new(alert.clone()))))
 }
 
-/// Opens the menu of an alert that has to be read first; with `wanted` that is copied at once.
-pub fn read(id: AlertId, wanted: Option<CopiedFact>) -> Orders {
-    let menu = CopyMenu { wanted, ..CopyMenu::of(id, Loadable::Loading) };
-    dialog::open(menu).into_iter().chain([Effect::Get(id).into()]).collect()
+/// Opens the menu of an alert that has to be read first.
+pub fn read(id: AlertId) -> Orders {
+    dialog::open(CopyMenu::of(id, Loadable::Loading)).into_iter().chain([Effect::Get(id).into()]).collect()
 }
 
 impl CopyMenu {

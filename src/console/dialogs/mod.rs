@@ -38,7 +38,6 @@ pub mod settle;
 pub mod snooze_menu;
 pub mod views;
 
-use super::screens::activity::ask_for_words;
 use super::screens::queue::state::Queue;
 use super::screens::{ScreenName, Screens};
 use super::{Action, AppContext, KeyContext, Keys, Order, Orders, dialog};
@@ -53,7 +52,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         ScreenName::Activity => screens.activity.chosen(cx).and_then(|chosen| chosen.alert),
         _ => screens.queue.current().map(|alert| alert.id),
     };
-    let Screens { queue, webhooks, activity, settings, .. } = screens;
+    let Screens { queue, webhooks, settings, .. } = screens;
     Some(match action {
         Action::Find => find::open(queue),
         Action::Note => note_form::open(queue.current()?, cx),
@@ -64,7 +63,6 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Export => export_form::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
         Action::DeliveryFilter if webhooks.is_offered() => delivery_filter::open(webhooks, cx),
-        Action::ActivityFilter if keys == Keys::Of(KeyContext::Activity) => ask_for_words(activity),
         Action::RulesShow => rules_page::open(cx),
         Action::SettingChange => setting_choice::open(settings.setting()?, cx),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),

@@ -109,7 +109,7 @@ impl Screens {
             | Message::CreateCredential(_)
             | Message::GoToSetting(_)
             | Message::Profiles(_) => ScreenName::Settings,
-            Message::AuditLog(_) | Message::NarrowActivity(_) => ScreenName::Activity,
+            Message::AuditLog(_) => ScreenName::Activity,
             Message::Endpoints(_)
             | Message::DeliveryList(..)
             | Message::DeliveryAttempts(..)

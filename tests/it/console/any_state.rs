@@ -72,7 +72,7 @@ const WAYS_AFTER: [(&str, &str); 18] = [
     ("n ctrl-s", "k"),
     ("n ctrl-s", "k n"),
     ("n ctrl-s", "4"),
-    ("n ctrl-s", "4 o"),
+    ("n ctrl-s", "4 t"),
     ("n ctrl-s", "4 tab"),
     ("n ctrl-s", "4 enter"),
     // Several: on the page of their run, its export, what failed again, and the run in Activity.

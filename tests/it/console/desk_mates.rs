@@ -88,7 +88,7 @@ fn what_did_not_leave_and_was_seen_to_is_told_by_no_later_console() {
     let seen_to = told(&mut rig);
     let (_later, kept) = desk(&directory);
 
-    assert!(seen_to.contains("Seen to.") && !seen_to.contains("Needs you 1"), "{seen_to}");
+    assert!(seen_to.contains("Dismissed.") && !seen_to.contains("To do 1"), "{seen_to}");
     assert!(kept.left.is_empty(), "{:?}", kept.left);
 }
 
@@ -313,5 +313,5 @@ fn what_a_command_had_refused_needs_somebody() {
 
     assert!(left.is_empty(), "{left:?}");
     assert!(rows.contains("! REFUNDED was not recorded") && rows.contains("not taken: time-out"), "{rows}");
-    assert!(told(&mut rig).contains("Needs you 1"), "{}", rig.screen());
+    assert!(told(&mut rig).contains("To do 1"), "{}", rig.screen());
 }

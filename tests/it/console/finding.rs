@@ -173,7 +173,7 @@ fn what_it_leads_to_leaves_the_place_that_it_was_opened_from(#[case] place: &str
     let screen = rig.screen();
     assert!(screen.contains("esc back to Open") && screen.contains("DESCRIPTOR"), "{screen}");
     rig.press("esc 4");
-    assert!(rig.screen().contains("Needs you"), "{}", rig.screen());
+    assert!(rig.screen().contains("To do"), "{}", rig.screen());
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_case_that_was_opened_from_it_goes_back_to_that_place_and_a_screen_leaves_bo
 
     assert!(case.contains("alerts on one payment"), "{case}");
     assert_eq!(back, rules);
-    assert!(rig.screen().contains("Needs you") && !rig.screen().contains("strangers"), "{}", rig.screen());
+    assert!(rig.screen().contains("To do") && !rig.screen().contains("strangers"), "{}", rig.screen());
 }
 
 /// So many open alerts, and an answered one of order SIB-77.

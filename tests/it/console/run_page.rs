@@ -52,7 +52,7 @@ fn what_the_page_says_itself_is_told_above_the_footer_only_once_it_is_left() {
 }
 
 #[rstest]
-#[case::activity("4", "Needs you")]
+#[case::activity("4", "To do")]
 #[case::palette(":", "Keys and commands")]
 #[case::help("?", "Keys and commands")]
 #[case::find("ctrl-f", "Search")]
