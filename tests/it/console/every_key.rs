@@ -85,7 +85,7 @@ fn ruled(keys: &str) -> Rig {
 fn states() -> Vec<State> {
     use KeyContext::{Activity, Always, Case, Columns, Insights, Menu, Queue, Rules, Settings, Views, Webhooks};
     const WIDE: (u16, u16) = (120, 40);
-    const LOW: (u16, u16) = (120, 16);
+    const LOW: (u16, u16) = (120, 24);
     vec![
         state(&[Queue, Always], || queue(WIDE, "")),
         state(&[Queue, Always], || queue(WIDE, "j")),
@@ -113,8 +113,8 @@ fn states() -> Vec<State> {
         state(&[Queue, Always], || Made::of(Vec::new()).start()),
         state(&[Insights, Always], || queue(WIDE, "2")),
         state(&[Insights, Always], || queue(WIDE, "2 tab")),
-        state(&[Insights, Always], || queue((80, 16), "2")),
-        state(&[Insights, Always], || queue((80, 16), "2 G")),
+        state(&[Insights, Always], || queue((80, 24), "2")),
+        state(&[Insights, Always], || queue((80, 24), "2 G")),
         state(&[Webhooks, Always], || webhooks::on(Made::default())),
         state(&[Webhooks, Always], || pressed(webhooks::on(Made::default()), "j j")),
         state(&[Webhooks, Always], || pressed(webhooks::on(Made::default()), "tab j")),
@@ -123,8 +123,8 @@ fn states() -> Vec<State> {
             pressed(pressed(webhooks::on(Made { size: LOW, ..Made::default() }), "j j j enter"), "J")
         }),
         state(&[Activity, Always], || refused(WIDE, "4")),
-        state(&[Activity, Always], || refused((80, 16), "4")),
-        state(&[Activity, Always], || pressed(refused((80, 16), "4"), "J J")),
+        state(&[Activity, Always], || refused((80, 24), "4")),
+        state(&[Activity, Always], || pressed(refused((80, 24), "4"), "J J")),
         state(&[Activity, Always], || {
             let mut rig = queue(WIDE, "");
             let alert = rig.current();

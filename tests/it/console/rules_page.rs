@@ -181,7 +181,6 @@ fn the_file_is_read_again_by_a_key_and_a_wrong_line_leaves_the_rules_of_before()
 }
 
 #[rstest]
-#[case(60, "6 Rules")]
 #[case(80, "6 Rules")]
 #[case(200, "1 Queue   2 Insights   3 Webhooks   4 Activity   5 Settings   6 Rules")]
 fn the_header_says_that_one_is_on_the_page_while_it_is_open(#[case] width: u16, #[case] tabs: &str) {

@@ -461,7 +461,7 @@ fn a_terminal_that_shrinks_before_it_says_so_is_drawn_as_it_is() {
     let mut rig = Made { size: (200, 60), ..Made::default() }.start();
     rig.press("G r");
 
-    rig.shrink_silently(90, 20);
+    rig.shrink_silently(90, 24);
 
     assert!(rig.screen().contains("Resolve"));
 }

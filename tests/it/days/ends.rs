@@ -202,7 +202,7 @@ fn what_was_entered_in_a_form_that_is_kept_nowhere_is_told_when_the_line_hangs_u
     terminal.wait_for("Lost when the console was ended: what was entered in \"Export\".");
     terminal.press("\r");
     terminal.wait_gone("Read, go on");
-    terminal.press("4");
+    terminal.press("4\t");
     terminal.wait_for("Lost when the console was ended");
     leave(terminal);
 

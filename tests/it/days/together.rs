@@ -47,8 +47,8 @@ fn a_decision_that_failed_is_reopened_from_the_journal_with_its_text() {
     terminal.wait_for("was not recorded");
 
     terminal.press("4");
-    terminal.wait_for("decide again");
-    terminal.press("o");
+    terminal.wait_for("t retry");
+    terminal.press("t");
     terminal.wait_until("the form with its text", |screen| {
         screen.contains("Decision") && screen.contains("goods were delivered")
     });
