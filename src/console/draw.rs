@@ -9,13 +9,14 @@ use super::answer_words::without_reason;
 use super::app::App;
 use super::areas::{Areas, SMALLEST};
 use super::decisions::Departure;
-use super::pen::{put_middle, put_right};
+use super::pen::put_middle;
 use super::plain::{clear_beside, simplify, unmark};
-use super::text::{columns, counted};
-use super::{Action, KeyContext, Keys, Pen, toasts};
+use super::text::counted;
+use super::{Action, KeyContext, Keys, toasts};
+use crate::ui::fit::{self, KeyHint, Segment};
 
-/// Columns of the footer that its own keys keep beside what waits.
-const LEFT_TO_KEYS: u16 = 40;
+/// The rank of what is on its way: some keys are worth more than its words.
+const UNDERWAY: u8 = 13;
 
 impl App {
     /// Draws everything. What can be clicked is noted on the way.
@@ -79,37 +80,28 @@ impl App {
     fn draw_footer(&self, buffer: &mut Buffer, footer: Rect) {
         let (theme, keymap, screen) = (&self.cx.theme, &self.cx.settings.keymap, self.screens.shown());
         buffer.set_style(footer, Style::reset().patch(theme.page).patch(theme.bar));
-        let line = Rect { x: footer.x + 1, width: footer.width.saturating_sub(2), ..footer };
-        let taken = self.draw_underway(buffer, line);
-        let gap = if taken.width > 0 { 2 } else { 0 };
-        let line = Rect { width: taken.x.saturating_sub(line.x + gap), ..line };
+        let line = Rect { x: footer.x + 1, width: footer.width.max(2) - 2, ..footer };
+        let note = |area, action| self.targets.push(area, action);
+        let mut segments = self.underway();
         if self.cx.leaving {
+            fit::draw(&segments, buffer, line, note);
             return;
         }
         if let Some(dialog) = self.dialogs.last() {
-            dialog.draw_keys(buffer, line, &self.cx);
+            let rest = fit::draw(&segments, buffer, line, note);
+            let gap = if rest.width < line.width { 2 } else { 0 };
+            dialog.draw_keys(buffer, Rect { width: rest.width.max(gap) - gap, ..rest }, &self.cx);
             return;
         }
-        let mut pen = Pen::new(buffer, line);
         let context = match self.keys() {
             Keys::Of(context) => context,
             Keys::Typed(keys) => {
-                for (key, words) in keys {
-                    // A key without what it does would say nothing.
-                    if columns(key) + 1 + columns(words) > pen.room() {
-                        return;
-                    }
-                    pen.put_key(key, words, theme);
-                    pen.skip(3);
-                }
+                let keys = keys.iter().map(|(key, words)| KeyHint::new(*key, *words, ()));
+                fit::draw(&fit::keys(keys, theme), buffer, line, |_, ()| {});
                 return;
             }
         };
         let back = keymap.binding(Action::Back);
-        // The help stays, however narrow it gets: from there every key is found.
-        let help = keymap.binding(Action::Help);
-        let help_key = help.and_then(|help| help.keys.first()).map_or(0, |key| columns(&key.to_string()));
-        let help_room = help.map_or(0, |help| 3 + help_key + 1 + columns(&help.words));
         // The screen's own keys come before those of every screen.
         let of = |context: KeyContext| keymap.bindings(context).filter(|binding| binding.footer);
         let leads = screen.leads_with();
@@ -122,79 +114,59 @@ impl App {
         let others = own.chain(of(KeyContext::Always)).filter(|binding| Some(binding.action) != leads);
         let shown =
             back.into_iter().chain(first).chain(others).filter(|binding| screen.offers(binding.action, &self.cx));
-        let mut full = false;
-        for binding in shown {
-            let Some(key) = binding.keys.first().map(ToString::to_string) else { continue };
+        let keys = shown.filter_map(|binding| {
+            let key = binding.keys.first()?.to_string();
             let words = screen.words(binding.action, &self.cx).unwrap_or(&binding.words);
-            let needed = columns(&key) + 1 + columns(words);
-            let reserved = if binding.action == Action::Help { 0 } else { help_room };
-            // What comes first matters most: nothing jumps the queue because it is short, but the help.
-            full |= needed + reserved > pen.room();
-            if full && binding.action != Action::Help || needed > pen.room() {
-                continue;
-            }
-            self.targets.push(pen.put_key(&key, words, theme), binding.action);
-            pen.skip(3);
-        }
+            // The help stays, however narrow it gets: from there every key is found.
+            let stays = binding.action == Action::Help;
+            Some(KeyHint { stays, ..KeyHint::new(key, words, binding.action) })
+        });
+        segments.extend(fit::keys(keys, theme));
+        fit::draw(&segments, buffer, line, note);
     }
 
-    /// How many decisions wait here, with the key that asks what becomes of them and the one that takes them back, as
-    /// far as there is room. Returns the area it took.
-    fn draw_waiting(&self, buffer: &mut Buffer, line: Rect, waiting: u64) -> Rect {
+    /// How many decisions wait here, with the key that asks what becomes of them and the one that takes them back.
+    fn waiting(&self, waiting: u64) -> Vec<Segment<Action>> {
         let theme = &self.cx.theme;
         let verb = if waiting == 1 { "waits" } else { "wait" };
         let what = format!("{} {verb}, not sent", counted(waiting, "decision", "decisions"));
-        if self.dialogs.last().is_some_and(|dialog| !dialog.takes_questions()) {
-            return put_right(buffer, line, &what, theme.warning);
+        let mut segments = vec![Segment::new(2, what, theme.warning)];
+        if self.dialogs.last().is_none_or(|dialog| dialog.takes_questions()) {
+            let asks = KeyHint::new(self.cx.key(Action::Refresh), "asks", Action::Refresh);
+            segments.extend(asks.segments(2, theme));
         }
-        let offers = [(Action::Refresh, "asks"), (Action::Undo, "takes back")]
-            .map(|(action, words)| (action, self.cx.key(action), words));
-        let needed = |(_, key, words): &(Action, String, &str)| 2 + columns(key) + 1 + columns(words);
-        let both = columns(&what) + offers.iter().map(needed).sum::<u16>();
         // A page has the key that takes back among its own.
-        let has_both = self.dialogs.is_empty() && both + LEFT_TO_KEYS <= line.width;
-        let shown = if has_both { &offers[..] } else { &offers[..1] };
-        let width = (columns(&what) + shown.iter().map(needed).sum::<u16>()).min(line.width);
-        let area = Rect { x: line.right() - width, width, ..line };
-        let mut pen = Pen::new(buffer, area);
-        pen.put(&what, theme.warning);
-        for (action, key, words) in shown {
-            pen.skip(2);
-            self.targets.push(pen.put_key(key, words, theme), *action);
+        if self.dialogs.is_empty() {
+            let back = KeyHint::new(self.cx.key(Action::Undo), "takes back", Action::Undo);
+            segments.extend(back.segments(2, theme).map(|part| part.or_none(UNDERWAY)));
         }
-        area
+        segments
     }
 
-    /// What is on its way, at the right end of the footer. Returns the area it took.
-    fn draw_underway(&self, buffer: &mut Buffer, line: Rect) -> Rect {
+    /// What is on its way, at the right end of the footer.
+    fn underway(&self) -> Vec<Segment<Action>> {
         let (theme, decisions) = (&self.cx.theme, &self.cx.decisions);
-        let nothing = Rect { x: line.right(), width: 0, ..line };
         let staged = decisions.staged();
         let Some((next, due)) = staged.first() else {
             let sending = decisions.sending() as u64;
             let waiting = decisions.waiting().count() as u64;
-            return match (self.cx.leaving, sending) {
-                (false, 0) if waiting > 0 => self.draw_waiting(buffer, line, waiting),
-                (true, 1..) => put_right(
-                    buffer,
-                    line,
-                    &format!("leaving once {} come back", counted(sending, "answer has", "answers have")),
-                    theme.warning,
-                ),
-                (false, 1..) => put_right(
-                    buffer,
-                    line,
-                    &format!("sending {}…", counted(sending, "decision", "decisions")),
-                    theme.accent,
-                ),
-                _ => nothing,
+            let segments = match (self.cx.leaving, sending) {
+                (false, 0) if waiting > 0 => self.waiting(waiting),
+                (true, 1..) => {
+                    let answers = counted(sending, "answer has", "answers have");
+                    vec![Segment::new(2, format!("leaving once {answers} come back"), theme.warning)]
+                }
+                (false, 1..) => {
+                    let many = counted(sending, "decision", "decisions");
+                    vec![Segment::new(2, format!("sending {many}…"), theme.accent)]
+                }
+                _ => Vec::new(),
             };
+            return segments.into_iter().map(Segment::right).collect();
         };
         if !self.dialogs.is_empty() {
-            return nothing;
+            return Vec::new();
         }
-        let binding = self.cx.settings.keymap.binding(Action::Undo);
-        let (key, undo) = (self.cx.key(Action::Undo), binding.map_or("", |binding| binding.words.as_str()));
         let when = match decisions.departure(next, *due, self.cx.now) {
             Departure::In(seconds) => format!("in {seconds} s"),
             Departure::InTurn => "in its turn".to_owned(),
@@ -202,26 +174,17 @@ impl App {
             Departure::AfterLook => "once doubles are looked for".to_owned(),
             Departure::AfterFirst => "after the refund".to_owned(),
         };
-        let behind = 2 + columns(&key) + 1 + columns(undo);
         let what = match staged.len() {
             1 => {
                 let (word, subject) = (next.word(), next.subject());
                 // Where it would take the room of the keys, why it is invalid stands in the list alone.
-                let whole = format!("{word} {subject} {when}");
-                if columns(&whole) + behind + LEFT_TO_KEYS <= line.width {
-                    whole
-                } else {
-                    format!("{} {subject} {when}", without_reason(&word))
-                }
+                let brief = format!("{} {subject} {when}", without_reason(&word));
+                Segment::new(2, format!("{word} {subject} {when}"), theme.plain).or(UNDERWAY, brief)
             }
-            more => format!("{more} decisions, next {when}"),
+            more => Segment::new(2, format!("{more} decisions, next {when}"), theme.plain),
         };
-        let width = (columns(&what) + behind).min(line.width);
-        let area = Rect { x: line.right() - width, width, ..line };
-        let mut pen = Pen::new(buffer, area);
-        pen.put(&what, theme.plain);
-        pen.skip(2);
-        self.targets.push(pen.put_key(&key, undo, theme), Action::Undo);
-        area
+        let undo = self.cx.settings.keymap.binding(Action::Undo).map_or("", |binding| &binding.words);
+        let undo = KeyHint::new(self.cx.key(Action::Undo), undo, Action::Undo);
+        [what].into_iter().chain(undo.segments(2, theme)).map(Segment::right).collect()
     }
 }

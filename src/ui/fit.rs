@@ -6,8 +6,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::ui::Pen;
 use crate::ui::text::{columns, cut};
+use crate::ui::{Pen, Theme};
 
 /// A segment of a line.
 #[derive(Debug, Clone)]
@@ -129,8 +129,8 @@ fn solve<T: Copy>(segments: &[Segment<T>], width: u16) -> Vec<u8> {
     given
 }
 
-/// Draws a line; `note` is told where each segment with a target stands.
-pub fn draw<T: Copy>(segments: &[Segment<T>], buffer: &mut Buffer, line: Rect, mut note: impl FnMut(Rect, T)) {
+/// Draws a line; `note` is told where each segment with a target stands. Returns what is left of those at the right.
+pub fn draw<T: Copy>(segments: &[Segment<T>], buffer: &mut Buffer, line: Rect, mut note: impl FnMut(Rect, T)) -> Rect {
     let given = solve(segments, line.width);
     let mut spare = line.width - needed(segments, &given).min(line.width);
     let texts: Vec<_> = segments.iter().map(|segment| (segment, segment.fitted(&given, &mut spare))).collect();
@@ -139,7 +139,8 @@ pub fn draw<T: Copy>(segments: &[Segment<T>], buffer: &mut Buffer, line: Rect, m
     let right: u16 = at_right.map(|(segment, text)| segment.gap + columns(text)).sum();
     let x = line.right() - right.min(line.width);
     let right = Rect { x, width: line.right() - x, ..line };
-    for (is_right, area) in [(false, Rect { width: x - line.x, ..line }), (true, right)] {
+    let left = Rect { width: x - line.x, ..line };
+    for (is_right, area) in [(false, left), (true, right)] {
         let mut pen = Pen::new(buffer, area);
         for (segment, text) in shown().filter(|(segment, _)| segment.is_right == is_right) {
             pen.skip(segment.gap);
@@ -149,6 +150,48 @@ pub fn draw<T: Copy>(segments: &[Segment<T>], buffer: &mut Buffer, line: Rect, m
             }
         }
     }
+    left
+}
+
+/// A key and what it does, as a footer tells it.
+#[derive(Debug, Clone)]
+pub struct KeyHint<T> {
+    pub key: String,
+    pub words: String,
+    /// Fewer words, where all of them have no room.
+    pub brief: Option<String>,
+    pub target: T,
+    /// Whether it stays, however narrow it gets.
+    pub stays: bool,
+}
+
+impl<T: Copy> KeyHint<T> {
+    /// A key that gives way.
+    pub fn new(key: impl Into<String>, words: impl Into<String>, target: T) -> Self {
+        Self { key: key.into(), words: words.into(), brief: None, target, stays: false }
+    }
+
+    /// The key and its words after so many blank columns, which are one target.
+    pub fn segments(self, gap: u16, theme: &Theme) -> [Segment<T>; 2] {
+        let words = Segment::new(1, self.words, theme.quiet);
+        let words = self.brief.into_iter().fold(words, |words, brief| words.or(BRIEF, brief));
+        [Segment::new(gap, self.key, theme.key), words].map(|part| part.target(self.target))
+    }
+}
+
+/// Blank columns between two keys, and the ranks of the first one and of fewer words.
+const BETWEEN_KEYS: u16 = 3;
+const FIRST_KEY: u8 = 10;
+const BRIEF: u8 = FIRST_KEY + 7;
+
+/// Keys beside each other, the last of which gives way first.
+pub fn keys<T: Copy>(keys: impl IntoIterator<Item = KeyHint<T>>, theme: &Theme) -> Vec<Segment<T>> {
+    let ranked = (FIRST_KEY..).zip(keys).flat_map(|(rank, key)| {
+        let stays = key.stays;
+        let gap = if rank == FIRST_KEY { 0 } else { BETWEEN_KEYS };
+        key.segments(gap, theme).map(|part| if stays { part } else { part.or_none(rank) })
+    });
+    ranked.collect()
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ use crate::console::{
 use crate::desk::JournalStep;
 use crate::domain::sanitize::exported_cell;
 use crate::domain::{Alert, AlertId};
+use crate::ui::fit::{self, KeyHint};
 use crate::ui::table::{self, Cursor};
 
 /// The keys of every screen work here too, after its own.
@@ -409,14 +410,8 @@ impl Dialog for RunProgress {
 
     fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         let Some(run) = cx.runs.newest() else { return };
-        let mut pen = Pen::new(buffer, line);
-        for (deed, key, words) in Self::offered(run, cx) {
-            if columns(&key) + 1 + columns(words) > pen.room() {
-                continue;
-            }
-            self.targets.push(pen.put_key(&key, words, &cx.theme), Target::Do(deed));
-            pen.skip(3);
-        }
+        let keys = Self::offered(run, cx).into_iter().map(|(deed, key, words)| KeyHint::new(key, words, deed));
+        fit::draw(&fit::keys(keys, &cx.theme), buffer, line, |area, deed| self.targets.push(area, Target::Do(deed)));
     }
 }
 

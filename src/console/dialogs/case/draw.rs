@@ -1,8 +1,6 @@
 //! Draws the case: what it is about, its alerts, what speaks against a plain answer, and below that facts and timeline
 //! in columns.
 
-use std::borrow::Cow;
-
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +8,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::shared::{shared_words, shares};
-use super::standing::{KeyRoom, Standing, counts, duplicate_words, key_words};
+use super::standing::{Standing, counts, duplicate_words, key_words};
 use super::timeline::{Happened, KnownOfCase, Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::answer_words::{answer_words, is_answered_refunded, who_answered};
@@ -24,6 +22,7 @@ use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, DrawContext, Loadable, Pen, times};
 use crate::domain::sanitize::lines;
 use crate::domain::{Alert, Dialect, Resolution, Timestamp};
+use crate::ui::fit::{self, KeyHint};
 use crate::ui::table;
 
 /// From so many columns on facts stand in two columns, and in three.
@@ -478,16 +477,15 @@ impl CaseDialog {
 
     /// What comes first in the footer: the way back, the answers, and what leads to the other alerts and to the rest of
     /// the page.
-    fn offered_first(&self, room: KeyRoom, cx: &AppContext) -> Vec<(String, Cow<'static, str>, Action)> {
-        let several = self.alerts.len() > 1;
-        let mut offered: Vec<(String, Cow<'static, str>, Action)> =
-            vec![(cx.key(Action::Back), "back".into(), Action::Back)];
+    fn offered_first(&self, cx: &AppContext) -> Vec<KeyHint<Action>> {
+        let key = |action, words: &str| KeyHint::new(cx.key(action), words, action);
+        let mut offered = vec![key(Action::Back, "back")];
         let waits = self.alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).count();
         if !cx.place.read_only {
             let refunded = self.alerts.iter().any(Alert::was_refunded) || self.refunded_elsewhere(cx).is_some();
-            let words = key_words(waits > 1, room, refunded, cx.place.dialect);
-            let mut answers =
-                [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(words).collect::<Vec<_>>();
+            let words = key_words(waits > 1, refunded, cx.place.dialect);
+            let mut answers: Vec<_> =
+                [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(words).collect();
             // What fits where money has gone back already comes first.
             if refunded {
                 answers.rotate_right(1);
@@ -498,56 +496,34 @@ impl CaseDialog {
             answers.retain(|(action, _)| {
                 self.takes(*action, cx) && (alone || if *action == Action::Refund { is_here } else { waits > 0 })
             });
-            offered.extend(answers.into_iter().map(|(action, words)| (cx.key(action), words, action)));
+            let answers = answers.into_iter();
+            offered
+                .extend(answers.map(|(action, (words, brief))| KeyHint { brief: Some(brief), ..key(action, &words) }));
         }
-        if self.parked(cx).is_some() {
-            offered.push((cx.key(Action::Settle), "parked".into(), Action::Settle));
-        }
-        if several {
-            offered.push((
-                "tab".to_owned(),
-                if room == KeyRoom::Least { "next" } else { "next alert" }.into(),
-                Action::NextPane,
-            ));
+        offered.extend(self.parked(cx).map(|_| key(Action::Settle, "parked")));
+        if self.alerts.len() > 1 {
+            offered.push(KeyHint::new("tab", "next alert", Action::NextPane));
         }
         if self.most.get() > 0 {
-            offered.push((cx.key(Action::DetailDown), "scroll".into(), Action::DetailDown));
+            offered.push(key(Action::DetailDown, "scroll"));
         }
         offered
     }
 
     pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
-        let mut pen = Pen::new(buffer, line);
-        let help: (String, Cow<'static, str>, Action) = (cx.key(Action::Help), "help".into(), Action::Help);
-        // The help stays, however narrow it gets: from there every key is found.
-        let reserved = columns(&help.0) + 1 + columns(&help.1);
-        let ways = if line.width >= TWO {
-            &[KeyRoom::Wide, KeyRoom::Narrow, KeyRoom::Least][..]
-        } else {
-            &[KeyRoom::Narrow, KeyRoom::Least]
-        };
-        let needs = |first: &[(String, Cow<'static, str>, Action)]| {
-            first.iter().map(|(key, words, _)| columns(key) + 1 + columns(words) + 3).sum::<u16>() + reserved
-        };
-        let mut all = ways.iter().map(|room| self.offered_first(*room, cx));
-        let fitting = all.find(|first| needs(first) <= pen.room());
-        let mut offered = fitting.unwrap_or_else(|| self.offered_first(KeyRoom::Least, cx));
-        offered.push((cx.key(Action::Note), "note".into(), Action::Note));
+        let key = |action, words: &str| KeyHint::new(cx.key(action), words, action);
+        let mut offered = self.offered_first(cx);
+        offered.push(key(Action::Note, "note"));
         if self.current().outcome.is_none() {
             let is_aside = cx.snoozes.until(self.current().id).is_some();
-            offered.push((cx.key(Action::Snooze), if is_aside { "wake" } else { "snooze" }.into(), Action::Snooze));
+            offered.push(key(Action::Snooze, if is_aside { "wake" } else { "snooze" }));
         }
-        offered.push((cx.key(Action::CopyId), "copy".into(), Action::CopyId));
-        offered.push((cx.key(Action::Raw), if self.raw { "facts" } else { "JSON" }.into(), Action::Raw));
-        offered.push(help);
-        for (key, words, action) in offered {
-            let behind = if action == Action::Help { 0 } else { 3 + reserved };
-            if columns(&key) + 1 + columns(&words) + behind > pen.room() {
-                continue;
-            }
-            self.targets.push(pen.put_key(&key, &words, &cx.theme), Target::Do(action));
-            pen.skip(3);
-        }
+        offered.push(key(Action::CopyId, "copy"));
+        offered.push(key(Action::Raw, if self.raw { "facts" } else { "JSON" }));
+        // The help stays, however narrow it gets: from there every key is found.
+        offered.push(KeyHint { stays: true, ..key(Action::Help, "help") });
+        let note = |area, action| self.targets.push(area, Target::Do(action));
+        fit::draw(&fit::keys(offered, &cx.theme), buffer, line, note);
     }
 }
 

@@ -1,8 +1,6 @@
 //! How the alerts of a case stand to a decision for it: which ones wait for one, and what each would get, in the words
 //! of the dialect.
 
-use std::borrow::Cow;
-
 use crate::console::AppContext;
 use crate::console::dialogs::many_form::{KnownCase, foresee};
 use crate::console::dialogs::resolve_form::Choice;
@@ -161,28 +159,12 @@ fn made_of(parts: ResolutionParts) -> String {
         .map_or_else(|_| String::new(), |resolution| in_words(&resolution))
 }
 
-/// How much room the keys of a case have in the footer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum KeyRoom {
-    Wide,
-    Narrow,
-    /// So little that what leads to the other alerts would have none beside more words.
-    Least,
-}
-
-/// What the keys of a decision do in a case, in the words of its dialect: refund, not refunded, invalid. `several`
-/// wait; `wide` where there is room for more words.
-pub(super) fn key_words(several: bool, room: KeyRoom, refunded: bool, dialect: Dialect) -> [Cow<'static, str>; 3] {
+/// What the keys of a decision do in a case, in the words of its dialect, and in fewer: refund, not refunded, invalid.
+/// `several` wait.
+pub(super) fn key_words(several: bool, refunded: bool, dialect: Dialect) -> [(String, String); 3] {
     let follows = match dialect {
         Dialect::Current => "duplicate".to_owned(),
         Dialect::Older => InvalidReason::Duplicate.older_word().to_string(),
-    };
-    let wide = room == KeyRoom::Wide;
-    // In fewer words it says the same, and in the fewest the page says what the others get.
-    let refund = match (several, room) {
-        (false, _) | (true, KeyRoom::Least) => "refund".into(),
-        (true, KeyRoom::Wide) => format!("refund, others {follows}").into(),
-        (true, KeyRoom::Narrow) => format!("refund, rest {follows}").into(),
     };
     // The older dialect has no word for it: its words are chosen in the form, or follow from a refund.
     let invalid = match (dialect, refunded) {
@@ -190,10 +172,6 @@ pub(super) fn key_words(several: bool, room: KeyRoom, refunded: bool, dialect: D
         (Dialect::Older, true) => "what fits the refund",
         (Dialect::Older, false) => "other word",
     };
-    let all = |words: &'static str| if several && wide { format!("{words}, all").into() } else { words.into() };
-    match (several, room, dialect) {
-        (true, KeyRoom::Narrow, Dialect::Current) => [refund, "no refund".into(), "all invalid".into()],
-        (true, KeyRoom::Least, Dialect::Current) => [refund, "no refund".into(), "invalid".into()],
-        _ => [refund, all("not refunded"), all(invalid)],
-    }
+    [("refund", format!("others {follows}")), ("not refunded", "all".to_owned()), (invalid, "all".to_owned())]
+        .map(|(brief, more)| (if several { format!("{brief}, {more}") } else { brief.to_owned() }, brief.to_owned()))
 }

@@ -16,6 +16,7 @@ use crate::console::text::{columns, counted, sanitize, wrap, wrap_styled};
 use crate::console::unfinished::in_words_with;
 use crate::console::{Action, AppContext, Pen};
 use crate::domain::Dialect;
+use crate::ui::fit::{self, KeyHint};
 use crate::ui::table;
 
 /// From so many columns on the counts stand beside the answer.
@@ -312,12 +313,8 @@ impl ManyForm {
     }
 
     pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
-        let theme = &cx.theme;
-        let mut pen = Pen::new(buffer, line);
         let back = if self.of_marks { "back, keeps the marks" } else { "back" };
-        self.targets.push(pen.put_key("ctrl-s", "send", theme), Target::Send);
-        pen.skip(3);
-        self.targets.push(pen.put_key("esc", back, theme), Target::Back);
+        let first = [("ctrl-s", "send", Some(Target::Send)), ("esc", back, Some(Target::Back))];
         let rest: &[(&str, &str)] = match self.part {
             Part::List => &[("space", self.space_words()), ("tab", "fields"), ("j k", "move")],
             _ if cx.place.dialect == Dialect::Older => {
@@ -325,14 +322,14 @@ impl ManyForm {
             }
             _ => &[("tab", self.space_in_list()), ("alt-r alt-n alt-i", "decide")],
         };
-        for (key, words) in rest {
+        let rest = rest.iter().map(|(key, words)| (*key, *words, None));
+        let keys = first.into_iter().chain(rest).map(|(key, words, target)| {
             // What a key leads to stays where what is done there has no room.
-            let short = words.split(':').next().unwrap_or_default();
-            let fits = |words: &&str| columns(key) + 4 + columns(words) <= pen.room();
-            if let Some(words) = [*words, short].into_iter().find(fits) {
-                pen.skip(3);
-                pen.put_key(key, words, theme);
-            }
-        }
+            let brief = words.split(':').next().map(str::to_owned);
+            KeyHint { brief, ..KeyHint::new(key, words, target) }
+        });
+        fit::draw(&fit::keys(keys, &cx.theme), buffer, line, |area, target| {
+            target.into_iter().for_each(|target| self.targets.push(area, target));
+        });
     }
 }

@@ -32,8 +32,12 @@ pub fn draw(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, are
     let note = |area, action: Action| settings.targets.push(area, SettingsTarget::Do(action));
     for (line, row) in page.lines.iter().skip(top).zip(text.rows()) {
         match line {
-            PageLine::Text(line) => drop(buffer.set_line(row.x, row.y, line, row.width)),
-            PageLine::Segments(segments) => fit::draw(segments, buffer, row, note),
+            PageLine::Text(line) => {
+                buffer.set_line(row.x, row.y, line, row.width);
+            }
+            PageLine::Segments(segments) => {
+                fit::draw(segments, buffer, row, note);
+            }
             PageLine::Row(part, index, line) => {
                 mark(buffer, *part, *index, row);
                 buffer.set_line(row.x, row.y, line, row.width);
