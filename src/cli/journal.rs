@@ -12,8 +12,8 @@ use super::args::{Format, JournalExportArgs, SinceWhen};
 use super::context::Context;
 use super::failure::SaidAlready;
 use super::output::{ListColumns, Output, Report};
-use crate::desk::journal::{FILE, read_whole};
-use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, NotificationRecord, WholeJournal, write_new};
+use crate::desk::journal::{FILE, read_history};
+use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, NotificationRecord, write_new};
 use crate::domain::count::counted;
 use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
@@ -22,10 +22,7 @@ pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result
     let desk = args.desk.remote().desk(context)?;
     let now = SystemClock.now();
     let since = since(args, now);
-    let WholeJournal { entries, unreadable, unsent, .. } = read_whole(&desk)?;
-    let mut history = History::of(entries);
-    // The journal may not hold their end yet.
-    unsent.iter().for_each(|left| history.never_left(&left.key, now));
+    let (history, unreadable) = read_history(&desk, now)?;
     let report =
         if args.notifications { notifications(&history, since) } else { decisions(&history, since, args.open) };
     match &args.to {

@@ -283,7 +283,7 @@ impl App {
                 let opens = wanted && self.dialogs.is_empty() && self.screens.current == ScreenName::Queue;
                 dialogs::many_form::begun(answer, opens, cx)
             }
-            Message::RulesRead(answer) => self.take_rules(answer),
+            Message::RulesRead(answer) => dialogs::rules_page::taken(answer, cx),
             Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),
             Message::JournalRead(answer) => self.journal_read(answer),
             Message::Seek(alert) => self.seek(alert),

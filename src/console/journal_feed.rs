@@ -171,7 +171,7 @@ impl JournalFeed {
 
     /// Takes in what was read.
     pub fn took(&mut self, answer: Result<WholeJournal, String>, now: Timestamp) {
-        let WholeJournal { entries, unreadable, .. } = match answer {
+        let WholeJournal { entries, unreadable } = match answer {
             Ok(whole) => whole,
             Err(why) => {
                 let since = self.trouble.take().map_or(now, |(since, _)| since);

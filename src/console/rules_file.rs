@@ -2,9 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::app::App;
-use super::text::counted;
-use super::{Message, Orders, Tone};
 use crate::domain::rule::DecisionRule;
 
 /// Rules as they were read.
@@ -25,26 +22,4 @@ pub trait RulesFile: Send + Sync {
 
     /// The file that it reads, where there can be one.
     fn files(&self) -> Vec<PathBuf>;
-}
-
-impl App {
-    /// Takes in what the file of rules says by now; where something is wrong with it, the rules of before stay.
-    pub(super) fn take_rules(&mut self, answer: Result<ReadRules, String>) -> Orders {
-        let cx = &mut self.cx;
-        match answer {
-            Ok(ReadRules { rules, place }) => {
-                cx.notify(
-                    Tone::Good,
-                    format!("Read again: {}.", counted(rules.len() as u64, "desk rule", "desk rules")),
-                );
-                (cx.settings.rules, cx.settings.rules_in) = (rules.into(), Some(place));
-                cx.rules_read_at = cx.now;
-                vec![Message::RulesTaken.into()]
-            }
-            Err(why) => {
-                cx.notify(Tone::Bad, format!("The desk rules of before stay: {why}"));
-                Vec::new()
-            }
-        }
-    }
 }

@@ -97,6 +97,11 @@ impl DecisionFate {
         matches!(self, Self::Sent | Self::Unknown(_))
     }
 
+    /// Returns whether it has not come to its end.
+    pub fn goes_on(&self) -> bool {
+        self.may_have_arrived() || matches!(self, Self::Staged | Self::NotSent(_))
+    }
+
     /// Returns whether a person has to see to it: it failed, or it is not known whether it did.
     pub fn is_open(&self) -> bool {
         matches!(self, Self::NotSent(_) | Self::Refused(_) | Self::Unknown(_) | Self::NeverLeft)
@@ -161,6 +166,17 @@ impl DecisionRecord {
     pub fn sent_at(&self) -> Option<Timestamp> {
         self.steps.iter().rev().find(|(_, fate)| *fate == DecisionFate::Sent).map(|(at, _)| *at)
     }
+}
+
+/// A decision that a console which is gone did not finish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftDecision {
+    /// Idempotency key.
+    pub key: String,
+    pub said: JournalDecision,
+    pub made_at: Timestamp,
+    /// Time at which it was sent; `None` where it never was.
+    pub sent_at: Option<Timestamp>,
 }
 
 /// The record of a notification.
@@ -342,6 +358,24 @@ impl History {
     pub fn answered_on(&self, alert: AlertId) -> Option<&DecisionRecord> {
         let weight = |record: &&DecisionRecord| (matches!(record.fate(), DecisionFate::Recorded(_)), record.last().0);
         self.on(alert).filter(|record| record.fate().status().is_some()).max_by_key(weight)
+    }
+
+    /// Returns the decisions that consoles that are gone left on a place, or on any where none is named. The first list
+    /// was sent and has no answer; the second is never sent.
+    pub fn left(
+        &self,
+        place: Option<&str>,
+        mut lives: impl FnMut(Uuid) -> bool,
+    ) -> (Vec<LeftDecision>, Vec<LeftDecision>) {
+        let here = self.records.iter().filter(|record| place.is_none_or(|place| record.place == place));
+        let goes_on = here.filter(|record| record.fate().goes_on() && !self.is_superseded(record));
+        let left = goes_on.filter(|record| !lives(record.session)).map(|record| LeftDecision {
+            key: record.key.clone(),
+            said: record.said.clone(),
+            made_at: record.made_at,
+            sent_at: record.sent_at().filter(|_| record.fate().may_have_arrived()),
+        });
+        left.partition(|left| left.sent_at.is_some())
     }
 
     /// The notifications that are held, the oldest first.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use chrono::Duration;
 use uuid::Uuid;
 
-use super::begun_decisions::{BegunDecisions, LeftDecision};
 use super::file::{DeskError, make_directory, private, replace, set_torn_line_aside, turn};
+use super::history::{History, LeftDecision};
 use super::journal_steps::{JournalAlert, JournalEntry, JournalStep};
 use crate::domain::Timestamp;
 use crate::domain::time::{SharedClock, from_iso, to_iso};
@@ -214,7 +214,7 @@ impl Journal {
     fn leftovers(&self, entries: impl Iterator<Item = JournalEntry>) -> Leftovers {
         let mut alive: HashMap<Uuid, bool> = HashMap::new();
         let mut lives = |session| *alive.entry(session).or_insert_with(|| self.is_alive(session));
-        let mut begun = BegunDecisions::default();
+        let mut history = History::default();
         let mut texts: Vec<JournalAlert> = Vec::new();
         // Once another console has written, what was lost was read.
         let (mut lost, mut last) = (Vec::new(), None);
@@ -224,19 +224,19 @@ impl Journal {
                 lost.clear();
             }
             lost.extend(entry.step.lost_words().filter(|_| !lives).map(str::to_owned));
-            begun.take(&entry);
-            match entry.step {
+            match &entry.step {
                 JournalStep::Typing { alert } => {
                     texts.retain(|other| other.id != alert.id);
                     if !lives {
-                        texts.push(alert);
+                        texts.push(alert.clone());
                     }
                 }
-                JournalStep::Closed { alert } => texts.retain(|other| other.id != alert),
+                JournalStep::Closed { alert } => texts.retain(|other| other.id != *alert),
                 _ => {}
             }
+            history.take(entry);
         }
-        let (unanswered, unsent) = begun.left(Some(&self.place), lives);
+        let (unanswered, unsent) = history.left(Some(&self.place), lives);
         Leftovers { unsent, unanswered, texts, lost }
     }
 
@@ -263,44 +263,47 @@ pub struct WholeJournal {
     pub entries: Vec<JournalEntry>,
     /// The lines that cannot be read, by their numbers in the file, from 1: what they tell is not known.
     pub unreadable: Vec<usize>,
-    /// Decisions of consoles that are gone which are never sent.
-    pub unsent: Vec<LeftDecision>,
 }
 
 /// Reads the journal of a desk. Lines that cannot be read are told by their numbers; an incomplete last line is left
 /// out.
 pub fn read_whole(directory: &Path) -> Result<WholeJournal, DeskError> {
+    let read = || -> io::Result<WholeJournal> {
+        let mut read = WholeJournal::default();
+        let file = match File::open(path(directory)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(read),
+            Err(error) => return Err(error),
+        };
+        // Line by line: the text of months is not held beside its entries.
+        let (mut file, mut line, mut number) = (BufReader::new(file), Vec::new(), 0);
+        while file.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+            number += 1;
+            let whole = &line[..line.len() - 1];
+            match serde_json::from_slice(whole) {
+                Ok(entry) => read.entries.push(entry),
+                Err(_) if whole.is_empty() => {}
+                Err(_) => read.unreadable.push(number),
+            }
+            line.clear();
+        }
+        Ok(read)
+    };
+    read().map_err(|error| failed(directory, "read", &error))
+}
+
+/// Reads the history of a desk, and the numbers of the lines that cannot be read. A decision that never leaves, because
+/// its console is gone, is told as such from now on: the journal may not hold its end yet.
+pub fn read_history(directory: &Path, now: Timestamp) -> Result<(History, Vec<usize>), DeskError> {
     // Before the journal is read: whatever one that is gone wrote is in it. And after: whatever is in it of one that
     // began meanwhile is of one that runs.
     let mut live = live_sessions(directory);
-    let mut read = read_lines(directory).map_err(|error| failed(directory, "read", &error))?;
+    let WholeJournal { entries, unreadable } = read_whole(directory)?;
     live.extend(live_sessions(directory));
-    let mut begun = BegunDecisions::default();
-    read.entries.iter().for_each(|entry| begun.take(entry));
-    (_, read.unsent) = begun.left(None, |session| live.contains(&session));
-    Ok(read)
-}
-
-fn read_lines(directory: &Path) -> io::Result<WholeJournal> {
-    let mut read = WholeJournal::default();
-    let file = match File::open(path(directory)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(read),
-        Err(error) => return Err(error),
-    };
-    // Line by line: the text of months is not held beside its entries.
-    let (mut file, mut line, mut number) = (BufReader::new(file), Vec::new(), 0);
-    while file.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
-        number += 1;
-        let whole = &line[..line.len() - 1];
-        match serde_json::from_slice(whole) {
-            Ok(entry) => read.entries.push(entry),
-            Err(_) if whole.is_empty() => {}
-            Err(_) => read.unreadable.push(number),
-        }
-        line.clear();
-    }
-    Ok(read)
+    let mut history = History::of(entries);
+    let (_, unsent) = history.left(None, |session| live.contains(&session));
+    unsent.iter().for_each(|left| history.never_left(&left.key, now));
+    Ok((history, unreadable))
 }
 
 /// The consoles of a desk that run: each holds the lock on its own file.

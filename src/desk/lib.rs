@@ -12,7 +12,6 @@ use avert_domain as domain;
 use avert_service as service;
 
 mod address;
-pub mod begun_decisions;
 pub mod closing;
 pub mod collect;
 pub mod drafts;
@@ -47,13 +46,12 @@ pub mod whole_list;
 use std::path::{Path, PathBuf};
 
 pub use address::DeskAddress;
-pub use begun_decisions::LeftDecision;
 pub use closing::ClosingAlerts;
 pub use drafts::{Draft, Drafts, DraftsOfAlert};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, begins_with, directory_of, open_own, write_new};
 pub use group_drafts::{GroupDraft, GroupDrafts};
-pub use history::{DecisionFate, DecisionRecord, History, NotificationRecord};
+pub use history::{DecisionFate, DecisionRecord, History, LeftDecision, NotificationRecord};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
 pub use journal::{Journal, Leftovers, WholeJournal};
 pub use journal_steps::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};

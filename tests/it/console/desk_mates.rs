@@ -276,7 +276,7 @@ fn after_a_command(home: &TempDir, alerts: Vec<Alert>, code: &'static str) -> (R
     let left = desk.open_journal(&host, None, clock()).unwrap();
     let kept = DeskState { session: desk.journal().map(Journal::session), left: left.clone(), ..DeskState::default() };
     let place = SessionInfo { name: host, environment: Some(Environment::Sandbox), ..SessionInfo::default() };
-    (Made { desk: Some(desk), kept, place, size: (200, 60), ..Made::of(alerts) }.start(), left)
+    (Made { desk: Some(desk), kept, place, size: (200, 60), operator: false, ..Made::of(alerts) }.start(), left)
 }
 
 #[test]

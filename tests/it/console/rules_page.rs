@@ -51,7 +51,6 @@ fn line(rig: &mut Rig, rule: &str) -> Vec<String> {
 #[rstest]
 #[case(80, 24)]
 #[case(120, 40)]
-#[case(200, 60)]
 fn the_page_at_every_size(#[case] width: u16, #[case] height: u16) {
     let mut rig = page(Made { size: (width, height), ..made() });
     insta::assert_snapshot!(format!("open@{width}x{height}"), rig.screen());
@@ -64,7 +63,6 @@ fn the_page_at_every_size(#[case] width: u16, #[case] height: u16) {
 #[rstest]
 #[case(80, 24)]
 #[case(120, 40)]
-#[case(200, 60)]
 fn without_a_rule_it_says_what_rules_are_and_where_they_would_be(#[case] width: u16, #[case] height: u16) {
     let mut rig = page(Made { rules: "", size: (width, height), ..made() });
 

@@ -450,7 +450,7 @@ impl Dialog for ResolveDialog {
             Message::Input(Event::Key(key)) if *key == WARNED => return self.go_to_warned(cx),
             Message::Input(event) => {
                 self.form.set_now(cx.now);
-                // What a rule or another form has decided meanwhile counts before anything is sent.
+                // What another form has decided meanwhile counts before anything is sent.
                 self.form.set_warnings(self.warnings(cx));
                 let step = self.form.handle(event);
                 if self.form.draft() != self.typed.kept {
@@ -460,7 +460,7 @@ impl Dialog for ResolveDialog {
                 outcome.extend(self.after(step, cx));
                 return outcome;
             }
-            // What another console of the desk has decided meanwhile counts too.
+            // What the journal tells counts too.
             Message::JournalRead(Ok(_)) => {}
             Message::Tick => {
                 let outcome = self.keep_typed(cx);

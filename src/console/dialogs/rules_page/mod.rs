@@ -11,7 +11,9 @@ use ratatui::layout::Rect;
 
 use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere};
 use crate::console::idle::{NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless};
+use crate::console::rules_file::ReadRules;
 use crate::console::screens::ScreenName;
+use crate::console::text::counted;
 use crate::console::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, Tone, dialog,
 };
@@ -84,6 +86,23 @@ pub fn open(cx: &AppContext) -> Orders {
     let mut page = RulesPage::default();
     let asked = page.ask(cx);
     dialog::open(page).into_iter().chain(asked).collect()
+}
+
+/// Takes in what the file of rules says by now; where something is wrong with it, the rules of before stay.
+pub fn taken(answer: Result<ReadRules, String>, cx: &mut AppContext) -> Orders {
+    match answer {
+        Ok(ReadRules { rules, place }) => {
+            let read = counted(rules.len() as u64, "desk rule", "desk rules");
+            cx.notify(Tone::Good, format!("Read again: {read}."));
+            (cx.settings.rules, cx.settings.rules_in) = (rules.into(), Some(place));
+            cx.rules_read_at = cx.now;
+            vec![Message::RulesTaken.into()]
+        }
+        Err(why) => {
+            cx.notify(Tone::Bad, format!("The desk rules of before stay: {why}"));
+            Vec::new()
+        }
+    }
 }
 
 impl RulesPage {
