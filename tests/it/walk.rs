@@ -12,7 +12,6 @@ use crate::support::terminal::Terminal;
 
 const README: &str = include_str!("../../README.md");
 
-const CTRL_F: &str = "\x06";
 const CTRL_S: &str = "\x13";
 const ALT_N: &str = "\x1bn";
 const ENTER: &str = "\r";
@@ -73,19 +72,19 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     Pictures::still(&terminal, "queue.svg");
     pictures.take(&terminal, 2_500, "avert demo");
 
-    says("press `ctrl-f` and type it");
+    says("press `/` and type it");
     let order = between("A customer asks about order `", "`");
-    terminal.press(CTRL_F);
+    terminal.press("/");
     terminal.wait_for("Find");
-    pictures.take(&terminal, 1_000, "ctrl-f   find an alert by its order number");
+    pictures.take(&terminal, 1_000, "/   find an alert by its order number");
     for (place, letter) in order.char_indices() {
         terminal.press(&letter.to_string());
         terminal.wait_for(&order[..=place]);
-        pictures.take(&terminal, 130, "ctrl-f   find an alert by its order number");
+        pictures.take(&terminal, 130, "/   find an alert by its order number");
     }
     says("Its three alerts are there, the answered one too");
     terminal.wait_until("three alerts", |screen| screen.contains("3 alerts found") && screen.contains("REFUNDED"));
-    pictures.take(&terminal, 2_000, "ctrl-f   find an alert by its order number");
+    pictures.take(&terminal, 2_000, "/   find an alert by its order number");
     says("`enter` goes to the first");
     terminal.press(ENTER);
     terminal.wait_until("the alert in the Queue", |screen| screen.contains(order) && !screen.contains("alerts found"));

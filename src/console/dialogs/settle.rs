@@ -148,9 +148,7 @@ impl Settle {
     fn if_not(&self) -> &'static str {
         match self.alert.as_ref().and_then(|alert| alert.outcome.as_ref()) {
             Some(_) => "The alert keeps the outcome that it has; this is only put on record.",
-            None => {
-                "Nothing is stored, and the alert can be answered again. If it did arrive, a new refund is a second one."
-            }
+            None => "The alert can be answered again. If it arrived, a new refund is a second one.",
         }
     }
 }

@@ -258,7 +258,7 @@ fn a_signal_that_comes_between_two_consoles_ends_the_program() {
     terminal.wait_for("SHOP 2");
 
     terminal.press(":");
-    terminal.wait_for("Palette");
+    terminal.wait_for("Keys and commands");
     terminal.press("far");
     terminal.wait_for("Leave for its console");
     terminal.press("\r");
@@ -343,7 +343,7 @@ fn a_desk_that_can_be_written_by_now_has_what_was_decided_before_and_keeps_what_
     terminal.wait_for("ask the shop");
     terminal.press("\x1b");
     terminal.wait_gone("Note  ");
-    terminal.press("4");
+    terminal.press("4\t");
     terminal.wait_for("NOT REFUNDED");
     leave(terminal);
 }
@@ -393,7 +393,7 @@ fn a_desk_on_a_read_only_file_system_is_read_and_not_written() {
     let mut terminal = Terminal::start_program("unshare".as_ref(), world.desk.path(), &all, &[], 120, 40);
     terminal.wait_for("Nothing is kept here");
     terminal.wait_for("asked the shop");
-    terminal.press("4");
+    terminal.press("4\t");
     terminal.wait_for("NOT REFUNDED");
     terminal.press("1");
     terminal.wait_for("asked the shop");
