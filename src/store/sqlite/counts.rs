@@ -22,11 +22,6 @@ pub(super) fn counted() -> String {
     )
 }
 
-/// The day of a time as it is stored.
-pub(super) fn day_of_micros(time: Option<i64>) -> i64 {
-    time.map_or(NO_DAY, |micros| micros.div_euclid(DAY_MICROS))
-}
-
 /// The alerts of an organization on a day: a condition behind that of the organization, and the values of both.
 pub(super) fn on_day(organization: i64, day: i64) -> (&'static str, Vec<i64>) {
     match day {

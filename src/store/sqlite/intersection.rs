@@ -75,17 +75,6 @@ fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> 
     if wanted.is_texts_only() && !is_short {
         return Ok(None);
     }
-    if is_short
-        && !is_timed
-        && is_by_deadline(wanted)
-        && let Some(texts) = reader.waiting_with(wanted.organization, &wanted.texts)?
-    {
-        let rest = Wanted { texts: Vec::new(), ..wanted.clone() };
-        let index = by_words_index(&rest);
-        return Ok(Some(
-            Marks::of_keys(texts).and(&reader.conn, &from_alerts(Sql::new("SELECT a.key "), &rest, Some(index)))?,
-        ));
-    }
     let conn = &reader.conn;
     if is_short && !is_timed && wanted.indexed_texts().is_none() && is_little(reader, wanted) {
         return Ok(Some(Marks::of(

@@ -59,7 +59,6 @@ mod tests;
 mod text_marks;
 pub(super) mod transfer;
 mod turns;
-mod waiting_texts;
 mod watch;
 mod worker;
 mod write_turn;

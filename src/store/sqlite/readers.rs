@@ -30,7 +30,6 @@ use super::marks_cache::MarksCache;
 use super::rows::organization_key;
 use super::statements::{Statements as _, cell};
 use super::turns::{Bounds, FairQueue};
-use super::waiting_texts::WaitingTexts;
 use super::worker::{hear, locked};
 use crate::domain::{CurrencySum, OrganizationId, SharedAlert};
 use crate::store::{StoreError, StoreResult};
@@ -57,18 +56,11 @@ struct Shared {
     columns: ColumnCache,
     amounts: AmountCache,
     marks: MarksCache,
-    waiting_texts: WaitingTexts,
 }
 
 impl Shared {
     fn new(alerts: AlertCache) -> Self {
-        Self {
-            alerts,
-            columns: ColumnCache::default(),
-            amounts: AmountCache::default(),
-            marks: MarksCache::default(),
-            waiting_texts: WaitingTexts::default(),
-        }
+        Self { alerts, columns: ColumnCache::default(), amounts: AmountCache::default(), marks: MarksCache::default() }
     }
 }
 
@@ -129,13 +121,6 @@ impl Reader {
         self.budget.refuse_hurried()?;
         let of = (organization, self.counts.all(organization), self.newest()?);
         self.shared.columns.matching(&self.conn, of, cells, companies)
-    }
-
-    /// The keys of alerts that wait for an answer and have all these texts; `None` where the texts are not at hand.
-    pub(super) fn waiting_with(&mut self, organization: i64, texts: &[String]) -> StoreResult<Option<FixedBitSet>> {
-        self.budget.refuse_hurried()?;
-        let newest = self.newest()?;
-        self.shared.waiting_texts.having(&self.conn, (organization, newest), texts)
     }
 
     /// The sums of these keys' alerts, as far as they are the organization's; `None` where no amounts are at hand. The

@@ -4,8 +4,8 @@
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
 use avert::desk::{BuiltIn, Layout, SavedView};
-use avert::domain::{AlertFilter, AlertStatus};
 use avert::domain::query::{Vocabulary, parse};
+use avert::domain::{AlertFilter, AlertStatus};
 use chrono::Duration;
 
 use super::rig::{Made, Rig};
