@@ -501,10 +501,7 @@ fn the_proof_of_a_decision_that_a_person_says_was_not_taken_says_who_said_so() {
     rig.press("k 4 p n ctrl-s 4 tab");
 
     let screen = rig.screen();
-    assert!(
-        screen.contains("omar said that the network did not apply it") && !screen.contains("omar's word"),
-        "{screen}"
-    );
+    assert!(screen.contains("omar said that the network") && !screen.contains("omar's word"), "{screen}");
 }
 
 #[rstest]
@@ -575,14 +572,13 @@ fn a_long_audit_log_is_loaded_as_far_as_it_is_looked_at() {
     audit(&rig, 500);
     rig.press("4 tab");
     rig.advance(Duration::milliseconds(200));
-    let asked = |rig: &Rig, wanted| rig.done.contains(&Effect::LoadAudit(wanted));
-    let first = [asked(&rig, 200), asked(&rig, 400)];
-
     rig.press("G");
+    let first = rig.screen();
     rig.advance(Duration::seconds(1));
+    rig.press("G");
 
-    assert_eq!(first, [true, false]);
-    assert!(asked(&rig, 400));
+    assert!(first.contains("number 301"), "{first}");
+    assert!(rig.screen().contains("number 101"), "{}", rig.screen());
 }
 
 #[test]

@@ -114,8 +114,8 @@ fn a_failure_that_was_answered_again_says_so_in_the_history() {
 
     rig.press("esc esc 4 tab");
 
-    assert_eq!(decided(&mut rig), 5, "{}", rig.screen());
-    assert!(rig.screen().contains("not recorded; decided again since: RESOLVED"), "{}", rig.screen());
+    assert_eq!(decided(&mut rig), 6, "{}", rig.screen());
+    assert!(rig.screen().contains("not recorded; decided again since: CHARGEBACK"), "{}", rig.screen());
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn what_is_marked_has_a_sum_of_its_own_beside_what_lapses() {
 
 #[test]
 fn the_key_of_what_is_marked_stands_with_what_it_does_or_not_at_all() {
-    for width in (60..=120).step_by(4) {
+    for width in (80..=120).step_by(4) {
         for keys in ["*", "V G"] {
             let mut rig = Made { size: (width, 24), ..Made::default() }.start();
             rig.press(keys);

@@ -965,7 +965,7 @@ proptest! {
         }
     }
 
-    /// What a console of 60 by 16 leaves for a form.
+    /// What a console of 80 by 24 leaves for a form.
     #[test]
     fn in_the_smallest_window_the_buttons_stand_and_the_rest_is_scrolled_to(mut form in any_form(),
         events in prop::collection::vec(any_key(), 0..20)) {
@@ -973,13 +973,13 @@ proptest! {
             form.handle(event);
         }
 
-        let all = Screen::resolve(&form, 60, 60).rows();
+        let all = Screen::resolve(&form, 80, 60).rows();
         let mut seen = Vec::new();
         for _ in 0..4 {
             form.handle(&key(KeyCode::PageUp));
         }
         for _ in 0..6 {
-            let screen = Screen::resolve(&form, 60, 14);
+            let screen = Screen::resolve(&form, 80, 20);
             prop_assert!(screen.has("Cancel") && screen.has("Send"), "{}", screen.text());
             seen.extend(screen.rows());
             form.handle(&key(KeyCode::PageDown));
@@ -997,11 +997,10 @@ proptest! {
         form.handle(&ctrl('s'));
         form.handle(&ctrl('s'));
 
-        let screen = Screen::resolve(&form, 60, 14);
+        let screen = Screen::resolve(&form, 80, 20);
 
-        let asks = Screen::resolve(&form, 60, 60).has("✗ it may") || Screen::resolve(&form, 60, 60).has("✗ probably");
-        let elsewhere = ["✗ choose", "too many", "✗ the text"].iter().any(|words| Screen::resolve(&form, 60,
-            60).has(words));
+        let asks = Screen::resolve(&form, 80, 60).has("✗ it may") || Screen::resolve(&form, 80, 60).has("✗ probably");
+        let elsewhere = ["✗ choose", "too many", "✗ the text"].iter().any(|words| Screen::resolve(&form, 80, 60).has(words));
         prop_assert!(!asks || elsewhere || screen.has("Confirm") && screen.has("✗"), "{}", screen.text());
     }
 

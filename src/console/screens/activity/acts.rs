@@ -1,8 +1,7 @@
-//! What can be done with a row of the Activity screen: open its case, retry, dismiss, copy.
+//! Actions on a row of the Activity screen: open its case, retry, dismiss, copy.
 
-use super::proof::{can_be_made_again, live};
+use super::proof::{can_be_made_again, is_overtaken_refund, live};
 use super::rows::ActivityItem;
-use super::views::is_overtaken_refund;
 use crate::console::decisions::State;
 use crate::console::dialogs::copy_menu;
 use crate::console::idle::{OTHER_PLACE, READ_ONLY, unless};
@@ -32,7 +31,7 @@ impl From<&ActivityItem<'_>> for ChosenItem {
     }
 }
 
-/// Why an action means nothing for a row.
+/// Reason for which an action means nothing for a row.
 pub fn why_idle(chosen: &ChosenItem, action: Action, cx: &AppContext) -> Option<&'static str> {
     let record = chosen.record.as_ref();
     match action {

@@ -56,7 +56,7 @@ impl Detail<'_> {
         }
     }
 
-    /// What happened, or is to happen, at a moment.
+    /// Adds a step: it happened, or is to happen, at a moment.
     fn step(&mut self, at: Timestamp, words: &str, style: Style) {
         let times = self.cx.times();
         self.fact(&format!("{}{}", times.moment(at, self.cx.now), times.which(at)), words, style);
@@ -141,7 +141,7 @@ impl Detail<'_> {
         }
     }
 
-    /// What went out, or would have.
+    /// Adds the answer that went out, or would have.
     fn sent(&mut self, record: &DecisionRecord) {
         let (theme, said) = (self.cx.theme, &record.said);
         self.fact(if record.sent_at().is_some() { "sent" } else { "not sent" }, &said.refunded, theme.plain);

@@ -18,7 +18,7 @@ use crate::console::{Action, AppContext, Pen};
 const GUTTER: u16 = 4;
 
 /// Columns of the person, the answer and the alert, from so many columns of the list on. The result has the rest.
-const WIDTHS: [(u16, [u16; 3]); 3] = [(150, [18, 44, 32]), (110, [14, 28, 26]), (0, [0, 22, 19])];
+const WIDTHS: [(u16, [u16; 3]); 3] = [(150, [18, 44, 32]), (110, [14, 28, 26]), (0, [0, 26, 18])];
 
 /// Columns of the time; in the history, whose days have headings, and elsewhere.
 const TIME: [u16; 2] = [8, 12];
@@ -99,7 +99,7 @@ fn lines(items: &[ActivityItem<'_>], view: ActivityView, cx: &AppContext) -> Vec
     lines
 }
 
-/// How many lines are scrolled away where `top` were: the row under the cursor is in sight, with the lines around it
+/// Lines that are scrolled away where `top` were: the row under the cursor is in sight, with the lines around it
 /// that belong to it.
 fn scrolled(lines: &[ListLine], cursor: usize, top: usize, height: usize) -> usize {
     let at = lines.iter().position(|line| *line == ListLine::Row(cursor)).unwrap_or(0);
@@ -121,7 +121,7 @@ fn draw_tabs(screen: &ActivityScreen, items: &[ActivityItem<'_>], cx: &AppContex
             view => screen.items_of(view, cx).len(),
         };
         let mut area = pen.put(name, if is_shown { theme.strong } else { theme.quiet });
-        // What could not be read may be more.
+        // There may be more in what could not be read.
         let more = if view == ActivityView::ToDo && is_read_in_part(cx) { "+" } else { "" };
         if view != ActivityView::History {
             pen.skip(1);
@@ -134,12 +134,12 @@ fn draw_tabs(screen: &ActivityScreen, items: &[ActivityItem<'_>], cx: &AppContex
     }
 }
 
-/// Returns true where the journal cannot be read, or some lines of it: they may call for somebody.
+/// Returns true where the journal cannot be read, or not all of it: the rest may call for somebody.
 fn is_read_in_part(cx: &AppContext) -> bool {
     cx.journal.trouble().is_some() || cx.journal.unreadable().is_some()
 }
 
-/// What could not be read, and since when.
+/// Sentence about what could not be read, and since when.
 fn trouble(screen: &ActivityScreen, cx: &AppContext) -> Option<String> {
     if let Some((since, why)) = cx.journal.trouble() {
         let (since, why) = (cx.times().hour(*since), sanitize(why));
@@ -164,10 +164,11 @@ fn draw_empty(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, are
         }
         ActivityView::Notes => ("No notes yet.", format!("{} in the Queue adds one.", cx.key(Action::Note))),
     };
-    let lines = [(title, theme.strong), (more.as_str(), theme.plain)];
-    let lines = lines.into_iter().flat_map(|(text, style)| wrap(text, area.width).into_iter().map(move |l| (l, style)));
-    for ((line, style), row) in lines.zip(area.rows()) {
-        Pen::new(buffer, row).put(&line, style);
+    let mut rows = area.rows();
+    for (text, style) in [(title, theme.strong), (more.as_str(), theme.plain)] {
+        for (line, row) in wrap(text, area.width).iter().zip(&mut rows) {
+            Pen::new(buffer, row).put(line, style);
+        }
     }
 }
 
@@ -178,7 +179,12 @@ fn cells(view: ActivityView, line: Rect) -> [Rect; 5] {
     let when = TIME[usize::from(view != ActivityView::History)];
     let gap = |width: u16| if width > 0 { width + 2 } else { 0 };
     let [when, who, what, named] = [when, who, what, named].map(|width| Constraint::Length(gap(width)));
-    Layout::horizontal([when, who, what, named, Constraint::Fill(1)]).areas(indented(line, GUTTER))
+    // What is to do has its reason on a line of its own.
+    let widths = match view {
+        ActivityView::ToDo => [when, who, what, Constraint::Fill(1), Constraint::Length(0)],
+        _ => [when, who, what, named, Constraint::Fill(1)],
+    };
+    Layout::horizontal(widths).areas(indented(line, GUTTER))
 }
 
 fn put(text: &str, style: Style, cell: Rect, buffer: &mut Buffer) {

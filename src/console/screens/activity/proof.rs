@@ -11,9 +11,7 @@ use crate::console::{Action, AppContext, Theme};
 use crate::desk::{DecisionFate, DecisionRecord};
 use crate::domain::ResolutionAttempt;
 
-use super::views::is_overtaken_refund;
-
-/// How much a row calls for its reader, the least first.
+/// Urgency of a row, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum RowTone {
     #[default]
@@ -54,6 +52,12 @@ impl RowTone {
 pub fn can_be_made_again(record: &DecisionRecord, cx: &AppContext) -> bool {
     let failed = matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft | DecisionFate::TakenBack);
     failed && record.place == cx.journal.place() && !cx.journal.history().is_superseded(record)
+}
+
+/// Returns true where a refund was reported here and another answer was first.
+pub fn is_overtaken_refund(record: &DecisionRecord) -> bool {
+    let gave_back = || record.said.resolution().is_some_and(|resolution| resolution.gives_money_back());
+    matches!(record.fate(), DecisionFate::Overtaken(_)) && gave_back()
 }
 
 /// Returns this console's decision that a record is about, while it is not through with it.

@@ -74,7 +74,7 @@ impl<'a> ActivityItem<'a> {
     }
 }
 
-/// What a row says.
+/// Texts of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ActivityRow {
     pub tone: RowTone,

@@ -11,20 +11,20 @@ use crate::console::{AppContext, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{AlertId, AuditEntry, Timestamp};
 use crate::service::ServiceError;
 
-/// How long the cursor rests on a row before its alert is read.
+/// Time that the cursor rests on a row before its alert is read.
 const REST: Duration = Duration::milliseconds(150);
 
-/// How often the audit log is loaded again while it is looked at and nothing tells of changes.
+/// Time between two loads of the audit log where nothing tells of changes.
 const POLL: Duration = Duration::seconds(15);
 
 /// The shortest time between two loads because of changes.
 const SETTLE: Duration = Duration::seconds(1);
 
-/// How many entries of the audit log are loaded at a time, and how near to their end the next ones are.
+/// Entries of the audit log that are loaded at a time, and rows before their end at which the next ones are.
 const CHUNK: u32 = 200;
 const NEAR: usize = 20;
 
-/// What a click can meet.
+/// Target of a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ActivityTarget {
     View(ActivityView),
@@ -71,7 +71,7 @@ pub struct ActivityScreen {
     pub(super) cursor: RowCursor,
     /// The alerts for which an earlier console left a draft.
     drafts: Vec<AlertId>,
-    /// Whether the service has an audit log that can be seen from here.
+    /// True where the service has an audit log that can be seen from here.
     offered: bool,
     wanted: u32,
     audit_due: Option<Timestamp>,

@@ -7,7 +7,7 @@ use crate::console::unfinished::Stage;
 use crate::desk::{DecisionFate, DecisionRecord, NotificationRecord};
 use crate::domain::{AlertId, AuditEntry, ResolutionAttempt};
 
-use super::proof::live;
+use super::proof::{is_overtaken_refund, live};
 use super::rows::ActivityItem;
 
 /// A tab of the Activity screen.
@@ -44,7 +44,7 @@ pub fn items<'a>(
     let mut items: Vec<ActivityItem<'a>> = match view {
         ActivityView::ToDo => {
             let draft = |alert: &AlertId| Some(ActivityItem::Draft(*alert, cx.drafts.get(alert)?));
-            needs_you(cx).into_iter().chain(drafts.iter().filter_map(draft)).collect()
+            needs_you(cx).into_iter().rev().chain(drafts.iter().filter_map(draft)).collect()
         }
         ActivityView::History => {
             let audit = audit.iter().filter(|entry| !repeats_answer(entry, cx)).map(ActivityItem::Audit);
@@ -52,20 +52,21 @@ pub fn items<'a>(
         }
         ActivityView::Notes => cx.notes.all().map(ActivityItem::Noted).collect(),
     };
+    // Of those that were given together the first one stays first.
     items.sort_by_key(|item| std::cmp::Reverse(item.at()));
     items
 }
 
-/// The answers that were given here, the newest first.
+/// The answers that were given here.
 fn answers(cx: &AppContext) -> impl Iterator<Item = &DecisionRecord> {
-    cx.journal.history().records().iter().rev().filter(|record| cx.journal.is_of_here(&record.place))
+    cx.journal.history().records().iter().filter(|record| cx.journal.is_of_here(&record.place))
 }
 
 /// The messages of consoles here, but for those that an answer's own row says.
 fn messages(cx: &AppContext) -> impl Iterator<Item = ActivityItem<'_>> {
     let history = cx.journal.history();
     let repeats = |told: &NotificationRecord| told.decision.as_ref().is_some_and(|key| history.record(key).is_some());
-    let here = history.notifications().iter().rev().filter(|told| cx.journal.is_of_here(&told.place));
+    let here = history.notifications().iter().filter(|told| cx.journal.is_of_here(&told.place));
     here.filter(move |told| !repeats(told)).map(ActivityItem::Told)
 }
 
@@ -92,12 +93,6 @@ pub fn needs_you(cx: &AppContext) -> Vec<ActivityItem<'_>> {
 /// Returns true where an answer certainly failed and calls for somebody still.
 pub fn calls_as_failed(record: &DecisionRecord, cx: &AppContext) -> bool {
     calls(record, cx) && matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft)
-}
-
-/// Returns true where a refund was reported here and another answer was first.
-pub fn is_overtaken_refund(record: &DecisionRecord) -> bool {
-    let gave_back = || record.said.resolution().is_some_and(|resolution| resolution.gives_money_back());
-    matches!(record.fate(), DecisionFate::Overtaken(_)) && gave_back()
 }
 
 fn calls(record: &DecisionRecord, cx: &AppContext) -> bool {
