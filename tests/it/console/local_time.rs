@@ -44,9 +44,19 @@ fn where_there_is_room_both_clocks_stand_in_header_and_timeline() {
 }
 
 #[rstest]
-#[case(ShownClocks::Both, "lapses at 14:13 UTC, 18:13 local", "LAPSES BY HOUR   local, UTC+04:00", "since 00:00 local")]
-#[case(ShownClocks::Utc, "lapses at 14:13 UTC, un", "LAPSES BY HOUR   UTC", "since 00:00 UTC")]
-#[case(ShownClocks::Local, "lapses at 18:13 local", "LAPSES BY HOUR   local, UTC+04:00", "since 00:00 local")]
+#[case(
+    ShownClocks::Both,
+    "lapses at 14:13 UTC, 18:13 local",
+    "LAPSES BY HOUR   local, UTC+04:00",
+    "ANSWERED PER DAY   local days"
+)]
+#[case(ShownClocks::Utc, "lapses at 14:13 UTC, un", "LAPSES BY HOUR   UTC", "ANSWERED PER DAY   UTC days")]
+#[case(
+    ShownClocks::Local,
+    "lapses at 18:13 local",
+    "LAPSES BY HOUR   local, UTC+04:00",
+    "ANSWERED PER DAY   local days"
+)]
 fn notices_and_the_hours_and_days_of_insights_go_by_the_clocks_that_are_wanted(
     #[case] clocks: ShownClocks,
     #[case] told: &str,

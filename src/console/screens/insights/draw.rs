@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::days::days;
+use super::days;
 use super::lapses::{self, Hour};
 use super::networks::networks;
 use super::parts::{self, InsightsView};
@@ -79,9 +79,6 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
             draw.theme.mark_row(buffer, row);
         }
     }
-    if let Some(line) = lapses::sums_of_chosen(&view, width, inside.width) {
-        buffer.set_line(inside.x, area.bottom(), &line, inside.width);
-    }
     let bar = Rect { x: area.right().saturating_sub(1), width: 1, ..body };
     scrollbar::draw(draw.theme, buffer, bar, top.into(), rows.into());
 }
@@ -89,28 +86,28 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
 /// A column of the screen: where it stands, and its lines.
 type PartsColumn = (Rect, Vec<Line<'static>>);
 
-/// The parts, one below the other in each column.
-fn columns_of(view: &InsightsView<'_>, head: u16) -> Vec<PartsColumn> {
-    let is_in_two = head >= TWO_COLUMNS;
-    let width = if is_in_two { (head - BETWEEN) / 2 } else { head }.min(WIDEST);
-    let counted = [
-        parts::today(view, width),
+/// The parts, one below the other in one column or two.
+fn columns_of(view: &InsightsView<'_>, width: u16) -> Vec<PartsColumn> {
+    let is_wide = width >= TWO_COLUMNS;
+    let width = if is_wide { (width - BETWEEN) / 2 } else { width }.min(WIDEST);
+    let first = [lapses::lapses(view, width), days::answered(view, width)];
+    let second = [
         parts::response_times(view, width),
         networks(view, width),
-        parts::currencies(view, head, width),
+        programmes::measured(view, width),
+        parts::unknown(view, width),
     ];
-    let [lapses, days] = [lapses::lapses(view, width), days(view, width)];
-    let measured = [programmes::measured(view, width), parts::unknown(view, width)];
     let column = |x| Rect { x, width, ..Rect::ZERO };
-    if !is_in_two {
-        let all = [lapses].into_iter().chain(counted).chain([days]).chain(measured);
-        return vec![(column(0), below_each_other(all))];
+    if is_wide {
+        return vec![(column(0), below_each_other(first)), (column(width + BETWEEN), below_each_other(second))];
     }
-    let first = [lapses, days].into_iter().chain(measured);
-    vec![(column(0), below_each_other(first)), (column(width + BETWEEN), below_each_other(counted))]
+    let (mut lines, rest) = (below_each_other(first), below_each_other(second));
+    lines.push(Line::default());
+    lines.extend(rest);
+    vec![(column(0), lines)]
 }
 
-fn below_each_other(parts: impl IntoIterator<Item = Vec<Line<'static>>>) -> Vec<Line<'static>> {
+fn below_each_other<const N: usize>(parts: [Vec<Line<'static>>; N]) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
         if !lines.is_empty() {

@@ -6,9 +6,8 @@ use chrono::{DateTime, Duration, Timelike};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::chart::{bar, first_of};
+use super::chart::bar;
 use super::parts::{InsightsView, heading, money_of};
-use super::sums::sums_table;
 use crate::console::text::{columns, count};
 use crate::domain::insights::SOON_HOURS;
 use crate::domain::query::{DEFAULT_SORT, Vocabulary};
@@ -19,11 +18,8 @@ use crate::domain::{
 /// Hours that are told one by one; what lapses later is one row.
 const HOURS: i64 = 16;
 
-/// Columns of the money of an hour that its bar leaves.
-const MONEY: u16 = 40;
-
-/// Columns of an hour and its alerts where no bar is drawn.
-const TOLD: u16 = 22;
+/// Columns of the hour, of its alerts and of the blanks around them.
+const AROUND: u16 = 6 + 6 + 2;
 
 /// Lines above the first hour.
 pub const HEADING: usize = 1;
@@ -62,61 +58,24 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         return lines;
     }
     let most = hours.iter().filter(|hour| hour.hour.is_some()).map(Hour::alerts).max().unwrap_or(0);
-    let money: Vec<Vec<String>> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
-    let (cells, sums) = beside_each_other(&money, width);
-    for ((hour, money), sums) in hours.iter().zip(money).zip(sums) {
+    let money: Vec<String> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
+    let widest = money.iter().map(|money| columns(money)).max().unwrap_or(0);
+    // A bar that is read aloud says nothing.
+    let cells = if view.plain { 0 } else { width.saturating_sub(AROUND + widest).min(width / 2).max(6) };
+    for (hour, money) in hours.iter().zip(money) {
         let is_chosen = hour.hour.is_some() && hour.hour == view.hour;
         let label = format!("{:<6}", hour.label);
         let label = if is_chosen { Span::styled(label, view.draw.theme.strong) } else { view.quiet(label) };
-        if view.plain {
-            let told =
-                format!("  {:>5} {:<8}", count(hour.alerts()), if hour.alerts() == 1 { "alert" } else { "alerts" });
-            lines.push(Line::from(vec![
-                label,
-                view.plain(told),
-                view.quiet(first_of(&money, width.saturating_sub(TOLD), "")),
-            ]));
-            continue;
-        }
         let drawn = if hour.hour.is_some() { bar(hour.alerts(), most, cells) } else { String::new() };
         let number = count(hour.alerts());
-        // One line each, or the bars are no picture; all the money is told above.
         lines.push(Line::from(vec![
             label,
             Span::styled(format!("{drawn:<cells$}", cells = usize::from(cells)), hour.style),
             Span::styled(format!("{number:>6}  "), view.draw.digits()),
-            view.quiet(sums),
+            view.quiet(money),
         ]));
     }
     lines
-}
-
-/// How many cells the bars have, and beside them the sums of each hour, as many as have room.
-fn beside_each_other(money: &[Vec<String>], width: u16) -> (u16, Vec<String>) {
-    let widest = money.iter().flatten().map(|text| columns(text)).max().unwrap_or(0);
-    let shown = sums_table(money, MONEY).iter().map(|line| columns(line)).fold(widest, u16::max);
-    // Label, blanks, count: no sum is cut for the bars, which have what the first of them leave.
-    let around = 6 + 6 + 2;
-    let least = width.saturating_sub(around + widest).min(width / 4).max(6);
-    let cells = width.saturating_sub(around + shown).min(width / 2).max(least);
-    (cells, sums_table(money, width.saturating_sub(around + cells)))
-}
-
-/// The sums of the hour under the cursor, in a line of so much room, where they have none beside its bar: `by 23
-/// 398.80 EUR  29.99 GBP`.
-pub fn sums_of_chosen(view: &InsightsView<'_>, width: u16, room: u16) -> Option<Line<'static>> {
-    let hours = hours(view);
-    let at = hours.iter().position(|hour| hour.hour.is_some() && hour.hour == view.hour)?;
-    let money: Vec<Vec<String>> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
-    let beside = if view.plain {
-        first_of(&money[at], width.saturating_sub(TOLD), "")
-    } else {
-        beside_each_other(&money, width).1.swap_remove(at)
-    };
-    let is_cut = beside.contains('+');
-    let label = format!("{:<6}", hours[at].label);
-    let all = first_of(&money[at], room.saturating_sub(columns(&label)), "");
-    is_cut.then(|| Line::from(vec![view.quiet(label), view.plain(all)]))
 }
 
 /// The hours from this one on as far as something lapses, and what lapses later.

@@ -1,5 +1,5 @@
-//! The Insights screen: the pace and what lapses at it, what lapses when, the money at risk, how alerts were answered,
-//! what was missed, and how near a merchant is to the card schemes' monitoring programmes.
+//! The Insights screen: the pace and what expires at it, the money at risk by hour, how alerts were answered per day,
+//! and how near a merchant is to the card schemes' monitoring programmes.
 
 pub mod chart;
 pub mod days;
@@ -9,7 +9,6 @@ pub mod networks;
 pub mod parts;
 pub mod programmes;
 pub mod state;
-pub mod sums;
 
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::Frame;

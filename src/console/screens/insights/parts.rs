@@ -1,27 +1,20 @@
-//! The parts of the Insights screen as lines: the sentence that matters, today, response times, money, and what cannot
-//! be known.
+//! The parts of the Insights screen as lines: the sentence that matters, money, response times, and what cannot be
+//! known.
 
 use chrono::{Duration, NaiveDate};
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::chart::{bar, labelled, pack, tells_all};
 use super::state::InsightsScreen;
-use super::sums::sums_table;
 use crate::console::text::{columns, count, counted, sanitize, wrap};
 use crate::console::{AppContext, DrawContext, times};
 use crate::desk::{DeskFigures, FoundInsights, InsightLimit};
 use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, percentile};
 use crate::domain::money::sums_by_currency;
-use crate::domain::resolution::{Decision, InvalidReason, OlderRefunded};
 use crate::domain::work_pace::will_lapse;
-use crate::domain::{AlertFilter, CalendarHour, DayCount, Insights, Lapsing, Timestamp, WorkPace};
+use crate::domain::{AlertFilter, CalendarHour, Insights, Lapsing, Timestamp, WorkPace};
 
 /// Columns of labels.
 const LABEL: u16 = 20;
-
-/// Blank columns between blocks of sums.
-const APART: usize = 4;
 
 /// What is drawn, and with what.
 pub struct InsightsView<'a> {
@@ -159,80 +152,17 @@ pub fn said(view: &InsightsView<'_>, text: &str, width: u16) -> Vec<Line<'static
 /// The sentence that matters, and the money at risk; a blank line behind it.
 pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = wrap_spans(sentence(view), width);
-    let theme = view.draw.theme;
-    let scopes = at_risk(view).map(|(label, sums)| (format!("at risk {label}"), sums));
-    let scopes: Vec<_> = scopes.into_iter().filter(|(_, sums)| !sums.is_empty()).collect();
-    let room = width.saturating_sub(LABEL);
-    let table = sums_table(&by_currency(scopes.iter().map(|(_, sums)| sums.as_slice()).collect()), room);
-    // A table only where it is whole: else each has two lines.
-    let is_whole = !view.plain && !table.iter().any(|line| line.contains('+'));
-    for ((label, sums), line) in scopes.iter().zip(table) {
-        let lines_of = if is_whole { &[line][..] } else { sums };
-        lines.extend(labelled((label, theme.quiet), lines_of, theme.plain, LABEL, width));
+    let soon: Vec<&Lapsing> = view.lapsing().filter(|row| row.soon).collect();
+    let all: Vec<&Lapsing> = view.lapsing().collect();
+    let scopes = [(format!("at risk within {SOON_HOURS} h"), soon), ("at risk in all".to_owned(), all)];
+    for (label, rows) in scopes.into_iter().filter(|(_, rows)| !rows.is_empty()) {
+        let label = format!("{label:<wide$}", wide = usize::from(LABEL));
+        lines.push(Line::from(vec![view.quiet(label), view.plain(money_of(&rows))]));
     }
     lines.extend(limited(view, true, width));
     lines.extend(left_out(view).into_iter().flat_map(|words| said(view, &words, width)));
     lines.push(Line::default());
     lines
-}
-
-/// What is at risk, soon and in all, each with what it is called.
-fn at_risk(view: &InsightsView<'_>) -> [(String, Vec<String>); 2] {
-    let soon: Vec<&Lapsing> = view.lapsing().filter(|row| row.soon).collect();
-    let all: Vec<&Lapsing> = view.lapsing().collect();
-    [(format!("within {SOON_HOURS} h"), money_of(&soon)), ("in all".to_owned(), money_of(&all))]
-}
-
-/// Each currency that is at risk in a line of its own, where the lines at the head have no room for all of them.
-pub fn currencies(view: &InsightsView<'_>, head: u16, width: u16) -> Vec<Line<'static>> {
-    let scopes = at_risk(view);
-    if scopes.iter().all(|(_, sums)| tells_all(sums, LABEL, head)) {
-        return Vec::new();
-    }
-    let [soon, all] = scopes.each_ref().map(|(_, sums)| sums.as_slice());
-    // In all there is every one of them, in the order of most alerts.
-    let rows = by_currency(vec![all, soon]);
-    let column = |at: usize| rows[at].iter().map(|sum| columns(sum)).fold(columns(&scopes[1 - at].0), u16::max);
-    let widths = [column(1), column(0)].map(usize::from);
-    let row = |soon: &str, all: &str| format!("{soon:>0$}  {all:>1$}", widths[0], widths[1]);
-    let told: Vec<(String, String)> = rows[1].iter().cloned().zip(rows[0].iter().cloned()).collect();
-    let mut lines = vec![heading(view, "AT RISK BY CURRENCY", "")];
-    let wide = widths[0] + 2 + widths[1];
-    // As many beside each other as have room, read from the top down.
-    let beside = (usize::from(width) + APART) / (wide + APART);
-    if beside == 0 {
-        let below = told.into_iter().flat_map(|(soon, all)| {
-            pack(&[soon, all].into_iter().filter(|sum| !sum.is_empty()).collect::<Vec<_>>(), width)
-        });
-        lines.extend(below.map(|line| Line::from(view.plain(line))));
-        return lines;
-    }
-    let blocks: Vec<&[(String, String)]> = told.chunks(told.len().div_ceil(beside)).collect();
-    let apart = " ".repeat(APART);
-    lines.push(Line::from(view.quiet(vec![row(&scopes[0].0, &scopes[1].0); blocks.len()].join(&apart))));
-    for at in 0..blocks.first().map_or(0, |block| block.len()) {
-        let cells: Vec<String> =
-            blocks.iter().filter_map(|block| block.get(at)).map(|(soon, all)| row(soon, all)).collect();
-        lines.push(Line::from(view.plain(cells.join(&apart))));
-    }
-    lines
-}
-
-/// Rows of sums with each currency in a column of its own: those of the first row in its order, so that it has no gap,
-/// then those of the others; behind them what is no sum.
-fn by_currency(rows: Vec<&[String]>) -> Vec<Vec<String>> {
-    let currency = |sum: &str| sum.rsplit(' ').next().unwrap_or_default().to_owned();
-    let mut all: Vec<String> = Vec::new();
-    for sum in rows.iter().copied().flatten() {
-        if !all.contains(&currency(sum)) {
-            all.push(currency(sum));
-        }
-    }
-    let untold = currency(WITHOUT_AMOUNT);
-    all.sort_by_key(|currency| *currency == untold);
-    let of =
-        |row: &[String], wanted: &String| row.iter().find(|sum| currency(sum) == *wanted).cloned().unwrap_or_default();
-    rows.into_iter().map(|row| all.iter().map(|wanted| of(row, wanted)).collect()).collect()
 }
 
 /// What is in no figure of what lapses, where there is any: notices, which ask for no answer.
@@ -339,59 +269,19 @@ fn wrap_spans(spans: Vec<Span<'static>>, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// What is said of alerts that have none.
-const WITHOUT_AMOUNT: &str = "without an amount";
-
-/// The sum of each currency, most alerts first, and how many have no amount.
-pub(super) fn money_of(rows: &[&Lapsing]) -> Vec<String> {
+/// The sum in the currency of most alerts, how many currencies more there are, and how many alerts have no amount:
+/// `1,480.00 AED + 2 currencies`.
+pub(super) fn money_of(rows: &[&Lapsing]) -> String {
     let priced = rows.iter().filter(|row| row.unpriced < row.alerts);
     let sums = sums_by_currency(priced.map(|row| (row.alerts, row.money.clone())));
     let unpriced: u64 = rows.iter().map(|row| row.unpriced).sum();
-    let untold = (unpriced > 0).then(|| format!("{} {WITHOUT_AMOUNT}", count(unpriced)));
-    sums.iter().map(|money| sanitize(&money.to_string()).into_owned()).chain(untold).collect()
-}
-
-/// What came of alerts today.
-pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let (theme, today) = (view.draw.theme, view.today());
-    let of_today = |pick: fn(&DayCount) -> u64| {
-        view.insights().days.iter().filter(|count| count.day == today).map(pick).sum::<u64>()
+    let first = sums.first().map(|money| sanitize(&money.to_string()).into_owned()).unwrap_or_default();
+    let others = match sums.len().saturating_sub(1) {
+        0 => String::new(),
+        others => format!(" + {}", counted(others as u64, "currency", "currencies")),
     };
-    // A notice waits for nobody.
-    let asking = view.insights().kinds.iter().filter(|kind| !kind.alert_type.is_notice());
-    let waiting: u64 = asking.map(|kind| kind.waiting).sum();
-    let rows = [
-        (Decision::Refunded.refunded(), of_today(|count| count.refunded), theme.ok),
-        (Decision::NotRefunded.refunded(), of_today(|count| count.not_refunded), theme.fill),
-        (OlderRefunded::NotSettled.as_str(), of_today(|count| count.not_settled), theme.fill),
-        (Decision::Invalid(InvalidReason::NotFound).refunded(), of_today(|count| count.invalid), theme.fill),
-        ("LAPSED", of_today(|count| count.missed), theme.fill_now),
-    ];
-    // An answer of the older dialect alone: where there was none its row says nothing.
-    let rows =
-        rows.into_iter().filter(|(label, number, _)| *number > 0 || *label != OlderRefunded::NotSettled.as_str());
-    let rows: Vec<(&str, u64, Style)> = rows.collect();
-    let most = rows.iter().map(|(_, number, _)| *number).max().unwrap_or(0);
-    let cells = width.saturating_sub(26).min(width / 2);
-    let whose = if view.insights().calendar.is_utc() { "UTC" } else { "local" };
-    let mut lines = vec![heading(view, "TODAY", &format!("since 00:00 {whose}"))];
-    lines.extend(limited(view, false, width));
-    for (label, number, style) in rows {
-        let mut line =
-            Line::from(vec![view.plain(format!("{label:<14}")), view.strong(format!("{:>7}", count(number)))]);
-        if !view.plain {
-            line.extend([Span::raw("   "), Span::styled(bar(number, most, cells), style)]);
-        }
-        lines.push(line);
-    }
-    let mut last = vec![view.plain(format!("{:<14}", "WAITING")), view.strong(format!("{:>7}", count(waiting)))];
-    // With these it is what the Queue counts as open.
-    let notices = notices(view);
-    if notices > 0 {
-        last.push(view.quiet(format!("   + {}", counted(notices, "notice", "notices"))));
-    }
-    lines.push(Line::from(last));
-    lines
+    let untold = if unpriced > 0 { format!("  {} without an amount", count(unpriced)) } else { String::new() };
+    format!("{first}{others}{untold}").trim_start().to_owned()
 }
 
 /// How long answers took.
@@ -410,23 +300,9 @@ pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>>
         let told = if minutes < 1_440 { minutes } else { (minutes - 1) / 60 * 60 + 60 };
         times::spell(Duration::try_minutes(told).unwrap_or_default())
     };
-    let told = [("half within", within(500)), ("nine of ten", within(900)), ("all but one in a hundred", within(990))];
-    let in_one: u16 = told.iter().map(|(label, value)| columns(label) + 1 + columns(value)).sum::<u16>() + 2 * 3;
-    if in_one <= width {
-        let spans = told.iter().enumerate().flat_map(|(at, (label, value))| {
-            let before = if at == 0 { "" } else { "   " };
-            [view.plain(format!("{before}{label} ")), view.strong(value.clone())]
-        });
-        lines.push(Line::from(spans.collect::<Vec<_>>()));
-        return lines;
-    }
-    // Where they have no room in one line each has its own.
-    let widest = told.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
-    lines.extend(
-        told.iter().map(|(label, value)| {
-            Line::from(vec![view.plain(format!("{label:<widest$}  ")), view.strong(value.clone())])
-        }),
-    );
+    let told = [("median ", within(500)), ("   90 % ", within(900)), ("   99 % ", within(990))];
+    let spans = told.into_iter().flat_map(|(label, value)| [view.plain(label), view.strong(value)]);
+    lines.push(Line::from(spans.collect::<Vec<_>>()));
     lines
 }
 
