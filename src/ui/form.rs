@@ -341,13 +341,6 @@ impl Form {
         }
     }
 
-    /// Shows other words in an empty field.
-    pub fn set_hint(&mut self, field: usize, hint: &'static str) {
-        if let Some(field) = self.fields.get_mut(field) {
-            field.hint = hint;
-        }
-    }
-
     /// Shows other words below a field, or a warning.
     pub fn set_note(&mut self, field: usize, note: &str, warns: bool) {
         if let Some(field) = self.fields.get_mut(field) {

@@ -34,7 +34,7 @@ pub struct TableColumn<'c, T> {
 }
 
 impl<'c, T> TableColumn<'c, T> {
-    /// A column that always stays, as wide as its content.
+    /// A column that stays longest, as wide as its content.
     pub fn new(head: impl Into<Cow<'c, str>>, cell: impl Fn(&T, u16) -> Span<'c> + 'c) -> Self {
         let (head, cell) = (head.into(), Box::new(cell));
         Self { head, cell, min: None, max: u16::MAX, reserved: 0, rank: 0, gap: GAP, is_right: false }
@@ -90,7 +90,7 @@ impl<'c, T> TableColumn<'c, T> {
 pub struct Want {
     pub min: u16,
     pub wide: u16,
-    /// The higher, the earlier it is left out; 0 for one that stays.
+    /// The higher, the earlier it is left out.
     pub rank: u8,
 }
 
@@ -111,8 +111,7 @@ pub fn place(wants: &[Want], gap: impl Fn(usize) -> u16, room: u16) -> Vec<CellP
         kept.iter().map(|column| wants[*column].min + gap(*column)).sum::<u16>() - last
     };
     while kept.len() > 1 && needed(&kept) > room {
-        let weakest = kept.iter().copied().filter(|column| wants[*column].rank > 0).max_by_key(|at| wants[*at].rank);
-        let Some(weakest) = weakest else { break };
+        let Some(weakest) = kept.iter().copied().max_by_key(|column| wants[*column].rank) else { break };
         kept.retain(|column| *column != weakest);
     }
     let mut spare = room - needed(&kept).min(room);

@@ -150,17 +150,8 @@ impl Column {
 
     /// Whether its text may be cut: what is a word of a few, a figure or a moment is shown in full.
     fn may_be_cut(self) -> bool {
-        match self {
-            Self::Card
-            | Self::Descriptor
-            | Self::Order
-            | Self::Outcome
-            | Self::Merchant
-            | Self::Issuer
-            | Self::ProviderId => true,
-            Self::Left | Self::When | Self::Provider | Self::Type | Self::Status | Self::Amount | Self::Reason => false,
-            Self::Alerted | Self::Transaction | Self::Updated => false,
-        }
+        use Column::{Card, Descriptor, Issuer, Merchant, Outcome, ProviderId};
+        matches!(self, Card | Descriptor | Outcome | Merchant | Issuer | ProviderId)
     }
 
     /// Fewest columns that it is cut to, where it may be cut.
@@ -361,7 +352,7 @@ pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Pl
     let want = |column: &Column| {
         let (min, wide) = content.room(*column);
         let steps_back = *column == Column::Type && columns.contains(&Column::Status);
-        table::Want { min, wide, rank: if steps_back { Column::Card.spec().rank } else { column.spec().rank } }
+        table::Want { min, wide, rank: if steps_back { Column::Outcome.spec().rank } else { column.spec().rank } }
     };
     let wants: Vec<table::Want> = columns.iter().map(want).collect();
     let placed = table::place(&wants, |at| gap_after(columns[at]), room);
