@@ -392,7 +392,6 @@ fn can_browse(lookup: impl Fn(&str) -> Option<String>) -> bool {
 fn overrides(args: ConsoleArgs) -> Vec<SettingOverride> {
     let by = |setting: &UserSetting| match setting.key {
         "theme" if args.theme.is_some() => Some("--theme"),
-        "plain" if args.plain => Some("--plain"),
         key => config::Settings::variable_of(setting.table, key).filter(|name| variable(name).is_some()),
     };
     let stronger = |setting: &UserSetting| Some(SettingOverride { key: setting.key, by: by(setting)?.to_owned() });

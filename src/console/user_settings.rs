@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use super::Preferences;
-use super::notices::DesktopSequence;
 use super::setting::SettingValue;
 use super::theme::ThemeName;
 use super::times::ShownClocks;
@@ -110,33 +109,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         },
     },
     UserSetting {
-        table: "console",
-        key: "motion",
-        label: "motion",
-        options: &[
-            (Flag(true), "the age of what is shown counts by the second"),
-            (Flag(false), "nothing counts by the second but what is about to leave or to lapse"),
-        ],
-        current: |preferences| Flag(preferences.motion),
-        apply: |preferences, value| {
-            if let Flag(motion) = value {
-                preferences.motion = motion;
-            }
-        },
-    },
-    UserSetting {
-        table: "console",
-        key: "plain",
-        label: "plain",
-        options: &[(Flag(false), "with lines and boxes"), (Flag(true), "words and signs only, for screen readers")],
-        current: |preferences| Flag(preferences.plain),
-        apply: |preferences, value| {
-            if let Flag(plain) = value {
-                preferences.plain = plain;
-            }
-        },
-    },
-    UserSetting {
         table: "notices",
         key: "bell",
         label: "bell",
@@ -145,42 +117,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         apply: |preferences, value| {
             if let Flag(bell) = value {
                 preferences.notices.bell = bell;
-            }
-        },
-    },
-    UserSetting {
-        table: "notices",
-        key: "title",
-        label: "title",
-        options: &[
-            (Flag(true), "the window's title tells of what lapses"),
-            (Flag(false), "the window's title is left alone"),
-        ],
-        current: |preferences| Flag(preferences.notices.title),
-        apply: |preferences, value| {
-            if let Flag(title) = value {
-                preferences.notices.title = title;
-            }
-        },
-    },
-    UserSetting {
-        table: "notices",
-        key: "desktop",
-        label: "desktop",
-        options: &[
-            (Word("off"), "no messages on the desktop"),
-            (Word("osc9"), "messages on the desktop: iTerm2, WezTerm, ghostty, Windows Terminal"),
-            (Word("osc777"), "messages on the desktop: urxvt, foot, kitty, VTE"),
-        ],
-        current: |preferences| {
-            Word(
-                SEQUENCES.iter().find(|(name, _)| *name == preferences.notices.desktop).map_or("off", |(_, word)| word),
-            )
-        },
-        apply: |preferences, value| {
-            if let Word(word) = value {
-                preferences.notices.desktop =
-                    SEQUENCES.iter().find(|(_, known)| *known == word).and_then(|(name, _)| *name);
             }
         },
     },
@@ -224,10 +160,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
 /// Clocks that moments are told by, and their words.
 const CLOCKS: [(ShownClocks, &str); 3] =
     [(ShownClocks::Both, "both"), (ShownClocks::Utc, "utc"), (ShownClocks::Local, "local")];
-
-/// Ways of having a message shown on the desktop, and their words.
-const SEQUENCES: [(Option<DesktopSequence>, &str); 3] =
-    [(None, "off"), (Some(DesktopSequence::Osc9), "osc9"), (Some(DesktopSequence::Osc777), "osc777")];
 
 /// Themes that are settings, and their words.
 const THEMES: [(ThemeName, &str); 4] = [

@@ -174,7 +174,7 @@ fn a_second_click_changes_a_setting() {
 fn notices_are_switched_where_the_console_is() {
     let mut rig = settings(Made::default());
 
-    rig.press("j j j j j j enter down enter");
+    rig.press("j j j j enter down enter");
     rig.press("G k enter end enter");
     rig.press("G enter end enter");
 
