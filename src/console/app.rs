@@ -510,16 +510,14 @@ impl App {
             Action::GoToTold => self.go_to_told(),
             Action::Mouse => {
                 self.has_mouse = !self.has_mouse;
-                let key = self.cx.key(Action::Mouse);
                 let words = if self.has_mouse {
                     "The mouse is avert's again."
                 } else {
                     "The mouse is the terminal's: text can be selected."
                 };
-                self.cx.notify(Tone::Note, format!("{words} {key} changes it back."));
+                self.cx.notify(Tone::Note, words);
                 vec![Effect::Mouse(self.has_mouse).into()]
             }
-            Action::Redraw => vec![Effect::Redraw.into()],
             Action::Suspend => suspend(&mut self.cx),
             Action::Quit => return self.quit_for_good(),
             Action::Help => self.palette(),

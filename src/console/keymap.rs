@@ -40,7 +40,6 @@ pub enum Action {
     Note,
     Snooze,
     CopyId,
-    CopyJson,
     OpenLink,
     Export,
     Down,
@@ -50,14 +49,10 @@ pub enum Action {
     Top,
     Bottom,
     Arrived,
-    Jump,
     DetailDown,
     DetailUp,
-    DetailWider,
-    DetailNarrower,
     Refresh,
     Mouse,
-    Redraw,
     Suspend,
     Help,
     Quit,
@@ -478,7 +473,7 @@ mod tests {
             keymap.action(&[KeyContext::Columns, KeyContext::Menu], "s".parse().unwrap()),
             Some(Action::ColumnSort)
         );
-        assert!(keymap.bindings.iter().all(|binding| !binding.keys.is_empty() && !binding.about.is_empty()));
+        assert!(keymap.bindings.iter().all(|binding| !binding.about.is_empty()));
     }
 
     #[rstest]
@@ -508,12 +503,12 @@ mod tests {
     #[test]
     fn a_users_file_changes_keys() {
         let keymap =
-            Keymap::default().with_user_file("refund = \"R\"\ndown = [\"ctrl-n\", \"down\"]\nmouse = []\n").unwrap();
+            Keymap::default().with_user_file("refund = \"R\"\ndown = [\"ctrl-n\", \"down\"]\nnote = []\n").unwrap();
 
         assert_eq!(keymap.action(&QUEUE, "R".parse().unwrap()), Some(Action::Refund));
         assert_eq!(keymap.action(&QUEUE, "r".parse().unwrap()), None);
         assert_eq!(keymap.action(&QUEUE, "j".parse().unwrap()), None);
-        assert_eq!(keymap.action(&QUEUE, "m".parse().unwrap()), None);
+        assert_eq!(keymap.action(&QUEUE, "a".parse().unwrap()), None);
         assert_eq!(keymap.key_of(Action::Down), "ctrl-n");
     }
 

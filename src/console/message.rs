@@ -184,8 +184,6 @@ pub enum Message {
     ShowView(View),
     /// The list is to have these columns.
     Columns(Vec<Column>),
-    /// The cursor is to go to a row, from 0.
-    GoToRow(u64),
     /// These alerts were put aside.
     Snoozed(Vec<AlertId>),
     /// The cursor is to go to an alert.

@@ -61,7 +61,6 @@ fn the_page_of_the_console_shows_every_key_there_is() {
         "menus",
         "views",
         "columns",
-        "the log",
         "the desk rules",
     ];
     for (context, place) in places.into_iter().zip(words) {

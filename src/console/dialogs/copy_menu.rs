@@ -23,19 +23,22 @@ pub enum CopiedFact {
     LastFour,
     Descriptor,
     Ticket,
+    /// No fact: it unlinks the order of the shop, or links it again.
+    Unlink,
 }
 
 impl CopiedFact {
     /// All of them, with the letter of those that have no key in the keymap, and their words.
-    const ALL: [(Self, Option<char>, &'static str); 8] = [
+    const ALL: [(Self, Option<char>, &'static str); 9] = [
         (Self::Id, None, "avert id"),
-        (Self::Json, None, "JSON"),
+        (Self::Json, Some('J'), "raw JSON"),
         (Self::NetworkId, Some('n'), "network id"),
         (Self::Order, Some('o'), "order number"),
         (Self::Arn, Some('a'), "ARN"),
         (Self::LastFour, Some('l'), "last four"),
         (Self::Descriptor, Some('d'), "descriptor"),
         (Self::Ticket, Some('t'), "line for a ticket"),
+        (Self::Unlink, Some('u'), "unlink order"),
     ];
 
     /// The text of it; nothing where the alert does not tell it.
@@ -50,6 +53,7 @@ impl CopiedFact {
             Self::LastFour => given(&alert.card_last_four),
             Self::Descriptor => given(&alert.merchant_descriptor),
             Self::Ticket => Some(ticket_line(alert, cx.now)),
+            Self::Unlink => Some("or link it again".to_owned()),
         }
     }
 }
@@ -91,12 +95,15 @@ pub struct CopyMenu {
     alert: Loadable<Box<Alert>>,
     /// What is copied as soon as the alert is here.
     wanted: Option<CopiedFact>,
+    /// Whether its order can be unlinked here.
+    unlinks: bool,
     menu: OpenMenu,
 }
 
 /// Opens the menu of an alert.
 pub fn open(alert: &Alert) -> Orders {
-    dialog::open(CopyMenu::of(alert.id, Loadable::Loaded(Box::new(alert.clone()))))
+    let menu = CopyMenu::of(alert.id, Loadable::Loaded(Box::new(alert.clone())));
+    dialog::open(CopyMenu { unlinks: true, ..menu })
 }
 
 /// Opens the menu of an alert that has to be read first.
@@ -107,7 +114,13 @@ pub fn read(id: AlertId) -> Orders {
 impl CopyMenu {
     fn of(id: AlertId, alert: Loadable<Box<Alert>>) -> Self {
         let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
-        Self { id, alert, wanted: None, menu }
+        Self { id, alert, wanted: None, unlinks: false, menu }
+    }
+
+    /// What it lists.
+    fn facts(&self) -> impl ExactSizeIterator<Item = (CopiedFact, Option<char>, &'static str)> + use<> {
+        let listed = if self.unlinks { CopiedFact::ALL.len() } else { CopiedFact::ALL.len() - 1 };
+        CopiedFact::ALL.into_iter().take(listed)
     }
 
     fn text(&self, fact: CopiedFact, cx: &AppContext) -> Option<String> {
@@ -118,6 +131,9 @@ impl CopyMenu {
     }
 
     fn copy(&mut self, fact: CopiedFact, cx: &mut AppContext) -> Orders {
+        if fact == CopiedFact::Unlink {
+            return vec![Order::Close, Order::Choose(Action::Unmatch)];
+        }
         let name = CopiedFact::ALL.iter().find(|(known, ..)| *known == fact).map_or("", |(_, _, name)| name);
         let Some(text) = self.text(fact, cx) else {
             if self.alert.loaded().is_some() {
@@ -141,26 +157,23 @@ impl CopyMenu {
     }
 
     /// The fact that a key copies by itself.
-    fn by_key(key: KeyEvent, cx: &AppContext) -> Option<CopiedFact> {
+    fn by_key(&self, key: KeyEvent, cx: &AppContext) -> Option<CopiedFact> {
         let keymap = &cx.settings.keymap;
         if keymap.action(&[KeyContext::Menu], key.into()).is_some() {
             return None;
         }
-        match keymap.action(&[KeyContext::Queue, KeyContext::Always], key.into()) {
-            Some(Action::CopyId) => return Some(CopiedFact::Id),
-            Some(Action::CopyJson) => return Some(CopiedFact::Json),
-            _ => {}
+        if keymap.action(&[KeyContext::Queue, KeyContext::Always], key.into()) == Some(Action::CopyId) {
+            return Some(CopiedFact::Id);
         }
         let KeyCode::Char(letter) = key.code else { return None };
         let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        CopiedFact::ALL.iter().find(|(_, known, _)| plain && *known == Some(letter)).map(|(fact, ..)| *fact)
+        self.facts().find(|(_, known, _)| plain && *known == Some(letter)).map(|(fact, ..)| fact)
     }
 
     fn line<'l>(&self, (fact, letter, name): (CopiedFact, Option<char>, &'static str), cx: &AppContext) -> Line<'l> {
         let theme = &cx.theme;
         let key = match fact {
             CopiedFact::Id => cx.key(Action::CopyId),
-            CopiedFact::Json => cx.key(Action::CopyJson),
             _ => letter.map(String::from).unwrap_or_default(),
         };
         let (value, style) = match (self.text(fact, cx), &self.alert) {
@@ -185,11 +198,11 @@ impl Dialog for CopyMenu {
             }
             Message::Input(event) => {
                 if let Event::Key(key) = event
-                    && let Some(fact) = Self::by_key(*key, cx)
+                    && let Some(fact) = self.by_key(*key, cx)
                 {
                     return self.copy(fact, cx);
                 }
-                let length = CopiedFact::ALL.len();
+                let length = self.facts().len();
                 match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {
                     (Some(Action::MenuClose), _) => return vec![Order::Close],
                     (Some(Action::MenuPick), Some(at)) => return self.copy(CopiedFact::ALL[at].0, cx),
@@ -206,7 +219,7 @@ impl Dialog for CopyMenu {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let entries = CopiedFact::ALL.into_iter().map(|fact| self.line(fact, cx)).collect();
+        let entries = self.facts().map(|fact| self.line(fact, cx)).collect();
         self.menu.draw(List { title: "Copy", entries, pick: Some("copy"), ..List::default() }, frame, area, cx);
     }
 }

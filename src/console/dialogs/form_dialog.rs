@@ -3,7 +3,6 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use crate::console::text::count;
 use crate::console::{AppContext, Dialog, Message, Order, Orders};
 use crate::ui::form::{Entered, Form, FormField};
 
@@ -41,16 +40,6 @@ pub fn prompt(
     let form = Form::new(title, button, vec![FormField::text("", text).note(note)], 0);
     let dialog = FormDialog::new(form, move |form, cx| answer(&form.text(0), cx).map_err(|wrong| (0, wrong)));
     vec![Order::Open(Box::new(dialog))]
-}
-
-/// Asks for the place in the list to go to; the cursor is on the row `at` of so many.
-pub fn jump(at: u64, rows: u64) -> Orders {
-    let title = format!("Go to a place in the list, 1 to {}: the cursor is on {}", count(rows), count(at + 1));
-    prompt(title, ("counted from the top, 1 is the first", "Go"), "", |text, _| {
-        let digits: String = text.chars().filter(|c| !matches!(c, ',' | ' ' | '.')).collect();
-        let row: u64 = digits.parse().ok().filter(|row| *row > 0).ok_or("a number from 1 on is needed")?;
-        Ok(vec![Message::GoToRow(row - 1).into()])
-    })
 }
 
 impl Dialog for FormDialog {

@@ -67,7 +67,6 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::SettingChange => setting_choice::open(settings.setting()?, cx),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
-        Action::Jump => form_dialog::jump(queue.listing.cursor(), queue.listing.rows()),
         Action::Refund => resolve::open(Choice::Refunded, queue, cx),
         Action::NotRefunded => resolve::open(Choice::NotRefunded, queue, cx),
         Action::Invalid => resolve::open(Choice::Invalid, queue, cx),

@@ -5,8 +5,8 @@ use crate::console::{Action, Order, Orders};
 
 /// Whether an action means the same on a page over the screen as on every screen.
 pub fn is_everywhere(action: Action) -> bool {
-    use Action::{Help, Mouse, Quit, Redraw, Suspend, Undo};
-    matches!(action, Help | Mouse | Quit | Redraw | Suspend | Undo)
+    use Action::{Help, Mouse, Quit, Suspend, Undo};
+    matches!(action, Help | Mouse | Quit | Suspend | Undo)
 }
 
 /// Whether an action leads away from the page.

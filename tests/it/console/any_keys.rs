@@ -33,7 +33,7 @@ enum Step {
 
 /// Every key that means something somewhere, but `ctrl-s` and the space on a button: what sends is pressed on purpose
 /// only.
-const KEYS: [&str; 63] = [
+const KEYS: [&str; 56] = [
     "V",
     "b",
     "w",
@@ -49,9 +49,7 @@ const KEYS: [&str; 63] = [
     "v",
     "c",
     "s",
-    "S",
     "y",
-    "Y",
     "j",
     "k",
     "down",
@@ -60,14 +58,9 @@ const KEYS: [&str; 63] = [
     "pageup",
     "g",
     "G",
-    "#",
     "J",
     "K",
-    "<",
-    ">",
     "ctrl-r",
-    "m",
-    "ctrl-l",
     "ctrl-f",
     "?",
     "tab",

@@ -57,7 +57,6 @@ const WAYS: [&str; 44] = [
     "5 tab x",
     "3 f",
     "n ctrl-s q",
-    "#",
     "6",
     "6 enter",
     "6 r",

@@ -15,7 +15,7 @@ fn between_lists() -> Rig {
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(10));
     rig.holding = true;
-    rig.press("S");
+    rig.press("s");
     assert!(rig.app.queue().incoming.is_some(), "{}", rig.screen());
     rig.done.clear();
     rig
@@ -29,7 +29,7 @@ fn but_for_notes(screen: &str) -> Vec<&str> {
 
 #[rstest]
 fn no_key_does_anything_with_a_row_of_the_list_before(
-    #[values("enter", "y", "Y", "o", "a", "z", "r", "n", "i", "t", "p", "w", "U", ".", "space", "V", "*")] key: &str,
+    #[values("enter", "y", "o", "a", "z", "r", "n", "i", "t", "p", "w", ".", "space", "V", "*")] key: &str,
 ) {
     let mut rig = between_lists();
     let before = rig.screen();
@@ -59,7 +59,7 @@ fn what_is_marked_is_snoozed_whatever_is_read() {
     let mut rig = Rig::new(morning(clock().now()));
     rig.press("j j j j j j j j j space");
     rig.holding = true;
-    rig.press("S z");
+    rig.press("s z");
 
     assert!(!rig.screen().contains("Another list is being read"), "{}", rig.screen());
     assert!(rig.screen().contains("Snooze"), "{}", rig.screen());
@@ -74,14 +74,12 @@ fn an_export_does_not_say_how_many_the_list_before_has() {
     assert!(rig.screen().contains("Export  all alerts"), "{}", rig.screen());
 }
 
-#[rstest]
-#[case::sorted_the_other_way_round("S")]
-#[case::sorted_by_the_next_column("s")]
-fn a_range_that_ends_with_its_list_is_said(#[case] key: &str) {
+#[test]
+fn a_range_that_ends_with_its_list_is_said() {
     let mut rig = Made::default().start();
     rig.press("V j j");
 
-    rig.press(key);
+    rig.press("s");
 
     assert!(
         rig.screen().contains("The range has ended with the list it was of; nothing of it was marked."),

@@ -99,7 +99,7 @@ fn in_a_case_of_several_the_footer_leads_to_the_others_and_to_the_rest(#[case] s
 #[case::a_case("enter r")]
 fn what_was_said_before_does_not_stand_under_the_form_for_several(#[case] keys: &str) {
     let mut rig = Rig::new(three());
-    rig.press("m");
+    rig.choose("mouse");
     let told = rig.screen();
 
     rig.press(keys);

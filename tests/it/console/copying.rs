@@ -56,7 +56,7 @@ fn the_key_twice_copies_the_id_and_once_shows_what_else_there_is() {
 #[case::order("o", |_: &Alert| "A-10293".to_owned())]
 #[case::last_four("l", |alert: &Alert| alert.card_last_four.clone())]
 #[case::descriptor("d", |alert: &Alert| alert.merchant_descriptor.clone())]
-#[case::json("Y", |alert: &Alert| String::from_utf8(write::alert(alert, Dialect::Current, clock().now())).unwrap())]
+#[case::json("J", |alert: &Alert| String::from_utf8(write::alert(alert, Dialect::Current, clock().now())).unwrap())]
 fn each_fact_has_a_key_of_its_own(#[case] key: &str, #[case] fact: fn(&Alert) -> String) {
     let mut rig = one();
 
@@ -132,7 +132,7 @@ fn a_row_of_the_journal_copies_facts_of_its_alert() {
     rig.press("4 tab");
     rig.advance(Duration::milliseconds(200));
     rig.press("y o");
-    rig.press("Y");
+    rig.press("y J");
 
     assert_eq!(copied(&rig).len(), 2, "{:?}", copied(&rig));
     assert_eq!(copied(&rig)[0], "A-10293");

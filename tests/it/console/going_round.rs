@@ -161,7 +161,7 @@ async fn the_mouse_and_the_clipboard_are_the_stages() {
     let mut going = Going::start(None, false);
     going.wait_for("ACME*SHOP B").await;
 
-    going.press("y y m").await;
+    going.press("y y : m o u s e enter").await;
     going.wait_for("The mouse is the terminal's").await;
 
     let performed = going.performed.lock().unwrap();

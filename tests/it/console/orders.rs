@@ -79,7 +79,7 @@ fn an_alert_is_found_by_the_id_of_the_shops_order_that_it_matches() {
     };
 
     let found = search(&mut rig, "nw-923421");
-    rig.press("U");
+    rig.press("y u");
     let both = (search(&mut rig, "nw-923421"), search(&mut rig, "nw-8"));
     let unknown = search(&mut rig, "nw-92342");
 
@@ -107,10 +107,10 @@ fn in_the_case_an_order_is_taken_off_and_its_suggestion_taken_by_the_keys_that_s
     let shown = rig.screen();
     rig.press("t");
     let form = rig.screen();
-    rig.press("esc U");
+    rig.press("esc y u");
     let taken_off = rig.screen();
 
-    assert!(shown.contains("t  NOT REFUNDED") && shown.contains("U  not this order"), "{shown}");
+    assert!(shown.contains("t  NOT REFUNDED") && shown.contains("not this order"), "{shown}");
     assert!(form.contains("Resolve") && form.contains("(•) NOT REFUNDED"), "{form}");
     assert!(
         taken_off.contains("Order NW-1 was taken off this alert.")
@@ -325,9 +325,9 @@ fn a_refund_of_a_refunded_order_leaves_once_it_was_ticked() {
 fn an_order_is_taken_off_an_alert_and_given_back() {
     let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Paid)]);
 
-    rig.press("U");
+    rig.press("y u");
     let taken_off = rig.screen();
-    rig.press("U");
+    rig.press("y u");
     let given_back = rig.screen();
 
     assert!(
@@ -348,7 +348,7 @@ fn what_was_taken_off_leaves_the_other_that_fits() {
         rig(|alert| vec![order_of(alert, "NW-1", OrderState::Shipped), order_of(alert, "NW-2", OrderState::Shipped)]);
     let both = rig.screen();
 
-    rig.press("U");
+    rig.press("y u");
     let one = rig.screen();
 
     assert!(
@@ -368,7 +368,7 @@ fn where_the_shop_has_no_such_order_that_is_said_and_nothing_can_be_taken_off() 
     let (_directory, mut rig) = rig(|_| Vec::new());
 
     let screen = rig.screen();
-    rig.press("U");
+    rig.press("y u");
 
     assert!(screen.contains("no order of the shop fits"), "{screen}");
     assert!(rig.screen().contains("No order of the shop is shown for this alert."), "{}", rig.screen());
@@ -521,7 +521,7 @@ fn an_order_that_is_taken_off_leaves_no_sign_in_the_row() {
     let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
     let before = super::activity::line(&mut rig, "▌");
 
-    rig.press("U");
+    rig.press("y u");
 
     let after = super::activity::line(&mut rig, "▌");
     assert!(before.contains("⚠ o ") && !after.contains(" o ") && !after.contains('⚠'), "{before}\n{after}");

@@ -57,7 +57,6 @@ fn opened(keys: &str) -> Buffer {
 #[case::copy("y", 92, ("Close", Some("Copy")))]
 #[case::note("a", 92, ("Cancel", Some("Keep")))]
 #[case::snooze("j j z", 92, ("Close", Some("Snooze")))]
-#[case::row("#", 92, ("Cancel", Some("Go")))]
 #[case::export("e", 92, ("Cancel", Some("Export")))]
 #[case::help("?", 112, ("Close", Some("Run")))]
 #[case::palette(":", 112, ("Close", Some("Run")))]

@@ -215,7 +215,7 @@ fn what_does_nothing_now_stands_last_with_why_and_choosing_it_says_so_and_no_mor
 fn an_exact_name_comes_first(#[case] name: &str) {
     let mut rig = doubled().start();
     // What was used last never comes before it.
-    type_in(&mut rig, "copy JSON");
+    type_in(&mut rig, "reverse");
     rig.press("enter");
 
     type_in(&mut rig, name);

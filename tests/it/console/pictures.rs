@@ -268,15 +268,6 @@ fn the_help_narrowed() {
 }
 
 #[test]
-fn going_to_a_row() {
-    pictures("jump", doubled, |rig| {
-        rig.press("#");
-        rig.type_text("x");
-        rig.press("enter");
-    });
-}
-
-#[test]
 fn naming_a_view() {
     pictures("name", doubled, |rig| {
         rig.press("v alt-s");

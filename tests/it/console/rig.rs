@@ -427,6 +427,13 @@ impl Rig {
         }
     }
 
+    /// Does what the palette finds by these words.
+    pub fn choose(&mut self, words: &str) {
+        self.press(":");
+        self.type_text(words);
+        self.press("enter");
+    }
+
     pub fn type_text(&mut self, text: &str) {
         for c in text.chars() {
             self.update(Message::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE))));

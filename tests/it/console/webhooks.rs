@@ -78,7 +78,7 @@ fn where_there_is_nothing_yet_it_says_what_comes() {
 fn a_deployment_without_webhooks_says_what_is_missing_and_sends_nothing() {
     let mut rig = Made { operator: false, ..Made::default() }.start();
 
-    rig.press("3 t s S f enter tab");
+    rig.press("3 t s f enter tab");
 
     assert!(has(&mut rig, "--operator-key-file"), "{}", rig.screen());
     assert_eq!(sent(&rig), []);
@@ -320,23 +320,26 @@ fn a_delivery_that_waits_for_its_next_try_is_sent_at_once() {
 fn everything_that_was_given_up_is_sent_again_when_asked_with_its_number_and_enter_leaves_it() {
     let mut rig = webhooks();
 
-    rig.press("tab j S");
+    rig.press("tab j");
+    rig.choose("send all again");
     assert!(has(&mut rig, "Send 2 deliveries again?"), "{}", rig.screen());
     rig.press("enter");
     assert_eq!(sent(&rig), []);
-    rig.press("S s");
+    rig.choose("send all again");
+    rig.press("s");
 
     assert_eq!(sent(&rig), [Sent::AllOf(endpoint_id(2))]);
     assert!(has(&mut rig, "2 deliveries are due again now"), "{}", rig.screen());
 }
 
 #[rstest]
-#[case::none("tab S", "No delivery to this endpoint was given up")]
-#[case::disabled("tab j j S", "--enable")]
+#[case::none("tab", "No delivery to this endpoint was given up")]
+#[case::disabled("tab j j", "--enable")]
 fn where_nothing_can_be_sent_again_it_says_why(#[case] keys: &str, #[case] words: &str) {
     let mut rig = webhooks();
 
     rig.press(keys);
+    rig.choose("send all again");
 
     assert!(has(&mut rig, words), "{}", rig.screen());
     assert_eq!(sent(&rig), []);
@@ -346,7 +349,8 @@ fn where_nothing_can_be_sent_again_it_says_why(#[case] keys: &str, #[case] words
 fn a_read_only_console_sends_no_webhook() {
     let mut rig = on(Made { place: SessionInfo { read_only: true, ..SessionInfo::default() }, ..Made::default() });
 
-    rig.press("j j t s S tab j t S");
+    rig.press("j j t s tab j t");
+    rig.choose("send all again");
 
     assert_eq!(sent(&rig), []);
     assert!(has(&mut rig, "read-only: nothing is sent"), "{}", rig.screen());

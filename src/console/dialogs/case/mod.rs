@@ -31,7 +31,7 @@ use crate::console::screens::queue::orders::change_match;
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::{Suggestion, order_advice};
 use crate::console::{
-    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders, Reply, Tone, dialog,
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders, Reply, dialog,
 };
 use crate::domain::advice::{Advice, AdviceBasis};
 use crate::domain::duplicate;
@@ -240,11 +240,6 @@ impl CaseDialog {
             }
             Action::CopyId => return copy_menu::open(self.current()),
             Action::OpenLink => return links_menu::open(self.current(), cx),
-            Action::CopyJson => {
-                let text = (cx.alert_json)(self.current(), cx.now);
-                cx.notify(Tone::Note, "The alert was copied as JSON.");
-                return vec![Effect::Copy(text).into()];
-            }
             Action::GoToAlert => {
                 let alert = Box::new(self.current().clone());
                 return vec![Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()];
@@ -502,9 +497,7 @@ impl Dialog for CaseDialog {
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        use Action::{
-            Back, CopyId, CopyJson, DetailDown, DetailUp, Find, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw,
-        };
+        use Action::{Back, CopyId, DetailDown, DetailUp, Find, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw};
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Refund | Action::NotRefunded | Action::Invalid => {
@@ -519,8 +512,9 @@ impl Dialog for CaseDialog {
             Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_LEAVES),
             Action::Refresh => None,
             Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
-            Back | CopyId | CopyJson | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown
-            | PageUp | Raw => None,
+            Back | CopyId | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => {
+                None
+            }
             Action::Snooze => {
                 unless(self.alerts.iter().any(|alert| alert.outcome.is_none()), "every alert of the case is answered")
             }

@@ -191,24 +191,18 @@ impl Screen for Queue {
             Action::Repeat => unless(cx.last_made.is_some(), NONE_MADE),
             Action::Snooze => is_open(),
             Action::Refund | Action::NotRefunded | Action::Invalid => writes().or_else(is_open),
-            Action::Open | Action::OpenLink | Action::CopyId | Action::CopyJson | Action::Mark | Action::MarkRange => {
-                has_alert()
-            }
+            Action::Open | Action::OpenLink | Action::CopyId | Action::Mark | Action::MarkRange => has_alert(),
             Action::Down
             | Action::Up
             | Action::PageDown
             | Action::PageUp
             | Action::Top
             | Action::Bottom
-            | Action::Jump
             | Action::MarkAll => unless(self.listing.rows() > 0, NOTHING_LISTED),
             Action::Arrived => unless(self.listing.arrived_above() > 0, "nothing came in above"),
             Action::Suggested | Action::Unmatch | Action::GoToWarned => has_alert(),
             Action::DetailDown | Action::DetailUp => {
                 has_alert().or_else(|| unless(self.detail_most.get() > 0, "no more of a detail is above or below"))
-            }
-            Action::DetailWider | Action::DetailNarrower => {
-                unless(self.regions().divider.is_some(), "the detail does not stand beside the list")
             }
             // Only where there is something to settle.
             Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
@@ -239,8 +233,6 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::Bottom => listing.move_to(u64::MAX),
         Action::DetailDown => queue.scroll_detail(3),
         Action::DetailUp => queue.scroll_detail(-3),
-        Action::DetailWider => queue.move_divider(queue.divider.saturating_sub(3)),
-        Action::DetailNarrower => queue.move_divider(queue.divider.saturating_add(3)),
         Action::Back => return run(back(queue, cx)),
         Action::Search => return vec![Order::Act(Action::Find)],
         Action::Mark => return run(queue.toggle_mark(cx)),
@@ -250,7 +242,6 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::SortNext => return run(queue.sort_next()),
         Action::SortReverse => return run(queue.sort_by(queue.sort().field)),
         Action::Unmatch => return run(queue.change_match(cx)),
-        Action::CopyJson => return copy_json(queue, cx),
         Action::Refresh => return run(queue.refresh(cx.now)),
         // The others belong to every screen, to another one, or open a dialog.
         _ => {}
@@ -308,12 +299,6 @@ fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
             Vec::new()
         }
     }
-}
-
-fn copy_json(queue: &Queue, cx: &mut AppContext) -> Orders {
-    let Some(alert) = queue.current() else { return Vec::new() };
-    cx.hint("The alert was copied as JSON.");
-    vec![Effect::Copy((cx.alert_json)(alert, cx.now)).into()]
 }
 
 /// A decision is made: it waits for its grace while the cursor goes on to the next alert.

@@ -259,20 +259,14 @@ fn given_up_words(known: Option<(u64, bool)>) -> Option<String> {
     Some(format!("{}{} given up", count(given_up), if more { "+" } else { "" }))
 }
 
-/// `▲ failing for 2 h 10 min`, `– disabled 3 d ago: by the operator`, `● takes what comes`, `▲ 2 given up, S sends them
-/// again`: in as many words as have room.
+/// `▲ failing for 2 h 10 min`, `– disabled 3 d ago: by the operator`, `● takes what comes`, `▲ 2 given up`: in as many
+/// words as have room.
 fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>, room: u16) -> (String, Health) {
     let now = draw.now;
     if let Some((at, reason)) = &endpoint.disabled {
         return (format!("– disabled {}: {}", times::ago(*at, now), sanitize(reason)), Health::Bad);
     }
     let given_up = given_up_words(screen.given_up_to(Some(endpoint.id)));
-    // The key is for the endpoint under the cursor, or of the delivery under it.
-    let is_subject = !draw.place.read_only && screen.subject().is_some_and(|subject| subject.id == endpoint.id);
-    let them =
-        if screen.given_up_to(Some(endpoint.id)).is_some_and(|(given_up, _)| given_up == 1) { "it" } else { "them" };
-    let again =
-        if is_subject { format!(", {} sends {them} again", draw.key(Action::SendAllAgain)) } else { String::new() };
     let fitting =
         |ways: &[String]| ways.iter().find(|words| columns(words) <= room).or(ways.last()).cloned().unwrap_or_default();
     match (endpoint.failing_since, endpoint.last_success, given_up) {
@@ -286,15 +280,10 @@ fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>, 
         (Some(since), _, Some(given_up)) => {
             let since = times::spell(now - since);
             let failing = format!("▲ failing for {since}, {given_up}");
-            let ways = [
-                format!("{failing}{again}"),
-                failing,
-                format!("▲ failing {since}, {given_up}"),
-                format!("▲ failing, {given_up}"),
-            ];
+            let ways = [failing, format!("▲ failing {since}, {given_up}"), format!("▲ failing, {given_up}")];
             (fitting(&ways), Health::Bad)
         }
-        (None, _, Some(given_up)) => (fitting(&[format!("▲ {given_up}{again}"), format!("▲ {given_up}")]), Health::Bad),
+        (None, _, Some(given_up)) => (format!("▲ {given_up}"), Health::Bad),
         // Whether all of it was taken is not known before what was given up is.
         (None, Some(_), None) if screen.given_up.loaded().is_none() => {
             ("· took the last one".to_owned(), Health::Unknown)

@@ -25,7 +25,6 @@ impl Parts<'_> {
             Ok(matched) => matched,
             Err(why) => return self.quiet(&format!("The shop's orders cannot be read: {why}")),
         };
-        let unmatch = self.draw.key(Action::Unmatch);
         let Some((first, others)) = matched.matches.split_first() else {
             let none = if matched.unmatched.is_empty() {
                 "no order of the shop fits"
@@ -34,7 +33,7 @@ impl Parts<'_> {
             };
             self.section("ORDER", vec![plain("match", none.to_owned()), taken_off(matched)]);
             if !matched.unmatched.is_empty() {
-                self.offer(&format!("{unmatch}  matches it again"), Some(Action::Unmatch));
+                self.offer(&self.unlink_words("match it again"), Some(Action::Unmatch));
             }
             return;
         };
@@ -62,7 +61,13 @@ impl Parts<'_> {
             Some(advice) if advice.leaves_refund_open => self.say(advice.why, self.draw.theme.warning),
             _ => {}
         }
-        self.offer(&format!("{unmatch}  not this order"), Some(Action::Unmatch));
+        self.offer(&self.unlink_words("not this order"), Some(Action::Unmatch));
+    }
+
+    /// What links or unlinks the order, behind its key where it has one.
+    fn unlink_words(&self, words: &str) -> String {
+        let key = self.draw.key(Action::Unmatch);
+        if key.is_empty() { words.to_owned() } else { format!("{key}  {words}") }
     }
 
     fn order_facts(

@@ -79,7 +79,6 @@ impl Queue {
             Message::AdvisedByOrders(advised) => self.orders.take(advised),
             Message::Marked(ids, answer) => self.take_marks(&ids, answer, now),
             Message::Columns(columns) => self.columns = columns,
-            Message::GoToRow(row) => self.listing.move_to(row),
             _ => {}
         }
     }

@@ -121,7 +121,6 @@ impl Queue {
             Action::Open
             | Action::OpenLink
             | Action::CopyId
-            | Action::CopyJson
             | Action::Note
             | Action::Refund
             | Action::NotRefunded
