@@ -16,7 +16,7 @@ use super::{Action, KeyContext, Keys, toasts};
 use crate::ui::fit::{self, KeyHint, Segment};
 
 /// The rank of what is on its way: some keys are worth more than its words.
-const UNDERWAY: u8 = 13;
+const UNDERWAY: u8 = 15;
 
 impl App {
     /// Draws everything. What can be clicked is noted on the way.

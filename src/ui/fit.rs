@@ -179,14 +179,14 @@ impl<T: Copy> KeyHint<T> {
     }
 }
 
-/// Blank columns between two keys, and the ranks of the first one and of fewer words.
+/// Blank columns between two keys, the ranks of the first ones, and that of fewer words: before a seventh key.
 const BETWEEN_KEYS: u16 = 3;
 const FIRST_KEY: u8 = 10;
-const BRIEF: u8 = FIRST_KEY + 7;
+const BRIEF: u8 = FIRST_KEY + 11;
 
 /// Keys beside each other, the last of which gives way first.
 pub fn keys<T: Copy>(keys: impl IntoIterator<Item = KeyHint<T>>, theme: &Theme) -> Vec<Segment<T>> {
-    let ranked = (FIRST_KEY..).zip(keys).flat_map(|(rank, key)| {
+    let ranked = (FIRST_KEY..).step_by(2).zip(keys).flat_map(|(rank, key)| {
         let stays = key.stays;
         let gap = if rank == FIRST_KEY { 0 } else { BETWEEN_KEYS };
         key.segments(gap, theme).map(|part| if stays { part } else { part.or_none(rank) })

@@ -101,7 +101,7 @@ fn columns<'l, 'a>(cx: &'l AppContext) -> Vec<table::TableColumn<'l, FoundRow<'a
         table::TableColumn::new("", |row: &FoundRow<'_>, _| Span::styled(row.left.0.clone(), row.left.1)).right(),
         table::TableColumn::new("", network),
         table::TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.money.clone(), plain(row))).right(),
-        table::TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.label, theme.quiet)).gap(1).rank(4),
+        table::TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.label, theme.quiet)).gap(1),
         table::TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.value.clone(), strong(row)))
             .min(FIELD.0)
             .max(FIELD.1),

@@ -77,7 +77,7 @@ impl Question {
         };
         let columns = vec![
             TableColumn::new("", |row: &Row<'_>, _| Span::raw(row.word())),
-            TableColumn::new("", |row: &Row<'_>, _| Span::raw(row.alert.provider.to_string())).rank(2),
+            TableColumn::new("", |row: &Row<'_>, _| Span::raw(row.alert.provider.to_string())).gap(1).rank(2),
             TableColumn::new("", |row: &Row<'_>, _| Span::raw(row.subject())).right().min(8),
             TableColumn::new("", window).rank(1),
         ];

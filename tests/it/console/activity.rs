@@ -531,7 +531,7 @@ fn what_the_engine_parked_is_settled_from_there() {
     rig.press("p");
 
     assert!(row.contains("? ") && row.contains("REFUNDED") && screen.contains("key ops-1"), "{screen}");
-    assert!(rig.screen().contains("Not now"), "{}", rig.screen());
+    assert!(rig.screen().contains("Say so"), "{}", rig.screen());
 }
 
 #[test]

@@ -76,14 +76,19 @@ fn where_one_that_waits_was_probably_refunded_by_a_rule_the_page_says_that_all_o
     let form = rig.screen();
 
     assert!(page.contains("by VERIFI's own rule") && page.contains("i answers all 3 as"), "{page}");
-    assert!(page.contains("r refund   ") && page.contains("i invalid   ") && page.contains("n no refund   "), "{page}");
+    assert!(
+        page.contains("r refund   ") && page.contains("i invalid   ") && page.contains("n not refunded   "),
+        "{page}"
+    );
     assert!(form.contains("3 will be sent"), "{form}");
 }
 
 #[rstest]
 #[case::the_keys_of_the_page_have_room((120, 40), "r refund, others duplicate")]
-#[case::what_leads_on_goes_before_many_words((80, 24), "r refund   n no refund   i invalid   tab next   J scroll   ? \
-    help")]
+#[case::what_leads_on_goes_before_many_words(
+    (80, 24),
+    "r refund   n not refunded   i invalid   tab next alert   ? help"
+)]
 fn in_a_case_of_several_the_footer_leads_to_the_others_and_to_the_rest(#[case] size: (u16, u16), #[case] keys: &str) {
     let mut rig = Made { size, ..Made::of(three()) }.start();
 

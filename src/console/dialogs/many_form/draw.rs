@@ -323,11 +323,7 @@ impl ManyForm {
             _ => &[("tab", self.space_in_list()), ("alt-r alt-n alt-i", "decide")],
         };
         let rest = rest.iter().map(|(key, words)| (*key, *words, None));
-        let keys = first.into_iter().chain(rest).map(|(key, words, target)| {
-            // What a key leads to stays where what is done there has no room.
-            let brief = words.split(':').next().map(str::to_owned);
-            KeyHint { brief, ..KeyHint::new(key, words, target) }
-        });
+        let keys = first.into_iter().chain(rest).map(|(key, words, target)| KeyHint::new(key, words, target));
         fit::draw(&fit::keys(keys, &cx.theme), buffer, line, |area, target| {
             target.into_iter().for_each(|target| self.targets.push(area, target));
         });

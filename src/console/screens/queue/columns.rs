@@ -71,8 +71,8 @@ impl Column {
     fn spec(self) -> Spec {
         let spec = |name, title, about, sort, room, rank| Spec { name, title, about, sort, room, rank };
         match self {
-            Self::Left => spec("left", "LEFT", "time left for an answer", Some(SortField::HoursLeft), (7, 8), 0),
-            Self::When => spec("when", "WHEN", "when it was answered or lapsed, local or UTC", None, (7, 8), 0),
+            Self::Left => spec("left", "LEFT", "time left for an answer", Some(SortField::HoursLeft), (7, 7), 0),
+            Self::When => spec("when", "WHEN", "when it was answered or lapsed, local or UTC", None, (7, 7), 0),
             Self::Provider => spec("provider", "PROVIDER", "the network", Some(SortField::Provider), (9, 9), 2),
             Self::Type => spec("type", "TYPE", "kind of alert", Some(SortField::Type), (16, 16), 3),
             Self::Status => spec("status", "STATUS", "state of the alert", Some(SortField::Status), (10, 10), 4),

@@ -58,7 +58,8 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
     let (search, others): (Vec<_>, Vec<_>) =
         query::chips(queue.filter(), queue.sort()).into_iter().partition(|chip| chip.key == query::Key::Text);
     // What is searched for is the last to give way: it says why so few are listed.
-    for (rank, chip) in (0..).zip(search.into_iter().chain(others)) {
+    let chips = (1..).zip(others).chain(search.into_iter().map(|chip| (0, chip)));
+    for (rank, chip) in chips {
         let style = if chip.set { theme.accent } else { theme.quiet };
         let gap = if segments.is_empty() { 0 } else { 2 };
         let shown = Segment::new(gap, sanitize(&chip.text), style);
