@@ -18,7 +18,7 @@ use super::rig::{Made, Rig, clock};
 use crate::support::size::sized;
 
 /// What leads from the Queue to each screen and dialog.
-const WAYS: [&str; 44] = [
+const WAYS: [&str; 43] = [
     "",
     "j r",
     "n",

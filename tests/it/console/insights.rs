@@ -2,7 +2,6 @@
 //! entered; and what is said where it cannot be known.
 
 use avert::console::SessionInfo;
-use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::desk::{DeskFigures, SalesCount};
 use avert::domain::time::Clock;
