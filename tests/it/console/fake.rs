@@ -64,8 +64,6 @@ pub struct Fake {
     pub resolutions: Mutex<Vec<(AlertId, ResolveRequest)>>,
     /// The alerts whose resolution was refused, one for each time.
     refused: Mutex<Vec<AlertId>>,
-    /// Whether lists leave out which rule of a network applied.
-    hides_rules: Mutex<bool>,
     /// The webhooks of every alert.
     pub deliveries: Mutex<Vec<Delivery>>,
     /// Where they go.
@@ -100,7 +98,6 @@ impl Fake {
             changes: watch::Sender::new(1),
             fates: Mutex::default(),
             refused: Mutex::default(),
-            hides_rules: Mutex::default(),
             down: Mutex::default(),
             lists: Mutex::default(),
             scopes: Mutex::default(),
@@ -135,19 +132,9 @@ impl Fake {
         self.changes.send_modify(|number| *number += 1);
     }
 
-    /// From now on lists leave out which rule of a network applied; an alert by itself still tells.
-    pub fn lists_without_rules(&self) {
-        *self.hides_rules.lock().unwrap() = true;
-    }
-
     /// From now on it is asked in vain which alerts are duplicates.
     pub fn never_compares(&self) {
         *self.never_compares.lock().unwrap() = true;
-    }
-
-    /// The other alerts on the payment of one.
-    pub fn on_payment_of(&self, alert: &Alert) -> Vec<Alert> {
-        duplicate::of(alert, &self.alerts.lock().unwrap()).into_iter().cloned().collect()
     }
 
     pub fn next_resolution(&self, fate: Fate) {
@@ -224,10 +211,7 @@ impl Alerts for Fake {
         found.sort_by(|left, right| query.sort.compare(left, right));
         let (total, size) = (found.len() as u64, query.page.size);
         let skip = usize::try_from(query.page.page * u64::from(size)).unwrap();
-        let mut data: Vec<Alert> = found.into_iter().skip(skip).take(usize::try_from(size).unwrap()).collect();
-        if *self.hides_rules.lock().unwrap() {
-            data.iter_mut().for_each(|alert| alert.rule_name = None);
-        }
+        let data: Vec<Alert> = found.into_iter().skip(skip).take(usize::try_from(size).unwrap()).collect();
         Ok(Page { data, total, counted: true, page: query.page.page, size })
     }
 
