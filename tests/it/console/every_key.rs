@@ -82,6 +82,17 @@ fn ruled(keys: &str) -> Rig {
     rig
 }
 
+/// A console whose first answer has a comment that its detail has no room for.
+fn long_detail(keys: &str) -> Rig {
+    let mut rig = queue((80, 24), "n");
+    rig.type_text(&"a long comment ".repeat(16));
+    for keys in ["ctrl-s", "n ctrl-s", "n ctrl-s"] {
+        rig.press(keys);
+        rig.advance(Duration::seconds(6));
+    }
+    pressed(rig, keys)
+}
+
 fn states() -> Vec<State> {
     use KeyContext::{Activity, Always, Case, Columns, Insights, Menu, Queue, Rules, Settings, Views, Webhooks};
     const WIDE: (u16, u16) = (120, 40);
@@ -123,8 +134,8 @@ fn states() -> Vec<State> {
             pressed(pressed(webhooks::on(Made { size: LOW, ..Made::default() }), "j j j enter"), "J")
         }),
         state(&[Activity, Always], || refused(WIDE, "4")),
-        state(&[Activity, Always], || refused((80, 24), "4")),
-        state(&[Activity, Always], || pressed(refused((80, 24), "4"), "J J")),
+        state(&[Activity, Always], || long_detail("4 tab G")),
+        state(&[Activity, Always], || pressed(long_detail("4 tab G"), "J J")),
         state(&[Activity, Always], || {
             let mut rig = queue(WIDE, "");
             let alert = rig.current();

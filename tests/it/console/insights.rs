@@ -202,7 +202,7 @@ fn for_whoever_is_read_the_screen_a_chart_is_its_numbers() {
     let screen = rig.screen();
 
     assert!(!screen.contains('=') && !screen.contains('▆'), "{screen}");
-    assert!(line(&mut rig, "by 19").contains("by 19       1  "), "{screen}");
+    assert!(line(&mut rig, "by 19").contains("by 19      1  "), "{screen}");
     assert!(screen.contains("RAISED IN 14 DAYS"), "{screen}");
 }
 
