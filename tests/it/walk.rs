@@ -75,7 +75,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     says("press `/` and type it");
     let order = between("A customer asks about order `", "`");
     terminal.press("/");
-    terminal.wait_for("Find");
+    terminal.wait_for("Search");
     pictures.take(&terminal, 1_000, "/   find an alert by its order number");
     for (place, letter) in order.char_indices() {
         terminal.press(&letter.to_string());

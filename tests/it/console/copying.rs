@@ -132,6 +132,7 @@ fn a_row_of_the_journal_copies_facts_of_its_alert() {
     rig.press("4 tab");
     rig.advance(Duration::milliseconds(200));
     rig.press("y o");
+    rig.advance(Duration::milliseconds(200));
     rig.press("y J");
 
     assert_eq!(copied(&rig).len(), 2, "{:?}", copied(&rig));

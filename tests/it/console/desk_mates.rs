@@ -295,7 +295,7 @@ fn what_a_command_does_not_know_needs_somebody_and_asks_for_the_tick_on_its_doub
     rig.press("ctrl-s");
 
     assert_eq!((left.unsent.len(), left.unanswered.len()), (0, 1), "the next console looks it up");
-    assert!(activity.contains("Needs you 1") && activity.contains("maria"), "{activity}");
+    assert!(activity.contains("To do 1") && activity.contains("maria"), "{activity}");
     assert!(form.contains("a refund may have arrived: "), "{form}");
     assert_eq!(staged(&rig), 0, "{}", rig.screen());
 }

@@ -86,7 +86,7 @@ fn ruled(keys: &str) -> Rig {
 fn long_detail(keys: &str) -> Rig {
     let mut rig = queue((80, 24), "n");
     rig.type_text(&"a long comment ".repeat(16));
-    for keys in ["ctrl-s", "n ctrl-s", "n ctrl-s"] {
+    for keys in ["ctrl-s", "j n ctrl-s", "n ctrl-s"] {
         rig.press(keys);
         rig.advance(Duration::seconds(6));
     }

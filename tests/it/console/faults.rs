@@ -401,5 +401,5 @@ fn a_deployment_of_an_unknown_authority_is_told_with_what_to_do_and_sent_nothing
     assert!(screen.contains("authority that is not trusted here") && screen.contains("--ca-file"), "{screen}");
     assert!(server.asked().is_empty());
     rig.press("?");
-    assert!(rig.screen().contains("Help  keys"), "it is usable");
+    assert!(rig.screen().contains("Keys and commands"), "it is usable");
 }

@@ -288,7 +288,7 @@ fn esc_brings_a_row_back_that_is_far_down_its_list() {
     rig.advance(Duration::milliseconds(100));
 
     assert_eq!((rig.current(), rig.app.queue().listing.cursor()), before);
-    assert_eq!(before.1, 299);
+    assert!(before.1 > 100, "{before:?}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn a_snooze_survives_a_restart_and_the_first_row_in_sight_has_the_cursor() {
 
     let back = rig.screen();
     rig.press("N");
-    assert!(back.contains("3 alerts are back from their snooze.") && back.contains("3 above  N"), "{back}");
+    assert!(back.contains("3 alerts are back from their snooze.") && back.contains("3 came in above  N"), "{back}");
     assert_eq!((rows(&rig)[0], rig.current()), (id(1), id(1)));
 }
 

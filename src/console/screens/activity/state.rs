@@ -49,6 +49,11 @@ impl RowCursor {
         line
     }
 
+    /// Keeps it on the item that it is on.
+    fn hold(&mut self, items: &[ActivityItem<'_>]) {
+        self.id = items.get(self.row(items)).map(|item| (item.at(), item.key().into_owned()));
+    }
+
     /// Puts it on a row, or on the last one. On the first row it stays the first: new items are seen.
     pub fn move_to(&mut self, row: usize, items: &[ActivityItem<'_>]) {
         let row = row.min(items.len().saturating_sub(1));
@@ -102,6 +107,14 @@ impl ActivityScreen {
     pub fn chosen(&self, cx: &AppContext) -> Option<ChosenItem> {
         let items = self.items(cx);
         items.get(self.cursor.row(&items)).map(ChosenItem::from)
+    }
+
+    /// Keeps the cursor on its item, of the first row too: what comes in above is not what an action was meant for.
+    pub fn hold(&mut self, cx: &AppContext) {
+        let (mut cursor, items) = (self.cursor.clone(), self.items(cx));
+        cursor.hold(&items);
+        drop(items);
+        self.cursor = cursor;
     }
 
     /// Shows a tab from its first row on.

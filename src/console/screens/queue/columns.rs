@@ -346,11 +346,16 @@ impl ContentWidths {
     }
 }
 
+/// Width of a list from which on it shows cards with their BIN.
+const CARD_ROOM: u16 = 100;
+
 /// Lays columns out in so much room, each as wide as its content. What does not fit gives way, the least important
 /// first: beside the status the type says less than whose alert it is.
 pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Placed> {
     let want = |column: &Column| {
         let (min, wide) = content.room(*column);
+        // A card is whole or its last four digits: in a narrow list the descriptor needs the room more.
+        let wide = if *column == Column::Card && room < CARD_ROOM { min } else { wide };
         let steps_back = *column == Column::Type && columns.contains(&Column::Status);
         table::Want { min, wide, rank: if steps_back { Column::Outcome.spec().rank } else { column.spec().rank } }
     };
