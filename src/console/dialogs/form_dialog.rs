@@ -9,10 +9,13 @@ use crate::ui::form::{Entered, Form, FormField};
 /// Orders that a form leads to, or the field at fault and what is wrong with it.
 pub type Submitted = Result<Orders, (usize, String)>;
 
+/// Handler of a form that is submitted.
+type Submit = Box<dyn FnMut(&Form, &mut AppContext) -> Submitted + Send>;
+
 /// The dialog while it is open.
 pub struct FormDialog {
     form: Form,
-    submit: Box<dyn FnMut(&Form, &mut AppContext) -> Submitted + Send>,
+    submit: Submit,
     /// Orders of its button that resets.
     reset: fn() -> Orders,
 }

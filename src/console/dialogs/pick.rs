@@ -8,11 +8,14 @@ use super::menu::{List, OpenMenu};
 use crate::console::widgets::menu::Selection;
 use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, dialog};
 
+/// Handler of the entry that is picked.
+type Picked = Box<dyn FnMut(usize, &mut AppContext) -> Orders + Send>;
+
 struct Pick {
     menu: OpenMenu,
     title: String,
     entries: Vec<Line<'static>>,
-    picked: Box<dyn FnMut(usize, &mut AppContext) -> Orders + Send>,
+    picked: Picked,
 }
 
 /// Opens a list; the entry at `at` is chosen. What is picked closes it, where its orders say so.

@@ -50,7 +50,7 @@ impl SettingsPage {
         page.put_settings(settings, cx);
         page.lines.push(PageLine::Text(Line::default()));
         for (label, text) in &cx.place.facts {
-            let room = width.min(WIDEST).max(LABEL + 10) - LABEL;
+            let room = width.clamp(LABEL + 10, WIDEST) - LABEL;
             for (index, line) in wrap(&sanitize(text), room).into_iter().enumerate() {
                 let label = format!("{:<1$}", if index == 0 { *label } else { "" }, usize::from(LABEL));
                 let spans = vec![Span::styled(label, cx.theme.quiet), Span::styled(line, cx.theme.plain)];
@@ -63,11 +63,11 @@ impl SettingsPage {
     fn put_credentials(&mut self, settings: &SettingsScreen, cx: &AppContext, width: u16) {
         let (draw, theme) = (&cx.draw_context(), &cx.theme);
         if !settings.is_offered() {
-            self.say(Span::styled("Keys and clients cannot be managed from here.", theme.strong), width);
+            self.say(&Span::styled("Keys and clients cannot be managed from here.", theme.strong), width);
             let words = "Where the deployment is an avert engine, an operator's key opens them: `avert login \
                 --operator` keeps one with the profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once. \
                 Other deployments have pages of their own for them.";
-            return self.say(Span::styled(words, theme.plain), width);
+            return self.say(&Span::styled(words, theme.plain), width);
         }
         let mut title = vec![Segment::new(0, "Keys and clients", theme.strong)];
         if let Some(list) = settings.list.loaded().filter(|list| !list.credentials.is_empty()) {
@@ -88,7 +88,7 @@ impl SettingsPage {
         );
         let words = ListWords { name: "Keys and clients", empty: &empty };
         if let Some((text, style)) = in_its_place(&settings.list, |list| list.credentials.is_empty(), &words, draw) {
-            return self.say(Span::styled(text, style), width);
+            return self.say(&Span::styled(text, style), width);
         }
         let whose = settings.list.loaded().map(|list| Segment::new(0, whose(list), theme.quiet));
         let offered = [Action::CredentialCreate, Action::CredentialRevoke].into_iter();
@@ -132,7 +132,7 @@ impl SettingsPage {
                 return self.put_rows(SettingsPart::Profiles, &table, rows, cx);
             }
         };
-        self.say(said, width);
+        self.say(&said, width);
     }
 
     fn put_settings(&mut self, settings: &SettingsScreen, cx: &AppContext) {
@@ -159,7 +159,7 @@ impl SettingsPage {
         self.lines.extend(rows.iter().enumerate().map(line));
     }
 
-    fn say(&mut self, said: Span<'_>, width: u16) {
+    fn say(&mut self, said: &Span<'_>, width: u16) {
         let lines = wrap(&said.content, width.min(WIDEST));
         self.lines.extend(lines.into_iter().map(|line| PageLine::Text(Line::styled(line, said.style))));
     }
