@@ -17,11 +17,14 @@ use crate::ui::widgets::scrollbar;
 const GAP: u16 = 2;
 const BAR: u16 = 2;
 
+/// Draws a row's cell in so many columns.
+type CellDrawer<'c, T> = Box<dyn Fn(&T, u16) -> Span<'c> + 'c>;
+
 /// A column of a table of such rows.
 pub struct TableColumn<'c, T> {
     head: Cow<'c, str>,
     /// Its cell in so many columns of the screen.
-    cell: Box<dyn Fn(&T, u16) -> Span<'c> + 'c>,
+    cell: CellDrawer<'c, T>,
     /// Fewest columns that it may be cut to, and most that it has; it is not cut where there is no fewest.
     min: Option<u16>,
     max: u16,

@@ -542,7 +542,7 @@ fn the_last_seven_days_have_a_row_each() {
     let screen = rig.screen();
 
     let first = screen.lines().position(|line| line.contains("ANSWERED PER DAY")).unwrap() + 2;
-    let days: Vec<&str> = screen.lines().skip(first).take(7).map(|line| line.trim_start()).collect();
+    let days: Vec<&str> = screen.lines().skip(first).take(7).map(str::trim_start).collect();
     assert!(days[0].starts_with("today") && days[6].starts_with("14 Nov"), "{screen}");
 }
 

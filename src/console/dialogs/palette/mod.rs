@@ -143,7 +143,8 @@ impl Dialog for Palette {
         match message {
             // Letters are searched for, so they are no commands here.
             Message::Input(Event::Key(key)) if is_typed(key) => {
-                if self.input.key(*key) == Typed::Changed {
+                let typed = self.input.key(*key);
+                if typed == Typed::Changed {
                     self.menu.chosen = Selection::default();
                 }
             }

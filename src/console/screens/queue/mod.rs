@@ -77,7 +77,7 @@ impl Screen for Queue {
                 }
                 effects
             }
-            Message::Input(event) => return input(self, event, cx),
+            Message::Input(event) => return input(self, &event, cx),
             Message::Act(action) => return act(self, action, cx),
             Message::Decided(id, resolution, draft, known) => {
                 let effects = stage(self, id, resolution, draft, cx);
@@ -211,11 +211,11 @@ impl Screen for Queue {
     }
 }
 
-fn input(queue: &mut Queue, event: Event, cx: &mut AppContext) -> Orders {
+fn input(queue: &mut Queue, event: &Event, cx: &mut AppContext) -> Orders {
     match event {
         // Whoever comes back after trouble wants to know at once.
         Event::FocusGained if queue.link.trouble.is_some() => run(queue.refresh(cx.now)),
-        Event::Mouse(mouse) => mouse_event(queue, mouse, cx),
+        Event::Mouse(mouse) => mouse_event(queue, *mouse, cx),
         _ => Vec::new(),
     }
 }
