@@ -44,6 +44,7 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
 
 /// A chip is cut to so many columns before it is left out.
 const LEAST_CHIP: u16 = 6;
+const LEAST_SEARCH: u16 = 12;
 
 /// The ranks by which chips are cut, and by which they are left out.
 const FIRST_CHIP: u8 = 100;
@@ -63,7 +64,9 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
         let style = if chip.set { theme.accent } else { theme.quiet };
         let gap = if segments.is_empty() { 0 } else { 2 };
         let shown = Segment::new(gap, sanitize(&chip.text), style);
-        let shown = shown.cut_to(FIRST_CHIP + rank, LEAST_CHIP).or_none(LAST_CHIP + rank);
+        let shown = shown
+            .cut_to(FIRST_CHIP + rank, if rank == 0 { LEAST_SEARCH } else { LEAST_CHIP })
+            .or_none(LAST_CHIP + rank);
         segments.push(if chip.set { shown.target(QueueTarget::Chip(chip.key)) } else { shown });
     }
     // Where there is nothing at all there is nothing to search, filter or view.
