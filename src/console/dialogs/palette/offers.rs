@@ -310,7 +310,7 @@ mod tests {
         let offers = all();
 
         assert_eq!(names(&offers, "ntrfd", &[]).first(), Some(&"not refunded"));
-        assert_eq!(names(&offers, "ctrl-f", &[]).first(), Some(&"find"));
+        assert_eq!(names(&offers, "ctrl-f", &[]).first(), Some(&"search"));
         assert!(names(&offers, "refund zebra", &[]).is_empty());
     }
 
