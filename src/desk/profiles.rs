@@ -289,6 +289,7 @@ mod tests {
     fn rules_that_an_older_file_names_are_read_and_not_kept() {
         let (_directory, profiles) = profiles();
         let text = "[profile.shop]\nurl = \"https://alerts.example\"\nauto_rules = [\"small\"]\n";
+        std::fs::create_dir_all(profiles.path().parent().unwrap()).unwrap();
         std::fs::write(profiles.path(), text).unwrap();
 
         let named = profiles.list().unwrap().all[&named("shop")].auto_rules.clone();
