@@ -201,11 +201,6 @@ impl Moments {
         self.narrow(at, "%H:%M")
     }
 
-    /// The same to the second.
-    pub fn hour_second(self, at: Timestamp) -> String {
-        format!("{}{}", self.clock_second(at), self.which(at))
-    }
-
     /// ` UTC` behind a moment where another clock is shown as well; nothing where all are of one.
     pub fn which(self, at: Timestamp) -> String {
         self.beside(at).map_or_else(String::new, |_| format!(" {}", self.word()))

@@ -237,11 +237,6 @@ fn note(tone: Tone, lines: Vec<String>) -> Vec<NoteLine> {
         .collect()
 }
 
-/// Something that went wrong, in all the lines there are.
-pub fn warning_lines(text: &str, width: u16) -> Vec<NoteLine> {
-    note(Tone::Bad, wrap_to(&sanitize(text), width.saturating_sub(2 * MARGIN + SIGN), MOST_LINES))
-}
-
 /// Draws the lines, one below the other.
 pub fn draw(lines: &[NoteLine], theme: &Theme, buffer: &mut Buffer, area: Rect) {
     for (line, y) in lines.iter().zip(area.y..area.bottom()) {

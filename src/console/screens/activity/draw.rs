@@ -278,11 +278,6 @@ fn draw_row(
     }
 }
 
-/// Draws a row of the history on one line, for a list beside another screen.
-pub fn draw_beside(item: ActivityItem<'_>, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
-    draw_row(&row_of(&item, cx), item, ActivityView::History, cx, buffer, line);
-}
-
 #[cfg(test)]
 mod tests {
     use ListLine::{Day, Reason, Row};
