@@ -171,7 +171,7 @@ fn the_view_is_exported_with_the_records_of_the_command_line() {
     let to = home.path().join("view.csv");
 
     terminal.press("e");
-    terminal.wait_for("Export 2 alerts");
+    terminal.wait_for("Export  2 alerts");
     // What is prefilled goes.
     terminal.press("\x15");
     terminal.press(&format!("{}\r", to.display()));
