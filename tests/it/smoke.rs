@@ -290,9 +290,9 @@ fn no_answer_of_the_terminal_does_anything_and_the_keys_behind_it_work() {
         }
         // Over a form or a page it would be a letter, or nothing.
         terminal.press("?");
-        terminal.wait_for("Help");
+        terminal.wait_for("Keys and commands");
         terminal.press("\x1b");
-        terminal.wait_gone("Help");
+        terminal.wait_gone("Keys and commands");
         assert!(!terminal.text().contains("Resolve"), "{answer:?}");
     }
 

@@ -238,7 +238,7 @@ async fn a_console_whose_export_breaks_off_leaves_no_file_and_says_how_far_it_ca
     terminal.wait_for("by deadline   230");
 
     terminal.press("e");
-    terminal.wait_for("Export 230 alerts");
+    terminal.wait_for("Export  230 alerts");
     // What is prefilled goes.
     terminal.press("\x15");
     terminal.press(&format!("{}\r", home.path().join("view.csv").display()));
