@@ -173,8 +173,9 @@ impl<T: Copy> KeyHint<T> {
 
     /// The key and its words after so many blank columns, which are one target.
     pub fn segments(self, gap: u16, theme: &Theme) -> [Segment<T>; 2] {
-        let words = Segment::new(1, self.words, theme.quiet);
-        let words = self.brief.into_iter().fold(words, |words, brief| words.or(BRIEF, brief));
+        // The blank between key and words is clicked as well.
+        let words = Segment::new(0, format!(" {}", self.words), theme.quiet);
+        let words = self.brief.into_iter().fold(words, |words, brief| words.or(BRIEF, format!(" {brief}")));
         [Segment::new(gap, self.key, theme.key), words].map(|part| part.target(self.target))
     }
 }

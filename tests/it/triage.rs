@@ -251,7 +251,7 @@ fn parked_decisions_are_settled_by_a_persons_word_in_the_console() {
 
     terminal.press("p");
     terminal.wait_for("What became of REFUNDED?");
-    terminal.press("\r");
+    terminal.press("\x1b");
     terminal.wait_gone("What became of REFUNDED?");
     assert_eq!(world.alert(1)["outcome"], Value::Null);
     terminal.press("p");
