@@ -10,7 +10,7 @@ use std::cell::Cell;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 use tui_textarea::{CursorMove, DataCursor, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -37,8 +37,6 @@ pub enum Typed {
 pub struct TextInput {
     area: TextArea<'static>,
     several_lines: bool,
-    /// From which char on the text is selected: what is typed first takes its place.
-    selected: Option<usize>,
     /// Where the field was drawn last, and how much of it was scrolled out of sight: rows, or columns of a field of one
     /// line.
     drawn: Cell<Rect>,
@@ -68,7 +66,7 @@ impl TextInput {
         let mut area: TextArea<'static> = text.split('\n').collect();
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
-        Self { area, several_lines, selected: None, drawn: Cell::default(), scrolled: Cell::default() }
+        Self { area, several_lines, drawn: Cell::default(), scrolled: Cell::default() }
     }
 
     /// The text; lines end with a line feed.
@@ -86,28 +84,10 @@ impl TextInput {
         *self = Self { drawn: self.drawn.clone(), ..Self::new(text, self.several_lines) };
     }
 
-    /// Selects the end of the text, until something is typed or the cursor moves.
-    pub fn select_from(&mut self, column: usize) {
-        self.selected = Some(column).filter(|column| *column < self.text().chars().count());
-    }
-
-    /// Takes away what is selected; whether there was anything.
-    fn replace_selected(&mut self) -> bool {
-        let Some(column) = self.selected.take() else { return false };
-        let kept: String = self.text().chars().take(column).collect();
-        self.set_text(&kept);
-        true
-    }
-
     /// Applies a key. Enter, Tab and Escape are never the field's; Up and Down are where there is a line to go to.
     pub fn key(&mut self, key: KeyEvent) -> Typed {
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);
-        match (key.code, ctrl == alt) {
-            (KeyCode::Char(c), true) if !c.is_control() => drop(self.replace_selected()),
-            (KeyCode::Backspace | KeyCode::Delete, _) if self.replace_selected() => return Typed::Changed,
-            _ => self.selected = None,
-        }
         match (key.code, ctrl, alt) {
             // AltGr arrives as ctrl and alt together on some terminals, with the character it makes.
             (KeyCode::Char(c), false, false) | (KeyCode::Char(c), true, true) if !c.is_control() => self.edit(|area| {
@@ -162,7 +142,6 @@ impl TextInput {
         if count + self.text().chars().count() > MOST_CHARS {
             return Err(format!("Nothing was pasted: the text has {count} characters, far more than the field takes."));
         }
-        self.replace_selected();
         self.area.insert_str(text);
         Ok(words_of_changes(tabs, others))
     }
@@ -173,7 +152,6 @@ impl TextInput {
         if !drawn.contains(at) {
             return false;
         }
-        self.selected = None;
         let (down, right) = (usize::from(at.y - drawn.y), usize::from(at.x - drawn.x));
         let rows = self.rows();
         let (row, cells) =
@@ -214,17 +192,14 @@ impl TextInput {
         self.scrolled.set(scrolled);
         let (top, left) = if self.several_lines { (scrolled, 0) } else { (0, scrolled) };
         for (row, y) in rows.iter().skip(top).zip(area.y..area.bottom()) {
-            let (mut x, mut at) = (0, row.start);
+            let mut x = 0;
             for grapheme in self.piece(row.line, row.start, row.end).graphemes(true) {
                 let width = grapheme.width();
                 // A wide character that is cut by an edge is left out whole.
                 if x >= left && x + width <= left + usize::from(area.width) {
-                    let selected = focused && self.selected.is_some_and(|from| at >= from);
-                    let style = if selected { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
-                    frame.buffer_mut().set_string(area.x + small(x - left), y, grapheme, style);
+                    frame.buffer_mut().set_string(area.x + small(x - left), y, grapheme, Style::new());
                 }
                 x += width;
-                at += grapheme.chars().count();
             }
         }
         if focused {

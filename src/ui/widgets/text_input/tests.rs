@@ -67,34 +67,6 @@ fn a_long_line_scrolls_so_that_the_cursor_is_seen() {
     assert_eq!((start[0].as_str(), at_start.x), ("012345678", 0));
 }
 
-#[rstest]
-#[case::a_letter(KeyCode::Char('x'), "status:open x")]
-#[case::backspace(KeyCode::Backspace, "status:open ")]
-#[case::delete(KeyCode::Delete, "status:open ")]
-#[case::end(KeyCode::End, "status:open fjord")]
-fn what_is_selected_is_replaced_by_what_is_typed_first(#[case] first: KeyCode, #[case] text: &str) {
-    let mut input = TextInput::one_line("status:open fjord");
-    input.select_from(12);
-
-    plain(&mut input, first);
-
-    assert_eq!(input.text(), text);
-    plain(&mut input, KeyCode::Char('y'));
-    assert_eq!(input.text(), format!("{text}y"), "the second one adds to it");
-}
-
-#[test]
-fn a_paste_takes_the_place_of_what_is_selected_and_a_refused_one_does_not() {
-    let mut input = TextInput::one_line("fjord");
-    input.select_from(0);
-
-    assert!(input.paste("a\nb").is_err());
-    assert_eq!(input.text(), "fjord");
-    input.paste("river").unwrap();
-
-    assert_eq!(input.text(), "river");
-}
-
 #[test]
 fn words_are_moved_over_and_deleted_at_once() {
     let mut input = TextInput::one_line("refund under ticket");
