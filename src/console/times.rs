@@ -403,11 +403,6 @@ fn local_clock(moment: Timestamp, zone: Zone) -> Option<String> {
     (offset.local_minus_utc() != 0).then(|| local.format(format).to_string())
 }
 
-/// Whether two moments are on one day where the analyst is.
-pub fn same_day(one: Timestamp, other: Timestamp, zone: Zone) -> bool {
-    day_of(one, zone) == day_of(other, zone)
-}
-
 /// The day of a moment where the analyst is.
 pub fn day_of(moment: Timestamp, zone: Zone) -> NaiveDate {
     moment.with_timezone(&zone.offset(moment)).date_naive()
