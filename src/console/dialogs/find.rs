@@ -133,10 +133,10 @@ impl FindDialog {
     }
 
     /// What stands under the field: what is wrong, what is under way, or how much was found.
-    fn note(&self, cx: &AppContext) -> (String, ratatui::style::Style) {
+    fn note(&self, filter: Option<&(AlertFilter, Sort)>, cx: &AppContext) -> (String, ratatui::style::Style) {
         let theme = &cx.theme;
-        if let Some((filter, sort)) = self.filter(cx) {
-            return (format!("Filter: {}", render(&filter, sort)), theme.quiet);
+        if let Some((filter, sort)) = filter {
+            return (format!("Filter: {}", render(filter, *sort)), theme.quiet);
         }
         if let Some(wrong) = self.search.wrong() {
             return (wrong.to_owned(), theme.danger);
@@ -239,7 +239,8 @@ impl Dialog for FindDialog {
             Some((query, Ok(found))) => lines(&found.alerts, query, found, room, cx),
             _ => Vec::new(),
         };
-        let is_filter = self.filter(cx).is_some();
+        let filter = self.filter(cx);
+        let is_filter = filter.is_some();
         let empty = match self.search.shown() {
             _ if is_filter => "Enter lists these alerts in the Queue.",
             Some((_, Ok(_))) if !self.search.is_current() => "",
@@ -277,7 +278,7 @@ impl Dialog for FindDialog {
         let fields = self.menu.draw(list, frame, area, cx);
         let field = Rect { y: fields.y + above, height: 1, ..fields };
         self.input.draw_field(frame, field, theme, true, WHAT);
-        let (words, style) = self.note(cx);
+        let (words, style) = self.note(filter.as_ref(), cx);
         Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field }).put(&words, style);
         for (limit, y) in limits.iter().zip(field.y + 2..fields.bottom()) {
             Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(limit, theme.warning);
