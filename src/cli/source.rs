@@ -37,7 +37,7 @@ pub(super) struct AlertAccess {
     user: Option<String>,
     /// Directory of the desk, which need not exist.
     desk: PathBuf,
-    /// What the desk's journal tells, read when it is first asked; nothing where it cannot be read.
+    /// History of the desk's journal, read when it is first asked; nothing where it cannot be read.
     history: OnceLock<History>,
     /// Owner of the shop's orders, where the desk may have those of several organizations.
     order_owner: Option<OrderOwner>,

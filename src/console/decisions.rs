@@ -97,7 +97,7 @@ pub struct PendingDecision {
     look: LookStage,
     /// Since when it could not be looked for what speaks against it.
     unlooked_since: Option<Timestamp>,
-    /// Whether it waits for a refund that the engine has not finished.
+    /// True while it waits for a refund that the engine has not finished.
     waits_elsewhere: bool,
     idempotency_key: String,
 }

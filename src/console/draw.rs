@@ -125,7 +125,7 @@ impl App {
         fit::draw(&segments, buffer, line, note);
     }
 
-    /// How many decisions wait here, with the key that asks what becomes of them and the one that takes them back.
+    /// Number of decisions that wait here, with the key that asks about them and the one that takes them back.
     fn waiting(&self, waiting: u64) -> Vec<Segment<Action>> {
         let theme = &self.cx.theme;
         let verb = if waiting == 1 { "waits" } else { "wait" };
@@ -143,7 +143,7 @@ impl App {
         segments
     }
 
-    /// What is on its way, at the right end of the footer.
+    /// Decisions under way, at the right end of the footer.
     fn underway(&self) -> Vec<Segment<Action>> {
         let (theme, decisions) = (&self.cx.theme, &self.cx.decisions);
         let staged = decisions.staged();

@@ -53,12 +53,12 @@ mod rank {
     pub(super) const MOUSE: u8 = 17;
 }
 
-/// How things stand: a sign in its colour, and words, the longest first.
+/// Status of the connection: a sign in its colour, and words, the longest first.
 struct Standing {
     sign: &'static str,
     words: Vec<String>,
     style: Style,
-    /// Whether all is read, and what is wrong is that something needs somebody.
+    /// True where all is read, and something needs somebody.
     calls: bool,
 }
 
@@ -78,7 +78,7 @@ impl App {
         fit::draw(&segments, buffer, line, |area, action| self.targets.push(area, action));
     }
 
-    /// Where one is: the program, the environment, the place's name, and whether nothing is sent from there.
+    /// The program, the environment, the connection's name, and the mark of a read-only one.
     fn whereabouts(&self) -> Vec<Segment<Action>> {
         let (theme, place) = (&self.cx.theme, &self.cx.place);
         let name = sanitize(&place.name);
@@ -141,7 +141,7 @@ impl App {
         self.screens.current == screen && self.dialogs.iter().all(|dialog| dialog.page().is_none())
     }
 
-    /// How the service answers, the age of what is shown, and the time.
+    /// The connection's status, the age of the list, and the time.
     fn link(&self, calls: usize) -> Vec<Segment<Action>> {
         let theme = &self.cx.theme;
         let standing = self.standing(calls);
@@ -167,7 +167,7 @@ impl App {
         link.chain(local).chain([clock]).map(Segment::right).collect()
     }
 
-    /// How old what is shown is. Of a list that was just read there is nothing to say beside what is wrong.
+    /// Age of the list. Of a list that was just read none stands beside what is wrong.
     fn age(&self, standing: &Standing) -> String {
         let is_well = standing.style == self.cx.theme.ok || standing.calls;
         let of_list = self.dialogs.iter().rev().all(|dialog| dialog.data_age() == DataAge::OfList);

@@ -1,4 +1,4 @@
-//! Where input goes: to the dialog on top, else to the screen; below the smallest size it only ends the console.
+//! Input: it goes to the dialog on top, else to the screen; below the smallest size it only ends the console.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;

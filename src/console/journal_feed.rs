@@ -26,7 +26,7 @@ pub struct JournalFeed {
     others: Vec<String>,
     user: Option<String>,
     session: Uuid,
-    /// When it is read; never where it is kept nowhere.
+    /// Time at which it is read; none where it is kept nowhere.
     due: Option<Timestamp>,
     read_at: Option<Timestamp>,
     is_kept: bool,
@@ -159,7 +159,7 @@ impl JournalFeed {
         self.own.clone()
     }
 
-    /// Whether it is to be read now.
+    /// Returns whether it is to be read now.
     pub fn take_due(&mut self, now: Timestamp) -> bool {
         self.due.take_if(|due| *due <= now).is_some()
     }

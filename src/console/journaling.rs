@@ -1,4 +1,4 @@
-//! What the application does with the journal: it is read at the start, its rows lead to alerts and forms.
+//! The journal in the application: it is read at the start, and its rows lead to alerts and forms.
 
 use std::borrow::Cow;
 

@@ -103,7 +103,7 @@ impl LastLook {
     }
 
     /// Looks at the deployment and at the shop's orders, which `advise` asks for an alert with others on its payment.
-    /// What the console knows to be answered counts while the service's lists are behind.
+    /// Answers that the console knows count while the service's lists are behind.
     pub async fn look<A>(&self, deployment: &Deployment, advise: A) -> Looked
     where
         A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,

@@ -73,7 +73,7 @@ pub enum Message {
     Collected(u64, Reply<(Vec<Alert>, u64)>),
     /// What lapses next.
     Closing(Reply<ClosingAlerts>),
-    /// What waits within the filters of rules.
+    /// Open alerts within the filters of rules.
     ReadForRules(Vec<Reply<ClosingAlerts>>),
     /// What the file of rules says by now, or what is wrong with it.
     RulesRead(Result<ReadRules, String>),

@@ -39,7 +39,7 @@ pub struct Session {
     pub alert_json: AlertJson,
     /// How alerts are exported.
     pub alert_records: AlertRecords,
-    /// Why no log is written, where that is so.
+    /// Reason for which no log is written, where that is so.
     pub log_trouble: Option<String>,
     /// Where the rules are; nothing where there is no file of them.
     pub rules: Option<Arc<dyn RulesFile>>,

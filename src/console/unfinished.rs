@@ -110,7 +110,7 @@ impl Unfinished {
         self.of(alert).filter(|unfinished| Stage::of(unfinished) == Stage::Parked)
     }
 
-    /// What is decided on an alert at the engine.
+    /// The resolution of an alert that the engine has under way.
     pub fn resolution_of(&self, alert: AlertId) -> Option<&Resolution> {
         self.of(alert).map(|attempt| &attempt.resolution)
     }

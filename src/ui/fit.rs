@@ -161,7 +161,7 @@ pub struct KeyHint<T> {
     /// Fewer words, where all of them have no room.
     pub brief: Option<String>,
     pub target: T,
-    /// Whether it stays, however narrow it gets.
+    /// True where it stays, however narrow the line gets.
     pub stays: bool,
 }
 

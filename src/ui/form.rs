@@ -60,7 +60,7 @@ enum Kind {
         words: Vec<String>,
         at: usize,
         on: Option<Vec<bool>>,
-        /// Whether only the chosen one is shown, between arrows.
+        /// True where only the chosen one is shown, between arrows.
         steps: bool,
     },
 }
@@ -177,7 +177,7 @@ impl FormField {
         }
     }
 
-    /// What stands below it: what is wrong with it, else its note.
+    /// Lines below it: its error, else its note.
     fn foot(&self, room: u16, theme: &Theme) -> Vec<(String, Style)> {
         let style = if self.note_warns { theme.warning } else { theme.quiet };
         match &self.error {
@@ -229,7 +229,7 @@ pub struct Form {
     touched: bool,
     targets: ClickTargets<Spot>,
     top: Cell<u16>,
-    /// Whether the next frame scrolls to the focus; the wheel looks elsewhere.
+    /// True where the next frame scrolls to the focus; the wheel looks elsewhere.
     follows: Cell<bool>,
 }
 

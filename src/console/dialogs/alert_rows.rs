@@ -25,7 +25,7 @@ pub struct AlertRow<'a> {
     pub style: Style,
     /// Whether nothing is to be done with it: it steps back.
     pub quiet: bool,
-    /// What stands in further columns behind what happens; as many as the table has titles for them.
+    /// Cells of further columns behind the state; as many as the table has titles for them.
     pub beside: Vec<(String, Style)>,
 }
 
@@ -105,7 +105,7 @@ fn known_cell<'s>(row: &AlertRow<'_>, column: Column, width: u16, draw: &DrawCon
     }
 }
 
-/// What has no room in the cursor's row stands in the line below the list.
+/// The rest of the cursor's row stands in the line below the list.
 pub fn draw_below(
     (table, known): (&DataTable<'_, AlertRow<'_>>, &[Column]),
     row: Option<&AlertRow<'_>>,

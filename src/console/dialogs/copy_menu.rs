@@ -95,7 +95,7 @@ pub struct CopyMenu {
     alert: Loadable<Box<Alert>>,
     /// What is copied as soon as the alert is here.
     wanted: Option<CopiedFact>,
-    /// Whether its order can be unlinked here.
+    /// True where its order can be unlinked here.
     unlinks: bool,
     menu: OpenMenu,
 }
@@ -117,7 +117,7 @@ impl CopyMenu {
         Self { id, alert, wanted: None, unlinks: false, menu }
     }
 
-    /// What it lists.
+    /// The facts that it lists.
     fn facts(&self) -> impl ExactSizeIterator<Item = (CopiedFact, Option<char>, &'static str)> + use<> {
         let listed = if self.unlinks { CopiedFact::ALL.len() } else { CopiedFact::ALL.len() - 1 };
         CopiedFact::ALL.into_iter().take(listed)

@@ -19,7 +19,7 @@ const ANSWER: usize = 4;
 const IF_APPLIED: usize = 5;
 const IF_NOT: usize = 6;
 
-/// What can be chosen; nothing is at first.
+/// The answers to choose from; none is chosen at first.
 const ANSWERS: [&str; 3] = ["not known", "the network applied it", "the network did not apply it"];
 
 /// The dialog.

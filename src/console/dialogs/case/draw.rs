@@ -58,7 +58,7 @@ fn brief_word(resolution: &Resolution) -> String {
     said.split([',', '(']).next().unwrap_or_default().trim_end().to_owned()
 }
 
-/// What an alert of a case was answered and when, or its status.
+/// The answer of a case's alert with its time, or the alert's status.
 fn state(alert: &Alert, now: Timestamp) -> String {
     match &alert.outcome {
         Some(outcome) => {

@@ -159,7 +159,7 @@ fn made_of(parts: ResolutionParts) -> String {
         .map_or_else(|_| String::new(), |resolution| in_words(&resolution))
 }
 
-/// What the keys of a decision do in a case, in the words of its dialect, and in fewer: refund, not refunded, invalid.
+/// Labels of the answer keys in a case, in the words of its dialect, and shorter: refund, not refunded, invalid.
 /// `several` wait.
 pub(super) fn key_words(several: bool, refunded: bool, dialect: Dialect) -> [(String, String); 3] {
     let follows = match dialect {

@@ -117,7 +117,7 @@ fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     segments
 }
 
-/// How many alerts are marked, their sums, and the key that answers them.
+/// Number of marked alerts, their sums, and the key that answers them.
 fn marked(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let (theme, marked) = (draw.theme, &queue.marked);
     let (words, does, action) = match queue.range_rows() {

@@ -9,7 +9,7 @@ use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::time::from_iso;
 use crate::domain::{AlertId, AlertType, FindQuery, Outcome, OutcomeId, Provider, Resolution, decide};
 
-/// Whether an alert is found by a text.
+/// Returns whether an alert is found by a text.
 fn is_found(text: &str, alert: &Alert) -> bool {
     FindQuery::parse(text).is_ok_and(|query| query.grade(alert).is_some())
 }

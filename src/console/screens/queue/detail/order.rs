@@ -64,7 +64,7 @@ impl Parts<'_> {
         self.offer(&self.unlink_words("not this order"), Some(Action::Unmatch));
     }
 
-    /// What links or unlinks the order, behind its key where it has one.
+    /// Words that link or unlink the order, behind the key where there is one.
     fn unlink_words(&self, words: &str) -> String {
         let key = self.draw.key(Action::Unmatch);
         if key.is_empty() { words.to_owned() } else { format!("{key}  {words}") }
