@@ -15,7 +15,7 @@ use std::time::Duration;
 use avert::api::{ApiOptions, ROUTES, router};
 use avert::domain::{CredentialKind, KeyScope};
 use avert::providers::simulator::Fault;
-use avert::service::Credentials;
+use avert::service::{Credentials, Webhooks};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
@@ -51,6 +51,10 @@ fn random(seed: u64, number: u64) -> StdRng {
 
 /// Things of every kind, of the organization that asks and of another one.
 async fn world(served: &Served, other: &avert::engine::ActingEngine) -> World {
+    for endpoint in served.acting.endpoints().await.unwrap() {
+        // A request may have removed it in between.
+        let _ = served.acting.remove_endpoint(endpoint.id).await;
+    }
     let endpoints = [served.endpoint().await, served.endpoint().await];
     let alerts: Vec<_> = (0..15).map(|number| open_alert(&format!("P-{number}-{}", rand::random::<u32>()))).collect();
     let alerts = served.ingest(alerts).await;
