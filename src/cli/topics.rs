@@ -15,14 +15,15 @@ macro_rules! topics {
 
 /// All topics, in the order in which they are listed.
 pub(super) const TOPICS: &[Topic] = topics! {
-    "console" "the screens, the signs in a row, what happens to a decision, every key";
+    "console" "screens, signs, answering, every key";
+    "exactly" "rare cases: outages, ends, unconfirmed answers";
     "commands" "every command, its output and exit codes";
     "configuration" "every setting with its default and its variable";
-    "import" "fields and formats of alerts that are brought in";
-    "deployments" "profiles, credentials, what differs from this machine";
+    "import" "fields and formats of alerts";
+    "deployments" "profiles, credentials, certificates";
     "orders" "the shop's orders beside the alerts";
-    "rules" "desk rules that suggest decisions";
-    "api" "dialects, errors, lists, time, outcomes, avert's own routes";
+    "rules" "your own rules that suggest answers";
+    "api" "dialects, errors, lists, time, outcomes, operator routes";
     "webhooks" "deliveries, retries, signatures, tests, listening";
     "networks" "gateways to Ethoca, Verifi and CDRN";
     "provider-contract" "what a gateway has to speak";
@@ -32,7 +33,6 @@ pub(super) const TOPICS: &[Topic] = topics! {
     "benchmarks" "how fast avert is, and how that is measured";
 };
 
-/// Returns the topic of a name.
 pub(super) fn topic(name: &str) -> Option<&'static Topic> {
     TOPICS.iter().find(|topic| topic.name == name)
 }

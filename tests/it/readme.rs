@@ -47,7 +47,6 @@ fn the_page_of_the_console_shows_every_key_there_is() {
         KeyContext::Menu,
         KeyContext::Views,
         KeyContext::Columns,
-        KeyContext::Rules,
     ];
     let mut table = "| key | where | what it does | action |\n| --- | --- | --- | --- |\n".to_owned();
     let words = [
@@ -61,7 +60,6 @@ fn the_page_of_the_console_shows_every_key_there_is() {
         "menus",
         "views",
         "columns",
-        "the desk rules",
     ];
     for (context, place) in places.into_iter().zip(words) {
         for binding in keymap.bindings(context) {
@@ -108,7 +106,7 @@ fn the_readme_is_short_and_leads_to_every_page() {
         .filter(|path| path != "README.md" && !README.contains(&format!("]({path})")))
         .collect();
 
-    assert!(words < 2_500, "{words} words");
+    assert!(words <= 2_000, "{words} words");
     assert!(unnamed.is_empty(), "{unnamed:?}");
 }
 
