@@ -43,7 +43,6 @@ impl FromRequestParts<Api> for Acting {
     }
 }
 
-/// The credential of a request.
 pub(super) enum RequestCredential<'a> {
     /// `X-API-KEY`.
     ApiKey(&'a str),

@@ -45,9 +45,9 @@ codes! {
     /// Two credentials on one request.
     AmbiguousCredentials = BAD_REQUEST, "ambiguous_credentials", "More than one credential";
     /// The network refused or could not be reached.
-    ProviderFailed = BAD_REQUEST, "provider_failed", "The network did not take the decision";
+    ProviderFailed = BAD_REQUEST, "provider_failed", "The network did not record the answer";
     /// The network was asked, and its answer is lost or not stored.
-    ProviderOutcomeUnknown = BAD_REQUEST, "provider_outcome_unknown", "What became of the decision is not known";
+    ProviderOutcomeUnknown = BAD_REQUEST, "provider_outcome_unknown", "The result of the answer is not known";
     /// The body of a resolution breaks the rules.
     InvalidResolution = BAD_REQUEST, "invalid_resolution", "The resolution is not valid";
     /// No row of a body of alerts could be read.
@@ -194,9 +194,8 @@ impl From<ServiceError> for Problem {
             // A caller has the routes, and not the commands of the machine that serves them.
             ServiceError::WaitsForPerson(attempt) => {
                 let detail = format!(
-                    "an earlier resolution of this alert waits for a person: it cannot be found out from here whether \
-                        it arrived. Ask the \
-                     network and say so with POST /operator/v1/attempts/{attempt}/decision"
+                    "an earlier answer to this alert is unconfirmed. Look in the network's portal, then set its result \
+                     with POST /operator/v1/attempts/{attempt}/decision"
                 );
                 return Self::new(Code::ResolutionInProgress, detail);
             }

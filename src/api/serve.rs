@@ -68,7 +68,7 @@ pub async fn serve(
     let stopped = Instant::now();
     let mut ended = tokio::time::timeout(options.drain, connections.wait()).await.is_ok();
     if !ended && engine.is_deciding() {
-        tracing::info!("waiting for decisions that are with a network");
+        tracing::info!("waiting for answers that are being sent");
         let answered = async {
             engine.decisions_ended().await;
             tokio::time::timeout(LAST_ANSWER, connections.wait()).await.is_ok()

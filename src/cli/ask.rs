@@ -56,7 +56,7 @@ pub(super) fn yes(question: &str, otherwise: bool) -> anyhow::Result<bool> {
 /// Asks for confirmation. Without a terminal, or with another answer than yes, it is an error.
 pub(super) async fn confirm(question: String) -> anyhow::Result<()> {
     if !is_possible() {
-        refuse!("a decision is final: say --yes to make it without being asked");
+        refuse!("an answer is final: add --yes to send it without a question");
     }
     let answer = tokio::task::spawn_blocking(move || line(&question)).await.context("asking failed")??;
     if matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes") {
@@ -68,7 +68,7 @@ pub(super) async fn confirm(question: String) -> anyhow::Result<()> {
 
 /// Asks for the environment of a deployment: sandbox or production.
 pub(super) fn environment() -> anyhow::Result<Environment> {
-    until("Is it production, where decisions are final and cost money, or a sandbox? [production/sandbox] ", |answer| {
+    until("Is it production, where answers are final and cost money, or a sandbox? [production/sandbox] ", |answer| {
         let begins = |environment: &Environment| {
             !answer.is_empty() && environment.as_str().starts_with(&answer.to_ascii_lowercase())
         };

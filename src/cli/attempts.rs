@@ -50,7 +50,7 @@ pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::R
 
 fn question(attempt: &ResolutionAttempt, applied: bool) -> String {
     let word = if applied {
-        "holds this decision: it becomes the alert's outcome"
+        "holds this answer: it becomes the alert's outcome"
     } else {
         "does not hold it: the alert can be answered anew"
     };
@@ -67,7 +67,7 @@ fn listing(attempts: &[ResolutionAttempt]) -> Report {
         .both("id", "ID", |attempt: &ResolutionAttempt| json!(attempt.id.to_string()))
         .both("alertId", "ALERT", |attempt| json!(attempt.alert.to_string()))
         .both("state", "STATE", |attempt| json!(attempt.state))
-        .both("decision", "DECISION", |attempt| json!(attempt.resolution.to_string()))
+        .both("decision", "ANSWER", |attempt| json!(attempt.resolution.to_string()))
         .member("comments", |attempt| json!(attempt.resolution.comments()))
         .member("actor", |attempt| json!(attempt.actor))
         .both("startedAt", "SENT", |attempt| json!(to_iso(attempt.started_at)))
@@ -76,7 +76,7 @@ fn listing(attempts: &[ResolutionAttempt]) -> Report {
         .both("detail", "WHAT IS KNOWN", |attempt| json!(attempt.detail));
     let parked = attempts.iter().any(|attempt| attempt.state == "PARKED");
     let note = match attempts.is_empty() {
-        true => Some("every decision is settled".to_owned()),
+        true => Some("no unconfirmed answers".to_owned()),
         false => parked.then(|| {
             "ask the network about what is PARKED, then `avert attempts settle ID --applied` or `--not-applied`"
                 .to_owned()

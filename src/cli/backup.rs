@@ -95,7 +95,7 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
         }
     }
     note.push_str(
-        "\nWhat was decided after the backup is not in it: those alerts are open here and answered at the network.",
+        "\nAnswers given after the backup are not in it: those alerts are open here and answered at the network.",
     );
     let record = json!({
         "file": path(&options.from),

@@ -300,7 +300,7 @@ fn room(directory: &Path) -> Option<Finding> {
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let found = format!("{} MiB free", free >> 20);
     Some(match free {
-        free if free < TOO_LITTLE => Finding::wrong("disk", found, "make room: without it decisions are refused"),
+        free if free < TOO_LITTLE => Finding::wrong("disk", found, "make room: without it answers are refused"),
         free if free < LITTLE => Finding::notice("disk", found, "make room soon"),
         _ => Finding::fine("disk", found),
     })

@@ -25,7 +25,7 @@ const YEAR: i64 = 365;
 
 pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<()> {
     if context.settings.environment == Environment::Production {
-        refuse!("made-up alerts are for a sandbox: this desk's environment is production");
+        refuse!("test alerts are for a sandbox: the environment is production");
     }
     let local = Local::making(&context).await?;
     let now = local.now();
@@ -61,7 +61,7 @@ async fn organizations(local: &Local, number: u32, elsewhere: &str) -> anyhow::R
         let name = known.organization.name;
         let there = local.acting(Some(&name)).await?.list(&AlertQuery::default()).await?.total;
         if there > 0 {
-            refuse!("organization {name} has {there} alerts: made-up ones are for a desk without any; {elsewhere}");
+            refuse!("organization {name} has {there} alerts: test alerts are for a database without any; {elsewhere}");
         }
         names.push(name);
     }
@@ -113,7 +113,7 @@ async fn fill(acting: &ActingEngine, made: Made, name: &str) -> anyhow::Result<(
         let many = rows.len() as u64;
         let report = acting.ingest(rows, IngestOptions { events: false }).await?;
         if let Some(row) = report.rejected.first() {
-            bail!("a made-up alert was rejected: {} {}", row.error.field, row.error.message);
+            bail!("a test alert was rejected: {} {}", row.error.field, row.error.message);
         }
         bar.inc(many);
     }

@@ -55,7 +55,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         let refused = std::mem::take(&mut taken.report.rejected);
         bar.suspend(|| {
             let UnknownWords { fields, providers, types } = &taken.unknown;
-            fields.iter().for_each(|name| say!("warning: nobody knows the field {name:?}; it is ignored"));
+            fields.iter().for_each(|name| say!("warning: unknown field {name:?}; it is ignored"));
             warn_of_strangers("provider", providers, &mut Provider::KNOWN.iter().map(Provider::as_str));
             warn_of_strangers("alert type", types, &mut AlertType::KNOWN.iter().map(AlertType::as_str));
             for money in &taken.fractions {
@@ -72,9 +72,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         bar.set_message(format!("{} alerts", total.created + total.updated + total.unchanged));
     };
     intake::take_in(&acting, move || importer, options, told).await.map_err(|error| match error {
-        IntakeError::Service(error) => {
-            anyhow::Error::new(error).context("the import stopped; what came before is kept")
-        }
+        IntakeError::Service(error) => anyhow::Error::new(error).context("the import stopped; earlier rows are kept"),
         IntakeError::Reading(error) => anyhow::Error::new(error).context("reading the file failed"),
     })?;
     bar.finish_and_clear();
@@ -100,7 +98,7 @@ fn warn_of_strangers<'n>(
 ) {
     let known = known.collect::<Vec<_>>().join(", ");
     for name in names {
-        say!("warning: nobody knows the {what} {name:?}; its alerts are taken in (known: {known})");
+        say!("warning: unknown {what} {name:?}; its alerts are imported (known: {known})");
     }
 }
 
@@ -187,7 +185,7 @@ impl Rejects {
         if let Some((path, file)) = &mut self.file {
             let written = self.broken.take().map_or_else(|| file.flush(), Err);
             written.with_context(|| {
-                format!("the rejected rows cannot be written to {}; what was taken in is kept", path.display())
+                format!("the rejected rows cannot be written to {}; what was imported is kept", path.display())
             })?;
         }
         Ok(self.count)
@@ -219,7 +217,6 @@ pub(super) fn open(path: &Path) -> Result<Input, Misused> {
     Ok(Input { reader: Box::new(BufReader::with_capacity(256 * 1024, file)), again, size })
 }
 
-/// Returns a progress bar by bytes read.
 pub(super) fn bytes_read(size: Option<u64>) -> ProgressBar {
     let of_all = "{bar:32} {bytes}/{total_bytes}  {msg}  {eta} left";
     progress(size, if size.is_some() { of_all } else { "{spinner} {bytes}  {msg}" })

@@ -61,7 +61,7 @@ fn keep(
     plain: bool,
 ) -> anyhow::Result<SecretStorage> {
     access.keep(name, kind, secret, plain, ask::is_possible())?.ok_or_else(|| {
-        say!("nothing was kept");
+        say!("nothing was saved");
         SaidAlready.into()
     })
 }
@@ -117,7 +117,7 @@ fn known_anew(before: &Profile, now: &Profile) -> Option<String> {
 }
 
 fn not_kept(error: anyhow::Error) -> anyhow::Error {
-    error.context("nothing was kept")
+    error.context("nothing was saved")
 }
 
 /// Stores the client id and the environment of the credential in the profile.

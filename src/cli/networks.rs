@@ -82,7 +82,7 @@ pub(super) fn closed<'a>(settings: &Settings, known: &'a [Known]) -> Vec<&'a Kno
 
 /// Describes why decisions to a network are refused here.
 pub(super) fn closed_words((network, url): &Known) -> String {
-    format!("decisions to {network} are refused: they go through a gateway here ({url}), and these settings name none")
+    format!("answers to {network} are refused: they go through a gateway here ({url}), and these settings name none")
 }
 
 /// Returns the names of the networks that the simulator answers for. Networks beyond the three are always simulated,
@@ -183,7 +183,7 @@ pub(super) fn examine(settings: &Settings, known: &[Known]) -> Vec<Finding> {
     }));
     let simulated = simulated(settings, known);
     if !simulated.is_empty() {
-        let found = format!("{}: answered by the built-in simulator; decisions reach nobody", simulated.join(", "));
+        let found = format!("{}: played by the built-in simulator; answers reach nobody", simulated.join(", "));
         findings.push(if settings.environment == Environment::Production {
             let advice = "the environment is production: set up a gateway for each network that alerts come from \
                 (avert help networks)";
@@ -212,7 +212,7 @@ fn examine_gateway(network: Network, set: &NetworkSettings) -> Finding {
     let promises = [
         (set.lookup, "can be asked"),
         (set.idempotent, "knows repeats"),
-        (set.final_error_only, "takes a decision once"),
+        (set.final_error_only, "records an answer once"),
     ];
     let promised: Vec<&str> = promises.into_iter().filter(|(is_so, _)| *is_so).map(|(_, words)| words).collect();
     if promised.is_empty() {

@@ -29,7 +29,6 @@ use crate::console::notices::{DesktopSequence, NoticeSettings};
 use crate::console::rules_file::{ReadRules, RulesFile as _};
 use crate::console::setting::{SettingOverride, SettingsKeeper};
 use crate::console::theme::ThemeName;
-use crate::console::times::ShownClocks;
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::{self, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
 use crate::desk::profiles::LOCAL;
@@ -335,11 +334,7 @@ pub(super) fn console_settings(context: &Context, args: ConsoleArgs, reports: Pa
         },
         plain: args.plain || settings.plain,
         motion: settings.motion,
-        clocks: match settings.times {
-            config::TimesSetting::Both => ShownClocks::Both,
-            config::TimesSetting::Utc => ShownClocks::Utc,
-            config::TimesSetting::Local => ShownClocks::Local,
-        },
+        utc: settings.times == config::TimesSetting::Utc,
         grace: Duration::from_secs(settings.grace_seconds.0.into()),
         mouse: settings.mouse,
         keymap: keymap(&settings.keymap, context.settings_dir.as_deref())?,
@@ -375,7 +370,6 @@ fn notices(settings: &config::Notices) -> NoticeSettings {
     }
 }
 
-/// Returns the link templates of the settings.
 fn links(settings: &config::Links) -> LinkTemplates {
     let config::Links { order, payment, ethoca, verifi, cdrn } = settings.clone();
     LinkTemplates { order, payment, ethoca, verifi, cdrn }

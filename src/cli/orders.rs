@@ -70,7 +70,7 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
     }
     laid_out.map_err(|error| match error {
         OrderFileError::Unusable(_) => unusable(error),
-        OrderFileError::OnlyIds(_) => anyhow!("{}: {error}; nothing was taken in", args.file.display()),
+        OrderFileError::OnlyIds(_) => anyhow!("{}: {error}; nothing was imported", args.file.display()),
     })?;
     let Some(orders) = &mut orders else { return show_first(context, &mut importer, &mut rejects) };
     let bar = bytes_read(size);
@@ -118,7 +118,7 @@ fn say_layout(importer: &OrderImporter) {
 /// Prints the unknown status words and the number of skipped rows of a file.
 fn say_states(importer: &OrderImporter) {
     for word in importer.unknown_states() {
-        say!("warning: nobody knows the status {word:?}; such orders come in without a state");
+        say!("warning: unknown status {word:?}; such orders come in without a state");
     }
     if importer.skipped() > 0 {
         say!("{} rows left out: no payment was made by their status", importer.skipped());
@@ -137,7 +137,7 @@ fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rej
         columns = columns.both(field.as_str(), field.as_str(), move |order: &&MerchantOrder| json!(order.cell(field)));
     }
     say_states(importer);
-    context.output.print(&columns.report(&orders, Some("dry run: nothing was taken in".to_owned())))?;
+    context.output.print(&columns.report(&orders, Some("dry run: nothing was imported".to_owned())))?;
     if rows.iter().any(Result::is_err) { Err(SaidAlready.into()) } else { Ok(()) }
 }
 

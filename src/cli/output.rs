@@ -117,7 +117,6 @@ impl<'a, T> ListColumns<'a, T> {
         self
     }
 
-    /// Returns a row as a record.
     pub(super) fn record(&self, row: &T) -> Value {
         self.0.iter().filter_map(|column| Some((column.name?.to_owned(), (column.cell)(row)))).collect()
     }

@@ -210,7 +210,7 @@ impl ProfileAccess {
             return Ok(None);
         }
         bail!(
-            "nothing was kept: {why}. Start or unlock a keyring (a Secret Service such as GNOME Keyring or KWallet), \
+            "nothing was saved: {why}. Start or unlock a keyring (a Secret Service such as GNOME Keyring or KWallet), \
                 or say --plain-secrets, \
              which keeps it as plain text in {file}; a credential that is kept nowhere is named each time, by \
              AVERT_API_KEY or --api-key-file"

@@ -54,7 +54,7 @@ fn signing(rotated: &RotatedSigningKey) -> Report {
     let RotatedSigningKey { key, before } = rotated;
     let (old, until) = before.as_ref().map(|(old, until)| (old, to_iso(*until))).unzip();
     let before = match (old, &until) {
-        (Some(old), Some(until)) => format!("; those of {old} are taken until {until}"),
+        (Some(old), Some(until)) => format!("; those of {old} are accepted until {until}"),
         _ => String::new(),
     };
     let note = format!("access tokens are signed with the key {key} from now on{before}");

@@ -121,7 +121,7 @@ fn longest_end(engine: &EngineSettings) -> Duration {
 fn say_who_answers(context: &Context, known: &[Known]) {
     let database = context.home.log_name();
     for (network, set) in context.settings.gateways() {
-        tracing::info!(%database, network = network.as_str(), gateway = set.url, "decisions go to a gateway");
+        tracing::info!(%database, network = network.as_str(), gateway = set.url, "answers go to a gateway");
     }
     for closed in networks::closed(&context.settings, known) {
         tracing::warn!(%database, "{}: give --config FILE", networks::closed_words(closed));
@@ -130,7 +130,7 @@ fn say_who_answers(context: &Context, known: &[Known]) {
     if simulated.is_empty() {
         return;
     }
-    tracing::info!(%database, simulated, "decisions are answered by the built-in simulator and reach no network");
+    tracing::info!(%database, simulated, "the built-in simulator plays the networks; answers reach nobody");
     if context.settings.environment == Environment::Production {
         tracing::warn!(
             simulated,

@@ -334,7 +334,6 @@ fn name_in(credential: &AccessCredential) -> &str {
     }
 }
 
-/// Returns the TLS files of a profile.
 fn tls_of(profile: &Profile) -> TlsFiles {
     let Profile { ca_file, client_certificate, client_key, .. } = profile.clone();
     TlsFiles { ca_file, client_certificate, client_key }

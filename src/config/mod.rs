@@ -33,7 +33,7 @@ use crate::domain::{Environment, LinkTemplate, QuietHours, without_mark};
 table! {
     /// The configuration: every setting.
     Settings {
-        /// Which of the two worlds this is, sandbox or production; keys say it, and the console shows it.
+        /// Environment: sandbox or production. Keys say it, and the console shows it.
         environment: Environment = "sandbox", "AVERT_ENVIRONMENT";
         /// Name or id of the organization that commands and the console act for; empty where there is only one.
         organization: String = "", "AVERT_ORGANIZATION";
@@ -42,29 +42,29 @@ table! {
         secret_key_file: PathBuf = "", "AVERT_SECRET_KEY_FILE";
     }
     tables {
-        /// Where everything is kept. `database = "ADDRESS"` above all sections is the same as the address alone.
+        /// The database. `database = "ADDRESS"` above all sections is the same as the address alone.
         #[serde(deserialize_with = "read_database")]
         database: Database;
-        /// How `avert serve` answers.
+        /// The HTTP service, `avert serve`.
         serve: Serve;
-        /// Where events go.
+        /// Webhook endpoints.
         webhooks: Webhooks;
-        /// How many hours a merchant has to answer, from the alert's time on, by provider. Known alerts keep the
+        /// Hours that a merchant has to answer, from the alert's time on, by provider. Known alerts keep the
         /// deadline they got.
         windows: Windows;
-        /// How many days things are kept, 0 for ever. Alerts, outcomes, and deliveries that are still to be tried are
+        /// Days that records are kept, 0 for ever. Alerts, outcomes, and deliveries that are still to be tried are
         /// always kept.
         retention: Retention;
-        /// Decisions go to a network by a gateway: an HTTP service of yours that speaks the provider contract. A
-        /// network without a gateway is played by a simulator inside the engine, and decisions on its alerts reach
+        /// Answers go to a network by a gateway: an HTTP service of yours that speaks the provider contract. A
+        /// network without a gateway is played by a simulator inside the engine, and answers to its alerts reach
         /// nobody. Set up one section for each network: ethoca, verifi, cdrn.
         providers: BTreeMap<Network, NetworkSettings>;
         /// The networks without a gateway.
         simulator: SimulatorSettings;
         /// The console.
         console: Console;
-        /// How the console calls: before a deadline, when the pace no longer holds, when a decision failed. Each call
-        /// is a message and a line of the journal as well.
+        /// Reminders of the console: before a deadline, when the pace no longer holds, when an answer was not recorded.
+        /// Each is a message and a line of the journal as well.
         notices: Notices;
         /// Addresses that `o` opens in the browser, http or https: the order, the payment, and the portals of the
         /// networks. In braces behind the host stands what the alert tells: {id}, {provider}, {providerId},
@@ -91,7 +91,7 @@ table! {
 table! {
     /// Settings of `avert serve`.
     Serve {
-        /// Where `avert serve` answers; port 0 picks a free one. Other than loopback needs --insecure-http.
+        /// Address to listen on; port 0 picks a free one. Other than loopback needs --insecure-http.
         listen: Listen = "127.0.0.1:7317", "AVERT_LISTEN";
         /// Further names that requests may carry in their Host header, beside the bound address.
         allow_hosts: Vec<String> = [], "AVERT_ALLOW_HOST";
@@ -99,13 +99,13 @@ table! {
         /// address: addresses and networks such as "127.0.0.1" and "10.0.0.0/8". The rightmost address that is none of
         /// them counts, for limits and in the audit log.
         trusted_proxies: Vec<TrustedProxy> = [], "AVERT_TRUSTED_PROXIES";
-        /// How many connections may be open from one address that is no trusted proxy's, 1 to 4096; at the bound its
+        /// Connections that may be open from one address that is no trusted proxy's, 1 to 4096; at the bound its
         /// own oldest idle one gives way.
         connections_per_address: ConnectionsPerAddress = 1024;
-        /// How many requests for access tokens of a client from one address may fail, at once and again in each minute;
+        /// Requests for access tokens of a client from one address that may fail, at once and again in each minute;
         /// a right secret always gets its token.
         tokens_per_minute: TokensPerMinute = 60, "AVERT_TOKENS_PER_MINUTE";
-        /// How many seconds one list may take, 1 to 60; then it is given up with 503, and the answer names a filter to
+        /// Seconds that one list may take, 1 to 60; then it is ended with 503, and the answer names a filter to
         /// add. The audit log, counts and companies have as long.
         list_seconds: ListSeconds = 5;
     }
@@ -117,7 +117,7 @@ table! {
         /// Loopback and private addresses that endpoints may be at: IP addresses or networks, with or without a port,
         /// such as 127.0.0.1:9000, 10.0.0.0/8 or [fd00::/8]:443. None is reached that is not named here.
         allow: Vec<AllowedNetwork> = [], "AVERT_WEBHOOKS_ALLOW";
-        /// How many endpoints an organization may have.
+        /// Endpoints that an organization may have.
         endpoints_per_organization: EndpointsPerOrganization = 32, "AVERT_ENDPOINTS_PER_ORGANIZATION";
     }
 }
@@ -141,14 +141,14 @@ table! {
 table! {
     /// Retention periods in days; 0 for ever.
     Retention {
-        /// The log of tries of deliveries that arrived.
+        /// Attempts of deliveries that arrived.
         tries_days: Days = 30, "AVERT_KEEP_TRIES_DAYS";
         /// Deliveries that arrived, with their events.
         deliveries_days: Days = 90, "AVERT_KEEP_DELIVERIES_DAYS";
-        /// Deliveries that were given up (every try failed, or their endpoint was disabled), with their events and
-        /// tries.
+        /// Failed deliveries (every attempt failed, or their endpoint was disabled), with their events and
+        /// attempts.
         given_up_days: Days = 365, "AVERT_KEEP_GIVEN_UP_DAYS";
-        /// Ended tries to record a decision; an Idempotency-Key is remembered for a day in any case.
+        /// Ended attempts to record an answer; an Idempotency-Key is remembered for a day in any case.
         attempts_days: Days = 365, "AVERT_KEEP_ATTEMPTS_DAYS";
         /// The audit log: seven years. What is left of it still verifies.
         audit_days: Days = 2557, "AVERT_KEEP_AUDIT_DAYS";
@@ -156,9 +156,9 @@ table! {
 }
 
 table! {
-    /// The simulator that answers decisions in place of networks that have no gateway.
+    /// The simulator that replies to answers in place of networks that have no gateway.
     SimulatorSettings {
-        /// What it plays: none (answers at once), flaky (fails now and then), down (never answers yes), slow (takes
+        /// Faults to play: none (answers at once), flaky (fails now and then), down (never answers yes), slow (takes
         /// seconds), slow-cdrn (CDRN alone does).
         fault: SimulatorFault = "none", "AVERT_SIMULATOR_FAULT";
     }
@@ -169,20 +169,19 @@ table! {
     Console {
         /// Colours: auto (by the terminal's background), dark, light, high-contrast or ansi.
         theme: ThemeSetting = "auto", "AVERT_THEME";
-        /// Whether the mouse works in the console; then the terminal's own selection needs shift.
+        /// Use the mouse in the console; the terminal's own selection then needs shift.
         mouse: bool = true, "AVERT_MOUSE";
-        /// Seconds in which a decision can be taken back before it is sent, 0 to 60; 0 sends at once.
+        /// Undo time: seconds in which an answer can be undone before it is sent, 0 to 60; 0 sends at once.
         grace_seconds: GraceSeconds = 5, "AVERT_GRACE_SECONDS";
         /// File with keys of your own; empty for keymap.toml beside the settings file, where there is one.
         keymap: PathBuf = "", "AVERT_KEYMAP";
-        /// Who works here, as the journal of decisions names them; empty for the name of the login.
+        /// Your name in the journal of answers; empty for the name of the login.
         user: String = "", "AVERT_USER";
-        /// Clocks that moments are told by: both (UTC, and beside it local time), utc or local.
-        times: TimesSetting = "both", "AVERT_TIMES";
-        /// Whether the age of what is shown counts by the second; without it nothing does but what is about to leave or
-        /// to lapse.
+        /// Time zone of all times in the console: local (this machine's) or utc.
+        times: TimesSetting = "local", "AVERT_TIMES";
+        /// Count the age of the list by the second; without it only queued answers and the last minutes do.
         motion: bool = true, "AVERT_MOTION";
-        /// Whether the console draws nothing but words and signs, for screen readers: no boxes, lines and blocks (also
+        /// Draw nothing but words and signs, for screen readers: no boxes, lines and blocks (also
         /// --plain).
         plain: bool = false, "AVERT_PLAIN";
     }
@@ -193,19 +192,19 @@ table! {
 }
 
 table! {
-    /// Settings of what the console calls for attention by.
+    /// Settings of the reminders.
     Notices {
-        /// Whether the terminal's bell rings.
+        /// Ring the terminal's bell.
         bell: bool = true;
-        /// Whether the terminal's title tells how many alerts lapse soon.
+        /// Show in the terminal's title how many alerts are due soon.
         title: bool = true;
-        /// Notices on the desktop, by a sequence that the terminal has to know: off, osc9 or osc777. They tell counts,
+        /// Calls on the desktop, by a sequence that the terminal has to know: off, osc9 or osc777. They have counts,
         /// time left and the network's id.
         desktop: DesktopSetting = "off";
-        /// How many minutes before its deadline an alert calls, once, 0 to 1440; 0 calls for no deadline and no pace.
+        /// Minutes before its deadline that an alert calls, once, 0 to 1440; 0 calls for no deadline and no pace.
         before_minutes: BeforeMinutes = 30;
-        /// Hours of local time in which neither bell nor desktop is used; empty for none. Who is still due when they
-        /// end is called then.
+        /// Hours of local time in which neither bell nor desktop is used; empty for none. Alerts still due when they
+        /// end call then.
         quiet: Option<QuietHours> = "22:00-07:00";
     }
 }
@@ -229,7 +228,7 @@ table! {
 table! {
     /// Settings of the log.
     Log {
-        /// How much is logged: off, error, warn, info, debug or trace.
+        /// Level of the log: off, error, warn, info, debug or trace.
         level: LogLevel = "info", "AVERT_LOG";
     }
 }

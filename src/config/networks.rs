@@ -96,10 +96,10 @@ table! {
     NetworkSettings {
         /// Address of the gateway; paths are added to it. (AVERT_ETHOCA_URL) (AVERT_VERIFI_URL) (AVERT_CDRN_URL)
         url: String = "";
-        /// Whether the address may be plain http beyond this machine, where others can read credential and alerts on
+        /// Allow plain http beyond this machine, where others can read credential and alerts on
         /// the way.
         insecure_http: bool = false;
-        /// How avert is known there: bearer (a token), basic (USER:PASSWORD), header (a header of its own) or none.
+        /// Authentication: bearer (a token), basic (USER:PASSWORD), header (a header of its own) or none.
         auth: NetworkAuth = "bearer";
         /// Name of the header, with auth = "header".
         header: String = "";
@@ -109,17 +109,17 @@ table! {
         /// File with the certificates (PEM) that are trusted there, and no others; empty for this machine's
         /// authorities.
         ca_file: PathBuf = "";
-        /// Whether the gateway can be asked what became of a decision whose answer was lost.
+        /// The gateway can be asked for the result of an answer whose reply was lost.
         lookup: bool = false;
-        /// Whether it knows the same decision sent again by its Idempotency-Key, and gives the first answer again.
+        /// The gateway knows the same answer sent again by its Idempotency-Key, and gives the first reply again.
         idempotent: bool = false;
-        /// Whether it takes the same decision once, and says of a second one only that the alert was answered already.
+        /// The gateway records the same answer once, and says of a second one only that the alert was answered already.
         final_error_only: bool = false;
         /// Seconds that a call may take in all, 1 to 60.
         timeout_seconds: TimeoutSeconds = 10;
         /// Seconds after a call for which "not known" is no answer yet, 0 to 86400.
         settle_seconds: LagSeconds = 60;
-        /// How many calls may be with the gateway at the same time, 1 to 1000; what finds no place within 3 seconds is
+        /// Calls that may be with the gateway at once, 1 to 1000; a call that finds no place within 3 seconds is
         /// not sent.
         max_in_flight: Places = 8;
         /// After so many failures in a row (no connection, no answer, 5xx, nonsense), 1 to 1000, the gateway is left
@@ -128,13 +128,13 @@ table! {
         /// For so many seconds it is left alone at first, 1 to 3600, then twice as long each time, up to a minute; then
         /// one call sees whether it answers again.
         breaker_pause_seconds: PauseSeconds = 5;
-        /// Whether alerts are pulled from the gateway; they can also be pushed to POST /operator/v1/alerts.
+        /// Pull alerts from the gateway; they can also be pushed to POST /operator/v1/alerts.
         pull: bool = false;
-        /// How often, in seconds, 1 to 3600.
+        /// Seconds between pulls, 1 to 3600.
         pull_seconds: PullSeconds = 60;
         /// Name or id of the organization that pulled alerts are for; empty where there is only one.
         pull_organization: String = "";
-        /// Whether the simulator answers again for a network that had a gateway; then this stands alone in the section.
+        /// Let the simulator answer again for a network that had a gateway; then this stands alone in the section.
         simulated: bool = false;
     }
 }

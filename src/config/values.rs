@@ -20,7 +20,7 @@ pub enum SimulatorFault {
     None,
     /// Fails now and then.
     Flaky,
-    /// Never takes a decision.
+    /// Never records an answer.
     Down,
     /// Takes seconds.
     Slow,
@@ -28,13 +28,13 @@ pub enum SimulatorFault {
     SlowCdrn,
 }
 
-/// Clocks of the console's times.
+/// Time zone of the console's times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TimesSetting {
-    /// UTC, and local time beside it.
-    Both,
-    Utc,
+    /// This machine's zone.
+    #[value(alias = "both")]
     Local,
+    Utc,
 }
 
 /// Colours of the console.
@@ -68,13 +68,13 @@ pub enum DesktopSetting {
 pub enum LogLevel {
     /// Nothing.
     Off,
-    /// What failed.
+    /// Errors.
     Error,
-    /// And what may be wrong.
+    /// Errors and warnings.
     Warn,
-    /// And what happens.
+    /// Errors, warnings and events.
     Info,
-    /// And how.
+    /// Events with details.
     Debug,
     /// Everything.
     Trace,

@@ -188,7 +188,6 @@ impl Engine {
         Ok(Caller { organization: found.clone(), actor: name, origin, person })
     }
 
-    /// The organization with this id.
     pub(super) async fn organization(&self, id: OrganizationId) -> Result<Option<OrganizationRecord>, ServiceError> {
         if let Some(known) = locked(&self.inner.organizations).get(&id) {
             return Ok(Some(known.clone()));

@@ -66,7 +66,7 @@ impl Engine {
         loop {
             let reopened = self.store().undo_expiry(now, batch::AT_ONCE).await?;
             if reopened > 0 {
-                tracing::warn!(reopened, "alerts that had lapsed before their time are open again");
+                tracing::warn!(reopened, "alerts that had expired before their time are open again");
             }
             if reopened < u64::from(batch::AT_ONCE) {
                 return Ok(());
@@ -83,7 +83,7 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
         let pause = match turn(&engine).await {
             Ok(pause) => pause,
             Err(error) => {
-                tracing::warn!(%error, "alerts could not lapse, trying again");
+                tracing::warn!(%error, "alerts could not expire, trying again");
                 LONGEST
             }
         };
@@ -113,6 +113,6 @@ async fn turn(engine: &Engine) -> StoreResult<Duration> {
         return Ok(wait);
     }
     let expired = engine.expire_once().await?;
-    tracing::info!(expired, "alerts lapsed");
+    tracing::info!(expired, "alerts expired");
     Ok(pause(engine.store().next_deadline().await?))
 }

@@ -52,7 +52,7 @@ impl Engine {
             }
             // Better none than one that the wrong side has answered.
             Err(error) => Some(format!(
-                "not sent: it cannot be seen whether decisions to {network} go through a gateway here: {error}"
+                "not sent: it cannot be seen whether answers to {network} go through a gateway here: {error}"
             )),
         }
     }

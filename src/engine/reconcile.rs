@@ -226,10 +226,10 @@ fn after_look_up(found: LookUp, counts_from: MonotonicTime, asked: MonotonicTime
             Finding::Declined(redact::words(&format!("the network holds another answer to this alert: {what}")))
         }
         LookUp::NotKnown if counts_from.has_come(asked) => {
-            Finding::Declined("the network does not know of the decision".to_owned())
+            Finding::Declined("the network does not know of the answer".to_owned())
         }
         LookUp::NotKnown => {
-            Finding::Indeterminate("the network does not know of the decision yet".to_owned(), Some(counts_from))
+            Finding::Indeterminate("the network does not know of the answer yet".to_owned(), Some(counts_from))
         }
         LookUp::Refused(why) => Finding::Declined(redact::words(&format!("it refused: {why}"))),
         LookUp::NotTold(why) => Finding::Indeterminate(redact::words(&why), None),
@@ -295,7 +295,7 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
         if let Err(error) = round
             && !failed_before
         {
-            tracing::warn!(%error, "decisions could not be cleared up, trying again");
+            tracing::warn!(%error, "unconfirmed answers could not be checked, trying again");
         }
         loop {
             let due = locked(&engine.inner.next_check).filter(|_| !failed);

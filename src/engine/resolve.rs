@@ -69,7 +69,7 @@ impl Engine {
             Ok(result) => result,
             Err(error) => {
                 tracing::error!(%error, alert = %id, "a resolution broke off; its attempt is left to the reconciler");
-                let why = "the service broke off while the decision was on its way";
+                let why = "the service broke off while the answer was being sent";
                 Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::new(why, FoundOutBy::RunningProcess)))
             }
         };
@@ -269,7 +269,7 @@ impl Sending {
             Err(error) => {
                 tracing::error!(%error, attempt = %self.submission.attempt, "the network took the decision, the store \
                     did not");
-                let why = "the network took the decision, but it could not be stored yet";
+                let why = "the network has the answer, but it could not be stored yet";
                 Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::new(why, FoundOutBy::Storing)))
             }
         }
@@ -286,7 +286,7 @@ impl Sending {
             // If the store cannot record it, the reconciler finds it declined again.
             Ok(true) | Err(()) => Err(ServiceError::ProviderFailed(why)),
             Ok(false) => {
-                let why = format!("another process has taken the decision over meanwhile ({why})");
+                let why = format!("another process has taken the answer over meanwhile ({why})");
                 Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::new(why, FoundOutBy::RunningProcess)))
             }
         }
@@ -311,7 +311,7 @@ impl Sending {
                     return self.release(&format!("the network holds another answer to this alert: {what}")).await;
                 }
                 Ok(LookUp::NotKnown) if calls_over.after(span(capabilities.consistency_lag)).has_come(calls_over) => {
-                    return self.release(&format!("{cause}; it does not know of the decision")).await;
+                    return self.release(&format!("{cause}; it does not know of the answer")).await;
                 }
                 Ok(LookUp::Refused(why)) => return self.release(&format!("it refused: {why}")).await,
                 Ok(LookUp::NotKnown | LookUp::NotTold(_) | LookUp::Failed(_)) | Err(_) => {}
@@ -349,7 +349,7 @@ pub(super) fn left_to_a_person(cause: &str) -> String {
     } else {
         &format!("{cause}; it")
     };
-    format!("{who} can neither look the decision up nor take it twice")
+    format!("{who} can neither look the answer up nor recognize a repeat")
 }
 
 /// 1 to 255 visible ASCII characters (decisions, Repeats).

@@ -188,7 +188,6 @@ impl TokenKeys {
         named.is_none_or(|id| all.any(|key| key.id == id))
     }
 
-    /// Signs a token.
     pub(super) fn sign(&self, claims: &Claims) -> Result<AccessToken, ServiceError> {
         let SigningKey { encoding, verifying } = &self.current;
         let header = Header { kid: Some(verifying.id.clone()), ..Header::new(Algorithm::EdDSA) };

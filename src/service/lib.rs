@@ -45,22 +45,21 @@ pub enum ServiceError {
     ResolutionInProgress,
     /// An earlier resolution of this alert waits for a person, who says what became of it.
     #[error(
-        "an earlier resolution of this alert waits for a person: it cannot be found out from here whether it arrived, \
-            ask the network and \
-         say so with `avert attempts settle {0}`"
+        "an earlier answer to this alert is unconfirmed: look in the network's portal, then set its result with \
+         `avert attempts settle {0}`"
     )]
     WaitsForPerson(AttemptId),
     /// The network refused or could not be reached; nothing was retained.
-    #[error("the network did not take the decision, nothing was recorded: {0}")]
+    #[error("not recorded by the network: {0}")]
     ProviderFailed(String),
     /// The service refused the decision without saying that it was the network; nothing was retained.
-    #[error("the service did not take the decision, nothing was recorded: {0}")]
+    #[error("not recorded by the service: {0}")]
     Refused(String),
     /// The network was asked, and its answer is lost or not stored; nothing is retained yet.
-    #[error("what became of the decision is not known: {0}")]
+    #[error("the result of the answer is not known: {0}")]
     ProviderOutcomeUnknown(OutcomeUnknown),
     /// A decision was sent to a service, and it did not say what became of it: only the alert can tell.
-    #[error("it is not known whether the decision arrived: {0}")]
+    #[error("no reply, so the result is not known: {0}")]
     Indeterminate(String),
     /// A resolution that breaks the rules, field by field.
     #[error("the resolution is not valid: {}", list(.0))]
@@ -69,7 +68,7 @@ pub enum ServiceError {
     #[error("the request is not valid: {}", list(.0))]
     InvalidRequest(Vec<FieldError>),
     /// The same Idempotency-Key came with another decision or another alert.
-    #[error("this Idempotency-Key was used for another decision")]
+    #[error("this Idempotency-Key was used for another answer")]
     IdempotencyKeyReused,
     /// The request conflicts with the present state, which the text names.
     #[error("{0}")]

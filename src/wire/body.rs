@@ -14,7 +14,7 @@ use crate::domain::{Dialect, FieldError, Resolution, ResolutionParts};
 /// The members of a body; the current dialect has no stopped amount.
 const MEMBERS: [&str; 4] = ["refunded", "resolution", "comments", "amountStopped"];
 
-/// Reads the body of a dialect.
+/// Parses the JSON body of a resolution.
 pub fn read(body: &[u8], dialect: Dialect) -> Result<ResolutionParts, Vec<FieldError>> {
     let known = match dialect {
         Dialect::Current => &MEMBERS[..3],

@@ -52,7 +52,7 @@ pub(in crate::api) async fn take_in(
     let format = format(request.headers())?;
     if announced(request.headers()).is_some_and(|length| length > MAX_IMPORT) {
         discard(request, api.body_timeout);
-        return Err(too_large("nothing was taken in"));
+        return Err(too_large("nothing was imported"));
     }
     let Some(_place) = api.imports.take(operator.acting.caller().organization.organization.id) else {
         return Err(Problem::new(Code::Overloaded, "too many imports are worked on at once, try again"));
@@ -79,22 +79,19 @@ pub(in crate::api) async fn take_in(
                 tracing::error!(%error, "reading an import broke off");
                 Problem::new(
                     Code::Internal,
-                    "reading the alerts broke off by a mistake of the service; what came before is kept",
+                    "reading the alerts broke off by a mistake of the service; earlier rows are kept",
                 )
             }
         }
     })?;
     match fate.load(Ordering::Acquire) {
-        TOO_LARGE => return Err(too_large("what came before is kept")),
+        TOO_LARGE => return Err(too_large("earlier rows are kept")),
         TOO_SLOW => {
-            let detail = format!("nothing came for {} s; what came before is kept", api.body_timeout.as_secs_f32());
+            let detail = format!("nothing came for {} s; earlier rows are kept", api.body_timeout.as_secs_f32());
             return Err(Problem::new(Code::RequestTimeout, detail));
         }
         BROKEN => {
-            return Err(Problem::new(
-                Code::InvalidRequest,
-                "the body broke off before its end; what came before is kept",
-            ));
+            return Err(Problem::new(Code::InvalidRequest, "the body broke off before its end; earlier rows are kept"));
         }
         _ => {}
     }

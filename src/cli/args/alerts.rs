@@ -28,7 +28,7 @@ pub(crate) enum AlertsCommand {
 pub(crate) struct AlertShowArgs {
     /// The alert's id: its own, or the one that its network gave it
     pub(crate) id: String,
-    /// Which network's id it is, where several have the same: ETHOCA, VERIFI, CDRN
+    /// Network of the id, where several have the same: ETHOCA, VERIFI, CDRN
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(crate) struct AlertFindArgs {
     /// The words: all of them have to match, each in any field
     #[arg(required = true, value_name = "TEXT")]
     pub(crate) text: Vec<String>,
-    /// How many at most, 1 to 100
+    /// Results at most, 1 to 100
     #[arg(long, value_name = "N", default_value_t = 20,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_FOUND)))]
     pub(crate) size: u32,
@@ -66,10 +66,10 @@ impl AlertsCommand {
 /// `avert alerts list`: every parameter of the interface's list operation.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AlertListArgs {
-    /// What to list, as typed in the console: 'status:open provider:ethoca,verifi expires:6 sort:-amount free text'
+    /// Filter, as typed in the console: 'status:open provider:ethoca,verifi expires:6 sort:-amount free text'
     #[arg(value_name = "QUERY")]
     pub(crate) query: Option<String>,
-    /// Which page, from 0
+    /// Number of the page, from 0
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) page: Option<String>,
     /// Alerts a page, 1 to 100
@@ -98,7 +98,7 @@ pub(crate) struct AlertResolveArgs {
     /// The alert's id: its own, or the one that its network gave it
     #[arg(required_unless_present = "from")]
     pub(crate) id: Option<String>,
-    /// Which network's id it is, where several have the same: ETHOCA, VERIFI, CDRN
+    /// Network of the id, where several have the same: ETHOCA, VERIFI, CDRN
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
     /// refunded, not-refunded or invalid (older dialect: refunded, not-refunded or not-settled)
@@ -116,8 +116,8 @@ pub(crate) struct AlertResolveArgs {
     /// Makes a repeat of this very command harmless for 24 h. Default: a new one each time
     #[arg(long, value_name = "KEY")]
     pub(crate) idempotency_key: Option<String>,
-    /// Many decisions from a file instead, NDJSON or CSV: id (or provider and providerId), refunded, resolution,
-    /// comments. What became of each is printed and kept in FILE.results
+    /// Many answers from a file instead, NDJSON or CSV: id (or provider and providerId), refunded, resolution,
+    /// comments. The result of each is printed and written to FILE.results
     #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "provider", "refunded", "resolution", "comments",
         "amount_stopped", "idempotency_key"])]
     pub(crate) from: Option<PathBuf>,
@@ -140,7 +140,7 @@ pub(crate) struct AlertResolveArgs {
 /// `avert alerts export`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AlertExportArgs {
-    /// What to export, as typed in the console: 'status:open provider:ethoca,verifi from:2026-01-01'
+    /// Filter, as typed in the console: 'status:open provider:ethoca,verifi from:2026-01-01'
     #[arg(value_name = "QUERY")]
     pub(crate) query: Option<String>,
     /// Write it to this file, which must not be there yet; until it is whole it is FILE.part
@@ -158,7 +158,7 @@ pub(crate) struct AlertExportArgs {
     pub(crate) source: SourceArgs,
 }
 
-/// Which alerts, in which order: the interface's parameters.
+/// Filter and order: the interface's parameters.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AlertFilterArgs {
     /// Alert date on or after this UTC day
@@ -188,10 +188,10 @@ pub(crate) struct AlertFilterArgs {
     /// Stored outcomes such as resolved; several with commas
     #[arg(long, value_name = "LIST")]
     pub(crate) outcome: Option<String>,
-    /// Whether it has expired
+    /// Expired or not
     #[arg(long, value_name = "true|false")]
     pub(crate) expired: Option<String>,
-    /// Waits for an answer and lapses within so many hours
+    /// Open, and due within so many hours
     #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
     pub(crate) expires_in: Option<String>,
     /// Company ids; several with commas

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::outbound::tls::TlsFiles;
 
-/// What a deployment knows one by: an API key or a client, and an operator's key beside it.
+/// Credentials for a deployment: an API key or a client, and an operator's key beside it.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AccessArgs {
     /// File with the API key

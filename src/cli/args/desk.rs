@@ -16,7 +16,7 @@ use crate::wire::import::OrderPreset;
 /// `avert journal`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JournalCommand {
-    /// Write out the decisions of this desk with what became of each, for whoever comes next
+    /// Export the answers given on this machine with their results, for a hand-over
     Export(JournalExportArgs),
 }
 
@@ -31,16 +31,16 @@ const URL: &str = "The deployment whose desk is meant, where it has no profile [
 pub(crate) struct JournalExportArgs {
     #[command(flatten)]
     pub(crate) desk: DeskArgs,
-    /// What happened since then: 8h, 2d, 2026-11-23 or 2026-11-23T06:00:00Z. Default: all that is kept, 90 days
+    /// Answers since then: 8h, 2d, 2026-11-23 or 2026-11-23T06:00:00Z. Default: all that is kept, 90 days
     #[arg(long, value_name = "TIME", conflicts_with = "days")]
     pub(crate) since: Option<SinceWhen>,
-    /// What happened in the last N days
+    /// Answers of the last N days
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=90))]
     pub(crate) days: Option<u16>,
     /// Only what failed or is not known, and nobody has seen to yet
     #[arg(long, conflicts_with = "notifications")]
     pub(crate) open: bool,
-    /// What the console told, in place of the decisions
+    /// Messages of the console instead of the answers
     #[arg(long)]
     pub(crate) notifications: bool,
     /// Write a file, which must not be there yet, in place of stdout
@@ -115,7 +115,7 @@ pub(crate) struct OrderImportArgs {
     /// first row, and order_id= takes it back
     #[arg(long, value_name = "COLUMN=HEADER", value_parser = header)]
     pub(crate) map: Vec<NamedColumn>,
-    /// Whose export it is: shopify, woocommerce or stripe. Default: what the first row shows
+    /// Origin of the export: shopify, woocommerce or stripe. Default: by the first row
     #[arg(long, value_name = "NAME", value_parser = preset)]
     pub(crate) preset: Option<&'static OrderPreset>,
     /// Show the first five orders as they are understood, and change nothing
@@ -158,7 +158,7 @@ fn preset(text: &str) -> Result<&'static OrderPreset, String> {
 pub(crate) enum RulesCommand {
     /// The rules there are, in the order in which they are asked
     List,
-    /// Say what the rules would have suggested for the alerts of the last days, against what was decided. Nothing is
+    /// Say what the rules would have suggested for the alerts of the last days, against the answers given. Nothing is
     /// sent
     Rehearse(Box<RehearseArgs>),
 }
@@ -188,7 +188,7 @@ impl RulesCommand {
 pub(crate) enum SalesCommand {
     /// Enter the sales of a month, in place of what was entered for it before
     Set(Box<SalesSetArgs>),
-    /// What was entered, the newest month first
+    /// Sales counts, the newest month first
     List(Box<SalesListArgs>),
 }
 
@@ -201,7 +201,7 @@ pub(crate) struct SalesSetArgs {
     /// On whose cards: VAMP measures by the sales of the same month, ECP by those of the month before
     #[arg(long, value_parser = word_of(CardScheme::ALL, CardScheme::as_str))]
     pub(crate) network: CardScheme,
-    /// How many card-not-present sales it had
+    /// Number of its card-not-present sales
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST_SALES))]
     pub(crate) count: u64,
     #[command(flatten)]

@@ -84,7 +84,7 @@ impl Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// The console on made-up alerts that keep coming; nothing is kept
+    /// The console on test alerts that keep coming; nothing is stored
     Demo(DemoArgs),
     /// The console on a profile's deployment, another one's or this machine's own alerts; the same as no command
     Open(Box<OpenArgs>),
@@ -112,23 +112,23 @@ pub(super) enum Command {
     /// Deployments by name, with their credentials in the system's keyring
     #[command(subcommand)]
     Profiles(ProfilesCommand),
-    /// Keep the credential of a profile, when the deployment has taken it
+    /// Save the credential of a profile, once the deployment has accepted it
     Login(LoginArgs),
     /// Remove the credentials of a profile from this machine
     Logout(LogoutArgs),
     /// Sales a month by card scheme, which VAMP and ECP are measured by: kept on this desk
     #[command(subcommand)]
     Sales(SalesCommand),
-    /// Decisions whose fate is not settled: read, and settle what waits for a person
+    /// Unconfirmed answers: list them, set the result of parked ones
     #[command(subcommand)]
     Attempts(AttemptsCommand),
-    /// What was decided at this desk, and what became of each decision
+    /// Answers given on this machine, and their results
     #[command(subcommand)]
     Journal(JournalCommand),
     /// The shop's orders, so that the console shows which one an alert is on
     #[command(subcommand)]
     Orders(OrdersCommand),
-    /// The desk rules that suggest decisions, and what they would have done
+    /// The rules that suggest answers, and what they would have suggested
     #[command(subcommand)]
     Rules(RulesCommand),
     /// Copy everything into one file, verified, also while others work here
@@ -216,7 +216,7 @@ pub(super) struct DoctorArgs {
 /// `avert completions`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct CompletionsArgs {
-    /// Which shell
+    /// Name of the shell
     #[arg(value_enum, value_name = "SHELL")]
     pub(super) shell: clap_complete::Shell,
 }
@@ -224,7 +224,7 @@ pub(super) struct CompletionsArgs {
 /// `avert man`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ManArgs {
-    /// Where the pages of all commands and topics are written to
+    /// Directory for the pages of all commands and topics
     #[arg(value_name = "DIR")]
     pub(super) directory: Option<PathBuf>,
 }
@@ -242,16 +242,16 @@ pub(super) struct HelpArgs {
 pub(super) struct DemoArgs {
     #[command(flatten)]
     pub(super) console: ConsoleArgs,
-    /// How many alerts there are when it opens; a quarter of them waits for an answer
+    /// Alerts at the start, a quarter of them open
     #[arg(long, value_name = "N", default_value_t = 240, value_parser = clap::value_parser!(u32).range(0..=200_000))]
     pub(super) alerts: u32,
     /// Another seed makes other alerts; the same one the same
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
-    /// How many alerts arrive: N/min or N/s; 0 for none
+    /// Rate of new alerts: N/min or N/s; 0 for none
     #[arg(long, value_name = "N/min", default_value = "12/min")]
     pub(super) rate: Rate,
-    /// What goes wrong at the networks
+    /// Faults of the networks
     #[arg(long, value_enum, default_value = "slow-cdrn")]
     pub(super) fault: SimulatorFault,
     /// Also answer over HTTP at this address, with a key that is shown
@@ -276,7 +276,7 @@ pub(super) struct OpenArgs {
 /// `avert serve`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ServeArgs {
-    /// Where to answer; port 0 picks a free one. Default: 127.0.0.1:7317 [env: AVERT_LISTEN]
+    /// Address to listen on; port 0 picks a free one. Default: 127.0.0.1:7317 [env: AVERT_LISTEN]
     #[arg(long, value_name = "ADDR")]
     pub(super) listen: Option<Listen>,
     /// The database. Default: avert.db in the data directory [env: AVERT_DATABASE]
@@ -297,7 +297,7 @@ pub(super) struct ImportArgs {
     /// The file to read; - for stdin
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// What the file holds: alerts as the interface writes them, one a line, or a table with the fields' names in its
+    /// Format of the file: alerts as the interface writes them, one a line, or a table with the fields' names in its
     /// first line. Default: found out from its beginning
     #[arg(long, value_parser = word_of(FileFormat::ALL, FileFormat::as_str))]
     pub(super) format: Option<FileFormat>,
@@ -326,10 +326,10 @@ fn field_header(text: &str) -> Result<NamedColumn, String> {
 /// `avert generate`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct GenerateArgs {
-    /// How many alerts the first organization gets; every other one gets 6 for each 100
+    /// Alerts of the first organization; every other one gets 6 for each 100
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=20_000_000))]
     pub(super) alerts: u64,
-    /// How many organizations there are
+    /// Number of organizations
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(super) organizations: u32,
     /// Over how many years the alerts came
@@ -345,7 +345,7 @@ pub(super) struct GenerateArgs {
 pub(super) enum KeysCommand {
     /// Make a key; it is shown this once
     Create {
-        /// What the key may do
+        /// Scopes of the key
         #[arg(long, default_value = "alerts", value_parser = scope, value_name = "alerts|operator|alerts,operator")]
         scope: KeyScope,
         #[command(flatten)]
@@ -368,12 +368,12 @@ pub(super) enum KeysCommand {
 /// `avert attempts`.
 #[derive(Debug, Subcommand)]
 pub(super) enum AttemptsCommand {
-    /// The decisions that are on their way, unknown or parked
+    /// Answers that are being sent, unknown or parked
     List {
         #[command(flatten)]
         organization: OrganizationArgs,
     },
-    /// Say what became of a parked decision, when the network has been asked. Final; asks first
+    /// Set the result of a parked answer, once you have asked the network. Final; asks first
     Settle(SettleArgs),
 }
 
@@ -391,11 +391,11 @@ pub(super) struct SettleArgs {
     pub(super) organization: OrganizationArgs,
 }
 
-/// What the network says of the decision: exactly one of the two.
+/// Result of a parked answer: exactly one of the two.
 #[derive(Debug, Clone, Copy, Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct Word {
-    /// The network holds the decision: it becomes the alert's outcome
+    /// The network has the answer: it becomes the alert's outcome
     #[arg(long)]
     pub(super) applied: bool,
     /// The network does not hold it and never will: the alert can be answered anew
@@ -414,7 +414,7 @@ pub(super) enum SecretsCommand {
 /// `avert secrets rotate`.
 #[derive(Debug, Subcommand)]
 pub(super) enum RotateCommand {
-    /// The key that access tokens are signed with. Tokens of the one before are taken for 600 s more
+    /// The key that access tokens are signed with. Tokens of the one before are accepted for 600 s more
     Signing,
     /// The key that credentials, secrets and addresses in the database are encrypted with. Backups made before need the
     /// one before

@@ -58,7 +58,7 @@ pub(crate) struct ProfileAddArgs {
     /// Its base URL, without /api/v1
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Which of the two worlds it is. Default: what the prefix of an avert's own key or client says, else the console
+    /// Sandbox or production. Default: what the prefix of an avert's own key or client says, else the console
     /// asks once
     #[arg(long, value_parser = word_of(Environment::ALL, Environment::as_str))]
     pub(crate) environment: Option<Environment>,
@@ -71,10 +71,10 @@ pub(crate) struct ProfileAddArgs {
     /// Its name for the company filter. Default: companyIds
     #[arg(long, value_name = "NAME")]
     pub(crate) company_parameter: Option<String>,
-    /// How many alerts the console asks for at once. Default: 100, the most that the interface gives
+    /// Alerts that the console asks for at once. Default: 100, the interface's most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PAGE_SIZE)))]
     pub(crate) page_size: Option<u32>,
-    /// How often the console reads its list again. Default: by the work, every 5 to 60 seconds
+    /// Seconds between readings of the console's list. Default: by the work, 5 to 60
     #[arg(long, value_name = "SECONDS",
         value_parser = clap::value_parser!(u32)
             .range(i64::from(*REFRESH_SECONDS.start())..=i64::from(*REFRESH_SECONDS.end())))]

@@ -11,7 +11,7 @@ const OPERATOR_KEY_FILE: &str = "File with a key of scope operator, where it is 
     that it has [env: \
                                  AVERT_OPERATOR_KEY holds the key itself]";
 
-/// Which deployment to work on, where it is not this machine's own alerts.
+/// Deployment other than this machine's own alerts.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
     next_help_heading = "Another deployment",
@@ -86,7 +86,7 @@ impl RemoteArgs {
     }
 }
 
-/// Whose alerts a command works on.
+/// Alerts that a command works on.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SourceArgs {
     #[command(flatten)]
@@ -95,7 +95,7 @@ pub(crate) struct SourceArgs {
     pub(crate) remote: RemoteArgs,
 }
 
-/// Whose desk is meant.
+/// Desk that a command works on.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DeskArgs {
     /// The profile whose desk is meant; local for this machine's own. Default: the current one [env: AVERT_PROFILE]

@@ -17,7 +17,7 @@ pub(crate) struct Everywhere {
     /// current profile aside
     #[arg(long, global = true, value_name = "DIR", env = "AVERT_DATA_DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Whether the flag named it, and not the environment: then this machine's own desk is meant.
+    /// Set by the flag instead of the environment: then this machine's own desk is meant.
     #[arg(skip)]
     pub(crate) data_dir_by_flag: bool,
     /// File with the password of the database, where that is on a server [stronger than one in its address]
@@ -26,7 +26,7 @@ pub(crate) struct Everywhere {
     /// Settings file. Default: config.toml in this user's configuration directory, where there is one
     #[arg(long, global = true, value_name = "FILE", env = "AVERT_CONFIG")]
     pub(crate) config: Option<PathBuf>,
-    /// How results are written to stdout
+    /// Format of the results on stdout
     #[arg(long, global = true, value_enum, value_name = "FORM")]
     pub(crate) output: Option<Format>,
     /// Cells of a CSV as they are, also those that a spreadsheet takes for formulas
@@ -40,7 +40,7 @@ pub(crate) struct Everywhere {
     pub(crate) verbose: u8,
 }
 
-/// How results are written.
+/// Format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Format {
     /// For people
@@ -114,7 +114,7 @@ pub(crate) fn word_of<T: Copy + Send + Sync + 'static, const N: usize>(
     PossibleValuesParser::new(all.map(word)).map(move |text| find(text).expect("a possible value is one of all"))
 }
 
-/// Which organization a command acts for.
+/// Organization that a command acts for.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OrganizationArgs {
     /// The organization to act for. Needed only where there is more than one [env: AVERT_ORGANIZATION]

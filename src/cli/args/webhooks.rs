@@ -28,34 +28,34 @@ pub(crate) enum WebhooksCommand {
         #[command(flatten)]
         organization: OrganizationArgs,
     },
-    /// Send an alert.created of a made-up alert, now and once. Exit code 1 where it is not taken
+    /// Send an alert.created of a test alert, once. Exit code 1 where it fails
     Test {
         /// The endpoint's id, as `avert webhooks list` shows it
         id: EndpointId,
         #[command(flatten)]
         organization: OrganizationArgs,
     },
-    /// What was sent and is to be sent, newest first
+    /// Deliveries sent and pending, newest first
     Deliveries(Box<WebhookDeliveriesArgs>),
-    /// Every try of one delivery: what was sent and what came back
+    /// Attempts of one delivery: requests and replies
     Attempts {
         /// The delivery's id, as `avert webhooks deliveries` shows it
         id: DeliveryId,
         #[command(flatten)]
         organization: OrganizationArgs,
     },
-    /// Send one delivery again, or all of an endpoint that were given up
+    /// Resend one delivery, or all failed ones of an endpoint
     Redeliver(WebhookRedeliverArgs),
     /// Listen here for the webhooks of a deployment: check them, record them, send them on
     Listen(Box<WebhookListenArgs>),
-    /// Send what was recorded again. Exit code 1 where any of it is not taken
+    /// Send a recording again. Exit code 1 where any of it fails
     Replay(Box<WebhookReplayArgs>),
 }
 
 /// `avert webhooks listen`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WebhookListenArgs {
-    /// Where to answer; port 0 picks a free one. A proxy or tunnel that others reach can lead there
+    /// Address to listen on; port 0 picks a free one. A proxy or tunnel that others reach can lead there
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     pub(crate) listen: Listen,
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub(crate) struct WebhookReplayArgs {
     /// The recording that `avert webhooks listen --record` made
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Where to send it
+    /// Address to send it to
     #[arg(long, value_name = "URL")]
     pub(crate) to: String,
     /// Allow it to be plain http beyond this machine: others can read the credential and the alerts on the way
@@ -130,7 +130,7 @@ pub(crate) struct WebhookUpdateArgs {
     /// Sign nothing any more
     #[arg(long, group = "signing")]
     pub(crate) no_secret: bool,
-    /// How many hours the old secret signs along, 0 to 720; 0 ends every older one at once [default: 24]
+    /// Hours in which the old secret signs too, 0 to 720; 0 ends every older one at once [default: 24]
     #[arg(long, value_name = "HOURS", requires = "signing", conflicts_with = "no_secret")]
     pub(crate) overlap: Option<u32>,
     /// Send there again
@@ -146,23 +146,23 @@ pub(crate) struct WebhookUpdateArgs {
 /// `avert webhooks deliveries`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WebhookDeliveriesArgs {
-    /// In one of these states
+    /// Deliveries in one of these states
     #[arg(long, value_name = "STATE,…", value_delimiter = ',',
         value_parser = word_of(DeliveryState::ALL, DeliveryState::as_str))]
     pub(crate) state: Vec<DeliveryState>,
-    /// To this endpoint
+    /// Deliveries to this endpoint
     #[arg(long, value_name = "ID")]
     pub(crate) endpoint: Option<EndpointId>,
-    /// Of this alert
+    /// Deliveries of this alert
     #[arg(long, value_name = "ID")]
     pub(crate) alert: Option<AlertId>,
     /// Of this kind of event, alert.created or alert.resolved, or of the event with this id
     #[arg(long, value_name = "EVENT", value_parser = which_event)]
     pub(crate) event: Option<WhichEvent>,
-    /// Whose event happened then or later: a moment such as 2026-03-10T12:00:00Z
+    /// Events then or later: a time such as 2026-03-10T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) from: Option<Timestamp>,
-    /// Whose event happened before
+    /// Events before
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) until: Option<Timestamp>,
     /// At most so many, 1 to 100
@@ -200,7 +200,7 @@ pub(crate) struct WebhookRedeliverArgs {
     /// The delivery's id, as `avert webhooks deliveries` shows it
     #[arg(required_unless_present = "exhausted", conflicts_with = "exhausted")]
     pub(crate) id: Option<DeliveryId>,
-    /// Everything that was given up: exhausted, or cancelled when the endpoint was disabled
+    /// All failed deliveries: exhausted, or cancelled when the endpoint was disabled
     #[arg(long, requires = "endpoint")]
     pub(crate) exhausted: bool,
     /// Of this endpoint
@@ -213,7 +213,7 @@ pub(crate) struct WebhookRedeliverArgs {
 /// `avert webhooks add`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WebhookAddArgs {
-    /// Where events are sent: an https address, or one on this machine
+    /// Address for events: https, or on this machine
     pub(crate) url: String,
     /// Allow plain http beyond this machine: others can read the credential and the alerts on the way
     #[arg(long)]

@@ -18,7 +18,6 @@ pub(super) struct Catalogue {
     pub networks: NetworkCatalogue,
 }
 
-/// Merchant.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Merchant {
@@ -65,7 +64,6 @@ pub(super) struct NetworkCatalogue {
     pub comments: Comments,
 }
 
-/// Kind of alert.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AlertKind {

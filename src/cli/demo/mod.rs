@@ -153,10 +153,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
     let facts = vec![
         ("service", "a throwaway engine in this process; simulated networks".to_owned()),
         ("data", format!("{}, gone when the demo ends", home.database)),
-        (
-            "webhooks",
-            "a delivery is given up after four tries within half a minute; the third receiver fails some".into(),
-        ),
+        ("webhooks", "a delivery fails after four attempts within half a minute; the third receiver fails some".into()),
     ];
     let session = |(name, caller, desk): &(String, Caller, PathBuf)| {
         let others = organizations.iter().map(|(other, ..)| other).filter(|other| *other != name);
@@ -240,12 +237,12 @@ async fn arrivals(
             // The shop had the order before the network had the alert.
             let kept = tokio::task::spawn_blocking(move || keep_order(&desk, order)).await;
             if let Ok(Err(error)) = kept {
-                tracing::warn!(%error, "an order could not be kept");
+                tracing::warn!(%error, "an order could not be stored");
             }
         }
         match acting.ingest(vec![row], IngestOptions { events: true }).await {
             Ok(report) => tracing::debug!(?raised, created = report.created, "an alert arrived"),
-            Err(error) => tracing::warn!(%error, "an alert could not be taken in"),
+            Err(error) => tracing::warn!(%error, "an alert could not be ingested"),
         }
     }
 }

@@ -45,7 +45,6 @@ impl Throwaway {
         Ok(Self { path, _alive: alive })
     }
 
-    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -5,7 +5,6 @@ use comfy_table::{ContentArrangement, Table as Grid};
 
 use super::markdown::{Look, PageTable, Span};
 
-/// Layout of a table.
 pub(super) enum TableLayout {
     /// Lines of the table, the first of which names the columns.
     ListColumns(Vec<String>),

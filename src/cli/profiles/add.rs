@@ -152,7 +152,7 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
             continue;
         }
         if !ask::yes("Keep the profile all the same?", false)? {
-            say!("nothing was kept");
+            say!("nothing was saved");
             return Err(SaidAlready.into());
         }
         break;

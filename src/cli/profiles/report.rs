@@ -108,9 +108,9 @@ pub(super) fn added(
 ) -> Report {
     let kept = match storage {
         Some(SecretStorage::Keyring) => "its credential is in the system's keyring".to_owned(),
-        Some(SecretStorage::PlainFile) => "its credential is kept as plain text".to_owned(),
+        Some(SecretStorage::PlainFile) => "its credential is saved as plain text".to_owned(),
         None if tried => {
-            format!("its credential is kept nowhere: each start asks for it, until `avert login {name}` keeps one")
+            format!("its credential is not saved: each start asks for it; `avert login {name}` saves one")
         }
         None => format!("it has no credential yet: `avert login {name}` gives it one"),
     };

@@ -26,11 +26,10 @@ const NAME_PATIENCE: Duration = Duration::from_secs(5);
 /// Number of alerts that are read for the fields that have values.
 const SAMPLE: u32 = 25;
 
-/// Result of the list.
 type Listed = Result<ListProbe, ServiceError>;
 
 /// Detail of a step without a reply.
-const NOBODY: &str = "nobody answered";
+const NOBODY: &str = "no reply";
 
 /// Result of a step.
 struct Step {
@@ -150,13 +149,11 @@ async fn address(url: &BaseUrl) -> Result<String, String> {
 fn credential(token: &Result<bool, ServiceError>, list: Option<&Listed>) -> Step {
     let (ok, detail) = match (token, list) {
         (Err(error @ ServiceError::NotAuthorized(_)), _) => (Some(false), told(error)),
-        (Err(error), _) => {
-            (None, format!("no token, and it is not known whether the credential is taken: {}", told(error)))
-        }
+        (Err(error), _) => (None, format!("no token; could not verify the credential: {}", told(error))),
         (Ok(_), Some(Err(error @ ServiceError::NotAuthorized(_)))) => (Some(false), told(error)),
         (Ok(true), _) => (Some(true), "it gave a token for the client credentials".to_owned()),
-        (Ok(false), Some(Ok(_))) => (Some(true), "the API key is taken".to_owned()),
-        (Ok(false), _) => (None, "it is not known whether the API key is taken: the list did not come".to_owned()),
+        (Ok(false), Some(Ok(_))) => (Some(true), "the API key is accepted".to_owned()),
+        (Ok(false), _) => (None, "could not verify the API key: no list came".to_owned()),
     };
     Step::new("credential", ok, detail)
 }
@@ -221,7 +218,7 @@ fn avert(connected: Result<OperatorProbe, ServiceError>, key: &OperatorKey, has_
             let wanted = "it may be an avert: an operator's key is wanted at /operator/v1";
             match key {
                 OperatorKey::Withheld(silent) => {
-                    Step::new("avert", None, format!("{wanted}, and whether one is kept is not known: {silent}"))
+                    Step::new("avert", None, format!("{wanted}, and could not look for a saved one: {silent}"))
                 }
                 OperatorKey::AsKept | OperatorKey::IsTheKey => Step::new("avert", true, format!("{wanted}{why}")),
             }

@@ -45,7 +45,7 @@ pub(super) async fn run(args: WebhookReplayArgs) -> anyhow::Result<()> {
     match (taken, not_taken) {
         (_, 0) => Ok(()),
         (taken, _) => {
-            say!("{taken} of {} deliveries were taken", taken + not_taken);
+            say!("{taken} of {} deliveries were accepted", taken + not_taken);
             bail!(SaidAlready)
         }
     }

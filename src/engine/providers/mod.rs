@@ -76,7 +76,6 @@ pub enum SubmitResult {
     Accepted,
     /// Declined: the decision is not applied and will not be.
     Declined(Declined),
-    /// Indeterminate.
     Indeterminate(Cause),
 }
 
@@ -126,7 +125,7 @@ impl fmt::Display for Cause {
             Self::Broken(how) => write!(f, "the connection to the network broke before an answer came: {how}"),
             Self::ServerError(status) => write!(f, "the network answered {status}"),
             Self::Unreadable(what) => write!(f, "the network's answer could not be read: {what}"),
-            Self::Undecided => f.write_str("the network has taken the decision in, but not decided yet"),
+            Self::Undecided => f.write_str("the network has received the answer, but not applied it yet"),
             Self::AlreadyActioned => f.write_str("the network says that the alert was answered already"),
         }
     }

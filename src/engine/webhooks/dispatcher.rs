@@ -69,7 +69,7 @@ impl Default for DispatcherSettings {
     }
 }
 
-/// The report of a run.
+/// Counts of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunReport {
     /// Attempts made.
@@ -432,7 +432,7 @@ impl Dispatcher {
                 let again = at.format("%Y-%m-%dT%H:%M:%SZ");
                 tracing::warn!(status, error = report.error, attempt, %again, %delivery, "webhook not delivered");
             }
-            NextStep::Exhausted => tracing::warn!(status, error = report.error, attempt, %delivery, "webhook given up"),
+            NextStep::Exhausted => tracing::warn!(status, error = report.error, attempt, %delivery, "webhook failed"),
         }
         self.results.add(report.into_record(due, self.clock.now(), next), Instant::now());
     }

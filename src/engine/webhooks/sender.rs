@@ -158,7 +158,7 @@ impl Sender {
         client.cloned()
     }
 
-    /// Returns the settings.
+    /// Returns the settings that it was made with.
     pub fn settings(&self) -> &SenderSettings {
         &self.settings
     }

@@ -200,7 +200,7 @@ fn separator_line(line: &[u8]) -> Option<u8> {
     }
 }
 
-/// Which of the usual signs separates the cells of the first row.
+/// Returns the separator of the first row's cells.
 fn separator(header: &[u8], is_known: impl Fn(&str) -> bool) -> u8 {
     let names = |sign: u8| {
         let mut row = CsvRow::new(sign);

@@ -81,12 +81,11 @@ impl OrderPreset {
         &PRESETS
     }
 
-    /// The one of a name.
+    /// Returns the preset with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::all().iter().find(|preset| preset.name.eq_ignore_ascii_case(name))
     }
 
-    /// The one that a header is of.
     pub(super) fn recognised(headers: &[String]) -> Option<&'static Self> {
         Self::all().iter().find(|preset| preset.recognised_by.iter().all(|names| !places(names, headers).is_empty()))
     }

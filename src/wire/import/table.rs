@@ -176,7 +176,7 @@ impl<C: ColumnField> Table<C> {
         if refused.is_empty() { Ok(()) } else { Err(refused) }
     }
 
-    /// The next row.
+    /// Reads the next row.
     pub fn next_row(&mut self) -> Option<(u64, TableRow<'_, C>)> {
         let Self { rows, layout, said, columns, file, .. } = self;
         let (line, cells) = rows.next_row()?;

@@ -8,13 +8,13 @@ use crate::domain::time::Timestamp;
 use crate::domain::{AlertId, AttemptId, Dialect, Resolution, ResolutionAttempt, ResolutionParts};
 
 json_type! {
-    /// An attempt to record a decision with a network, of which it is not known how it ended.
+    /// An attempt to record an answer with a network, whose result is not known.
     pub struct AttemptJson for ResolutionAttempt {
         id: Text<AttemptId>,
         alert_id = alert: Text<AlertId>,
         state: String,
         resolution: SaidJson,
-        /// Who decided.
+        /// Caller who decided.
         actor: String,
         started_at: Text<Timestamp>,
         /// Time of the next look-up at the network.
@@ -25,7 +25,7 @@ json_type! {
     }
 }
 
-/// A decision as its body said it, in the words of either dialect.
+/// An answer as its body said it, in the words of either dialect.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(inline, with = "ResolutionJson"))]
@@ -42,7 +42,7 @@ impl Member<Resolution> for SaidJson {
     }
 }
 
-/// The words of a decision, member by member.
+/// The words of an answer, member by member.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged, rename_all_fields = "camelCase")]

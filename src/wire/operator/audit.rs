@@ -12,11 +12,11 @@ json_type! {
     pub struct AuditEntryJson for AuditEntry {
         pub number: u64,
         at: Text<Timestamp>,
-        /// Who did it.
+        /// Caller who did it.
         actor: String,
         /// From where.
         origin: String,
-        /// Who the caller said to be, in the header X-Avert-User; a claim that nobody has checked, and empty where
+        /// Name that the caller gave in the header X-Avert-User; a claim that nobody has checked, and empty where
         /// nothing was said.
         #[serde(default)]
         person: String,

@@ -28,7 +28,7 @@ json_type! {
 
 json_type! {
     struct LifeJson {
-        /// Which of the two worlds it was made for; null for a key from before this was kept that has not been used
+        /// Environment it was made for; null for a key from before this was kept that has not been used
         /// since.
         environment: Option<Text<Environment>>,
         created_at: Text<Timestamp>,

@@ -1,4 +1,4 @@
-//! Insights in JSON: what lapses when, how alerts stand, what was answered and missed.
+//! Insights in JSON: alerts due by hour, by network and type, answered and missed.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ json_type! {
 json_type! {
     /// Money at risk within a quarter of an hour in one currency.
     struct LapsingJson for Lapsing {
-        /// The beginning of the quarter; null for all that lapses later than 72 hours ahead.
+        /// The beginning of the quarter; null for all that is due later than 72 hours ahead.
         quarter: Option<Text<Timestamp>>,
         /// True where it expires within 4 hours.
         soon: bool,

@@ -44,10 +44,10 @@ json_type! {
         rejected: Vec<RejectedRowJson>,
         /// Names of fields that nobody knows; they are ignored.
         unknown_fields: Vec<String>,
-        /// Networks that nobody knows; their alerts are taken in.
+        /// Unknown networks; their alerts are ingested.
         #[serde(default)]
         unknown_providers: Vec<String>,
-        /// Alert types that nobody knows; their alerts are taken in.
+        /// Unknown alert types; their alerts are ingested.
         #[serde(default)]
         unknown_types: Vec<String>,
     }

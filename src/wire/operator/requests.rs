@@ -195,7 +195,7 @@ json_type! {
 }
 
 json_type! {
-    /// A person's word on a parked decision.
+    /// Result that a person sets for a parked answer.
     #[serde(deny_unknown_fields)]
     pub struct AttemptDecisionJson {
         /// Result: true where the network applied it.

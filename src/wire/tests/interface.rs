@@ -13,9 +13,9 @@ use crate::wire::query::{MAX_PAGE, MAX_TEXT, MAX_VALUES};
 /// The operations on alerts, as a credential of the dialect finds them.
 pub(super) fn alerts(dialect: Dialect) -> Vec<Operation> {
     let resolution = match dialect {
-        Dialect::Current => "The decision. A field that is not named here is refused",
+        Dialect::Current => "The answer. A field that is not named here is refused",
         Dialect::Older => {
-            "The decision. A field that is not named here is refused, and a stopped amount over the alert's"
+            "The answer. A field that is not named here is refused, and a stopped amount over the alert's"
         }
     };
     let key = json!({"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"});
@@ -44,9 +44,9 @@ pub(super) fn alerts(dialect: Dialect) -> Vec<Operation> {
         .json(200, named("Alert"), "The alert with its outcome")
         .link(200, "getAlert", "$response.body#/id", "The alert")
         .link(200, "getOutcome", "$response.body#/id", "Its outcome")
-        .refused(400, "The decision breaks a rule, or the network did not take it")
-        .refused(409, "The alert has an outcome, or another resolution is on its way")
-        .refused(422, "The Idempotency-Key was used for another decision"),
+        .refused(400, "The answer breaks a rule, or the network did not record it")
+        .refused(409, "The alert has an outcome, or another resolution is being sent")
+        .refused(422, "The Idempotency-Key was used for another answer"),
     ]
 }
 
@@ -115,7 +115,7 @@ pub(super) fn filtered(operation: Operation, dialect: Dialect) -> Operation {
         )
         .query("outcome", words(outcomes.iter().map(String::as_str)), "Stored outcomes, in any letter case")
         .query("expired", json!({"type": "boolean"}), "Whether expiredAt is set")
-        .query("expiresIn", hours, "Waits for an answer and lapses within so many hours")
+        .query("expiresIn", hours, "Open, and due within so many hours")
         .query(
             "companyIds",
             json!({"type": "array", "items": uuid(), "minItems": 1, "maxItems": MAX_VALUES}),

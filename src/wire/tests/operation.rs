@@ -62,7 +62,7 @@ impl Operation {
         if method == "get" { operation } else { operation.by_person() }
     }
 
-    /// Who the caller says to be may stand beside the credential.
+    /// Name of the caller may stand beside the credential.
     pub(super) fn by_person(self) -> Self {
         let about = "Who the caller says to be, UTF-8, percent-encoded where it is not plain ASCII: put beside the \
             key in the audit log";

@@ -80,12 +80,12 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             .json(200, derived.answer::<EndpointJson>(), "The endpoint as it is now"),
         operator("delete", "/endpoints/{id}", "removeEndpoint", "Removes an endpoint with its credential")
             .id("The endpoint's id")
-            .answers(204, "It is gone", &[]),
+            .answers(204, "It is removed", &[]),
         operator(
             "post",
             "/endpoints/{id}/redeliver",
             "redeliverExhausted",
-            "Sends every delivery of an endpoint again that was given up: exhausted, or cancelled with the endpoint",
+            "Resends every failed delivery of an endpoint: exhausted, or cancelled with the endpoint",
         )
         .id("The endpoint's id")
         .json(200, derived.answer::<RedeliveredJson>(), "How many")
@@ -121,17 +121,15 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
                 json!({"anyOf": [{"type": "string", "enum": ["alert.created", "alert.resolved"]}, uuid()]}),
                 "Of this event or kind of event",
             )
-            .query("from", moment(), "Whose event happened then or later")
-            .query("until", moment(), "Whose event happened before")
+            .query("from", moment(), "Events then or later")
+            .query("until", moment(), "Events before")
             .query("after", uuid(), "The next of the page before")
             .query("size", whole(1, 100), "Deliveries a page; 10 where it is not given")
             .json(200, derived.answer::<DeliveryPageJson>(), "The page")
             .refused(400, "A parameter is not understood"),
-        operator("get", "/deliveries/{id}", "getDelivery", "One delivery with its tries").id("The delivery's id").json(
-            200,
-            derived.answer::<DeliveryLogJson>(),
-            "The delivery",
-        ),
+        operator("get", "/deliveries/{id}", "getDelivery", "One delivery with its attempts")
+            .id("The delivery's id")
+            .json(200, derived.answer::<DeliveryLogJson>(), "The delivery"),
         operator("post", "/deliveries/{id}/redeliver", "redeliver", "Sends a delivery again")
             .id("The delivery's id")
             .json(200, derived.answer::<DeliveryJson>(), "The delivery, due now")
@@ -219,13 +217,7 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
         )
         .refused(400, "A parameter is not understood"),
         filtered(
-            operator(
-                "get",
-                "/insights",
-                "getInsights",
-                "What lapses when, how alerts stand, what was answered and \
-                missed",
-            ),
+            operator("get", "/insights", "getInsights", "Alerts due by hour, by network and type, answered and missed"),
             Dialect::Current,
         )
         .query(
@@ -243,12 +235,12 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
                 alerts first",
             )
             .refused(400, "A parameter is not understood"),
-        operator("get", "/attempts", "listAttempts", "Decisions whose fate is not settled").json(
+        operator("get", "/attempts", "listAttempts", "Unconfirmed answers").json(
             200,
             derived.answer::<ListJson<AttemptJson>>(),
             "Oldest first",
         ),
-        operator("post", "/attempts/{id}/decision", "settleAttempt", "A person's word on a parked decision")
+        operator("post", "/attempts/{id}/decision", "settleAttempt", "Sets the result of a parked answer")
             .id("The attempt's id")
             .json_body(derived.body::<AttemptDecisionJson>(), "Whether the network applied it")
             .json(200, named("Alert"), "The alert as it is then")

@@ -472,7 +472,7 @@ fn exports_of_woocommerce_are_read_by_the_number_that_customers_quote() {
     assert_eq!(first(&zoned), json!(["10626", "shipped", "129.90", "2026-11-20T20:04:00.000Z"]));
     assert_eq!(first(&advanced), json!(["10626", "shipped", null, "2026-11-20T00:00:00.000Z"]));
     assert_eq!(first(&core), json!(["10626", "paid", null, "2026-11-20T21:03:12.000Z"]));
-    assert!(common.1.contains("nobody knows the status \"Packing\"") && common.0[2]["state"].is_null(), "{}", common.1);
+    assert!(common.1.contains("unknown status \"Packing\"") && common.0[2]["state"].is_null(), "{}", common.1);
     assert!(advanced.1.contains("amounts are left out") && advanced.0.as_array().unwrap().len() == 1, "{}", advanced.1);
     assert!(core_open.contains("--zone"), "{core_open}");
 }

@@ -222,7 +222,7 @@ async fn what_nothing_here_can_find_out_is_a_persons_at_once_and_says_first_why(
     assert_eq!(unknown.found_out_by(), FoundOutBy::Person);
     let [parked] = desk.acting.unfinished().await.unwrap().try_into().unwrap();
     assert_eq!((parked.state.as_str(), parked.alert), ("PARKED", id));
-    assert_eq!(parked.detail, format!("{why}; it can neither look the decision up nor take it twice"));
+    assert_eq!(parked.detail, format!("{why}; it can neither look the answer up nor recognize a repeat"));
     let again = resolve(&desk.acting, id, Decision::NotRefunded).await.unwrap_err();
     assert_eq!(again, ServiceError::WaitsForPerson(parked.id));
     assert!(again.to_string().contains(&format!("`avert attempts settle {}`", parked.id)), "{again}");
@@ -256,7 +256,7 @@ async fn what_finds_out_is_said_only_where_it_is_under_way(
 
     let ServiceError::ProviderOutcomeUnknown(unknown) = &told else { panic!("{told}") };
     assert_eq!(unknown.found_out_by(), finds_out);
-    let beginning = "what became of the decision is not known: the network answered 503; ";
+    let beginning = "the result of the answer is not known: the network answered 503; ";
     assert!(told.to_string().starts_with(beginning), "{told}");
     cancel.cancel();
 }

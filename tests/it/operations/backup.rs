@@ -304,7 +304,7 @@ fn a_backup_whose_key_is_nowhere_replaces_nothing_and_the_key_is_asked_for() {
     }
     let told = run_ok(new.path(), &["restore", &file, "--key", &key]);
     assert_eq!(total(new.path()), 3);
-    assert!(told.contains("verified.\nWhat was decided after the backup is not in it"), "{told}");
+    assert!(told.contains("verified.\nAnswers given after the backup are not in it"), "{told}");
 }
 
 #[test]

@@ -230,12 +230,12 @@ fn it_says_who_answers_for_each_network_and_warns_where_production_decides_into_
     fs::remove_file(&token).unwrap();
     let gone = with_settings(home.path(), &gateway);
 
-    let simulated = "ETHOCA, VERIFI, CDRN: answered by the built-in simulator; decisions reach nobody";
+    let simulated = "ETHOCA, VERIFI, CDRN: played by the built-in simulator; answers reach nobody";
     assert_eq!(told(&sandbox, "networks"), ("ok", simulated));
     assert_eq!(told(&production, "network ETHOCA"), ("ok", "answered by https://gateway.example (can be asked)"));
     assert_eq!(
         told(&production, "networks"),
-        ("notice", "VERIFI, CDRN: answered by the built-in simulator; decisions reach nobody")
+        ("notice", "VERIFI, CDRN: played by the built-in simulator; answers reach nobody")
     );
     assert_eq!(told(&helpless, "network ETHOCA").0, "notice");
     assert!(told(&seen, "network ETHOCA").1.ends_with("can be read by other users"), "{seen:#}");

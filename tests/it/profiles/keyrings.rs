@@ -23,7 +23,7 @@ fn without_a_keyring_and_the_flag_nothing_is_kept_and_both_ways_on_are_named() {
     assert_refused(
         &refused,
         1,
-        &["nothing was kept: there is no system keyring here", "Start or unlock a keyring", "--plain-secrets"],
+        &["nothing was saved: there is no system keyring here", "Start or unlock a keyring", "--plain-secrets"],
     );
     assert!(!world.config().join("profiles.toml").exists() && world.files_with(&world.key).is_empty());
 }
@@ -80,7 +80,7 @@ fn a_keyring_that_gives_nothing_out_fails_its_step_of_a_test_and_the_others_are_
     for words in ["does not answer within 3 s", "unlock it", "AVERT_API_KEY"] {
         assert!(found[2].2.contains(words), "{words} {found:?}");
     }
-    assert!(found[6].2.contains("whether one is kept is not known: the system keyring does not answer"), "{found:?}");
+    assert!(found[6].2.contains("could not look for a saved one: the system keyring does not answer"), "{found:?}");
     let found = steps(&named);
     assert_eq!(
         (named.status.code(), &found[2].1, &found[6].1),
@@ -313,7 +313,7 @@ fn a_locked_keyring_is_said_and_hangs_nothing() {
         "{}",
         errors(&list)
     );
-    assert_refused(&add, 1, &["nothing was kept", "locked", "--plain-secrets"]);
+    assert_refused(&add, 1, &["nothing was saved", "locked", "--plain-secrets"]);
     assert!(
         world.files_with(&world.key).is_empty()
             && String::from_utf8_lossy(&list.stdout).matches("http://").count() == 1

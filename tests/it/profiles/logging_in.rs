@@ -38,8 +38,8 @@ fn a_credential_that_is_refused_or_cannot_be_tried_is_not_kept() {
     let refused = world.run(&["login", "shop", "--api-key-file", &wrong, "--plain-secrets"]);
     let unreachable = world.run(&["login", "far", "--api-key-file", &world.key_file(), "--plain-secrets"]);
 
-    assert_refused(&refused, 5, &["nothing was kept", "not authorized"]);
-    assert_refused(&unreachable, 1, &["nothing was kept", "cannot answer"]);
+    assert_refused(&refused, 5, &["nothing was saved", "not authorized"]);
+    assert_refused(&unreachable, 1, &["nothing was saved", "cannot answer"]);
     assert!(!world.config().join("secrets.toml").exists());
 }
 
@@ -84,7 +84,7 @@ fn an_operators_key_is_tried_and_kept_beside_the_other() {
     let wrong = world.key_file();
     let login = |file: &str| world.run(&["login", "shop", "--operator-key-file", file, "--plain-secrets"]);
 
-    assert_refused(&login(&wrong), 5, &["nothing was kept"]);
+    assert_refused(&login(&wrong), 5, &["nothing was saved"]);
     let kept = login(&right);
 
     assert!(kept.status.success(), "{}", errors(&kept));

@@ -44,7 +44,7 @@ fn a_key_that_is_refused_is_said_before_anything_is_kept() {
     answer("Base URL, without /api/v1:", &world.server.url);
     answer("Client id (empty for an API key):", "");
     answer("API key (not shown):", "wrong-key-of-mine");
-    answer("Is it production, where decisions are final and cost money, or a sandbox?", "s");
+    answer("Is it production, where answers are final and cost money, or a sandbox?", "s");
     answer("Dialect, current or older [current]:", "");
     answer("nothing can be sent from here? [y/N]", "");
     terminal.wait_for("not authorized");
@@ -52,7 +52,7 @@ fn a_key_that_is_refused_is_said_before_anything_is_kept() {
     terminal.press("n\r");
     terminal.wait_for("Keep the profile all the same? [y/N]");
     terminal.press("\r");
-    terminal.wait_for("nothing was kept");
+    terminal.wait_for("nothing was saved");
 
     assert_eq!(terminal.wait_exit().0, 1);
     assert!(!world.config().join("profiles.toml").exists() && world.files_with("wrong-key-of-mine").is_empty());
@@ -69,7 +69,7 @@ fn add_with_a_second_key(world: &TwoMachines, typed: &str) -> Terminal {
     answer("Base URL, without /api/v1:", &world.server.url);
     answer("Client id (empty for an API key):", "");
     answer("API key (not shown):", typed);
-    answer("Is it production, where decisions are final and cost money, or a sandbox?", "s");
+    answer("Is it production, where answers are final and cost money, or a sandbox?", "s");
     answer("Dialect, current or older [current]:", "");
     answer("nothing can be sent from here? [y/N]", "");
     answer("Type it again? [Y/n]", "");
@@ -87,7 +87,7 @@ fn a_key_that_was_mistyped_is_typed_again_and_one_that_is_to_be_kept_nowhere_lea
     terminal.press("\r");
     terminal.wait_for("which only you can read? [y/N]");
     terminal.press("\r");
-    terminal.wait_for("its credential is kept nowhere: each start asks for it");
+    terminal.wait_for("its credential is not saved: each start asks for it");
 
     assert_eq!(terminal.wait_exit().0, 0);
     assert_eq!(world.json(&["profiles", "list"])[0]["credential"], "none");

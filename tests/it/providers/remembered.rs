@@ -79,7 +79,7 @@ async fn a_command_without_the_settings_sends_nothing_and_the_simulator_answers_
         assert!(words.contains(&expected), "{words}");
         assert_eq!(status_then, "OPEN");
         assert!(
-            doctor_then.0 == "wrong" && doctor_then.1.starts_with("decisions to ETHOCA are refused"),
+            doctor_then.0 == "wrong" && doctor_then.1.starts_with("answers to ETHOCA are refused"),
             "{doctor_then:?}"
         );
         assert_eq!(doctor_after.0, "ok", "{doctor_after:?}");

@@ -143,7 +143,7 @@ async fn a_server_that_is_asked_to_end_lets_a_decision_answer_its_caller() {
 
     let ending = tokio::task::spawn_blocking(|| server.terminate());
     let others_had_their_time = async {
-        while !std::fs::read_to_string(desk.path().join("served.log")).unwrap().contains("waiting for decisions") {
+        while !std::fs::read_to_string(desk.path().join("served.log")).unwrap().contains("waiting for answers") {
             tokio::task::yield_now().await;
         }
     };
@@ -200,7 +200,7 @@ async fn a_decision_reaches_the_gateway_and_its_yes_is_the_outcome() {
     assert_eq!((status, &alert["status"]), (StatusCode::OK, &json!("RESOLVED")), "{alert}");
     let [request] = gateway.requests().try_into().unwrap();
     assert_eq!(request.json()["alertId"], desk.alert.to_string());
-    assert!(desk.log().contains("decisions go to a gateway") && !desk.log().contains(TOKEN), "{}", desk.log());
+    assert!(desk.log().contains("answers go to a gateway") && !desk.log().contains(TOKEN), "{}", desk.log());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

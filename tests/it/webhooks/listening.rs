@@ -356,7 +356,7 @@ async fn a_recording_is_sent_again_byte_for_byte_with_a_line_each() {
         ]
     );
     let said = String::from_utf8(in_part.stderr).unwrap();
-    assert!(said.contains("2 of 3 deliveries were taken"), "{said}");
+    assert!(said.contains("2 of 3 deliveries were accepted"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -208,7 +208,7 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
         (200..=299, Ok(Statement { state: State::Applied, .. })) => SubmitResult::Accepted,
         (200..=299, Ok(Statement { state: State::Pending, .. })) => SubmitResult::Indeterminate(Cause::Undecided),
         (200..=299, Ok(Statement { state: State::NotKnown, .. })) => {
-            unreadable("\"not_known\" is no answer to a decision")
+            unreadable("\"not_known\" is no reply to an answer")
         }
         (200..=299, Err(why)) => unreadable(&why.into_words()),
         (400..=499, Ok(Statement { state: State::Applied | State::Pending, .. })) => {
@@ -235,7 +235,7 @@ pub(super) fn looked_up(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
             State::Applied => LookUp::Applied,
             State::Refused => LookUp::Refused(detail),
             State::AnsweredOtherwise => LookUp::AnsweredOtherwise(detail),
-            State::Pending => LookUp::NotTold("it has taken the decision in, but not decided yet".to_owned()),
+            State::Pending => LookUp::NotTold("it has received the answer, but not applied it yet".to_owned()),
             State::NotKnown => LookUp::NotKnown,
         },
         (200..=299, Err(why)) | (404, Err(why @ Unstated::Wrong(_))) => {

@@ -211,7 +211,7 @@ fn only_what_was_not_sent_is_a_no(#[case] no: Unanswered, #[case] said: SubmitRe
 #[case(200, "applied", LookUp::Applied)]
 #[case(200, "refused", LookUp::Refused("the case is closed".to_owned()))]
 #[case(200, "answered_otherwise", LookUp::AnsweredOtherwise("the case is closed".to_owned()))]
-#[case(200, "pending", LookUp::NotTold("it has taken the decision in, but not decided yet".to_owned()))]
+#[case(200, "pending", LookUp::NotTold("it has received the answer, but not applied it yet".to_owned()))]
 #[case(200, "not_known", LookUp::NotKnown)]
 #[case(404, "not_known", LookUp::NotKnown)]
 fn a_look_up_says_what_became_of_a_decision(#[case] status: u16, #[case] state: &str, #[case] found: LookUp) {
