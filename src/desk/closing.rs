@@ -113,16 +113,6 @@ async fn notices(alerts: &dyn Alerts, hours: u32) -> Result<Option<u64>, Service
     }
 }
 
-/// Reads the first page of a filter's list, alerts due next first.
-pub async fn first_to_lapse(alerts: &dyn Alerts, filter: AlertFilter) -> Result<ClosingAlerts, ServiceError> {
-    let mut query = AlertQuery { filter, sort: BY_DEADLINE, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
-    let page = list_in_some_order(alerts, &mut query).await?;
-    let total = page.total.max(page.data.len() as u64);
-    let open_end = !page.counted && page.data.len() >= MAX_PAGE_SIZE as usize;
-    let first = query.sort == BY_DEADLINE || total <= page.data.len() as u64;
-    Ok(ClosingAlerts { alerts: page.data, total, first, open_end, rest: None })
-}
-
 #[cfg(test)]
 mod tests {
     use chrono::Duration;

@@ -66,6 +66,6 @@ pub fn described(credential: &Credential, now: Timestamp) -> String {
 
 /// That a credential was revoked before.
 pub fn revoked_already(credential: &Credential, told: Moments, now: Timestamp) -> String {
-    let when = credential.revoked_at.map_or_else(String::new, |at| format!(", {}", told.near(at, now)));
-    format!("The {} {} was revoked already{when}.", credential.kind.as_str(), sanitize(&credential.id))
+    let when = credential.revoked_at.map_or_else(String::new, |at| format!(", {}", told.at(at, now)));
+    format!("The {} {} is already revoked{when}.", credential.kind.as_str(), sanitize(&credential.id))
 }

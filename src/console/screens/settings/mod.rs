@@ -23,7 +23,11 @@ impl Screen for SettingsScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Tick => return run(self.run_due(cx.now)),
-            Message::Shown => self.refresh(cx.now),
+            Message::Shown => {
+                self.refresh(cx.now);
+                self.rules_listed(cx.settings.rules.len());
+            }
+            Message::RulesTaken => self.rules_listed(cx.settings.rules.len()),
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => return input(self, &event),
             Message::GoToSetting(setting) => self.go_to_setting(setting),
@@ -59,19 +63,19 @@ impl Screen for SettingsScreen {
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        let managed = || {
-            unless(!cx.place.read_only, READ_ONLY)
-                .or_else(|| unless(self.is_offered(), "none can be managed from here"))
-        };
-        let has_chosen = || unless(self.chosen().is_some(), "no key or client is here");
+        let managed =
+            || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.is_offered(), "not available here"));
+        let has_chosen = || unless(self.chosen().is_some(), "none here");
         match action {
             Action::CredentialCreate => managed(),
             Action::CredentialRevoke => managed().or_else(has_chosen),
             Action::CopyId => has_chosen(),
-            Action::SettingChange => unless(self.setting().is_some(), "no setting is here"),
-            Action::ProfileOpen => match self.chosen_profile() {
-                None => Some("no profile is here"),
-                Some(profile) => unless(!profile.here, "this console is on it"),
+            Action::Open => match self.part() {
+                SettingsPart::Credentials => Some("a key has no page"),
+                SettingsPart::Profiles => {
+                    unless(self.chosen_profile().is_some_and(|profile| !profile.here), "already connected")
+                }
+                SettingsPart::Rules | SettingsPart::Console => None,
             },
             Action::NextPane => unless(self.parts().len() > 1, "there is one part"),
             _ => None,
@@ -90,7 +94,7 @@ fn input(screen: &mut SettingsScreen, event: &Event) -> Orders {
                 screen.go_to_part(part);
                 screen.move_to(row);
                 if is_there {
-                    return vec![Order::Act(Action::SettingChange)];
+                    return vec![Order::Act(Action::Open)];
                 }
             }
             Some(SettingsTarget::Do(action)) => return vec![Order::Act(action)],
@@ -109,9 +113,13 @@ fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::PageUp => screen.move_by(-page),
         Action::Top => screen.move_to(0),
         Action::Bottom => screen.move_to(usize::MAX),
-        Action::Refresh => screen.refresh(cx.now),
+        Action::Refresh => {
+            screen.refresh(cx.now);
+            return cx.settings.rules_in.iter().map(|_| Effect::ReadRules.into()).collect();
+        }
         Action::NextPane => screen.next_part(),
-        Action::ProfileOpen | Action::SettingChange => return open_profile(screen, cx),
+        Action::Open if screen.chosen_rule().is_some() => return list_rule(screen, cx),
+        Action::Open => return open_profile(screen, cx),
         Action::Back if !cx.toasts.dismiss() => return vec![Order::Act(Action::ShowQueue)],
         Action::CopyId => {
             if let Some(id) = screen.chosen().map(|credential| credential.id.clone()) {
@@ -129,15 +137,28 @@ fn open_profile(screen: &SettingsScreen, cx: &mut AppContext) -> Orders {
     let Some(profile) = screen.chosen_profile() else { return Vec::new() };
     let name = profile.name.clone();
     if profile.here {
-        cx.hint(format!("This console is on {name} already."));
+        cx.hint(format!("Already connected to {name}."));
     } else if let Some(variable) = profile.barred_by {
-        cx.hint(format!(
-            "{name} cannot be opened from here: {variable} would go to it. Leave, and `avert open {name}` without it."
-        ));
+        cx.hint(format!("{name} cannot be opened here because of {variable}. Use avert open {name}."));
     } else {
         return vec![Message::OpenConsole(NextConsole::Profile(name)).into()];
     }
     Vec::new()
+}
+
+/// Goes to the Queue with the open alerts that the rule under the cursor matches.
+fn list_rule(screen: &SettingsScreen, cx: &mut AppContext) -> Orders {
+    let Some(rule) = screen.chosen_rule().and_then(|at| cx.settings.rules.get(at)) else { return Vec::new() };
+    match cx.views.read(&rule.text) {
+        Ok((filter, sort)) => {
+            let filter = rule.waiting(cx.views.vocabulary).unwrap_or(filter);
+            vec![Order::Act(Action::ShowQueue), Message::List(filter, sort).into()]
+        }
+        Err(error) => {
+            cx.notify(Tone::Note, format!("The Queue cannot list what {} matches: {error}", rule.name));
+            Vec::new()
+        }
+    }
 }
 
 fn created(screen: &mut SettingsScreen, answer: Reply<CreatedCredential>, cx: &mut AppContext) -> Orders {
@@ -147,7 +168,7 @@ fn created(screen: &mut SettingsScreen, answer: Reply<CreatedCredential>, cx: &m
             if cx.covered {
                 cx.notify(
                     Tone::Note,
-                    format!("The {} was created: its secret is shown next.", created.credential.kind.as_str()),
+                    format!("The {} is created. Its secret comes next.", created.credential.kind.as_str()),
                 );
             }
             vec![Order::OpenNext(Box::new(ShownSecret::new(created)))]
@@ -156,7 +177,7 @@ fn created(screen: &mut SettingsScreen, answer: Reply<CreatedCredential>, cx: &m
             screen.creating = None;
             screen.refresh(cx.now);
             cx.writes.suspect(&error, cx.now);
-            cx.notify(Tone::Bad, format!("Nothing was created: {error}"));
+            cx.notify(Tone::Bad, format!("Not created: {error}"));
             Vec::new()
         }
     }
@@ -169,10 +190,7 @@ fn revoked(screen: &mut SettingsScreen, kind: CredentialKind, id: &str, answer: 
             if already {
                 cx.notify(Tone::Note, draw::revoked_already(&credential, cx.times(), cx.now));
             } else {
-                cx.notify(
-                    Tone::Good,
-                    format!("Revoked {} {}: it no longer works.", kind.as_str(), sanitize(&credential.id)),
-                );
+                cx.notify(Tone::Good, format!("Revoked {} {}.", kind.as_str(), sanitize(&credential.id)));
             }
         }
         Err(error) => {

@@ -9,6 +9,7 @@ use crate::console::text::{cut_path, sanitize, wrap};
 use crate::console::times;
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::{Action, AppContext, DrawContext, Screen as _};
+use crate::domain::rule::DecisionRule;
 use crate::domain::{Credential, CredentialKind, CredentialList, Environment};
 use crate::ui::fit::Segment;
 use crate::ui::table::{DataTable, TableColumn};
@@ -47,6 +48,8 @@ impl SettingsPage {
         page.lines.push(PageLine::Text(Line::default()));
         page.put_profiles(settings, cx, width);
         page.lines.push(PageLine::Text(Line::default()));
+        page.put_rules(cx, width);
+        page.lines.push(PageLine::Text(Line::default()));
         page.put_settings(settings, cx);
         page.lines.push(PageLine::Text(Line::default()));
         for (label, text) in &cx.place.facts {
@@ -60,13 +63,30 @@ impl SettingsPage {
         page
     }
 
+    fn put_rules(&mut self, cx: &AppContext, width: u16) {
+        let (theme, rules) = (&cx.theme, &cx.settings.rules);
+        let file = cx.settings.rules_in.as_deref().unwrap_or("rules.txt beside the settings, or AVERT_RULES");
+        let title = vec![
+            Segment::new(0, "Rules", theme.strong),
+            Segment::new(3, sanitize(file).into_owned(), theme.quiet).cut_to(1, 20),
+        ];
+        self.lines.push(PageLine::Segments(title));
+        if rules.is_empty() {
+            self.say(
+                &Span::styled("None yet. A rule is a query and the answer that it suggests, a line each:", theme.quiet),
+                width,
+            );
+            return self.say(&Span::styled("small: amount<25 currency:EUR,USD -> refunded", theme.quiet), width);
+        }
+        let table = DataTable::of(rule_columns(cx), rules, width);
+        self.put_rows(SettingsPart::Rules, &table, rules, cx);
+    }
+
     fn put_credentials(&mut self, settings: &SettingsScreen, cx: &AppContext, width: u16) {
         let (draw, theme) = (&cx.draw_context(), &cx.theme);
         if !settings.is_offered() {
-            self.say(&Span::styled("Keys and clients cannot be managed from here.", theme.strong), width);
-            let words = "Where the deployment is an avert engine, an operator's key opens them: `avert login \
-                --operator` keeps one with the profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once. \
-                Other deployments have pages of their own for them.";
+            self.say(&Span::styled("Keys and clients are not available here.", theme.strong), width);
+            let words = "An avert engine shows them with an operator key: avert login --operator.";
             return self.say(&Span::styled(words, theme.plain), width);
         }
         let mut title = vec![Segment::new(0, "Keys and clients", theme.strong)];
@@ -77,15 +97,12 @@ impl SettingsPage {
             title.extend((revoked > 0).then(|| Segment::new(0, words, theme.quiet).or_none(1)));
         }
         if let Some((since, error)) = settings.trouble.as_ref().filter(|_| settings.list.loaded().is_some()) {
-            let words = format!("▲ stale since {}: {}", draw.times.hour(*since), sanitize(&error.to_string()));
+            let words = format!("▲ stale since {}: {}", draw.times.at(*since, draw.now), sanitize(&error.to_string()));
             title.push(Segment::new(3, words, theme.warning).cut_to(1, 20));
         }
         title.extend(settings.creating.map(|_| Segment::new(3, "creating one…", theme.accent).or_none(2)));
         self.lines.push(PageLine::Segments(title));
-        let empty = format!(
-            "There are none yet. {} creates an API key or client credentials.",
-            draw.key(Action::CredentialCreate)
-        );
+        let empty = format!("None yet. {} creates one.", draw.key(Action::CredentialCreate));
         let words = ListWords { name: "Keys and clients", empty: &empty };
         if let Some((text, style)) = in_its_place(&settings.list, |list| list.credentials.is_empty(), &words, draw) {
             return self.say(&Span::styled(text, style), width);
@@ -106,9 +123,7 @@ impl SettingsPage {
         let theme = &cx.theme;
         let mut title = vec![Segment::new(0, "Profiles", theme.strong)];
         let leads = match settings.chosen_profile().filter(|profile| !profile.here) {
-            Some(profile) => {
-                Some((Action::ProfileOpen, format!("leaves for the console of {}", sanitize(&profile.name))))
-            }
+            Some(profile) => Some((Action::Open, format!("opens {}", sanitize(&profile.name)))),
             None if settings.part() != SettingsPart::Profiles && !settings.profile_rows().is_empty() => {
                 Some((Action::NextPane, "goes on to the next part".to_owned()))
             }
@@ -121,11 +136,11 @@ impl SettingsPage {
             ]);
         }
         self.lines.push(PageLine::Segments(title));
-        let none = "None yet: `avert profiles add NAME --url URL` connects a deployment.";
+        let none = "None yet: avert profiles add NAME --url URL";
         let said = match &settings.profiles {
-            _ if cx.place.demo => Span::styled("The demo is on none, and none is opened from it.", theme.plain),
+            _ if cx.place.demo => Span::styled("Not available in the demo.", theme.plain),
             None => Span::styled("Loading…", theme.quiet),
-            Some(Err(why)) => Span::styled(format!("They cannot be listed: {}", sanitize(why)), theme.danger),
+            Some(Err(why)) => Span::styled(format!("Not available: {}", sanitize(why)), theme.danger),
             Some(Ok(rows)) if rows.is_empty() => Span::styled(none, theme.plain),
             Some(Ok(rows)) => {
                 let table = DataTable::of(profile_columns(cx), rows, width);
@@ -137,10 +152,10 @@ impl SettingsPage {
 
     fn put_settings(&mut self, settings: &SettingsScreen, cx: &AppContext) {
         let kept = match &cx.settings.kept_in {
-            None => "changes hold until it is left".to_owned(),
+            None => "for this session only".to_owned(),
             Some(file) => {
                 let file = cut_path(&file.display().to_string(), cx.settings.home.as_deref(), WIDEST);
-                format!("changes are kept in {file}")
+                format!("saved in {file}")
             }
         };
         self.lines.push(PageLine::Segments(vec![
@@ -228,14 +243,14 @@ fn profile_columns(cx: &AppContext) -> Vec<TableColumn<'_, ListedProfile>> {
     let environment = |row: &ListedProfile, _| match row.environment {
         Some(Environment::Production) => Span::styled("PRODUCTION", theme.danger),
         Some(Environment::Sandbox) => Span::styled("sandbox", theme.plain),
-        None => Span::styled("not said", theme.quiet),
+        None => Span::styled("unset", theme.quiet),
     };
     let credential = |row: &ListedProfile, _| match row.credential {
         CredentialPlace::Keyring => Span::styled("keyring", theme.plain),
         CredentialPlace::PlainFile => Span::styled("plain file", theme.warning),
         CredentialPlace::Environment => Span::styled("environment", theme.plain),
-        CredentialPlace::Nowhere => Span::styled("none kept", theme.warning),
-        CredentialPlace::Unknown => Span::styled("not known", theme.warning),
+        CredentialPlace::Nowhere => Span::styled("none saved", theme.warning),
+        CredentialPlace::Unknown => Span::styled("unknown", theme.warning),
         CredentialPlace::NotNeeded => Span::styled("none needed", theme.quiet),
     };
     let state = |row: &ListedProfile, _| {
@@ -254,6 +269,18 @@ fn profile_columns(cx: &AppContext) -> Vec<TableColumn<'_, ListedProfile>> {
     ]
 }
 
+fn rule_columns(cx: &AppContext) -> Vec<TableColumn<'_, DecisionRule>> {
+    let theme = &cx.theme;
+    vec![
+        TableColumn::new("NAME", |row: &DecisionRule, _| Span::styled(sanitize(&row.name).into_owned(), theme.strong))
+            .min(12),
+        TableColumn::new("SUGGESTS", |row: &DecisionRule, _| Span::styled(row.decision.words(), theme.plain)),
+        TableColumn::new("QUERY", |row: &DecisionRule, _| Span::styled(sanitize(&row.text).into_owned(), theme.plain))
+            .min(12)
+            .rank(1),
+    ]
+}
+
 /// A setting: its name, its value, what that means, the key that changes it, and what is stronger.
 fn setting_line(setting: &UserSetting, is_chosen: bool, cx: &AppContext) -> Vec<Segment<Action>> {
     let (theme, value) = (&cx.theme, (setting.current)(&cx.settings));
@@ -263,7 +290,7 @@ fn setting_line(setting: &UserSetting, is_chosen: bool, cx: &AppContext) -> Vec<
         Segment::new(0, setting.words(value), theme.quiet).or_none(2),
     ];
     if is_chosen {
-        let (key, change) = (cx.key(Action::SettingChange), Action::SettingChange);
+        let (key, change) = (cx.key(Action::Open), Action::Open);
         line.push(Segment::new(3, key, theme.key).or_none(1).target(change));
         line.push(Segment::new(1, "changes it", theme.quiet).or_none(1).target(change));
     }

@@ -29,6 +29,8 @@ pub enum SettingsPart {
     Credentials,
     /// What a console can be opened on.
     Profiles,
+    /// The rules that suggest answers.
+    Rules,
     /// What this console is set to.
     Console,
 }
@@ -53,6 +55,9 @@ pub struct SettingsScreen {
     part: SettingsPart,
     /// Which of the settings the cursor is on there.
     setting: usize,
+    /// Which of the rules it is on there, and how many there are.
+    rule: usize,
+    rules: usize,
     /// The name of the profile that it is on there.
     profile: Option<String>,
     cursor: Option<String>,
@@ -78,6 +83,7 @@ impl SettingsScreen {
         let all = [
             (self.offered && !self.rows().is_empty(), SettingsPart::Credentials),
             (!self.profile_rows().is_empty(), SettingsPart::Profiles),
+            (self.rules > 0, SettingsPart::Rules),
             (true, SettingsPart::Console),
         ];
         all.into_iter().filter(|(is_there, _)| *is_there).map(|(_, part)| part).collect()
@@ -126,6 +132,17 @@ impl SettingsScreen {
         }
     }
 
+    /// Takes in how many rules there are by now.
+    pub fn rules_listed(&mut self, rules: usize) {
+        self.rules = rules;
+        self.rule = self.rule.min(rules.saturating_sub(1));
+    }
+
+    /// The place of the rule under the cursor, where that is among them.
+    pub fn chosen_rule(&self) -> Option<usize> {
+        (self.part() == SettingsPart::Rules).then_some(self.rule)
+    }
+
     /// The place of the setting under the cursor.
     pub fn setting_row(&self) -> usize {
         self.setting.min(USER_SETTINGS.len() - 1)
@@ -145,9 +162,9 @@ impl SettingsScreen {
     /// Why no key or client can be created or revoked, where that is so.
     pub fn refusal(&self, read_only: bool) -> Option<&'static str> {
         if read_only {
-            Some("This console is read-only: keys and clients stay as they are.")
+            Some("Read-only connection")
         } else if !self.is_offered() {
-            Some("Keys and clients cannot be managed from here.")
+            Some("Keys and clients are not available here.")
         } else {
             None
         }
@@ -193,6 +210,7 @@ impl SettingsScreen {
         self.part = self.part();
         match self.part {
             SettingsPart::Console => self.setting = row.min(USER_SETTINGS.len() - 1),
+            SettingsPart::Rules => self.rule = row.min(self.rules.saturating_sub(1)),
             SettingsPart::Profiles => {
                 let rows = self.profile_rows();
                 self.profile = rows.get(row).or(rows.last()).map(|profile| profile.name.clone());
@@ -209,6 +227,7 @@ impl SettingsScreen {
         match self.part() {
             SettingsPart::Console => self.setting_row(),
             SettingsPart::Profiles => self.profile_row(),
+            SettingsPart::Rules => self.rule,
             SettingsPart::Credentials => self.cursor(),
         }
     }
