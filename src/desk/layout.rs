@@ -1,4 +1,4 @@
-//! The console's layout, restored at the next start: screen, view, columns, divider.
+//! The console's layout, restored at the next start: columns, divider, latest choices.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,18 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layout {
-    /// Name of the screen that was open.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub screen: Option<String>,
-    /// The day when that was, where the analyst is: `2026-03-10`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub day: Option<String>,
-    /// Name of the view that was chosen, built in or saved.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub view: Option<String>,
-    /// The query as it stood, where it was no longer the view's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub query: Option<String>,
     /// Share of the width that the list has beside the detail, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divider: Option<u8>,
@@ -34,9 +22,6 @@ pub struct Layout {
 pub struct ColumnLayout {
     /// Name of the column.
     pub name: String,
-    /// Width in cells, where it was set by hand.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub width: Option<u16>,
 }
 
 #[cfg(test)]
@@ -48,16 +33,9 @@ mod tests {
     fn the_screen_looks_at_the_next_start_as_it_was_left() {
         let directory = tempfile::tempdir().unwrap();
         let left = Layout {
-            screen: Some("queue".to_owned()),
-            day: Some("2026-03-10".to_owned()),
-            view: Some("Urgent".to_owned()),
-            query: Some("expires:6 acme".to_owned()),
             divider: Some(64),
-            recent: vec!["view:Urgent".to_owned(), "undo".to_owned()],
-            columns: vec![
-                ColumnLayout { name: "left".to_owned(), width: None },
-                ColumnLayout { name: "amount".to_owned(), width: Some(14) },
-            ],
+            recent: vec!["view:Due".to_owned(), "undo".to_owned()],
+            columns: vec![ColumnLayout { name: "left".to_owned() }, ColumnLayout { name: "amount".to_owned() }],
         };
 
         Desk::open(directory.path()).unwrap().keep_layout(&left).unwrap();
@@ -73,13 +51,13 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_of_a_later_version_is_read_as_far_as_it_is_known() {
+    fn a_layout_of_another_version_is_read_as_far_as_it_is_known() {
         let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join("layout.toml"), "view = \"Open\"\npane = \"left\"\n").unwrap();
+        std::fs::write(directory.path().join("layout.toml"), "view = \"Open\"\ndivider = 40\n").unwrap();
 
         let layout = Desk::open(directory.path()).unwrap().layout().unwrap();
 
-        assert_eq!(layout.view.as_deref(), Some("Open"));
+        assert_eq!(layout.divider, Some(40));
     }
 
     #[test]

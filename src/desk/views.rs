@@ -11,8 +11,8 @@ use crate::domain::{
     AlertFilter, AlertStatus, AlertType, Calendar, CalendarDay, LocalConditions, Sort, SortField, SortOrder, Timestamp,
 };
 
-/// Hours before its deadline from which an alert is urgent.
-const URGENT_HOURS: u32 = 6;
+/// The hours of [`BuiltIn::Due`].
+const DUE_HOURS: u32 = 6;
 
 /// The longest window a network gives, in days: what was answered today was raised no earlier than that.
 const LONGEST_WINDOW_DAYS: i64 = 3;
@@ -20,48 +20,44 @@ const LONGEST_WINDOW_DAYS: i64 = 3;
 /// A built-in view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BuiltIn {
-    Urgent,
-    Open,
-    AwaitingAnswer,
-    RefundedToday,
-    Lapsed,
+    ToAnswer,
+    Due,
+    Notices,
     Snoozed,
+    AnsweredToday,
+    Expired,
     All,
 }
 
 impl BuiltIn {
     /// Every built-in view, in the order of the list of views.
     pub const ALL: [Self; 7] =
-        [Self::Urgent, Self::Open, Self::AwaitingAnswer, Self::RefundedToday, Self::Lapsed, Self::Snoozed, Self::All];
+        [Self::ToAnswer, Self::Due, Self::Notices, Self::Snoozed, Self::AnsweredToday, Self::Expired, Self::All];
 
     /// The name in lists and settings.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Urgent => "Urgent",
-            Self::Open => "Open",
-            Self::AwaitingAnswer => "Awaiting answer",
-            Self::RefundedToday => "Refunded today",
-            Self::Lapsed => "Lapsed",
+            Self::ToAnswer => "To answer",
+            Self::Due => "Due within 6 hours",
+            Self::Notices => "Notices",
             Self::Snoozed => "Snoozed",
+            Self::AnsweredToday => "Answered today",
+            Self::Expired => "Expired",
             Self::All => "All",
         }
     }
 
     /// Describes the view, for lists with this vocabulary.
     pub const fn about(self, vocabulary: Vocabulary) -> &'static str {
-        match self {
-            Self::Urgent => "asks for an answer and lapses within 6 hours, next first",
-            Self::Open => "every open alert, next to lapse first",
-            Self::AwaitingAnswer => "every open alert that asks for an answer: no notices",
-            Self::RefundedToday => match vocabulary {
-                Vocabulary::Desk => "refunded since midnight, last answered first",
-                Vocabulary::Interface | Vocabulary::Older => {
-                    "resolved or refunded alerts of the last four days, last answered first"
-                }
-            },
-            Self::Lapsed => "missed: no answer where one was asked for, last first",
-            Self::Snoozed => "put aside on this machine; each comes back by itself",
-            Self::All => "everything, newest first",
+        match (self, vocabulary) {
+            (Self::ToAnswer, _) => "open alerts that expect an answer, due next first",
+            (Self::Due, _) => "to answer within 6 hours",
+            (Self::Notices, _) => "alerts that expect no answer",
+            (Self::Snoozed, _) => "snoozed by you",
+            (Self::AnsweredToday, Vocabulary::Desk) => "answered since midnight, latest first",
+            (Self::AnsweredToday, _) => "answered alerts of the last four days",
+            (Self::Expired, _) => "expired without an answer",
+            (Self::All, _) => "everything, newest first",
         }
     }
 
@@ -69,13 +65,9 @@ impl BuiltIn {
     /// something near it.
     pub const fn note(self, vocabulary: Vocabulary) -> Option<&'static str> {
         match (vocabulary, self) {
-            (Vocabulary::Interface | Vocabulary::Older, Self::Urgent | Self::AwaitingAnswer | Self::Lapsed) => {
-                Some("known types only")
-            }
-            (Vocabulary::Interface | Vocabulary::Older, Self::RefundedToday) => {
-                Some("by status and the alerts' days, not by refunds")
-            }
-            _ => None,
+            (Vocabulary::Desk, _) | (_, Self::Snoozed | Self::All) => None,
+            (_, Self::AnsweredToday) => Some("by status and the alerts' days"),
+            (_, Self::ToAnswer | Self::Due | Self::Notices | Self::Expired) => Some("known types only"),
         }
     }
 
@@ -84,63 +76,52 @@ impl BuiltIn {
         Self::ALL.into_iter().find(|view| same_name(view.name(), name))
     }
 
-    /// Another name of it, which it had before and which it is looked for by.
-    pub const fn other_name(self) -> Option<&'static str> {
-        match self {
-            Self::Lapsed => Some("Missed"),
-            _ => None,
-        }
-    }
-
-    /// Finds a built-in view by its other name, in any letter case.
-    pub fn also_named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|view| view.other_name().is_some_and(|other| same_name(other, name)))
-    }
-
     /// Returns the filter and the order of the view at the moment `now`, for a list with this vocabulary. Today is a
     /// day of the calendar.
     pub fn query(self, now: Timestamp, calendar: Calendar, vocabulary: Vocabulary) -> (AlertFilter, Sort) {
-        let any = AlertFilter::default();
         let (field, order) = match self {
-            Self::Urgent | Self::Open | Self::AwaitingAnswer | Self::Snoozed => {
-                (SortField::HoursLeft, SortOrder::Ascending)
-            }
-            Self::RefundedToday => (SortField::UpdatedAt, SortOrder::Descending),
-            Self::Lapsed => (SortField::ExpiredAt, SortOrder::Descending),
-            Self::All => (SortField::AlertTimeStamp, SortOrder::Descending),
+            Self::ToAnswer | Self::Due | Self::Snoozed => (SortField::HoursLeft, SortOrder::Ascending),
+            Self::AnsweredToday => (SortField::UpdatedAt, SortOrder::Descending),
+            Self::Expired => (SortField::ExpiredAt, SortOrder::Descending),
+            Self::Notices | Self::All => (SortField::AlertTimeStamp, SortOrder::Descending),
         };
         let filter = match self {
-            Self::Urgent => AlertFilter { expires_in: Some(URGENT_HOURS), ..without_notices(vocabulary) },
-            Self::Open => AlertFilter { statuses: vec![AlertStatus::Open], ..any },
-            Self::AwaitingAnswer => AlertFilter { statuses: vec![AlertStatus::Open], ..without_notices(vocabulary) },
-            Self::RefundedToday => match vocabulary {
-                Vocabulary::Desk => {
-                    let refunded = Some(CalendarDay::of(now, calendar));
-                    AlertFilter { conditions: LocalConditions { refunded, ..LocalConditions::default() }, ..any }
-                }
-                // The list operation cannot ask for the time of the answer; this is as near as it comes.
-                Vocabulary::Interface | Vocabulary::Older => {
-                    let start_date = Some((now - Duration::days(LONGEST_WINDOW_DAYS)).date_naive());
-                    AlertFilter { statuses: vec![AlertStatus::Resolved, AlertStatus::Refunded], start_date, ..any }
-                }
+            Self::ToAnswer => AlertFilter { statuses: vec![AlertStatus::Open], ..notices(false, vocabulary) },
+            Self::Due => AlertFilter { expires_in: Some(DUE_HOURS), ..notices(false, vocabulary) },
+            Self::Notices => notices(true, vocabulary),
+            Self::AnsweredToday if vocabulary == Vocabulary::Desk => {
+                let answered = Some(CalendarDay::of(now, calendar));
+                let conditions = LocalConditions { answered, ..LocalConditions::default() };
+                AlertFilter { conditions, ..AlertFilter::default() }
+            }
+            // The list operation cannot ask for the time of the answer; this is as near as it comes.
+            Self::AnsweredToday => AlertFilter {
+                statuses: vocabulary.statuses().iter().filter(|status| is_answered(status)).cloned().collect(),
+                start_date: Some((now - Duration::days(LONGEST_WINDOW_DAYS)).date_naive()),
+                ..AlertFilter::default()
             },
-            Self::Lapsed => AlertFilter { statuses: vec![AlertStatus::Expired], ..without_notices(vocabulary) },
-            // The service does not know which those are.
-            Self::Snoozed | Self::All => any,
+            Self::Expired => AlertFilter { statuses: vec![AlertStatus::Expired], ..notices(false, vocabulary) },
+            // The service does not know which are snoozed.
+            Self::Snoozed | Self::All => AlertFilter::default(),
         };
         (filter, Sort { field, order })
     }
 }
 
-/// Filters for alerts that ask for an answer. The list operation can only be asked for the types that are known to.
-fn without_notices(vocabulary: Vocabulary) -> AlertFilter {
+/// Returns whether a status tells that an alert was answered.
+fn is_answered(status: &AlertStatus) -> bool {
+    !matches!(status, AlertStatus::Open | AlertStatus::New | AlertStatus::Expired)
+}
+
+/// Returns the filter for notices alone, or for all other alerts. The list operation can only be asked for known types.
+fn notices(notices: bool, vocabulary: Vocabulary) -> AlertFilter {
     match vocabulary {
         Vocabulary::Desk => AlertFilter {
-            conditions: LocalConditions { notices: Some(false), ..LocalConditions::default() },
+            conditions: LocalConditions { notices: Some(notices), ..LocalConditions::default() },
             ..AlertFilter::default()
         },
         Vocabulary::Interface | Vocabulary::Older => {
-            AlertFilter { types: AlertType::asking(), ..AlertFilter::default() }
+            AlertFilter { types: AlertType::expecting(!notices), ..AlertFilter::default() }
         }
     }
 }
@@ -296,7 +277,7 @@ mod tests {
     #[case("")]
     #[case(" x")]
     #[case("a\nb")]
-    #[case("urgent")]
+    #[case("to answer")]
     #[case("0123456789012345678901234567890123456789x")]
     fn a_name_that_cannot_be_is_refused(#[case] name: &str) {
         let (_directory, views) = views();
@@ -307,7 +288,7 @@ mod tests {
 
     #[rstest]
     #[case("[[view]]\nname = \"A\"\nquery = \"\"\n[[view]]\nname = \"a\"\nquery = \"\"\n", 5, "two views")]
-    #[case("[[view]]\nname = \"Open\"\nquery = \"\"\n", 2, "built-in")]
+    #[case("[[view]]\nname = \"All\"\nquery = \"\"\n", 2, "built-in")]
     #[case("[[view]]\nname = \"A\"\nquery = 5\n", 3, "string")]
     #[case("[[view]]\nname = \"A\"\nquerry = \"\"\n", 3, "querry")]
     #[case("[[view]\n", 1, "")]
@@ -331,19 +312,25 @@ mod tests {
 
     #[rstest]
     #[case::here(Vocabulary::Desk, [
-        [1, 0, 0, 0, 0, 0, 0, 1, 0],
-        [1, 1, 1, 0, 0, 0, 0, 1, 0],
         [1, 1, 0, 0, 0, 0, 0, 1, 0],
-        [0, 0, 0, 1, 0, 1, 0, 0, 0],
+        [1, 0, 0, 0, 0, 0, 0, 1, 0],
+        [0, 0, 1, 0, 0, 0, 0, 0, 0],
+        [1; 9],
+        [0, 0, 0, 1, 0, 1, 0, 0, 1],
+        [0, 0, 0, 0, 0, 0, 1, 0, 0],
+        [1; 9],
     ])]
     // Its list knows neither when an answer was given nor a type that has no name yet.
     #[case::elsewhere(Vocabulary::Interface, [
-        [1, 0, 0, 0, 0, 0, 0, 0, 0],
-        [1, 1, 1, 0, 0, 0, 0, 1, 0],
         [1, 1, 0, 0, 0, 0, 0, 0, 0],
-        [0, 0, 0, 1, 1, 0, 0, 0, 0],
+        [1, 0, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 1, 0, 0, 0, 0, 0, 0],
+        [1; 9],
+        [0, 0, 0, 1, 1, 0, 0, 0, 1],
+        [0, 0, 0, 0, 0, 0, 1, 0, 0],
+        [1; 9],
     ])]
-    fn the_built_in_views_show_what_they_say(#[case] vocabulary: Vocabulary, #[case] differing: [[u8; 9]; 4]) {
+    fn the_built_in_views_show_what_they_say(#[case] vocabulary: Vocabulary, #[case] expected: [[u8; 9]; 7]) {
         let now = from_iso("2026-03-10T12:00:00Z").unwrap();
         let zone = Calendar::of_minutes(240).unwrap();
         let base = Alert {
@@ -364,18 +351,12 @@ mod tests {
             refunded_at("2026-03-10T11:00:00Z", &Alert { alert_time: Some(now - Duration::days(7)), ..base.clone() });
         let missed = Alert { status: AlertStatus::Expired, expired_at: Some(now), ..base.clone() };
         let unknown = Alert { alert_type: AlertType::parse("CDRN_QUERY"), ..base.clone() };
-        let near_notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..base.clone() };
         let invalid = Alert { status: AlertStatus::Invalid, ..today.clone() };
         let alerts = [&base, &later, &notice, &today, &yesterday, &late, &missed, &unknown, &invalid];
 
         let shown = BuiltIn::ALL
             .map(|view| alerts.map(|alert| u8::from(view.query(now, zone, vocabulary).0.matches(alert, now))));
 
-        assert_eq!(shown[..4], differing);
-        // Snoozes are known on this machine alone, whatever the service's list has.
-        assert_eq!(shown[4..], [[0, 0, 0, 0, 0, 0, 1, 0, 0], [1; 9], [1; 9]]);
-        assert!(!BuiltIn::Urgent.query(now, zone, vocabulary).0.matches(&near_notice, now));
-        let lapsed_notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..missed.clone() };
-        assert!(!BuiltIn::Lapsed.query(now, zone, vocabulary).0.matches(&lapsed_notice, now));
+        assert_eq!(shown, expected);
     }
 }

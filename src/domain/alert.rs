@@ -43,9 +43,9 @@ impl AlertType {
         Self::NOTICES.contains(self)
     }
 
-    /// Returns the known types that expect an answer.
-    pub fn asking() -> Vec<Self> {
-        Self::KNOWN.iter().filter(|known| !known.is_notice()).cloned().collect()
+    /// Returns the known types that expect an answer, or those that expect none.
+    pub fn expecting(answer: bool) -> Vec<Self> {
+        Self::KNOWN.iter().filter(|known| known.is_notice() != answer).cloned().collect()
     }
 
     /// Returns the type in words, without the network's prefix: `Confirmed fraud`. Unknown types are shown as they are.
@@ -266,12 +266,6 @@ impl Alert {
         self.outcome
             .as_ref()
             .is_some_and(|outcome| before.iter().any(|word| outcome.outcome.eq_ignore_ascii_case(word)))
-    }
-
-    /// Returns the time of its answer with a refund, where that is known. An answer as INVALID is none, though it may
-    /// say that money had gone back.
-    pub fn refunded_at(&self) -> Option<Timestamp> {
-        self.outcome.as_ref().filter(|outcome| is_refund(&self.status, &outcome.refunded))?.action_time
     }
 
     /// Returns true where VERIFI's own rule has probably refunded already (field notes, T1).

@@ -60,10 +60,10 @@ pub struct LocalConditions {
     pub mccs: Vec<String>,
     /// `true` for notices only, which expect no answer; `false` for all other alerts.
     pub notices: Option<bool>,
-    /// Answered with a refund on this day.
-    pub refunded: Option<CalendarDay>,
+    /// Answered on this day.
+    pub answered: Option<CalendarDay>,
     /// Open, and due in this hour. Notices are never due: they expect no answer.
-    pub lapses: Option<CalendarHour>,
+    pub due: Option<CalendarHour>,
 }
 
 impl LocalConditions {
@@ -84,8 +84,10 @@ impl LocalConditions {
             && (self.issuers.is_empty() || self.wants_issuer(&alert.issuer))
             && (self.mccs.is_empty() || self.mccs.iter().any(|wanted| wanted == mcc))
             && self.notices.is_none_or(|notices| alert.alert_type.is_notice() == notices)
-            && self.refunded.is_none_or(|day| alert.refunded_at().is_some_and(|at| day.contains(at)))
-            && self.lapses.is_none_or(|hour| {
+            && self.answered.is_none_or(|day| {
+                alert.outcome.as_ref().and_then(|outcome| outcome.action_time).is_some_and(|at| day.contains(at))
+            })
+            && self.due.is_none_or(|hour| {
                 let waits = alert.expired_at.is_none() && !alert.alert_type.is_notice();
                 waits && alert.waits_until().is_some_and(|at| hour.contains(at))
             })
@@ -184,7 +186,7 @@ mod tests {
         let by_hours = Alert { deadline: Deadline::HoursLeft(1), ..first.clone() };
 
         let wanted = [&before, &first, &last, &behind, &answered, &notice, &by_hours]
-            .map(|alert| conditions("lapses:2026-03-10T16+04:00").matches(alert));
+            .map(|alert| conditions("due:2026-03-10T16+04:00").matches(alert));
 
         assert_eq!(wanted, [false, true, true, false, false, false, false]);
     }

@@ -69,7 +69,7 @@ impl AlertFilter {
 
     /// Returns the wanted range of open deadlines, in hours from `now` or as an hour; `None` without either.
     pub fn open_deadlines(&self, now: Timestamp) -> Option<DeadlineRange> {
-        let hour = self.conditions.lapses.map(CalendarHour::range);
+        let hour = self.conditions.due.map(CalendarHour::range);
         if self.expires_in.is_none() && hour.is_none() {
             return None;
         }

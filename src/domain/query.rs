@@ -90,8 +90,8 @@ mod tests {
                     issuers,
                     mccs,
                     notices: rest.0,
-                    refunded: rest.1,
-                    lapses: rest.2,
+                    answered: rest.1,
+                    due: rest.2,
                 }
             },
         )

@@ -129,9 +129,10 @@ impl Decision {
 
     /// Describes the decision, spelled alike everywhere: `NOT REFUNDED`, `INVALID (duplicate alert)`.
     pub fn words(self) -> String {
-        match self.reason() {
-            None => self.refunded().to_owned(),
-            Some(reason) => format!("{} ({})", self.refunded(), reason.words()),
+        match self {
+            Self::Refunded => "Refunded".to_owned(),
+            Self::NotRefunded => "Not refunded".to_owned(),
+            Self::Invalid(reason) => format!("Invalid ({})", reason.words()),
         }
     }
 }

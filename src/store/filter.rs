@@ -81,8 +81,8 @@ pub(super) struct Conditions {
     /// Every issuer's name that is wanted.
     pub(super) issuers: Option<Vec<String>>,
     pub(super) mccs: Option<Vec<String>>,
-    /// Answered with a refund from the first moment on, before the second one.
-    pub(super) refunded: Option<(i64, i64)>,
+    /// Answered from the first moment on, before the second one.
+    pub(super) answered: Option<(i64, i64)>,
 }
 
 /// Every name of an issuer, each once, by jumping from one to the next along the index.
@@ -98,20 +98,20 @@ impl Conditions {
     /// Reads conditions, with the names of all issuers where any is asked for: these are compared here, as the domain
     /// does it. The condition on notices is a filter of types, and the one on the next hours is a filter of deadlines.
     pub(super) fn of(asked: &LocalConditions, names: Option<Vec<String>>) -> Self {
-        let LocalConditions { amounts: _, currencies, issuers: _, mccs, notices: _, refunded, lapses: _ } = asked;
+        let LocalConditions { amounts: _, currencies, issuers: _, mccs, notices: _, answered, due: _ } = asked;
         let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty());
         Self {
             amounts: asked.micros(),
             currencies: some(spellings(currencies)),
             issuers: names.map(|names| names.into_iter().filter(|name| asked.wants_issuer(name)).collect()),
             mccs: some(mccs.clone()),
-            refunded: refunded.map(CalendarDay::range).map(|(from, until)| (micros(from), micros(until))),
+            answered: answered.map(CalendarDay::range).map(|(from, until)| (micros(from), micros(until))),
         }
     }
 
     /// Returns whether nothing is asked for.
     pub(super) fn is_any(&self) -> bool {
-        let Self { amounts, currencies, issuers, mccs, refunded } = self;
-        amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none() && refunded.is_none()
+        let Self { amounts, currencies, issuers, mccs, answered } = self;
+        amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none() && answered.is_none()
     }
 }

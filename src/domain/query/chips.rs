@@ -30,8 +30,8 @@ pub fn chips(filter: &AlertFilter, sort: Sort) -> Vec<Chip> {
         };
         // Whoever sits elsewhere would take it for the own day or hour.
         let of_utc = match key {
-            Key::Refunded => filter.conditions.refunded.is_some_and(|day| day.calendar.is_utc()),
-            Key::Lapses => filter.conditions.lapses.is_some_and(|hour| hour.day.calendar.is_utc()),
+            Key::Answered => filter.conditions.answered.is_some_and(|day| day.calendar.is_utc()),
+            Key::Due => filter.conditions.due.is_some_and(|hour| hour.day.calendar.is_utc()),
             _ => false,
         };
         let value = if of_utc { format!("{value} UTC") } else { value };
@@ -64,8 +64,8 @@ pub fn without(mut filter: AlertFilter, mut sort: Sort, key: Key) -> (AlertFilte
         Key::Issuer => filter.conditions.issuers.clear(),
         Key::Mcc => filter.conditions.mccs.clear(),
         Key::Notices => filter.conditions.notices = None,
-        Key::Refunded => filter.conditions.refunded = None,
-        Key::Lapses => filter.conditions.lapses = None,
+        Key::Answered => filter.conditions.answered = None,
+        Key::Due => filter.conditions.due = None,
         Key::Sort => sort = DEFAULT_SORT,
         Key::Text => filter.q = None,
     }
@@ -116,11 +116,11 @@ mod tests {
 
     #[test]
     fn a_day_or_an_hour_of_utc_says_that_it_is_and_another_one_where_it_is() {
-        let shown = texts("refunded:2026-01-31 lapses:2026-01-31T16");
-        let elsewhere = texts("refunded:2026-01-31+04:00 lapses:2026-01-31T16-05:30");
+        let shown = texts("answered:2026-01-31 due:2026-01-31T16");
+        let elsewhere = texts("answered:2026-01-31+04:00 due:2026-01-31T16-05:30");
 
-        assert_eq!(shown[..2], ["refunded:2026-01-31 UTC", "lapses:2026-01-31T16 UTC"]);
-        assert_eq!(elsewhere[..2], ["refunded:2026-01-31+04:00", "lapses:2026-01-31T16-05:30"]);
+        assert_eq!(shown[..2], ["answered:2026-01-31 UTC", "due:2026-01-31T16 UTC"]);
+        assert_eq!(elsewhere[..2], ["answered:2026-01-31+04:00", "due:2026-01-31T16-05:30"]);
     }
 
     #[test]

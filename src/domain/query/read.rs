@@ -245,8 +245,8 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
         Key::Issuer => list(&mut filter.conditions.issuers, key, word, some_text),
         Key::Mcc => list(&mut filter.conditions.mccs, key, word, some_text),
         Key::Notices => one(&mut filter.conditions.notices, key, word, parse_bool),
-        Key::Refunded => one(&mut filter.conditions.refunded, key, word, |text| text.parse().ok()),
-        Key::Lapses => one(&mut filter.conditions.lapses, key, word, |text| text.parse().ok()),
+        Key::Answered => one(&mut filter.conditions.answered, key, word, |text| text.parse().ok()),
+        Key::Due => one(&mut filter.conditions.due, key, word, |text| text.parse().ok()),
         // Neither has a value behind a colon.
         Key::Amount | Key::Text => Ok(()),
     }
@@ -425,7 +425,7 @@ mod tests {
     #[case("amount<five currency:EUR", "amount<five", "129.90")]
     #[case("currency:euro", "currency:euro", "three letters")]
     #[case("issuer:", "issuer:", "missing")]
-    #[case("colour:5", "colour:5", "company, amount, currency, issuer, mcc, notices, refunded, lapses, sort")]
+    #[case("colour:5", "colour:5", "company, amount, currency, issuer, mcc, notices, answered, due, sort")]
     #[case("amount:5 currency:EUR", "amount:5", "takes no colon: a comparison")]
     #[case("amont<25 currency:EUR", "amont<25", "amont is not compared")]
     #[case("amount < 25 currency:EUR", "<", "nothing stands before the sign")]

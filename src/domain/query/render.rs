@@ -38,8 +38,8 @@ pub(super) fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<Str
         Key::Issuer => list(filter.conditions.issuers.iter().map(|issuer| words::quoted_value(issuer)).collect()),
         Key::Mcc => list(filter.conditions.mccs.iter().map(|mcc| words::quoted_value(mcc)).collect()),
         Key::Notices => filter.conditions.notices.map(yes_or_no),
-        Key::Refunded => filter.conditions.refunded.map(|day| day.to_string()),
-        Key::Lapses => filter.conditions.lapses.map(|hour| hour.to_string()),
+        Key::Answered => filter.conditions.answered.map(|day| day.to_string()),
+        Key::Due => filter.conditions.due.map(|hour| hour.to_string()),
         Key::Sort => Some(words::sort_word(sort)),
         Key::Text => filter.q.as_deref().map(words::quoted_text),
     }

@@ -28,8 +28,8 @@ closed_enum! {
         Issuer = "issuer",
         Mcc = "mcc",
         Notices = "notices",
-        Refunded = "refunded",
-        Lapses = "lapses",
+        Answered = "answered",
+        Due = "due",
         Sort = "sort",
         /// Free text; it has no key before it.
         Text = "text",
@@ -41,7 +41,7 @@ impl Key {
     pub const fn is_local(self) -> bool {
         matches!(
             self,
-            Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Refunded | Self::Lapses
+            Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Answered | Self::Due
         )
     }
 
@@ -82,16 +82,14 @@ impl Key {
             Self::Currency => "currency codes of three letters, such as currency:EUR".to_owned(),
             Self::Issuer => "what the issuer's name begins with, such as issuer:hsbc".to_owned(),
             Self::Mcc => "merchant category codes, such as mcc:5941".to_owned(),
-            Self::Refunded => {
-                "the UTC day of the answer, such as refunded:2026-01-31, or refunded:2026-01-31+04:00 for a local \
+            Self::Answered => {
+                "the UTC day of the answer, such as answered:2026-01-31, or answered:2026-01-31+04:00 for a local \
                     day"
                 .to_owned()
             }
-            Self::Lapses => {
-                "the UTC hour of the deadline, such as lapses:2026-01-31T16, or lapses:2026-01-31T16+04:00 for a \
+            Self::Due => "the UTC hour of the deadline, such as due:2026-01-31T16, or due:2026-01-31T16+04:00 for a \
                     local hour"
-                    .to_owned()
-            }
+                .to_owned(),
             Self::Sort => self.values(vocabulary).join(", ") + "; with - before it: largest first",
             Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
         }

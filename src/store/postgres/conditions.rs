@@ -6,7 +6,7 @@ use super::counts::{DAY_MICROS, NO_DAY};
 use super::statements::{Sql, Value, cell};
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertType, SortField, SortOrder};
 use crate::store::filter::{Conditions, FilterRanges, ISSUERS, Range, is_indexed};
 use crate::store::searched::BLANKS;
 use crate::store::sql::StoreRows;
@@ -52,14 +52,9 @@ impl Conditions {
             sql.with(") = ANY(", Value::Texts(storable_ones(mccs.clone())));
             sql.push(")");
         }
-        if let Some((from, until)) = self.refunded {
-            // As the domain's `is_refund` has it.
-            sql.with(" AND a.status <> ", Value::Text(AlertStatus::Invalid.as_str().to_owned()));
-            sql.with(
-                " AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key AND lower(o.refunded) = 'refunded' AND \
-                    o.action_time >= ",
-                Value::Number(from),
-            );
+        if let Some((from, until)) = self.answered {
+            let answered = " AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key AND o.action_time >= ";
+            sql.with(answered, Value::Number(from));
             sql.with(" AND o.action_time < ", Value::Number(until));
             sql.push(")");
         }

@@ -24,13 +24,13 @@ pub(super) fn marked(wanted: &Conditions, conn: &Connection, organization: i64, 
         sql
     };
     let mut marks: Option<Marks> = None;
-    if wanted.refunded.is_some() {
+    if wanted.answered.is_some() {
         let mut sql = Sql::new(
             "SELECT a.key FROM outcome o INDEXED BY outcome_by_action_time CROSS JOIN alert a ON a.key = o.alert",
         );
         sql.push(" WHERE a.organization = ");
         sql.value(organization);
-        wanted.push_refunded(&mut sql);
+        wanted.push_answered(&mut sql);
         marks = Some(Marks::of(conn, &sql)?);
     }
     for (_, index, push) in indexed.into_iter().filter(|(asked, ..)| *asked) {

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::sql::Sql;
 use super::statements::{Statements as _, cell};
-use crate::domain::{AlertStatus, LocalConditions};
+use crate::domain::LocalConditions;
 use crate::store::StoreResult;
 pub(super) use crate::store::filter::Conditions;
 use crate::store::filter::ISSUERS;
@@ -30,9 +30,9 @@ impl Conditions {
         self.push_currencies(sql);
         self.push_issuers(sql);
         self.push_mccs(sql);
-        if self.refunded.is_some() {
+        if self.answered.is_some() {
             sql.push(" AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key");
-            self.push_refunded(sql);
+            self.push_answered(sql);
             sql.push(")");
         }
     }
@@ -61,16 +61,13 @@ impl Conditions {
         }
     }
 
-    /// Tests of an outcome and its alert, as the domain's `is_refund` has it.
-    pub(super) fn push_refunded(&self, sql: &mut Sql) {
-        if let Some((from, until)) = self.refunded {
+    /// Adds the test of an outcome's time.
+    pub(super) fn push_answered(&self, sql: &mut Sql) {
+        if let Some((from, until)) = self.answered {
             sql.push(" AND o.action_time >= ");
             sql.value(from);
             sql.push(" AND o.action_time < ");
             sql.value(until);
-            sql.push(" AND lower(o.refunded) = 'refunded' AND a.status IS NOT (SELECT key FROM word WHERE value = ");
-            sql.value(AlertStatus::Invalid.as_str().to_owned());
-            sql.push(")");
         }
     }
 

@@ -52,7 +52,7 @@ struct Bounds {
 
 const BOUNDS: Bounds = Bounds { candidates: 300, row: 5, dense: 400, span: 0x1_0000, spans: 4, walk: 400 };
 
-/// Whose fields an alert of a share may match by.
+/// Owners of the fields that an alert of a share may match by.
 const fn fields_of(share: SearchShare) -> FieldOwners {
     match share {
         SearchShare::Waiting => FieldOwners::Own,

@@ -50,7 +50,7 @@ impl Wanted {
         let AlertFilter { providers, types, statuses, outcomes, companies, conditions, .. } = filter;
         let mut types = words(conn, dictionary, types.iter().map(|word| word.as_str().to_owned()))?;
         // Notices do not expire.
-        for wanted in conditions.notices.into_iter().chain(conditions.lapses.map(|_| false)) {
+        for wanted in conditions.notices.into_iter().chain(conditions.due.map(|_| false)) {
             let notices = notice_keys(conn, dictionary)?;
             let mut keys = types.unwrap_or_else(|| counts.occurring(organization, |cell| cell.alert_type));
             keys.retain(|key| notices.contains(key) == wanted);

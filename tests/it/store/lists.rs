@@ -147,20 +147,20 @@ fn conditions() -> impl Strategy<Value = LocalConditions> {
         date: (noon() + Duration::days(days)).date_naive(),
         calendar: Calendar::of_minutes(minutes).unwrap(),
     });
-    let refunded = prop_oneof![3 => Just(None), 1 => day.prop_map(Some)];
+    let answered = prop_oneof![3 => Just(None), 1 => day.prop_map(Some)];
     let hour = (-100i64..=100, select(vec![0, 345, -210])).prop_map(|(hours, minutes)| {
         CalendarHour::of(noon() + Duration::hours(hours), Calendar::of_minutes(minutes).unwrap())
     });
     let lapses = prop_oneof![3 => Just(None), 1 => hour.prop_map(Some)];
-    (amounts, currencies, issuers, mccs, (notices, refunded, lapses)).prop_map(
+    (amounts, currencies, issuers, mccs, (notices, answered, lapses)).prop_map(
         |(amounts, currencies, issuers, mccs, rest)| LocalConditions {
             amounts,
             currencies,
             issuers,
             mccs,
             notices: rest.0,
-            refunded: rest.1,
-            lapses: rest.2,
+            answered: rest.1,
+            due: rest.2,
         },
     )
 }
@@ -253,7 +253,7 @@ async fn what_lapses_in_an_hour_is_listed_without_notices_and_what_was_answered(
         .await;
     let listed = async |expires_in| {
         let conditions = LocalConditions {
-            lapses: Some(CalendarHour::of(noon() + Duration::hours(1), Calendar::UTC)),
+            due: Some(CalendarHour::of(noon() + Duration::hours(1), Calendar::UTC)),
             ..LocalConditions::default()
         };
         let filter = AlertFilter { expires_in, conditions, ..AlertFilter::default() };
