@@ -91,16 +91,16 @@ pub fn maker(record: &DecisionRecord) -> Option<String> {
 /// maria; the list is behind`.
 pub fn list_behind(record: &DecisionRecord, times: Moments, now: Timestamp) -> String {
     let (at, fate) = record.last();
-    let when = times.moment_with_clock(at, now);
+    let when = times.row(at, now);
     let word =
         record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
     let by = maker(record).map_or_else(String::new, |by| format!(", {by}"));
     let known = match fate {
-        DecisionFate::Recorded(_) => format!("{word} was recorded here {when}{by}"),
-        DecisionFate::AsDecided(_) => format!("answered {word}, as was seen here {when}"),
-        fate => format!("answered otherwise, {}, as was seen here {when}", fate.status().unwrap_or_default()),
+        DecisionFate::Recorded(_) => format!("{word} recorded {when}{by}"),
+        DecisionFate::AsDecided(_) => format!("answered {word}, seen {when}"),
+        fate => format!("answered otherwise, {}, seen {when}", fate.status().unwrap_or_default()),
     };
-    format!("{known}; the list is behind")
+    format!("{known}. The list is behind.")
 }
 
 /// The reason of an INVALID answer that a stored word stands for.
@@ -128,19 +128,19 @@ mod tests {
         "previously_refunded",
         "refunded",
         Some("previously_refunded"),
-        "INVALID (refunded before the alert)"
+        "Invalid (refunded before the alert)"
     )]
-    #[case(AlertStatus::Invalid, "other", "not refunded", Some("duplicate"), "INVALID (duplicate alert)")]
+    #[case(AlertStatus::Invalid, "other", "not refunded", Some("duplicate"), "Invalid (duplicate alert)")]
     #[case(
         AlertStatus::Invalid,
         "other",
         "not refunded",
         Some("chargeback_received"),
-        "INVALID (a chargeback already received)"
+        "Invalid (a chargeback already received)"
     )]
-    #[case(AlertStatus::Invalid, "not_found", "not refunded", Some("not_found"), "INVALID (transaction not found)")]
+    #[case(AlertStatus::Invalid, "not_found", "not refunded", Some("not_found"), "Invalid (transaction not found)")]
     #[case(AlertStatus::Refunded, "previously_refunded", "refunded", None, "PREVIOUSLY REFUNDED")]
-    #[case(AlertStatus::Chargeback, "unresolved_dispute", "not refunded", None, "NOT REFUNDED")]
+    #[case(AlertStatus::Chargeback, "unresolved_dispute", "not refunded", None, "Not refunded")]
     #[case(AlertStatus::Chargeback, "unresolved_dispute", "not settled", None, "UNRESOLVED DISPUTE")]
     #[case(AlertStatus::Resolved, "stopped", "not settled", None, "STOPPED")]
     fn an_answer_has_the_one_name_that_the_form_gives_it(

@@ -22,6 +22,7 @@ use super::last_look::LastLook;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 pub use super::parts::{DeskState, Parts};
+use super::rules_file::ReadRules;
 use super::runs::{LeftKeys, Runs};
 use super::screens::activity::state::ActivityScreen;
 use super::screens::insights::state::InsightsScreen;
@@ -34,6 +35,7 @@ use super::screens::{ScreenName, Screens};
 use super::session::NextConsole;
 use super::setting::SettingValue;
 use super::snoozes::SnoozeList;
+use super::text::counted;
 use super::times::{self, until_next_minute};
 use super::toasts::{NoteLine, Toasts};
 use super::unfinished::Unfinished;
@@ -98,8 +100,7 @@ impl App {
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views, vocabulary);
         let snoozes = SnoozeList::of(kept.snoozed);
-        let mut queue = Queue::new(&kept.layout, &views, operator, area, now, settings.calendar(now));
-        let unread = views.unread(&kept.layout, now);
+        let mut queue = Queue::new(&kept.layout, vocabulary, operator, area, now, settings.calendar(now));
         queue.follow_snoozes(&snoozes, now);
         queue.compares_all = compares_all;
         let refresh = settings.refresh.and_then(|every| chrono::Duration::from_std(every).ok());
@@ -109,9 +110,6 @@ impl App {
             JournalFeed::new(&place.name, place.user.clone(), kept.session, now).beside(place.organizations.clone());
         let mut drafts: Vec<AlertId> = kept.drafts.keys().copied().collect();
         drafts.sort_unstable();
-        // A new day begins on the Queue.
-        let is_of_today = kept.layout.day.as_deref() == Some(times::day_of(now, settings.zone).to_string().as_str());
-        let current = ScreenName::kept(kept.layout.screen.as_deref().filter(|_| is_of_today));
         let mut app = Self {
             has_mouse: settings.mouse,
             settings_read: USER_SETTINGS.iter().map(|setting| (setting.current)(&settings)).collect(),
@@ -129,7 +127,6 @@ impl App {
                 leaving: false,
                 decisions: Decisions::default(),
                 runs: Runs::default(),
-                rules_read_at: now,
                 calls: Calls::begun(now),
                 exports: Exports::default(),
                 last_made: None,
@@ -160,7 +157,7 @@ impl App {
             area,
             more_notes: 0,
             screens: Screens {
-                current,
+                current: ScreenName::Queue,
                 queue,
                 insights: InsightsScreen::new(counts),
                 webhooks: WebhooksScreen::new(webhooks),
@@ -186,7 +183,7 @@ impl App {
         if let Some(said) = app.take_left(kept.left) {
             app.dialogs.push(Box::new(said));
         }
-        for trouble in kept.troubles.into_iter().chain(kept.log_trouble).chain(unread) {
+        for trouble in kept.troubles.into_iter().chain(kept.log_trouble) {
             app.cx.notify(Tone::Bad, trouble);
         }
         (app, effects)
@@ -204,11 +201,8 @@ impl App {
         }
         let closed = resolving::closed_unseen(&mut self.cx);
         if let Some(missed) = self.cx.decisions.tell_time(self.cx.now) {
-            let (undo, went_by) = (self.cx.key(Action::Undo), times::spell_until(self.cx.now + missed, self.cx.now));
-            let words = format!(
-                "{went_by} went by without this console: what is staged keeps what was left of its grace. {undo} \
-                    takes it back."
-            );
+            let (undo, went_by) = (self.cx.key(Action::Undo), times::short(self.cx.now + missed - self.cx.now));
+            let words = format!("The console slept for {went_by}. Queued answers keep their undo time ({undo} undo).");
             self.cx.notify(Tone::Note, words);
         }
         self.dirty = true;
@@ -249,7 +243,7 @@ impl App {
             Message::TextKept(_, Ok(())) => Vec::new(),
             Message::DeskFailed(words) | Message::TextKept(_, Err(words)) => {
                 cx.writes.probe_soon(cx.now);
-                cx.notify(Tone::Bad, format!("This could not be kept on the desk: {words}"));
+                cx.notify(Tone::Bad, format!("Not saved: {words}"));
                 Vec::new()
             }
             Message::NoteKept(note, answer) => dialogs::note_form::kept(*note, answer, cx),
@@ -283,7 +277,7 @@ impl App {
                 let opens = wanted && self.dialogs.is_empty() && self.screens.current == ScreenName::Queue;
                 dialogs::many_form::begun(answer, opens, cx)
             }
-            Message::RulesRead(answer) => dialogs::rules_page::taken(answer, cx),
+            Message::RulesRead(answer) => rules_taken(answer, cx),
             Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),
             Message::JournalRead(answer) => self.journal_read(answer),
             Message::Seek(alert) => self.seek(alert),
@@ -302,7 +296,7 @@ impl App {
             Message::DeskOpened(answer) => self.desk_opened(answer),
             Message::Written(answer) => {
                 if cx.writes.answered(answer, cx.now) {
-                    cx.notify(Tone::Good, "Decisions can be recorded again.");
+                    cx.notify(Tone::Good, "Answers can be recorded again.");
                 }
                 Vec::new()
             }
@@ -415,10 +409,7 @@ impl App {
 
     /// What the screens look like, to be kept.
     fn layout(&self) -> Layout {
-        let recent = self.cx.recent.clone();
-        let (screen, day) =
-            (self.screens.current.name().to_owned(), times::day_of(self.cx.now, self.cx.settings.zone).to_string());
-        Layout { screen: Some(screen), day: Some(day), recent, ..self.screens.queue.kept() }
+        Layout { recent: self.cx.recent.clone(), ..self.screens.queue.kept() }
     }
 
     /// Notes hide no row: where they need more than the line that is kept for them, the screen above gets shorter.
@@ -510,11 +501,7 @@ impl App {
             Action::GoToTold => self.go_to_told(),
             Action::Mouse => {
                 self.has_mouse = !self.has_mouse;
-                let words = if self.has_mouse {
-                    "The mouse is avert's again."
-                } else {
-                    "The mouse is the terminal's: text can be selected."
-                };
+                let words = if self.has_mouse { "Mouse on." } else { "Mouse off: select text with the terminal." };
                 self.cx.notify(Tone::Note, words);
                 vec![Effect::Mouse(self.has_mouse).into()]
             }
@@ -546,10 +533,25 @@ impl App {
     }
 }
 
+/// Takes the rules in; where their file is wrong, the earlier ones stay.
+fn rules_taken(answer: Result<ReadRules, String>, cx: &mut AppContext) -> Orders {
+    match answer {
+        Ok(ReadRules { rules, place }) => {
+            cx.notify(Tone::Good, format!("Read again: {}.", counted(rules.len() as u64, "rule", "rules")));
+            (cx.settings.rules, cx.settings.rules_in) = (rules.into(), Some(place));
+            vec![Message::RulesTaken.into()]
+        }
+        Err(why) => {
+            cx.notify(Tone::Bad, format!("The earlier rules stay: {why}"));
+            Vec::new()
+        }
+    }
+}
+
 /// Stops the console, where somebody can continue it.
 fn suspend(cx: &mut AppContext) -> Orders {
     if cx.place.unstoppable {
-        cx.notify(Tone::Note, "There is no shell here to go back to: the console goes on.");
+        cx.notify(Tone::Note, "No shell to go back to.");
         return Vec::new();
     }
     vec![Effect::Suspend.into()]

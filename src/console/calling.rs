@@ -90,10 +90,8 @@ fn is_underway(decisions: &Decisions, alert: AlertId) -> bool {
 pub(super) fn title(cx: &AppContext) -> String {
     let (failed, before) = (cx.decisions.refused(), cx.settings.notices.before);
     let calling = cx.decisions.held(before, cx.now).filter(|(_, at)| *at <= cx.now && !before.is_zero());
-    let open = [
-        (calling.count(), "held, not sent"),
-        (failed, if failed == 1 { "decision failed" } else { "decisions failed" }),
-    ];
+    let open =
+        [(calling.count(), "queued, not sent"), (failed, if failed == 1 { "answer failed" } else { "answers failed" })];
     cx.calls.title(&sanitize(&cx.place.name), &cx.settings.notices, open, |id| is_underway(&cx.decisions, id), cx.now)
 }
 
@@ -123,17 +121,13 @@ fn held(cx: &mut AppContext, quiet: bool) -> Option<AttentionCall> {
     let mut about: Vec<_> = decisions.map(|decision| decision.alert.clone()).collect();
     about.sort_by_key(|alert| (alert.deadline.moment().is_none(), alert.deadline.moment(), alert.id));
     let first = about.first()?;
-    let answers =
-        counted(about.len() as u64, "answer is held here and was not sent", "answers are held here and were not sent");
+    let answers = counted(about.len() as u64, "answer is not sent", "answers are not sent");
     let left = left_words(first, now);
-    let words = format!(
-        "{answers}: the window closes {}. {} shows it.",
-        when_words(first, cx.times(), now),
-        cx.key(Action::Bulk)
-    );
+    let words =
+        format!("{answers}: due {}. Press {} to see it.", when_words(first, cx.times(), now), cx.key(Action::Bulk));
     Some(AttentionCall {
         words,
-        outside: format!("{answers}: {} {}, the window closes {left}", first.provider, first.provider_id),
+        outside: format!("{answers}: {} {}, due {left}", first.provider, first.provider_id),
         about,
         rings: !quiet,
     })
@@ -147,7 +141,7 @@ fn tell(call: AttentionCall, cx: &mut AppContext) {
             cx.notify_about(first, Tone::Bad, words);
             for alert in others {
                 let when = when_words(alert, cx.times(), cx.now);
-                let words = format!("{}: the window closes {when}.", named(alert));
+                let words = format!("{}: due {when}.", named(alert));
                 cx.told.push(JournalStep::Notified {
                     tone: Tone::Bad.as_str().to_owned(),
                     words,

@@ -86,20 +86,20 @@ fn outside_name(alert: &Alert) -> String {
 /// How long is left of an alert, in words.
 pub fn left_words(alert: &Alert, now: Timestamp) -> String {
     match alert.deadline {
-        Deadline::At(moment) => format!("in {}", times::spell_until(moment, now)),
+        Deadline::At(moment) => format!("in {}", times::short(moment - now)),
         Deadline::HoursLeft(hours @ 0..) => format!("in less than {} h", hours.saturating_add(1)),
-        Deadline::HoursLeft(..0) | Deadline::Unknown => "at a time that is not known".to_owned(),
+        Deadline::HoursLeft(..0) | Deadline::Unknown => "at an unknown time".to_owned(),
     }
 }
 
 /// When an alert lapses, in words that stay true while they stand.
 pub fn when_words(alert: &Alert, told: Moments, now: Timestamp) -> String {
     match alert.deadline {
-        Deadline::At(moment) => format!("at {}", told.clock(moment, now)),
+        Deadline::At(moment) => format!("at {}", told.at(moment, now)),
         // A day has its end, and so has what may be left.
         Deadline::HoursLeft(hours @ 0..) => {
             let most = Duration::try_hours(hours.saturating_add(1)).unwrap_or_default();
-            format!("before {}", told.clock(now.checked_add_signed(most).unwrap_or(now), now))
+            format!("before {}", told.at(now.checked_add_signed(most).unwrap_or(now), now))
         }
         Deadline::HoursLeft(..0) | Deadline::Unknown => left_words(alert, now),
     }
@@ -150,7 +150,7 @@ impl Calls {
             }
             Err(error @ (ServiceError::InvalidRequest(_) | ServiceError::NotAuthorized(_))) => {
                 let first = !std::mem::replace(&mut self.trouble_told, true);
-                first.then(|| format!("Deadlines cannot be watched here: {error}"))
+                first.then(|| format!("No reminders: {error}"))
             }
             Err(_) => None,
         };
@@ -175,7 +175,7 @@ impl Calls {
 
     /// A decision failed: the message of it is told by whoever knows more.
     pub fn failed(&mut self, alert: &Alert) {
-        self.failures.push(format!("A decision needs you: {}", outside_name(alert)));
+        self.failures.push(format!("To do: {}", outside_name(alert)));
     }
 
     /// Decisions failed that are told of in these words.
@@ -243,28 +243,25 @@ impl Calls {
         // What rings names all that rings by it: also what was only told, in quiet hours.
         let about = if rings { unrung } else { untold };
         let first = about.first()?;
-        let (left, when, within) = (left_words(first, now), when_words(first, told, now), times::spell(before));
+        let (left, when, within) = (left_words(first, now), when_words(first, told, now), times::short(before));
         // Of whole hours it is known only that they may end so soon.
         let may = if about.iter().all(|alert| alert.deadline.moment().is_some()) { "" } else { "may " };
         let (words, outside) = match about.len() {
-            1 => (
-                format!("{} lapses {when}, unanswered.", named(first)),
-                format!("{} lapses {left}", outside_name(first)),
-            ),
+            1 => (format!("{} due {when}, unanswered.", named(first)), format!("{} due {left}", outside_name(first))),
             many => (
                 format!(
-                    "{} and {least}{} more {may}lapse within {within}, unanswered; the first {when}.",
+                    "{} and {least}{} more {may}expire within {within}, the first {when}.",
                     named(first),
                     count(many as u64 - 1)
                 ),
                 format!(
-                    "{least}{} alerts {may}lapse within {within}, {} {left}",
+                    "{least}{} alerts {may}expire within {within}, {} {left}",
                     count(many as u64),
                     outside_name(first)
                 ),
             ),
         };
-        let words = if is_late { format!("The quiet hours are over: {words}") } else { words };
+        let words = if is_late { format!("Quiet hours are over: {words}") } else { words };
         Some(AttentionCall { words, outside, about, rings })
     }
 
@@ -290,11 +287,8 @@ impl Calls {
         let about: Vec<Alert> =
             self.closing.alerts.iter().find(|alert| waits(alert) && !underway(alert.id)).cloned().into_iter().collect();
         let least = at_least(self.closing.is_open());
-        let words = format!(
-            "The pace no longer holds: at {} an hour {least}{lost} will lapse within {SOON_HOURS} h.",
-            pace.per_hour()
-        );
-        let outside = format!("The pace no longer holds: {least}{lost} will lapse within {SOON_HOURS} h");
+        let words = format!("At {} an hour, {least}{lost} will expire within {SOON_HOURS} h.", pace.per_hour());
+        let outside = format!("{least}{lost} will expire within {SOON_HOURS} h at this pace");
         Some(AttentionCall { words, outside, about, rings: !quiet })
     }
 
@@ -349,11 +343,8 @@ impl Calls {
         let more = if near > 0 && self.more_may_be_near(settings.before, &underway, now) { "+" } else { "" };
         let lost = self.lost.filter(|lost| *lost > 0);
         let parts = [
-            (near > 0).then(|| {
-                let verb = if near == 1 { "lapses" } else { "lapse" };
-                format!("{}{more} {verb} within {}", count(near), times::spell(settings.before))
-            }),
-            lost.map(|lost| format!("{}{} will lapse at this pace", at_least(self.closing.is_open()), count(lost))),
+            (near > 0).then(|| format!("{}{more} due within {}", count(near), times::short(settings.before))),
+            lost.map(|lost| format!("{}{} will expire at this pace", at_least(self.closing.is_open()), count(lost))),
         ];
         let open = open
             .into_iter()

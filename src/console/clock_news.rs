@@ -3,7 +3,7 @@
 
 use chrono::Duration;
 
-use super::times::spell;
+use super::times::short;
 use crate::domain::Timestamp;
 use crate::domain::clock::CONFIRMED;
 
@@ -30,12 +30,11 @@ impl ClockNews {
         if let Some(ahead) = news {
             let minutes = CONFIRMED.as_secs() / 60;
             return Some(format!(
-                "This machine's clock has jumped ahead by {}: it is believed once it has gone on evenly for {minutes} \
-                    minutes, and times here go by the one before until then.",
-                spell(ahead)
+                "The machine's clock jumped ahead by {}. It counts after {minutes} steady minutes.",
+                short(ahead)
             ));
         }
-        back.map(|back| format!("This machine's clock was set back by {}: times here go by it.", spell(back)))
+        back.map(|back| format!("The machine's clock was set back by {}.", short(back)))
     }
 }
 
@@ -55,10 +54,7 @@ mod tests {
         let words = ClockNews::default().look(now, jumped).unwrap();
 
         assert_eq!(told, [false, true, false, true, false, false, true]);
-        assert!(
-            words.contains("has jumped ahead by 2 h 5 min: it is believed once it has gone on evenly for 10 minutes"),
-            "{words}"
-        );
+        assert!(words.contains("jumped ahead by 2h05. It counts after 10 steady minutes"), "{words}");
     }
 
     #[test]
@@ -68,7 +64,7 @@ mod tests {
 
         let told = [0, 3_600, 3_550, 1_750, 1_751].map(|seconds| news.look(now + Duration::seconds(seconds), None));
 
-        let set_back = "This machine's clock was set back by 30 min: times here go by it.".to_owned();
+        let set_back = "The machine's clock was set back by 30m.".to_owned();
         assert_eq!(told, [None, None, None, Some(set_back), None]);
     }
 }

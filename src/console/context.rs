@@ -66,8 +66,6 @@ pub struct AppContext {
     pub decisions: Decisions,
     /// Decisions that were made together.
     pub runs: Runs,
-    /// When the rules were read.
-    pub rules_read_at: Timestamp,
     /// What calls for attention.
     pub calls: Calls,
     /// Lists that are written into files.
@@ -246,13 +244,13 @@ impl AppContext {
         let words = self.settings.keymap.binding(action).map_or("", |binding| &binding.words).to_owned();
         let key = self.key(action);
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        self.hint(format!("{key} ({words}) has nothing to do here now{why}."));
+        self.hint(format!("{key} ({words}) is not available here{why}."));
     }
 
     /// Says that a key means nothing where one is, as far as somebody may have meant something by it.
     pub fn hint_unknown(&mut self, key: KeyEvent) {
         let help = self.key(Action::Help);
-        self.hint_meaningless(key, &format!("{help} shows the keys"));
+        self.hint_meaningless(key, &format!("{help} help"));
     }
 
     /// The same over a question, which takes no key but those of its answers.
@@ -262,7 +260,7 @@ impl AppContext {
 
     fn hint_meaningless(&mut self, key: KeyEvent, instead: &str) {
         if let KeyCode::Char(_) | KeyCode::F(_) = key.code {
-            self.hint(format!("{} means nothing here: {instead}.", Chord::from(key)));
+            self.hint(format!("No such key here: {} ({instead}).", Chord::from(key)));
         }
     }
 

@@ -332,7 +332,7 @@ impl Decisions {
         let Some(resolution) = left.said.resolution() else { return };
         self.made += 1;
         let who = if is_of_command(&left.key) { "a command" } else { "an earlier console" };
-        let state = State::Checking(Polling::new(format!("{who} sent it and had no answer"), now));
+        let state = State::Checking(Polling::new(format!("{who} sent it, no reply"), now));
         let made =
             PendingDecision::made(self.made, alert_of(&left.said.alert), (resolution, left.key.clone()), state, now);
         self.all.push(PendingDecision { sent_at: left.sent_at, ..made });
@@ -505,10 +505,9 @@ impl Decisions {
                     (DecisionFate::Unknown(why), ServiceError::ProviderOutcomeUnknown(_)) => {
                         DecisionEvent::Unknown(why)
                     }
-                    (DecisionFate::Unknown(why), _) => DecisionEvent::Unknown(format!(
-                        "{} (sent to the service; the alert is looked at)",
-                        why.trim_end_matches('.')
-                    )),
+                    (DecisionFate::Unknown(why), _) => {
+                        DecisionEvent::Unknown(format!("{} (sent, checking)", why.trim_end_matches('.')))
+                    }
                     (fate, _) => DecisionEvent::Refused(fate.reason().unwrap_or_default().to_owned()),
                 }
             }
@@ -529,7 +528,7 @@ impl Decisions {
         let event = match proof? {
             Proof::Landed => DecisionEvent::AsDecided(alert),
             Proof::Overtaken => DecisionEvent::Overtaken(alert),
-            Proof::NotApplied => DecisionEvent::Refused("it is settled that the network did not apply it".to_owned()),
+            Proof::NotApplied => DecisionEvent::Refused("the network did not apply it".to_owned()),
             Proof::Nothing if gave_up => DecisionEvent::NothingSoFar(polls),
             Proof::Nothing => return None,
         };

@@ -24,10 +24,7 @@ impl App {
         effects.extend(cx.keep_again());
         // What the screens look like is kept anew.
         self.kept = Layout::default();
-        self.cx.notify(
-            Tone::Good,
-            "The desk can be written now: what was decided here since the start is in its journal, texts are kept.",
-        );
+        self.cx.notify(Tone::Good, "This computer's files can be written again. Everything is saved.");
         let cx = &mut self.cx;
         left.texts.retain(|alert| cx.drafts.contains_key(&alert.id) || cx.group_drafts.with(alert.id).is_some());
         // What was decided here on an alert is the newer one.

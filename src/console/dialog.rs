@@ -81,11 +81,6 @@ pub trait Dialog: Send {
         None
     }
 
-    /// The action that opens it and its name, where it is a page that stands beside the screens.
-    fn page(&self) -> Option<(Action, &'static str)> {
-        None
-    }
-
     /// The decision, or the run of them, whose fate it tells: no notification repeats that beside it.
     fn tells_fate(&self, _: &AppContext) -> Option<String> {
         None

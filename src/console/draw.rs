@@ -128,16 +128,15 @@ impl App {
     /// Number of decisions that wait here, with the key that asks about them and the one that takes them back.
     fn waiting(&self, waiting: u64) -> Vec<Segment<Action>> {
         let theme = &self.cx.theme;
-        let verb = if waiting == 1 { "waits" } else { "wait" };
-        let what = format!("{} {verb}, not sent", counted(waiting, "decision", "decisions"));
+        let what = format!("{} queued, not sent", counted(waiting, "answer", "answers"));
         let mut segments = vec![Segment::new(2, what, theme.warning)];
         if self.dialogs.last().is_none_or(|dialog| dialog.takes_questions()) {
-            let asks = KeyHint::new(self.cx.key(Action::Refresh), "asks", Action::Refresh);
+            let asks = KeyHint::new(self.cx.key(Action::Refresh), "send or keep", Action::Refresh);
             segments.extend(asks.segments(2, theme));
         }
         // A page has the key that takes back among its own.
         if self.dialogs.is_empty() {
-            let back = KeyHint::new(self.cx.key(Action::Undo), "takes back", Action::Undo);
+            let back = KeyHint::new(self.cx.key(Action::Undo), "undo", Action::Undo);
             segments.extend(back.segments(2, theme).map(|part| part.or_none(UNDERWAY)));
         }
         segments
@@ -154,10 +153,10 @@ impl App {
                 (false, 0) if waiting > 0 => self.waiting(waiting),
                 (true, 1..) => {
                     let answers = counted(sending, "answer has", "answers have");
-                    vec![Segment::new(2, format!("leaving once {answers} come back"), theme.warning)]
+                    vec![Segment::new(2, format!("leaving once {answers} are in"), theme.warning)]
                 }
                 (false, 1..) => {
-                    let many = counted(sending, "decision", "decisions");
+                    let many = counted(sending, "answer", "answers");
                     vec![Segment::new(2, format!("sending {many}…"), theme.accent)]
                 }
                 _ => Vec::new(),
@@ -169,9 +168,9 @@ impl App {
         }
         let when = match decisions.departure(next, *due, self.cx.now) {
             Departure::In(seconds) => format!("in {seconds} s"),
-            Departure::InTurn => "in its turn".to_owned(),
+            Departure::InTurn => "queued".to_owned(),
             Departure::Paused => "paused".to_owned(),
-            Departure::AfterLook => "once doubles are looked for".to_owned(),
+            Departure::AfterLook => "checking duplicates".to_owned(),
             Departure::AfterFirst => "after the refund".to_owned(),
         };
         let what = match staged.len() {
@@ -181,7 +180,7 @@ impl App {
                 let brief = format!("{} {subject} {when}", without_reason(&word));
                 Segment::new(2, format!("{word} {subject} {when}"), theme.plain).or(UNDERWAY, brief)
             }
-            more => Segment::new(2, format!("{more} decisions, next {when}"), theme.plain),
+            more => Segment::new(2, format!("{more} answers, next {when}"), theme.plain),
         };
         let undo = self.cx.settings.keymap.binding(Action::Undo).map_or("", |binding| &binding.words);
         let undo = KeyHint::new(self.cx.key(Action::Undo), undo, Action::Undo);

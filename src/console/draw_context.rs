@@ -120,9 +120,9 @@ impl<'a> DrawContext<'a> {
     pub fn delivery_state(&self, state: DeliveryState) -> (&'static str, &'static str, Style) {
         match state {
             DeliveryState::Delivered => ("✓", "delivered", self.theme.ok),
-            DeliveryState::Pending => ("·", "waits", self.theme.plain),
-            DeliveryState::Leased => ("→", "being sent", self.theme.plain),
-            DeliveryState::Exhausted => ("!", "given up", self.theme.danger),
+            DeliveryState::Pending => ("·", "pending", self.theme.plain),
+            DeliveryState::Leased => ("→", "sending", self.theme.plain),
+            DeliveryState::Exhausted => ("!", "failed", self.theme.danger),
             DeliveryState::Cancelled => ("–", "cancelled", self.theme.quiet),
         }
     }

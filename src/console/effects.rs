@@ -1,7 +1,6 @@
 //! Effects: what an update wants done, as values.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use uuid::Uuid;
@@ -15,7 +14,6 @@ use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
 use crate::desk::{Draft, ExportRequest, GroupDraft, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert};
-use crate::domain::rule::DecisionRule;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId,
     EndpointId, FindQuery, Secret, Timestamp,
@@ -53,12 +51,6 @@ pub enum Effect {
     /// Load what lapses within so many hours from this moment, as much as a page has, and count the rest where that can
     /// be done.
     ReadClosing(u32, Timestamp),
-    /// Load what waits within these filters, the first to lapse first, as much as a page of each has.
-    ReadForRules(Vec<AlertFilter>),
-    /// Rehearse rules on the alerts of so many days before this moment, under this number.
-    Rehearse(u64, Arc<[DecisionRule]>, u32, Timestamp),
-    /// Give the rehearsal up that is on its way.
-    GiveUpRehearsal,
     /// Read the file of rules again.
     ReadRules,
     /// List the profiles.

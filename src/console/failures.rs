@@ -41,26 +41,23 @@ pub(super) fn outcome(message: &Message) -> Option<(&'static str, Option<&Servic
         Message::Page(_, answer) => ("reading the list", answer.as_ref().err()),
         Message::Counted(_, answer) | Message::CountedAll(answer) => ("counting alerts", answer.as_ref().err()),
         Message::Sums(_, answer) => ("adding up the list", answer.as_ref().err()),
-        Message::AtRisk(answer) => ("counting what lapses soon", answer.as_ref().err()),
+        Message::AtRisk(answer) => ("counting what is due soon", answer.as_ref().err()),
         Message::Alert(_, answer) => ("reading an alert", answer.as_ref().err()),
         Message::Deliveries(_, answer) => ("reading the webhooks of an alert", answer.as_ref().err()),
         Message::SameCard(_, answer) => ("looking for duplicates", answer.as_ref().err()),
         Message::SameCards(found) => {
             ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err()))
         }
-        Message::ReadForRules(read) => {
-            ("reading what rules match", read.iter().find_map(|answer| answer.as_ref().err()))
-        }
         Message::Collected(_, answer) => ("reading what is to be marked", answer.as_ref().err()),
-        Message::BegunRead(_, answer) => ("reading what was begun", answer.as_ref().err()),
-        Message::Closing(answer) => ("reading what lapses next", answer.as_ref().err()),
-        Message::Settled(.., answer) => ("settling a parked decision", answer.as_ref().err()),
+        Message::BegunRead(_, answer) => ("reading a draft", answer.as_ref().err()),
+        Message::Closing(answer) => ("reading what is due next", answer.as_ref().err()),
+        Message::Settled(.., answer) => ("setting a result", answer.as_ref().err()),
         Message::Found(_, answer) => ("finding alerts", answer.as_ref().err()),
         Message::Marked(_, answer) => ("looking for duplicates of a page", answer.as_ref().err()),
         Message::Changed(answer) => ("waiting for changes", answer.as_ref().err()),
-        Message::Resolved(_, answer) => ("recording a decision", answer.as_ref().err()),
-        Message::LookedUp(_, answer) => ("looking up a decision", answer.as_ref().err()),
-        Message::Unfinished(answer) => ("reading unfinished decisions", answer.as_ref().err()),
+        Message::Resolved(_, answer) => ("recording an answer", answer.as_ref().err()),
+        Message::LookedUp(_, answer) => ("checking an answer", answer.as_ref().err()),
+        Message::Unfinished(answer) => ("reading unconfirmed answers", answer.as_ref().err()),
         Message::Endpoints(answer) => ("reading endpoints", answer.as_ref().err()),
         Message::DeliveryList(_, answer) => ("reading deliveries", answer.as_ref().err()),
         Message::DeliveryAttempts(_, answer) => ("reading a delivery", answer.as_ref().err()),

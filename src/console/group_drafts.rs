@@ -54,7 +54,7 @@ impl GroupDraftList {
         let alerts = counted(draft.alerts.len() as u64, "alert", "alerts");
         match draft.left_out.len() {
             0 => alerts,
-            left_out => format!("{alerts} ({} of them left out)", count(left_out as u64)),
+            left_out => format!("{alerts} ({} skipped)", count(left_out as u64)),
         }
     }
 

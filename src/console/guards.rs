@@ -38,7 +38,7 @@ impl Gets {
 }
 
 /// How the reason begins of what has its answer: that says by itself that it gets none.
-const ANSWERED: &str = "answered already";
+const ANSWERED: &str = "already answered";
 
 /// That an alert is left out because it has this answer.
 pub fn out_as_answered(answer: &str) -> Gets {
@@ -47,10 +47,10 @@ pub fn out_as_answered(answer: &str) -> Gets {
 
 /// Why an alert is left out, in the words of its row.
 pub fn left_out_words(why: &str) -> String {
-    if ["left out", ANSWERED].iter().any(|lead| why.starts_with(lead)) {
+    if ["skipped", ANSWERED].iter().any(|lead| why.starts_with(lead)) {
         why.to_owned()
     } else {
-        format!("left out: {why}")
+        format!("skipped: {why}")
     }
 }
 
@@ -60,17 +60,17 @@ pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Ge
         return Some(out_as_answered(&answered_as(alert)));
     }
     if let Some(waiting) = known.here.waiting().find(|decision| decision.alert.id == alert.id) {
-        let follows = "its decision waits here for the refund";
-        return Some(Gets::out(if waiting.follows() { follows } else { "its decision waits here, not sent" }));
+        let follows = "queued until the refund is recorded";
+        return Some(Gets::out(if waiting.follows() { follows } else { "queued, not sent" }));
     }
     if known.here.is_underway(alert.id) {
-        return Some(Gets::out("a decision on it is on its way"));
+        return Some(Gets::out("an answer is queued"));
     }
     if let Some(unfinished) = known.unfinished.of(alert.id) {
         return Some(match Stage::of(unfinished) {
-            Stage::Sending => Gets::out("a decision is with the network"),
-            Stage::Unknown => Gets::care("whether a decision arrived is being found out"),
-            Stage::Parked => Gets::care("a decision waits for a person's word"),
+            Stage::Sending => Gets::out("sending"),
+            Stage::Unknown => Gets::care("unconfirmed"),
+            Stage::Parked => Gets::care("unconfirmed"),
         });
     }
     if known.here.is_checking(alert.id) {
@@ -94,7 +94,7 @@ pub fn speaks_against<'o>(
             return Some(Gets::care("the stopped amount is more than its own"));
         }
         if stopped.decimal().normalize().scale() > disputed.decimals() {
-            return Some(Gets::care("the stopped amount has more decimals than its currency"));
+            return Some(Gets::care("too many decimals for its currency"));
         }
     }
     let order = advised_by.filter(|order| order.was_refunded_before());
@@ -130,7 +130,7 @@ pub fn speaks_against<'o>(
     let by = match (refunded, order) {
         _ if caution != Caution::PaidTwice => String::new(),
         (Some(other), _) if !known.answered(other).refund_is_likely() => {
-            let how_far = if known.may_have_arrived(other.id) { "may have arrived" } else { "is on its way" };
+            let how_far = if known.may_have_arrived(other.id) { "is unconfirmed" } else { "is under way" };
             format!(": a refund of {} {how_far}", subject(other))
         }
         (Some(other), _) => {
@@ -180,9 +180,9 @@ fn denied_words(
         (Some(double), _) if advised.basis == AdviceBasis::Duplicates => {
             let known = match &double.state {
                 DuplicateState::Refunded { at: Some(at) } => format!("refunded {}", times::ago(*at, now)),
-                DuplicateState::Refunded { at: None } => "refunded already".to_owned(),
-                DuplicateState::OnItsWay(_) => "a refund is on its way".to_owned(),
-                DuplicateState::MayHaveArrived(_) => "a refund may have arrived".to_owned(),
+                DuplicateState::Refunded { at: None } => "already refunded".to_owned(),
+                DuplicateState::OnItsWay(_) => "a refund is under way".to_owned(),
+                DuplicateState::MayHaveArrived(_) => "a refund is unconfirmed".to_owned(),
                 _ => Caution::NetworkRule.words().to_owned(),
             };
             (known, format!(": {} {}", double.provider, double.provider_id))
@@ -196,7 +196,7 @@ fn denied_words(
         (Resolution::Current { decision: Decision::Invalid(_), .. }, Decision::Invalid(reason)) => {
             reason.words().to_owned()
         }
-        (Resolution::Current { .. }, decision @ Decision::Invalid(_)) => decision.refunded().to_owned(),
+        (Resolution::Current { .. }, Decision::Invalid(_)) => "Invalid".to_owned(),
         (Resolution::Older { .. }, Decision::Invalid(reason)) => reason.older_word().to_string(),
         (_, decision) => decision.words(),
     };

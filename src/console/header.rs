@@ -45,7 +45,6 @@ mod rank {
     pub(super) const SHORT_WORDS: u8 = 6;
     pub(super) const LIST_AGE: u8 = 7;
     pub(super) const CLOCK: u8 = 8;
-    pub(super) const LOCAL_CLOCK: u8 = 11;
     pub(super) const AGE: u8 = 12;
     pub(super) const GAPS: u8 = 13;
     pub(super) const PROGRAM: u8 = 14;
@@ -110,35 +109,27 @@ impl App {
         segments
     }
 
-    /// The screens, each with its key, and a page that lies over them.
+    /// The screens, each with its key.
     fn tabs(&self, calls: usize) -> Vec<Segment<Action>> {
         let theme = &self.cx.theme;
-        let page = self.dialogs.iter().rev().find_map(|dialog| dialog.page());
-        let screens = ScreenName::ALL.into_iter().map(|(screen, _, name, action)| (Some(screen), name, action));
-        let tabs = screens.chain(page.map(|(action, name)| (None, name, action)));
         let mut segments = Vec::new();
-        for (index, (screen, name, action)) in tabs.enumerate() {
-            let is_open = screen.is_none_or(|screen| self.shows(screen));
+        for (index, (screen, _, name, action)) in ScreenName::ALL.into_iter().enumerate() {
+            let is_open = self.screens.current == screen;
             let (key_style, style) = if is_open { (theme.key, theme.strong) } else { (theme.quiet, theme.quiet) };
             let (key, gap) = (self.cx.key(action), if index == 0 { "    " } else { "   " });
             let key = Segment::new(0, format!("{gap}{key}"), key_style).or(rank::GAPS, format!("  {key}"));
             segments.push(key.target(action));
-            let short = if screen.is_none() || name.len() <= LONGEST_WHOLE { name } else { &name[..SHORT_NAME] };
+            let short = if name.len() <= LONGEST_WHOLE { name } else { &name[..SHORT_NAME] };
             // The open one is cut too: none moves when another one is opened.
             let named = Segment::new(0, format!(" {name}"), style).or(rank::SHORT_NAMES, format!(" {short}"));
             segments.push(if is_open { named } else { named.or_none(rank::KEYS) }.target(action));
-            if screen == Some(ScreenName::Activity) && calls > 0 {
+            if screen == ScreenName::Activity && calls > 0 {
                 // A bare number beside a key would look like another key.
                 let many = Segment::new(0, format!(" {calls}"), theme.danger).or(rank::KEYS, format!("!{calls}"));
                 segments.push(many.target(action));
             }
         }
         segments
-    }
-
-    /// Whether a screen is shown, with no page over it.
-    fn shows(&self, screen: ScreenName) -> bool {
-        self.screens.current == screen && self.dialogs.iter().all(|dialog| dialog.page().is_none())
     }
 
     /// The connection's status, the age of the list, and the time.
@@ -157,14 +148,12 @@ impl App {
         }
         let age = Segment::new(0, self.age(&standing), theme.quiet);
         let age = if is_well { age.or_none(rank::AGE).reserve(AGE) } else { age.or_none(rank::LIST_AGE) };
-        let utc = self.cx.times().one_clock(self.cx.now);
-        let local = self.cx.times().beside(self.cx.now).map(|local| format!("{local} local"));
-        let (gap, clock_style) = if local.is_some() { (2, theme.quiet) } else { (3, theme.plain) };
-        let local = local.map(|local| Segment::new(3, local, theme.strong).or_none(rank::LOCAL_CLOCK));
-        let clock = Segment::new(gap, utc, clock_style).or_none(rank::CLOCK);
+        let times = self.cx.times();
+        let clock = format!("{} {}", times.at(self.cx.now, self.cx.now), times.zone.name(self.cx.now));
+        let clock = Segment::new(3, clock, theme.plain).or_none(rank::CLOCK);
         let link = [Segment::new(2, standing.sign, standing.style), said, age].into_iter();
         let link = link.map(|part| if calls > 0 { part.target(Action::ShowActivity) } else { part });
-        link.chain(local).chain([clock]).map(Segment::right).collect()
+        link.chain([clock]).map(Segment::right).collect()
     }
 
     /// Age of the list. Of a list that was just read none stands beside what is wrong.
@@ -174,8 +163,7 @@ impl App {
         let Some(at) = self.read_at().filter(|at| is_well || self.cx.now - *at >= LATE) else { return String::new() };
         match (is_well, of_list) {
             (true, _) => format!("  {}", self.cx.times().age(at, self.cx.now)),
-            (false, true) => format!("   list {} old", self.cx.times().age_alone(at, self.cx.now)),
-            (false, false) => format!("  read {}", self.cx.times().age(at, self.cx.now)),
+            (false, _) => format!("  read {}", self.cx.times().age(at, self.cx.now)),
         }
     }
 
@@ -208,12 +196,12 @@ impl App {
         let plain = |sign, words: Vec<String>, style| Standing { sign, words, style, calls: false };
         let wrong = |words: Vec<String>| plain("▲", words, theme.warning);
         let has_list = queue.listing.total().is_some();
-        let hour = |since: &Timestamp| times.bare_hour(*since);
+        let hour = |since: &Timestamp| times.at(*since, self.cx.now);
         if let Some((since, _)) = &queue.link.trouble {
             let since = hour(since);
             return wrong(match (queue.link.is_unreachable(), queue.link.next_try()) {
                 (true, Some(next)) => vec![
-                    format!("offline since {since}, retry {}", times.clock_second(next)),
+                    format!("offline since {since}, retry {}", times.second(next)),
                     format!("offline since {since}"),
                     // The line above the footer says the rest.
                     format!("offline {since}"),
@@ -224,10 +212,10 @@ impl App {
             });
         }
         if self.cx.writes.failing.is_some() {
-            return wrong(vec!["nothing can be recorded".to_owned(), "none recorded".to_owned()]);
+            return wrong(vec!["nothing can be recorded".to_owned(), "not recorded".to_owned()]);
         }
         if queue.is_late(self.cx.now) {
-            return wrong(vec!["no fresh answer".to_owned(), "no answer".to_owned()]);
+            return wrong(vec!["no reply".to_owned(), "no reply".to_owned()]);
         }
         let network_of = |id| queue.listing.find(id).map(|alert| alert.provider.clone());
         if let Some(trouble) = self.cx.networks.now(&self.cx.decisions, &self.cx.unfinished, network_of) {
@@ -237,7 +225,7 @@ impl App {
             let key = self.cx.key(Action::ShowActivity);
             let need = format!("{calls} {} you", if calls == 1 { "needs" } else { "need" });
             // Who is there already needs no key that goes there.
-            let words = match self.shows(ScreenName::Activity) {
+            let words = match self.screens.current == ScreenName::Activity {
                 true => vec![need],
                 false => vec![format!("{need}: {key}"), format!("see {key}")],
             };
@@ -260,10 +248,10 @@ impl App {
             ]);
         }
         if self.cx.unkept.keeps_nothing() {
-            return wrong(vec!["nothing is kept here".to_owned(), "not kept".to_owned()]);
+            return wrong(vec!["nothing is saved".to_owned(), "not saved".to_owned()]);
         }
         if self.ages_at().is_some_and(|at| at <= self.cx.now) {
-            return plain("·", vec!["not fresh".to_owned()], theme.quiet);
+            return plain("·", vec!["stale".to_owned()], theme.quiet);
         }
         match has_list {
             true => plain("●", vec!["live".to_owned()], theme.ok),
@@ -285,10 +273,11 @@ impl App {
             let next = link
                 .next_try()
                 .map_or_else(|| "by itself".to_owned(), |at| format!("at {}", self.cx.times().second(at)));
-            format!("Since {} {what}: {}. It is tried again {next}.", self.cx.times().hour(*since), why(error))
+            let since = self.cx.times().at(*since, self.cx.now);
+            format!("{} since {since}: {}. Retry {next}.", capitalized(what), why(error))
         };
         if let Some((since, error)) = link.trouble.as_ref().filter(|_| self.screens.queue.listing.rows() > 0) {
-            let what = if link.is_unreachable() { "the service is not reached" } else { "the list cannot be read" };
+            let what = if link.is_unreachable() { "offline" } else { "the list cannot be read" };
             return Some(again(what, since, error));
         }
         if let Some((since, error)) = &self.cx.writes.failing {
@@ -302,7 +291,7 @@ impl App {
         Some(format!(
             "{} failed at {}: {}.",
             capitalized(call.asked),
-            self.cx.times().hour(call.since),
+            self.cx.times().at(call.since, self.cx.now),
             why(&call.error)
         ))
     }
@@ -318,7 +307,7 @@ fn in_words(trouble: &NetworkTrouble, since: &str) -> Vec<String> {
     };
     match trouble.fault {
         DecisionFault::Unknown => {
-            vec![format!("{all}: outcome unknown since {since}"), format!("{few}: unknown, {since}")]
+            vec![format!("{all}: unconfirmed since {since}"), format!("{few}: unknown, {since}")]
         }
         // It is over: a moment, and nothing that goes on.
         DecisionFault::Declined => {
@@ -329,8 +318,8 @@ fn in_words(trouble: &NetworkTrouble, since: &str) -> Vec<String> {
             ]
         }
         DecisionFault::Unheard => {
-            vec![format!("a decision not known since {since}"), format!("a decision not known, {since}")]
+            vec![format!("an answer unconfirmed since {since}"), format!("unconfirmed, {since}")]
         }
-        DecisionFault::Service => vec![format!("a decision not recorded, {since}"), "not recorded".to_owned()],
+        DecisionFault::Service => vec![format!("an answer not recorded, {since}"), "not recorded".to_owned()],
     }
 }

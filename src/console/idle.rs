@@ -6,22 +6,22 @@ pub fn unless(holds: bool, why: &'static str) -> Option<&'static str> {
 }
 
 /// Nothing is written from this console.
-pub const READ_ONLY: &str = "this console is read-only";
+pub const READ_ONLY: &str = "read-only connection";
 
 /// The cursor is on no alert.
 pub const NO_ALERT: &str = "no alert is here";
 
 /// There is no last decision.
-pub const NONE_MADE: &str = "no decision was made here yet";
+pub const NONE_MADE: &str = "no answer yet";
 
 /// Nothing can be taken back on a screen.
-pub const NONE_STAGED: &str = "no decision is staged";
+pub const NONE_STAGED: &str = "nothing is queued";
 
 /// Nothing can be taken back on a page, where what waits counts too.
-pub const NONE_LEAVES: &str = "no decision waits to leave";
+pub const NONE_LEAVES: &str = "nothing is queued";
 
 /// Nothing waits for a person's word.
-pub const NONE_PARKED: &str = "no parked decision is known";
+pub const NONE_PARKED: &str = "no answer needs a result";
 
 /// No message leads to an alert.
 pub const NONE_TOLD: &str = "no message is about an alert";
@@ -30,4 +30,4 @@ pub const NONE_TOLD: &str = "no message is about an alert";
 pub const NOTHING_LISTED: &str = "nothing is listed";
 
 /// What is done elsewhere.
-pub const OTHER_PLACE: &str = "this is no place for it";
+pub const OTHER_PLACE: &str = "not available here";

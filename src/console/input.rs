@@ -79,7 +79,7 @@ impl App {
         }
         let is_ahead = !self.dialogs.is_empty() && self.cx.is_typed_ahead();
         if is_ahead {
-            self.cx.hint("Not taken: it was typed before this form was seen.");
+            self.cx.hint("Ignored: typed before the form was seen.");
         }
         is_ahead
     }
@@ -116,7 +116,7 @@ impl App {
             }
             (Keys::Of(_), Event::Paste(_)) => {
                 let search = self.cx.key(Action::Search);
-                self.cx.notify(Tone::Note, format!("Nothing was pasted: no field is open. {search} opens the search."));
+                self.cx.notify(Tone::Note, format!("Not pasted: no field is open. {search} search"));
                 return Vec::new();
             }
             _ => {}

@@ -105,12 +105,9 @@ impl JournalFeed {
     pub fn unreadable(&self) -> Option<String> {
         let first = self.unreadable.first()?;
         Some(match self.unreadable.len() {
-            1 => format!("1 line of the journal cannot be read, line {first}: what it tells is not here."),
+            1 => format!("Line {first} of the journal cannot be read."),
             many => {
-                format!(
-                    "{} lines of the journal cannot be read, from line {first} on: what they tell is not here.",
-                    count(many as u64)
-                )
+                format!("{} lines of the journal cannot be read, from line {first}.", count(many as u64))
             }
         })
     }
@@ -291,12 +288,9 @@ mod tests {
         feed.took(unreadable(&[3, 9]), now());
         let more = feed.unreadable_to_tell();
 
-        assert_eq!(first.as_deref(), Some("1 line of the journal cannot be read, line 3: what it tells is not here."));
+        assert_eq!(first.as_deref(), Some("Line 3 of the journal cannot be read."));
         assert_eq!(again, None);
-        assert_eq!(
-            more.as_deref(),
-            Some("2 lines of the journal cannot be read, from line 3 on: what they tell is not here.")
-        );
+        assert_eq!(more.as_deref(), Some("2 lines of the journal cannot be read, from line 3."));
         assert_eq!(feed.unreadable(), more);
         feed.took(unreadable(&[]), now());
         assert_eq!(feed.unreadable(), None, "they were mended");

@@ -25,7 +25,7 @@ impl App {
             return Vec::new();
         }
         if let Some(words) = cx.journal.unreadable_to_tell() {
-            cx.notify(Tone::Bad, format!("{words} avert doctor says what to do."));
+            cx.notify(Tone::Bad, format!("{words} Run avert doctor."));
         }
         // What was read before the journal was counts too, and an answer that the journal itself tells of.
         let history = cx.journal.history();
@@ -50,14 +50,11 @@ impl App {
         match told.as_slice() {
             [] => {}
             [one] => {
-                cx.notify(Tone::Note, format!("From before, not dismissed: {one}. {key} shows what became of each."));
+                cx.notify(Tone::Note, format!("Earlier, not dismissed: {one}. {key} shows it."));
             }
             many => {
                 let many = count(many.len() as u64);
-                cx.notify(
-                    Tone::Note,
-                    format!("From before, not dismissed: results of {many} runs. {key} shows what became of each."),
-                );
+                cx.notify(Tone::Note, format!("Earlier, not dismissed: {many} runs. {key} shows them."));
             }
         }
         alerts.into_iter().map(|id| Effect::Get(id).into()).collect()
@@ -106,7 +103,7 @@ impl App {
         match self.cx.toasts.about().cloned() {
             Some(alert) => vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()],
             None => {
-                self.cx.hint("No message was about an alert yet.");
+                self.cx.hint("No message about an alert yet.");
                 Vec::new()
             }
         }

@@ -89,10 +89,6 @@ pub enum Action {
     GoToTold,
     Reopen,
     Dismiss,
-    SettingChange,
-    ProfileOpen,
-    RulesShow,
-    Rehearse,
 }
 
 /// The context in which a key works.
@@ -119,8 +115,6 @@ pub enum KeyContext {
     Views,
     /// In the list of columns.
     Columns,
-    /// On the page of rules.
-    Rules,
 }
 
 impl KeyContext {
@@ -130,7 +124,6 @@ impl KeyContext {
             Self::Always | Self::Queue | Self::Insights | Self::Webhooks | Self::Activity | Self::Settings => 0,
             Self::Menu | Self::Views | Self::Columns => 1,
             Self::Case => 2,
-            Self::Rules => 3,
         };
         // Of screens one is shown, and of lists one is open.
         let everywhere = |context: Self| matches!(context, Self::Always | Self::Menu);

@@ -49,7 +49,6 @@ fn is_of_dialog(message: &Message) -> bool {
             | Message::Collected(..)
             | Message::Deliveries(..)
             | Message::Found(..)
-            | Message::ReadForRules(..)
             | Message::SameCard(..)
             | Message::SameCards(_)
             | Message::Settled(..)

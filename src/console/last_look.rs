@@ -117,8 +117,8 @@ impl LastLook {
                 again = LookAgain::of(&error);
                 error.to_string()
             }),
-            Err(_) if self.within < LONGEST => Err("no answer in the time left".to_owned()),
-            Err(_) => Err(format!("no answer within {} s", LONGEST.as_secs())),
+            Err(_) if self.within < LONGEST => Err("no reply in time".to_owned()),
+            Err(_) => Err(format!("no reply within {} s", LONGEST.as_secs())),
         };
         let (mut others, mut untold) = (Vec::new(), None);
         match payment {
@@ -131,14 +131,12 @@ impl LastLook {
                     return Looked::Waits(format!("the refund of {other} is not recorded"));
                 }
                 (Payment::OnItsWay(other), _) => {
-                    return Looked::Against(format!(
-                        "may be paid twice: a refund of {other} is with its network, or may have arrived"
-                    ));
+                    return Looked::Against(format!("possible double refund: {other} is sending or unconfirmed"));
                 }
                 (Payment::Open(found), LookSort::RestsOnRefund { waited })
                     if waited || self.misses_a_refund(&found) =>
                 {
-                    return Looked::Against("the refund that it was to follow is not recorded".to_owned());
+                    return Looked::Against("its refund is not recorded".to_owned());
                 }
                 (Payment::Open(found), _) => others = found,
             },
@@ -150,7 +148,7 @@ impl LastLook {
         match advise(&self.alert, &others) {
             Ok(Some((order, advice))) if advice.was_refunded_before() && !self.known.by_order => {
                 return Looked::Against(format!(
-                    "may be paid twice: order {} was {}",
+                    "possible double refund: order {} was {}",
                     sanitize::line(&order),
                     advice.why
                 ));

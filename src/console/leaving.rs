@@ -63,10 +63,10 @@ impl App {
         self.ask_of_waiting();
         self.open_next();
         if !self.cx.covered {
-            let waits = if self.unsent() == 1 { "decision waits" } else { "decisions wait" };
+            let waits = if self.unsent() == 1 { "answer is queued" } else { "answers are queued" };
             let looks = self.cx.decisions.not_left().any(PendingDecision::waits_for_look);
-            let what = if looks { "until doubles could be looked for" } else { "for a refund to be recorded" };
-            let words = format!("Not sent, and still here: {} {waits} {what}.", count(self.unsent() as u64));
+            let what = if looks { "until duplicates are checked" } else { "until a refund is recorded" };
+            let words = format!("Not sent: {} {waits} {what}.", count(self.unsent() as u64));
             self.cx.notify(Tone::Bad, words);
         }
     }
@@ -118,11 +118,8 @@ impl App {
         self.ask_of_waiting();
         let cx = &mut self.cx;
         for decision in cx.decisions.closed_waiting(cx.now) {
-            let words = format!(
-                "{}: the window closed while {} waited here.",
-                resolving::subject(&decision.alert),
-                decision.word()
-            );
+            let words =
+                format!("{}: expired while {} was queued.", resolving::subject(&decision.alert), decision.word());
             cx.calls.failed(&decision.alert);
             cx.notify_about(&decision.alert, Tone::Bad, words);
         }

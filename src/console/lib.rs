@@ -139,15 +139,14 @@ fn open_desk(address: Option<&DeskAddress>, log_trouble: Option<String>) -> (Opt
     let now = address.clock.now();
     let desk = match address.open() {
         Ok((desk, left)) => {
-            kept.log_trouble = log_trouble.map(|why| format!("No log is written: {why}."));
+            kept.log_trouble = log_trouble.map(|why| format!("No log: {why}."));
             kept.left = left;
             desk
         }
         Err(error) => {
             let desk = address.read();
             kept.keeps_nothing = true;
-            let read =
-                if desk.journal().is_some() { ", and what earlier and other ones decided is only read" } else { "" };
+            let read = if desk.journal().is_some() { ", earlier answers are only read" } else { "" };
             kept.troubles.push(nothing_is_kept(&error, log_trouble.is_some(), read));
             if desk.journal().is_none() {
                 return (Some(desk), kept);
@@ -191,10 +190,7 @@ fn group_drafts(desk: &Desk) -> Result<Vec<GroupDraft>, DeskError> {
 /// That a desk cannot be written, and what that means; `read` says what can be read of it.
 fn nothing_is_kept(error: &DeskError, no_log: bool, read: &str) -> String {
     let what = if no_log { "snoozes, journal and log" } else { "snoozes and journal" };
-    format!(
-        "Nothing is kept here: drafts, notes, views, {what} of this console end with it{read}. {error}. \
-         It is tried again until it can be written."
-    )
+    format!("Nothing is saved: drafts, notes, views, {what}{read}. {error}. Retrying.")
 }
 
 /// What was kept; where it cannot be read nothing, and why.
@@ -221,6 +217,6 @@ mod tests {
         let (_, kept) = open_desk(Some(&address), Some("logs: denied".to_owned()));
 
         assert_eq!(kept.troubles, Vec::<String>::new());
-        assert_eq!(kept.log_trouble.as_deref(), Some("No log is written: logs: denied."));
+        assert_eq!(kept.log_trouble.as_deref(), Some("No log: logs: denied."));
     }
 }

@@ -19,7 +19,6 @@ use super::user_settings::UserSetting;
 use super::views::View;
 use crate::desk::find::FoundAlerts;
 use crate::desk::indeterminate::Landing;
-use crate::desk::rehearsing::RehearsedDays;
 use crate::desk::{
     ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, Leftovers,
     MatchedOrders, Note, SnoozedAlert, WholeJournal,
@@ -73,16 +72,10 @@ pub enum Message {
     Collected(u64, Reply<(Vec<Alert>, u64)>),
     /// What lapses next.
     Closing(Reply<ClosingAlerts>),
-    /// Open alerts within the filters of rules.
-    ReadForRules(Vec<Reply<ClosingAlerts>>),
     /// What the file of rules says by now, or what is wrong with it.
     RulesRead(Result<ReadRules, String>),
     /// Other rules hold from now on.
     RulesTaken,
-    /// How many alerts a rehearsal has read, and of how many.
-    Rehearsing(u64, u64, u64),
-    /// What a rehearsal came to, or why it did not end.
-    Rehearsed(u64, Result<RehearsedDays, String>),
     /// How many alerts an export has written, and of how many.
     Exporting(u64, u64, u64),
     /// What became of an export: how many alerts are in the file.

@@ -5,7 +5,7 @@ use super::effects::{Effect, Keep, SHOWN_OF_FOUND};
 use super::message::AdvisedAlert;
 use super::order_matches::advisor;
 use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
-use crate::desk::closing::{closing, first_to_lapse};
+use crate::desk::closing::closing;
 use crate::desk::collect::collect;
 use crate::desk::find::find_everywhere;
 use crate::desk::indeterminate::{look_up, send};
@@ -64,13 +64,6 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         }
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
         Effect::ReadClosing(hours, now) => Message::Closing(closing(&**alerts, stats.as_deref(), hours, now).await),
-        Effect::ReadForRules(filters) => {
-            let mut read = Vec::with_capacity(filters.len());
-            for filter in filters {
-                read.push(first_to_lapse(&**alerts, filter).await);
-            }
-            Message::ReadForRules(read)
-        }
         Effect::WriteFile(path, text, run) => {
             let written = write_new(&path, |file| file.write_all(text.as_bytes()));
             Message::FileWritten(path, run, written.map_err(|error| error.to_string()))
@@ -102,7 +95,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         Effect::Settle(attempt, id, applied) => {
             let answer = match attempts {
                 Some(attempts) => attempts.settle_parked(attempt, applied).await,
-                None => Err(ServiceError::NotAuthorized("this deployment's operator has to say it".to_owned())),
+                None => Err(ServiceError::NotAuthorized("the service's operator sets it".to_owned())),
             };
             Message::Settled(attempt, id, applied, answer)
         }
@@ -142,8 +135,6 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         | Effect::ReadJournal
         | Effect::MatchOrders(..)
         | Effect::GiveUpFind
-        | Effect::Rehearse(..)
-        | Effect::GiveUpRehearsal
         | Effect::ReadRules
         | Effect::ListProfiles
         | Effect::Export(..)

@@ -12,9 +12,7 @@ impl App {
         let (label, shown, file) = (setting.label, value.shown(), &self.cx.settings.kept_in);
         match file {
             Some(_) => outcome.push(Effect::KeepSetting(setting, value).into()),
-            None => self
-                .cx
-                .notify(Tone::Note, format!("{label}: {shown} until this console is left; nothing of it is kept.")),
+            None => self.cx.notify(Tone::Note, format!("{label}: {shown} for this session only.")),
         }
         outcome
     }
@@ -24,7 +22,7 @@ impl App {
         let read = match answer {
             Ok(read) => read,
             Err(why) => {
-                self.cx.notify(Tone::Bad, format!("The settings of before stay: {why}"));
+                self.cx.notify(Tone::Bad, format!("The earlier settings stay: {why}"));
                 return Orders::new();
             }
         };
@@ -61,8 +59,7 @@ impl App {
                 self.cx.theme = if self.cx.settings.has_all_colors { theme } else { theme.in_256_colors() };
             }
             None => {
-                let words = "The terminal is asked for its background when the next console opens; until then the \
-                    colours stay.";
+                let words = "The theme follows the terminal at the next start.";
                 self.cx.notify(Tone::Note, words);
             }
         }
@@ -74,12 +71,10 @@ impl App {
         let stronger = self.cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key);
         let words = match (answer, stronger) {
             (Err(why), _) => {
-                return self
-                    .cx
-                    .notify(Tone::Bad, format!("{label} is {value} in this console, and could not be kept: {why}"));
+                return self.cx.notify(Tone::Bad, format!("{label}: {value}, not saved: {why}"));
             }
             (Ok(()), Some(stronger)) => {
-                format!("{label}: {value}, kept; but {} is stronger where the next console opens.", stronger.by)
+                format!("{label}: {value}, saved. {} overrides it at the next start.", stronger.by)
             }
             (Ok(()), None) => format!("{label}: {value}, kept."),
         };

@@ -19,20 +19,20 @@ use crate::domain::{Alert, AlertId, AttemptId, Outcome, Resolution, ResolutionAt
 use crate::service::ServiceError;
 
 /// What is said of a refund for which the last look did not come to its end.
-pub const UNLOOKED: &str = "doubles could not be looked for again before it left";
+pub const UNLOOKED: &str = "duplicates not checked again before sending";
 
 /// Takes back the decision that was staged last, and what was made together with it.
 pub fn undo(cx: &mut AppContext) -> Orders {
     let taken = cx.decisions.take_back();
     let mut outcome = taken_back(&taken, cx);
     match taken.as_slice() {
-        [] if cx.decisions.sending() > 0 => cx.notify(Tone::Note, "Too late to take back: it has left."),
+        [] if cx.decisions.sending() > 0 => cx.notify(Tone::Note, "Too late to undo: it is sent."),
         [] => {
             let key = cx.key(Action::Undo);
-            cx.hint(format!("There is nothing to take back: {key} takes back a decision that has not left."));
+            cx.hint(format!("Nothing to undo: {key} undoes a queued answer."));
         }
         [decision] => {
-            let words = format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject());
+            let words = format!("Undone: {} on {}. Not sent.", decision.word(), decision.subject());
             cx.notify_of_decision(decision, Tone::Good, words);
             // Whoever takes a decision back wants to give another one on the same alert.
             outcome.push(Message::GoToAlert(decision.alert.id).into());
@@ -41,24 +41,17 @@ pub fn undo(cx: &mut AppContext) -> Orders {
             let together = many[0].together;
             let all = together.and_then(|number| cx.runs.get(number)).map_or(many.len(), |run| run.items.len());
             let left = all.saturating_sub(many.len());
-            let rest = if left == 0 {
-                "Nothing was sent.".to_owned()
-            } else {
-                format!("{} had left already.", count(left as u64))
-            };
+            let rest =
+                if left == 0 { "Not sent.".to_owned() } else { format!("{} were sent already.", count(left as u64)) };
             let again = match outcome.iter().find_map(marked_again) {
                 None => String::new(),
                 Some(marked) => {
                     let others = marked.saturating_sub(many.len()) as u64;
-                    let with =
-                        if others == 0 { String::new() } else { format!(", with {} that got none", count(others)) };
-                    format!(" {} opens their form again{with}.", cx.key(Action::Bulk))
+                    let with = if others == 0 { String::new() } else { format!(", with {} skipped", count(others)) };
+                    format!(" {} reopens the form{with}.", cx.key(Action::Bulk))
                 }
             };
-            cx.notify_taken_back(
-                &many[0],
-                format!("Taken back: {} decisions. {rest}{again}", count(many.len() as u64)),
-            );
+            cx.notify_taken_back(&many[0], format!("Undone: {} answers. {rest}{again}", count(many.len() as u64)));
         }
     }
     outcome
@@ -149,10 +142,7 @@ fn tell_waiting_for_look(before: &PendingDecision, why: Option<String>, cx: &mut
     let waits = cx.decisions.get(before.key).is_some_and(PendingDecision::waits_for_look);
     let Some(why) = why.filter(|_| waits && !before.waited_for_look()) else { return };
     let (subject, undo) = (subject(&before.alert), cx.key(Action::Undo));
-    let words = format!(
-        "{subject}: not sent yet, doubles cannot be looked for: {}. It is tried again; {undo} takes it back.",
-        briefly(&why)
-    );
+    let words = format!("{subject}: not sent yet, duplicates not checked: {}. {undo} undo", briefly(&why));
     match before.together {
         None => cx.notify_of_decision(before, Tone::Bad, words),
         Some(_) => cx.notify_of_run(before, Tone::Bad, words),
@@ -243,9 +233,7 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
     if cx.runs.note(decision.key, &event, cx.now) {
         if cx.decisions.holds_others(decision.key) {
             let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
-            let waits = format!(
-                "What was to follow it waits here, not sent: {ask} asks whether it leaves, {undo} takes it back"
-            );
+            let waits = format!("Its follow-up answers are not sent: {ask} send or keep, {undo} undo");
             let words = format!("{}: {}. {waits}.", subject(&decision.alert), of_refund(&event, cx));
             cx.calls.failed(&decision.alert);
             cx.notify_about_fate(decision, Tone::Bad, words);
@@ -272,13 +260,13 @@ fn of_refund(event: &DecisionEvent, cx: &AppContext) -> String {
     match event {
         DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", briefly(why)),
         DecisionEvent::Overtaken(alert) => {
-            format!("another was first, it is {}; the refund was not recorded", answer_known(alert, cx))
+            format!("already answered {}; the refund was not recorded", answer_known(alert, cx))
         }
         DecisionEvent::Kept(why) => format!("{}; the refund was not sent", briefly(why)),
         DecisionEvent::Landed(_)
         | DecisionEvent::AsDecided(_)
         | DecisionEvent::Unknown(_)
-        | DecisionEvent::NothingSoFar(_) => "the refund is not known to be recorded".to_owned(),
+        | DecisionEvent::NothingSoFar(_) => "the refund is unconfirmed".to_owned(),
     }
 }
 
@@ -304,7 +292,7 @@ fn tell_ended(last: &PendingDecision, cx: &mut AppContext) {
         }
         let verb = if failed == 1 { "needs" } else { "need" };
         cx.calls.failed_together(format!("{failed} of those answered together {verb} you"));
-        cx.notify_of_run(last, Tone::Bad, format!("{words}. {key} shows each."));
+        cx.notify_of_run(last, Tone::Bad, format!("{words}. See Activity ({key})."));
     }
 }
 
@@ -316,12 +304,12 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
             cx.notify_of_decision(
                 decision,
                 Tone::Good,
-                format!("{word}, recorded (status {}): {subject}", alert.status),
+                format!("{subject}: {word}, recorded (API status {})", alert.status),
             );
             return concluded(alert, true, cx);
         }
         DecisionEvent::AsDecided(alert) => {
-            let words = format!("{subject} is answered as decided, {word} (status {}); {BY_WHOM}.", alert.status);
+            let words = format!("{subject}: {word} (API status {}), {BY_WHOM}.", alert.status);
             cx.notify_of_decision(decision, Tone::Good, words);
             return concluded(alert, true, cx);
         }
@@ -330,44 +318,27 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
             cx.notify_of_decision(
                 decision,
                 Tone::Bad,
-                format!(
-                    "{subject}: another was first. It is {told}; {word} \
-                was not recorded."
-                ),
+                format!("{subject}: already answered, {told}. {word} was not recorded."),
             );
             return concluded(alert, false, cx);
         }
         DecisionEvent::Kept(why) => {
-            cx.notify_of_decision(
-                decision,
-                Tone::Bad,
-                format!(
-                    "{subject}: {word} was not sent: {}. It waits \
-                here.",
-                    briefly(&why)
-                ),
-            );
+            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: {word} not sent: {}.", briefly(&why)));
             return vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()];
         }
         DecisionEvent::Refused(why) => {
             let (why, activity, again) = (briefly(&why), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
-            let words = format!(
-                "{subject}: {why}. {word} was not recorded; {activity} shows it; {again} there \
-                decides again."
-            );
+            let words = format!("{subject}: {why}. {word} not recorded: Activity ({activity}), then {again}.");
             cx.notify_of_decision(decision, Tone::Bad, words);
         }
         DecisionEvent::NothingSoFar(polls) => cx.notify_about_fate(
             decision,
             Tone::Bad,
-            format!(
-                "{subject}: nothing has landed so far, after {polls} looks. {word} may still arrive; it is looked \
-                at each minute."
-            ),
+            format!("{subject}: {word} unconfirmed after {polls} checks. Check the network's portal."),
         ),
         DecisionEvent::Unknown(why) => {
             let why = briefly(&why);
-            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: not known whether {word} arrived: {why}."));
+            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: {word} unconfirmed: {why}. Checking."));
         }
     }
     Vec::new()
@@ -416,11 +387,11 @@ pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppCont
     if let Some(first) = event.first() {
         let key = cx.key(Action::Settle);
         let what = match event.len() {
-            1 => format!("{} waits for a person's word", in_words(&first.resolution)),
-            many => format!("{} decisions wait for a person's word", count(many as u64)),
+            1 => format!("{} is unconfirmed", in_words(&first.resolution)),
+            many => format!("{} answers are unconfirmed", count(many as u64)),
         };
-        cx.calls.failed_together("A decision waits for a person's word");
-        cx.notify_of(PARKED, Tone::Bad, format!("{what}: the network cannot tell whether it arrived. {key} opens it."));
+        cx.calls.failed_together("An answer is unconfirmed");
+        cx.notify_of(PARKED, Tone::Bad, format!("{what}: check the network's portal. {key} sets the result."));
     }
 }
 
@@ -452,7 +423,7 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
             let words = if applied || alert.outcome.is_some() {
                 format!("{subject} is {}", alert.status)
             } else {
-                format!("{subject}: on record that the network did not apply it. It can be answered again.")
+                format!("{subject}: not applied. Answer it again.")
             };
             cx.notify_about(&alert, Tone::Good, words);
             let alert = Box::new(alert);
@@ -465,7 +436,7 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
             outcome
         }
         Err(error) => {
-            cx.notify(Tone::Bad, format!("Your word on the decision was not taken: {error}"));
+            cx.notify(Tone::Bad, format!("Result not saved: {error}"));
             vec![Effect::Get(id).into()]
         }
     }

@@ -19,10 +19,9 @@ use super::profile_directory::ProfileDirectory;
 use super::rules_file::RulesFile;
 use super::setting::{SettingValue, SettingsKeeper};
 use super::user_settings::UserSetting;
-use super::workstation::{browse, export_list, rehearse_rules};
+use super::workstation::{browse, export_list};
 use crate::desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, JournalStep};
-use crate::domain::rule::DecisionRule;
-use crate::domain::{Alert, AlertId, Timestamp};
+use crate::domain::{Alert, AlertId};
 use crate::service::{Deployment, ServiceError};
 
 /// Runs effects on a deployment and a desk.
@@ -49,8 +48,6 @@ pub struct Runner {
     adding_up: Option<AbortHandle>,
     /// The export that is on its way.
     exporting: Option<AbortHandle>,
-    /// The rehearsal that is on its way.
-    rehearsing: Option<AbortHandle>,
     /// Each file with rules, profiles and settings, as it was when it was looked at last.
     seen: Arc<Mutex<HashMap<PathBuf, FileVersion>>>,
     /// What is kept is written one after the other, so that the last state wins.
@@ -90,7 +87,6 @@ impl Runner {
             finding: None,
             adding_up: None,
             exporting: None,
-            rehearsing: None,
             seen: Arc::default(),
             keeping: None,
         }
@@ -131,8 +127,6 @@ impl Runner {
             Effect::ReadFigures => self.read_figures(),
             Effect::KeepSetting(setting, value) => self.keep_setting(setting, value),
             Effect::Export(number, request) => self.export(number, *request),
-            Effect::Rehearse(number, rules, days, now) => self.rehearse(number, rules, days, now),
-            Effect::GiveUpRehearsal => self.rehearsing.take().iter().for_each(AbortHandle::abort),
             Effect::ReadRules => self.read_rules(),
             Effect::ListProfiles => self.list_profiles(),
             Effect::GiveUpExport => self.exporting.take().iter().for_each(AbortHandle::abort),
@@ -163,7 +157,7 @@ impl Runner {
             if let (Some(intent), Effect::Resolve(key, ..)) = (intent, &effect)
                 && let Err(why) = intent.await.unwrap_or_else(|_| Err("it is closed".to_owned()))
             {
-                let refused = ServiceError::NotSent(format!("the desk journal could not be written before it: {why}"));
+                let refused = ServiceError::NotSent(format!("the journal could not be written: {why}"));
                 let _ = messages.send(Message::Resolved(*key, Err(refused)));
                 return;
             }
@@ -213,21 +207,10 @@ impl Runner {
         self.exporting = Some(self.tasks.spawn(work));
     }
 
-    fn rehearse(&mut self, number: u64, rules: Arc<[DecisionRule]>, days: u32, now: Timestamp) {
-        let (alerts, messages) = (Arc::clone(&self.deployment.alerts), self.messages.clone());
-        let work = async move {
-            let told = |message| drop(messages.send(message));
-            let ended = rehearse_rules(&*alerts, number, &rules, days, now, told).await;
-            drop(messages.send(ended));
-        };
-        self.rehearsing.take().iter().for_each(AbortHandle::abort);
-        self.rehearsing = Some(self.tasks.spawn(work));
-    }
-
     fn read_rules(&self) {
         let (rules, messages) = (self.rules.clone(), self.messages.clone());
         tokio::task::spawn_blocking(move || {
-            let read = rules.map_or_else(|| Err("this console has no file of rules".to_owned()), |rules| rules.read());
+            let read = rules.map_or_else(|| Err("no rules file".to_owned()), |rules| rules.read());
             drop(messages.send(Message::RulesRead(read)));
         });
     }
@@ -264,7 +247,7 @@ impl Runner {
     fn list_profiles(&self) {
         let messages = self.messages.clone();
         let Some(profiles) = self.profiles.clone() else {
-            let why = "this user has no directory for them; with --config FILE they are kept beside that file";
+            let why = "no settings directory: use --config FILE";
             let _ = messages.send(Message::Profiles(Err(why.to_owned())));
             return;
         };
@@ -369,7 +352,7 @@ impl Runner {
         if only_read || self.desk.is_none() {
             // It lasts as long as the console does; a note is meant to last longer.
             let is_short = only_read && matches!(what, Keep::Note(_));
-            let answer = if is_short { Err("nothing can be written on this desk".to_owned()) } else { Ok(()) };
+            let answer = if is_short { Err("this computer's files cannot be written".to_owned()) } else { Ok(()) };
             kept(&what, answer).into_iter().for_each(|message| drop(messages.send(message)));
             if only_read && what.is_due_later() {
                 self.later.push(what);

@@ -67,7 +67,7 @@ const PACED: (usize, usize) = (3, 20);
 
 /// What is said of what failed where another's answer, this one, came later.
 fn answered_since(answer: &str) -> String {
-    format!("answered another way since: {answer}")
+    format!("answered otherwise since: {answer}")
 }
 
 impl RunCounts {
@@ -144,17 +144,17 @@ impl DecisionRun {
         let never_left = self.items.iter().filter(is_unsent).count() as u64;
         let parts = [
             (paused, "paused, not sent"),
-            (in_grace, "about to leave"),
-            (underway.saturating_sub(paused + in_grace), "under way"),
-            (waiting, "waiting here, not sent"),
+            (in_grace, "sending soon"),
+            (underway.saturating_sub(paused + in_grace), "sending"),
+            (waiting, "queued, not sent"),
             (recorded, "recorded"),
             (again, DECIDED_AGAIN),
-            (overtaken, "answered by another"),
+            (overtaken, "already answered"),
             (failed - never_left, "failed"),
             (never_left, "not sent"),
-            (unknown, "not known to have arrived"),
-            (taken_back, "taken back"),
-            (self.left_out.len() as u64, "left out"),
+            (unknown, "unconfirmed"),
+            (taken_back, "undone"),
+            (self.left_out.len() as u64, "skipped"),
         ];
         let parts = parts
             .into_iter()
@@ -316,9 +316,7 @@ impl Runs {
         item.result = match event {
             DecisionEvent::Landed(alert) => RunResult::Recorded { status: alert.status.to_string(), at: now },
             DecisionEvent::AsDecided(alert) => RunResult::AsDecided { status: alert.status.to_string(), at: now },
-            DecisionEvent::Overtaken(alert) => {
-                RunResult::Conflict(format!("another was first: {}", answered_as(alert)))
-            }
+            DecisionEvent::Overtaken(alert) => RunResult::Conflict(format!("already answered: {}", answered_as(alert))),
             DecisionEvent::Refused(why) => RunResult::Refused(why.clone()),
             DecisionEvent::Kept(why) => RunResult::NotSent(why.clone()),
             DecisionEvent::Unknown(why) => RunResult::Unknown(why.clone()),

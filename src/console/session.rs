@@ -13,7 +13,7 @@ use super::rules_file::RulesFile;
 use super::setting::{SettingOverride, SettingsKeeper};
 use super::text::count;
 use super::theme::ThemeName;
-use super::times::{Moments, ShownClocks, Zone};
+use super::times::{Moments, Zone};
 use crate::desk::AlertRecords;
 use crate::desk::OrderOwner;
 use crate::domain::filter::MAX_PAGE_SIZE;
@@ -116,13 +116,14 @@ pub struct Preferences {
     pub rules: Arc<[DecisionRule]>,
     /// Where the rules are, in words.
     pub rules_in: Option<String>,
+    /// The analyst's own time zone.
     pub zone: Zone,
+    /// Whether moments are told in UTC.
+    pub utc: bool,
     /// Whether nothing is drawn but words and signs, for screen readers.
     pub plain: bool,
     /// Whether ages count by the second.
     pub motion: bool,
-    /// By which clocks moments are told.
-    pub clocks: ShownClocks,
     /// How it calls.
     pub notices: NoticeSettings,
     /// Where orders, payments and portals are.
@@ -155,9 +156,9 @@ impl Default for Preferences {
             rules: Arc::default(),
             rules_in: None,
             zone: Zone::Machine,
+            utc: false,
             plain: false,
             motion: true,
-            clocks: ShownClocks::Both,
             notices: NoticeSettings::default(),
             links: LinkTemplates::default(),
             browses: false,
@@ -174,12 +175,12 @@ impl Default for Preferences {
 impl Preferences {
     /// How moments are told.
     pub fn times(&self) -> Moments {
-        Moments { clocks: self.clocks, zone: self.zone, by_minutes: !self.motion }
+        Moments { zone: if self.utc { Zone::Utc } else { self.zone }, by_minutes: !self.motion }
     }
 
     /// The analyst's own days.
     pub fn calendar(&self, now: Timestamp) -> Calendar {
-        Calendar::at(self.times().own_offset(now))
+        Calendar::at(self.times().zone.offset(now))
     }
 }
 
@@ -217,8 +218,8 @@ impl fmt::Display for LostAtEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.unsent {
             0 => {}
-            1 => f.write_str("; a decision that had not left yet was taken back")?,
-            many => write!(f, "; {} decisions that had not left yet were taken back", count(many as u64))?,
+            1 => f.write_str("; one queued answer was undone")?,
+            many => write!(f, "; {} queued answers were undone", count(many as u64))?,
         }
         self.unkept.iter().try_for_each(|what| write!(f, "; lost: {what}"))
     }

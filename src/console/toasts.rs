@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn what_was_bad_news_of_a_decision_goes_with_its_good_news_and_that_of_others_stays() {
         let (mut toasts, now) = (Toasts::default(), Timestamp::UNIX_EPOCH);
-        toasts.notify_of("run 1".to_owned(), Tone::Bad, "1 recorded, 2 not known", None, now);
+        toasts.notify_of("run 1".to_owned(), Tone::Bad, "1 recorded, 2 unknown", None, now);
         toasts.notify_of("run 2".to_owned(), Tone::Bad, "1 failed", None, now);
 
         toasts.notify_of("run 1".to_owned(), Tone::Good, "3 recorded", None, now);

@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::Preferences;
 use super::setting::SettingValue;
 use super::theme::ThemeName;
-use super::times::ShownClocks;
 use crate::domain::QuietHours;
 
 /// A setting that can be changed here.
@@ -43,7 +42,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         key: "theme",
         label: "theme",
         options: &[
-            (Word("auto"), "as the terminal's background calls for"),
+            (Word("auto"), "by the terminal's background"),
             (Word("dark"), "for dark backgrounds"),
             (Word("light"), "for light backgrounds"),
             (Word("high-contrast"), "the strongest contrast"),
@@ -61,12 +60,12 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         key: "grace_seconds",
         label: "grace (s)",
         options: &[
-            (Number(0), "a decision leaves at once and cannot be taken back"),
-            (Number(2), "seconds in which a decision can be taken back"),
-            (Number(5), "seconds in which a decision can be taken back"),
-            (Number(10), "seconds in which a decision can be taken back"),
-            (Number(20), "seconds in which a decision can be taken back"),
-            (Number(60), "seconds in which a decision can be taken back"),
+            (Number(0), "answers are sent at once, no undo"),
+            (Number(2), "seconds to undo an answer"),
+            (Number(5), "seconds to undo an answer"),
+            (Number(10), "seconds to undo an answer"),
+            (Number(20), "seconds to undo an answer"),
+            (Number(60), "seconds to undo an answer"),
         ],
         current: |preferences| Number(u32::try_from(preferences.grace.as_secs()).unwrap_or(u32::MAX)),
         apply: |preferences, value| {
@@ -79,10 +78,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         table: "console",
         key: "mouse",
         label: "mouse",
-        options: &[
-            (Flag(true), "clicks and the wheel work here"),
-            (Flag(false), "the terminal has it, and selects text"),
-        ],
+        options: &[(Flag(true), "clicks and wheel work here"), (Flag(false), "the terminal selects text")],
         current: |preferences| Flag(preferences.mouse),
         apply: |preferences, value| {
             if let Flag(mouse) = value {
@@ -94,25 +90,15 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         table: "console",
         key: "times",
         label: "times",
-        options: &[
-            (Word("both"), "UTC, and beside it the time of this machine"),
-            (Word("utc"), "UTC alone"),
-            (Word("local"), "the time of this machine alone"),
-        ],
-        current: |preferences| {
-            Word(CLOCKS.iter().find(|(clocks, _)| *clocks == preferences.clocks).map_or("both", |(_, word)| word))
-        },
-        apply: |preferences, value| {
-            if let Some((clocks, _)) = CLOCKS.iter().find(|(_, known)| value == Word(known)) {
-                preferences.clocks = *clocks;
-            }
-        },
+        options: &[(Word("local"), "this machine's time zone"), (Word("utc"), "UTC")],
+        current: |preferences| Word(if preferences.utc { "utc" } else { "local" }),
+        apply: |preferences, value| preferences.utc = value == Word("utc"),
     },
     UserSetting {
         table: "notices",
         key: "bell",
         label: "bell",
-        options: &[(Flag(true), "rings for what lapses soon and for what failed"), (Flag(false), "never rings")],
+        options: &[(Flag(true), "rings for due and failed answers"), (Flag(false), "never rings")],
         current: |preferences| Flag(preferences.notices.bell),
         apply: |preferences, value| {
             if let Flag(bell) = value {
@@ -125,11 +111,11 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         key: "before_minutes",
         label: "calls (min)",
         options: &[
-            (Number(0), "before a deadline: not at all"),
-            (Number(15), "minutes before a deadline it calls"),
-            (Number(30), "minutes before a deadline it calls"),
-            (Number(60), "minutes before a deadline it calls"),
-            (Number(120), "minutes before a deadline it calls"),
+            (Number(0), "no reminder"),
+            (Number(15), "minutes before an alert is due"),
+            (Number(30), "minutes before an alert is due"),
+            (Number(60), "minutes before an alert is due"),
+            (Number(120), "minutes before an alert is due"),
         ],
         current: |preferences| Number(u32::try_from(preferences.notices.before.num_minutes()).unwrap_or_default()),
         apply: |preferences, value| {
@@ -143,7 +129,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         key: "quiet",
         label: "quiet hours",
         options: &[
-            (Hours(None), "it may ring at any time"),
+            (Hours(None), "rings at any time"),
             (Hours(Some(QuietHours::of_hours(18, 8))), "local time, without bell and desktop messages"),
             (Hours(Some(QuietHours::of_hours(20, 8))), "local time, without bell and desktop messages"),
             (Hours(Some(QuietHours::of_hours(22, 7))), "local time, without bell and desktop messages"),
@@ -156,10 +142,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         },
     },
 ];
-
-/// Clocks that moments are told by, and their words.
-const CLOCKS: [(ShownClocks, &str); 3] =
-    [(ShownClocks::Both, "both"), (ShownClocks::Utc, "utc"), (ShownClocks::Local, "local")];
 
 /// Themes that are settings, and their words.
 const THEMES: [(ThemeName, &str); 4] = [

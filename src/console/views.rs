@@ -1,8 +1,6 @@
 //! Saved views: lists of alerts by name, built in or one's own.
 
-use std::borrow::Cow;
-
-use crate::desk::{BuiltIn, Layout, SavedView, same_name};
+use crate::desk::{BuiltIn, SavedView, same_name};
 use crate::domain::query::{self, QueryError, Vocabulary};
 use crate::domain::{AlertFilter, Calendar, Sort, Timestamp};
 
@@ -61,14 +59,6 @@ impl SavedViews {
         query::parse(text, self.vocabulary)
     }
 
-    /// What the screen was left on and cannot be shown here, in words: another list stands in its place.
-    pub fn unread(&self, kept: &Layout, now: Timestamp) -> Vec<String> {
-        let view = kept.view.as_deref().and_then(|name| Some((name, self.named(name, now, Calendar::UTC)?.err()?)));
-        let listed = kept.query.as_deref().and_then(|text| self.read(text).err());
-        let of_view = view.map(|(name, error)| format!("The view {name} cannot be read: {error}"));
-        of_view.into_iter().chain(listed.map(|error| format!("What was listed last cannot be read: {error}"))).collect()
-    }
-
     /// One's own.
     pub fn own(&self) -> &[SavedView] {
         &self.own
@@ -79,21 +69,12 @@ impl SavedViews {
         BuiltIn::ALL.iter().map(|view| view.name()).chain(self.own.iter().map(|view| view.name.as_str())).collect()
     }
 
-    /// What each is looked for by: its name, and another one that it goes by.
-    pub fn searched(&self) -> Vec<Cow<'_, str>> {
-        let both = |name| match BuiltIn::named(name).and_then(BuiltIn::other_name) {
-            Some(other) => format!("{name} {other}").into(),
-            None => name.into(),
-        };
-        self.names().into_iter().map(both).collect()
-    }
-
     /// A view by its name, with today as a day of the calendar. One's own whose query can no longer be read is the
     /// error.
     pub fn named(&self, name: &str, now: Timestamp, calendar: Calendar) -> Option<Result<View, QueryError>> {
         // One's own may be older than a built-in one of this name.
         let Some(own) = self.own.iter().find(|view| view.name == name) else {
-            let view = BuiltIn::named(name).or_else(|| BuiltIn::also_named(name))?;
+            let view = BuiltIn::named(name)?;
             return Some(Ok(View::built_in(view, self.vocabulary, now, calendar)));
         };
         Some(self.read(&own.query).map(|(filter, sort)| View::listed(own.name.clone(), filter, sort)))
@@ -122,7 +103,7 @@ impl SavedViews {
     pub fn restore(&mut self) -> Result<(usize, &SavedView), String> {
         let (at, view) = self.deleted.take().ok_or("No view was deleted.")?;
         if self.own.iter().any(|known| same_name(&known.name, &view.name)) {
-            return Err(format!("There is another view {} by now.", view.name));
+            return Err(format!("Another view is called {} now.", view.name));
         }
         let at = at.min(self.own.len());
         self.own.insert(at, view);
@@ -163,10 +144,10 @@ mod tests {
         let renewed = |view, now: &str| of(view).renewed(Vocabulary::Desk, at(now), Calendar::UTC).is_some();
 
         assert_eq!(
-            [renewed(BuiltIn::RefundedToday, "2026-03-10T23:59:59Z"), renewed(BuiltIn::Urgent, "2026-03-11T00:00:00Z")],
+            [renewed(BuiltIn::AnsweredToday, "2026-03-10T23:59:59Z"), renewed(BuiltIn::Due, "2026-03-11T00:00:00Z")],
             [false; 2]
         );
-        assert!(renewed(BuiltIn::RefundedToday, "2026-03-11T00:00:00Z"));
+        assert!(renewed(BuiltIn::AnsweredToday, "2026-03-11T00:00:00Z"));
     }
 
     #[test]
@@ -175,28 +156,12 @@ mod tests {
         all.delete(BUILT_IN);
         all.save(SavedView { name: "ONE".to_owned(), query: String::new() });
 
-        assert_eq!(all.restore(), Err("There is another view one by now.".to_owned()));
+        assert_eq!(all.restore(), Err("Another view is called one now.".to_owned()));
         assert_eq!(all.names()[BUILT_IN..], ["ONE"]);
     }
 
     #[test]
     fn the_built_in_views_stay() {
         assert_eq!(views(&["one"]).delete(BUILT_IN - 1), None);
-    }
-
-    #[test]
-    fn a_view_that_cannot_be_asked_here_says_so_and_is_kept() {
-        let own = SavedView { name: "small".to_owned(), query: "status:open amount<25 currency:EUR".to_owned() };
-        let kept = Layout { view: Some("small".to_owned()), query: Some("mcc:5941".to_owned()), ..Layout::default() };
-        let here = SavedViews::of(vec![own.clone()], Vocabulary::Desk);
-        let elsewhere = SavedViews::of(vec![own.clone()], Vocabulary::Interface);
-
-        let (nothing, told) =
-            (here.unread(&kept, Timestamp::UNIX_EPOCH), elsewhere.unread(&kept, Timestamp::UNIX_EPOCH));
-
-        assert_eq!((nothing.len(), told.len()), (0, 2));
-        assert!(told[0].starts_with("The view small cannot be read: amount<25: "), "{}", told[0]);
-        assert!(told[1].starts_with("What was listed last cannot be read: mcc:5941: "), "{}", told[1]);
-        assert_eq!(elsewhere.own(), [own]);
     }
 }

@@ -1,5 +1,5 @@
-//! What effects do on this machine beside the desk: a list is written into a file or tried by rules, an address opens
-//! in the browser.
+//! What effects do on this machine beside the desk: a list is written into a file, an address opens in the
+//! browser.
 
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
@@ -9,10 +9,7 @@ use std::{io, thread};
 
 use super::Message;
 use crate::desk::export::export;
-use crate::desk::rehearsing::rehearse;
 use crate::desk::{AlertRecords, ExportRequest};
-use crate::domain::Timestamp;
-use crate::domain::rule::DecisionRule;
 use crate::service::Alerts;
 
 /// How long an opener is watched for a failure: those that work end soon, or stay.
@@ -30,19 +27,6 @@ pub async fn export_list(
     let ended =
         export(alerts, records, request, |written, total| told(Message::Exporting(number, written, total))).await;
     Message::Exported(number, path, ended)
-}
-
-/// Rehearses rules on the alerts of some days; `told` hears how far it is. The message that it ends with.
-pub async fn rehearse_rules(
-    alerts: &dyn Alerts,
-    number: u64,
-    rules: &[DecisionRule],
-    days: u32,
-    now: Timestamp,
-    told: impl Fn(Message) + Send + Sync,
-) -> Message {
-    let ended = rehearse(alerts, rules, days, now, |read, total| told(Message::Rehearsing(number, read, total))).await;
-    Message::Rehearsed(number, ended.map_err(|error| error.to_string()))
 }
 
 /// Opens an address in the browser: by the desktop's own opener, with the address as its one argument and no shell

@@ -48,12 +48,12 @@ fn an_alert_that_lapses_soon_rings_once_and_the_title_is_given_back() {
     let file = settings(home.path(), LOUD);
 
     let terminal = Terminal::start(home.path(), &["--config", &file, "open"], 120, 40);
-    terminal.wait_for("lapses at ");
+    terminal.wait_for("due at ");
     let written = leave(terminal);
 
-    assert_eq!(written.matches("\x1b]777;notify;avert;ETHOCA CALL-0 lapses in 1").count(), 1, "{written:?}");
+    assert_eq!(written.matches("\x1b]777;notify;avert;ETHOCA CALL-0 due in 1").count(), 1, "{written:?}");
     let around = written.find("\x07\x1b]777;").expect("a bell before the notice");
-    assert!(written.contains("\x1b]0;avert: 1 lapses within 30 min - "), "the title tells it");
+    assert!(written.contains("\x1b]0;avert: 1 due within 30m - "), "the title tells it");
     let (kept, given_back) = (written.find("\x1b[22;0t").unwrap(), written.rfind("\x1b[23;0t").unwrap());
     assert!(kept < around && around < given_back);
 }
@@ -65,7 +65,7 @@ fn what_is_switched_off_is_not_written() {
     let file = settings(home.path(), "[notices]\nquiet = \"\"\nbell = false\ntitle = false\n");
 
     let terminal = Terminal::start(home.path(), &["--config", &file, "open"], 120, 40);
-    terminal.wait_for("lapses at ");
+    terminal.wait_for("due at ");
     let written = leave(terminal);
 
     assert!(!written.contains('\x07') && !written.contains("\x1b]0;"), "{written:?}");
@@ -96,10 +96,10 @@ fn a_console_on_another_deployment_calls_with_what_the_interface_tells() {
     let key = [("AVERT_API_KEY", key["key"].as_str().unwrap())];
 
     let terminal = Terminal::start_with(desk.path(), &["--config", &file, "--url", &server.url], &key, 120, 40);
-    terminal.wait_for("lapses before ");
+    terminal.wait_for("due before ");
     let written = leave(terminal);
 
-    assert_eq!(written.matches("]777;notify;avert;ETHOCA CALL-0 lapses in less than 1 h").count(), 1, "{written:?}");
+    assert_eq!(written.matches("]777;notify;avert;ETHOCA CALL-0 due in less than 1 h").count(), 1, "{written:?}");
 }
 
 /// A directory with an opener that writes down what it was called with.
@@ -155,7 +155,7 @@ fn behind_ssh_the_address_is_shown_and_copied() {
     terminal.wait_for("SHOP 0");
 
     terminal.press("o");
-    terminal.wait_for("There is no browser here: the address was copied.");
+    terminal.wait_for("No browser here. Copied");
     let written = leave(terminal);
 
     // https://shop.example/orders/A%2F0%20b

@@ -427,10 +427,10 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     terminal.wait_for("4 alerts on one payment");
     seen.add("screen: the case", terminal.text());
     terminal.press("r");
-    terminal.wait_for("Answer the case");
+    terminal.wait_for("alerts, same payment");
     seen.add("screen: the form", terminal.text());
     terminal.press("\x1b");
-    terminal.wait_gone("Answer the case");
+    terminal.wait_gone("alerts, same payment");
     terminal.press("q");
     seen.add("screen", terminal.wait_exit().1);
     let backup = home.join("canary.backup");

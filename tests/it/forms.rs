@@ -7,7 +7,7 @@ mod resolve;
 
 use avert::console::dialogs::resolve_form::{Choice, FormContext, FormMoment, FormStep, FormWarning, ResolveForm};
 use avert::console::theme::{Theme, ThemeName};
-use avert::console::times::{Moments, ShownClocks, Zone};
+use avert::console::times::{Moments, Zone};
 use avert::desk::Draft;
 use avert::domain::duplicate::{Duplicate, DuplicateEvidence, DuplicateState};
 use avert::domain::resolution::InvalidReason;
@@ -24,7 +24,7 @@ use crate::support::alerts::{noon, open_alert};
 const PRODUCTION: FormContext =
     FormContext { production: true, read_only: false, grace_seconds: 5, dialect: Dialect::Current, times: TIMES };
 
-const TIMES: Moments = Moments { clocks: ShownClocks::Both, zone: Zone::Machine, by_minutes: false };
+const TIMES: Moments = Moments { zone: Zone::Utc, by_minutes: false };
 
 const OLDER: FormContext = FormContext { dialect: Dialect::Older, ..PRODUCTION };
 

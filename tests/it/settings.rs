@@ -38,12 +38,12 @@ fn word(screen: &str, beginning: &str) -> Option<String> {
 fn create(terminal: &mut Terminal) -> String {
     terminal.press("5");
     terminal.wait_until("the keys, or that there are none", |screen| {
-        screen.contains("organization default") || screen.contains("n creates an API key")
+        screen.contains("organization default") || screen.contains("None yet. n creates one.")
     });
     terminal.press("n");
     terminal.wait_for("API key, scope operator");
     terminal.press("\r");
-    terminal.wait_for("I have kept it");
+    terminal.wait_for("Saved, close");
     word(&terminal.text(), "avk_test_")
         .filter(|key| key.len() > 60)
         .unwrap_or_else(|| panic!("no key:\n{}", terminal.text()))
@@ -52,7 +52,7 @@ fn create(terminal: &mut Terminal) -> String {
 fn close_and_revoke(terminal: &mut Terminal, server: &Server, key: &str) {
     let id = key.split('_').nth(2).unwrap();
     terminal.press("\r");
-    terminal.wait_for("it cannot be shown again");
+    terminal.wait_for("It cannot be shown again");
     terminal.press("d");
     terminal.wait_gone(key);
     assert_eq!(status_with(server, key), 200);
@@ -63,7 +63,7 @@ fn close_and_revoke(terminal: &mut Terminal, server: &Server, key: &str) {
     assert_eq!(status_with(server, key), 403);
     terminal.press("G");
     terminal.press("x");
-    terminal.wait_for(&format!("The key {id} was revoked already"));
+    terminal.wait_for(&format!("The key {id} is already revoked"));
 }
 
 /// Everything below a directory.
@@ -123,7 +123,7 @@ fn a_console_on_another_machine_manages_its_keys_with_an_operators_key() {
     // Its own operator's key stands last but the revoked one; revoking it is warned of and cuts it off.
     terminal.press("gj");
     terminal.press("x");
-    terminal.wait_for("This console itself uses it");
+    terminal.wait_for("This console uses it");
     assert!(terminal.text().contains(&format!("Revoke key {operator_id}?")), "{}", terminal.text());
     terminal.press("r");
     terminal.wait_for("not authorized");

@@ -46,7 +46,7 @@ fn console(home: &Path, columns: u16, rows: u16) -> Terminal {
 fn open_form(terminal: &mut Terminal, key: &str) {
     terminal.press(key);
     terminal.wait_until("the form, done with looking", |screen| {
-        screen.contains("Resolve") && !screen.contains("looking for doubles")
+        screen.contains("Resolve") && !screen.contains("Checking duplicates")
     });
 }
 
@@ -194,12 +194,12 @@ fn a_form_hears_that_its_alert_was_answered_elsewhere_and_sends_nothing() {
 
     refund_by_http(&server, home.path(), "SMOKE-0");
 
-    terminal.wait_for("answered meanwhile: RESOLVED, REFUNDED");
+    terminal.wait_for("already answered: RESOLVED, Refunded");
     terminal.press(CTRL_S);
-    terminal.wait_for("nothing can be sent");
+    terminal.wait_for("Already answered: RESOLVED");
     assert_eq!(alert(home.path(), "SMOKE-0")["status"], "RESOLVED");
     terminal.press(ESC);
-    terminal.wait_gone("Decision");
+    terminal.wait_gone("Resolve  ");
     terminal.press("q");
     assert_eq!(terminal.wait_exit().0, 0);
 }
@@ -215,7 +215,7 @@ fn an_alert_is_resolved_with_the_mouse_alone() {
     terminal.wait_for("network id  SMOKE-1");
     click_on(&mut terminal, "n not refunded");
     terminal.wait_until("the form, done with looking", |screen| {
-        screen.contains("Resolve") && !screen.contains("looking for doubles")
+        screen.contains("Resolve") && !screen.contains("Checking duplicates")
     });
     terminal.wait_for("Send");
     click_on(&mut terminal, "Send");

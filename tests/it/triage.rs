@@ -58,7 +58,7 @@ fn flags(words: &[&str]) -> Vec<String> {
 fn open_form(terminal: &mut Terminal, key: &str) {
     terminal.press(key);
     terminal.wait_until("the form, done with looking", |screen| {
-        screen.contains("Resolve  ") && !screen.contains("looking for doubles")
+        screen.contains("Resolve  ") && !screen.contains("Checking duplicates")
     });
 }
 
@@ -80,11 +80,11 @@ fn alerts_of_another_process_are_triaged_by_api_key() {
     let mut terminal = world.console_by(&world.by_key(&world.server.url));
 
     open_form(&mut terminal, "r");
-    send(&mut terminal, "✓ REFUNDED, recorded (status RESOLVED): ETHOCA 19.90 EUR");
+    send(&mut terminal, "ETHOCA 19.90 EUR: Refunded, recorded (API status RESOLVED)");
     terminal.wait_for("network id  FAR-2");
     open_form(&mut terminal, "i");
     terminal.press("3");
-    send(&mut terminal, "✓ INVALID (duplicate alert), recorded (status INVALID): ETHOCA 29.90 EUR");
+    send(&mut terminal, "ETHOCA 29.90 EUR: Invalid (duplicate alert), recorded (API status INVALID)");
     leave(terminal);
 
     let (refunded, duplicate, untouched) = (world.alert(1), world.alert(2), world.alert(3));
@@ -105,14 +105,14 @@ fn alerts_of_another_process_are_triaged_by_token_in_the_words_of_the_older_dial
     open_form(&mut terminal, "r");
     terminal.press("29.50");
     terminal.wait_until("the amount", |screen| screen.contains("9.50") && screen.contains("of 19.90 EUR"));
-    send(&mut terminal, "✓ PARTIALLY_STOPPED, 9.50, REFUNDED, recorded (status RESOLVED): ETHOCA 19.90 EUR");
+    send(&mut terminal, "ETHOCA 19.90 EUR: PARTIALLY_STOPPED, 9.50, REFUNDED, recorded (API status RESOLVED)");
     terminal.wait_for("network id  FAR-2");
     open_form(&mut terminal, "n");
-    send(&mut terminal, "recorded (status CHARGEBACK): ETHOCA 29.90 EUR");
+    send(&mut terminal, "(API status CHARGEBACK)");
     terminal.wait_for("network id  FAR-3");
     open_form(&mut terminal, "i");
     terminal.press("11");
-    send(&mut terminal, "recorded (status REFUNDED): ETHOCA 39.90 EUR");
+    send(&mut terminal, "(API status REFUNDED)");
     leave(terminal);
 
     let outcome = |number| {
@@ -140,12 +140,12 @@ fn several_alerts_of_another_process_are_answered_together_in_the_words_of_the_o
     terminal.wait_for("(•) OTHER");
     terminal.press("\x1bn");
     terminal.wait_until("what they get", |screen| {
-        screen.contains("3 will be sent") && !screen.contains("looking for doubles")
+        screen.contains("3 will be sent") && !screen.contains("Checking duplicates")
     });
     terminal.press(CTRL_S);
     terminal.wait_for("3 recorded");
     terminal.press("\x1b");
-    terminal.wait_gone("WHAT HAPPENS");
+    terminal.wait_gone("3 recorded");
     leave(terminal);
 
     let said = |number| {
@@ -174,7 +174,7 @@ fn a_case_of_another_process_is_refunded_in_the_words_of_the_older_dialect() {
     terminal.wait_for("answers the others OTHER, NOT REFUNDED");
     terminal.press("r");
     terminal.wait_until("what each gets", |screen| {
-        screen.contains("3 will be sent") && !screen.contains("looking for doubles")
+        screen.contains("3 will be sent") && !screen.contains("Checking duplicates")
     });
     terminal.press(CTRL_S);
     terminal.wait_until("all three recorded", |screen| {
@@ -247,15 +247,15 @@ fn parked_decisions_are_settled_by_a_persons_word_in_the_console() {
     let world = TwoMachines::with_alerts(3);
     park(world.engine.path(), &[1, 2]);
     let mut terminal = Terminal::start(world.engine.path(), &["open"], 120, 40);
-    terminal.wait_for("REFUNDED waits for a person's word");
+    terminal.wait_for("Refunded: unconfirmed");
 
     terminal.press("p");
-    terminal.wait_for("What became of REFUNDED?");
+    terminal.wait_for("Set the result of Refunded");
     terminal.press("\x1b");
-    terminal.wait_gone("What became of REFUNDED?");
+    terminal.wait_gone("Set the result of Refunded");
     assert_eq!(world.alert(1)["outcome"], Value::Null);
     terminal.press("p");
-    terminal.wait_for("status OPEN → RESOLVED");
+    terminal.wait_for("API status OPEN → RESOLVED");
     terminal.press("a");
     terminal.press(CTRL_S);
     terminal.wait_for("ETHOCA 19.90 EUR is RESOLVED");
@@ -263,7 +263,7 @@ fn parked_decisions_are_settled_by_a_persons_word_in_the_console() {
     terminal.wait_for("29.90 EUR  411111··0002");
     terminal.press("n");
     terminal.press(CTRL_S);
-    terminal.wait_for("It can be answered again");
+    terminal.wait_for("not applied. Answer it again.");
     leave(terminal);
 
     let (applied, not_applied) = (world.alert(1), world.alert(2));
@@ -326,11 +326,11 @@ fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
     kill(terminal);
 
     let mut terminal = again(&world, &flags);
-    terminal.wait_for("The last console ended before it was done");
-    terminal.wait_for("Did not leave");
-    terminal.wait_for("NOT REFUNDED  ETHOCA 19.90 EUR");
+    terminal.wait_for("The last session ended early");
+    terminal.wait_for("Not sent");
+    terminal.wait_for("Not refunded  ETHOCA 19.90 EUR");
     terminal.press("\r");
-    terminal.wait_gone("Did not leave");
+    terminal.wait_gone("Not sent");
     open_form(&mut terminal, "n");
     terminal.wait_for("goods were sent");
     terminal.press("\x1b");
@@ -357,15 +357,15 @@ fn a_console_that_is_killed_between_sending_and_the_answer_looks_it_up_and_sends
     terminal.press(CTRL_S);
     terminal.wait_for("undo");
     signal(world.server.id(), "STOP");
-    terminal.wait_for("sending 1 decision");
+    terminal.wait_for("sending 1 answer");
     until_written(&desk_of(&world, &world.server.url), "sent");
     kill(terminal);
     signal(world.server.id(), "CONT");
 
     let mut terminal = again(&world, &flags);
-    terminal.wait_for("Sent, and its answer never came");
+    terminal.wait_for("Sent, no reply");
     terminal.press("\r");
-    terminal.wait_gone("its answer never came");
+    terminal.wait_gone("Sent, no reply");
     leave(terminal);
 
     let steps = journal(&desk_of(&world, &world.server.url));

@@ -67,7 +67,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
 
     says("opens the **Queue**");
     terminal.wait_until("the Queue with the alert under its cursor", |screen| {
-        screen.contains("Open, by deadline") && screen.contains("CARD") && screen.contains("ORDER")
+        screen.contains("To answer, by deadline") && screen.contains("CARD") && screen.contains("ORDER")
     });
     Pictures::still(&terminal, "queue.svg");
     pictures.take(&terminal, 2_500, "avert demo");
@@ -83,7 +83,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
         pictures.take(&terminal, 130, "/   find an alert by its order number");
     }
     says("Its three alerts are there, the answered one too");
-    terminal.wait_until("three alerts", |screen| screen.contains("3 alerts found") && screen.contains("REFUNDED"));
+    terminal.wait_until("three alerts", |screen| screen.contains("3 alerts found") && screen.contains("efunded"));
     pictures.take(&terminal, 2_000, "/   find an alert by its order number");
     says("`enter` goes to the first");
     terminal.press(ENTER);
@@ -93,16 +93,16 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     says("`enter` again opens the **case**");
     terminal.press(ENTER);
     terminal.wait_until("the case", |screen| {
-        screen.contains("3 alerts on one payment   2 wait") && screen.contains("Already refunded")
+        screen.contains("3 alerts on one payment   2 open") && screen.contains("Already refunded")
     });
     terminal.wait_for("TRANSACTION");
     Pictures::still(&terminal, "case.svg");
     pictures.take(&terminal, 3_000, "enter   the case: all alerts on this payment");
-    says("`i` answers the two that wait as invalid, each for the reason that fits");
+    says("`i` answers the two open as invalid, each for the reason that fits");
     let in_form = |screen: &str| {
         screen.contains("2 will be sent")
-            && screen.contains("INVALID (refunded before the alert)")
-            && screen.contains("INVALID (duplicate")
+            && screen.contains("Invalid (refunded before the alert)")
+            && screen.contains("Invalid (duplicate")
     };
     terminal.press("i");
     terminal.wait_until("the form of the case", in_form);
@@ -110,23 +110,22 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     says("`enter` never does");
     terminal.press(ENTER);
     terminal.press(CTRL_S);
-    terminal.wait_for("leaves in");
-    pictures.take(&terminal, 1_500, "ctrl-s   send; u takes it back for five seconds");
-    says("`u` takes both back");
+    terminal.wait_for("sends in");
+    pictures.take(&terminal, 1_500, "ctrl-s   send; u undoes for five seconds");
+    says("`u` undoes both");
     terminal.press("u");
-    terminal
-        .wait_until("both alerts as they were", |screen| screen.contains("2 wait") && !screen.contains("leaves in"));
+    terminal.wait_until("both alerts as they were", |screen| screen.contains("2 open") && !screen.contains("sends in"));
     terminal.press("i");
     terminal.wait_until("the form of the case", in_form);
     terminal.press(CTRL_S);
     says("the case shows what came of them");
-    terminal.wait_until("both alerts answered", |screen| screen.contains("3 alerts on one payment   0 wait"));
-    pictures.take(&terminal, 2_500, "recorded: two alerts, one decision");
+    terminal.wait_until("both alerts answered", |screen| screen.contains("3 alerts on one payment   0 open"));
+    pictures.take(&terminal, 2_500, "recorded: two alerts, one answer");
 
     says("`esc` goes back to the Queue");
     terminal.press(ESC);
     terminal.wait_until("the list without what was answered, but for the row under the cursor", |screen| {
-        screen.contains("Open, by deadline") && screen.matches("··9769").count() <= 1
+        screen.contains("To answer, by deadline") && screen.matches("··9769").count() <= 1
     });
     says("`j` moves on, `V` begins a range, `j` five times extends it, `V` marks it");
     terminal.press("j");
@@ -147,48 +146,48 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     says("`alt-n` answers them not refunded");
     terminal.press(ALT_N);
     terminal.wait_for("4 will be sent");
-    pictures.take(&terminal, 2_000, "alt-n   NOT REFUNDED");
-    says("`ctrl-s` sends and shows how far they are, and one `u` takes everything back (`b` opens the form again)");
+    pictures.take(&terminal, 2_000, "alt-n   not refunded");
+    says("`ctrl-s` sends and shows how far they are, and one `u` undoes everything (`b` opens the form again)");
     terminal.press(CTRL_S);
-    terminal.wait_for("leaves in");
+    terminal.wait_for("sends in");
     terminal.press("u");
-    terminal.wait_for("4 taken back, 2 left out");
+    terminal.wait_for("4 undone, 2 skipped");
     terminal.press("b");
     terminal.wait_for("4 will be sent");
     terminal.press(CTRL_S);
-    terminal.wait_for("leaves in");
+    terminal.wait_for("sends in");
     pictures.take(&terminal, 1_200, "ctrl-s   send");
     terminal.wait_for("4 recorded");
     pictures.take(&terminal, 2_500, "recorded, each for itself");
     terminal.press(ESC);
-    says("What needs a look stays marked; `esc` unmarks it, and with nothing marked `b` comes back to that page");
+    says("What needs review stays marked; `esc` unmarks it, and with nothing marked `b` comes back to that page");
     terminal.wait_for("2 marked");
     terminal.press(ESC);
-    terminal.wait_until("nothing marked", |screen| screen.contains("LEFT▲") && !screen.contains("marked"));
+    terminal.wait_until("nothing marked", |screen| screen.contains("DUE IN▲") && !screen.contains("marked"));
     terminal.press("b");
-    terminal
-        .wait_until("the page of the run", |screen| screen.contains("WHAT HAPPENS") && screen.contains("4 recorded"));
+    terminal.wait_until("the page of the run", |screen| screen.contains("RESULT") && screen.contains("4 recorded"));
     terminal.press(ESC);
-    terminal.wait_for("LEFT▲");
+    terminal.wait_for("DUE IN▲");
 
     says("`2` is **Insights**");
     terminal.press("2");
-    terminal.wait_for("LAPSES BY HOUR");
+    terminal.wait_for("DUE BY HOUR");
     terminal.wait_for("BY NETWORK");
     Pictures::still(&terminal, "insights.svg");
-    pictures.take(&terminal, 2_500, "2   Insights: what lapses when");
+    pictures.take(&terminal, 2_500, "2   Insights: what is due when");
     says("`3` is **Webhooks**");
     terminal.press("3");
-    terminal.wait_until("a delivery with its try", |screen| screen.contains("ENDPOINT") && screen.contains("Try 1"));
+    terminal
+        .wait_until("a delivery with its try", |screen| screen.contains("ENDPOINT") && screen.contains("Attempt 1"));
     Pictures::still(&terminal, "webhooks.svg");
-    pictures.take(&terminal, 2_500, "3   Webhooks: every delivery with its tries");
+    pictures.take(&terminal, 2_500, "3   Webhooks: every delivery with its attempts");
     says("`4` is **Activity**");
     terminal.press("4");
     terminal.wait_for("To do");
     terminal.press("\t");
-    terminal.wait_until("today's decisions", |screen| screen.contains(order) && !screen.contains("Reading…"));
+    terminal.wait_until("today's answers", |screen| screen.contains(order) && !screen.contains("Reading…"));
     Pictures::still(&terminal, "activity.svg");
-    pictures.take(&terminal, 3_000, "4   Activity: what became of each decision");
+    pictures.take(&terminal, 3_000, "4   Activity: result of each answer");
 
     terminal.press("q");
     assert_eq!(terminal.wait_exit().0, 0);
@@ -226,7 +225,7 @@ fn a_webhook_that_failed_is_sent_again_as_the_readme_says() {
     let variables = [("AVERT_DATA_DIR", ""), ("XDG_DATA_HOME", ""), ("AVERT_WEBHOOKS_ALLOW", address.as_str())];
     let mut terminal = Terminal::start_with(home.path(), &[], &variables, 120, 40);
     terminal.wait_for("ACME*SHOP 42");
-    says("`3` shows the endpoint failing, and the delivery with its tries and `connection refused`");
+    says("`3` shows the endpoint failing, and the delivery with its attempts and `connection refused`");
     terminal.press("3");
     terminal.wait_until("a failing endpoint", |screen| {
         screen.contains("1 failing") && screen.contains("connection refused")
@@ -236,7 +235,7 @@ fn a_webhook_that_failed_is_sent_again_as_the_readme_says() {
     let mut listen = avert(home.path(), &["webhooks", "listen", "--listen", &address, "--basic-file"]);
     listen.arg(credential);
     let _listener = Server::spawn(listen, Stdio::inherit());
-    says("In the console `s` sends the delivery again");
+    says("In the console `s` resends the delivery");
     terminal.press("s");
 
     says("It is `delivered`, and the listener prints a line");

@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::console::times::{ShownClocks, Zone};
+use crate::console::times::Zone;
 use crate::domain::time::from_iso;
 use crate::domain::{AlertType, Currency, Provider};
 
 const BEFORE: Duration = Duration::minutes(30);
-const TOLD: Moments = Moments { clocks: ShownClocks::Utc, zone: Zone::Machine, by_minutes: false };
+const TOLD: Moments = Moments { zone: Zone::Utc, by_minutes: false };
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -51,8 +51,8 @@ fn an_alert_calls_once_when_it_comes_near_and_names_what_is_left() {
     let again = calls.deadlines(BEFORE, false, nobody, TOLD, now());
     let second = calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).unwrap();
 
-    assert_eq!((first.words.as_str(), first.rings), ("CDRN 7KQ0 lapses at 12:25 UTC, unanswered.", true));
-    assert_eq!(first.outside, "CDRN 7KQ0 lapses in 25 min");
+    assert_eq!((first.words.as_str(), first.rings), ("CDRN 7KQ0 due at 12:25, unanswered.", true));
+    assert_eq!(first.outside, "CDRN 7KQ0 due in 25m");
     assert_eq!((again, second.about[0].provider_id.as_str()), (None, "7KQ1"));
 }
 
@@ -74,7 +74,7 @@ fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
-    assert_eq!(call.words, "CDRN 7KQ1 and 2 more lapse within 30 min, unanswered; the first at 12:12 UTC.");
+    assert_eq!(call.words, "CDRN 7KQ1 and 2 more expire within 30m, the first at 12:12.");
     assert_eq!(call.about.iter().map(|alert| alert.provider_id.as_str()).collect::<Vec<_>>(), ["7KQ1", "7KQ0", "7KQ2"]);
 }
 
@@ -85,8 +85,8 @@ fn where_only_whole_hours_are_known_alerts_may_lapse() {
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
-    assert_eq!(call.words, "CDRN 7KQ0 and 1 more may lapse within 30 min, unanswered; the first before 13:00 UTC.");
-    assert_eq!(call.outside, "2 alerts may lapse within 30 min, CDRN 7KQ0 in less than 1 h");
+    assert_eq!(call.words, "CDRN 7KQ0 and 1 more may expire within 30m, the first before 13:00.");
+    assert_eq!(call.outside, "2 alerts may expire within 30m, CDRN 7KQ0 in less than 1 h");
 }
 
 #[rstest]
@@ -110,10 +110,7 @@ fn nothing_calls_that_asks_for_no_answer_has_one_or_whose_answer_is_on_its_way()
     let mut calls = reading(closing);
 
     assert_eq!(calls.deadlines(BEFORE, false, |id| id == underway, TOLD, now()), None);
-    assert!(
-        calls.deadlines(BEFORE, false, nobody, TOLD, now()).is_some(),
-        "an answer that was taken back leaves it open"
-    );
+    assert!(calls.deadlines(BEFORE, false, nobody, TOLD, now()).is_some(), "an answer that was undone leaves it open");
 }
 
 #[test]
@@ -127,8 +124,7 @@ fn what_came_near_in_quiet_hours_rings_when_they_are_over() {
 
     assert_eq!((quiet.rings, silent), (false, None));
     assert!(
-        morning.rings
-            && morning.words.starts_with("The quiet hours are over: CDRN 7KQ0 and 1 more lapse within 30 min"),
+        morning.rings && morning.words.starts_with("Quiet hours are over: CDRN 7KQ0 and 1 more expire within 30m"),
         "{morning:?}"
     );
     assert_eq!(after, None);
@@ -141,7 +137,7 @@ fn one_that_comes_near_as_quiet_hours_end_hides_none_of_those_that_came_near_in_
 
     let morning = calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).unwrap();
 
-    assert_eq!(morning.words, "CDRN 7KQ0 and 2 more lapse within 30 min, unanswered; the first at 12:25 UTC.");
+    assert_eq!(morning.words, "CDRN 7KQ0 and 2 more expire within 30m, the first at 12:25.");
     assert!(morning.rings && morning.about.len() == 3, "{morning:?}");
 }
 
@@ -202,7 +198,7 @@ fn a_pace_that_no_longer_holds_calls_once_until_it_holds_again() {
     calls.closing = lapsing_at(&[60; 40]);
     let anew = calls.pace(true, BEFORE, nobody, at(1)).unwrap();
 
-    assert!(first.words.starts_with("The pace no longer holds: at 12 an hour 27 will lapse within 4 h"), "{first:?}");
+    assert!(first.words.starts_with("At 12 an hour, 27 will expire within 4 h"), "{first:?}");
     assert_eq!((first.about.len(), first.rings, again, holds, anew.rings), (1, true, None, None, false));
 }
 
@@ -225,7 +221,7 @@ fn what_was_not_read_counts_for_the_pace_at_the_latest_that_it_can_lapse() {
     let call = calls.pace(false, BEFORE, nobody, now()).unwrap();
 
     // 200 are due by the last quarter hour, in the middle of which 46 can have been done.
-    assert!(call.words.contains("at least 154 will lapse"), "{call:?}");
+    assert!(call.words.contains("at least 154 will expire"), "{call:?}");
 }
 
 #[test]
@@ -237,8 +233,8 @@ fn where_there_may_be_more_than_is_known_the_number_is_said_to_be_the_least() {
     let call = calls.pace(false, BEFORE, nobody, now()).unwrap();
     let title = calls.title("acme", &settings, [(0, "failed"), (0, "held")], nobody, now());
 
-    assert!(call.outside.contains("at least 36 will lapse"), "{call:?}");
-    assert!(title.contains("at least 36 will lapse at this pace"), "{title}");
+    assert!(call.outside.contains("at least 36 will expire"), "{call:?}");
+    assert!(title.contains("at least 36 will expire at this pace"), "{title}");
 }
 
 #[test]
@@ -249,8 +245,8 @@ fn where_all_that_was_read_is_near_those_that_come_near_are_said_to_be_the_least
 
     let call = calls.deadlines(BEFORE, false, |id| id == underway, TOLD, now()).unwrap();
 
-    assert!(call.words.starts_with("CDRN 7KQ0 and at least 98 more lapse within 30 min"), "{call:?}");
-    assert!(call.outside.starts_with("at least 99 alerts lapse within 30 min"), "{call:?}");
+    assert!(call.words.starts_with("CDRN 7KQ0 and at least 98 more expire within 30m"), "{call:?}");
+    assert!(call.outside.starts_with("at least 99 alerts expire within 30m"), "{call:?}");
 }
 
 #[rstest]
@@ -292,11 +288,11 @@ fn the_title_tells_what_is_due_and_is_plain_where_nothing_is() {
     let title =
         |calls: &Calls, failed, now| calls.title("acme", &settings, [(failed, "failed"), (0, "held")], nobody, now);
 
-    assert_eq!(title(&calls, 0, now()), "avert: 2 lapse within 30 min - acme");
+    assert_eq!(title(&calls, 0, now()), "avert: 2 due within 30m - acme");
     assert_eq!(title(&calls, 1, at(41)), "avert: 1 failed - acme");
     assert_eq!(title(&Calls::default(), 0, now()), "avert: acme");
     calls.closing = ClosingAlerts { total: 120, ..lapsing_at(&[10; 100]) };
-    assert_eq!(title(&calls, 0, now()), "avert: 100+ lapse within 30 min - acme");
+    assert_eq!(title(&calls, 0, now()), "avert: 100+ due within 30m - acme");
 }
 
 #[test]
@@ -311,10 +307,7 @@ fn what_is_told_outside_holds_nothing_of_the_card_and_no_money() {
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
-    assert_eq!(
-        [call.outside, calls.take_failures().unwrap()],
-        ["CDRN 7KQ0 lapses in 10 min", "A decision needs you: CDRN 7KQ0"]
-    );
+    assert_eq!([call.outside, calls.take_failures().unwrap()], ["CDRN 7KQ0 due in 10m", "To do: CDRN 7KQ0"]);
     assert_eq!(calls.take_failures(), None);
 }
 

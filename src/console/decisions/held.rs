@@ -80,7 +80,7 @@ impl Decisions {
             matches!(decision.state, State::Staged(_)) && !decision.is_closed(told) && decision.is_closed(now)
         };
         let closed: Vec<PendingDecision> = self.all.iter().filter(closed).cloned().collect();
-        let event = DecisionEvent::Refused("not sent: the window closed while this console did not run".to_owned());
+        let event = DecisionEvent::Refused("not sent: expired while the console was closed".to_owned());
         closed.iter().for_each(|decision| self.note(decision.key, &event, now));
         closed.into_iter().map(|decision| (decision, event.clone())).collect()
     }
@@ -224,7 +224,7 @@ mod tests {
         let asks = decisions.next_wake(now()).unwrap();
         decisions.call_held(asks);
 
-        assert_eq!(called, [(keys[1], 150 * 60), (keys[2], 60)], "less than an hour may be any moment");
+        assert_eq!(called, [(keys[1], 150 * 60), (keys[2], 60)], "due in less than an hour may be any moment");
         assert_eq!(asks, now() + Duration::seconds(60));
         assert_eq!(
             (decisions.take_question(), waiting(&decisions)),
@@ -314,11 +314,9 @@ mod tests {
         let left = decisions.leave_looked(woken + Duration::seconds(10)).len();
 
         assert_eq!((refused.len(), left), (kept, 1 - kept));
-        assert!(
-            refused
-                .iter()
-                .all(|(_, event)| matches!(event, DecisionEvent::Refused(why) if why.contains("window closed")))
-        );
+        assert!(refused.iter().all(
+            |(_, event)| matches!(event, DecisionEvent::Refused(why) if why.contains("expired while the console"))
+        ));
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl Decisions {
             Looked::Waits(why) | Looked::Against(why) => why,
             Looked::PaidTwice(other) => {
                 self.paid_otherwise(key);
-                format!("may be paid twice: {} is refunded", called(&other))
+                format!("possible double refund: {} is refunded", called(&other))
             }
         };
         let event = DecisionEvent::Refused(format!("not sent: {why}"));
@@ -234,9 +234,9 @@ mod tests {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::At(now() + Duration::minutes(4)));
         decisions.looks(now());
 
-        decisions.looked(key, Looked::InPart("no answer".to_owned(), LookAgain::Soon), now());
+        decisions.looked(key, Looked::InPart("no reply".to_owned(), LookAgain::Soon), now());
 
-        assert_eq!(decisions.leave(now())[0].unlooked(), Some("no answer"));
+        assert_eq!(decisions.leave(now())[0].unlooked(), Some("no reply"));
     }
 
     #[test]
@@ -244,7 +244,7 @@ mod tests {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
         decisions.looks(now());
 
-        decisions.looked(key, Looked::InPart("no answer".to_owned(), LookAgain::Soon), now());
+        decisions.looked(key, Looked::InPart("no reply".to_owned(), LookAgain::Soon), now());
         let again = decisions.looks(now() + AGAIN);
         decisions.looked(
             key,

@@ -130,17 +130,17 @@ pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, 
     let words = match &decision.state {
         State::Staged(due) => {
             let words = match cx.decisions.departure(decision, *due, cx.now) {
-                Departure::In(seconds) => format!("leaves in {seconds} s"),
-                Departure::InTurn => "waits its turn".to_owned(),
+                Departure::In(seconds) => format!("sends in {seconds} s"),
+                Departure::InTurn => "queued".to_owned(),
                 Departure::Paused => "paused, not sent".to_owned(),
-                Departure::AfterLook => "looks for doubles".to_owned(),
-                Departure::AfterFirst => "waits for the refund".to_owned(),
+                Departure::AfterLook => "checking duplicates".to_owned(),
+                Departure::AfterFirst => "after the refund".to_owned(),
             };
             return (sign, words, theme.plain);
         }
-        State::Waiting => "waits here, not sent",
-        State::Sending => "with the network",
-        State::Checking(_) => "not known whether it arrived",
+        State::Waiting => "queued, offline",
+        State::Sending => "sending",
+        State::Checking(_) => "unconfirmed",
         State::Refused(_) => "not recorded",
     };
     (sign, words.to_owned(), sign.1)
@@ -150,9 +150,9 @@ pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, 
 pub fn progress_at_engine(attempt: &ResolutionAttempt, theme: &Theme) -> ((&'static str, Style), &'static str, Style) {
     let sign = ListSign::of_unfinished(attempt).drawn(theme);
     let words = match Stage::of(attempt) {
-        Stage::Sending => "with the network",
-        Stage::Unknown => "not known whether it arrived",
-        Stage::Parked => "waits for a person's word",
+        Stage::Sending => "sending",
+        Stage::Unknown => "unconfirmed",
+        Stage::Parked => "unconfirmed: set the result",
     };
     (sign, words, sign.1)
 }

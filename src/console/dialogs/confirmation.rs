@@ -94,14 +94,12 @@ fn revocation(credential: Credential, own: bool) -> Confirmation {
         question: format!("Revoke {} {}?", credential.kind.as_str(), sanitize(&credential.id)),
         effect: Effect::RevokeCredential(credential.kind, credential.id.clone()),
         follows: match credential.kind {
-            CredentialKind::Client => {
-                "From then on it gets no access token, and those it has stop working. This cannot be undone."
-            }
-            CredentialKind::Key(_) => "From then on every request with it is refused. This cannot be undone.",
+            CredentialKind::Client => "Its tokens stop working at once. This cannot be undone.",
+            CredentialKind::Key(_) => "Requests with it are refused at once. This cannot be undone.",
         },
-        warning: own.then_some("⚠ This console itself uses it and will be cut off."),
-        no: "Keep it",
-        yes: ('r', "Revoke it"),
+        warning: own.then_some("⚠ This console uses it and will be cut off."),
+        no: "Cancel",
+        yes: ('r', "Revoke"),
         subject: Box::new(move |now| described(&credential, now)),
         targets: ClickTargets::default(),
     }
@@ -111,14 +109,12 @@ fn revocation(credential: Credential, own: bool) -> Confirmation {
 pub fn send_all_again(endpoint: EndpointId, url: &str, deliveries: u64, more: bool) -> Confirmation {
     let url = sanitize(url).into_owned();
     Confirmation {
-        question: format!("Send {} again?", how_many(deliveries, more)),
+        question: format!("Resend {}?", how_many(deliveries, more)),
         subject: Box::new(move |_| url.clone()),
-        follows: "Everything that was given up for this endpoint is due at once, the oldest first, each with the \
-            webhook-id that it had: a \
-                  receiver that keeps to it takes none twice.",
+        follows: "Every failed delivery of this endpoint is resent, oldest first, with its own webhook-id.",
         warning: None,
-        no: "Leave them",
-        yes: ('s', "Send them again"),
+        no: "Cancel",
+        yes: ('s', "Resend"),
         effect: Effect::SendAllAgain(endpoint),
         targets: ClickTargets::default(),
     }

@@ -37,7 +37,7 @@ impl CopiedFact {
         (Self::Arn, Some('a'), "ARN"),
         (Self::LastFour, Some('l'), "last four"),
         (Self::Descriptor, Some('d'), "descriptor"),
-        (Self::Ticket, Some('t'), "line for a ticket"),
+        (Self::Ticket, Some('t'), "ticket line"),
         (Self::Unlink, Some('u'), "unlink order"),
     ];
 
@@ -53,7 +53,7 @@ impl CopiedFact {
             Self::LastFour => given(&alert.card_last_four),
             Self::Descriptor => given(&alert.merchant_descriptor),
             Self::Ticket => Some(ticket_line(alert, cx.now)),
-            Self::Unlink => Some("or link it again".to_owned()),
+            Self::Unlink => Some("or link again".to_owned()),
         }
     }
 }
@@ -67,9 +67,9 @@ pub fn ticket_line(alert: &Alert, now: Timestamp) -> String {
     let deadline = match alert.deadline {
         _ if alert.is_over() => format!("status {}", alert.status),
         Deadline::At(moment) => format!("answer by {}", minute(moment)),
-        Deadline::HoursLeft(..0) => format!("no time left by the service's count at {}", minute(now)),
-        Deadline::HoursLeft(hours) => format!("less than {} h left at {}", hours.saturating_add(1), minute(now)),
-        Deadline::Unknown => "deadline not known".to_owned(),
+        Deadline::HoursLeft(..0) => format!("no time left at {}", minute(now)),
+        Deadline::HoursLeft(hours) => format!("due in less than {} h at {}", hours.saturating_add(1), minute(now)),
+        Deadline::Unknown => "due time unknown".to_owned(),
     };
     let shown_card = match (alert.card_bin.is_empty(), alert.card_last_four.is_empty()) {
         (true, true) => String::new(),
@@ -137,7 +137,7 @@ impl CopyMenu {
         let name = CopiedFact::ALL.iter().find(|(known, ..)| *known == fact).map_or("", |(_, _, name)| name);
         let Some(text) = self.text(fact, cx) else {
             if self.alert.loaded().is_some() {
-                cx.notify(Tone::Note, format!("Nothing was copied: the alert has no {name}."));
+                cx.notify(Tone::Note, format!("Nothing copied: the alert has no {name}."));
             } else {
                 self.wanted = Some(fact);
             }
@@ -145,7 +145,7 @@ impl CopyMenu {
         };
         let words = match fact {
             CopiedFact::Id => format!("Copied {text}"),
-            CopiedFact::Json => "The alert was copied as JSON.".to_owned(),
+            CopiedFact::Json => "Copied the alert as JSON.".to_owned(),
             CopiedFact::LastFour => "Copied the card's last four.".to_owned(),
             CopiedFact::Ticket => {
                 "Copied a line for a ticket: id, network, merchant, amount, card, deadline.".to_owned()
@@ -257,6 +257,6 @@ mod tests {
 
         let line = ticket_line(&alert, now);
 
-        assert!(line.ends_with(" 7KQ | less than 4 h left at 2026-03-10 12:00 UTC"), "{line}");
+        assert!(line.ends_with(" 7KQ | due in less than 4 h at 2026-03-10 12:00 UTC"), "{line}");
     }
 }

@@ -37,7 +37,7 @@ pub fn open(screen: &WebhooksScreen, cx: &AppContext) -> Orders {
         FormField::checks("State", states),
         FormField::step("Endpoint", names, at),
         FormField::text("From", &from).hint("any time").width(MOMENT).note("UTC: 2026-11-20 08:30, or 6h, 2d ago"),
-        FormField::text("Until", &until).hint("now").width(MOMENT).note("a day is meant whole"),
+        FormField::text("Until", &until).hint("now").width(MOMENT).note("a day means the whole day"),
     ];
     let form = FormDialog::new(Form::new("Filter deliveries", "Apply", fields, STATES), move |form, cx| {
         apply(form, &ids, cx.now)
@@ -49,7 +49,7 @@ fn apply(form: &Form, endpoints: &[Option<EndpointId>], now: Timestamp) -> Submi
     let read = |field, end| moment(&form.text(field), now, end).map_err(|wrong| (field, wrong));
     let (from, until) = (read(FROM, false)?, read(UNTIL, true)?);
     if from.zip(until).is_some_and(|(from, until)| from >= until) {
-        return Err((UNTIL, "The end has to come after the beginning.".to_owned()));
+        return Err((UNTIL, "The end must be after the start.".to_owned()));
     }
     let states = form.ticked(STATES, &DeliveryState::ALL);
     let endpoint = endpoints[form.chosen(ENDPOINT)];
@@ -79,9 +79,7 @@ fn moment(text: &str, now: Timestamp, end: bool) -> Result<Option<Timestamp>, St
         now.checked_sub_signed(ago?)
     };
     let found = at.map(|at| at.and_utc()).or_else(ago);
-    found
-        .map(Some)
-        .ok_or_else(|| format!("{text} is no moment: 2026-11-20, 2026-11-20 08:30, or 90min, 6h, 2d for so long ago."))
+    found.map(Some).ok_or_else(|| format!("{text} is no time: use 2026-11-20, 2026-11-20 08:30, 90min, 6h or 2d."))
 }
 
 #[cfg(test)]

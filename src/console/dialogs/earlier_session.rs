@@ -39,7 +39,7 @@ impl EarlierSession {
         question.line(title, theme.warning);
         for left in left.iter().take(NAMED) {
             let word = said_in_words(&left.said);
-            let when = times.one_clock(left.sent_at.unwrap_or(left.made_at));
+            let when = times.at(left.sent_at.unwrap_or(left.made_at), cx.now);
             question.line(format!("{word}  {}  {when}", named(&left.said.alert)), theme.plain);
         }
         question.and_more(left.len().saturating_sub(NAMED), theme);
@@ -92,28 +92,28 @@ impl Dialog for EarlierSession {
         // Who leaves in order is asked about what has not left; an answer may stay away from them as well.
         question.line(
             match (unsent.is_empty() && texts.is_empty() && lost.is_empty(), unanswered.len()) {
-                (false, _) => "The last console ended before it was done",
-                (true, 1) => "A decision from before is not known yet",
-                (true, _) => "Decisions from before are not known yet",
+                (false, _) => "The last session ended early",
+                (true, 1) => "One answer is unconfirmed",
+                (true, _) => "Some answers are unconfirmed",
             },
             theme.strong,
         );
         let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
         let kept = match cx.place.read_only {
             // Where nothing is sent from, no form opens.
-            true => format!("Nothing of it was sent. {activity} shows each."),
-            false => format!("Nothing of it was sent. {activity}, then {again} opens each as it was filled in."),
+            true => format!("Not sent. Answer again in Activity ({activity})."),
+            false => format!("Not sent. Retry in Activity ({activity}, then {again})."),
         };
-        self.decisions(&mut question, "Did not leave", &unsent.iter().collect::<Vec<_>>(), &kept, cx);
+        self.decisions(&mut question, "Not sent", &unsent.iter().collect::<Vec<_>>(), &kept, cx);
         let (parked, looked_up): (Vec<_>, Vec<_>) =
             unanswered.iter().partition(|left| cx.unfinished.parked_on(left.said.alert.id).is_some());
-        let word = format!("Nobody looks it up any more: {} says what became of it.", cx.key(Action::Settle));
-        self.decisions(&mut question, "Sent, and waits for a person's word", &parked, &word, cx);
-        let looks = "Being looked up; it is never sent again by itself.";
-        self.decisions(&mut question, "Sent, and its answer never came", &looked_up, looks, cx);
+        let word = format!("Check the network's portal, then {} sets the result.", cx.key(Action::Settle));
+        self.decisions(&mut question, "Unconfirmed", &parked, &word, cx);
+        let looks = "Checking. It is not sent twice.";
+        self.decisions(&mut question, "Sent, no reply", &looked_up, looks, cx);
         if !texts.is_empty() {
             question.gap();
-            question.line("Text in an open form is kept", theme.warning);
+            question.line("Drafts saved", theme.warning);
             for alert in texts.iter().take(NAMED) {
                 question.line(text_for(alert, cx), theme.plain);
             }
@@ -125,6 +125,6 @@ impl Dialog for EarlierSession {
             question.and_more(lost.len().saturating_sub(NAMED), theme);
         }
         question.gap();
-        question.draw(&[((), "enter", "Read, go on")], &self.targets, theme, frame.buffer_mut());
+        question.draw(&[((), "enter", "Continue")], &self.targets, theme, frame.buffer_mut());
     }
 }

@@ -50,7 +50,7 @@ fn form(
     let local = cx.now.with_timezone(&cx.settings.zone.offset(cx.now));
     let name = format!("avert-{}-{}.csv", in_a_file_name(named), local.format("%Y%m%d-%H%M"));
     let path = cx.settings.files.join(name);
-    let file = FormField::text("File", &path.to_string_lossy()).hint("the path of a new file that only you can read");
+    let file = FormField::text("File", &path.to_string_lossy()).hint("path of a new file, readable by you only");
     let form = Form::new("Export", "Export", vec![file], 0).about(about);
     dialog::open(FormDialog::new(form, move |form, cx| {
         let path = target(&form.text(0), cx).map_err(|wrong| (0, wrong.to_owned()))?;
@@ -61,7 +61,7 @@ fn form(
 /// The file that a path means, or what is wrong with it.
 fn target(given: &str, cx: &AppContext) -> Result<PathBuf, &'static str> {
     if given.is_empty() {
-        return Err("The path of a file is needed.");
+        return Err("A path is needed.");
     }
     let mut path = match (given.strip_prefix("~/"), &cx.settings.home) {
         (Some(below), Some(home)) => home.join(below),
@@ -71,7 +71,7 @@ fn target(given: &str, cx: &AppContext) -> Result<PathBuf, &'static str> {
         path.set_extension("csv");
     }
     if path.file_name().is_none() {
-        return Err("The name of a file is missing.");
+        return Err("A file name is missing.");
     }
     Ok(path)
 }
@@ -84,14 +84,14 @@ fn many_words(queue: &Queue) -> String {
         if listing.chosen().is_some() { ["snoozed alert", "snoozed alerts"] } else { ["alert", "alerts"] };
     // While another list is read, how many there are is not known.
     let Some(listed) = listing.listed() else {
-        let without = if listing.hidden_ids().is_empty() { "" } else { " without those that are snoozed" };
+        let without = if listing.hidden_ids().is_empty() { "" } else { " (snoozed excluded)" };
         return format!("all {more}{without}");
     };
     let without = match listing.hidden_alerts() {
         (0, true) => String::new(),
-        (hidden, true) => format!(", without {} snoozed", count(hidden)),
+        (hidden, true) => format!("({} snoozed excluded)", count(hidden)),
         (_, false) if listing.hidden_ids().is_empty() => String::new(),
-        (_, false) => " without those of them that are snoozed".to_owned(),
+        (_, false) => " (snoozed excluded)".to_owned(),
     };
     format!("{}{without}", counted(listed, one, more))
 }

@@ -49,10 +49,7 @@ impl Dialog for ExportProgress {
             Some(Deed::Cancel) => match cx.exports.cancel() {
                 Some(RunningExport { path, written, total, .. }) => {
                     let came = progress_words(written, total);
-                    cx.notify(
-                        Tone::Note,
-                        format!("The export to {} was given up at {came}. No file was left.", path.display()),
-                    );
+                    cx.notify(Tone::Note, format!("Export to {} stopped at {came}. No file was left.", path.display()));
                     vec![Effect::GiveUpExport.into(), Order::Close]
                 }
                 None => vec![Order::Close],
@@ -82,8 +79,8 @@ impl Dialog for ExportProgress {
         }
         Pen::new(buffer, line(4)).put(&progress_words(*written, *total), theme.plain);
         let buttons = [
-            Button::quiet(Some(Deed::Back), "Go on working", "esc"),
-            Button::primary(Some(Deed::Cancel), "Give it up", "x"),
+            Button::quiet(Some(Deed::Back), "Continue in background", "esc"),
+            Button::primary(Some(Deed::Cancel), "Stop", "x"),
         ];
         draw_buttons(&buttons, None, 0, (theme, buffer, line(6)), |area, deed| {
             deed.into_iter().for_each(|deed| self.targets.push(area, deed));
@@ -109,12 +106,9 @@ pub fn ended(number: u64, path: &Path, result: Result<u64, ExportFailure>, cx: &
         Err(ExportFailure { why, written, total }) => {
             let came = match (written, total) {
                 (0, None) => String::new(),
-                _ => format!(" It came to {}, and no file was left.", progress_words(written, total)),
+                _ => format!(" It stopped at {}. No file was left.", progress_words(written, total)),
             };
-            cx.notify(
-                Tone::Bad,
-                format!("Nothing was exported to {}: {}.{came}", path.display(), why.trim_end_matches('.')),
-            );
+            cx.notify(Tone::Bad, format!("Not exported to {}: {}.{came}", path.display(), why.trim_end_matches('.')));
         }
     }
 }

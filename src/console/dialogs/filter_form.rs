@@ -92,16 +92,16 @@ impl FilterForm {
         let sort_words = SortField::ALL.iter().map(|field| field_word(*field).to_owned()).collect();
         let descending = usize::from(sort.order == SortOrder::Descending);
         let fields = vec![
-            text("Search", filter.q.as_deref()).hint("in provider id, descriptor, BIN and last four digits"),
-            text("Descriptor", filter.descriptor.as_deref()).hint("what the merchant descriptor begins with"),
+            text("Search", filter.q.as_deref()).hint("in network id, descriptor, BIN, last four"),
+            text("Descriptor", filter.descriptor.as_deref()).hint("start of the merchant descriptor"),
             checks("Network", &providers, &filter.providers, |value| value.as_str().to_owned()).apart(),
             checks("Type", &types, &filter.types, |value| value.words().to_lowercase()),
             checks("Status", &statuses, &filter.statuses, |value| value.as_str().to_owned()),
             text("Due within", hours.as_deref()).hint("any time").width(SHORT).note("hours").apart(),
             FormField::choice("Expired", &["any", "yes", "no"], expired),
-            day("Alert from", filter.start_date).note("whole UTC days"),
+            day("Alert from", filter.start_date).note("UTC days"),
             day("to", filter.end_date),
-            day("Payment from", filter.transaction_start_date).note("whole UTC days"),
+            day("Payment from", filter.transaction_start_date).note("UTC days"),
             day("to", filter.transaction_end_date),
             text("Outcome", Some(&filter.outcomes.join(", "))).hint("API outcome").apart(),
             text("Company", Some(&companies.join(", "))).hint("company ids"),
@@ -171,18 +171,18 @@ impl FilterForm {
             FROM | TX_FROM => self.day_error(field, left),
             TO | TX_TO => self.day_error(field, left).or_else(|| {
                 let (first, last) = (self.day(field - 1)?, self.day(field)?);
-                (first > last).then(|| format!("{last} is before the beginning, {first}"))
+                (first > last).then(|| format!("{last} is before the start, {first}"))
             }),
             OUTCOME => {
                 let outcomes = parts(&self.form.text(field));
                 let wrong = outcomes.iter().find(|outcome| !self.vocabulary.knows_outcome(outcome))?;
                 let takes = Key::Outcome.takes(self.vocabulary);
-                left.then(|| format!("{} is not among {takes}", first_chars(wrong)))
+                left.then(|| format!("{} is not one of {takes}", first_chars(wrong)))
             }
             COMPANY => {
                 let ids = parts(&self.form.text(field));
                 let wrong = ids.iter().find(|id| id.parse::<CompanyId>().is_err())?;
-                Some(format!("{} is no company id: UUIDs, with commas between them", first_chars(wrong)))
+                Some(format!("{} is no company id: use UUIDs with commas", first_chars(wrong)))
             }
             _ => None,
         }
@@ -196,7 +196,7 @@ impl FilterForm {
         // While it is being typed, the beginning of a day is not an error yet.
         let beginning = text.len() < 10
             && text.bytes().enumerate().all(|(at, b)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
-        (left || !beginning).then(|| format!("{text} is no day: YYYY-MM-DD"))
+        (left || !beginning).then(|| format!("{text} is no day: use YYYY-MM-DD"))
     }
 
     fn apply(&mut self) -> FilterStep {
@@ -207,8 +207,8 @@ impl FilterForm {
         };
         self.form.refuse(*first, error.as_str());
         self.form.say(match wrong.len() {
-            1 => "Nothing was applied: one field is wrong.".to_owned(),
-            count => format!("Nothing was applied: {count} fields are wrong."),
+            1 => "Not applied: one field is wrong.".to_owned(),
+            count => format!("Not applied: {count} fields are wrong."),
         });
         FilterStep::Stay
     }
@@ -221,7 +221,7 @@ impl FilterForm {
             Entered::Submit => self.apply(),
             Entered::Reset => {
                 *self = Self::new(&AlertFilter::default(), DEFAULT_SORT, self.vocabulary);
-                self.form.say("Everything is wanted again; enter applies.");
+                self.form.say("Filter cleared. Enter applies.");
                 FilterStep::Stay
             }
         };
@@ -236,7 +236,7 @@ impl FilterForm {
         }
         self.form.set_options(ORDER, &order_words(self.sort().field));
         let query = query::render(&self.filter(), self.sort());
-        let everything = "everything, soonest due first";
+        let everything = "everything, due next first";
         self.form.set_about(if query.is_empty() { everything.into() } else { sanitize(&query) });
     }
 

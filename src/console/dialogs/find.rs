@@ -25,7 +25,7 @@ use crate::service::ServiceError;
 const WHAT: &str = "order number, ARN, amount, auth code, transaction, card, name, comment";
 
 /// Shown before anything is typed.
-const EXPLAINED: &str = "Answered alerts too. All words must match.";
+const EXPLAINED: &str = "Open alerts first. All words must match.";
 
 /// What could not be searched is told in so many lines each at most.
 const LINES_OF_A_LIMIT: usize = 2;
@@ -154,7 +154,7 @@ impl FindDialog {
             }
             // How many there are beyond these was not looked for.
             Some((_, Ok(found))) if found.alerts.len() >= SHOWN_OF_FOUND as usize => {
-                (format!("the best {SHOWN_OF_FOUND} found; another word narrows it"), theme.quiet)
+                (format!("best {SHOWN_OF_FOUND}, add a word to narrow"), theme.quiet)
             }
             Some((_, Ok(found))) => {
                 let found = counted(found.alerts.len() as u64, "alert", "alerts");
@@ -242,10 +242,10 @@ impl Dialog for FindDialog {
         let filter = self.filter(cx);
         let is_filter = filter.is_some();
         let empty = match self.search.shown() {
-            _ if is_filter => "Enter lists these alerts in the Queue.",
+            _ if is_filter => "Enter lists these alerts.",
             Some((_, Ok(_))) if !self.search.is_current() => "",
-            Some((_, Ok(found))) if found.only_held => "No loaded alert matches.",
-            Some((_, Ok(_))) => "No alert matches. Try fewer words or another spelling.",
+            Some((_, Ok(found))) if found.only_held => "No match among loaded alerts.",
+            Some((_, Ok(_))) => "No match. Try fewer words.",
             _ if self.input.is_empty() => EXPLAINED,
             _ => "",
         };

@@ -26,11 +26,8 @@ enum Choice {
 }
 
 impl Choice {
-    const ALL: [KeyedAnswer<'static, Self>; 3] = [
-        (Self::Stay, "enter", "Stay"),
-        (Self::TakeBack, "t", "Take back and leave"),
-        (Self::Send, "s", "Send and leave"),
-    ];
+    const ALL: [KeyedAnswer<'static, Self>; 3] =
+        [(Self::Stay, "enter", "Stay"), (Self::TakeBack, "t", "Undo and leave"), (Self::Send, "s", "Send and leave")];
 
     /// What is offered.
     fn offered(held_back: bool) -> &'static [KeyedAnswer<'static, Self>] {
@@ -96,8 +93,8 @@ impl Dialog for Leave {
         let (theme, staged) = (&cx.theme, cx.decisions.not_left().collect::<Vec<_>>());
         let mut question = Question::new(area).about(&cx.place);
         let verb = if staged.len() == 1 { "has" } else { "have" };
-        let many = counted(staged.len() as u64, "decision", "decisions");
-        question.line(format!("{many} {verb} not left yet"), theme.strong);
+        let many = counted(staged.len() as u64, "answer", "answers");
+        question.line(format!("{many} {verb} not sent yet"), theme.strong);
         question.gap();
         question.name_all(&staged, (area.height / 2).min(NAMED), cx);
         if is_roomy(area) {
@@ -106,8 +103,8 @@ impl Dialog for Leave {
         if let Some(why) = cx.held_back_by() {
             question.say(&format!("Nothing can be sent: {why}."), theme.warning);
         } else if let Some(seconds) = cx.decisions.first_leaves_in(cx.now) {
-            let what = if staged.len() == 1 { "it leaves by itself" } else { "the first leaves by itself" };
-            question.say(&format!("Nothing leaves while this is open. Stay: {what} in {seconds} s."), theme.plain);
+            let what = if staged.len() == 1 { "it is sent" } else { "the first is sent" };
+            question.say(&format!("Sending is paused. Stay, and {what} in {seconds} s."), theme.plain);
         }
         question.gap();
         question.draw(Choice::offered(cx.held_back), &self.targets, theme, frame.buffer_mut());

@@ -22,15 +22,11 @@ pub fn open(alert: &Alert, cx: &mut AppContext) -> Orders {
             );
             let words = if cx.settings.links == LinkTemplates::default() {
                 format!(
-                    "No link is set. [links] in {file} says where order, payment and portals are: \
-                    order = \"https://shop.example/{{merchantOrderId}}\"."
+                    "No link is set. Add it in {file}: [links] order = \
+                        \"https://shop.example/{{merchantOrderId}}\"."
                 )
             } else {
-                format!(
-                    "No link is set for an alert of {}: [links] in {file} has order, payment and the networks' \
-                        portals.",
-                    alert.provider
-                )
+                format!("No link is set for {}. Add it under [links] in {file}.", alert.provider)
             };
             cx.notify(Tone::Note, words);
             Vec::new()
@@ -50,7 +46,7 @@ fn menu(links: Vec<AlertLink>, cx: &AppContext) -> Orders {
         let address = Span::styled(sanitize(words).into_owned(), theme.quiet);
         Line::from(vec![Span::styled(format!("{:<18}", link.to), style), address])
     };
-    let title = if cx.settings.browses { "Open in the browser" } else { "Copy the address: there is no browser here" };
+    let title = if cx.settings.browses { "Open in the browser" } else { "Copy the address (no browser here)" };
     pick::open(title, 0, links.iter().map(line).collect(), move |at, cx| {
         let close = links[at].address.is_ok().then_some(Order::Close);
         close.into_iter().chain(go(&links[at], cx)).collect()
@@ -61,7 +57,7 @@ fn menu(links: Vec<AlertLink>, cx: &AppContext) -> Orders {
 fn go(link: &AlertLink, cx: &mut AppContext) -> Orders {
     match &link.address {
         Err(why) => {
-            cx.notify(Tone::Note, format!("There is no address of the {}: {why}.", link.to));
+            cx.notify(Tone::Note, format!("No address of the {}: {why}.", link.to));
             Vec::new()
         }
         Ok(address) if cx.settings.browses => {
@@ -69,7 +65,7 @@ fn go(link: &AlertLink, cx: &mut AppContext) -> Orders {
             vec![Effect::Browse(address.clone()).into()]
         }
         Ok(address) => {
-            cx.notify(Tone::Note, format!("There is no browser here: the address was copied. {address}"));
+            cx.notify(Tone::Note, format!("No browser here. Copied {address}"));
             vec![Effect::Copy(address.clone()).into()]
         }
     }
@@ -77,9 +73,6 @@ fn go(link: &AlertLink, cx: &mut AppContext) -> Orders {
 
 /// Tells that a browser did not open.
 pub fn not_opened(address: String, why: &str, cx: &mut AppContext) -> Orders {
-    cx.notify(
-        Tone::Bad,
-        format!("No browser opened: {}. The address was copied: {address}", why.trim_end_matches('.')),
-    );
+    cx.notify(Tone::Bad, format!("No browser opened: {}. Copied {address}", why.trim_end_matches('.')));
     vec![Effect::Copy(address).into()]
 }

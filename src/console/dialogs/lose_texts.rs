@@ -25,7 +25,7 @@ enum Choice {
 }
 
 const CHOICES: [KeyedAnswer<'static, Choice>; 2] =
-    [(Choice::Stay, "enter", "Stay"), (Choice::Lose, "l", "Lose and leave")];
+    [(Choice::Stay, "enter", "Stay"), (Choice::Lose, "l", "Discard and leave")];
 
 impl Choice {
     fn of(key: KeyEvent) -> Option<Self> {
@@ -75,15 +75,12 @@ impl Dialog for LoseTexts {
         let (theme, texts) = (&cx.theme, cx.unkept.all());
         let others = texts.len().saturating_sub(NAMED);
         let mut question = Question::new(area);
-        question.line(
-            format!("{} could not be kept on the disk", counted(texts.len() as u64, "text", "texts")),
-            theme.strong,
-        );
+        question.line(format!("{} could not be saved", counted(texts.len() as u64, "text", "texts")), theme.strong);
         question.gap();
         texts.take(NAMED).for_each(|text| question.say(&named(text, cx), theme.plain));
         question.and_more(others, theme);
         question.gap();
-        question.say("Whoever leaves now loses what was written. Stay: its form has it still.", theme.plain);
+        question.say("Leaving discards what you typed.", theme.plain);
         question.gap();
         question.draw(&CHOICES, &self.targets, theme, frame.buffer_mut());
     }

@@ -171,4 +171,4 @@ impl OpenMenu {
 }
 
 /// What is said to one who pastes where nothing can be typed.
-pub const NO_FIELD: &str = "Nothing was pasted: no field is open.";
+pub const NO_FIELD: &str = "Not pasted: no field is open.";

@@ -30,7 +30,6 @@ pub mod pick;
 pub mod question;
 pub mod reconnected;
 pub mod resolve_form;
-pub mod rules_page;
 pub mod run_progress;
 pub mod secret;
 pub mod setting_choice;
@@ -63,8 +62,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Export => export_form::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
         Action::DeliveryFilter if webhooks.is_offered() => delivery_filter::open(webhooks, cx),
-        Action::RulesShow => rules_page::open(cx),
-        Action::SettingChange => setting_choice::open(settings.setting()?, cx),
+        Action::Open if keys == Keys::Of(KeyContext::Settings) => setting_choice::open(settings.setting()?, cx),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
         Action::Refund => resolve::open(Choice::Refunded, queue, cx),

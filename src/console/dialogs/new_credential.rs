@@ -9,19 +9,15 @@ use crate::domain::{CredentialKind, KeyScope};
 
 /// What can be created, in the order of the list, each with what it is for.
 const KINDS: [(CredentialKind, &str, &str); 4] = [
-    (CredentialKind::Key(KeyScope::Alerts), "API key, scope alerts", "lists, reads and resolves alerts (X-API-KEY)"),
-    (
-        CredentialKind::Key(KeyScope::Operator),
-        "API key, scope operator",
-        "avert's own routes: alerts in, webhooks, keys",
-    ),
-    (CredentialKind::Key(KeyScope::Both), "API key, both scopes", "for a console elsewhere that does both"),
-    (CredentialKind::Client, "client credentials", "access tokens for callers of the older dialect"),
+    (CredentialKind::Key(KeyScope::Alerts), "API key, scope alerts", "lists, reads and answers alerts (X-API-KEY)"),
+    (CredentialKind::Key(KeyScope::Operator), "API key, scope operator", "operator routes: import, webhooks, keys"),
+    (CredentialKind::Key(KeyScope::Both), "API key, both scopes", "for a remote console"),
+    (CredentialKind::Client, "client credentials", "access tokens (older dialect)"),
 ];
 
 /// Asks what to create.
 pub fn open(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
-    let creating = || settings.creating.map(|_| "One is being created: its secret comes first.");
+    let creating = || settings.creating.map(|_| "One is being created.");
     match settings.refusal(cx.place.read_only).or_else(creating) {
         Some(words) => {
             cx.notify(Tone::Note, words);
@@ -32,7 +28,7 @@ pub fn open(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
             let line = |(_, name, about): &(CredentialKind, &'static str, &'static str)| {
                 Line::from(vec![Span::styled(format!("{name:<25}"), theme.strong), Span::styled(*about, theme.quiet)])
             };
-            pick::open("Create; its secret is shown this once", 0, KINDS.iter().map(line).collect(), |at, _| {
+            pick::open("Create (secret shown only once)", 0, KINDS.iter().map(line).collect(), |at, _| {
                 vec![Order::Close, Message::CreateCredential(KINDS[at].0).into()]
             })
         }

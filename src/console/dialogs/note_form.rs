@@ -21,8 +21,8 @@ const KEEP_AFTER: Duration = Duration::milliseconds(300);
 const ROWS: u16 = 5;
 
 /// Shown below the field, and in its place where the text holds a card number.
-const STAYS: &str = "Notes stay on this machine.";
-const CARD: &str = "a card number: only its BIN and last four digits are kept";
+const STAYS: &str = "Notes stay on this computer.";
+const CARD: &str = "card number: only BIN and last four are kept";
 
 /// The form while it is open.
 #[derive(Debug)]
@@ -49,16 +49,13 @@ pub fn kept(note: Note, answer: Result<(), String>, cx: &mut AppContext) -> Orde
     match answer {
         Ok(()) => {
             cx.notes.kept(note);
-            cx.notify(Tone::Note, "Noted. Notes stay on this machine.");
+            cx.notify(Tone::Note, "Note saved on this computer.");
             Vec::new()
         }
         Err(why) => {
             let key = cx.key(Action::Note);
             let why = why.trim_end_matches('.');
-            cx.notify(
-                Tone::Bad,
-                format!("Not noted, it could not be kept on the desk: {why}. {key} opens it again as it was typed."),
-            );
+            cx.notify(Tone::Bad, format!("Note not saved: {why}. {key} opens it again."));
             // Where there is room by now, it outlives the console.
             let typed = cx.notes.draft(note.alert).unwrap_or(&note.text).to_owned();
             vec![Effect::Keep(cx.notes.keep_draft(note.alert, &typed)).into()]
@@ -111,7 +108,7 @@ impl NoteForm {
         }
         let text = self.form.raw_text(0);
         let over = text.chars().count().checked_sub(MAX_NOTE_CHARS).filter(|over| *over > 0);
-        self.form.set_error(0, over.map(|over| format!("{over} too many: at most {MAX_NOTE_CHARS}")));
+        self.form.set_error(0, over.map(|over| format!("{over} too many (at most {MAX_NOTE_CHARS})")));
         let has_card = mask_card_numbers(&text) != text;
         self.form.set_note(0, if has_card { CARD } else { STAYS }, has_card);
         if text != self.kept {

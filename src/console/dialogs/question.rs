@@ -71,8 +71,8 @@ impl Question {
         type Row<'d> = &'d PendingDecision;
         let (theme, times, now) = (&cx.theme, cx.times(), cx.now);
         let window = move |row: &Row<'_>, _| match row.alert.deadline.moment() {
-            _ if row.is_closed(now) => Span::raw("the window has closed"),
-            Some(deadline) => Span::raw(format!("closes {}", times.day_near(deadline, now))),
+            _ if row.is_closed(now) => Span::raw("expired"),
+            Some(deadline) => Span::raw(format!("due {}", times.at(deadline, now))),
             None => Span::raw(""),
         };
         let columns = vec![

@@ -30,7 +30,7 @@ fn is_refunded(other: &Alert) -> String {
 /// Why the refund that others were to follow was not recorded, as far as that is known.
 fn not_recorded(first: u64, cx: &AppContext) -> Option<String> {
     if let Some(alert) = cx.decisions.overtaken(first) {
-        return Some(format!("Another was first: {} is {}.", sanitize(&subject(alert)), answer_known(alert, cx)));
+        return Some(format!("Already answered: {} is {}.", sanitize(&subject(alert)), answer_known(alert, cx)));
     }
     match &cx.decisions.awaited(first)?.state {
         State::Refused(why) => Some(format!("{}.", sanitize(without_exchange(why).trim_end_matches('.')))),
@@ -49,11 +49,8 @@ enum Choice {
 }
 
 impl Choice {
-    const ALL: [KeyedAnswer<'static, Self>; 3] = [
-        (Self::Wait, "esc", "Keep waiting"),
-        (Self::TakeBack, "ctrl-t", "Take back"),
-        (Self::Send, "ctrl-s", "Send now"),
-    ];
+    const ALL: [KeyedAnswer<'static, Self>; 3] =
+        [(Self::Wait, "esc", "Keep queued"), (Self::TakeBack, "ctrl-t", "Undo"), (Self::Send, "ctrl-s", "Send now")];
 
     /// What a key means here. It opens by itself, under whatever is being typed: no letter alone means anything, and
     /// they are sent as from their form.
@@ -127,8 +124,7 @@ impl Reconnected {
         let back = cx.decisions.take_back_those(&twice.iter().map(|(key, _)| *key).collect());
         let more =
             if twice.len() > 1 { format!(", and {} more", count(twice.len() as u64 - 1)) } else { String::new() };
-        let many =
-            counted(back.len() as u64, "decision was taken back, not sent", "decisions were taken back, not sent");
+        let many = counted(back.len() as u64, "answer undone, not sent", "answers undone, not sent");
         cx.notify_about(&back[0].alert, Tone::Bad, format!("{many}: {first}{more}."));
         taken_back(&back, cx)
     }
@@ -151,10 +147,7 @@ impl Dialog for Reconnected {
         let mut outcome = self.look(cx);
         let Some(choice) = answered(message, &self.targets, Choice::of, cx) else { return outcome };
         if choice == Choice::Send && self.is_looking() {
-            cx.notify(
-                Tone::Note,
-                "Doubles are looked for: nothing leaves before it is known that nobody refunded meanwhile.",
-            );
+            cx.notify(Tone::Note, "Checking duplicates. Nothing is sent before.");
             return outcome;
         }
         outcome.push(Order::Close);
@@ -170,7 +163,7 @@ impl Dialog for Reconnected {
             }
             Choice::TakeBack => {
                 let back = cx.decisions.take_back_waiting(self.why);
-                let many = counted(back.len() as u64, "decision was taken back", "decisions were taken back");
+                let many = counted(back.len() as u64, "answer undone", "answers undone");
                 cx.notify(Tone::Good, format!("{many}. Nothing was sent."));
                 outcome.extend(taken_back(&back, cx));
             }
@@ -189,11 +182,11 @@ impl Dialog for Reconnected {
         let waiting: Vec<_> = cx.decisions.waiting().filter(|decision| decision.waits_for(self.why)).collect();
         let mut question = Question::new(area).about(&cx.place);
         match self.why {
-            WaitReason::NoAnswer => question.line("The service answers again", theme.strong),
+            WaitReason::NoAnswer => question.line("Back online", theme.strong),
             WaitReason::NotRecorded(first) => {
                 let certain = cx.decisions.is_certain_of_first(first);
                 question.line(
-                    if certain { "The refund was not recorded" } else { "The refund may not be recorded" },
+                    if certain { "The refund was not recorded" } else { "The refund is unconfirmed" },
                     theme.strong,
                 );
                 if let Some(case) = cx.runs.get(first) {
@@ -204,41 +197,31 @@ impl Dialog for Reconnected {
                 }
                 question.say(
                     match (cx.decisions.is_paid_otherwise(first), certain) {
-                        (true, _) => "What was to follow it waits here, not sent; the payment is refunded.",
-                        (false, true) => {
-                            "What was to follow it waits here, not sent: without the refund it may be \
-                            wrong."
-                        }
-                        (false, false) => {
-                            "What was to follow it waits here, not sent: it leaves by itself once the \
-                            refund is recorded."
-                        }
+                        (true, _) => "Its follow-up answers are not sent. The payment is refunded.",
+                        (false, true) => "Its follow-up answers are not sent. They may be wrong now.",
+                        (false, false) => "Its follow-up answers are sent once the refund is recorded.",
                     },
                     theme.plain,
                 );
             }
             WaitReason::Paused => {
-                question.line("A window closes while answers are paused", theme.strong);
-                question.say("What is paused does not leave by itself.", theme.plain);
+                question.line("An alert is due while answers are paused", theme.strong);
+                question.say("Paused answers are not sent by themselves.", theme.plain);
             }
         }
         question.gap();
-        let verb = if waiting.len() == 1 { "has" } else { "have" };
-        question.line(
-            format!("{} {verb} waited here, not sent:", counted(waiting.len() as u64, "decision", "decisions")),
-            theme.plain,
-        );
+        question.line(format!("{} queued, not sent:", counted(waiting.len() as u64, "answer", "answers")), theme.plain);
         question.name_all(&waiting, (area.height / 2).min(NAMED), cx);
         if self.is_looking() {
-            question.say("Whether others refunded meanwhile is looked for…", theme.quiet);
+            question.say("Checking duplicates…", theme.quiet);
         }
         for (decision, other) in self.paid_twice(cx).take(TOLD_TWICE) {
-            let words = format!("⚠ {} is taken back, not sent: {}", decision.subject(), is_refunded(other));
+            let words = format!("⚠ {} undone, not sent: {}", decision.subject(), is_refunded(other));
             question.say(&words, theme.warning);
         }
         let unknown = self.others.values().filter(|found| matches!(found, Loadable::Failed(_))).count();
         if unknown > 0 {
-            question.say("Whether others refunded meanwhile could not be looked for.", theme.warning);
+            question.say("Duplicates could not be checked.", theme.warning);
         }
         question.gap();
         question.draw(&Choice::ALL, &self.targets, theme, frame.buffer_mut());

@@ -77,10 +77,10 @@ impl RunProgress {
             offered.push((Deed::Pause, "ctrl-p".to_owned(), words));
         }
         if run.has_ended() && run.failed().next().is_some() {
-            offered.push((Deed::Retry, "r".to_owned(), "answer what failed again"));
+            offered.push((Deed::Retry, "r".to_owned(), "answer failed ones again"));
         }
         if cx.group_drafts.of_marks().is_some() {
-            offered.push((Deed::Begun, cx.key(Action::Bulk), "answer begun"));
+            offered.push((Deed::Begun, cx.key(Action::Bulk), "draft"));
         }
         offered.push((Deed::Export, "e".to_owned(), "export"));
         if run.has_ended() && !here {
@@ -180,7 +180,7 @@ impl RunProgress {
             pen.skip(3);
         }
         let when = match run.ended_at() {
-            Some(at) => format!("ended {}", cx.times().moment_with_clock(at, cx.now)),
+            Some(at) => format!("ended {}", cx.times().row(at, cx.now)),
             None => format!("begun {}", times::ago(run.started, cx.now)),
         };
         pen.put_whole(&when, theme.quiet);
@@ -250,26 +250,24 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
     let theme = &cx.theme;
     match &item.result {
         RunResult::Recorded { status, at } => {
-            (("✓", theme.ok), format!("{status}, recorded {}", cx.times().moment(*at, cx.now)), theme.ok)
+            (("✓", theme.ok), format!("{status}, recorded {}", cx.times().row(*at, cx.now)), theme.ok)
         }
         RunResult::AsDecided { status, at } => {
-            let words = format!("{status}, found {}; {BY_WHOM}", cx.times().moment(*at, cx.now));
+            let words = format!("{status}, found {}; {BY_WHOM}", cx.times().row(*at, cx.now));
             (("✓", theme.ok), words, theme.ok)
         }
         RunResult::DecidedAgain { status, at } => {
-            let words = format!("{DECIDED_AGAIN}: {status}, {}", cx.times().moment(*at, cx.now));
+            let words = format!("{DECIDED_AGAIN}: {status}, {}", cx.times().row(*at, cx.now));
             (("✓", theme.ok), words, theme.ok)
         }
         RunResult::Conflict(why) => (("✗", theme.warning), why.clone(), theme.warning),
         RunResult::Refused(why) => (("✗", theme.danger), briefly(why), theme.danger),
-        RunResult::NotSent(why) => {
-            (("…", theme.warning), format!("not sent, waits here: {}", briefly(why)), theme.warning)
-        }
+        RunResult::NotSent(why) => (("»", theme.warning), format!("queued, not sent: {}", briefly(why)), theme.warning),
         RunResult::Unknown(why) => (("?", theme.warning), briefly(why), theme.warning),
-        RunResult::TakenBack => (("–", theme.quiet), "taken back, nothing was sent".to_owned(), theme.quiet),
+        RunResult::TakenBack => (("–", theme.quiet), "undone, not sent".to_owned(), theme.quiet),
         RunResult::Underway => match cx.decisions.get(item.key) {
             Some(decision) => alert_rows::progress(decision, cx),
-            None => (("→", theme.accent), "with the network".to_owned(), theme.accent),
+            None => (("→", theme.accent), "sending".to_owned(), theme.accent),
         },
     }
 }
@@ -400,8 +398,7 @@ impl Dialog for RunProgress {
         y += 2;
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
-        let title = format!("WHAT HAPPENS, {}", cx.times().heading());
-        let table = alert_rows::table(&rows, OF_MANY, (&title, &[]), table::room(list), &draw);
+        let table = alert_rows::table(&rows, OF_MANY, ("RESULT", &[]), table::room(list), &draw);
         let (at, buffer) = (self.position(run), frame.buffer_mut());
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (at, true), &cx.theme, buffer, list, note);
@@ -419,7 +416,7 @@ impl Dialog for RunProgress {
 pub fn open(cx: &mut AppContext) -> Orders {
     if cx.runs.newest().is_none() {
         let (mark, all) = (cx.key(Action::Mark), cx.key(Action::MarkAll));
-        cx.hint(format!("Nothing is marked: {mark} marks an alert, {all} all of the list."));
+        cx.hint(format!("Nothing is marked: {mark} marks one, {all} all."));
         return Vec::new();
     }
     dialog::open(RunProgress::default())

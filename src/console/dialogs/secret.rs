@@ -97,14 +97,11 @@ impl Dialog for ShownSecret {
             question.line(format!("{line:<width$}", width = usize::from(room)), field);
         }
         question.gap();
-        question.say("It is shown this once and kept nowhere: put it where it belongs now.", theme.warning);
+        question.say("Shown only once. Save it now.", theme.warning);
         match (self.nudged, self.copied) {
-            (true, _) => question.say("d closes this, once it is kept: it cannot be shown again.", theme.warning),
+            (true, _) => question.say("d closes this. It cannot be shown again.", theme.warning),
             (false, true) => {
-                question.say(
-                    "Sent to the terminal's clipboard. Not every terminal takes it: check before you close.",
-                    theme.quiet,
-                );
+                question.say("Copied. Check the clipboard before you close.", theme.quiet);
             }
             (false, false) => question.gap(),
         }
@@ -113,7 +110,7 @@ impl Dialog for ShownSecret {
         if self.is_client() {
             answers.push((Step::CopyId, "i", "Copy the id"));
         }
-        answers.push((Step::Done, "d", "I have kept it: close"));
+        answers.push((Step::Done, "d", "Saved, close"));
         question.draw(&answers, &self.targets, theme, frame.buffer_mut());
     }
 }

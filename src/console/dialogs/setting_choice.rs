@@ -16,7 +16,7 @@ pub fn open(setting: &'static UserSetting, cx: &AppContext) -> Orders {
     let (now, theme) = ((setting.current)(&cx.settings), &cx.theme);
     let mut options = setting.options.to_vec();
     let at = options.iter().position(|(value, _)| *value == now).unwrap_or_else(|| {
-        options.insert(0, (now, "as it is now"));
+        options.insert(0, (now, "current"));
         0
     });
     let line = |(index, (value, words)): (usize, &(SettingValue, &'static str))| {

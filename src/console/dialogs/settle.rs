@@ -20,7 +20,7 @@ const IF_APPLIED: usize = 5;
 const IF_NOT: usize = 6;
 
 /// The answers to choose from; none is chosen at first.
-const ANSWERS: [&str; 3] = ["not known", "the network applied it", "the network did not apply it"];
+const ANSWERS: [&str; 3] = ["unknown", "the network applied it", "the network did not apply it"];
 
 /// The dialog.
 #[derive(Debug)]
@@ -37,16 +37,12 @@ struct Settle {
 pub fn open<'a>(wanted: Option<AlertId>, find: impl Fn(AlertId) -> Option<&'a Alert>, cx: &mut AppContext) -> Orders {
     let here = wanted.and_then(|alert| cx.unfinished.parked_on(alert));
     let Some(unfinished) = here.or_else(|| cx.unfinished.parked().next()).cloned() else {
-        let words = if cx.operator {
-            "No decision waits for a person's word."
-        } else {
-            "Only the service itself knows which decisions wait for a person's word: ask its operator."
-        };
+        let words = if cx.operator { "No answer needs a result." } else { "The service's operator sets results." };
         cx.notify(Tone::Note, words);
         return Vec::new();
     };
     if cx.place.read_only {
-        cx.notify(Tone::Note, "This place is read-only: nothing is settled from here.");
+        cx.notify(Tone::Note, "Read-only connection");
         return Vec::new();
     }
     let (id, known) = (unfinished.alert, find(unfinished.alert).cloned());
@@ -59,7 +55,7 @@ impl Settle {
     /// Asks about a parked decision; the alert may come later.
     fn new(unfinished: ResolutionAttempt, alert: Option<Alert>, cx: &AppContext) -> Self {
         let (theme, at) = (&cx.theme, unfinished.started_at);
-        let sent = format!("{}, {}, by {}", cx.times().full_within(at, 0), times::ago(at, cx.now), unfinished.actor);
+        let sent = format!("{}, {}, by {}", cx.times().minute(at), times::ago(at, cx.now), unfinished.actor);
         let comments = unfinished.resolution.comments().replace('\n', " / ");
         let known =
             if comments.is_empty() { known(&unfinished) } else { format!("{}; {comments}", known(&unfinished)) };
@@ -67,14 +63,14 @@ impl Settle {
             FormField::fact("Alert", "", theme.plain),
             FormField::fact("Sent", sanitize(&sent), theme.plain),
             FormField::fact("Known", sanitize(&known), theme.plain),
-            FormField::fact("", "Look at the network's own portal before you answer.", theme.quiet),
+            FormField::fact("", "Check the network's portal first.", theme.quiet),
             FormField::choice("Result", &ANSWERS, 0).apart(),
             FormField::fact("If applied", "", theme.quiet),
             FormField::fact("If not", "", theme.quiet),
         ];
-        let title = format!("What became of {}?", sanitize(&in_words(&unfinished.resolution)));
+        let title = format!("Set the result of {}", sanitize(&in_words(&unfinished.resolution)));
         let badge = if cx.place.is_production() { " PRODUCTION " } else { "" };
-        let form = Form::new(title, "Say so", fields, ANSWER).by_ctrl_s("").badge(badge);
+        let form = Form::new(title, "Save", fields, ANSWER).by_ctrl_s("").badge(badge);
         let mut settle = Self { unfinished, alert, form, gone: false };
         settle.tell();
         settle
@@ -87,14 +83,14 @@ impl Settle {
         self.form.set_text(IF_APPLIED, &applied);
         self.form.set_text(IF_NOT, not);
         if self.gone {
-            self.form.set_text(ADVICE, "It was settled meanwhile.");
+            self.form.set_text(ADVICE, "The result is already set.");
         }
     }
 
     fn say(&mut self, cx: &mut AppContext) -> Orders {
         match self.form.chosen(ANSWER) {
-            _ if self.gone => self.form.say("It was settled meanwhile: there is nothing to say any more."),
-            0 => self.form.refuse(ANSWER, "Choose first what became of it: a or n."),
+            _ if self.gone => self.form.say("The result is already set."),
+            0 => self.form.refuse(ANSWER, "Choose a or n first."),
             applied => {
                 let (attempt, alert) = (self.unfinished.id, self.unfinished.alert);
                 cx.unfinished.said(alert);
@@ -136,19 +132,19 @@ impl Settle {
         match self.alert.as_ref().map(|alert| (&alert.status, &alert.outcome)) {
             Some((status, Some(outcome))) => {
                 format!(
-                    "The alert has an outcome already ({}) and stays {status}; this is only put on record.",
+                    "The alert is already answered ({}) and stays {status}. Only noted.",
                     sanitize(&outcome.outcome)
                 )
             }
-            Some((status, None)) => format!("status {status} → {next}; the outcome is stored."),
-            None => format!("status becomes {next}; the outcome is stored."),
+            Some((status, None)) => format!("API status {status} → {next}"),
+            None => format!("API status becomes {next}"),
         }
     }
 
     fn if_not(&self) -> &'static str {
         match self.alert.as_ref().and_then(|alert| alert.outcome.as_ref()) {
-            Some(_) => "The alert keeps the outcome that it has; this is only put on record.",
-            None => "The alert can be answered again. If it arrived, a new refund is a second one.",
+            Some(_) => "The alert keeps its answer. Only noted.",
+            None => "The alert can be answered again. Beware of a second refund.",
         }
     }
 }
@@ -169,9 +165,7 @@ impl Dialog for Settle {
 
     fn lost(&self) -> Option<String> {
         let chosen = self.form.chosen(ANSWER) > 0 && !self.gone;
-        chosen.then(|| {
-            format!("what became of {}, chosen and not said", sanitize(&in_words(&self.unfinished.resolution)))
-        })
+        chosen.then(|| format!("result of {}, not saved", sanitize(&in_words(&self.unfinished.resolution))))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
@@ -184,8 +178,8 @@ fn known(unfinished: &ResolutionAttempt) -> String {
     let detail = unfinished.detail.trim().trim_end_matches('.');
     let looked = match unfinished.checks {
         0 => String::new(),
-        1 => "; looked at once".to_owned(),
-        many => format!("; looked at {many} times"),
+        1 => "; checked once".to_owned(),
+        many => format!("; checked {many} times"),
     };
-    if detail.is_empty() { format!("nothing of its fate{looked}") } else { format!("{detail}{looked}") }
+    if detail.is_empty() { format!("no reply{looked}") } else { format!("{detail}{looked}") }
 }

@@ -81,7 +81,7 @@ fn begin(alerts: Vec<Alert>, marked: bool, cx: &mut AppContext) -> Orders {
     if choices.is_empty() {
         let why = match (alerts.len(), fitting(first, SNOOZE_LENGTHS[0], cx)) {
             (1, Err(why)) => why,
-            _ => "each is answered, on its way, or back within the hour before it closes".to_owned(),
+            _ => "each is answered, queued or due within an hour".to_owned(),
         };
         cx.notify(Tone::Note, format!("Not snoozed: {why}."));
         return Vec::new();
@@ -102,9 +102,9 @@ pub fn end_due(cx: &mut AppContext) -> Vec<Effect> {
         [] => {}
         [alone] => {
             let alert = alert_of(&alone.alert);
-            cx.notify_about(&alert, Tone::Note, format!("{} is back from its snooze.", subject(&alert)));
+            cx.notify_about(&alert, Tone::Note, format!("{} is back from snooze.", subject(&alert)));
         }
-        several => cx.notify(Tone::Note, format!("{} alerts are back from their snooze.", count(several.len() as u64))),
+        several => cx.notify(Tone::Note, format!("{} alerts are back from snooze.", count(several.len() as u64))),
     }
     ended.extend(back.iter().map(|snoozed| snoozed.alert.id));
     if ended.is_empty() { Vec::new() } else { vec![Effect::Keep(Keep::NoSnooze(ended, cx.now))] }
@@ -118,7 +118,7 @@ pub fn kept(snoozed: &[SnoozedAlert], answer: Result<(), String>, cx: &mut AppCo
         Err(why) => {
             cx.snoozes.end(snoozed.iter().map(|snoozed| snoozed.alert.id));
             let why = why.trim_end_matches('.');
-            cx.notify(Tone::Bad, format!("Not snoozed, it could not be kept on the desk: {why}."));
+            cx.notify(Tone::Bad, format!("Not snoozed: {why}."));
         }
     }
 }
@@ -126,21 +126,18 @@ pub fn kept(snoozed: &[SnoozedAlert], answer: Result<(), String>, cx: &mut AppCo
 /// Until when an alert is put aside for so long, or why it is not, in words.
 fn fitting(alert: &Alert, length: Duration, cx: &AppContext) -> Result<Timestamp, String> {
     if cx.decisions.is_underway(alert.id) {
-        return Err("a decision on it is on its way".to_owned());
+        return Err("an answer is queued".to_owned());
     }
     snoozed_until(alert, length, cx.now).map_err(|why| match why {
         NoSnooze::Answered => "it is answered".to_owned(),
-        NoSnooze::Lapsed => "its window has closed".to_owned(),
+        NoSnooze::Lapsed => "it has expired".to_owned(),
         // The journal keeps it: told by the clock it stays true.
         NoSnooze::ClosesIn(left) => {
-            let closes = cx.times().clock(cx.now + left, cx.now);
-            format!("it closes at {closes}, and a snooze ends an hour before that at the latest")
+            let closes = cx.times().at(cx.now + left, cx.now);
+            format!("it is due at {closes}, too soon to snooze")
         }
         NoSnooze::FewHours(hours) => {
-            format!(
-                "the service counts {} left, and a snooze ends an hour before it closes at the latest",
-                counted_hours(hours)
-            )
+            format!("it is due in {}, too soon to snooze", counted_hours(hours))
         }
     })
 }
@@ -162,8 +159,8 @@ impl SnoozeMenu {
         cx.notify(
             Tone::Good,
             match ended.len() {
-                1 => "No longer snoozed.".to_owned(),
-                many => format!("{} alerts are no longer snoozed.", count(many as u64)),
+                1 => "Unsnoozed.".to_owned(),
+                many => format!("{} alerts unsnoozed.", count(many as u64)),
             },
         );
         self.done(Keep::NoSnooze(ended, cx.now), None)
@@ -179,26 +176,23 @@ impl SnoozeMenu {
         let no_room = new.len().saturating_sub(room);
         new.truncate(room);
         let Some(last) = new.iter().map(|new| new.until).max() else {
-            cx.notify(
-                Tone::Note,
-                format!("Not snoozed: {MOST_SNOOZED} alerts are already, which is the most at once."),
-            );
+            cx.notify(Tone::Note, format!("Not snoozed: {MOST_SNOOZED} alerts are snoozed, the most at once."));
             return vec![Order::Close];
         };
-        let back = cx.times().clock(last, cx.now);
+        let back = cx.times().at(last, cx.now);
         let mut words = match new.len() {
             1 => format!("Snoozed until {back}."),
-            many => format!("{many} alerts snoozed, until {back} at the latest."),
+            many => format!("{many} alerts snoozed until {back}."),
         };
         if not_fitting > 0 {
             let left = counted(not_fitting as u64, "alert stays", "alerts stay");
-            words.push_str(&format!(" {left}: answered, on its way, or closing within the hour."));
+            words.push_str(&format!(" {left}: answered, queued or due within an hour."));
         }
         if no_room > 0 {
-            words.push_str(&format!(" No room for {no_room} more: {MOST_SNOOZED} is the most at once."));
+            words.push_str(&format!(" No room for {no_room} more ({MOST_SNOOZED} at most)."));
         }
         // The cursor has gone on: where the way back is has to be said.
-        let wakes = if new.len() == 1 { "wakes it" } else { "wakes them" };
+        let wakes = if new.len() == 1 { "unsnoozes it" } else { "unsnoozes them" };
         words.push_str(&format!(
             " In the view Snoozed {} {} {wakes}.",
             cx.key(Action::Snooze),
@@ -221,21 +215,21 @@ impl SnoozeMenu {
         let theme = &cx.theme;
         // Where the deadline cuts it is worth more than the second clock.
         let until = |until, more: &str| {
-            let ways = [cx.times().clock(until, cx.now), cx.times().near(until, cx.now)]
+            let ways = [cx.times().at(until, cx.now), cx.times().at(until, cx.now)]
                 .map(|until| format!("until {until}{more}"));
             let fits = ways.iter().position(|words| usize::from(columns(words)) + LENGTHS <= usize::from(room));
             ways[fits.unwrap_or(1)].clone()
         };
         let (name, about) = match (choice, self.alerts.as_slice()) {
-            (SnoozeChoice::NoLonger, _) => ("wake now".to_owned(), "it stands in its views again at once".to_owned()),
+            (SnoozeChoice::NoLonger, _) => ("unsnooze".to_owned(), "back in its views at once".to_owned()),
             (SnoozeChoice::For(length), [alone]) => {
                 let offer = snooze_offers(alone, cx.now)
                     .ok()
                     .and_then(|offers| offers.into_iter().find(|offer| offer.length == length));
                 let at = offer.map_or(cx.now + length, |offer| offer.until);
                 let cut = offer.is_some_and(|offer| offer.is_cut);
-                let name = if cut { times::spell(at - cx.now) } else { times::spell(length) };
-                let more = if cut { ": 1 h before it closes" } else { "" };
+                let name = if cut { times::short(at - cx.now) } else { times::short(length) };
+                let more = if cut { ": 1 h before it is due" } else { "" };
                 (name, until(at, more))
             }
             (SnoozeChoice::For(length), several) => {
@@ -245,7 +239,7 @@ impl SnoozeMenu {
                     .count();
                 let more =
                     if cut == 0 { String::new() } else { format!(": {} of them back before", count(cut as u64)) };
-                (times::spell(length), until(cx.now + length, &more))
+                (times::short(length), until(cx.now + length, &more))
             }
         };
         Line::from(vec![Span::styled(format!("{name:<LENGTHS$}"), theme.strong), Span::styled(about, theme.quiet)])

@@ -22,7 +22,7 @@ use crate::desk::{BuiltIn, SavedView};
 use crate::domain::query;
 
 /// Columns for the names.
-const NAMES: usize = 17;
+const NAMES: usize = 20;
 
 /// The list of views while it is open.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl ViewsMenu {
 
     /// The places of the views that are shown, among all of them.
     fn shown(&self, cx: &AppContext) -> Vec<usize> {
-        names_that_fit(&cx.views.searched(), &self.input.text())
+        names_that_fit(&cx.views.names(), &self.input.text())
     }
 
     /// The place of the chosen view among all of them.
@@ -65,7 +65,7 @@ impl ViewsMenu {
         match cx.views.named(&name, cx.now, cx.calendar()) {
             Some(Ok(view)) => vec![Order::Close, Message::ShowView(view).into()],
             Some(Err(error)) => {
-                cx.notify(Tone::Bad, format!("The view {name} cannot be read: {error}"));
+                cx.notify(Tone::Bad, format!("View {name} cannot be read: {error}"));
                 vec![Order::Close]
             }
             None => vec![Order::Close],
@@ -103,7 +103,7 @@ impl ViewsMenu {
     fn save(&self) -> Orders {
         let listed = self.listed.clone();
         let answer = move |name: &str, cx: &mut AppContext| save_as(name, &listed, cx);
-        let asked = prompt("Save this view as", ("kept on this machine", "Save"), "", answer);
+        let asked = prompt("Save this view as", ("saved on this computer", "Save"), "", answer);
         [Order::Close].into_iter().chain(asked).collect()
     }
 }
@@ -114,7 +114,7 @@ fn delete(at: usize, cx: &mut AppContext) -> Orders {
         return Vec::new();
     };
     let key = cx.key(Action::ViewRestore);
-    cx.notify(Tone::Good, format!("Deleted {name}. {key} in this list brings it back."));
+    cx.notify(Tone::Good, format!("Deleted {name}. {key} brings it back."));
     vec![Effect::Keep(Keep::NoView(name)).into()]
 }
 
@@ -123,7 +123,7 @@ fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Orders, Str
         return Err(format!("{name} is the name of a built-in view"));
     }
     if name.is_empty() || name.chars().count() > 40 || name.contains(char::is_control) {
-        return Err("a name has 1 to 40 characters".to_owned());
+        return Err("use 1 to 40 characters".to_owned());
     }
     let saved = SavedView { name: name.to_owned(), query: query::render(&listed.filter, listed.sort) };
     cx.views.save(saved.clone());
@@ -200,16 +200,9 @@ impl Dialog for ViewsMenu {
         let is_own = chosen.is_some_and(|at| shown[at] >= BuiltIn::ALL.len());
         let withheld: &[Action] = if is_own { &[] } else { &[Action::ViewDelete] };
         let above = u16::from(is_roomy(area));
-        let list = List {
-            title: "Views",
-            entries,
-            below,
-            field: above + 1,
-            empty: "No view goes by that.",
-            ..List::default()
-        };
+        let list = List { title: "Views", entries, below, field: above + 1, empty: "No match", ..List::default() };
         let fields = self.menu.draw_without(withheld, list, frame, area, cx);
         let field = Rect { y: fields.y + above, height: 1, ..fields };
-        self.input.draw_field(frame, field, theme, true, "some letters of a name");
+        self.input.draw_field(frame, field, theme, true, "letters of a name");
     }
 }

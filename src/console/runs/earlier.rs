@@ -10,7 +10,7 @@ use crate::desk::{DecisionFate, DecisionRecord, History};
 use crate::domain::{Alert, AlertId};
 
 /// Why what never left can be answered again.
-const NEVER_LEFT: &str = "did not leave: the console ended first";
+const NEVER_LEFT: &str = "not sent: the console ended first";
 
 /// What became of a decision of an earlier console; none where a living one has it.
 fn result(record: &DecisionRecord, left: &LeftKeys) -> Option<RunResult> {
@@ -18,15 +18,13 @@ fn result(record: &DecisionRecord, left: &LeftKeys) -> Option<RunResult> {
     Some(match fate {
         DecisionFate::Recorded(status) => RunResult::Recorded { status: status.clone(), at },
         DecisionFate::AsDecided(status) => RunResult::AsDecided { status: status.clone(), at },
-        DecisionFate::Overtaken(status) => RunResult::Conflict(format!("another was first: {status}")),
+        DecisionFate::Overtaken(status) => RunResult::Conflict(format!("already answered: {status}")),
         DecisionFate::Answered(status) => RunResult::Conflict(answered_since(status)),
         DecisionFate::Refused(why) => RunResult::Refused(why.clone()),
         DecisionFate::Unknown(why) => RunResult::Unknown(why.clone()),
         DecisionFate::TakenBack => RunResult::TakenBack,
         DecisionFate::NeverLeft => RunResult::Refused(NEVER_LEFT.to_owned()),
-        DecisionFate::Sent if left.unanswered.contains(&record.key) => {
-            RunResult::Unknown("its answer never came".to_owned())
-        }
+        DecisionFate::Sent if left.unanswered.contains(&record.key) => RunResult::Unknown("no reply".to_owned()),
         DecisionFate::Staged | DecisionFate::NotSent(_) if left.unsent.contains(&record.key) => {
             RunResult::Refused(NEVER_LEFT.to_owned())
         }
@@ -274,11 +272,11 @@ mod tests {
 
         let words = all.each_ref().map(|(runs, told)| (runs.newest().unwrap().words(), told.len()));
 
-        let expected = ["1 recorded, 1 decided again since", "1 recorded, 1 answered by another"]
-            .map(|words| (words.to_owned(), 0));
+        let expected =
+            ["1 recorded, 1 answered again since", "1 recorded, 1 already answered"].map(|words| (words.to_owned(), 0));
         assert_eq!(words, expected);
         let results: Vec<&str> = all[1].0.newest().unwrap().items.iter().map(|item| item.result.reason()).collect();
-        assert!(results.contains(&"answered another way since: RESOLVED, REFUNDED"), "{results:?}");
+        assert!(results.contains(&"answered otherwise since: RESOLVED, REFUNDED"), "{results:?}");
     }
 
     #[test]
@@ -309,7 +307,7 @@ mod tests {
         let (_, words) = taken(steps(), dead);
 
         assert!(alive.newest().is_none());
-        assert_eq!(words, ["2 alerts: 1 failed, 1 not known to have arrived"]);
+        assert_eq!(words, ["2 alerts: 1 not sent, 1 unconfirmed"]);
     }
 
     #[test]

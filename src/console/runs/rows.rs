@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 
 /// Why it is not said of an answer that it is one's own.
-const AS_DECIDED: &str = "answered as decided, by whom is not known";
+const AS_DECIDED: &str = "answered as chosen, by whom is unknown";
 
 /// What is said of a decision that was not recorded where a later one on its alert was.
-pub const DECIDED_AGAIN: &str = "decided again since";
+pub const DECIDED_AGAIN: &str = "answered again since";
 
 /// An alert of a run.
 #[derive(Debug, Clone)]
@@ -77,7 +77,7 @@ impl RunResult {
     pub fn reason(&self) -> &str {
         match self {
             Self::Underway => "",
-            Self::TakenBack => "taken back",
+            Self::TakenBack => "undone",
             Self::Recorded { status, .. } => status,
             Self::AsDecided { .. } => AS_DECIDED,
             Self::DecidedAgain { .. } => DECIDED_AGAIN,

@@ -138,14 +138,14 @@ fn the_rest_is_estimated_by_the_pace_of_what_ended_last_and_not_across_a_pause()
 #[test]
 fn what_is_recorded_no_longer_counts_down_and_what_was_left_out_is_counted() {
     let (mut runs, _) = begun(&[7]);
-    let left = LeftOut { alert: Alert::sample(), why: "answered already".to_owned(), care: false };
+    let left = LeftOut { alert: Alert::sample(), why: "already answered".to_owned(), care: false };
     runs.leave_out(vec![left], Vec::new());
     let alert = Alert { expired_at: Some(now()), ..runs.newest().unwrap().items[0].alert.clone() };
 
     runs.note(7, &DecisionEvent::Landed(Box::new(alert)), now());
 
     let run = runs.newest().unwrap();
-    assert_eq!((run.items[0].alert.expired_at, run.words().as_str()), (Some(now()), "1 recorded, 1 left out"));
+    assert_eq!((run.items[0].alert.expired_at, run.words().as_str()), (Some(now()), "1 recorded, 1 skipped"));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn what_becomes_known_after_the_end_is_told_anew() {
 
     landed(&mut runs, 7);
 
-    assert_eq!(first, Some(("1 alerts: 1 not known to have arrived".to_owned(), 1)));
+    assert_eq!(first, Some(("1 alerts: 1 unconfirmed".to_owned(), 1)));
     assert_eq!(runs.take_ended(), Some(("1 alerts: 1 recorded".to_owned(), 0)));
 }
 
@@ -181,7 +181,7 @@ fn what_is_not_known_is_no_failure_that_could_be_sent_again() {
     let run = runs.newest().unwrap();
 
     assert_eq!(run.failed().count(), 0);
-    assert_eq!(run.words(), "1 waiting here, not sent, 1 not known to have arrived");
+    assert_eq!(run.words(), "1 queued, not sent, 1 unconfirmed");
 }
 
 #[test]
@@ -214,8 +214,8 @@ fn a_run_goes_on_while_something_of_it_waits_here() {
 
     runs.released(None);
 
-    assert_eq!(waits, (None, "1 waiting here, not sent".to_owned()));
-    assert_eq!(runs.newest().unwrap().words(), "1 under way");
+    assert_eq!(waits, (None, "1 queued, not sent".to_owned()));
+    assert_eq!(runs.newest().unwrap().words(), "1 sending");
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn what_is_taken_back_has_ended() {
 
     runs.taken_back(&decisions.take_back());
 
-    assert_eq!(runs.take_ended(), Some(("1 alert: 1 taken back".to_owned(), 0)));
+    assert_eq!(runs.take_ended(), Some(("1 alert: 1 undone".to_owned(), 0)));
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub fn in_its_place<T>(
         Loadable::Loaded(data) if is_empty(data) => Some((words.empty.to_owned(), theme.plain)),
         Loadable::Loaded(_) => None,
         Loadable::Failed(error) => {
-            let again = format!("It is tried again by itself; {} tries at once.", draw.key(Action::Refresh));
+            let again = format!("Retrying. {} retries now.", draw.key(Action::Refresh));
             let why = sanitize(&error.to_string()).into_owned();
             Some((format!("{} cannot be shown: {}. {again}", words.name, why.trim_end_matches('.')), theme.danger))
         }

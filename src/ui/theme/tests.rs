@@ -1,4 +1,4 @@
-//! What every theme holds: contrast, weights, rows under the cursor.
+//! Promises of every theme: contrast, weights, rows under the cursor.
 
 use rstest::rstest;
 

@@ -243,7 +243,7 @@ async fn a_console_whose_export_breaks_off_leaves_no_file_and_says_how_far_it_ca
     terminal.press("\x15");
     terminal.press(&format!("{}\r", home.path().join("view.csv").display()));
 
-    terminal.wait_for("It came to 200 of 230 alerts, and no file was left.");
+    terminal.wait_for("stopped at 200 of 230 alerts. No file was left.");
     let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(
         !left.iter().any(|name| name.to_string_lossy().contains("view") || name.to_string_lossy().starts_with(".tmp")),

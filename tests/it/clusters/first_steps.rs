@@ -73,10 +73,10 @@ async fn the_console_works_on_the_database_and_sees_what_a_node_does() {
 
     terminal.press("n");
     terminal.wait_until("the form, done with looking", |screen| {
-        screen.contains("Resolve") && !screen.contains("looking for doubles")
+        screen.contains("Resolve") && !screen.contains("Checking duplicates")
     });
     terminal.press("\x13");
-    terminal.wait_for("NOT REFUNDED, recorded");
+    terminal.wait_for("Not refunded, recorded");
     let client = reqwest::Client::new();
     let url = format!("{}/api/v1/alerts", server.url);
     let page = client

@@ -63,7 +63,7 @@ fn staged(key: &str, alert: &Alert) -> JournalStep {
 }
 
 fn refused(key: &str) -> JournalStep {
-    JournalStep::Refused { decision: key.to_owned(), why: "the window has closed".to_owned() }
+    JournalStep::Refused { decision: key.to_owned(), why: "expired".to_owned() }
 }
 
 /// What maria's console wrote so long ago: a decision on each of these alerts that was refused.
@@ -122,7 +122,7 @@ fn a_journal_with_lines_that_cannot_be_read_claims_nothing_of_what_they_tell() {
     let told = rig.screen();
     rig.press("4");
 
-    let words = "2 lines of the journal cannot be read, from line 4 on: what they tell is not here.";
+    let words = "2 lines of the journal cannot be read, from line 4.";
     assert!(told.contains("2 lines of the journal cannot be read"), "{told}");
     let screen = rig.screen();
     assert!(screen.contains(words) && screen.contains("Nothing to do in what could be read."), "{screen}");
@@ -144,14 +144,8 @@ fn that_an_alert_is_answered_already_is_kept_with_its_alert_and_words_about_a_ke
         _ => None,
     });
     let told: Vec<_> = told.collect();
-    assert!(
-        told.iter().any(|(words, alert)| words.starts_with("This alert is answered already") && *alert == Some(id)),
-        "{told:?}"
-    );
-    assert!(
-        !told.iter().any(|(words, _)| words.contains("means nothing here") || words.contains("nothing to take back")),
-        "{told:?}"
-    );
+    assert!(told.iter().any(|(words, alert)| words.starts_with("Already answered") && *alert == Some(id)), "{told:?}");
+    assert!(!told.iter().any(|(words, _)| words.contains("Nothing to undo")), "{told:?}");
 }
 
 #[test]
@@ -163,11 +157,11 @@ fn a_decision_stands_there_with_who_made_it_and_its_proof() {
     rig.advance(Duration::milliseconds(200));
 
     let row = line(&mut rig, "▌");
-    for words in ["14:03:", "omar", "REFUNDED 129.90 EUR", "ETHOCA ··1234 A-10293", "RESOLVED, recorded 14:03:"] {
+    for words in ["14:03:", "omar", "Refunded 129.90 EUR", "ETHOCA ··1234 A-10293", "RESOLVED, recorded 14:03:"] {
         assert!(row.contains(words), "{words:?} is not in {row}");
     }
     let screen = rig.screen();
-    for words in ["staged by omar", "recorded: the alert is RESOLVED", "refund 88240", "key  "] {
+    for words in ["queued by omar", "recorded: API status RESOLVED", "refund 88240", "key  "] {
         assert!(screen.contains(words), "{words:?} is not in\n{screen}");
     }
 }
@@ -321,7 +315,7 @@ fn what_was_decided_again_and_recorded_is_told_so_in_all() {
 
     let screen = rig.screen();
     assert!(rig.service.alert(id).unwrap().outcome.is_some());
-    assert!(screen.contains("not recorded; decided again since: CHARGEBACK"), "{screen}");
+    assert!(screen.contains("not recorded; answered again since: CHARGEBACK"), "{screen}");
 }
 
 #[test]
@@ -351,7 +345,7 @@ fn the_form_of_a_failed_decision_opens_again_as_it_was_filled_in() {
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    assert!(form.contains("the parcel arrived") && form.contains("NOT REFUNDED"), "{form}");
+    assert!(form.contains("the parcel arrived") && form.contains("Not refunded"), "{form}");
     assert_eq!(
         rig.service.alert(id).unwrap().outcome.map(|outcome| outcome.comments),
         Some("the parcel arrived".to_owned())
@@ -372,7 +366,7 @@ fn a_failed_decision_opens_as_it_was_filled_in_and_an_older_text_for_its_alert_i
     rig.press("esc n");
 
     assert!(form.contains("the parcel arrived") && !form.contains("undo me"), "{form}");
-    assert!(form.contains("Another text for this alert is kept."), "{form}");
+    assert!(form.contains("Another draft is saved."), "{form}");
     assert!(rig.screen().contains("undo me"), "{}", rig.screen());
 }
 
@@ -387,10 +381,7 @@ fn a_decision_of_an_earlier_console_is_decided_again_by_its_key() {
     rig.press("t");
     rig.advance(Duration::milliseconds(100));
 
-    assert!(
-        row.contains("maria") && row.contains("NOT REFUNDED 240.00 USD") && reason.contains("the window has closed"),
-        "{row}"
-    );
+    assert!(row.contains("maria") && row.contains("Not refunded 240.00 USD") && reason.contains("expired"), "{row}");
     assert_eq!(rig.current(), alerts[5].id);
     assert!(rig.screen().contains("the parcel arrived"), "{}", rig.screen());
     assert_eq!(rig.sent(), 0);
@@ -472,7 +463,7 @@ fn of_an_answer_that_an_earlier_console_waited_for_it_is_said_how_often_this_one
 /// A console whose answer NOT REFUNDED is parked.
 fn with_one_parked() -> (Rig, AlertId) {
     let mut rig = started(Made { size: (160, 40), ..desk() });
-    let unknown = OutcomeUnknown::new("the network gave no answer within 10 s", FoundOutBy::LookUp);
+    let unknown = OutcomeUnknown::new("the network gave no reply within 10 s", FoundOutBy::LookUp);
     rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(unknown)));
     let id = rig.current();
     rig.press("n ctrl-s");
@@ -530,8 +521,8 @@ fn what_the_engine_parked_is_settled_from_there() {
     let (row, screen) = (line(&mut rig, "▌"), rig.screen());
     rig.press("p");
 
-    assert!(row.contains("? ") && row.contains("REFUNDED") && screen.contains("key ops-1"), "{screen}");
-    assert!(rig.screen().contains("Say so"), "{}", rig.screen());
+    assert!(row.contains("? ") && row.contains("Refunded") && screen.contains("key ops-1"), "{screen}");
+    assert!(rig.screen().contains("Save"), "{}", rig.screen());
 }
 
 #[test]
@@ -591,7 +582,7 @@ fn every_notification_is_kept_with_its_alert() {
     });
     let told: Vec<_> = told.collect();
 
-    assert_eq!(told, [("REFUNDED, recorded (status RESOLVED): ETHOCA 129.90 EUR".to_owned(), Some(id))]);
+    assert_eq!(told, [("ETHOCA 129.90 EUR: Refunded, recorded (API status RESOLVED)".to_owned(), Some(id))]);
 }
 
 #[test]
@@ -619,7 +610,7 @@ fn a_card_number_in_a_notification_is_masked_in_the_journal() {
 fn a_message_carries_the_key_that_goes_to_its_alert() {
     let mut rig = started(desk());
     let id = decide(&mut rig, "r", "refund 88240");
-    let told = line(&mut rig, "recorded (status RESOLVED)");
+    let told = line(&mut rig, "recorded (API status RESOLVED)");
     rig.press("5 A");
     rig.advance(Duration::milliseconds(200));
 
@@ -754,9 +745,9 @@ fn what_failed_in_an_earlier_console_stands_at_its_row_and_in_its_detail() {
     by_maria(&mut rig, Duration::hours(20), &[&first]);
 
     let screen = rig.screen();
-    let row = screen.lines().find(|line| line.contains("0h41")).unwrap();
+    let row = screen.lines().find(|line| line.contains("    41m")).unwrap();
     assert!(row.trim_start_matches('▌').trim_start().starts_with('!'), "{row}");
-    assert!(screen.contains("! NOT REFUNDED was not recorded") && screen.contains("the window has closed"), "{screen}");
+    assert!(screen.contains("! Not refunded: not recorded") && screen.contains("expired"), "{screen}");
 }
 
 #[test]

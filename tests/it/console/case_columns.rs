@@ -161,7 +161,7 @@ fn told_and_sent(case: &Case) -> Option<Vec<String>> {
         rig.service.resolutions.lock().unwrap().iter().map(|(id, request)| (*id, words(&request.resolution))).collect();
     for id in &ids {
         let said = Some(told[id].as_str())
-            .filter(|said| !["", "asks for a tick", "not sent", "asks for a reason"].contains(said));
+            .filter(|said| !["", "needs Send anyway", "not sent", "needs a reason"].contains(said));
         assert_eq!(said, sent.get(id).map(String::as_str), "{case:?}\n{screen}\n{form}");
     }
     Some(ids.iter().map(|id| told[id].clone()).collect())
@@ -206,7 +206,7 @@ fn a_webhook_of_a_case_stands_in_one_line_with_its_host() {
         screen.lines().find(|line| line.contains(state)).unwrap_or_else(|| panic!("no {state}:\n{screen}"))
     };
     assert!(told("✓ delivered").contains("shop.example"), "{screen}");
-    assert!(told("! given up").contains("erp.example"), "{screen}");
+    assert!(told("! failed").contains("erp.example"), "{screen}");
     assert!(!screen.contains("hooks/alerts"), "{screen}");
 }
 
@@ -226,7 +226,7 @@ fn told(stands: [Stands; 3], order: Ordered) -> Vec<String> {
 
 #[test]
 fn a_refund_and_its_duplicates_are_foretold() {
-    assert_eq!(told([Stands::Waits; 3], Ordered::Nothing), ["REFUNDED", "duplicate alert", "duplicate alert"]);
+    assert_eq!(told([Stands::Waits; 3], Ordered::Nothing), ["Refunded", "duplicate alert", "duplicate alert"]);
 }
 
 #[test]
@@ -241,8 +241,8 @@ fn a_rule_at_the_network_of_one_alert_counts_for_each_alert_of_the_payment() {
 
 #[test]
 fn one_that_waits_beside_one_that_has_lapsed_is_foretold_what_it_would_get() {
-    assert_eq!(told([Stands::Waits, Stands::Lapsed, Stands::Lapsed], Ordered::Nothing), ["REFUNDED", "", ""]);
-    assert_eq!(told([Stands::Waits, Stands::Declined, Stands::Lapsed], Ordered::Nothing), ["REFUNDED", "", ""]);
+    assert_eq!(told([Stands::Waits, Stands::Lapsed, Stands::Lapsed], Ordered::Nothing), ["Refunded", "", ""]);
+    assert_eq!(told([Stands::Waits, Stands::Declined, Stands::Lapsed], Ordered::Nothing), ["Refunded", "", ""]);
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn with_the_cursor_on_one_that_has_lapsed_its_refund_asks_for_a_tick_and_nothing
         tabs: 1,
     };
 
-    assert_eq!(told_and_sent(&case), Some(vec!["not sent".to_owned(), "asks for a tick".to_owned(), String::new()]));
+    assert_eq!(told_and_sent(&case), Some(vec!["not sent".to_owned(), "needs Send anyway".to_owned(), String::new()]));
 }
 
 #[test]
@@ -266,5 +266,5 @@ fn what_has_lapsed_is_not_sent_and_nothing_is_foretold_of_it() {
         tabs: 0,
     };
 
-    assert_eq!(told_and_sent(&case), Some(vec!["REFUNDED".to_owned(), String::new(), "duplicate alert".to_owned()]));
+    assert_eq!(told_and_sent(&case), Some(vec!["Refunded".to_owned(), String::new(), "duplicate alert".to_owned()]));
 }

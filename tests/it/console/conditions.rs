@@ -3,7 +3,7 @@
 
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
-use avert::desk::{BuiltIn, Layout, SavedView};
+use avert::desk::{BuiltIn, SavedView};
 use avert::domain::query::{Vocabulary, parse};
 use avert::domain::{AlertFilter, AlertStatus};
 use chrono::Duration;
@@ -58,20 +58,18 @@ fn elsewhere_the_word_at_fault_is_told_and_nothing_is_asked_for() {
 #[test]
 fn a_saved_view_with_conditions_says_so_elsewhere_and_stays() {
     let view = SavedView { name: "small".to_owned(), query: TYPED.to_owned() };
-    let kept = || DeskState {
-        views: vec![view.clone()],
-        layout: Layout { view: Some("small".to_owned()), ..Layout::default() },
-        ..DeskState::default()
-    };
+    let kept = || DeskState { views: vec![view.clone()], ..DeskState::default() };
 
-    let here = Made { kept: kept(), ..Made::default() }.start();
-    let mut there = Made { kept: kept(), ..elsewhere() }.start();
-    let told = there.screen();
-    there.press("v");
+    let [mut here, mut there] =
+        [Made { kept: kept(), ..Made::default() }, Made { kept: kept(), ..elsewhere() }].map(Made::start);
+    here.press("v end enter");
+    there.press("v end");
     let views = there.screen();
+    there.press("enter");
+    let told = there.screen();
 
     assert_eq!(here.app.queue().filter(), &parse(TYPED, Vocabulary::Desk).unwrap().0);
-    assert!(told.contains("The view small cannot be read: amount<25"), "{told}");
+    assert!(told.contains("View small cannot be read: amount<25"), "{told}");
     assert!(views.contains("small") && views.contains(TYPED), "{views}");
 }
 
@@ -105,7 +103,7 @@ fn the_list_of_views_offers_no_deleting_of_a_built_in_one_and_tells_all_that_a_v
         !built_in.contains("delete delete") && built_in.contains("Close    esc      Choose    enter"),
         "{built_in}"
     );
-    assert!(built_in.contains("lapses within 6 hours, next first"), "what a view is has room:\n{built_in}");
+    assert!(built_in.contains("to answer within 6 hours"), "what a view is has room:\n{built_in}");
     assert!(asked.contains("Cancel    esc") && asked.contains("Save    enter"), "{asked}");
     assert!(own.contains("delete delete"), "{own}");
 }
@@ -117,46 +115,48 @@ fn the_list_of_columns_says_how_it_is_left_in_eighty_columns_too() {
     rig.press("c");
 
     let screen = rig.screen();
-    assert!(screen.contains("Close    esc") && screen.contains("backspace usual"), "{screen}");
+    assert!(screen.contains("Close    esc") && screen.contains("backspace reset"), "{screen}");
 }
 
 #[test]
 fn on_this_machine_views_show_what_their_names_say() {
     let mut rig = Made::default().start();
 
-    rig.show_view(BuiltIn::Urgent);
+    rig.show_view(BuiltIn::Due);
     let urgent = rig.screen();
-    rig.show_view(BuiltIn::RefundedToday);
+    rig.show_view(BuiltIn::AnsweredToday);
     let today = rig.screen();
     rig.advance(Duration::hours(12));
     let tomorrow = rig.screen();
 
-    assert!(urgent.contains("expires:6  notices:no"), "{urgent}");
-    assert!(today.contains("refunded:2026-11-20"), "{today}");
-    assert!(tomorrow.contains("refunded:2026-11-21"), "{tomorrow}");
+    assert!(urgent.contains("Due within 6 hours"), "{urgent}");
+    assert!(today.contains("Answered today"), "{today}");
+    assert!(tomorrow.contains("Answered today"), "{tomorrow}");
+    let answered = rig.app.queue().filter().conditions.answered;
+    assert_eq!(answered.map(|day| day.to_string()).as_deref(), Some("2026-11-21"));
 }
 
 #[test]
 fn elsewhere_views_say_what_the_list_cannot_be_asked_for() {
     let mut rig = elsewhere().start();
 
-    rig.show_view(BuiltIn::Urgent);
+    rig.show_view(BuiltIn::Due);
     let urgent = rig.screen();
-    rig.show_view(BuiltIn::RefundedToday);
+    rig.show_view(BuiltIn::AnsweredToday);
     let today = rig.screen();
 
     assert!(urgent.contains("known types only"), "{urgent}");
     assert!(rig.app.queue().filter().conditions.is_empty());
-    assert!(today.contains("by status and the alerts' days, not by refunds"), "{today}");
+    assert!(today.contains("by status and the alerts' days"), "{today}");
 }
 
 #[test]
 fn what_the_list_cannot_be_asked_for_is_said_for_as_long_as_it_holds() {
     for (view, note, other) in [
-        (BuiltIn::Urgent, "known types only", AlertFilter { expires_in: Some(6), ..AlertFilter::default() }),
+        (BuiltIn::Due, "known types only", AlertFilter { expires_in: Some(6), ..AlertFilter::default() }),
         (
-            BuiltIn::RefundedToday,
-            "by status and the alerts' days, not by refunds",
+            BuiltIn::AnsweredToday,
+            "by status and the alerts' days",
             AlertFilter { statuses: vec![AlertStatus::Resolved], ..AlertFilter::default() },
         ),
     ] {
@@ -179,26 +179,26 @@ fn what_the_list_cannot_be_asked_for_is_said_for_as_long_as_it_holds() {
 #[test]
 fn a_view_of_today_goes_on_to_the_next_day_with_what_was_added_by_hand() {
     let mut rig = Made::default().start();
-    rig.show_view(BuiltIn::RefundedToday);
+    rig.show_view(BuiltIn::AnsweredToday);
     let filter = AlertFilter { q: Some("acme".to_owned()), ..rig.app.queue().filter().clone() };
     rig.list(filter);
 
     rig.advance(Duration::hours(12));
 
     let screen = rig.screen();
-    assert!(screen.contains("refunded:2026-11-21") && screen.contains("(changed)"), "{screen}");
+    assert!(screen.contains("(changed)"), "{screen}");
     assert_eq!(rig.app.queue().filter().q.as_deref(), Some("acme"));
 }
 
 #[test]
 fn a_day_that_was_chosen_by_hand_stays_over_midnight() {
     let mut rig = Made::default().start();
-    rig.show_view(BuiltIn::RefundedToday);
-    search(&mut rig, "refunded:2026-11-15");
+    rig.show_view(BuiltIn::AnsweredToday);
+    search(&mut rig, "answered:2026-11-15");
     rig.press("enter");
 
     rig.advance(Duration::hours(12));
 
     let screen = rig.screen();
-    assert!(screen.contains("refunded:2026-11-15"), "{screen}");
+    assert!(screen.contains("answered:2026-11-15"), "{screen}");
 }

@@ -47,8 +47,8 @@ fn the_key_twice_copies_the_id_and_once_shows_what_else_there_is() {
     rig.press("y");
 
     assert_eq!(copied(&rig), [rig.current().to_string()]);
-    assert!(menu.contains("network id") && menu.contains("A-10293") && menu.contains("line for a ticket"), "{menu}");
-    assert!(!rig.screen().contains("line for a ticket"));
+    assert!(menu.contains("network id") && menu.contains("A-10293") && menu.contains("ticket line"), "{menu}");
+    assert!(!rig.screen().contains("ticket line"));
 }
 
 #[rstest]
@@ -74,7 +74,7 @@ fn a_fact_that_is_not_told_is_shown_as_absent_and_never_copied() {
     let screen = rig.screen();
 
     assert_eq!(copied(&rig), Vec::<String>::new());
-    assert!(screen.contains("Nothing was copied: the alert has no ARN."), "{screen}");
+    assert!(screen.contains("Nothing copied: the alert has no ARN."), "{screen}");
     assert!(screen.lines().any(|line| line.contains("ARN") && line.contains('–')), "{screen}");
 }
 
@@ -192,7 +192,7 @@ fn without_any_link_it_is_said_how_to_have_one() {
 
     rig.press("o");
 
-    assert!(rig.screen().contains("No link is set. [links] in "), "{}", rig.screen());
+    assert!(rig.screen().contains("No link is set. Add it in "), "{}", rig.screen());
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn all_pages_of_the_list_are_exported_as_csv_readable_by_its_owner_alone() {
     let [(name, text)] = files.as_slice() else { panic!("one file: {files:?}\n{}", rig.screen()) };
     assert_eq!(
         (name.as_str(), text.lines().count(), text.lines().next()),
-        ("avert-open-20261120-1803.csv", 951, Some("providerId"))
+        ("avert-to-answer-20261120-1803.csv", 951, Some("providerId"))
     );
     assert!(rig.screen().contains("Exported 950 alerts to"), "{}", rig.screen());
     #[cfg(unix)]
@@ -282,12 +282,12 @@ fn a_tilde_in_a_path_is_the_home_and_the_ending_is_that_of_the_format() {
 #[test]
 fn a_file_that_is_there_is_never_written_over() {
     let (mut rig, directory) = exporting(many(3));
-    let path = directory.path().join("avert-open-20261120-1803.csv");
+    let path = directory.path().join("avert-to-answer-20261120-1803.csv");
     std::fs::write(&path, "mine").unwrap();
 
     rig.press("e enter");
 
-    assert_eq!(files(&directory), [("avert-open-20261120-1803.csv".to_owned(), "mine".to_owned())]);
+    assert_eq!(files(&directory), [("avert-to-answer-20261120-1803.csv".to_owned(), "mine".to_owned())]);
     assert!(rig.screen().contains("a file of this name is there already"), "{}", rig.screen());
 }
 
@@ -302,7 +302,7 @@ fn an_export_that_breaks_off_leaves_no_file_and_says_why() {
 
     assert_eq!(files(&directory), []);
     let screen = rig.screen();
-    assert!(screen.contains("Nothing was exported to") && screen.contains("no connection"), "{screen}");
+    assert!(screen.contains("Not exported to") && screen.contains("no connection"), "{screen}");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn an_export_goes_on_without_its_dialog_and_can_be_given_up() {
     );
     assert!(rig.done.contains(&Effect::GiveUpExport));
     let screen = rig.screen();
-    assert!(screen.contains("was given up at 1,200 of 4,000 alerts."), "{screen}");
+    assert!(screen.contains("stopped at 1,200 of 4,000 alerts."), "{screen}");
 }
 
 #[test]

@@ -42,8 +42,8 @@ fn a_staged_refund_of_a_double_is_not_told_as_recorded() {
     rig.press("r");
     let form = rig.screen();
 
-    assert!(detail.contains("REFUNDED waits here, not sent yet") && !detail.contains("RESOLVED, REFUNDED"), "{detail}");
-    assert!(form.contains("a refund is on its way: ETHOCA") && !form.contains("refunded already"), "{form}");
+    assert!(detail.contains("Refunded, queued") && !detail.contains("RESOLVED, REFUNDED"), "{detail}");
+    assert!(form.contains("a refund is under way: ETHOCA") && !form.contains("already refunded"), "{form}");
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(10));
     assert_eq!(rig.sent(), 1, "a second refund asks for its tick");
@@ -63,7 +63,7 @@ fn the_row_of_a_double_warns_as_its_detail_does_as_soon_as_a_refund_is_staged() 
 
     let row = |line: &str| line.split('│').next().unwrap_or_default().to_owned();
     assert!(!row(&before).contains('⚠') && row(&before).contains('='), "{before}");
-    assert!(row(&staged).contains('⚠') && detail.contains("⚠ May be paid twice"), "{detail}");
+    assert!(row(&staged).contains('⚠') && detail.contains("⚠ Possible double refund"), "{detail}");
     assert!(!row(&taken_back).contains('⚠'), "{taken_back}");
 }
 
@@ -79,8 +79,8 @@ fn the_double_of_a_staged_refund_is_a_duplicate_that_leaves_once_that_is_recorde
     let staged = rig.screen();
     rig.advance(Duration::seconds(20));
 
-    assert!(fits.contains("✓ a refund of ETHOCA 8F2C77AA2082 is on its way; this reason fits"), "{fits}");
-    assert!(staged.contains("leaves once the refund is recorded"), "{staged}");
+    assert!(fits.contains("✓ a refund of ETHOCA 8F2C77AA2082 is under way: this reason"), "{fits}");
+    assert!(staged.contains("queued until the refund is recorded"), "{staged}");
     assert_eq!((rig.sent(), reason(&rig, ids[1]).as_deref()), (2, Some("duplicate")));
 }
 
@@ -93,7 +93,7 @@ fn what_rests_on_a_refund_that_is_refused_stays_and_asks() {
 
     rig.advance(Duration::seconds(20));
 
-    assert!(rig.screen().contains("The refund was not recorded"), "{}", rig.screen());
+    assert!(rig.screen().contains("refund was not recorded"), "{}", rig.screen());
     assert_eq!((rig.sent(), reason(&rig, ids[1])), (1, None));
 }
 
@@ -111,7 +111,7 @@ fn a_staged_refund_does_not_leave_where_others_refunded_the_payment_meanwhile() 
     rig.advance(Duration::seconds(10));
 
     assert_eq!(rig.service.alert(first).unwrap().outcome, None);
-    assert!(rig.screen().contains("may be paid twice: ETHOCA 5F2RE396 is refunded"), "{}", rig.screen());
+    assert!(rig.screen().contains("possible double refund: ETHOCA 5F2RE396 is refunded"), "{}", rig.screen());
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn what_is_decided_here_is_told_while_doubles_are_looked_for() {
 
     rig.press("r");
 
-    assert!(rig.screen().contains("a refund is on its way: ETHOCA"), "{}", rig.screen());
+    assert!(rig.screen().contains("a refund is under way: ETHOCA"), "{}", rig.screen());
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_double_that_is_answered_as_refunded_before_is_not_told_as_refunded() {
     rig.press("i");
 
     let form = rig.screen();
-    assert!(form.contains("being answered as refunded before the alert, not recorded yet: ETHOCA"), "{form}");
+    assert!(form.contains("already being answered, not recorded yet: ETHOCA"), "{form}");
     assert!(!form.contains("was refunded"), "{form}");
 }
 
@@ -171,7 +171,7 @@ fn the_double_of_what_was_answered_as_refunded_before_is_answered_the_same() {
     rig.press("i ctrl-s");
     rig.advance(Duration::seconds(20));
 
-    assert!(detail.contains("INVALID (refunded before") && !detail.contains("refunded just now"), "{detail}");
+    assert!(detail.contains("Invalid (refunded before") && !detail.contains("refunded just now"), "{detail}");
     assert_eq!(reason(&rig, second).as_deref(), Some("previously_refunded"), "{}", rig.screen());
 }
 
@@ -188,14 +188,14 @@ fn a_refund_that_the_engine_has_not_finished_asks_for_the_tick_on_its_double() {
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(10));
 
-    assert!(detail.contains("a person has to say whether it arrived"), "{detail}");
+    assert!(detail.contains(", unconfirmed"), "{detail}");
     assert_eq!(rig.sent(), 0, "{}", rig.screen());
 }
 
 #[rstest]
-#[case::with_its_network("INFLIGHT", "is on its way", "may have arrived")]
-#[case::being_found_out("UNKNOWN", "may have arrived", "is on its way")]
-#[case::parked("PARKED", "may have arrived", "is on its way")]
+#[case::with_its_network("INFLIGHT", "is under way", "is unconfirmed")]
+#[case::being_found_out("UNKNOWN", "is unconfirmed", "is under way")]
+#[case::parked("PARKED", "is unconfirmed", "is under way")]
 fn of_a_double_whose_refund_may_have_arrived_the_form_says_no_more_than_that(
     #[case] state: &str,
     #[case] how_far: &str,
@@ -217,7 +217,7 @@ fn of_a_double_whose_refund_may_have_arrived_the_form_says_no_more_than_that(
 
     let says = [
         format!("a refund {how_far}: ETHOCA 8F2C77AA2082"),
-        format!("✓ a refund of ETHOCA 8F2C77AA2082 {how_far}; this reason fits"),
+        format!("✓ a refund of ETHOCA 8F2C77AA2082 {how_far}: this reason follows it"),
     ];
     for (form, words) in forms.iter().zip([&says[0], &says[0], &says[1]]) {
         assert!(form.contains(words.as_str()) && !form.contains(untrue), "{words}\n{form}");
@@ -236,10 +236,7 @@ fn of_a_refund_whose_answer_never_came_here_the_form_of_its_double_says_that_it_
     rig.press("r");
 
     let form = rig.screen();
-    assert!(
-        form.contains("a refund may have arrived: ETHOCA 8F2C77AA2082") && !form.contains("is on its way"),
-        "{form}"
-    );
+    assert!(form.contains("a refund is unconfirmed: ETHOCA 8F2C77AA2082") && !form.contains("is under way"), "{form}");
 }
 
 /// The second twin is answered as a duplicate while the engine has not finished the refund of the first one.
@@ -266,7 +263,7 @@ fn what_rests_on_a_refund_that_the_engine_has_not_finished_leaves_once_it_is_rec
     rig.service.record(first, &ResolveRequest { resolution: refunded, idempotency_key: None }).unwrap();
     rig.advance(Duration::seconds(10));
 
-    assert!(before.is_none() && waits.contains("leaves once the refund is recorded"), "{waits}");
+    assert!(before.is_none() && waits.contains("queued until the refund is recorded"), "{waits}");
     assert_eq!(reason(&rig, second).as_deref(), Some("duplicate"), "{}", rig.screen());
 }
 
@@ -278,7 +275,7 @@ fn whoever_sends_and_leaves_is_told_what_waits_for_a_refund() {
     rig.advance(Duration::seconds(2));
 
     assert_eq!(reason(&rig, second), None);
-    assert!(rig.screen().contains("Not sent, and still here: 1 decision waits for a refund"), "{}", rig.screen());
+    assert!(rig.screen().contains("Not sent: 1 answer is queued until a refund"), "{}", rig.screen());
 }
 
 #[test]
@@ -289,7 +286,7 @@ fn what_rests_on_a_refund_that_the_engine_gave_up_does_not_leave() {
     rig.advance(Duration::seconds(10));
 
     assert_eq!(reason(&rig, second), None);
-    assert!(rig.screen().contains("the refund that it was to follow is not recorded"), "{}", rig.screen());
+    assert!(rig.screen().contains("its refund is not recorded"), "{}", rig.screen());
 }
 
 #[rstest]
@@ -308,7 +305,7 @@ fn what_rests_on_a_refund_that_the_engine_gave_up_before_it_was_looked_for_does_
     rig.advance(Duration::seconds(10));
 
     assert_eq!(reason(&rig, second), None, "{}", rig.screen());
-    assert!(rig.screen().contains("the refund that it was to follow is not recorded"), "{}", rig.screen());
+    assert!(rig.screen().contains("its refund is not recorded"), "{}", rig.screen());
 }
 
 /// Where `.` needs no form.
@@ -343,8 +340,8 @@ fn what_is_recorded_here_speaks_against_a_second_refund_while_the_list_is_behind
     rig.advance(Duration::seconds(10));
 
     assert!(row.split('│').next().unwrap_or_default().contains('⚠'), "{row}");
-    assert!(detail.contains("⚠ May be paid twice") && detail.contains("RESOLVED, REFUNDED just now"), "{detail}");
-    assert!(form.contains("refunded just now") && !form.contains("still unanswered"), "{form}");
+    assert!(detail.contains("⚠ Possible double refund") && detail.contains("RESOLVED, Refunded just now"), "{detail}");
+    assert!(form.contains("refunded just now") && !form.contains("open"), "{form}");
     assert_eq!(rig.sent(), 1, "a second refund asks for its tick");
 }
 
@@ -384,11 +381,11 @@ fn what_is_typed_on_after_a_repeat_is_not_taken_by_the_form_that_a_guard_opens(#
     let read = rig.screen();
     rig.press("esc");
 
-    assert!(typed.contains("Not taken: it was typed before this form was seen.") && typed.contains("0/250"), "{typed}");
+    assert!(typed.contains("Ignored: typed before the form was seen.") && typed.contains("0/250"), "{typed}");
     assert!(!read.contains("Not taken"), "{read}");
     assert_eq!((rig.sent(), reason(&rig, second)), (1, None));
     assert!(
-        rig.screen().contains("Open, by deadline") && !rig.screen().contains("0/250"),
+        rig.screen().contains("To answer, by deadline") && !rig.screen().contains("0/250"),
         "esc is taken at once: {}",
         rig.screen()
     );
@@ -426,7 +423,7 @@ fn the_form_that_a_guard_opens_on_a_repeat_asks_for_the_tick_and_not_for_text() 
     rig.press("x space");
 
     let form = rig.screen();
-    assert!(form.contains("[x] refund all the same") && form.contains("0/250"), "{form}");
+    assert!(form.contains("[x] Send anyway") && form.contains("0/250"), "{form}");
 }
 
 #[test]
@@ -438,7 +435,7 @@ fn a_form_for_several_leaves_out_the_double_of_what_is_recorded_here() {
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(10));
 
-    assert!(form.contains("may be paid twice: ETHOCA 129.90 EUR is refunded"), "{form}");
+    assert!(form.contains("possible double refund: ETHOCA 129.90 EUR is refunded"), "{form}");
     assert_eq!(rig.sent(), 1);
 }
 
@@ -494,7 +491,7 @@ fn from_the_warning_in_a_form_a_key_goes_to_the_alert_that_it_names_and_the_draf
 
     assert!(warned.contains("(alt-w)"), "{warned}");
     assert_eq!(there, Some(first));
-    assert!(rig.screen().contains("What was written for this decision before is in the form."), "{}", rig.screen());
+    assert!(rig.screen().contains("Draft restored."), "{}", rig.screen());
 }
 
 #[test]

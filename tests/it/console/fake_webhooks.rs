@@ -66,14 +66,14 @@ pub fn deliveries(now: Timestamp) -> Vec<Delivery> {
     let rows = [
         (3, 4_500, Cancelled, 7, Some("no connection: connection refused")),
         (2, 3_000, Exhausted, 13, Some("503")),
-        (2, 1_490, Exhausted, 13, Some("no answer within 15 s")),
+        (2, 1_490, Exhausted, 13, Some("no reply within 15 s")),
         (1, 610, Delivered, 1, Some("200")),
         (1, 300, Delivered, 3, Some("200")),
         (2, 299, Pending, 6, Some("503")),
         (1, 122, Delivered, 1, Some("200")),
         (2, 120, Pending, 4, Some("503")),
         (1, 31, Delivered, 1, Some("200")),
-        (2, 30, Pending, 2, Some("no answer within 15 s")),
+        (2, 30, Pending, 2, Some("no reply within 15 s")),
         (1, 2, Delivered, 1, Some("200")),
         (2, 2, Leased, 0, None),
         (1, 1, Pending, 0, None),
@@ -106,13 +106,13 @@ pub fn log(delivery: &Delivery) -> DeliveryLog {
     let attempt = |number: u32| {
         let last = number == delivery.attempts;
         let taken = last && delivery.state == DeliveryState::Delivered;
-        let silent = delivery.last_result.as_deref().is_some_and(|result| result.starts_with("no answer")) && last;
+        let silent = delivery.last_result.as_deref().is_some_and(|result| result.starts_with("no reply")) && last;
         DeliveryAttempt {
             number,
             started_at: delivery.at + Duration::minutes(i64::from(number - 1) * 5),
             duration_ms: if silent { 15_000 } else { 34 },
             status: if taken { Some(200) } else { (!silent).then_some(503) },
-            error: silent.then(|| "no answer within 15 s".to_owned()),
+            error: silent.then(|| "no reply within 15 s".to_owned()),
             answer: if taken || silent { String::new() } else { "out of order: the stock is being counted".to_owned() },
             sent: Some(SentRequest {
                 url: delivery.url.clone(),

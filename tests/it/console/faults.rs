@@ -258,10 +258,10 @@ struct Row {
 }
 
 const LIVE: &str = "● live";
-const UNKNOWN: &str = "not known whether REFUNDED arrived: ";
-const RECORDED: &str = "REFUNDED, recorded (status RESOLVED)";
-const AS_DECIDED: &str = "is answered as decided, REFUNDED (status RESOLVED); by whom is not known";
-const NOT_LANDED: &str = "nothing has landed so far";
+const UNKNOWN: &str = "Refunded unconfirmed";
+const RECORDED: &str = "Refunded, recorded (API status RESOLVED)";
+const AS_DECIDED: &str = "Refunded (API status RESOLVED), by whom is not known";
+const NOT_LANDED: &str = "unconfirmed after";
 const BROKE: &str = "the connection broke before an answer came";
 
 #[rstest]
@@ -285,7 +285,7 @@ const BROKE: &str = "the connection broke before an answer came";
     taken: 1 })]
 #[case::wrong_content_type(Fault::WrongType, Row { read: LIVE, decided: RECORDED, after: LIVE, sent: 1, taken: 1 })]
 #[case::too_often(Fault::TooOften, Row { read: "it may be asked again in", decided: "the service refused: it was \
-    asked too often", after: "a decision not recorded", sent: 1, taken: 0 })]
+    asked too often", after: "an answer not recorded", sent: 1, taken: 0 })]
 #[case::busy(Fault::Busy, Row { read: "it may be asked again in", decided: UNKNOWN, after: NOT_LANDED, sent: 1,
     taken: 0 })]
 #[case::expired_token(Fault::ExpiredToken, Row { read: LIVE, decided: RECORDED, after: LIVE, sent: 1, taken: 1 })]
@@ -313,13 +313,13 @@ fn the_console_stays_usable_and_says_what_is_so(#[case] fault: Fault, #[case] ro
     assert!(on_one_of(std::slice::from_ref(&read), row.read), "{:?} is not in\n{read}", row.read);
     assert!(row.read == LIVE || !header(&read).contains(LIVE), "well after an error:\n{read}");
     // What was loaded stays; a total is what the deployment says, and what it does not give is not made up.
-    let listed = if fault == Fault::LyingTotal { "Open, by deadline 5,000" } else { "Open, by deadline" };
+    let listed = if fault == Fault::LyingTotal { "To answer, by deadline 5,000" } else { "To answer, by deadline" };
     assert!(on_one_of(std::slice::from_ref(&read), listed), "{listed:?} is not in\n{read}");
     assert!(read.contains("129.90 EUR"), "{read}");
     assert!(fault != Fault::LyingTotal || read.contains("\n       ·"), "rows that never came are made up:\n{read}");
     assert!(on_one_of(&decided, row.decided), "{:?} is not in\n{}", row.decided, decided.join("\n"));
     assert!(
-        row.taken == 1 || !on_one_of(&decided, "recorded (status"),
+        row.taken == 1 || !on_one_of(&decided, "recorded (API status"),
         "it says more than is so:\n{}",
         decided.join("\n")
     );

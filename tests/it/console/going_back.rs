@@ -71,7 +71,7 @@ fn esc_says_where_a_filter_is_changed_that_it_does_not_undo() {
 
     rig.press("esc");
 
-    assert!(rig.screen().contains("The filter stays: f changes it, v chooses a view."), "{}", rig.screen());
+    assert!(rig.screen().contains("The filter stays: f changes it, v views."), "{}", rig.screen());
     assert!(!rig.app.queue().filter().providers.is_empty());
 }
 
@@ -86,6 +86,6 @@ fn esc_does_its_step_though_something_went_well_meanwhile() {
     rig.press("esc");
 
     let left = rig.screen();
-    assert!(told.contains("Decisions can be recorded again.") && told.contains("1 marked"), "{told}");
-    assert!(!left.contains("Decisions can be recorded again.") && !left.contains("marked"), "{left}");
+    assert!(told.contains("Answers can be recorded again.") && told.contains("1 marked"), "{told}");
+    assert!(!left.contains("Answers can be recorded again.") && !left.contains("marked"), "{left}");
 }

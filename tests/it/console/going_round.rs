@@ -121,10 +121,10 @@ async fn an_alert_is_resolved_by_keys_and_the_list_shows_it() {
     going.wait_for("ACME*SHOP B").await;
 
     going.press("r").await;
-    going.wait_for("nothing speaks against it").await;
+    going.wait_for("no warnings").await;
     going.press("ctrl-s").await;
 
-    going.wait_for("recorded (status RESOLVED): ETHOCA 129.90 EUR").await;
+    going.wait_for("recorded (API status RESOLVED)").await;
     assert_eq!(going.service.resolutions.lock().unwrap().len(), 1);
     going.press("q").await;
     assert!(matches!(going.end.await.unwrap(), End::Left));
@@ -150,7 +150,7 @@ async fn a_hundred_keys_at_once_are_drawn_in_few_frames() {
         going.press("j k").await;
     }
     going.press("G").await;
-    going.wait_for("47.20").await;
+    going.wait_for("9.99").await;
 
     let drawn = *going.frames.lock().unwrap() - before;
     assert!(drawn <= 10, "{drawn} frames");
@@ -162,7 +162,7 @@ async fn the_mouse_and_the_clipboard_are_the_stages() {
     going.wait_for("ACME*SHOP B").await;
 
     going.press("y y : m o u s e enter").await;
-    going.wait_for("The mouse is the terminal's").await;
+    going.wait_for("Mouse off: select text").await;
 
     let performed = going.performed.lock().unwrap();
     let asked: Vec<_> =
@@ -193,10 +193,9 @@ async fn what_is_kept_is_on_the_disk_when_the_loop_has_ended() {
     let mut going = Going::start(Some(desk.clone()), false);
     going.wait_for("ACME*SHOP B").await;
 
-    going.press("v up enter").await;
-    going.wait_for("Urgent, by deadline").await;
+    going.press("c j space esc").await;
     going.press("q").await;
     going.end.await.unwrap();
 
-    assert_eq!(desk.layout().unwrap().view.as_deref(), Some("Urgent"));
+    assert!(!desk.layout().unwrap().columns.is_empty());
 }

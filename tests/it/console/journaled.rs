@@ -25,7 +25,7 @@ fn steps(rig: &Rig) -> Vec<&'static str> {
         Effect::Keep(Keep::Journal(JournalStep::Notified { .. })) => None,
         Effect::Keep(Keep::Journal(step)) => Some(match step {
             JournalStep::Staged { .. } => "staged",
-            JournalStep::TakenBack { .. } => "taken back",
+            JournalStep::TakenBack { .. } => "undone",
             JournalStep::Recorded { .. } => "recorded",
             JournalStep::AsDecided { .. } => "asDecided",
             JournalStep::Refused { .. } => "refused",
@@ -81,10 +81,10 @@ fn what_an_earlier_console_sent_and_a_person_is_asked_about_is_not_said_to_be_lo
     let screen = rig.screen();
 
     let below = |title: &str| screen.lines().skip_while(|line| !line.contains(title)).nth(1).unwrap_or_default();
-    assert!(below("Sent, and its answer never came").contains("ETHOCA 129.90 EUR"), "{screen}");
-    assert!(below("Sent, and waits for a person's word").contains("VERIFI 1,480.00 AED"), "{screen}");
-    assert!(screen.contains("Nobody looks it up any more: p says what became of it."), "{screen}");
-    assert_eq!(screen.matches("Being looked up").count(), 1, "{screen}");
+    assert!(below("Sent, no reply").contains("ETHOCA 129.90 EUR"), "{screen}");
+    assert!(below("Unconfirmed").contains("VERIFI 1,480.00 AED"), "{screen}");
+    assert!(screen.contains("Check the network's portal, then p sets the result."), "{screen}");
+    assert_eq!(screen.matches("Checking.").count(), 1, "{screen}");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn every_step_of_a_decision_is_written_down() {
     rig.advance(Duration::seconds(6));
     rig.press("n ctrl-s q t");
 
-    assert_eq!(steps(&rig), ["staged", "taken back", "staged", "recorded", "staged", "taken back"]);
+    assert_eq!(steps(&rig), ["staged", "undone", "staged", "recorded", "staged", "undone"]);
 }
 
 #[test]
@@ -123,12 +123,12 @@ fn what_an_earlier_console_did_not_finish_is_said_at_the_start() {
     let screen = rig.screen();
 
     for words in [
-        "The last console ended before it was done",
-        "Did not leave",
-        "REFUNDED  ETHOCA 129.90 EUR  13:54 UTC",
-        "Sent, and its answer never came",
-        "REFUNDED  VERIFI 1,480.00 AED  13:54 UTC",
-        "Text in an open form is kept",
+        "The last session ended early",
+        "Not sent",
+        "Refunded  ETHOCA 129.90 EUR  13:54",
+        "Sent, no reply",
+        "Refunded  VERIFI 1,480.00 AED  13:54",
+        "Drafts saved",
         "ETHOCA 18.50 EUR",
     ] {
         assert!(screen.contains(words), "{words}: {screen}");
@@ -149,7 +149,7 @@ fn where_nothing_is_sent_no_key_is_named_that_opens_what_did_not_leave() {
 
     let told = rig.screen();
 
-    assert!(told.contains("Nothing of it was sent. 4 shows each.") && !told.contains("filled in"), "{told}");
+    assert!(told.contains("Not sent. Answer again in Activity (4).") && !told.contains("filled in"), "{told}");
 }
 
 #[test]
@@ -162,10 +162,7 @@ fn an_answer_that_never_came_claims_no_bad_end() {
     let told = rig.screen();
 
     assert!(!told.contains("ended before it was done"), "{told}");
-    assert!(
-        told.contains("A decision from before is not known yet") && told.contains("Sent, and its answer never came"),
-        "{told}"
-    );
+    assert!(told.contains("One answer is unconfirmed") && told.contains("Sent, no reply"), "{told}");
 }
 
 #[test]
@@ -174,7 +171,7 @@ fn what_is_told_of_decisions_on_production_says_that_it_is_there() {
 
     let screen = rig.screen();
 
-    let title = screen.lines().find(|line| line.contains("The last console ended")).unwrap();
+    let title = screen.lines().find(|line| line.contains("The last session ended")).unwrap();
     assert!(title.contains(" PRODUCTION "), "{screen}");
 }
 

@@ -36,18 +36,18 @@ fn a_double_outside_the_list_is_marked_before_the_cursor_comes() {
 }
 
 #[test]
-fn duplicate_rule_and_notice_each_have_a_cell() {
+fn what_warns_comes_before_every_other_flag() {
     let (alerts, mark) = doubled(|alert, sibling| {
         for one in [alert, sibling] {
             (one.provider, one.alert_type, one.rule_name) =
-                (Provider::Verifi, AlertType::VerifiFraudNotice, Some("Below 25 EUR".to_owned()));
+                (Provider::Verifi, AlertType::VerifiDispute, Some("Below 25 EUR".to_owned()));
         }
     });
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
 
     let row = row_of(&mut rig, &mark);
 
-    assert!(row.contains("⚠Ri"), "{row}");
+    assert!(row.contains("⚠  VERIFI"), "{row}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_refunded_double_whose_bin_is_missing_is_told_as_perhaps_and_asks_for_the_ti
     let form = rig.screen();
     assert_eq!(rig.sent(), 0, "{form}");
     assert!(form.contains("perhaps the same card: last four"), "{form}");
-    assert!(!form.contains("Instead"), "no answer is suggested by it: {form}");
+    assert!(!form.contains("Instead"), "no reply is suggested by it: {form}");
     assert!(!case.contains("2 alerts"), "it is not decided with it: {case}");
 }
 

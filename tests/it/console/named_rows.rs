@@ -68,7 +68,7 @@ fn what_was_done_to_an_endpoint_names_it_by_its_address() {
     assert!(line(&mut rig, "endpoint added").contains("hooks.acme.example/old"), "{}", rig.screen());
     assert!(
         line(&mut rig, "endpoint tested").contains(&other.to_string()[..20]),
-        "what is not known is not made up: {}",
+        "what is unknown is not made up: {}",
         rig.screen()
     );
 }

@@ -344,7 +344,7 @@ fn a_decision_that_came_second() {
 #[test]
 fn a_decision_that_nobody_knows_the_fate_of() {
     pictures("unknown", doubled, |rig| {
-        let unknown = OutcomeUnknown::new("the network gave no answer within 10 s", FoundOutBy::LookUp);
+        let unknown = OutcomeUnknown::new("the network gave no reply within 10 s", FoundOutBy::LookUp);
         rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(unknown)));
         rig.press("r ctrl-s");
         rig.advance(Duration::seconds(6));

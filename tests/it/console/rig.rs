@@ -16,9 +16,9 @@ use avert::console::rules_file::ReadRules;
 use avert::console::runner::keep_on;
 use avert::console::setting::SettingOverride;
 use avert::console::theme::{Theme, ThemeName};
-use avert::console::times::{ShownClocks, Zone};
+use avert::console::times::Zone;
 use avert::console::views::View;
-use avert::console::workstation::{export_list, rehearse_rules};
+use avert::console::workstation::export_list;
 use avert::console::{Preferences, SessionInfo};
 use avert::desk::{AlertRecords, BuiltIn, Desk, JournalStep};
 use avert::domain::rule::parse_rules;
@@ -118,8 +118,8 @@ pub struct Made {
     pub kept_in: Option<PathBuf>,
     /// What is stronger than it.
     pub overrides: Vec<SettingOverride>,
-    /// By which clocks moments are told.
-    pub clocks: ShownClocks,
+    /// Whether moments are told in UTC.
+    pub utc: bool,
     /// Whether it is drawn without lines and blocks.
     pub plain: bool,
     /// The profiles of this user.
@@ -152,7 +152,7 @@ impl Default for Made {
             files: PathBuf::from("/nowhere"),
             kept_in: Some(PathBuf::from("/home/omar/.config/avert/config.toml")),
             overrides: Vec::new(),
-            clocks: ShownClocks::Both,
+            utc: true,
             plain: false,
             profiles: Vec::new(),
         }
@@ -197,7 +197,7 @@ impl Made {
                 browses: self.browses,
                 home: Some(self.files.clone()),
                 files: self.files,
-                clocks: self.clocks,
+                utc: self.utc,
                 plain: self.plain,
                 ..Preferences::default()
             },
@@ -282,7 +282,6 @@ impl Rig {
                             | Effect::CreateCredential(_)
                             | Effect::TestEndpoint(_)
                             | Effect::Export(..)
-                            | Effect::Rehearse(..)
                     )
             {
                 self.held.push_back(effect);
@@ -318,7 +317,6 @@ impl Rig {
             | Effect::OpenDesk
             | Effect::UseDesk
             | Effect::GiveUpExport
-            | Effect::GiveUpRehearsal
             | Effect::Browse(_)
             | Effect::Notice(_)
             | Effect::Title(_)
@@ -337,10 +335,6 @@ impl Rig {
             }
             Effect::ListProfiles => Some(Message::Profiles(self.profiles_now.clone())),
             Effect::ReadRules => Some(Message::RulesRead(self.rules_now.clone().map(rules_of))),
-            Effect::Rehearse(number, rules, days, now) => {
-                let alerts = self.deployment.alerts.clone();
-                Some(block_on(rehearse_rules(&*alerts, number, &rules, days, now, |_| {})))
-            }
             Effect::ReadDrafts(alert) => {
                 let drafts = self.desk.as_ref().map(|desk| desk.drafts().all(alert).unwrap()).unwrap_or_default();
                 Some(Message::DraftsRead(alert, drafts))

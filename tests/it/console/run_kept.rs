@@ -37,7 +37,7 @@ fn results_that_were_not_dismissed_are_offered_at_the_next_start_with_what_becam
     rig.press("r");
     let form = rig.screen();
 
-    assert!(offered.contains("From before, not dismissed: 5 alerts: 4 recorded, 1 failed. b shows"), "{offered}");
+    assert!(offered.contains("Earlier, not dismissed: 5 alerts: 4 recorded, 1 failed. b shows"), "{offered}");
     assert!(page.contains("closed by the issuer") && page.contains("4 recorded, 1 failed"), "{page}");
     assert!(page.contains(&alerts[0].merchant_descriptor), "what failed was read again: {page}");
     assert!(form.contains("what failed") && form.contains("1 will be sent"), "{form}");
@@ -62,12 +62,12 @@ fn what_was_decided_again_since_is_told_the_same_after_a_restart() {
 
     for page in pages {
         assert!(
-            page.contains("4 recorded, 1 decided again since") && page.contains("decided again since: CHARGEBACK"),
+            page.contains("4 recorded, 1 answered again since") && page.contains("answered again since: CHARGEBACK"),
             "{page}"
         );
-        assert!(!page.contains("answer what failed again"), "{page}");
+        assert!(!page.contains("answer failed ones again"), "{page}");
     }
-    assert!(!told.contains("From before"), "{told}");
+    assert!(!told.contains("Earlier, not dismissed"), "{told}");
 }
 
 #[test]
@@ -83,9 +83,9 @@ fn what_was_dismissed_is_not_offered_again() {
     let [mut offered, mut not_offered, mut nor_after_the_second] =
         [failed.clone(), dismissed, [failed, second.journaled()].concat()].map(|steps| after(steps, &alerts));
 
-    assert!(offered.screen().contains("From before"));
-    assert!(!not_offered.screen().contains("From before"), "{}", not_offered.screen());
-    assert!(!nor_after_the_second.screen().contains("From before"), "{}", nor_after_the_second.screen());
+    assert!(offered.screen().contains("Earlier, not dismissed"));
+    assert!(!not_offered.screen().contains("Earlier, not dismissed"), "{}", not_offered.screen());
+    assert!(!nor_after_the_second.screen().contains("Earlier, not dismissed"), "{}", nor_after_the_second.screen());
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn the_number_that_is_asked_for_follows_what_will_be_sent() {
     rig.update(Message::Concluded(Box::new(Alert { outcome, ..alert })));
     let after = rig.screen();
 
-    assert!(asked.contains("Type 12 to send 12 decisions."), "{asked}");
-    assert!(after.contains("Type 11 to send 11 decisions.") && !after.contains("Type 12"), "{after}");
+    assert!(asked.contains("Type 12 to send 12 answers."), "{asked}");
+    assert!(after.contains("Type 11 to send 11 answers.") && !after.contains("Type 12"), "{after}");
 }
 
 #[test]

@@ -44,11 +44,11 @@ fn a_decision_of_unknown_fate_says_what_was_sent_and_when_it_is_looked_at_next()
 
     let screen = rig.screen();
 
-    for words in ["? Not known whether REFUNDED arrived", "sent 13:51 UTC, 12 min ago, by key", "4 looks so far."] {
+    for words in ["? Refunded: unconfirmed", "sent 13:51, 12m ago, by key", "Checking, next in"] {
         assert!(screen.contains(words), "{words:?} is not in\n{screen}");
     }
     assert!(screen.lines().any(|line| line.contains("▌?") && line.contains("18.50")), "no mark in the list:\n{screen}");
-    assert!(!screen.contains("p parked"), "{screen}");
+    assert!(!screen.contains("p  set the result"), "{screen}");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_look_that_nobody_makes_is_not_announced() {
     rig.advance(Duration::minutes(20));
 
     let screen = rig.screen();
-    assert!(screen.contains("4 looks so far. The next look was due") && !screen.contains("Next look"), "{screen}");
+    assert!(screen.contains("Checking now."), "{screen}");
 }
 
 #[test]
@@ -67,21 +67,16 @@ fn a_parked_decision_asks_a_person_in_the_list_beside_it_and_at_the_foot() {
 
     let screen = rig.screen();
 
-    for words in [
-        "P REFUNDED waits for a person's word",
-        "the network cannot be asked",
-        "p  say whether the network applied it",
-        "p parked",
-    ] {
+    for words in ["? Refunded: unconfirmed", "the network cannot be asked", "p  set the result", "p set result"] {
         assert!(screen.contains(words), "{words:?} is not in\n{screen}");
     }
-    assert!(screen.lines().any(|line| line.contains("▌P") && line.contains("18.50")), "no mark in the list:\n{screen}");
+    assert!(screen.lines().any(|line| line.contains("▌?") && line.contains("18.50")), "no mark in the list:\n{screen}");
 }
 
 #[rstest]
-#[case("UNKNOWN", "is being found out")]
-#[case("PARKED", "p says what became of it")]
-#[case("INFLIGHT", "is with the network right now")]
+#[case("UNKNOWN", "unconfirmed, checking")]
+#[case("PARKED", "p sets the result")]
+#[case("INFLIGHT", "sending")]
 fn no_other_answer_is_begun_on_an_alert_whose_decision_is_not_settled(#[case] state: &str, #[case] words: &str) {
     let (mut rig, _) = rig(state);
 
@@ -101,12 +96,8 @@ fn a_person_says_that_the_network_applied_it_and_the_alert_is_resolved() {
     let dialog = rig.screen();
     rig.press("a ctrl-s");
 
-    for words in [
-        "What became of REFUNDED?",
-        "by the shop",
-        "status OPEN → RESOLVED; the outcome is stored",
-        "can be answered again",
-    ] {
+    for words in ["Set the result of Refunded", "by the shop", "API status OPEN → RESOLVED", "can be answered again"]
+    {
         assert!(dialog.contains(words), "{words:?} is not in\n{dialog}");
     }
     assert_eq!(*rig.service.settled.lock().unwrap(), [(AttemptId(Uuid::from_u128(77)), true)]);
@@ -120,7 +111,7 @@ fn a_person_says_that_it_did_not_and_the_alert_can_be_answered_again() {
 
     rig.press("p n ctrl-s");
     rig.hear();
-    assert!(rig.screen().contains("the network did not apply it"), "{}", rig.screen());
+    assert!(rig.screen().contains("not applied. Answer it again."), "{}", rig.screen());
     rig.press("n ctrl-s");
     rig.advance(Duration::seconds(6));
 
@@ -131,13 +122,13 @@ fn a_person_says_that_it_did_not_and_the_alert_can_be_answered_again() {
 #[test]
 fn what_is_told_of_a_parked_decision_goes_once_it_is_settled() {
     let (mut rig, _) = rig("PARKED");
-    let told = "REFUNDED waits for a person's word: the network cannot tell";
+    let told = "check the network's portal";
     assert!(rig.screen().contains(told), "{}", rig.screen());
 
     rig.press("p n ctrl-s");
     rig.hear();
 
-    assert!(rig.screen().contains("the network did not apply it") && !rig.screen().contains(told), "{}", rig.screen());
+    assert!(rig.screen().contains("not applied. Answer it again.") && !rig.screen().contains(told), "{}", rig.screen());
 }
 
 #[rstest]
@@ -163,7 +154,7 @@ fn the_last_word_can_be_said_with_the_mouse() {
     rig.press("p");
     rig.click_on("( ) the network applied it");
     assert!(rig.service.settled.lock().unwrap().is_empty());
-    rig.click_on("Say so");
+    rig.click_on("Save");
 
     assert_eq!(rig.service.settled.lock().unwrap().len(), 1);
 }
@@ -187,7 +178,7 @@ fn what_was_settled_meanwhile_is_not_settled_twice() {
     rig.press("ctrl-s");
 
     assert!(rig.service.settled.lock().unwrap().is_empty());
-    assert!(rig.screen().contains("It was settled meanwhile"), "{}", rig.screen());
+    assert!(rig.screen().contains("The result is already set"), "{}", rig.screen());
 }
 
 #[test]
@@ -196,7 +187,7 @@ fn where_the_service_has_no_operators_side_it_is_said_who_can_settle() {
 
     rig.press("p");
 
-    assert!(rig.screen().contains("ask its operator"), "{}", rig.screen());
+    assert!(rig.screen().contains("operator sets results"), "{}", rig.screen());
 }
 
 #[test]
@@ -250,11 +241,10 @@ fn elsewhere_a_decision_whose_answer_never_came_is_looked_at_until_it_is_found()
     rig.service.record(id, &request).unwrap();
     rig.advance(Duration::seconds(61));
 
-    assert!(first.contains("Not known whether REFUNDED arrived"), "{first}");
-    assert!(in_vain.contains("REFUNDED: nothing has landed so far"), "{in_vain}");
+    assert!(first.contains("Refunded: unconfirmed"), "{first}");
+    assert!(in_vain.contains("Refunded: unconfirmed"), "{in_vain}");
     assert!(
-        rig.screen()
-            .contains("ETHOCA 129.90 EUR is answered as decided, REFUNDED (status RESOLVED); by whom is not known"),
+        rig.screen().contains("ETHOCA 129.90 EUR: Refunded (API status RESOLVED), by whom is not known"),
         "{}",
         rig.screen()
     );
@@ -274,7 +264,7 @@ fn elsewhere_anothers_outcome_is_told_when_the_answer_never_came() {
     rig.advance(Duration::seconds(10));
 
     let screen = rig.screen();
-    assert!(screen.contains("another was first") && screen.contains("CHARGEBACK"), "{screen}");
+    assert!(screen.contains("already answered") && screen.contains("CHARGEBACK"), "{screen}");
 }
 
 #[test]
@@ -290,7 +280,7 @@ fn an_answer_after_one_that_may_have_arrived_needs_a_second_word() {
     rig.advance(Duration::seconds(6));
 
     assert!(
-        asked.contains("REFUNDED was sent before and may have arrived") && asked.contains("[ ] answer all the same"),
+        asked.contains("Refunded was sent before and is unconfirmed") && asked.contains("[ ] Send anyway"),
         "{asked}"
     );
     assert_eq!(rig.sent(), 2);
@@ -321,5 +311,5 @@ fn a_key_that_means_nothing_in_the_dialog_leaves_it_open() {
 
     rig.press("4");
 
-    assert!(rig.screen().contains("What became of REFUNDED?"), "{}", rig.screen());
+    assert!(rig.screen().contains("Set the result of Refunded"), "{}", rig.screen());
 }

@@ -31,7 +31,7 @@ fn beside_another(own: Option<Draft>, theirs: &Draft) -> (Rig, AlertId, TempDir)
 
 fn offer(rig: &mut Rig) -> Option<String> {
     let screen = rig.screen();
-    let mut lines = screen.lines().skip_while(|line| !line.contains("begun at another console of this desk"));
+    let mut lines = screen.lines().skip_while(|line| !line.contains("another session's draft"));
     let words: Vec<&str> =
         lines.by_ref().take(2).map(|line| line.trim_matches(|c: char| c == '│' || c.is_whitespace())).collect();
     (!words.is_empty()).then(|| words.join(" "))
@@ -51,15 +51,12 @@ fn what_another_console_has_begun_is_offered_and_taken_in_with_ones_own_text_kep
     rig.press("alt-o");
     let back = rig.screen();
 
-    assert!(
-        offered.contains("NOT REFUNDED \"goods were sent\"") && offered.contains("alt-o puts it here"),
-        "{offered}"
-    );
-    assert!(theirs.contains("(•) NOT REFUNDED") && theirs.contains("goods were sent"), "{theirs}");
+    assert!(offered.contains("NOT REFUNDED \"goods were sent\"") && offered.contains("alt-o takes it"), "{offered}");
+    assert!(theirs.contains("(•) Not refunded") && theirs.contains("goods were sent"), "{theirs}");
     assert!(aside, "{:?}", rig.done);
-    assert!(theirs.contains("kept beside this one: REFUNDED \"mine\""), "{theirs}");
+    assert!(theirs.contains("saved beside this one: REFUNDED \"mine\""), "{theirs}");
     assert!(
-        back.contains("(•) REFUNDED") && back.contains("mine") && back.contains("kept beside this one: NOT REFUNDED"),
+        back.contains("(•) Refunded") && back.contains("mine") && back.contains("saved beside this one: NOT REFUNDED"),
         "{back}"
     );
 }
@@ -80,8 +77,8 @@ fn a_text_for_another_decision_is_set_aside_once_something_is_written_for_this_o
 
     let aside = Effect::Keep(Keep::AsideDraft(id, draft("REFUNDED", "paid back")));
     assert!(rig.done[untouched..].contains(&aside), "{:?}", rig.done);
-    assert!(written.contains("kept beside this one: REFUNDED \"paid back\""), "{written}");
-    assert!(back.contains("(•) REFUNDED") && back.contains("paid back"), "{back}");
+    assert!(written.contains("saved beside this one: REFUNDED \"paid back\""), "{written}");
+    assert!(back.contains("(•) Refunded") && back.contains("paid back"), "{back}");
 }
 
 #[test]

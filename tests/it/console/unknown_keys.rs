@@ -17,7 +17,6 @@ use avert::domain::time::Clock as _;
 #[case::webhooks("3")]
 #[case::activity("4")]
 #[case::settings("5")]
-#[case::rules("6")]
 #[case::columns("c")]
 #[case::snooze("z")]
 fn a_key_that_means_nothing_says_so(#[case] keys: &str) {
@@ -28,7 +27,7 @@ fn a_key_that_means_nothing_says_so(#[case] keys: &str) {
         rig.press(key);
 
         let screen = rig.screen();
-        assert!(screen.contains(&format!("{key} means nothing here")), "{keys}: {screen}");
+        assert!(screen.contains(&format!("{key} (")), "{keys}: {screen}");
     }
 }
 
@@ -41,7 +40,7 @@ fn a_key_that_means_nothing_over_a_dialog_says_so(#[case] keys: &str) {
 
     rig.press("4");
 
-    assert!(rig.screen().contains("4 means nothing here"), "{keys}: {}", rig.screen());
+    assert!(rig.screen().contains("4 ("), "{keys}: {}", rig.screen());
 }
 
 #[rstest]
@@ -57,20 +56,8 @@ fn a_digit_over_the_question_of_a_refund_that_was_not_recorded_says_that_it_mean
 
     rig.press("4");
 
-    assert!(asked.contains("The refund was not recorded"), "{asked}");
-    assert!(rig.screen().contains("4 means nothing here"), "{}", rig.screen());
-}
-
-#[rstest]
-#[case::case_of_one("enter")]
-#[case::activity("4")]
-fn the_rules_are_one_key_away_from_every_page(#[case] keys: &str) {
-    let mut rig = Made { rules: "small: amount<25 currency:EUR -> refunded", ..Made::default() }.start();
-    rig.press(keys);
-
-    rig.press("6");
-
-    assert!(rig.screen().contains("small") && rig.screen().contains("amount<25"), "{}", rig.screen());
+    assert!(asked.contains("refund was not recorded"), "{asked}");
+    assert!(rig.screen().contains("4 ("), "{}", rig.screen());
 }
 
 #[test]
@@ -81,11 +68,7 @@ fn what_is_said_of_a_key_goes_with_the_next_one() {
 
     rig.press("j");
 
-    assert!(
-        said.contains("7 means nothing here") && !rig.screen().contains("7 means nothing here"),
-        "{}",
-        rig.screen()
-    );
+    assert!(said.contains("7 (") && !rig.screen().contains("7 ("), "{}", rig.screen());
 }
 
 #[test]
@@ -95,5 +78,5 @@ fn esc_takes_what_was_said_of_a_key_away_and_nothing_else() {
 
     let screen = rig.screen();
 
-    assert!(screen.contains("1 marked") && !screen.contains("means nothing here"), "{screen}");
+    assert!(screen.contains("1 marked") && !screen.contains("("), "{screen}");
 }

@@ -35,7 +35,7 @@ fn refund_the_case(terminal: &mut Terminal) {
     terminal.press("refund 88240");
     terminal.wait_for("refund 88240");
     terminal.press(CTRL_S);
-    terminal.wait_for("leaves in");
+    terminal.wait_for("sends in");
 }
 
 #[test]
@@ -63,14 +63,14 @@ fn a_case_whose_refund_is_refused_keeps_the_others_here_and_asks() {
     let mut terminal = day.open(120, 40);
 
     refund_the_case(&mut terminal);
-    terminal.wait_for("2 decisions wait, not sent");
+    terminal.wait_for("2 answers queued, not sent");
     let waiting = day.statuses(1..=3);
     terminal.press(ESC);
     terminal.wait_for("The refund was not recorded");
     terminal.press("\r");
     terminal.wait_gone("The refund was not recorded");
     terminal.press("q");
-    terminal.wait_for("have not left yet");
+    terminal.wait_for("not sent");
     terminal.press("t");
     let (code, _) = terminal.wait_exit();
 
@@ -87,7 +87,7 @@ fn one_undo_takes_a_whole_case_back() {
 
     refund_the_case(&mut terminal);
     terminal.press("u");
-    terminal.wait_gone("leaves in");
+    terminal.wait_gone("sends in");
     terminal.press(ESC);
     terminal.wait_for("by deadline");
     leave(terminal);

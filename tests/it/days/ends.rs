@@ -50,13 +50,13 @@ fn typing(day: &Day) -> Terminal {
 /// That the next console says that it has a text, and has it in that form.
 fn assert_typed_text_is_there(day: &Day) {
     let mut terminal = day.open_with(&[], 120, 40);
-    terminal.wait_for("Text in an open form is kept");
+    terminal.wait_for("Drafts saved");
     terminal.press("\x1b");
-    terminal.wait_gone("Text in an open form is kept");
+    terminal.wait_gone("Drafts saved");
     open_form(&mut terminal, "n");
     terminal.wait_for("goods were delivered");
     terminal.press("\x1b");
-    terminal.wait_gone("Decision");
+    terminal.wait_gone("Resolve  ");
     leave(terminal);
 }
 
@@ -67,11 +67,11 @@ fn ctrl_z_without_a_shell_to_go_back_to_is_told_and_the_console_goes_on() {
 
     terminal.press("\x1a");
 
-    terminal.wait_for("There is no shell here to go back to");
+    terminal.wait_for("No shell to go back to");
     terminal.press(" in May");
     terminal.wait_for("goods were delivered in May");
     terminal.press("\x1b");
-    terminal.wait_gone("Decision");
+    terminal.wait_gone("Resolve  ");
     leave(terminal);
 }
 
@@ -81,7 +81,7 @@ fn ctrl_z_without_a_shell_to_go_back_to_is_told_and_the_console_goes_on() {
 fn a_console_opens_in_a_session_of_another_pid_namespace() {
     let namespace = ["--user", "--map-root-user", "--pid", "--fork"];
     if !Command::new("unshare").args(namespace).arg("true").output().is_ok_and(|ended| ended.status.success()) {
-        eprintln!("left out: no PID namespace can be made here");
+        eprintln!("skipped: no PID namespace can be made here");
         return;
     }
     let day = two();
@@ -116,7 +116,7 @@ fn a_console_that_was_stopped_from_outside_takes_its_terminal_again() {
     terminal.press(" in May");
     terminal.wait_for("goods were delivered in May");
     terminal.press("\x1b");
-    terminal.wait_gone("Decision");
+    terminal.wait_gone("Resolve  ");
     leave(terminal);
 }
 
@@ -150,9 +150,9 @@ fn text_in_a_form_for_several_outlives_a_line_that_hangs_up_and_its_key_opens_it
     signal(terminal.process(), "HUP");
     let (code, _) = terminal.wait_exit();
     let mut terminal = day.open_with(&[], 120, 40);
-    terminal.wait_for("2 alerts that were marked: b opens it");
+    terminal.wait_for("marked: b opens it");
     terminal.press("\r");
-    terminal.wait_for("open begun");
+    terminal.wait_for("open draft");
     terminal.press("b");
     terminal.wait_until("the form as it was left", |screen| {
         screen.contains("Answer 2 alerts")
@@ -181,7 +181,7 @@ fn a_decision_in_its_grace_does_not_leave_when_the_console_is_told_to_end() {
 
     let said = String::from_utf8_lossy(&written).into_owned();
     assert_ne!(code, 0);
-    assert!(said.contains("a decision that had not left yet was taken back"), "{said}");
+    assert!(said.contains("one queued answer was undone"), "{said}");
     assert_given_back(&written);
     assert_eq!(day.status(1), "OPEN");
 }
@@ -201,7 +201,7 @@ fn what_was_entered_in_a_form_that_is_kept_nowhere_is_told_when_the_line_hangs_u
     let mut terminal = day.open_with(&[], 120, 40);
     terminal.wait_for("Lost when the console was ended: what was entered in \"Export\".");
     terminal.press("\r");
-    terminal.wait_gone("Read, go on");
+    terminal.wait_gone("Continue");
     terminal.press("4\t");
     terminal.wait_for("Lost when the console was ended");
     leave(terminal);

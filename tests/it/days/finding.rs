@@ -18,7 +18,7 @@ fn an_alert_is_found_by_its_order_number_and_answered() {
     terminal.wait_for("network id  DAY-4");
     open_form(&mut terminal, "n");
     send(&mut terminal);
-    terminal.wait_for("recorded (status CHARGEBACK): ETHOCA 49.90 EUR");
+    terminal.wait_for("ETHOCA 49.90 EUR: Not refunded, recorded (API status CHARGEBACK)");
     leave(terminal);
 
     assert_eq!(day.statuses(1..=5), ["OPEN", "OPEN", "OPEN", "CHARGEBACK", "OPEN"]);
@@ -41,9 +41,12 @@ fn a_filter_is_kept_as_a_view_and_found_again_by_the_next_console() {
     terminal.press("third shop\r");
     terminal.wait_for("third shop");
     leave(terminal);
-    let again = day.open_with(&[], 120, 40);
+    let mut again = day.open_with(&[], 120, 40);
+    again.wait_for("SHOP 1 ");
+    again.press("v");
     again.wait_for("third shop");
-    again.wait_for("SHOP 3 ");
+    again.press("third\r");
+    again.wait_gone("SHOP 1 ");
     let screen = again.text();
     leave(again);
 

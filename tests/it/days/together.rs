@@ -21,7 +21,7 @@ fn alerts_are_answered_together_and_those_that_fail_stop_no_other() {
     terminal.press("no such order");
     terminal.wait_for("no such order");
     terminal.press(CTRL_S);
-    terminal.wait_for("Type 12 to send 12 decisions");
+    terminal.wait_for("Type 12 to send 12 answers");
     terminal.press("12");
     terminal.press(CTRL_S);
     terminal.wait_until("an end", |screen| screen.contains("6 recorded") && screen.contains("6 failed"));
@@ -44,16 +44,16 @@ fn a_decision_that_failed_is_reopened_from_the_journal_with_its_text() {
     open_form(&mut terminal, "n");
     terminal.press("goods were delivered");
     send(&mut terminal);
-    terminal.wait_for("was not recorded");
+    terminal.wait_for("not recorded: Activity (");
 
     terminal.press("4");
     terminal.wait_for("t retry");
     terminal.press("t");
     terminal.wait_until("the form with its text", |screen| {
-        screen.contains("Decision") && screen.contains("goods were delivered")
+        screen.contains("Resolve  ") && screen.contains("goods were delivered")
     });
     terminal.press(ESC);
-    terminal.wait_gone("Decision");
+    terminal.wait_gone("Resolve  ");
     leave(terminal);
 
     assert_eq!(day.status(1), "OPEN");
@@ -71,7 +71,7 @@ fn the_last_decision_is_made_again_with_its_comment_by_one_key() {
 
     terminal.press(".");
     terminal.wait_for("network id  DAY-3");
-    terminal.wait_for("recorded (status CHARGEBACK): ETHOCA 29.90 EUR");
+    terminal.wait_for("ETHOCA 29.90 EUR: Not refunded, recorded (API status CHARGEBACK)");
     leave(terminal);
 
     assert_eq!(day.statuses(1..=3), ["CHARGEBACK", "CHARGEBACK", "OPEN"]);

@@ -102,13 +102,13 @@ fn every_parameter_can_be_set_by_keys_alone() {
 }
 
 #[rstest]
-#[case("2026-02-30", 7, "✗ 2026-02-30 is no day: YYYY-MM-DD")]
-#[case("yesterday", 8, "✗ yesterday is no day: YYYY-MM-DD")]
-#[case("2026-1", 9, "✗ 2026-1 is no day: YYYY-MM-DD")]
+#[case("2026-02-30", 7, "✗ 2026-02-30 is no day: use YYYY-MM-DD")]
+#[case("yesterday", 8, "✗ yesterday is no day: use YYYY-MM-DD")]
+#[case("2026-1", 9, "✗ 2026-1 is no day: use YYYY-MM-DD")]
 #[case("0", 5, "✗ 1 hour or more")]
 #[case("six", 5, "✗ whole hours, such as 6")]
 #[case("99999999999", 5, "✗ too many hours")]
-#[case("42", 12, "✗ 42 is no company id: UUIDs, with commas between them")]
+#[case("42", 12, "✗ 42 is no company id: use UUIDs with commas")]
 fn a_wrong_field_says_so_below_itself_and_nothing_is_applied(
     #[case] text: &str,
     #[case] tab: usize,
@@ -122,7 +122,7 @@ fn a_wrong_field_says_so_below_itself_and_nothing_is_applied(
 
     let screen = screen(&form, 80, 24);
     assert_eq!(step, FilterStep::Stay);
-    assert!(screen.has(says) && screen.has("Nothing was applied: one field is wrong."), "{}", screen.text());
+    assert!(screen.has(says) && screen.has("Not applied: one field is wrong."), "{}", screen.text());
     let field = screen.cursor.unwrap();
     assert_eq!(screen.find(says).y, field.y + 1, "the focus is on the field at fault");
 }
@@ -134,7 +134,7 @@ fn a_range_that_ends_before_it_begins_is_an_error_at_its_end() {
 
     play(&mut form, typed("2026-01-31"));
 
-    assert!(screen(&form, 80, 24).has("✗ 2026-01-31 is before the beginning, 2026-02-01"));
+    assert!(screen(&form, 80, 24).has("✗ 2026-01-31 is before the start, 2026-02-01"));
     assert_eq!(form.handle(&key(KeyCode::Enter)), FilterStep::Stay);
 }
 
@@ -172,7 +172,7 @@ fn everything_can_be_chosen_with_the_mouse() {
     click(&mut form, "( ) no");
     click(&mut form, "›");
     click(&mut form, "( ) latest first");
-    click(&mut form, "what the merchant descriptor");
+    click(&mut form, "start of the merchant descriptor");
     play(&mut form, typed("acme"));
     let (filter, sort) = applied(click(&mut form, "Apply"));
 

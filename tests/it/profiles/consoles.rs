@@ -39,7 +39,7 @@ fn profiles_and_rules_that_a_command_changes_show_in_an_open_console() {
     world.add("team", &[]);
     terminal.wait_for("team");
     world.write("rules", "small: amount<25 currency:EUR -> refunded");
-    terminal.wait_for("Read again: 1 desk rule.");
+    terminal.wait_for("Read again: 1 rule.");
 
     leave(terminal);
 }
@@ -70,7 +70,7 @@ fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
     terminal.press("n");
     terminal.wait_for("Resolve  ");
     terminal.press(CTRL_S);
-    terminal.wait_for("✓ NOT REFUNDED, recorded");
+    terminal.wait_for("Not refunded, recorded");
     leave(terminal);
 
     assert_eq!(world.alert(1)["status"], json!("CHARGEBACK"));
@@ -98,7 +98,7 @@ fn a_read_only_profile_says_so_and_its_console_sends_nothing() {
     terminal.wait_for("READ-ONLY");
 
     terminal.press("r");
-    terminal.wait_for("read-only");
+    terminal.wait_for("Read-only");
     leave(terminal);
 
     assert_eq!(world.alert(1)["outcome"], Value::Null);
@@ -231,7 +231,7 @@ fn a_key_of_the_alerts_scope_alone_opens_the_interface_and_says_what_is_missing(
     let mut terminal = world.console(&["open", "shop"]);
     terminal.wait_for("SHOP 2");
     terminal.press("5");
-    terminal.wait_for("--operator-key-file");
+    terminal.wait_for("login --operator");
     leave(terminal);
 }
 
@@ -260,7 +260,7 @@ fn a_signal_that_comes_between_two_consoles_ends_the_program() {
     terminal.press(":");
     terminal.wait_for("Keys and commands");
     terminal.press("far");
-    terminal.wait_for("Leave for its console");
+    terminal.wait_for("Open its console");
     terminal.press("\r");
     let (send, asked) = mpsc::channel();
     thread::spawn(move || send.send(silent.accept().unwrap()));
@@ -278,7 +278,7 @@ fn decide(terminal: &mut Terminal) {
     terminal.press("not ours");
     terminal.wait_for("8/250");
     terminal.press(CTRL_S);
-    terminal.wait_for("✓ NOT REFUNDED, recorded");
+    terminal.wait_for("Not refunded, recorded");
 }
 
 #[test]
@@ -290,9 +290,8 @@ fn where_nothing_can_be_written_the_console_opens_says_so_once_and_works() {
     let mut terminal = world.console(&arguments);
     terminal.wait_for("SHOP 2");
 
-    terminal
-        .wait_for("Nothing is kept here: drafts, notes, views, snoozes, journal and log of this console end with it");
-    terminal.wait_for("It is tried again until it can be written.");
+    terminal.wait_for("Nothing is saved: drafts, notes, views, snoozes, journal and log");
+    terminal.wait_for("Retrying.");
     decide(&mut terminal);
     assert!(!terminal.text().contains("could not be kept"), "{}", terminal.text());
     terminal.press("j");
@@ -300,9 +299,9 @@ fn where_nothing_can_be_written_the_console_opens_says_so_once_and_works() {
     terminal.wait_for("Note  ");
     terminal.press("nowhere to be");
     terminal.press(CTRL_S);
-    terminal.wait_for("nothing can be written on this desk");
+    terminal.wait_for("Note not saved");
     terminal.press("q");
-    terminal.wait_for("1 text could not be kept on the disk");
+    terminal.wait_for("1 text could not be saved");
     terminal.wait_for("the note on ETHOCA 29.90 EUR");
     terminal.press("l");
     assert_eq!(terminal.wait_exit().0, 0);
@@ -318,7 +317,7 @@ fn a_desk_that_can_be_written_by_now_has_what_was_decided_before_and_keeps_what_
     let arguments = ["--data-dir", &home, "--url", &world.server.url, "--api-key-file", &key];
     let mut terminal = world.console(&arguments);
     terminal.wait_for("SHOP 2");
-    terminal.wait_for("nothing is kept here");
+    terminal.wait_for("nothing is saved");
     decide(&mut terminal);
     terminal.press("j");
     terminal.press("a");
@@ -329,8 +328,8 @@ fn a_desk_that_can_be_written_by_now_has_what_was_decided_before_and_keeps_what_
     terminal.wait_gone("Note  ");
 
     std::fs::remove_file(&file).unwrap();
-    terminal.wait_for("The desk can be written now");
-    terminal.wait_gone("nothing is kept here");
+    terminal.wait_for("files can be written again");
+    terminal.wait_gone("nothing is saved");
     terminal.press("q");
     assert_eq!(terminal.wait_exit().0, 0);
     let journal = journal_in(home.as_ref());
@@ -344,7 +343,7 @@ fn a_desk_that_can_be_written_by_now_has_what_was_decided_before_and_keeps_what_
     terminal.press("\x1b");
     terminal.wait_gone("Note  ");
     terminal.press("4\t");
-    terminal.wait_for("NOT REFUNDED");
+    terminal.wait_for("Not refunded");
     leave(terminal);
 }
 
@@ -391,19 +390,19 @@ fn a_desk_on_a_read_only_file_system_is_read_and_not_written() {
         format!("mount --bind {home} {home} && mount -o remount,ro,bind {home} && exec {} \"$@\"", program.display());
     let all: Vec<&str> = ["-rm", "sh", "-c", &script, "avert"].into_iter().chain(arguments).collect();
     let mut terminal = Terminal::start_program("unshare".as_ref(), world.desk.path(), &all, &[], 120, 40);
-    terminal.wait_for("Nothing is kept here");
+    terminal.wait_for("Nothing is saved");
     terminal.wait_for("asked the shop");
     terminal.press("4\t");
-    terminal.wait_for("NOT REFUNDED");
+    terminal.wait_for("Not refunded");
     terminal.press("1");
     terminal.wait_for("asked the shop");
     terminal.press("a");
     terminal.wait_for("Note  ");
     terminal.press("once more");
     terminal.press(CTRL_S);
-    terminal.wait_for("nothing can be written on this desk");
+    terminal.wait_for("Note not saved");
     terminal.press("q");
-    terminal.wait_for("1 text could not be kept on the disk");
+    terminal.wait_for("1 text could not be saved");
     terminal.press("l");
     assert_eq!(terminal.wait_exit().0, 0);
 }

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 
 use super::shared::{shared_words, shares};
 use super::standing::{Standing, counts, duplicate_words, key_words};
-use super::timeline::{Happened, KnownOfCase, Weight, timeline};
+use super::timeline::{KnownOfCase, Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::answer_words::{answer_words, is_answered_refunded, who_answered};
 use crate::console::dialogs::alert_rows::{self, AlertRow, of_one_payment};
@@ -32,10 +32,6 @@ const THREE: u16 = 150;
 /// Columns between columns of facts, and of the moments in the timeline.
 const GAP: u16 = 4;
 const MOMENT: u16 = 14;
-
-/// How wide a column is that has room for the local time beside them, and the blank columns behind that.
-const BOTH: u16 = 54;
-const BEHIND_CLOCK: u16 = 2;
 
 /// Blank columns between why they belong together and how long there is.
 const APART_FROM: u16 = 4;
@@ -73,7 +69,7 @@ fn state(alert: &Alert, now: Timestamp) -> String {
 /// The same, and until when it is put aside.
 fn state_here(alert: &Alert, cx: &AppContext) -> String {
     let until = cx.snoozes.until(alert.id).filter(|_| alert.outcome.is_none());
-    let snoozed = until.map_or_else(String::new, |at| format!(", snoozed until {}", cx.times().one_clock(at)));
+    let snoozed = until.map_or_else(String::new, |at| format!(", snoozed until {}", cx.times().at(at, cx.now)));
     format!("{}{snoozed}", state(alert, cx.now))
 }
 
@@ -137,14 +133,10 @@ impl CaseDialog {
         if self.facts.values().any(|facts| facts.duplicates == Loadable::Loading) {
             pen.put("looking for more…  ", theme.quiet);
         } else if let Some(error) = self.facts.values().find_map(|facts| failure(&facts.duplicates)) {
-            pen.put(&format!("not all could be looked for: {error}  "), theme.warning);
+            pen.put(&format!("not all checked: {error}  "), theme.warning);
         }
         let closes = self.first_to_close(now).map(|(first, at)| {
-            let words = [
-                "first closes in ".to_owned(),
-                times::spell_until(at, now),
-                format!("  {}", cx.times().clock(at, now)),
-            ];
+            let words = ["first due in ".to_owned(), times::short(at - now), format!("  {}", cx.times().at(at, now))];
             (words, cx.draw_context().urgency(times::left(first, now).urgency))
         });
         let needed = closes.as_ref().map_or(0, |(words, _)| words.iter().map(|words| columns(words)).sum::<u16>());
@@ -255,14 +247,14 @@ impl CaseDialog {
                 (2, 2) => "both".to_owned(),
                 (sent, waiting) if beside && sent == waiting => "the others".to_owned(),
                 (sent, waiting) if sent == waiting => format!("all {sent}"),
-                (sent, waiting) => format!("{sent} of the {waiting} that wait"),
+                (sent, waiting) => format!("{sent} of {waiting} open"),
             };
-            let told = Told::plain("Whoever refunds again pays twice. ");
+            let told = Told::plain("A second refund would pay the cardholder twice. ");
             match (open.len(), sent) {
-                (0, _) => Told::plain("Whoever refunds again pays twice."),
+                (0, _) => Told::plain("A second refund would pay the cardholder twice."),
                 // No key answers where nothing is sent.
-                _ if cx.place.read_only => Told::plain("Whoever refunds again pays twice."),
-                (_, 0) => told.with_key(&key(Action::Invalid), " opens the form that says so."),
+                _ if cx.place.read_only => Told::plain("A second refund would pay the cardholder twice."),
+                (_, 0) => told.with_key(&key(Action::Invalid), " answers it so."),
                 _ => told.with_key(&key(Action::Invalid), &format!(" answers {whom} {said}.")),
             }
         };
@@ -284,11 +276,11 @@ impl CaseDialog {
             }
             (None, Some(other)) => {
                 let (how_far, would) = match known.may_have_arrived(other.id) {
-                    true => ("may have arrived", "may"),
-                    false => ("is on its way", "would"),
+                    true => ("is unconfirmed", "may"),
+                    false => ("is under way", "would"),
                 };
                 let title = format!("⚠ A refund {how_far}: {} {}.", other.provider, other.provider_id);
-                (title, Told::plain(&format!("Another one {would} pay twice.")))
+                (title, Told::plain(&format!("A second one {would} pay the cardholder twice.")))
             }
             (None, None) => match self.refunded_elsewhere(cx) {
                 Some(who) => (format!("⚠ {who}"), paid_twice(false)),
@@ -296,12 +288,12 @@ impl CaseDialog {
                 None => {
                     let title = "⚠ Refund one of them only.".to_owned();
                     let follows = match cx.place.dialect {
-                        Dialect::Current => " refunds this one and answers the others as duplicates of it.".to_owned(),
+                        Dialect::Current => " refunds this one, the others become duplicates.".to_owned(),
                         dialect => format!(" refunds this one and answers the others {}.", duplicate_words(dialect)),
                     };
                     let text = match open.iter().any(|alert| alert.id == self.cursor) {
                         true => Told::plain("").with_key(&key(Action::Refund), &follows),
-                        false => Told::plain("").with_key("tab", " goes to the one that is refunded."),
+                        false => Told::plain("").with_key("tab", " goes to the refunded one."),
                     };
                     (title, text)
                 }
@@ -346,7 +338,7 @@ impl CaseDialog {
             .into_iter()
             .filter(|part| !part.is_empty())
             .map(|part| format!(", {part}"));
-        let order = if self.order_says_refunded() { "; the shop's order too" } else { "" };
+        let order = if self.order_says_refunded() { "; the order too" } else { "" };
         format!("{}{order}.", told.collect::<String>())
     }
 
@@ -446,16 +438,8 @@ impl CaseDialog {
             audit: self.audit.entries(),
         };
         let events = timeline(&self.alerts, &known);
-        // The other clock stands beside it where the words keep their room.
-        let both = width >= BOTH && cx.times().beside(cx.now).is_some();
-        let beside = |event: &Happened| cx.times().beside(event.at).filter(|_| both);
-        let clock = events.iter().filter_map(beside).map(|clock| columns(&clock) + BEHIND_CLOCK).max().unwrap_or(0);
-        let moments = MOMENT + clock;
-        let heading = if both { cx.times().headings(cx.now) } else { cx.times().heading().to_owned() };
-        let mut parts = vec![
-            Part::of(Line::default()),
-            Part::of(Line::from(Span::styled(format!("WHAT HAPPENED, {heading}"), theme.quiet))),
-        ];
+        let mut parts =
+            vec![Part::of(Line::default()), Part::of(Line::from(Span::styled("WHAT HAPPENED", theme.quiet)))];
         for event in events {
             let style: Style = match event.weight {
                 Weight::Plain => theme.plain,
@@ -463,12 +447,11 @@ impl CaseDialog {
                 Weight::Bad => theme.warning,
                 Weight::Quiet => theme.quiet,
             };
-            let mut at = format!("{:<width$}", cx.times().moment(event.at, cx.now), width = usize::from(MOMENT));
-            at.extend(beside(&event));
-            let room = width.saturating_sub(moments);
+            let at = cx.times().row(event.at, cx.now);
+            let room = width.saturating_sub(MOMENT);
             for (index, line) in wrap(&sanitize(&event.what), room).into_iter().enumerate() {
                 let moment = if index == 0 { at.as_str() } else { "" };
-                let moment = format!("{:<width$}", cut(moment.trim_end(), moments - 1), width = usize::from(moments));
+                let moment = format!("{moment:<width$}", width = usize::from(MOMENT));
                 parts.push(Part::of(Line::from(vec![Span::styled(moment, theme.quiet), Span::styled(line, style)])));
             }
         }
@@ -500,7 +483,7 @@ impl CaseDialog {
             offered
                 .extend(answers.map(|(action, (words, brief))| KeyHint { brief: Some(brief), ..key(action, &words) }));
         }
-        offered.extend(self.parked(cx).map(|_| key(Action::Settle, "parked")));
+        offered.extend(self.parked(cx).map(|_| key(Action::Settle, "set result")));
         if self.alerts.len() > 1 {
             offered.push(KeyHint::new("tab", "next alert", Action::NextPane));
         }

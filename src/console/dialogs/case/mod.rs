@@ -322,9 +322,9 @@ impl CaseDialog {
                     basis: AdviceBasis::Order,
                     after_refund: true,
                     decision: Decision::Invalid(_),
-                }) => order_advice(alert, facts).map(|(id, _)| format!("Already refunded: the shop's order {id}.")),
+                }) => order_advice(alert, facts).map(|(id, _)| format!("Already refunded: order {id}.")),
                 Suggestion::Advice(Advice { basis: AdviceBasis::NetworkRule, .. }) => {
-                    Some(format!("Probably refunded already: by {}'s own rule.", alert.provider))
+                    Some(format!("Probably refunded by {}'s own rule.", alert.provider))
                 }
                 _ => None,
             }
@@ -344,13 +344,9 @@ impl CaseDialog {
             return None;
         }
         match (Standing::of(self.current(), cx), choice) {
-            _ if !self.takes(Action::NotRefunded, cx) => {
-                Some("Every alert of this case is answered or has its decision.")
-            }
-            (Standing::Answered, Choice::Refunded) => {
-                Some("This alert is answered already: tab goes to one that waits.")
-            }
-            (Standing::Decided, Choice::Refunded) => Some("This alert has its decision: tab goes to one that waits."),
+            _ if !self.takes(Action::NotRefunded, cx) => Some("Every alert of this case is answered or queued."),
+            (Standing::Answered, Choice::Refunded) => Some("Already answered: tab goes to an open one."),
+            (Standing::Decided, Choice::Refunded) => Some("Already queued: tab goes to an open one."),
             _ => None,
         }
     }
@@ -501,7 +497,7 @@ impl Dialog for CaseDialog {
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Refund | Action::NotRefunded | Action::Invalid => {
-                writes().or_else(|| unless(self.takes(action, cx), "it is answered, or has its decision"))
+                writes().or_else(|| unless(self.takes(action, cx), "answered or queued"))
             }
             Action::Repeat if cx.last_made.is_none() => Some(NONE_MADE),
             Action::Repeat => Some("a case is answered by one form"),

@@ -19,8 +19,8 @@ pub(super) fn shared_words(alerts: &[Alert]) -> Option<String> {
         [("ARN", most_alike(alerts, Alert::known_arn)), ("auth code", most_alike(alerts, Alert::known_auth_code))];
     // Fewer than all, and more than one.
     let some = some.into_iter().filter(|(_, count)| (2..alerts.len()).contains(count));
-    let some: String = some.map(|(words, count)| format!("; {} share the {words}", in_letters(count))).collect();
-    Some(format!("they share {listed}{some}"))
+    let some: String = some.map(|(words, count)| format!("; {} by {words}", in_letters(count))).collect();
+    Some(format!("matched by {listed}{some}"))
 }
 
 /// What all of them share, in words.
@@ -108,14 +108,14 @@ mod tests {
         let alerts =
             [alert("74320456118200319940007", "1234"), alert("74320456118200319940007", "1234"), alert("", "1234")];
 
-        assert_eq!(shared_words(&alerts).as_deref(), Some("they share card and amount; two share the ARN"));
+        assert_eq!(shared_words(&alerts).as_deref(), Some("matched by card and amount; two by ARN"));
     }
 
     #[test]
     fn what_one_does_not_have_is_shared_by_none() {
         let alerts = [alert("74320456118200319940007", "1234"), alert("74320456118200319940007", "")];
 
-        assert_eq!(shared_words(&alerts).as_deref(), Some("they share amount and ARN"));
+        assert_eq!(shared_words(&alerts).as_deref(), Some("matched by amount and ARN"));
     }
 
     #[test]

@@ -50,10 +50,10 @@ impl Standing {
 pub(super) fn counts(alerts: &[Alert], cx: &AppContext) -> Vec<(String, bool)> {
     let of = |standing| alerts.iter().filter(|alert| Standing::of(alert, cx) == standing).count() as u64;
     let waits = of(Standing::Waits);
-    let mut told = vec![(format!("{waits} {}", if waits == 1 { "waits" } else { "wait" }), waits > 0)];
+    let mut told = vec![(format!("{waits} open"), waits > 0)];
     let lapsed = of(Standing::Lapsed);
     let rest = [
-        (lapsed, format!("{lapsed} lapsed")),
+        (lapsed, format!("{lapsed} expired")),
         (of(Standing::Notice), counted(of(Standing::Notice), "notice", "notices")),
         (of(Standing::Decided), format!("{} decided", of(Standing::Decided))),
     ];
@@ -111,9 +111,9 @@ impl Foreseen {
         let words = |(at, alert): (usize, &Alert)| {
             let words = match gets.as_ref().map(|gets| &gets[at]) {
                 Some(Gets::Sent(resolution)) => sent_words(resolution),
-                Some(Gets::Out { cautions, .. }) if !cautions.is_empty() => "asks for a tick".to_owned(),
+                Some(Gets::Out { cautions, .. }) if !cautions.is_empty() => "needs Send anyway".to_owned(),
                 Some(Gets::Out { .. }) => "not sent".to_owned(),
-                None => "asks for a reason".to_owned(),
+                None => "needs a reason".to_owned(),
             };
             (alert.id, words)
         };
@@ -169,7 +169,7 @@ pub(super) fn key_words(several: bool, refunded: bool, dialect: Dialect) -> [(St
     // The older dialect has no word for it: its words are chosen in the form, or follow from a refund.
     let invalid = match (dialect, refunded) {
         (Dialect::Current, _) => "invalid",
-        (Dialect::Older, true) => "what fits the refund",
+        (Dialect::Older, true) => "as the refund needs",
         (Dialect::Older, false) => "other word",
     };
     [("refund", format!("others {follows}")), ("not refunded", "all".to_owned()), (invalid, "all".to_owned())]

@@ -68,21 +68,21 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
         of_desk(alert, called, known, &mut events);
         for note in known.notes.on(alert.id) {
             let by = note.user.as_deref().map_or_else(String::new, |user| format!(" by {user}"));
-            let what = format!("{called}: noted here{by}: {}", note.text.replace('\n', " / "));
+            let what = format!("{called}: note{by}: {}", note.text.replace('\n', " / "));
             events.push(Happened { at: note.at, what, weight: Weight::Plain });
         }
         if let Some(attempt) = known.unfinished.of(alert.id) {
             let stands = match Stage::of(attempt) {
-                Stage::Sending => "with the network right now",
-                Stage::Unknown => "not known whether it arrived, avert finds out",
-                Stage::Parked => "parked: a person has to ask the network",
+                Stage::Sending => "sending",
+                Stage::Unknown => "unconfirmed, checking",
+                Stage::Parked => "unconfirmed: ask the network",
             };
             let what = format!("{called}: {} sent by {}: {stands}", in_words(&attempt.resolution), attempt.actor);
             events.push(Happened { at: attempt.started_at, what, weight: Weight::Bad });
         }
         for entry in known.audit.iter().filter(|entry| entry.is_of(alert.id) && !entry.tells_of_resolution()) {
             let said = entry.detail.rsplit(": ").next().unwrap_or_default();
-            let what = format!("{called}: {} said of the parked decision: {said}", entry.by_whom());
+            let what = format!("{called}: result set by {}: {said}", entry.by_whom());
             events.push(Happened { at: entry.at, what, weight: Weight::Plain });
         }
         let deliveries = known.facts.get(&alert.id).and_then(|facts| facts.deliveries.loaded());
@@ -117,7 +117,7 @@ fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Ve
                 DecisionFate::Staged => {
                     let said =
                         record.said.resolution().map_or_else(|| record.said.refunded.clone(), |said| in_words(&said));
-                    (format!("staged {}: {said}", maker(record).unwrap_or_else(|| "here".to_owned())), Weight::Quiet)
+                    (format!("queued {}: {said}", maker(record).unwrap_or_else(|| "here".to_owned())), Weight::Quiet)
                 }
                 DecisionFate::Recorded(_) | DecisionFate::AsDecided(_) if alert.outcome.is_some() => continue,
                 DecisionFate::Sent if at_once => continue,
@@ -142,8 +142,8 @@ fn of_webhooks(called: &str, deliveries: &[Delivery], events: &mut Vec<Happened>
     for delivery in deliveries {
         let (at, fate, weight) = match (delivery.delivered_at, delivery.state) {
             (Some(at), _) => (at, DELIVERED, Weight::Quiet),
-            (None, DeliveryState::Exhausted) => (delivery.at, "given up", Weight::Bad),
-            (None, _) => (delivery.at, "waits", Weight::Quiet),
+            (None, DeliveryState::Exhausted) => (delivery.at, "failed", Weight::Bad),
+            (None, _) => (delivery.at, "pending", Weight::Quiet),
         };
         let what = format!("{called}: webhook {}: {fate}", delivery.kind.as_str().trim_start_matches("alert."));
         let event = || (0, Happened { at, what: what.clone(), weight });
@@ -169,10 +169,10 @@ fn of_alert(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut V
         });
     }
     if let Some(at) = alert.created_at.filter(|_| !at_once) {
-        events.push(Happened { at, what: format!("{called}: taken in"), weight: Weight::Quiet });
+        events.push(Happened { at, what: format!("{called}: received"), weight: Weight::Quiet });
     }
     if let Some(at) = alert.expired_at {
-        events.push(Happened { at, what: format!("{called}: the window closed"), weight: Weight::Bad });
+        events.push(Happened { at, what: format!("{called}: expired"), weight: Weight::Bad });
     }
     if let Some((at, outcome)) = alert.outcome.as_ref().and_then(|outcome| outcome.action_time.map(|at| (at, outcome)))
     {
@@ -264,7 +264,7 @@ mod tests {
         let later = told(&[seen("2026-03-02T14:00:00Z")], &Around::default());
         let at_once = told(&[seen("2026-03-02T12:00:20Z")], &Around::default());
 
-        assert_eq!(words(&later), ["ETHOCA alerts A", "ETHOCA: taken in"]);
+        assert_eq!(words(&later), ["ETHOCA alerts A", "ETHOCA: received"]);
         assert_eq!(words(&at_once), ["ETHOCA alerts A, seen"]);
     }
 
@@ -289,11 +289,11 @@ mod tests {
         assert_eq!(
             words(&events),
             [
-                "ETHOCA: staged by maria: REFUNDED",
+                "ETHOCA: queued by maria: Refunded",
                 "ETHOCA: not recorded: closed by the issuer",
-                "ETHOCA: staged by maria: REFUNDED",
+                "ETHOCA: queued by maria: Refunded",
                 "ETHOCA: sent",
-                "ETHOCA: not known whether it arrived: time-out",
+                "ETHOCA: unconfirmed: time-out",
             ]
         );
         assert_eq!([events[1].weight, events[4].weight], [Weight::Bad; 2]);
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(
             words(&events),
             ["VERIFI", "ETHOCA A-100000417", "ETHOCA A-200000417", "CDRN …000001", "CDRN …000002"]
-                .map(|called| format!("{called}: the window closed"))
+                .map(|called| format!("{called}: expired"))
         );
     }
 
@@ -342,9 +342,9 @@ mod tests {
         let by_desk = told(std::slice::from_ref(&alert), &Around { history: history.clone(), ..Around::default() });
         let by_audit = told(&[alert], &Around { history, audit, ..Around::default() });
 
-        assert_eq!(words(&by_nobody), ["ETHOCA: REFUNDED"]);
-        assert_eq!(words(&by_desk), ["ETHOCA: staged by maria: REFUNDED", "ETHOCA: REFUNDED by maria"]);
-        assert_eq!(words(&by_audit)[1], "ETHOCA: REFUNDED by key 7Qd2 “omar”");
+        assert_eq!(words(&by_nobody), ["ETHOCA: Refunded"]);
+        assert_eq!(words(&by_desk), ["ETHOCA: queued by maria: Refunded", "ETHOCA: Refunded by maria"]);
+        assert_eq!(words(&by_audit)[1], "ETHOCA: Refunded by key 7Qd2 “omar”");
     }
 
     #[test]
@@ -365,7 +365,7 @@ mod tests {
 
         let events = told(&[alert], &Around { history, ..Around::default() });
 
-        assert_eq!(words(&events)[1], "ETHOCA: REFUNDED by the desk rule small");
+        assert_eq!(words(&events)[1], "ETHOCA: Refunded by the desk rule small");
     }
 
     #[test]
@@ -391,8 +391,8 @@ mod tests {
         assert_eq!(
             words(&events),
             [
-                "ETHOCA: REFUNDED sent by local: parked: a person has to ask the network",
-                "ETHOCA: key 7Qd2 “omar” said of the parked decision: not applied",
+                "ETHOCA: Refunded sent by local: unconfirmed: ask the network",
+                "ETHOCA: result set by key 7Qd2 “omar”: not applied",
             ]
         );
     }
@@ -424,7 +424,7 @@ mod tests {
         let events = told(&[first, second], &Around::default());
 
         let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
-        assert_eq!(told, ["paid, approved 141832", "VERIFI alerts B", "VERIFI: REFUNDED \"88213\"", "ETHOCA alerts A"]);
+        assert_eq!(told, ["paid, approved 141832", "VERIFI alerts B", "VERIFI: Refunded \"88213\"", "ETHOCA alerts A"]);
         assert_eq!(events[2].weight, Weight::Good);
     }
 
@@ -465,7 +465,7 @@ mod tests {
 
         let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
         let delivered = "ETHOCA: webhook created: delivered";
-        assert_eq!(told, [&format!("{delivered} to 2"), "ETHOCA: webhook created: given up", delivered]);
+        assert_eq!(told, [&format!("{delivered} to 2"), "ETHOCA: webhook created: failed", delivered]);
     }
 
     #[test]

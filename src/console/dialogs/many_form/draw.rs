@@ -38,7 +38,7 @@ const BETWEEN: u16 = 3;
 const INDENT: u16 = 2;
 
 /// What is said while what they get is not said.
-const NOT_CHOSEN: &str = "What they get is not chosen yet.";
+const NOT_CHOSEN: &str = "Choose an answer.";
 
 /// Rows that the list keeps: its titles and three alerts.
 const LIST: u16 = 4;
@@ -108,7 +108,9 @@ impl ManyForm {
         let mut pen = Pen::new(frame.buffer_mut(), room);
         let what = match self.purpose {
             AnswerScope::Bulk => format!("Answer {}", counted(self.rows.len() as u64, "alert", "alerts")),
-            AnswerScope::Case(_) => format!("Answer the case, {}", counted(self.rows.len() as u64, "alert", "alerts")),
+            AnswerScope::Case(_) => {
+                format!("Answer {}, same payment", counted(self.rows.len() as u64, "alert", "alerts"))
+            }
         };
         pen.put(&what, theme.strong);
         pen.skip(3);
@@ -151,7 +153,7 @@ impl ManyForm {
             }
         };
         if self.is_searching() {
-            lines.push(("looking for doubles…".to_owned(), theme.quiet));
+            lines.push(("checking duplicates…".to_owned(), theme.quiet));
         }
         lines
     }
@@ -208,7 +210,7 @@ impl ManyForm {
         let wrong =
             self.number_wrong().filter(|_| !wide).map_or_else(Vec::new, |wrong| wrap(&format!("✗ {wrong}"), width));
         told.extend(wrong.into_iter().map(|line| Told::Words(vec![(line, cx.theme.danger)])));
-        let follows = self.follows_refund().then_some("the refund leaves first, the others once it is recorded");
+        let follows = self.follows_refund().then_some("the refund is sent first, the others follow");
         let finality = (self.gets.is_err() || self.counts().sent > 0).then(|| self.finality(cx));
         let sentences = follows.map(|words| (words.to_owned(), cx.theme.plain)).into_iter();
         for (sentence, style) in sentences.chain(finality.map(|words| (words, cx.theme.warning))) {
@@ -221,9 +223,9 @@ impl ManyForm {
     fn finality(&self, cx: &AppContext) -> String {
         let seconds = cx.settings.grace.as_secs();
         match (cx.held_back_by(), seconds) {
-            (Some(why), _) => format!("{why}: they wait here"),
-            (None, 0) => "final; they leave at once".to_owned(),
-            (None, _) => format!("final after {seconds} s; {} takes all back", cx.key(Action::Undo)),
+            (Some(why), _) => format!("{why}: they stay queued"),
+            (None, 0) => "Final at once.".to_owned(),
+            (None, _) => format!("Final {seconds} s after ctrl-s. {} undoes until then.", cx.key(Action::Undo)),
         }
     }
 
@@ -297,7 +299,7 @@ impl ManyForm {
         } else {
             of_one_payment(self.rows.iter().map(|row| &row.alert))
         };
-        let table = alert_rows::table(&rows, columns, ("GETS", &[]), table::room(list), &draw);
+        let table = alert_rows::table(&rows, columns, ("ANSWER", &[]), table::room(list), &draw);
         let (at, buffer) = (self.list.at, frame.buffer_mut());
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (at, has_focus), theme, buffer, list, note);
@@ -313,7 +315,7 @@ impl ManyForm {
     }
 
     pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
-        let back = if self.of_marks { "back, keeps the marks" } else { "back" };
+        let back = if self.of_marks { "back" } else { "back" };
         let first = [("ctrl-s", "send", Some(Target::Send)), ("esc", back, Some(Target::Back))];
         let rest: &[(&str, &str)] = match self.part {
             Part::List => &[("space", self.space_words()), ("tab", "fields"), ("j k", "move")],

@@ -97,7 +97,7 @@ impl FormItem {
     /// What speaks against its answer, with that it has changed, which has to be confirmed too.
     fn with_change(&self, found: Option<Gets>) -> Option<Gets> {
         let Some(words) = &self.changed else { return found };
-        let changed = format!("changed while this form was open: {words}");
+        let changed = format!("changed since the form opened: {words}");
         match found {
             Some(Gets::Out { why, care, mut cautions }) if !cautions.is_empty() => {
                 cautions.push(Caution::Changed);
@@ -240,7 +240,7 @@ fn takes_part(row: &FormItem, known: KnownDecisions<'_>) -> Option<Gets> {
     if row.alert.outcome.is_some() {
         return Some(out_as_answered(&answer_told(&row.alert, row.answered_by.as_deref())));
     }
-    cannot_be_answered(&row.alert, known).or_else(|| row.left_out.then(|| Gets::out("left out by you")))
+    cannot_be_answered(&row.alert, known).or_else(|| row.left_out.then(|| Gets::out("skipped by you")))
 }
 
 /// The decision for an alert: what is said, or what follows from it in its case.
@@ -302,7 +302,7 @@ fn held_to_the_guards(
         && alert.id != first
         && !said.twins[position].iter().any(|at| rows[*at].alert.id == first)
     {
-        return Gets::care("not shown to be on the refund's own payment");
+        return Gets::care("not proven to be the same payment");
     }
     if said.purpose == AnswerScope::Bulk {
         let first = earlier
@@ -319,7 +319,7 @@ fn held_to_the_guards(
             |at: &&usize| matches!(earlier.get(**at), Some(Gets::Sent(other)) if other.gives_money_back());
         let twin = said.twins[position].iter().find(is_refunded);
         if let Some(twin) = twin {
-            return Gets::care(format!("on one payment with {}, above", subject(&rows[*twin].alert)));
+            return Gets::care(format!("same payment as {}, above", subject(&rows[*twin].alert)));
         }
     }
     Gets::Sent(resolution)

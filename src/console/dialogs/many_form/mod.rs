@@ -321,7 +321,7 @@ impl ManyForm {
             return self.say(&why);
         }
         if made.is_empty() {
-            return self.say("Nothing would be sent: the list says why.");
+            return self.say("Nothing to send: see the list.");
         }
         let left_out = self.rows.iter().zip(gets).filter_map(|(row, gets)| match gets {
             Gets::Out { why, care, .. } => Some(LeftOut { alert: row.alert.clone(), why: why.clone(), care: *care }),
@@ -348,10 +348,10 @@ impl ManyForm {
         }
         if self.is_searching() && kept.is_none() {
             self.kept_send = Some(self.counts().care);
-            return self.say("Still looking for doubles, then it is sent. ctrl-s again: sent now.");
+            return self.say("Checking duplicates first. ctrl-s again sends now.");
         }
         if !self.is_searching() && self.not_looked_up() > 0 && kept.is_some() {
-            return self.say("Nothing was sent: doubles could not be looked for. ctrl-s sends.");
+            return self.say("Not sent: duplicates not checked. ctrl-s sends.");
         }
         let words = match self.purpose {
             AnswerScope::Bulk => counted(made.len() as u64, "alert", "alerts"),
@@ -394,7 +394,7 @@ impl ManyForm {
     fn number_wrong(&self) -> Option<String> {
         let asked = self.asked_number()?;
         Some(match self.number_error? {
-            NumberError::Wanted => format!("Type {asked} to send {}.", counted(asked as u64, "decision", "decisions")),
+            NumberError::Wanted => format!("Type {asked} to send {}.", counted(asked as u64, "answer", "answers")),
             NumberError::NoDigit => "Digits only.".to_owned(),
         })
     }
@@ -434,7 +434,7 @@ impl ManyForm {
             let alerts: Vec<Alert> = self.rows.iter().map(|row| row.alert.clone()).collect();
             (self.twins, self.asked) = (twins(&alerts), 0);
             self.number = TextInput::one_line("");
-            let unsent = if self.kept_send.take().is_some() { "Nothing was sent. " } else { "" };
+            let unsent = if self.kept_send.take().is_some() { "Not sent. " } else { "" };
             self.word = Some(format!(
                 "{unsent}{} {} has changed: {words}.",
                 sanitize(alert.provider.as_str()),
@@ -533,7 +533,7 @@ impl ManyForm {
         match self.kept_send {
             Some(before) if !self.is_searching() && self.counts().care > before => {
                 self.kept_send = None;
-                self.word = Some("Nothing was sent: see what was found. ctrl-s sends the rest.".to_owned());
+                self.word = Some("Not sent: see the checks. ctrl-s sends the rest.".to_owned());
             }
             Some(_) if !self.is_searching() => outcome.extend(self.send(cx)),
             _ => {}

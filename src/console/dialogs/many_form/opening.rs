@@ -16,9 +16,9 @@ use crate::console::{Action, AppContext, Effect, Order, Orders, Reply, Tone};
 use crate::desk::{Draft, GroupDraft};
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
 
-const READ_ONLY: &str = "This place is read-only: nothing is sent from here.";
+const READ_ONLY: &str = "Read-only connection";
 
-const RESTORED: &str = "Your earlier draft is back.";
+const RESTORED: &str = "Draft restored.";
 
 /// Opens the form on what is marked, as it was left. Where it was not begun yet, what it is answered with is chosen
 /// there.
@@ -37,7 +37,7 @@ pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
 fn restored(draft: &GroupDraft, alerts: usize) -> String {
     let part =
         if alerts < draft.alerts.len() { format!(", for {} of them", count(alerts as u64)) } else { String::new() };
-    format!("Your earlier draft for {} is back{part}.", GroupDraftList::for_whom(draft))
+    format!("Draft for {} restored{part}.", GroupDraftList::for_whom(draft))
 }
 
 /// Goes on with what was begun for what was marked before, as far as it still waits for an answer: `opens` its form,
@@ -47,17 +47,14 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
     let read = match read {
         Ok(read) => read,
         Err(error) => {
-            cx.notify(
-                Tone::Bad,
-                format!("What an answer was begun for cannot be read: {error}. {key} reads it again."),
-            );
+            cx.notify(Tone::Bad, format!("The draft's alerts cannot be read: {error}. {key} retries."));
             return Vec::new();
         }
     };
     let Some(draft) = cx.group_drafts.of_marks().cloned() else { return Vec::new() };
     let open: Vec<Alert> = read.into_iter().filter(|alert| alert.outcome.is_none()).collect();
     if open.is_empty() {
-        cx.notify(Tone::Note, "What an answer was begun for is answered by now.");
+        cx.notify(Tone::Note, "The draft's alerts are answered by now.");
         return cx.group_drafts.drop(draft.id).map(Order::from).into_iter().collect();
     }
     if !opens {
@@ -65,7 +62,7 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
         let kept = cx.group_drafts.offer(&waiting);
         if let Some(draft) = cx.group_drafts.offered() {
             let many = GroupDraftList::for_whom(draft);
-            cx.notify(Tone::Note, format!("An answer to {many} was begun and not sent: {key} opens it."));
+            cx.notify(Tone::Note, format!("Draft for {many}: {key} opens it."));
         }
         return kept.map(Order::from).into_iter().collect();
     }
@@ -74,10 +71,10 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
         return Vec::new();
     }
     let (choice, answer) = (Choice::said_in(&draft.answer, cx.place.dialect), Some(draft.answer.clone()));
-    let form = ManyForm::new(open, choice, answer, AnswerScope::Bulk, "begun before".to_owned(), cx);
+    let form = ManyForm::new(open, choice, answer, AnswerScope::Bulk, "draft".to_owned(), cx);
     let Some(mut form) = form else { return Vec::new() };
     cx.group_drafts.taken_up();
-    form.chosen = Some("what was begun before".to_owned());
+    form.chosen = Some("the draft".to_owned());
     form.restore(&draft, cx);
     let note = restored(&draft, form.rows.len());
     form.open(Some(note), cx)
@@ -181,12 +178,12 @@ fn begin(queue: &Queue, choice: Option<Choice>, draft: Option<Draft>, cx: &mut A
         return None;
     }
     if queue.marked.is_reading() {
-        cx.notify(Tone::Note, "What is to be marked is still being read.");
+        cx.notify(Tone::Note, "Still reading what to mark.");
         return None;
     }
     if queue.marked.range.is_some() {
         let key = cx.key(Action::MarkRange);
-        cx.notify(Tone::Note, format!("A range is being marked: {key} ends it."));
+        cx.notify(Tone::Note, format!("Marking a range: {key} ends it."));
         return None;
     }
     let from = format!("from {}", title(queue));

@@ -40,7 +40,7 @@ impl ManyForm {
         }
         self.kept_send = None;
         if was_kept {
-            self.word = Some("No longer waiting, and nothing was sent: ctrl-s sends.".to_owned());
+            self.word = Some("Not sent: ctrl-s sends.".to_owned());
         }
         match (key.code, self.part) {
             (KeyCode::Tab, Part::Answer) if !self.answer.is_in_last_field() => self.answer_event(&Event::Key(key)),
@@ -99,14 +99,14 @@ impl ManyForm {
                     self.go_to(Part::Number);
                     self.type_number(key);
                 }
-                None => self.word = Some("A form is open: digits lead nowhere here. esc goes back.".to_owned()),
+                None => self.word = Some("A form is open. esc goes back.".to_owned()),
             },
-            (KeyCode::Enter, _) => self.word = Some("Enter never sends: ctrl-s does.".to_owned()),
+            (KeyCode::Enter, _) => self.word = Some("ctrl-s sends, enter does not.".to_owned()),
             (_, Some(action)) if is_everywhere(action) => return Some(vec![Order::Act(action)]),
             (_, Some(action)) if leads_elsewhere(action) => return Some(self.leave_for(action, cx)),
             (KeyCode::F(_), _) => cx.hint_unknown(key),
             (KeyCode::Char(_), _) => {
-                self.word = Some("Text goes into the comments: tab goes there. x leaves an alert out.".to_owned());
+                self.word = Some("Press tab to type a comment. x leaves an alert out.".to_owned());
             }
             _ => {}
         }
@@ -136,9 +136,9 @@ impl ManyForm {
             // What comes up later has to be confirmed anew.
             row.confirmed = cautions;
         } else if self.refund_left_out().is_some() {
-            self.word = Some("It follows the refund, which is left out: space on that one takes it in.".to_owned());
+            self.word = Some("The refund is left out: space on it adds it.".to_owned());
         } else {
-            self.word = Some("What should be looked at by itself is answered in its own form.".to_owned());
+            self.word = Some("Answer this alert in its own form.".to_owned());
         }
         self.list.at = (self.list.at + 1).min(self.rows.len().saturating_sub(1));
     }

@@ -53,7 +53,7 @@ impl ManyForm {
     /// What space does to the alert under the list's cursor.
     pub(super) fn space_words(&self) -> &'static str {
         match (self.gets_of(self.list.at), self.rows.get(self.list.at)) {
-            (Some(Gets::Out { .. }), Some(row)) if row.left_out => "take in",
+            (Some(Gets::Out { .. }), Some(row)) if row.left_out => "add",
             (Some(Gets::Out { cautions, .. }), _) if self.can_be_confirmed(cautions) => "confirm",
             _ => "leave out",
         }
@@ -62,7 +62,7 @@ impl ManyForm {
     /// The same where the list has not the focus: what its space does.
     pub(super) fn space_in_list(&self) -> &'static str {
         match self.space_words() {
-            "take in" => "list: space takes in",
+            "add" => "list: space adds",
             "confirm" => "list: space confirms",
             _ => "list: space leaves out",
         }
@@ -75,7 +75,7 @@ impl ManyForm {
         let can_be = matches!(self.gets_of(row), Some(Gets::Out { cautions,
             .. }) if is_taken_in || self.can_be_confirmed(cautions));
         let keys = if self.part == Part::List { "space" } else { "tab, then space" };
-        let does = if is_taken_in { "take the refund in" } else { "refund all the same" };
+        let does = if is_taken_in { "add the refund" } else { "Send anyway" };
         let here = can_be
             .then(|| [keys.to_owned(), format!(" on {}: {does}", sanitize(self.rows[row].alert.provider.as_str()))]);
         let invalid = (dialect == Dialect::Current).then(|| ["alt-i".to_owned(), ": all invalid".to_owned()]);
@@ -89,9 +89,9 @@ impl ManyForm {
         let does = if self.rows[row].left_out { "adds it" } else { "sends it" };
         match self.gets_of(row) {
             Some(Gets::Out { cautions, .. }) if self.rows[row].left_out || !cautions.is_empty() => {
-                format!("Nothing was sent: the refund is left out. {way} {does}.")
+                format!("Not sent: the refund is left out. {way} {does}.")
             }
-            Some(Gets::Out { why, .. }) => format!("Nothing was sent: the refund is left out: {why}."),
+            Some(Gets::Out { why, .. }) => format!("Not sent: the refund is left out: {why}."),
             _ => String::new(),
         }
     }
@@ -103,13 +103,13 @@ impl ManyForm {
         let FormCounts { sent, left_out, care } = self.counts();
         let why = if self.refund_left_out().is_some() { " without the refund" } else { "" };
         let not_again = self.rows.iter().filter(|row| row.not_again).count();
-        let look = if care == 1 { "needs a look" } else { "need a look" };
+        let look = if care == 1 { "needs review" } else { "need review" };
         let counts = [
             (sent, format!("will be sent{why}"), !why.is_empty()),
-            (left_out, format!("left out{}", self.reasons(false, "left out", room)), false),
+            (left_out, format!("skipped{}", self.reasons(false, "skipped", room)), false),
             (care, format!("{look}{}", self.reasons(true, look, room)), true),
-            (self.not_looked_up(), "not checked for doubles".to_owned(), true),
-            (not_again, "not checked again for doubles".to_owned(), true),
+            (self.not_looked_up(), "duplicates not checked".to_owned(), true),
+            (not_again, "duplicates not checked again".to_owned(), true),
         ];
         let counts: Vec<_> =
             counts.into_iter().enumerate().filter(|(index, (many, ..))| *index == 0 || *many > 0).collect();
@@ -129,7 +129,7 @@ impl ManyForm {
                 && *care == careful
             {
                 let first = why.split([';', ':']).next().unwrap_or(why);
-                let first = first.strip_prefix("left out ").unwrap_or(first);
+                let first = first.strip_prefix("skipped ").unwrap_or(first);
                 if !reasons.contains(&first) {
                     reasons.push(first);
                 }

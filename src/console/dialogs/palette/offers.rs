@@ -170,7 +170,7 @@ pub fn consoles(place: &SessionInfo) -> Vec<PaletteOffer> {
         goal: PaletteGoal::Open(next),
         group: group.to_owned(),
         name: name.clone(),
-        about: "Leave for its console; asks where a decision has not left".to_owned(),
+        about: "Open its console".to_owned(),
         keys: String::new(),
         idle: None,
     };
@@ -300,9 +300,9 @@ mod tests {
 
         let found = names(&offers, "refund", &[]);
 
-        assert_eq!(found[..2], ["refund", "not refunded"]);
+        assert_eq!(found[..2], ["refunded", "not refunded"]);
         assert!(!found.contains(&"mouse"), "{found:?}");
-        assert_eq!(names(&offers, "answer", &[]).first(), Some(&"answer together"));
+        assert_eq!(names(&offers, "answer", &[]).first(), Some(&"refunded"));
     }
 
     #[test]

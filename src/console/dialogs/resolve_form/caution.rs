@@ -51,15 +51,15 @@ impl Caution {
     /// What there is to know, in a few words.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::ListBehind => "recorded already, the list is behind",
-            Self::MayHaveArrived => "an earlier decision may have arrived",
-            Self::PaidTwice => "may be paid twice",
-            Self::NetworkRule => "network's rule probably refunded",
-            Self::RefundDenied => "refunded already",
-            Self::RefundOpen => "its order was cancelled; whether it was refunded is not told",
-            Self::Changed => "the alert has changed meanwhile",
-            Self::Closed => "the window has closed",
-            Self::Notice => "no answer is asked for",
+            Self::ListBehind => "already answered, the list is behind",
+            Self::MayHaveArrived => "an earlier answer is unconfirmed",
+            Self::PaidTwice => "possible double refund",
+            Self::NetworkRule => "probably refunded by the network's rule",
+            Self::RefundDenied => "already refunded",
+            Self::RefundOpen => "order cancelled, refund unknown",
+            Self::Changed => "the alert changed",
+            Self::Closed => "expired",
+            Self::Notice => "no answer expected",
         }
     }
 

@@ -32,6 +32,15 @@ impl Choice {
         self.with_any_reason().refunded()
     }
 
+    /// Returns its name on screens.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Refunded => "Refunded",
+            Self::NotRefunded => "Not refunded",
+            Self::Invalid => "Invalid",
+        }
+    }
+
     /// The decision, with some reason where it needs one.
     const fn with_any_reason(self) -> Decision {
         match self {

@@ -63,7 +63,7 @@ const OTHER: KeyEvent = KeyEvent::new(KeyCode::Char('o'), KeyModifiers::ALT);
 /// The key that goes to the other alert that the form warns of.
 const WARNED: KeyEvent = KeyEvent::new(KeyCode::Char('w'), KeyModifiers::ALT);
 
-const READ_ONLY: &str = "This place is read-only: nothing is sent from here.";
+const READ_ONLY: &str = "Read-only connection";
 
 /// Opens the form on the alert under the cursor, or says why it cannot be answered now.
 pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
@@ -90,12 +90,12 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
         cx.notify(Tone::Note, format!("This answers one alert. {together} answers the {marked}."));
     }
     if restored {
-        cx.notify(Tone::Note, "What was written for this decision before is in the form.");
+        cx.notify(Tone::Note, "Draft restored.");
     } else if let Some(words) = cx.drafts.get(&alert.id).map(|draft| kept_words(draft, cx)) {
         cx.notify(Tone::Note, words);
     } else if cx.group_drafts.find(true, &[alert.id]).is_some() {
         let case = cx.key(Action::Open);
-        cx.notify(Tone::Note, format!("What was written for its case is kept there: {case} opens the case."));
+        cx.notify(Tone::Note, format!("The case has a draft: {case} opens it."));
     }
     let before = if restored { None } else { other_text(alert.id, "", cx) };
     let mut outcome = opened(form, facts, before);
@@ -119,7 +119,7 @@ fn begin_anew(alert: &Alert, choice: Choice, facts: &Facts, cx: &AppContext) -> 
 /// That what was written for another decision is not lost: `Your comment for "refunded" is kept.`
 pub fn kept_words(draft: &Draft, cx: &AppContext) -> String {
     let what = if draft.comments.is_empty() { "draft" } else { "comment" };
-    format!("Your {what} for \"{}\" is kept.", Choice::of_parts(draft, cx.place.dialect).words())
+    format!("Your {what} for \"{}\" is saved.", Choice::of_parts(draft, cx.place.dialect).words())
 }
 
 /// The text that is kept for an alert, where it is another one than this.
@@ -146,7 +146,7 @@ pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut
     form.fill_in(filled_in);
     let before = other_text(alert.id, &filled_in.comments, cx);
     if before.is_some() {
-        cx.notify(Tone::Note, "As the decision was filled in. Another text for this alert is kept.");
+        cx.notify(Tone::Note, "As sent before. Another draft is saved.");
     }
     let mut outcome = opened(form, facts, before);
     outcome.extend(run(effects));
@@ -189,7 +189,7 @@ pub fn nothing_to_repeat(cx: &mut AppContext) -> Orders {
         return Vec::new();
     }
     let key = cx.key(Action::Repeat);
-    cx.hint(format!("No decision was made since this console began: {key} repeats the last one."));
+    cx.hint(format!("No answer yet in this session: {key} repeats the last one."));
     Vec::new()
 }
 
@@ -223,19 +223,19 @@ fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
         return Some(READ_ONLY.to_owned());
     }
     if alert.outcome.is_some() {
-        return Some(format!("This alert is answered already: {}.", answer_known(alert, cx)));
+        return Some(format!("Already answered: {}.", answer_known(alert, cx)));
     }
     if cx.decisions.is_underway(alert.id) {
         let undo = cx.key(Action::Undo);
-        return Some(format!("A decision on this alert is on its way; {undo} takes it back while it waits."));
+        return Some(format!("An answer is queued: {undo} undo."));
     }
     let unfinished = cx.unfinished.of(alert.id)?;
     let word = in_words(&unfinished.resolution);
     Some(match Stage::of(unfinished) {
-        Stage::Sending => format!("{word} is with the network right now."),
-        Stage::Unknown => format!("Whether {word} arrived is being found out: no other answer is taken until then."),
+        Stage::Sending => format!("{word}: sending."),
+        Stage::Unknown => format!("{word}: unconfirmed, checking. No other answer until then."),
         Stage::Parked => {
-            format!("{word} waits for a person's word: {} says what became of it.", cx.key(Action::Settle))
+            format!("{word}: unconfirmed. {} sets the result.", cx.key(Action::Settle))
         }
     })
 }
@@ -250,14 +250,13 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     match &facts.duplicates {
         Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Searching),
         Loadable::Failed(error) => {
-            warnings.push(FormWarning::NotSearched(format!("doubles were not looked for: {error}")));
+            warnings.push(FormWarning::NotSearched(format!("duplicates not checked: {error}")));
         }
         Loadable::Loaded(_) => {
             let unknown = duplicate::not_compared(alert).filter(|_| !cx.compares_all);
             warnings.extend(unknown.map(FormWarning::NotCompared));
             let as_of = facts.searched_at.map_or_else(String::new, |at| format!(" as of {}", cx.times().second(at)));
-            let again =
-                facts.not_again.as_ref().map(|error| format!("doubles{as_of}; could not be looked for again: {error}"));
+            let again = facts.not_again.as_ref().map(|error| format!("duplicates checked{as_of}, not again: {error}"));
             warnings.extend(again.map(FormWarning::NotSearched));
         }
     }
@@ -282,11 +281,11 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
 impl OtherDraft {
     /// What it says, and the key that puts it into the form.
     fn words(&self, cx: &AppContext) -> String {
-        let whose = if self.is_aside { "kept beside this one" } else { "begun at another console of this desk" };
+        let whose = if self.is_aside { "saved beside this one" } else { "another session's draft" };
         let choice = Choice::of_parts(&self.draft, cx.place.dialect).words();
         let comments = self.draft.comments.replace('\n', " / ");
         let comments = if comments.is_empty() { comments } else { format!(" \"{comments}\"") };
-        format!("{whose}: {choice}{comments}; alt-o puts it here and keeps yours")
+        format!("{whose}: {choice}{comments}. alt-o takes it.")
     }
 }
 
@@ -381,7 +380,7 @@ impl ResolveDialog {
             named.is_some_and(|named| named.provider == other.provider && named.provider_id == other.provider_id)
         };
         let Some(named) = others.into_iter().find(is_named).cloned() else {
-            cx.hint("No other alert is warned of here.");
+            cx.hint("No other alert is named here.");
             return Vec::new();
         };
         let mut outcome = self.after(FormStep::Cancel(self.form.draft()), cx);

@@ -322,7 +322,7 @@ impl FormPen<'_, '_> {
         if let Some((text, style)) = closes(alert, now, theme) {
             spans.push(Span::styled(text, style));
             if let Some(moment) = alert.deadline.moment() {
-                spans.push(Span::styled(format!("  {}", self.form.place.times.clock(moment, now)), theme.quiet));
+                spans.push(Span::styled(format!("  {}", self.form.place.times.at(moment, now)), theme.quiet));
             }
             spans.push(Span::raw("   "));
         }
@@ -335,7 +335,7 @@ impl FormPen<'_, '_> {
 
     fn decision(&mut self) {
         let focused = self.form.focus == Focus::Decision;
-        self.label("Decision", focused);
+        self.label("Answer", focused);
         let is_chosen = |choice| !self.form.undecided && choice == self.form.choice;
         let all = decisions().map(|(key, words, choice)| (key, words, is_chosen(choice)));
         for (area, choice) in self.options(DECISION_GAP, &all).into_iter().zip(Choice::ALL) {
@@ -450,7 +450,7 @@ impl FormPen<'_, '_> {
         }
         if masked {
             let note = if notes.is_empty() {
-                "a card number: only its BIN and last four digits are sent"
+                "card number: only BIN and last four are sent"
             } else {
                 "; card numbers are masked"
             };
@@ -489,8 +489,8 @@ impl FormPen<'_, '_> {
             None => spans.push(Span::styled("follows from the resolution", theme.plain)),
         }
         let rest = match short {
-            true => "  outcome stored; ",
-            false => "   outcome stored",
+            true => "  ",
+            false => "  ",
         };
         spans.push(Span::styled(rest, theme.plain));
         if short {
@@ -499,7 +499,7 @@ impl FormPen<'_, '_> {
         self.put(x, spans);
         self.y += 1;
         if !short {
-            self.put_text(x, "final: it cannot be taken back once it has left", theme.warning);
+            self.put_text(x, "Final once sent.", theme.warning);
             self.y += 1;
         }
     }
@@ -509,12 +509,12 @@ impl FormPen<'_, '_> {
         let can_send = self.form.sends_nothing().is_none();
         let (key, note) = match self.form.place.grace_seconds {
             _ if !can_send => ("", None),
-            _ if moment.held_back_by.is_some() => ("ctrl-s", Some(("waits here".to_owned(), theme.warning))),
+            _ if moment.held_back_by.is_some() => ("ctrl-s", Some(("stays queued".to_owned(), theme.warning))),
             0 => ("ctrl-s", None),
-            _ if self.form.leaves_at_once(moment.now) => ("ctrl-s", Some(("leaves at once".to_owned(), theme.warning))),
-            grace => ("ctrl-s", Some((format!("leaves after {grace} s"), theme.quiet))),
+            _ if self.form.leaves_at_once(moment.now) => ("ctrl-s", Some(("sends at once".to_owned(), theme.warning))),
+            grace => ("ctrl-s", Some((format!("sends after {grace} s"), theme.quiet))),
         };
-        let draft = ("draft kept".to_owned(), theme.quiet);
+        let draft = ("draft saved".to_owned(), theme.quiet);
         let cancel = Button { note: Some(draft), ..Button::quiet(Focus::Cancel, "Cancel", "esc") };
         // It is not ready before what asks for it is confirmed; pressed, it says so there.
         let is_ready = can_send && (!self.form.needs_confirmation() || self.form.is_confirmed());
@@ -569,11 +569,11 @@ fn closes(alert: &Alert, now: Timestamp, theme: &Theme) -> Option<(String, Style
     }
     match alert.deadline {
         Deadline::At(moment) if moment > now && alert.expired_at.is_none() => {
-            Some((format!("closes in {}", times::spell_until(moment, now)), style))
+            Some((format!("due in {}", times::short(moment - now)), style))
         }
-        Deadline::At(moment) => Some((format!("closed {}", times::ago(moment, now)), theme.danger)),
-        Deadline::HoursLeft(..0) => Some(("may have closed".to_owned(), style)),
-        Deadline::HoursLeft(hours) => Some((format!("closes in less than {} h", hours.saturating_add(1)), style)),
+        Deadline::At(moment) => Some((format!("expired {}", times::ago(moment, now)), theme.danger)),
+        Deadline::HoursLeft(..0) => Some(("may have expired".to_owned(), style)),
+        Deadline::HoursLeft(hours) => Some((format!("due in less than {} h", hours.saturating_add(1)), style)),
         Deadline::Unknown => None,
     }
 }

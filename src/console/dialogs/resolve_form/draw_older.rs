@@ -94,7 +94,7 @@ impl FormPen<'_, '_> {
     }
 
     fn meaning(&mut self, older: &Older) {
-        let text = older.word().map_or("a number chooses; the arrows move", OlderWord::words);
+        let text = older.word().map_or("a number chooses", OlderWord::words);
         self.put_text(self.content_x() + BEFORE, text, self.theme.quiet);
         self.y += 1;
     }

@@ -10,7 +10,7 @@ use crate::console::widgets::text_input::Typed;
 use crate::domain::resolution::{InvalidReason, OlderWord};
 
 /// What is said where a kept sending is called off by another key.
-const NO_LONGER_KEPT: &str = "No longer waiting, and nothing was sent: ctrl-s sends.";
+const NO_LONGER_KEPT: &str = "Not sent: ctrl-s sends.";
 
 fn is_send(key: KeyEvent) -> bool {
     key.code == KeyCode::Char('s')
@@ -96,7 +96,7 @@ impl ResolveForm {
     fn enter(&mut self) -> FormStep {
         match self.focus {
             Focus::Cancel => return FormStep::Cancel(self.draft()),
-            Focus::Send => self.word = Some("Enter never sends. Press space here, or ctrl-s anywhere.".to_owned()),
+            Focus::Send => self.word = Some("ctrl-s sends, enter does not.".to_owned()),
             _ => self.move_focus(true),
         }
         FormStep::Stay
@@ -107,7 +107,7 @@ impl ResolveForm {
         match (c, self.focus) {
             // A digit within what is typed beside a text field is no choice: an answer is final.
             ('0'..='9', Focus::Word | Focus::Reason) if astray => {
-                self.word = Some(format!("No choice by {c}, within text: up and down choose, tab goes on."));
+                self.word = Some(format!("Up and down choose, tab goes on."));
             }
             ('0'..='9', _) => {
                 self.typed_astray = false;
@@ -119,15 +119,15 @@ impl ResolveForm {
             (' ', Focus::Confirmation) => self.toggle_confirmation(),
             // What is typed beside a text field is neither text nor a command, and is not lost without a word.
             (_, Focus::Word) => {
-                self.word = Some("A number chooses the resolution; tab goes on to the comments.".to_owned());
+                self.word = Some("A number chooses. Tab goes to the comments.".to_owned());
             }
             (_, Focus::Reason) => {
-                self.word = Some("A digit chooses the reason; tab goes on to the comments.".to_owned());
+                self.word = Some("A digit chooses. Tab goes to the comments.".to_owned());
             }
             _ if self.older.is_some() => {
-                self.word = Some("Text goes into the comments; alt-r, alt-n and alt-s choose the refund.".to_owned());
+                self.word = Some("Type in the comments. alt-r, alt-n, alt-s choose.".to_owned());
             }
-            _ => self.word = Some("Text goes into the comments; alt-r, alt-n and alt-i decide.".to_owned()),
+            _ => self.word = Some("Type in the comments. alt-r, alt-n, alt-i choose.".to_owned()),
         }
         FormStep::Stay
     }
@@ -171,12 +171,11 @@ impl ResolveForm {
         let digit = c.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
         if let Some(older) = &mut self.older {
             if self.focus == Focus::Refund && older.is_partial() {
-                self.word = Some("First what became of the money: r, n or s; the amount comes next.".to_owned());
+                self.word = Some("Choose r, n or s first, then the amount.".to_owned());
                 return;
             }
             if self.focus != Focus::Word {
-                self.word =
-                    Some("Numbers choose the resolution, with the focus on it: shift-tab goes back there.".to_owned());
+                self.word = Some("shift-tab goes back to the resolution.".to_owned());
                 return;
             }
             match older.number(digit) {
@@ -187,20 +186,20 @@ impl ResolveForm {
                         self.go_on();
                     }
                 }
-                None => self.word = Some(format!("There is no resolution {digit}.")),
+                None => self.word = Some(format!("No resolution {digit}.")),
             }
             return;
         }
         match digit.checked_sub(1).and_then(|index| InvalidReason::ALL.get(index)) {
-            _ if self.choice != Choice::Invalid => self.word = Some("A reason goes only with INVALID.".to_owned()),
+            _ if self.choice != Choice::Invalid => self.word = Some("A reason goes only with Invalid.".to_owned()),
             _ if !self.digits_choose() => {
-                self.word = Some("Digits choose the reason, with the focus on it: alt-i goes there.".to_owned());
+                self.word = Some("alt-i goes to the reason.".to_owned());
             }
             Some(reason) => {
                 self.choose_reason(*reason);
                 self.focus = Focus::Comments;
             }
-            None => self.word = Some(format!("There is no reason {digit}.")),
+            None => self.word = Some(format!("No reason {digit}.")),
         }
     }
 
@@ -252,7 +251,7 @@ impl ResolveForm {
     fn paste(&mut self, text: &str) -> FormStep {
         self.word = match self.typed_into() {
             Some(input) => input.paste(text).unwrap_or_else(Some),
-            None => Some("Nothing was pasted: text goes into the comments only.".to_owned()),
+            None => Some("Not pasted: text goes into the comments only.".to_owned()),
         };
         FormStep::Stay
     }

@@ -168,12 +168,12 @@ impl Errors {
         ];
         let wrong: Vec<&str> =
             fields.into_iter().filter(|(error, _)| error.is_some()).map(|(_, label)| label).collect();
-        format!("Nothing was sent: see {}.", wrong.join(" and "))
+        format!("Not sent: see {}.", wrong.join(" and "))
     }
 }
 
 /// What is said to one who sends before the search for duplicates is over.
-const STILL_SEARCHING: &str = "Still looking for doubles, then it is sent. ctrl-s again: sent now.";
+const STILL_SEARCHING: &str = "Checking duplicates first. ctrl-s again sends now.";
 
 /// What is in the window of a form that is taller than its room, as the last frame found: rows scrolled away, most that
 /// can be, rows there.
@@ -313,7 +313,7 @@ impl ResolveForm {
             self.changed = changed;
             self.confirmed.clear();
             if self.drop_kept_send() {
-                self.word = Some("Nothing was sent: the alert has changed.".to_owned());
+                self.word = Some("Not sent: the alert changed.".to_owned());
             }
         }
         is_changed
@@ -369,13 +369,12 @@ impl ResolveForm {
     fn check(&self) -> Result<Resolution, Box<Errors>> {
         let mut errors = Box::<Errors>::default();
         if self.alert.outcome.is_some() {
-            errors.form =
-                Some(format!("This alert is answered already, {}: nothing can be sent.", answered_as(&self.alert)));
+            errors.form = Some(format!("Already answered: {}.", answered_as(&self.alert)));
         } else if self.place.read_only {
-            errors.form = Some("This profile is read-only: nothing can be sent from it.".to_owned());
+            errors.form = Some("Read-only connection".to_owned());
         }
         if let Some(doubt) = self.cautions().first().filter(|_| !self.is_confirmed()) {
-            errors.confirmation = Some(format!("{}: tick this to send it nevertheless", doubt.words()));
+            errors.confirmation = Some(format!("{}: tick \"Send anyway\" first", doubt.words()));
         }
         match self.validated() {
             Ok(resolution) if *errors == Errors::default() => Ok(resolution),
@@ -393,14 +392,14 @@ impl ResolveForm {
     fn place_error(&self, errors: &mut Errors, error: &FieldError) {
         match (error.field.as_str(), self.comment_chars().checked_sub(MAX_COMMENT_CHARS)) {
             ("resolution", _) if self.older.is_some() => {
-                errors.reason = Some("choose what became of it, 1 to 13".to_owned());
+                errors.reason = Some("choose a resolution, 1 to 13".to_owned());
             }
-            ("resolution", _) => errors.reason = Some("choose a reason, 1 to 4: an invalid alert needs one".to_owned()),
+            ("resolution", _) => errors.reason = Some("choose a reason, 1 to 4".to_owned()),
             ("refunded", _) if self.older.is_some() => {
-                errors.refund = Some("choose whether money went back: r, n or s".to_owned());
+                errors.refund = Some("choose the refund: r, n or s".to_owned());
             }
             ("refunded", _) if self.undecided => {
-                errors.form = Some("Nothing was sent: choose the decision, alt-r, alt-n or alt-i.".to_owned());
+                errors.form = Some("Not sent: choose an answer, alt-r, alt-n or alt-i.".to_owned());
             }
             ("amountStopped", _) => {
                 let typed = self.older.as_ref().map(|older| older.amount.text()).unwrap_or_default();
@@ -409,12 +408,12 @@ impl ResolveForm {
                     Err(error) => error.to_string(),
                     Ok(_) => {
                         let most = self.alert.money().map_or_else(String::new, |money| format!(" and at most {money}"));
-                        format!("an amount is allowed that is more than 0{most}")
+                        format!("the amount must be more than 0{most}")
                     }
                 });
             }
             ("comments", Some(over @ 1..)) => {
-                errors.comments = Some(format!("{over} too many: at most {MAX_COMMENT_CHARS}"));
+                errors.comments = Some(format!("{over} too many (at most {MAX_COMMENT_CHARS})"));
             }
             ("comments", _) => errors.comments = Some(format!("the text {}", error.message)),
             (field, _) => errors.form = Some(format!("{field} {}", error.message)),
@@ -491,7 +490,7 @@ impl ResolveForm {
 
     /// What is confirmed, in words.
     fn confirmation_words(&self) -> &'static str {
-        if self.cautions().contains(&Caution::PaidTwice) { "refund all the same" } else { "answer all the same" }
+        if self.cautions().contains(&Caution::PaidTwice) { "Send anyway" } else { "Send anyway" }
     }
 
     /// The reason of an INVALID answer that fits instead, where money has gone back already and this answer says that
@@ -550,11 +549,11 @@ impl ResolveForm {
         if self.alert.outcome.is_none()
             && self.warnings.iter().any(|warning| matches!(warning, FormWarning::NotSearched(_)))
         {
-            self.word = Some("Nothing was sent: doubles could not be looked for. ctrl-s sends.".to_owned());
+            self.word = Some("Not sent: duplicates not checked. ctrl-s sends.".to_owned());
             return FormStep::Stay;
         }
         if self.alert.outcome.is_none() && self.leaves_refund_open() {
-            self.word = Some("Nothing was sent: whether it was refunded is not told. ctrl-s sends.".to_owned());
+            self.word = Some("Not sent: refund unknown. ctrl-s sends.".to_owned());
             return FormStep::Stay;
         }
         self.submit()
@@ -570,9 +569,9 @@ impl ResolveForm {
     fn repeat(&mut self, of_one: bool) -> FormStep {
         self.repeats = true;
         let why = match of_one {
-            true => "Not repeated yet: a stopped amount is of one payment alone.",
-            false if self.fitting_reason().is_some() => "Not repeated: another answer fits, see Instead.",
-            false if self.leaves_refund_open() => "Not repeated yet: whether it was refunded is not told.",
+            true => "Not repeated: a stopped amount fits one payment only.",
+            false if self.fitting_reason().is_some() => "Not repeated: another answer is suggested.",
+            false if self.leaves_refund_open() => "Not repeated: refund unknown.",
             false => return self.submit(),
         };
         self.word = Some(why.to_owned());
@@ -598,7 +597,7 @@ impl ResolveForm {
                 let doubt = self.cautions().first().filter(|_| self.repeats && errors.confirmation.is_some()).copied();
                 self.word = Some(match (doubt, &errors.form) {
                     (_, Some(why)) => why.clone(),
-                    (Some(doubt), None) => format!("Not repeated yet: {}.", doubt.words()),
+                    (Some(doubt), None) => format!("Not repeated: {}.", doubt.words()),
                     (None, None) => errors.not_sent(older),
                 });
                 FormStep::Stay

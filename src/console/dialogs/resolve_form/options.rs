@@ -14,7 +14,7 @@ const MARK: u16 = 5;
 
 /// Each decision: the key that makes it from any field, and its words.
 pub(super) fn decisions() -> [(String, &'static str, Choice); 3] {
-    Choice::ALL.map(|choice| (format!("alt-{}", choice.key()), choice.words(), choice))
+    Choice::ALL.map(|choice| (format!("alt-{}", choice.key()), choice.label(), choice))
 }
 
 pub(super) fn option_width(key: &str, words: &str) -> u16 {

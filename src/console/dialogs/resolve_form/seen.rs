@@ -41,7 +41,7 @@ impl Seen {
 }
 
 /// What is said of a double whose answer, that it was refunded before, is on its way.
-const BEING_ANSWERED: &str = "being answered as refunded before the alert, not recorded yet";
+const BEING_ANSWERED: &str = "already being answered, not recorded yet";
 
 /// What stands behind the alert that a key goes to.
 pub(super) const WARNED_KEY: &str = "(alt-w)";
@@ -53,14 +53,12 @@ impl ResolveForm {
         let mut lines = Vec::new();
         lines.extend(self.standing());
         let changed = self.changed.as_ref().filter(|_| self.sends_nothing().is_none());
-        lines.extend(
-            changed.map(|words| {
-                Seen::new(Attention::Stop, format!("changed while this form was open: {}", sanitize(words)))
-            }),
-        );
+        lines
+            .extend(changed.map(|words| {
+                Seen::new(Attention::Stop, format!("changed since the form opened: {}", sanitize(words)))
+            }));
         if let Some(why) = held_back_by.filter(|_| self.sends_nothing().is_none()) {
-            lines
-                .push(Seen::new(Attention::Care, format!("{why}: what is sent waits here, and asks before it leaves")));
+            lines.push(Seen::new(Attention::Care, format!("{why}: it stays queued, avert asks first")));
         }
         let named = self.warned_of(now);
         lines.extend(self.warnings.iter().filter_map(|warning| {
@@ -71,13 +69,13 @@ impl ResolveForm {
         lines.extend(self.network_rule());
         lines.extend(self.window(now));
         if self.alert.alert_type.is_notice() {
-            lines.push(Seen::new(Attention::Care, "a notice: the network asks for no answer"));
+            lines.push(Seen::new(Attention::Care, "The network expects no answer."));
         }
         if let Some(older) = &self.older {
             lines.extend(self.words(older));
         }
         if lines.is_empty() {
-            lines.push(Seen::new(Attention::Note, "nothing speaks against it"));
+            lines.push(Seen::new(Attention::Note, "no warnings"));
         }
         lines.sort_by_key(|line| line.tone);
         lines
@@ -92,8 +90,8 @@ impl ResolveForm {
     /// Why nothing is sent whatever is decided here, in two parts; none where a decision can leave.
     pub(super) fn sends_nothing(&self) -> Option<(&'static str, String)> {
         match &self.alert.outcome {
-            Some(_) => Some(("nothing is sent from here", format!("answered already: {}", answered_as(&self.alert)))),
-            None if self.place.read_only => Some(("nothing is sent from here", "this profile is read-only".to_owned())),
+            Some(_) => Some(("nothing is sent", format!("already answered: {}", answered_as(&self.alert)))),
+            None if self.place.read_only => Some(("nothing is sent", "read-only connection".to_owned())),
             None => None,
         }
     }
@@ -108,8 +106,8 @@ impl ResolveForm {
     /// What makes sending impossible.
     fn standing(&self) -> Option<Seen> {
         let text = match &self.alert.outcome {
-            Some(_) => format!("answered meanwhile: {}", answer_told(&self.alert, self.answered_by.as_deref())),
-            None if self.place.read_only => "this profile is read-only".to_owned(),
+            Some(_) => format!("already answered: {}", answer_told(&self.alert, self.answered_by.as_deref())),
+            None if self.place.read_only => "read-only connection".to_owned(),
             None => return None,
         };
         Some(Seen::new(Attention::Stop, text))
@@ -117,9 +115,9 @@ impl ResolveForm {
 
     fn seen_of(&self, warning: &FormWarning, now: Timestamp) -> Option<Seen> {
         let duplicate = match warning {
-            FormWarning::Searching => return Some(Seen::new(Attention::Note, "looking for doubles…")),
+            FormWarning::Searching => return Some(Seen::new(Attention::Note, "checking duplicates…")),
             FormWarning::MayHaveArrived(word) => {
-                let text = format!("{} was sent before and may have arrived: its answer never came", sanitize(word));
+                let text = format!("{} was sent before and is unconfirmed", sanitize(word));
                 return Some(Seen::new(Attention::Stop, text));
             }
             FormWarning::ListBehind(text) => return Some(Seen::new(Attention::Stop, sanitize(text))),
@@ -128,10 +126,7 @@ impl ResolveForm {
             }
             FormWarning::NotCompared(text) => return Some(Seen::new(Attention::Note, sanitize(text))),
             FormWarning::Cancelled(id) => {
-                let text = format!(
-                    "order {} was cancelled; whether its money went back is not told: look first",
-                    sanitize(id)
-                );
+                let text = format!("order {} cancelled, refund unknown: look first", sanitize(id));
                 return self.refunds().then(|| Seen::new(Attention::Care, text));
             }
             FormWarning::Order(id, order) => return self.shop_order(id, order),
@@ -148,31 +143,26 @@ impl ResolveForm {
         let what = if self.older.is_some() { "answer" } else { "reason" };
         let (tone, text) = match &duplicate.state {
             DuplicateState::Refunded { at } if fits => {
-                (Attention::Fits, format!("{who} was refunded {}; this {what} fits", when(at)))
+                (Attention::Fits, format!("{who} was refunded {}: this {what} fits", when(at)))
             }
             DuplicateState::Refunded { at } => (grave, format!("refunded {}: {who}, {same}", when(at))),
             DuplicateState::RefundedByRule if fits => {
-                (Attention::Fits, format!("{who} was probably refunded by its network's rule; this {what} fits"))
+                (Attention::Fits, format!("{who} was probably refunded by its network: this {what} fits"))
             }
             DuplicateState::RefundedByRule => {
                 (grave, format!("probably refunded by the network's rule: {who}, {same}"))
             }
             DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) => {
                 let is_unknown = matches!(duplicate.state, DuplicateState::MayHaveArrived(_));
-                let how_far = if is_unknown { "may have arrived" } else { "is on its way" };
+                let how_far = if is_unknown { "is unconfirmed" } else { "is under way" };
                 match DecisionSays::of(resolution) {
                     DecisionSays::Refunds if fits => {
-                        let text =
-                            format!("a refund of {who} {how_far}; this {what} fits, and leaves once that is recorded");
+                        let text = format!("a refund of {who} {how_far}: this {what} follows it");
                         (Attention::Fits, text)
                     }
                     DecisionSays::RefundedBefore => {
                         let tone = if fits { Attention::Fits } else { grave };
-                        let said = if is_unknown {
-                            "sent as refunded before the alert, may have arrived"
-                        } else {
-                            BEING_ANSWERED
-                        };
+                        let said = if is_unknown { "already answered, unconfirmed" } else { BEING_ANSWERED };
                         (tone, format!("{said}: {who}, {same}"))
                     }
                     DecisionSays::Refunds => (grave, format!("a refund {how_far}: {who}, {same}")),
@@ -181,7 +171,7 @@ impl ResolveForm {
                     }
                 }
             }
-            DuplicateState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
+            DuplicateState::Waiting => (careful, format!("open: {who}, {same}")),
             DuplicateState::Answered { outcome, at } => {
                 (careful, format!("answered {} {}: {who}, {same}", sanitize(outcome), when(at)))
             }
@@ -204,7 +194,7 @@ impl ResolveForm {
                 // That warning says it, and that it fits is not known.
                 return None;
             }
-            Seen::new(Attention::Fits, format!("{says}; this answer fits"))
+            Seen::new(Attention::Fits, format!("{says}: this answer fits"))
         } else {
             let tone = if self.refunds() && advice.after_refund { Attention::Stop } else { Attention::Care };
             // An answer that says why is said once.
@@ -219,7 +209,7 @@ impl ResolveForm {
             return None;
         }
         let rule = self.alert.rule_name.as_deref().map_or(String::new(), |name| format!(" {:?}", sanitize(name)));
-        let text = format!("probably refunded already by the network's rule{rule}");
+        let text = format!("probably refunded by the network's rule{rule}");
         let is_advised = self.advice().is_some_and(|advice| self.says(advice.decision));
         let tone = match (self.says_refunded_before() && is_advised, self.refunds()) {
             (true, _) => Attention::Fits,
@@ -236,15 +226,15 @@ impl ResolveForm {
         let mut lines = Vec::new();
         match word {
             OlderWord::InProgress | OlderWord::ShipperContacted => {
-                lines.push(care(format!("{word} is final too: no other answer can follow it")));
+                lines.push(care(format!("{word} is final")));
             }
             OlderWord::OtherWord if self.comments.is_empty() => {
-                lines.push(care("OTHER says little by itself: tell in the comments what happened".to_owned()));
+                lines.push(care("OTHER: say in the comments what happened".to_owned()));
             }
             _ => {}
         }
         if let Some((word, refunded)) = older.contradiction() {
-            lines.push(care(format!("{word} does not go with {refunded}: is that meant?")));
+            lines.push(care(format!("{word} contradicts {refunded}")));
         }
         lines
     }
@@ -253,18 +243,16 @@ impl ResolveForm {
         if self.alert.outcome.is_some() {
             return None;
         }
-        let closed = "the network may refuse an answer now";
+        let closed = "the network may refuse an answer";
         let end = self.alert.expired_at.or_else(|| self.alert.deadline.moment());
         let text = match (end, self.alert.deadline) {
-            (Some(end), _) if end <= now => format!("the window closed {}: {closed}", times::ago(end, now)),
+            (Some(end), _) if end <= now => format!("expired {}: {closed}", times::ago(end, now)),
             (Some(end), _) if end - now <= CLOSING => {
-                format!("the window closes in {}, at {}", times::spell_until(end, now), self.place.times.one_clock(end))
+                format!("due in {}, at {}", times::short(end - now), self.place.times.at(end, now))
             }
-            (None, _) if self.alert.status == AlertStatus::Expired => format!("the window has closed: {closed}"),
-            (None, Deadline::HoursLeft(..0)) => {
-                "the window may have closed: no time is left by the service's count".to_owned()
-            }
-            (None, Deadline::HoursLeft(0)) => "the window closes in less than an hour, or has closed".to_owned(),
+            (None, _) if self.alert.status == AlertStatus::Expired => format!("expired: {closed}"),
+            (None, Deadline::HoursLeft(..0)) => "may have expired".to_owned(),
+            (None, Deadline::HoursLeft(0)) => "due within an hour, or expired".to_owned(),
             _ => return None,
         };
         Some(Seen::new(Attention::Care, text))

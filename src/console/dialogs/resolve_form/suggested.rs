@@ -12,7 +12,7 @@ pub fn open(queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let suggested = Suggestion::of(alert, &queue.facts, &cx.draw_context());
     let Some((decision, comments)) = suggested.map(|suggested| (suggested.decision(), suggested.comments().to_owned()))
     else {
-        cx.hint("No desk rule, no order and no other alert suggests an answer to this one.");
+        cx.hint("Nothing is suggested for this alert.");
         return Vec::new();
     };
     let resolution = decision.reason().map(|reason| reason.resolution(cx.place.dialect));

@@ -59,7 +59,7 @@ impl Detail<'_> {
     /// Adds a step: it happened, or is to happen, at a moment.
     fn step(&mut self, at: Timestamp, words: &str, style: Style) {
         let times = self.cx.times();
-        self.fact(&format!("{}{}", times.moment(at, self.cx.now), times.which(at)), words, style);
+        self.fact(&times.row(at, self.cx.now), words, style);
     }
 
     fn gap(&mut self) {
@@ -81,7 +81,7 @@ impl Detail<'_> {
             self.sent(record);
             return;
         }
-        let when = item.at().map(|at| self.cx.times().full(at)).unwrap_or_default();
+        let when = item.at().map(|at| self.cx.times().minute(at)).unwrap_or_default();
         self.fact("when", &when, theme.plain);
         self.fact("by", &row.who, theme.plain);
         match item {

@@ -10,7 +10,6 @@ use super::rows::{ActivityItem, ActivityRow, row_of};
 use super::state::{ActivityScreen, ActivityTarget};
 use super::views::ActivityView;
 use crate::console::text::{count, cut, sanitize, wrap, wrap_to};
-use crate::console::times::day_of;
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext, Pen};
 
@@ -82,11 +81,10 @@ fn indented(area: Rect, by: u16) -> Rect {
 
 /// The lines of a tab: in the history each day has a heading, under an open item stands its reason.
 fn lines(items: &[ActivityItem<'_>], view: ActivityView, cx: &AppContext) -> Vec<ListLine> {
-    let zone = cx.settings.zone;
     let mut day = None;
     let mut lines = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
-        let of = item.at().map(|at| day_of(at, zone));
+        let of = item.at().map(|at| cx.times().day_of(at));
         if view == ActivityView::History && day != of {
             lines.push(ListLine::Day(index));
             day = of;
@@ -142,14 +140,14 @@ fn is_read_in_part(cx: &AppContext) -> bool {
 /// Sentence about what could not be read, and since when.
 fn trouble(screen: &ActivityScreen, cx: &AppContext) -> Option<String> {
     if let Some((since, why)) = cx.journal.trouble() {
-        let (since, why) = (cx.times().hour(*since), sanitize(why));
+        let (since, why) = (cx.times().at(*since, cx.now), sanitize(why));
         return Some(format!("▲ Journal not read since {since}: {why}. This console's own answers are here."));
     }
     if let Some(words) = cx.journal.unreadable() {
-        return Some(format!("▲ {words} avert doctor says what to do."));
+        return Some(format!("▲ {words} Run avert doctor."));
     }
     let (since, error) = screen.trouble()?;
-    Some(format!("▲ Audit log not read since {}: {}", cx.times().hour(*since), sanitize(&error.to_string())))
+    Some(format!("▲ Audit log not read since {}: {}", cx.times().at(*since, cx.now), sanitize(&error.to_string())))
 }
 
 /// Says in the place of rows why there are none, and what to do.
@@ -233,11 +231,10 @@ fn draw_list(
 
 /// The day of the first of these items, with how many items of that day each person has.
 fn day(items: &[ActivityItem<'_>], cx: &AppContext) -> String {
-    let zone = cx.settings.zone;
     let Some(at) = items.first().and_then(ActivityItem::at) else { return String::new() };
-    let date = day_of(at, zone);
+    let date = cx.times().day_of(at);
     let mut people: Vec<(String, u64)> = Vec::new();
-    for item in items.iter().take_while(|item| item.at().is_some_and(|at| day_of(at, zone) == date)) {
+    for item in items.iter().take_while(|item| item.at().is_some_and(|at| cx.times().day_of(at) == date)) {
         let Some(who) = item.record().map(|_| row_of(item, cx).who) else { continue };
         match people.iter_mut().find(|(name, _)| *name == who) {
             Some((_, number)) => *number += 1,
@@ -245,7 +242,8 @@ fn day(items: &[ActivityItem<'_>], cx: &AppContext) -> String {
         }
     }
     let answers: Vec<String> = people.iter().map(|(who, number)| format!("{who} {}", count(*number))).collect();
-    let name = if date == day_of(cx.now, zone) { "Today".to_owned() } else { date.format("%a %-d %b %Y").to_string() };
+    let name =
+        if date == cx.times().day_of(cx.now) { "Today".to_owned() } else { date.format("%a %-d %b %Y").to_string() };
     if answers.is_empty() { name } else { format!("{name}   answers: {}", answers.join(", ")) }
 }
 
@@ -260,8 +258,8 @@ fn draw_row(
     let theme = &cx.theme;
     let [when, who, what, named, result] = cells(view, line);
     let at = item.at().map(|at| match view {
-        ActivityView::History => cx.times().clock_second(at),
-        _ => cx.times().moment(at, cx.now),
+        ActivityView::History => cx.times().second(at),
+        _ => cx.times().row(at, cx.now),
     });
     Pen::new(buffer, indented(line, 2)).put(said.tone.sign(), said.tone.of(theme));
     put(&at.unwrap_or_default(), theme.quiet, when, buffer);

@@ -71,7 +71,7 @@ pub fn standing_of(attempt: &ResolutionAttempt, cx: &AppContext) -> (RowTone, St
         Stage::Sending => (RowTone::Under, "sending".to_owned()),
         Stage::Unknown => {
             let looked = looked_words(attempt.checks as usize);
-            let next = attempt.next_check.map(|at| format!(", next look {}", cx.times().moment(at, cx.now)));
+            let next = attempt.next_check.map(|at| format!(", next look {}", cx.times().row(at, cx.now)));
             (RowTone::Unsure, format!("unconfirmed: {looked}{}", next.unwrap_or_default()))
         }
         Stage::Parked => {
@@ -100,22 +100,22 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
     let Some(pending) = live(record, cx) else { return of_fate(record, cx) };
     match &pending.state {
         State::Staged(due) => {
-            let (at, undo) = (cx.times().moment(*due, cx.now), cx.key(Action::Undo));
+            let (at, undo) = (cx.times().row(*due, cx.now), cx.key(Action::Undo));
             (RowTone::Under, format!("queued, sends at {at}; {undo} undo"))
         }
         State::Waiting => {
             let is_paused = || pending.together.is_some_and(|number| cx.decisions.is_paused(number));
             let why = match cx.held_back_by() {
-                _ if pending.follows() => "the refund that it follows is not recorded",
+                _ if pending.follows() => "its refund is not recorded",
                 _ if is_paused() => "it is paused",
-                why => why.unwrap_or("nothing could be sent when its time came"),
+                why => why.unwrap_or("offline at its time"),
             };
             let [undo, ask] = [Action::Undo, Action::Refresh].map(|action| cx.key(action));
             (RowTone::Under, format!("queued, {why}; {undo} undo, {ask} asks again"))
         }
         State::Sending => (RowTone::Under, "sending".to_owned()),
         State::Checking(polling) => {
-            let next = polling.next_wake().map(|at| format!(", next look {}", cx.times().moment(at, cx.now)));
+            let next = polling.next_wake().map(|at| format!(", next look {}", cx.times().row(at, cx.now)));
             (RowTone::Unsure, format!("unconfirmed: {}{}", looked_words(polling.polls), next.unwrap_or_default()))
         }
         State::Refused(why) => (RowTone::Wrong, not_recorded(why)),
@@ -126,7 +126,7 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
 fn not_recorded(why: &str) -> String {
     let why = why.trim_end_matches('.');
     // As earlier versions wrote it down.
-    if let Some(why) = why.strip_prefix("The network did not take it: ") {
+    if let Some(why) = why.strip_prefix("Not recorded: ") {
         return format!("network refused: {}", why.strip_prefix("it refused: ").unwrap_or(why));
     }
     let says_who =
@@ -146,7 +146,7 @@ fn decided_again<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a 
 
 fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
     let (at, fate) = record.last();
-    let when = cx.times().moment(at, cx.now);
+    let when = cx.times().row(at, cx.now);
     let (dismissed, wrong) = if record.dismissed { ("dismissed; ", RowTone::Quiet) } else { ("", RowTone::Wrong) };
     if let Some(status) = decided_again(record, cx) {
         return (RowTone::Quiet, format!("not recorded; {DECIDED_AGAIN}: {status}"));
@@ -155,7 +155,7 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
     let (tone, words) = match fate {
         DecisionFate::Staged => (RowTone::Quiet, "queued; nothing else is known".to_owned()),
         DecisionFate::TakenBack => (RowTone::Quiet, "undone".to_owned()),
-        DecisionFate::Sent => (RowTone::Unsure, format!("sent {when}, no reply here")),
+        DecisionFate::Sent => (RowTone::Unsure, format!("sent {when}, no reply")),
         DecisionFate::NotSent(why) => (RowTone::Under, format!("not sent: {why}")),
         DecisionFate::Recorded(status) if record.unlooked.is_some() => {
             (RowTone::Plain, format!("{status}, recorded {when}; doubles not looked for again"))
@@ -180,22 +180,18 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
 pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
     let clean = |why: &str| sanitize(why.trim_end_matches('.')).into_owned();
     match fate {
-        DecisionFate::Staged => ("staged".to_owned(), RowTone::Plain),
-        DecisionFate::TakenBack => ("taken back: nothing was sent".to_owned(), RowTone::Quiet),
+        DecisionFate::Staged => ("queued".to_owned(), RowTone::Plain),
+        DecisionFate::TakenBack => ("undone, not sent".to_owned(), RowTone::Quiet),
         DecisionFate::Sent => ("sent".to_owned(), RowTone::Plain),
         DecisionFate::NotSent(why) => (format!("could not be sent: {}", clean(why)), RowTone::Unsure),
-        DecisionFate::Recorded(status) => (format!("recorded: the alert is {}", clean(status)), RowTone::Plain),
+        DecisionFate::Recorded(status) => (format!("recorded: API status {}", clean(status)), RowTone::Plain),
         DecisionFate::AsDecided(status) => {
-            (format!("found answered as decided: the alert is {}; {BY_WHOM}", clean(status)), RowTone::Plain)
+            (format!("recorded, API status {}; {BY_WHOM}", clean(status)), RowTone::Plain)
         }
-        DecisionFate::Overtaken(status) => {
-            (format!("not recorded: another was first, the alert is {}", clean(status)), RowTone::Unsure)
-        }
-        DecisionFate::Answered(status) => {
-            (format!("found answered another way: the alert is {}", clean(status)), RowTone::Plain)
-        }
+        DecisionFate::Overtaken(status) => (format!("already answered: API status {}", clean(status)), RowTone::Unsure),
+        DecisionFate::Answered(status) => (format!("answered otherwise: API status {}", clean(status)), RowTone::Plain),
         DecisionFate::Refused(why) => (sanitize(&not_recorded(why)).into_owned(), RowTone::Wrong),
-        DecisionFate::Unknown(why) => (format!("not known whether it arrived: {}", clean(why)), RowTone::Unsure),
-        DecisionFate::NeverLeft => ("did not leave: its console ended first".to_owned(), RowTone::Wrong),
+        DecisionFate::Unknown(why) => (format!("unconfirmed: {}", clean(why)), RowTone::Unsure),
+        DecisionFate::NeverLeft => ("not sent: the console ended first".to_owned(), RowTone::Wrong),
     }
 }

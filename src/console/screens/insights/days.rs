@@ -30,8 +30,7 @@ pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let days = || (today - DAYS + 1..=today).rev();
     let has_any = |pick: fn(&DayCount) -> u64| days().any(|day| on(day, pick) > 0);
     let columns: Vec<Column> = COLUMNS.into_iter().filter(|(_, pick, only_any)| !only_any || has_any(*pick)).collect();
-    let whose = if calendar.is_utc() { "UTC days" } else { "local days" };
-    let mut lines = vec![heading(view, "ANSWERED PER DAY", whose)];
+    let mut lines = vec![heading(view, "ANSWERED PER DAY", "")];
     lines.extend(limited(view, false, width));
     let titles: String = columns.iter().map(|(title, ..)| format!("  {title}")).collect();
     lines.push(Line::from(view.quiet(format!("{:<8}{titles}", ""))));

@@ -12,10 +12,9 @@ use super::parts::{self, InsightsView};
 use super::programmes;
 use super::state::InsightsScreen;
 use crate::console::screens::loading::{ListWords, has_rows};
-use crate::console::text::{columns, sanitize};
+use crate::console::text::sanitize;
 use crate::console::widgets::scrollbar;
 use crate::console::{AppContext, Pen};
-use crate::domain::insights::scope;
 use crate::domain::query::{self, DEFAULT_SORT};
 
 /// Columns left of everything.
@@ -138,28 +137,8 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, are
         pen.put(&sanitize(&chip.text), theme.accent);
         pen.skip(2);
     }
-    let aside: Vec<String> = if scope(&cx.listed) == screen.scope {
-        set(&cx.listed)
-            .into_iter()
-            .filter(|chip| !within.contains(chip))
-            .map(|chip| sanitize(&chip.text).into_owned())
-            .collect()
-    } else {
-        Vec::new()
-    };
     let trouble = screen.trouble.as_ref().filter(|_| screen.found.loaded().is_some());
-    let stale = trouble.map(|(since, _)| format!("▲ stale since {}", cx.times().one_clock(*since)));
-    // That it is old is worth more than what is left aside.
-    let kept = stale.as_ref().map_or(0, |stale| columns(stale) + 3);
-    if !aside.is_empty() {
-        let aside = aside.join(" ");
-        let whose = if within.is_empty() { "the Queue's" } else { "its" };
-        let ways = [format!("{whose} {aside} is left aside"), format!("{aside} left aside")];
-        if let Some(words) = ways.iter().find(|words| columns(words) + kept <= pen.room()) {
-            pen.put(words, theme.quiet);
-            pen.skip(3);
-        }
-    }
+    let stale = trouble.map(|(since, _)| format!("▲ stale since {}", cx.times().at(*since, cx.now)));
     if let (Some(stale), Some((_, error))) = (stale, trouble) {
         pen.put(&format!("{stale}: {}", sanitize(&error.to_string())), theme.warning);
     }

@@ -46,14 +46,10 @@ impl Hour<'_> {
 
 /// Bars by hour, with the money of each hour.
 pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let mut lines = vec![heading(view, "LAPSES BY HOUR", &zone_words(view))];
+    let mut lines = vec![heading(view, "DUE BY HOUR", "")];
     let hours = hours(view);
     if hours.is_empty() {
-        let words = if view.is_waiting_cut() {
-            "Nothing that was read can lapse."
-        } else {
-            "Nothing waits for an answer: nothing can lapse."
-        };
+        let words = if view.is_waiting_cut() { "Nothing read can expire." } else { "Nothing to answer." };
         lines.push(Line::from(view.plain(words)));
         return lines;
     }
@@ -82,7 +78,7 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 pub fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
     let theme = view.draw.theme;
     let hour_of = |moment: Timestamp| {
-        let offset = i64::from(view.draw.times.own_offset(moment).local_minus_utc());
+        let offset = i64::from(view.draw.times.zone.offset(moment).local_minus_utc());
         (moment.timestamp() + offset).div_euclid(3_600) * 3_600 - offset
     };
     let this_hour = hour_of(view.now());
@@ -97,7 +93,7 @@ pub fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
     let mut hours: Vec<Hour<'_>> = Vec::new();
     for ahead in 0..=last.unwrap_or(-1) {
         let start = DateTime::from_timestamp(this_hour + ahead * 3_600, 0).unwrap_or_default();
-        let offset = view.draw.times.own_offset(start);
+        let offset = view.draw.times.zone.offset(start);
         let hour = CalendarHour::of(start, Calendar::at(offset));
         let start = start.with_timezone(&offset);
         let style = match ahead {
@@ -107,7 +103,7 @@ pub fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
         };
         // The first one is not the next sixty minutes: it ends when this hour of the clock is full.
         let label = match ahead {
-            0 => format!("by {:02}", (start + Duration::hours(1)).hour()),
+            0 => format!("before {:02}:00", (start + Duration::hours(1)).hour()),
             _ => format!("{:02}", start.hour()),
         };
         hours.push(Hour { label, style, hour: Some(hour), rows: of_hour.remove(&ahead).unwrap_or_default() });
@@ -116,14 +112,6 @@ pub fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
         hours.push(Hour { label: "later".to_owned(), style: theme.quiet, hour: None, rows: later });
     }
     hours
-}
-
-/// Whose hours they are.
-fn zone_words(view: &InsightsView<'_>) -> String {
-    match view.draw.times.own_offset(view.now()).local_minus_utc() {
-        0 => "UTC".to_owned(),
-        seconds => format!("local, UTC{:+03}:{:02}", seconds / 3_600, seconds.abs() / 60 % 60),
-    }
 }
 
 /// The list of what lapses in an hour, within what is counted, and what has to be said of it: a list of the interface
@@ -136,21 +124,17 @@ pub fn list_of(
 ) -> (AlertFilter, Sort, Option<String>) {
     let filter = AlertFilter { statuses: vec![AlertStatus::Open], ..scope.clone() };
     if vocabulary == Vocabulary::Desk {
-        let conditions = LocalConditions { lapses: Some(hour), ..scope.conditions.clone() };
+        let conditions = LocalConditions { due: Some(hour), ..scope.conditions.clone() };
         return (AlertFilter { conditions, ..filter }, DEFAULT_SORT, None);
     }
     let left = (hour.range().1 - now).num_seconds().max(1);
     let within = u32::try_from((left - 1) / 3_600 + 1).unwrap_or(1);
-    if let Some(most) = vocabulary.most_hours().filter(|most| within > *most) {
-        let said = format!(
-            "This deployment's list knows no hour beyond {most} h: here is all that is open, the latest first."
-        );
+    if vocabulary.most_hours().is_some_and(|most| within > most) {
+        let said = format!("Not available here: all open alerts instead, latest first.");
         return (filter, Sort { field: SortField::HoursLeft, order: SortOrder::Descending }, Some(said));
     }
     let filter = AlertFilter { expires_in: Some(within), ..filter };
-    let said = format!(
-        "This deployment's list knows no single hour: here is all that lapses within {within} h, the latest first."
-    );
+    let said = format!("Not available here: all due within {within} h instead.");
     (filter, Sort { field: SortField::HoursLeft, order: SortOrder::Descending }, Some(said))
 }
 
@@ -163,8 +147,8 @@ mod tests {
     use crate::domain::time::from_iso;
 
     #[rstest]
-    #[case(Vocabulary::Desk, "2026-03-10T14:10:00Z", "status:open provider:cdrn lapses:2026-03-10T14", false)]
-    #[case(Vocabulary::Desk, "2026-03-10T17:00:00Z", "status:open provider:cdrn lapses:2026-03-10T17", false)]
+    #[case(Vocabulary::Desk, "2026-03-10T14:10:00Z", "status:open provider:cdrn due:2026-03-10T14", false)]
+    #[case(Vocabulary::Desk, "2026-03-10T17:00:00Z", "status:open provider:cdrn due:2026-03-10T17", false)]
     #[case(Vocabulary::Interface, "2026-03-10T14:10:00Z", "status:open provider:cdrn expires:1 sort:-deadline", true)]
     #[case(Vocabulary::Interface, "2026-03-10T17:00:00Z", "status:open provider:cdrn expires:4 sort:-deadline", true)]
     #[case(Vocabulary::Interface, "2026-03-12T17:00:00Z", "status:open provider:cdrn expires:52 sort:-deadline", true)]

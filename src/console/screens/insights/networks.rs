@@ -28,7 +28,7 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         return lines;
     }
     lines.push(Line::from(
-        view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}", "", "OPEN", "ANSWERED", "LAPSED", "IN TIME")),
+        view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}", "", "OPEN", "ANSWERED", "EXPIRED", "IN TIME")),
     ));
     lines.extend(limited(view, false, width));
     for kinds in of_network.into_values() {

@@ -79,7 +79,7 @@ impl InsightsView<'_> {
 
     /// `18:40 UTC, 22:40 local`
     fn clock(&self, moment: Timestamp) -> String {
-        self.draw.times.clock(moment, self.draw.now)
+        self.draw.times.at(moment, self.draw.now)
     }
 }
 
@@ -93,11 +93,9 @@ pub(super) fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> 
     let has_lapsing = view.lapsing().next().is_some();
     let words = view.found.limits.iter().filter_map(|limit| match limit {
         InsightLimit::Waiting { total, .. } if of_waiting => {
-            Some(format!("▲ not all of {} open alerts were read: more may lapse", count(*total)))
+            Some(format!("▲ not all of {} open alerts were read", count(*total)))
         }
-        InsightLimit::WholeHours if of_waiting && has_lapsing => {
-            Some("whole hours: each at the earliest that it can be".to_owned())
-        }
+        InsightLimit::WholeHours if of_waiting && has_lapsing => Some("whole hours, at the earliest".to_owned()),
         InsightLimit::Past { read, total, in_order } if !of_waiting => {
             let which = if *in_order { "newest" } else { "first" };
             Some(format!("▲ of the {which} {} of {} alerts", count(*read), count(*total)))
@@ -116,30 +114,19 @@ pub(super) fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> 
 fn limit_words(limit: &InsightLimit) -> String {
     match limit {
         InsightLimit::Waiting { read, total, in_order } => {
-            let (which, missing) = if *in_order {
-                ("those that lapse first", "lapses later")
-            } else {
-                ("the first ones of its list", "lapses")
-            };
+            let (which, missing) =
+                if *in_order { ("those due first", "due later") } else { ("the first of its list", "due") };
             let (read, total) = (count(*read), count(*total));
-            format!("Of {total} open alerts {read}, {which}, were read: of what {missing} some may be missing.")
+            format!("Of {total} open alerts {read} ({which}) were read: {missing} may be incomplete.")
         }
         InsightLimit::Past { read, total, in_order } => {
-            let which = if *in_order { "the newest" } else { "the first ones of its list" };
+            let which = if *in_order { "the newest" } else { "the first of its list" };
             let (read, total) = (count(*read), count(*total));
-            format!(
-                "Of {total} alerts {read}, {which}, were read: all but what lapses is told of them and of what waits \
-                    alone."
-            )
+            format!("Of {total} alerts {read} ({which}) were read.")
         }
-        InsightLimit::WholeHours => {
-            "Deadlines are told in whole hours here: each counts at the earliest that it can be.".to_owned()
-        }
+        InsightLimit::WholeHours => "Due times are whole hours here.".to_owned(),
         InsightLimit::Month { total } => {
-            format!(
-                "This month has {} alerts, more than can be read here: what programmes count is not known.",
-                count(*total)
-            )
+            format!("This month has {} alerts, too many to count for schemes.", count(*total))
         }
     }
 }
@@ -217,17 +204,16 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
     let among = among(view.scope);
     let mut spans = match soon {
         0 => {
-            let what = if view.is_waiting_cut() { "nothing that was read" } else { "nothing open" };
-            vec![view.plain(format!("{what}{among} lapses within {SOON_HOURS} h"))]
+            let what = if view.is_waiting_cut() { "nothing read" } else { "nothing open" };
+            vec![view.plain(format!("{what}{among} due within {SOON_HOURS} h"))]
         }
         soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h{among}, "))],
     };
     let Some(pace) = WorkPace::of(&view.figures.recorded, view.now()) else {
         if soon > 0 {
-            let verb = if soon == 1 { "lapses" } else { "lapse" };
-            spans = vec![view.strong(count(soon)), view.plain(format!(" {verb} within {SOON_HOURS} h{among}"))];
+            spans = vec![view.strong(count(soon)), view.plain(format!(" due within {SOON_HOURS} h{among}"))];
         }
-        spans.push(view.quiet("   no pace yet: answer for ten minutes and it stands here"));
+        spans.push(view.quiet("   Pace: shown after 10 minutes of work"));
         return spans;
     };
     spans.extend([
@@ -239,7 +225,7 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
         spans.push(view.plain(": "));
         spans.push(match will_lapse(&due_soon(&rows), &pace, view.now()) {
             0 => Span::styled(format!("all can be done by {}", view.clock(view.now() + pace.time_for(soon))), theme.ok),
-            lost => Span::styled(format!("{} will lapse", count(lost)), theme.danger),
+            lost => Span::styled(format!("{} will expire", count(lost)), theme.danger),
         });
     }
     // Work from before a break tells the pace too; that it is from then is said.
@@ -287,18 +273,18 @@ pub(super) fn money_of(rows: &[&Lapsing]) -> String {
 /// How long answers took.
 pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let times = &view.insights().response_times;
-    let mut lines = vec![heading(view, "ANSWERED AFTER", &format!("of the last {INSIGHT_DAYS} days"))];
+    let mut lines = vec![heading(view, "RESPONSE TIME", &format!("of the last {INSIGHT_DAYS} days"))];
     lines.extend(limited(view, false, width));
     let all: u64 = times.iter().map(|time| time.alerts).sum();
     if all == 0 {
-        lines.push(Line::from(view.plain("no answer whose time is known")));
+        lines.push(Line::from(view.plain("no response times")));
         return lines;
     }
     let within = |per_mille| {
         let minutes = i64::try_from(percentile(times, per_mille).unwrap_or(0)).unwrap_or(i64::MAX / 60_000);
         // Of days no minutes are told: what is begun of an hour is within it.
         let told = if minutes < 1_440 { minutes } else { (minutes - 1) / 60 * 60 + 60 };
-        times::spell(Duration::try_minutes(told).unwrap_or_default())
+        times::short(Duration::try_minutes(told).unwrap_or_default())
     };
     let told = [("median ", within(500)), ("   90 % ", within(900)), ("   99 % ", within(990))];
     let spans = told.into_iter().flat_map(|(label, value)| [view.plain(label), view.strong(value)]);
@@ -311,18 +297,15 @@ pub fn unknown(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut sentences: Vec<String> = view.found.limits.iter().map(limit_words).collect();
     let undated = view.insights().undated;
     if undated > 0 {
-        sentences.push(format!(
-            "{} no time: on no day, and in no response time.",
-            counted(undated, "answer has", "answers have")
-        ));
+        sentences.push(format!("{} no time and are left out.", counted(undated, "answer has", "answers have")));
     }
-    sentences.push("Chargebacks in spite of an answer: the interface does not tell.".to_owned());
-    sentences.push("The pace of other desks: it is reckoned from what this one recorded.".to_owned());
+    sentences.push("Chargebacks after an answer are not available.".to_owned());
+    sentences.push("Pace is this computer's alone.".to_owned());
     if view.remote {
-        sentences.push("Who decided on other desks: a list tells the status alone.".to_owned());
+        sentences.push("Who answered elsewhere is not available.".to_owned());
     }
     sentences.extend(view.figures.troubles.iter().cloned());
-    let mut lines = vec![heading(view, "WHAT CANNOT BE KNOWN HERE", "")];
+    let mut lines = vec![heading(view, "NOT AVAILABLE HERE", "")];
     lines.extend(sentences.iter().flat_map(|sentence| said(view, sentence, width)));
     lines
 }

@@ -18,9 +18,9 @@ const NEAR: u64 = 750;
 /// Each programme with its gauge, and where the numbers come from.
 pub fn measured(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let month = SalesMonth::of(view.draw.now);
-    let mut lines = vec![heading(view, "MEASURED AGAINST", &format!("{}, all alerts", month.words()))];
+    let mut lines = vec![heading(view, "SCHEME THRESHOLDS", &format!("{}, all alerts", month.words()))];
     if !view.found.knows_monitored {
-        lines.extend(said(view, "What programmes count this month is not known here.", width));
+        lines.extend(said(view, "Not available here.", width));
         return lines;
     }
     let measured = PROGRAMMES.into_iter().filter_map(|programme| Some((programme, sales_of(view, programme, month)?)));
@@ -36,9 +36,8 @@ pub fn measured(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     for scheme in CardScheme::ALL {
         lines.extend(said(view, &sales_words(view, scheme, month), width));
     }
-    let counted = "Counted are alerts raised this month that were answered with a chargeback or lapsed, for Visa \
-        reports of fraud too. What became \
-                   a chargeback without an alert is not among them.";
+    let counted = "This month's alerts not refunded or expired, and Visa fraud reports. Chargebacks without an \
+        alert are not included.";
     lines.extend(said(view, counted, width));
     lines
 }
@@ -136,9 +135,6 @@ fn sales_words(view: &InsightsView<'_>, scheme: CardScheme, month: SalesMonth) -
             let entered = view.draw.times.day(sales.entered_at);
             format!("{} sales of {wanted}: {}, entered {entered}.", scheme.name(), count(sales.count))
         }
-        None => format!(
-            "{}: no sales entered for {wanted}, so no ratio is known; avert sales set enters them.",
-            scheme.name()
-        ),
+        None => format!("{}: no sales of {wanted}. Enter them: avert sales set", scheme.name()),
     }
 }

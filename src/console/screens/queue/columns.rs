@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::console::answer_words::answer_words;
 use crate::console::text::{columns as width_of, sanitize};
 use crate::console::times::{self, Moments};
-use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, Timestamp};
+use crate::domain::{Alert, AlertFilter, AlertStatus, AlertType, Money, SortField, Timestamp};
 use crate::ui::table;
 
 /// A column of the list.
@@ -15,11 +15,11 @@ pub enum Column {
     When,
     Provider,
     Type,
+    Order,
     Status,
     Amount,
     Card,
     Descriptor,
-    Order,
     Outcome,
     Merchant,
     Issuer,
@@ -49,11 +49,11 @@ impl Column {
         Self::When,
         Self::Provider,
         Self::Type,
+        Self::Order,
         Self::Status,
         Self::Amount,
         Self::Card,
         Self::Descriptor,
-        Self::Order,
         Self::Outcome,
         Self::Merchant,
         Self::Issuer,
@@ -66,59 +66,41 @@ impl Column {
 
     /// The columns one begins with.
     pub const USUAL: [Self; 7] =
-        [Self::Left, Self::Provider, Self::Type, Self::Amount, Self::Card, Self::Descriptor, Self::Order];
+        [Self::Left, Self::Provider, Self::Type, Self::Order, Self::Amount, Self::Card, Self::Descriptor];
 
     fn spec(self) -> Spec {
         let spec = |name, title, about, sort, room, rank| Spec { name, title, about, sort, room, rank };
         match self {
-            Self::Left => spec("left", "LEFT", "time left for an answer", Some(SortField::HoursLeft), (7, 7), 0),
-            Self::When => spec("when", "WHEN", "when it was answered or lapsed, local or UTC", None, (7, 7), 0),
-            Self::Provider => spec("provider", "PROVIDER", "the network", Some(SortField::Provider), (9, 9), 2),
-            Self::Type => spec("type", "TYPE", "kind of alert", Some(SortField::Type), (16, 16), 3),
-            Self::Status => spec("status", "STATUS", "state of the alert", Some(SortField::Status), (10, 10), 4),
+            Self::Left => spec("left", "DUE IN", "time left to answer", Some(SortField::HoursLeft), (7, 7), 0),
+            Self::When => spec("when", "WHEN", "when it was answered or expired", None, (7, 7), 0),
+            Self::Provider => spec("provider", "NETWORK", "alert network", Some(SortField::Provider), (8, 8), 2),
+            Self::Type => spec("type", "TYPE", "kind of alert", Some(SortField::Type), (7, 12), 3),
+            Self::Order => spec("order", "ORDER", "your order id", None, (9, 26), 4),
+            Self::Status => spec("status", "STATUS", "API status", Some(SortField::Status), (10, 10), 5),
             Self::Amount => spec("amount", "AMOUNT", "disputed money", Some(SortField::Amount), (14, 28), 1),
-            Self::Card => spec("card", "CARD", "BIN and last four", Some(SortField::CardLastFour), (6, 16), 5),
-            Self::Descriptor => spec(
-                "descriptor",
-                "DESCRIPTOR",
-                "merchant descriptor",
-                Some(SortField::MerchantDescriptor),
-                (10, 30),
-                6,
-            ),
-            Self::Order => spec("order", "ORDER", "merchant's order id", None, (8, 26), 8),
-            Self::Outcome => spec("outcome", "OUTCOME", "what was answered", None, (12, 20), 7),
+            Self::Card => spec("card", "CARD", "BIN and last four", Some(SortField::CardLastFour), (6, 16), 6),
+            Self::Descriptor => {
+                let sort = Some(SortField::MerchantDescriptor);
+                spec("descriptor", "DESCRIPTOR", "merchant descriptor", sort, (10, 30), 7)
+            }
+            Self::Outcome => spec("outcome", "ANSWER", "answer recorded", None, (12, 20), 8),
             Self::Merchant => {
-                spec("merchant", "MERCHANT", "merchant's name", Some(SortField::MerchantName), (10, 24), 10)
+                spec("merchant", "MERCHANT", "merchant name", Some(SortField::MerchantName), (10, 24), 10)
             }
             Self::Issuer => spec("issuer", "ISSUER", "issuing bank", Some(SortField::Issuer), (8, 22), 9),
             Self::Reason => spec("reason", "REASON", "reason code", None, (6, 8), 11),
-            Self::Alerted => spec(
-                "alerted",
-                "ALERTED",
-                "when the alert was raised, UTC or local",
-                Some(SortField::AlertTimeStamp),
-                (16, 16),
-                12,
-            ),
-            Self::Transaction => spec(
-                "transaction",
-                "TRANSACTION",
-                "when the card was used, UTC or local",
-                Some(SortField::TransactionTimeStamp),
-                (16, 16),
-                13,
-            ),
-            Self::Updated => spec(
-                "updated",
-                "UPDATED",
-                "when it last changed, UTC or local",
-                Some(SortField::UpdatedAt),
-                (16, 16),
-                14,
-            ),
+            Self::Alerted => {
+                spec("alerted", "ALERTED", "time of the alert", Some(SortField::AlertTimeStamp), (16, 16), 12)
+            }
+            Self::Transaction => {
+                let sort = Some(SortField::TransactionTimeStamp);
+                spec("transaction", "TRANSACTION", "time of the payment", sort, (16, 16), 13)
+            }
+            Self::Updated => {
+                spec("updated", "UPDATED", "time of the last change", Some(SortField::UpdatedAt), (16, 16), 14)
+            }
             Self::ProviderId => {
-                spec("provider-id", "PROVIDER ID", "the network's own id", Some(SortField::ProviderId), (10, 26), 15)
+                spec("provider-id", "NETWORK ID", "the network's alert id", Some(SortField::ProviderId), (10, 26), 15)
             }
         }
     }
@@ -150,8 +132,8 @@ impl Column {
 
     /// Whether its text may be cut: what is a word of a few, a figure or a moment is shown in full.
     fn may_be_cut(self) -> bool {
-        use Column::{Card, Descriptor, Issuer, Merchant, Outcome, ProviderId};
-        matches!(self, Card | Descriptor | Outcome | Merchant | Issuer | ProviderId)
+        use Column::{Card, Descriptor, Issuer, Merchant, Order, Outcome, ProviderId, Type};
+        matches!(self, Card | Descriptor | Issuer | Merchant | Order | Outcome | ProviderId | Type)
     }
 
     /// Fewest columns that it is cut to, where it may be cut.
@@ -175,9 +157,9 @@ impl Column {
         let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| told.minute(at).into());
         match self {
             Self::Left => times::left(alert, now).text.into(),
-            Self::When => over_at(alert).map_or(Cow::Borrowed("–"), |at| told.own_short(at, now).into()),
+            Self::When => over_at(alert).map_or(Cow::Borrowed("–"), |at| told.short(at, now).into()),
             Self::Provider => sanitize(alert.provider.as_str()),
-            Self::Type => sanitize(alert.alert_type.words()),
+            Self::Type => sanitize(type_word(&alert.alert_type)),
             Self::Status => sanitize(alert.status.as_str()),
             Self::Amount => amount(alert).into(),
             Self::Card => card(alert, width).into(),
@@ -197,26 +179,43 @@ impl Column {
     }
 }
 
+/// Returns the kind of an alert in one word; an unknown type as it is.
+fn type_word(alert_type: &AlertType) -> &str {
+    match alert_type {
+        AlertType::EthocaConfirmedFraud => "Fraud",
+        AlertType::EthocaCustomerDispute | AlertType::VerifiDispute => "Dispute",
+        AlertType::VerifiCancel => "Cancel",
+        AlertType::Other(text) => text,
+        notice => {
+            if notice.is_notice() {
+                "Notice"
+            } else {
+                notice.as_str()
+            }
+        }
+    }
+}
+
 fn or_dash(text: &str) -> Cow<'_, str> {
     if text.is_empty() { Cow::Borrowed("–") } else { sanitize(text) }
 }
 
-/// When an alert was answered, or lapsed without an answer; none while it waits, and where that was not told.
+/// Returns when an alert was answered or expired; none while it is open, and where that was not told.
 fn over_at(alert: &Alert) -> Option<Timestamp> {
     match &alert.outcome {
         Some(outcome) => outcome.action_time,
-        None if has_lapsed(alert) => alert.expired_at.or(alert.deadline.moment()),
+        None if has_expired(alert) => alert.expired_at.or(alert.deadline.moment()),
         None => None,
     }
 }
 
-fn has_lapsed(alert: &Alert) -> bool {
+fn has_expired(alert: &Alert) -> bool {
     alert.expired_at.is_some() || alert.status == AlertStatus::Expired
 }
 
 /// Whether an alert waits for an answer.
 pub fn waits(alert: &Alert) -> bool {
-    alert.outcome.is_none() && !has_lapsed(alert)
+    alert.outcome.is_none() && !has_expired(alert)
 }
 
 /// The amount as a number, without its currency.
@@ -255,7 +254,7 @@ pub struct Placed {
 fn is_of_answered(filter: &AlertFilter) -> bool {
     use AlertStatus::{Chargeback, Expired, Invalid, Refunded, Resolved};
     let is_over = |status: &AlertStatus| matches!(status, Chargeback | Expired | Invalid | Refunded | Resolved);
-    filter.conditions.refunded.is_some() || (!filter.statuses.is_empty() && filter.statuses.iter().all(is_over))
+    filter.conditions.answered.is_some() || (!filter.statuses.is_empty() && filter.statuses.iter().all(is_over))
 }
 
 /// The columns that are shown: those chosen, and how alerts ended where not only open ones are listed. What all of them
@@ -263,7 +262,7 @@ fn is_of_answered(filter: &AlertFilter) -> bool {
 /// it was over stands there.
 pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column> {
     let mut columns = chosen.to_vec();
-    if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() && filter.conditions.lapses.is_none() {
+    if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() && filter.conditions.due.is_none() {
         if (!waits || is_of_answered(filter))
             && !columns.contains(&Column::When)
             && let Some(left) = columns.iter_mut().find(|column| **column == Column::Left)
@@ -271,7 +270,7 @@ pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column
             *left = Column::When;
         }
         // What was refunded has one status; how it ended says more.
-        if !columns.contains(&Column::Status) && filter.statuses.len() != 1 && filter.conditions.refunded.is_none() {
+        if !columns.contains(&Column::Status) && filter.statuses.len() != 1 && filter.conditions.answered.is_none() {
             let after = columns
                 .iter()
                 .position(|column| *column == Column::Type)
@@ -288,9 +287,8 @@ pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column
 /// Blank columns between two columns.
 const GAP: u16 = 2;
 
-/// The marks stand right of LEFT or WHEN, where there is one: a blank, a cell each for duplicate, rule or note, and
-/// notice, order or suggestion, a blank.
-pub const MARKER: u16 = 5;
+/// The flag stands right of DUE IN or WHEN, where there is one: a blank, the flag, two blanks.
+pub const MARKER: u16 = 4;
 
 /// The widths of what the columns of a list hold, in columns of the screen. They grow with what is listed and never
 /// shrink, so that nothing moves to and fro while one scrolls.
@@ -302,8 +300,8 @@ impl ContentWidths {
     /// later page.
     pub fn of_pages() -> Self {
         let mut widths = Self::default();
-        // `Customer dispute`, `1,480.00 AED`
-        (widths.0[Column::Type as usize], widths.0[Column::Amount as usize]) = (16, 12);
+        // `Dispute`, `1,480.00 AED`
+        (widths.0[Column::Type as usize], widths.0[Column::Amount as usize]) = (7, 12);
         widths
     }
 
@@ -350,14 +348,13 @@ impl ContentWidths {
 const CARD_ROOM: u16 = 100;
 
 /// Lays columns out in so much room, each as wide as its content. What does not fit gives way, the least important
-/// first: beside the status the type says less than whose alert it is.
+/// first.
 pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Placed> {
     let want = |column: &Column| {
         let (min, wide) = content.room(*column);
         // A card is whole or its last four digits: in a narrow list the descriptor needs the room more.
         let wide = if *column == Column::Card && room < CARD_ROOM { min } else { wide };
-        let steps_back = *column == Column::Type && columns.contains(&Column::Status);
-        table::Want { min, wide, rank: if steps_back { Column::Outcome.spec().rank } else { column.spec().rank } }
+        table::Want { min, wide, rank: column.spec().rank }
     };
     let wants: Vec<table::Want> = columns.iter().map(want).collect();
     let placed = table::place(&wants, |at| gap_after(columns[at]), room);

@@ -6,7 +6,6 @@ mod noted;
 mod order;
 mod warning;
 
-use chrono::TimeDelta;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -14,12 +13,11 @@ use ratatui::text::{Line, Span};
 
 use super::columns::amount;
 use super::facts::{Facts, warnings};
-use super::signs::ListSign;
 use super::state::{Queue, QueueTarget};
 use crate::console::answer_words::{answer_words, list_behind};
 use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::suggestion::Suggestion;
-use crate::console::text::{columns, counted, cut, sanitize, wrap, wrap_even};
+use crate::console::text::{columns, cut, sanitize, wrap, wrap_even};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar;
@@ -195,7 +193,7 @@ impl Parts<'_> {
             self.quiet(&words);
         }
         if let (Loadable::Failed(error), None) = (&facts.duplicates, &alert.outcome) {
-            self.quiet(&format!("Doubles could not be looked for: {error}"));
+            self.quiet(&format!("Duplicates not checked: {error}"));
         }
         if let Some(rule) = draw.suggestion(alert) {
             self.rule(rule, matches!(suggestion, Some(Suggestion::Rule(_))));
@@ -314,36 +312,18 @@ impl Parts<'_> {
             return vec![quiet(format!("answered{when}"))];
         }
         if let Some(at) = alert.expired_at {
-            return vec![quiet(format!("lapsed {}, {}", times::ago(at, now), self.draw.times.near(at, now)))];
-        }
-        if let (true, Deadline::At(at)) = (alert.alert_type.is_notice(), alert.deadline) {
-            return vec![
-                quiet("no answer asked".to_owned()),
-                quiet(format!("   ends {}", self.draw.times.clock(at, now))),
-            ];
+            return vec![quiet(format!("expired {}", times::ago(at, now)))];
         }
         let left = times::left(alert, now);
         let style = if left.urgency == Urgency::Today { theme.strong } else { self.draw.urgency(left.urgency) };
-        match alert.deadline {
-            Deadline::At(at) => {
-                let closes = if at <= now {
-                    "closes now".to_owned()
-                } else {
-                    format!("closes in {}", times::spell_until(at, now))
-                };
-                vec![Span::styled(closes, style), quiet(format!(" {}", self.draw.times.clock(at, now)))]
-            }
-            Deadline::HoursLeft(..0) => {
-                vec![quiet("may have closed: no time is left by the service's count".to_owned())]
-            }
-            Deadline::HoursLeft(_) => {
-                vec![
-                    Span::styled(format!("closes in {}", left.text), style),
-                    quiet(" by the service's count".to_owned()),
-                ]
-            }
-            Deadline::Unknown => vec![quiet("closing time not told".to_owned())],
-        }
+        let at = alert.deadline.moment().map(|at| quiet(format!("  {}", self.draw.times.at(at, now))));
+        let said = match (left.urgency, alert.alert_type.is_notice()) {
+            (Urgency::Over, _) if left.text == "?" => quiet("due time unknown".to_owned()),
+            (Urgency::Over, _) => quiet(left.text),
+            (_, true) => quiet("no answer expected, ends".to_owned()),
+            (_, false) => Span::styled(format!("due in {}", left.text), style),
+        };
+        std::iter::once(said).chain(at).collect()
     }
 
     fn decision(&mut self, decision: &PendingDecision) {
@@ -352,53 +332,43 @@ impl Parts<'_> {
         let (title, style, why) = match &decision.state {
             State::Staged(due) => {
                 let when = match self.draw.decisions.departure(decision, *due, now) {
-                    Departure::In(seconds) => format!("leaves in {seconds} s"),
-                    Departure::InTurn => "leaves in its turn".to_owned(),
-                    Departure::Paused => "is paused, not sent".to_owned(),
-                    Departure::AfterLook => "leaves once doubles are looked for".to_owned(),
-                    Departure::AfterFirst => "leaves once the refund is recorded".to_owned(),
+                    Departure::In(seconds) => format!("sends in {seconds} s"),
+                    Departure::InTurn => "queued".to_owned(),
+                    Departure::Paused => "paused, not sent".to_owned(),
+                    Departure::AfterLook => "queued, checking duplicates".to_owned(),
+                    Departure::AfterFirst => "queued until the refund is recorded".to_owned(),
                 };
-                (format!("» {word} {when}"), theme.accent, None)
+                (format!("» {word}: {when}"), theme.accent, None)
             }
             State::Waiting => {
-                let closed = if decision.is_closed(now) { " The window has closed meanwhile." } else { "" };
-                let after = if decision.follows() { "" } else { ", once the service answers" };
-                let why = format!("You are asked again before it leaves{after}.{closed}");
-                (format!("… {word} waits here, not sent"), theme.warning, Some(why))
+                let closed = if decision.is_closed(now) { " The alert has expired." } else { "" };
+                (
+                    format!("» {word}: queued, offline"),
+                    theme.warning,
+                    Some(format!("avert asks before it sends.{closed}")),
+                )
             }
-            State::Sending => (format!("→ {word} is being sent"), theme.accent, None),
+            State::Sending => (format!("» {word}: sending"), theme.accent, None),
             State::Checking(checking) => {
-                let polls = counted(checking.polls as u64, "look", "looks");
-                let (title, more) = match (checking.has_given_up(), checking.polls) {
-                    (true, _) => (
-                        format!("? {word}: nothing has landed so far"),
-                        format!(" {polls} found no outcome; it may still arrive."),
-                    ),
-                    (false, 0) => (format!("? Not known whether {word} arrived"), String::new()),
-                    (false, _) => {
-                        (format!("? Not known whether {word} arrived"), format!(" {polls} found no outcome."))
-                    }
-                };
                 let why = checking.why.trim_end_matches('.');
-                let next = next_poll(Some(checking.next_poll), now);
-                (title, theme.warning, Some(format!("{why}.{more} {next}")))
+                let next = if checking.has_given_up() {
+                    "Check the network's portal.".to_owned()
+                } else {
+                    next_poll(Some(checking.next_poll), now)
+                };
+                (format!("? {word}: unconfirmed"), theme.warning, Some(format!("{why}. {next}")))
             }
-            State::Refused(why) => (format!("! {word} was not recorded"), theme.danger, Some(why.clone())),
+            State::Refused(why) => (format!("! {word}: not recorded"), theme.danger, Some(why.clone())),
         };
         self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
         if let Some(why) = why {
             self.say(&without_exchange(&why), theme.plain);
         }
         match &decision.state {
-            State::Staged(_) => {
-                self.offer(&format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo));
-            }
+            State::Staged(_) => self.offer(&format!("{}  undo", self.draw.key(Action::Undo)), Some(Action::Undo)),
             State::Waiting => {
                 let keys = [Action::Undo, Action::Refresh].map(|action| self.draw.key(action));
-                self.offer(
-                    &format!("{}  takes it back   {}  asks whether it leaves", keys[0], keys[1]),
-                    Some(Action::Undo),
-                );
+                self.offer(&format!("{}  undo   {}  send or keep", keys[0], keys[1]), Some(Action::Undo));
             }
             State::Refused(_) => self.again(),
             State::Sending | State::Checking(_) => {}
@@ -412,8 +382,8 @@ impl Parts<'_> {
         let word =
             record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
         let (title, why) = match record.fate() {
-            DecisionFate::NeverLeft => (format!("! {word} did not leave"), "the console ended first"),
-            fate => (format!("! {word} was not recorded"), fate.reason().unwrap_or_default()),
+            DecisionFate::NeverLeft => (format!("! {word}: not sent"), "The console ended first."),
+            fate => (format!("! {word}: not recorded"), fate.reason().unwrap_or_default()),
         };
         self.open_box(theme.danger, &title, theme.danger.add_modifier(Modifier::BOLD));
         self.say(&without_exchange(why), theme.plain);
@@ -424,8 +394,7 @@ impl Parts<'_> {
     /// That this desk knows of an outcome which the list does not show.
     fn list_behind(&mut self, record: &DecisionRecord) {
         let (theme, now) = (self.draw.theme, self.draw.now);
-        let (sign, style) = ListSign::ListBehind.drawn(theme);
-        self.open_box(style, &format!("{sign} Recorded already, the list is behind"), theme.strong);
+        self.open_box(theme.quiet, "Already answered, the list is behind", theme.strong);
         self.say(&list_behind(record, self.draw.times, now), theme.plain);
         self.close_box();
     }
@@ -434,7 +403,7 @@ impl Parts<'_> {
     fn again(&mut self) {
         let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
         let seen_to = [Action::ShowActivity, Action::Dismiss].map(|action| self.draw.key(action)).join(" ");
-        self.offer(&format!("{keys}  resolve again   {seen_to}  seen to"), None);
+        self.offer(&format!("{keys}  answer again   {seen_to}  dismiss"), None);
     }
 
     /// A decision that the engine has not finished: what was sent, when and by whom, and what is known.
@@ -442,14 +411,14 @@ impl Parts<'_> {
         let (theme, now) = (self.draw.theme, self.draw.now);
         let word = in_words(&unfinished.resolution);
         let (title, style) = match Stage::of(unfinished) {
-            Stage::Sending => (format!("→ {word} is with the network"), theme.accent),
-            Stage::Unknown => (format!("? Not known whether {word} arrived"), theme.warning),
-            Stage::Parked => (format!("P {word} waits for a person's word"), theme.danger),
+            Stage::Sending => (format!("» {word}: sending"), theme.accent),
+            Stage::Unknown => (format!("? {word}: unconfirmed"), theme.warning),
+            Stage::Parked => (format!("? {word}: unconfirmed. Check the network's portal."), theme.danger),
         };
         self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
         let at = unfinished.started_at;
         self.say(
-            &format!("sent {}, {}, by {}", self.draw.times.near(at, now), times::ago(at, now), unfinished.actor),
+            &format!("sent {}, {}, by {}", self.draw.times.at(at, now), times::ago(at, now), unfinished.actor),
             theme.plain,
         );
         if !unfinished.detail.is_empty() {
@@ -462,12 +431,11 @@ impl Parts<'_> {
         match Stage::of(unfinished) {
             Stage::Sending => {}
             Stage::Unknown => {
-                let looked = counted(u64::from(unfinished.checks), "look", "looks");
-                self.say(&format!("{looked} so far. {}", next_poll(unfinished.next_check, now)), theme.plain);
+                self.say(&next_poll(unfinished.next_check, now), theme.plain);
             }
             Stage::Parked => {
                 let key = self.draw.key(Action::Settle);
-                self.offer(&format!("{key}  say whether the network applied it"), Some(Action::Settle));
+                self.offer(&format!("{key}  set the result"), Some(Action::Settle));
             }
         }
         self.close_box();
@@ -518,15 +486,11 @@ impl Parts<'_> {
         let mut facts = self.facts_of(Section::Provider, alert);
         if let (true, None, None, Deadline::At(at)) = (with_window, &alert.outcome, alert.expired_at, alert.deadline) {
             let (value, _) = self.moment(Some(at));
-            let left = if at > self.draw.now {
-                format!("in {}", times::spell_until(at, self.draw.now))
-            } else {
-                String::new()
-            };
+            let left = format!("in {}", times::short(at - self.draw.now));
             let behind = facts.iter().position(|(label, ..)| *label == "alerted").map_or(facts.len(), |at| at + 1);
-            facts.insert(behind, ("closes", value, left));
+            facts.insert(behind, ("due", value, left));
         }
-        self.section("PROVIDER", facts);
+        self.section("NETWORK", facts);
     }
 
     /// A section of the alert's own fields.
@@ -577,8 +541,7 @@ impl Parts<'_> {
 
     /// A moment, and how long ago it was.
     fn moment(&self, at: Option<Timestamp>) -> (String, String) {
-        at.map(|at| (self.draw.times.full_within(at, self.width.saturating_sub(LABEL)), times::ago(at, self.draw.now)))
-            .unwrap_or_default()
+        at.map(|at| (self.draw.times.minute(at), times::ago(at, self.draw.now))).unwrap_or_default()
     }
 
     fn outcome(&mut self, alert: &Alert) {
@@ -588,7 +551,7 @@ impl Parts<'_> {
             outcome.amount_stopped.map(|amount| Money { amount, currency: alert.currency.clone() }.to_string());
         let answer = answer_words(alert, outcome);
         // Of an answer in the older dialect's own words it is a fact of its own; the stored words stand in the JSON.
-        let refund = if answer.contains("REFUNDED") || answer.starts_with("INVALID") {
+        let refund = if answer.contains("efunded") || answer.starts_with("Invalid") {
             String::new()
         } else {
             outcome.refunded.clone()
@@ -600,14 +563,14 @@ impl Parts<'_> {
             ("at", at, since),
             plain("comments", outcome.comments.clone()),
         ];
-        self.section("OUTCOME", facts);
+        self.section("ANSWER", facts);
     }
 
     fn webhooks(&mut self, deliveries: &Loadable<Vec<Delivery>>) {
         let theme = self.draw.theme;
         match deliveries {
             Loadable::NotAsked | Loadable::Loading => {}
-            Loadable::Failed(error) => self.quiet(&format!("The webhooks could not be loaded: {error}")),
+            Loadable::Failed(error) => self.quiet(&format!("Webhooks not loaded: {error}")),
             Loadable::Loaded(deliveries) if deliveries.is_empty() => {}
             Loadable::Loaded(deliveries) => {
                 self.blank();
@@ -618,15 +581,11 @@ impl Parts<'_> {
     }
 }
 
-/// A look that has been due for so long is not under way.
-const LATE: TimeDelta = TimeDelta::minutes(1);
-
-/// When it is looked at next: `Next look in 3 min.`
+/// Tells when it is looked up next: `Checking, next in 3m.`
 fn next_poll(at: Option<Timestamp>, now: Timestamp) -> String {
-    match at {
-        Some(at) if at > now => format!("Next look in {}.", times::spell(at - now)),
-        Some(at) if now - at > LATE => format!("The next look was due {} ago.", times::spell(now - at)),
-        _ => "Next look now.".to_owned(),
+    match at.filter(|at| *at > now) {
+        Some(at) => format!("Checking, next in {}.", times::short(at - now)),
+        None => "Checking now.".to_owned(),
     }
 }
 

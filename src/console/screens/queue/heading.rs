@@ -11,7 +11,7 @@ use super::sums::KnownSums;
 use crate::console::text::{count, counted, sanitize};
 use crate::console::{Action, DrawContext, Loadable};
 use crate::domain::money::sums_by_currency;
-use crate::domain::{Alert, AlertFilter, AlertStatus, Money, Sort, SortField, SortOrder, query};
+use crate::domain::{Alert, Money, Sort, SortField, SortOrder, query};
 use crate::ui::fit::{self, Segment};
 
 /// No name is cut to fewer columns.
@@ -30,7 +30,6 @@ mod rank {
     pub(super) const SORT: u8 = 5;
     pub(super) const SHORT_WORDS: u8 = 6;
     pub(super) const COUNTS: u8 = 7;
-    pub(super) const INSIGHTS: u8 = 8;
     pub(super) const SHORT_SUM: u8 = 9;
     pub(super) const ONE_SUM: u8 = 10;
 }
@@ -71,7 +70,7 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>
     let is_old = queue.link.trouble.is_some() && queue.listing.total().is_some();
     if let Some(at) = queue.link.read_at.filter(|_| is_old) {
         // The rows look as they do while they are read again and again.
-        let words = format!("as of {}", draw.times.day_near(at, draw.now));
+        let words = format!("as of {}", draw.times.at(at, draw.now));
         segments.push(Segment::new(3, words, theme.warning).or_none(rank::NAME));
     }
     if queue.is_set_aside() {
@@ -94,13 +93,13 @@ fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let mut segments = Vec::new();
     if let Some(begun) = draw.begun.filter(|_| queue.marked.is_empty()) {
         // Offered since the start: the key opens it.
-        let words = Segment::new(3, format!("answer to {} begun", count(begun.alerts.len() as u64)), theme.accent);
-        let words = words.or(rank::SHORT_WORDS, "answer begun").or(rank::NAME, "begun");
+        let words = Segment::new(3, format!("draft for {}", count(begun.alerts.len() as u64)), theme.accent);
+        let words = words.or(rank::SHORT_WORDS, "draft").or(rank::NAME, "begun");
         segments.extend(keyed(draw, words, Action::Bulk));
     }
     if queue.listing.arrived_above() > 0 {
         let many = count(queue.listing.arrived_above());
-        let words = Segment::new(3, format!("{many} came in above"), theme.accent);
+        let words = Segment::new(3, format!("{many} new above"), theme.accent);
         segments.extend(keyed(draw, words.or(rank::SHORT_WORDS, format!("{many} above")), Action::Arrived));
     }
     if let Some(new) =
@@ -110,9 +109,10 @@ fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     }
     segments.extend(at_risk(queue, draw));
     if matches!(queue.at_risk, Loadable::NotAsked) && !queue.counts_at_risk() {
-        // Only an avert counts what lapses; Insights reads lists for it.
-        let words = Segment::new(3, "what lapses soon: Insights", theme.quiet).or(rank::INSIGHTS, "what lapses soon");
-        segments.extend(keyed(draw, words, Action::ShowInsights).map(|part| part.or_none(rank::COUNTS)));
+        // Only an avert counts what is due; Insights reads lists for it.
+        let key = draw.key(Action::ShowInsights);
+        let words = Segment::new(3, format!("Press {key} to see what is due"), theme.quiet).or_none(rank::COUNTS);
+        segments.push(words.target(Action::ShowInsights));
     }
     segments
 }
@@ -125,7 +125,7 @@ fn marked(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
             let alerts = counted(queue.listing.lines_between(first, first + rows), "alert", "alerts");
             (format!("range of {alerts}"), "marks", Action::MarkRange)
         }
-        None if marked.is_reading() => ("reading what is to be marked…".to_owned(), "stops", Action::Back),
+        None if marked.is_reading() => ("reading what to mark…".to_owned(), "stops", Action::Back),
         None => (format!("{} marked", count(marked.alerts().len() as u64)), "answers", Action::Bulk),
     };
     // Where nothing is sent from, nothing is offered that would.
@@ -142,7 +142,7 @@ fn marked(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
         Some(alerts) => {
             sums(&sums_by_currency(alerts.into_iter().filter_map(Alert::money).map(|money| (1, money))), 2, draw)
         }
-        None => Some(Segment::new(2, "sum not known yet", theme.quiet).or(rank::NAME, "no sum yet")),
+        None => Some(Segment::new(2, "sum unknown", theme.quiet).or(rank::NAME, "no sum")),
     });
     if !is_idle {
         // What lapses soon is worth more than the key, which the footer has too.
@@ -174,8 +174,8 @@ fn list_sums(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let known = match KnownSums::of(&queue.listing, &queue.sums, queue.counts_at_risk()) {
         KnownSums::Known(known) => known,
         KnownSums::Pending => return vec![quiet("sum …")],
-        KnownSums::Failed => return vec![quiet("sum not known")],
-        KnownSums::NotTold => return vec![quiet("sums are not told here").or(rank::COUNTS, "sum not told")],
+        KnownSums::Failed => return vec![quiet("sum unknown")],
+        KnownSums::NotTold => return vec![quiet("sums not available here").or(rank::COUNTS, "no sums here")],
     };
     let unpriced: u64 = known.iter().map(|sum| sum.unpriced).sum();
     let money: Vec<Money> = known.into_iter().filter(|sum| sum.unpriced < sum.alerts).map(|sum| sum.money).collect();
@@ -184,27 +184,18 @@ fn list_sums(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     sums(&money, 3, draw).into_iter().chain(untold).collect()
 }
 
-/// How many alerts lapse soon.
+/// Number of alerts that are due soon.
 fn at_risk(queue: &Queue, draw: &DrawContext<'_>) -> Option<Segment<Action>> {
     let theme = draw.theme;
     let Loadable::Loaded(at_risk) = &queue.at_risk else { return None };
     let alerts: u64 = at_risk.iter().map(|risk| risk.alerts).sum();
     if alerts == 0 {
-        // Where there is nothing at all nothing can lapse.
-        let words = format!("nothing open lapses within {AT_RISK_HOURS} h");
-        return (queue.all != Loadable::Loaded(0)).then(|| {
-            let none = Segment::new(3, words, theme.quiet);
-            none.or(rank::INSIGHTS, format!("none lapses within {AT_RISK_HOURS} h")).or_none(rank::SORT)
-        });
+        // Where there is nothing at all nothing can expire.
+        let none = Segment::new(3, format!("none due within {AT_RISK_HOURS} h"), theme.quiet).or_none(rank::SORT);
+        return (queue.all != Loadable::Loaded(0)).then_some(none);
     }
-    // It counts everything that is open: said where something else is listed, so that nobody takes it for the list's.
-    let all_open = AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() };
-    let is_all = *queue.listing.filter() == all_open;
-    let (verb, alerts) = (if alerts == 1 { " lapses" } else { " lapse" }, count(alerts));
-    let (long, short) = if is_all { ("", "") } else { (" of all open", " open") };
-    let words = |whose: &str, verb: &str| format!("▲ {alerts}{whose}{verb} within {AT_RISK_HOURS} h");
-    let said = Segment::new(3, words(long, verb), theme.warning);
-    Some(said.or(rank::SHORT_WORDS, words(short, verb)).or(rank::VERB, words(short, "")).or_none(rank::AT_RISK))
+    let said = format!("▲ {} due within {AT_RISK_HOURS} h", count(alerts));
+    Some(Segment::new(3, said, theme.warning).or_none(rank::AT_RISK))
 }
 
 /// Sums, and how many more there are, after so many blanks; as many as have room. The first one is shortened last: a

@@ -37,8 +37,8 @@ impl ReadPart {
             Self::Counts => "counts",
             Self::Alert => "the alert",
             Self::Webhooks => "webhooks",
-            Self::Duplicates => "doubles",
-            Self::Decisions => "open decisions",
+            Self::Duplicates => "duplicates",
+            Self::Decisions => "open answers",
             Self::Changes => "changes",
         }
     }

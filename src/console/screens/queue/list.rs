@@ -12,7 +12,7 @@ use super::columns::{self, Column, Placed};
 use super::heading;
 use super::layout::{GUTTER, Regions};
 use super::listing::ListRow;
-use super::signs::{ListSign, MARKS, in_cells};
+use super::signs::ListSign;
 use super::state::{Queue, QueueTarget};
 use crate::console::pen::{put_middle, put_right};
 use crate::console::text::{capitalized, counted, cut, sanitize};
@@ -56,8 +56,9 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
     let mut segments: Vec<Segment<QueueTarget>> = Vec::new();
     // What the list does not show is said before what it was asked for.
     segments.extend(queue.view_note().map(|note| Segment::new(0, note, theme.warning)));
-    let (search, others): (Vec<_>, Vec<_>) =
-        query::chips(queue.filter(), queue.sort()).into_iter().partition(|chip| chip.key == query::Key::Text);
+    let of_view = query::chips(&queue.view.filter, queue.view.sort);
+    let set = query::chips(queue.filter(), queue.sort()).into_iter().filter(|chip| !of_view.contains(chip));
+    let (search, others): (Vec<_>, Vec<_>) = set.partition(|chip| chip.key == query::Key::Text);
     // What is searched for is the last to give way: it says why so few are listed.
     let chips = (1..).zip(others).chain(search.into_iter().map(|chip| (0, chip)));
     for (rank, chip) in chips {
@@ -71,7 +72,8 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
     }
     // Where there is nothing at all there is nothing to search, filter or view.
     if queue.all != Loadable::Loaded(0) {
-        for (gap, action) in [(4, Action::Search), (3, Action::Filter), (3, Action::Views)] {
+        let first = if segments.is_empty() { 0 } else { 4 };
+        for (gap, action) in [(first, Action::Search), (3, Action::Filter), (3, Action::Views)] {
             let words = draw.keymap.binding(action).map_or("", |binding| &binding.words);
             let key = Segment::new(gap, format!("{} {words}", draw.key(action)), theme.quiet).or_none(u8::MAX);
             segments.push(key.target(QueueTarget::Do(action)));
@@ -93,11 +95,7 @@ fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, region
         let style = if sorted { draw.theme.accent } else { draw.theme.quiet };
         let with_arrow = format!("{}{arrow}", column.title());
         let title = if text::columns(&with_arrow) <= width { with_arrow } else { column.title().to_owned() };
-        if column == Column::When {
-            // Whose clock it is stands over the marks.
-            let area = Rect { width: (width + columns::MARKER).saturating_sub(2), ..area }.intersection(regions.heads);
-            put_right(buffer, area, &format!("{title} {}", draw.times.own_heading(draw.now)), style);
-        } else if column.is_right() {
+        if column.is_right() {
             put_right(buffer, area, &title, style);
         } else {
             Pen::new(buffer, area).put(&title, style);
@@ -131,8 +129,8 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
         let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
         match listing.row(index) {
             ListRow::Alert(alert) => {
-                let is_aside =
-                    listing.chosen().is_none() && draw.snoozes.until(alert.id).is_some() && alert.outcome.is_none();
+                let is_snoozed = listing.chosen().is_none() && draw.snoozes.until(alert.id).is_some();
+                let is_aside = is_snoozed && alert.outcome.is_none() || draw.list_behind(alert).is_some();
                 let stand = match (is_aside, index == listing.cursor()) {
                     (true, _) => Stand::Gone,
                     (false, true) => Stand::Cursor,
@@ -258,10 +256,8 @@ fn draw_alert(
                     _ => draw.urgency(left.urgency),
                 };
                 put_right(buffer, cell, &column.text(alert, width, draw.times, draw.now), style);
-                for (x, mark) in (cell.right() + 1..).zip(marks(alert, known, draw)) {
-                    if let Some((sign, style)) = mark.map(|mark| mark.drawn(theme)) {
-                        buffer.set_stringn(x, cell.y, sign, 1, if gone { theme.quiet } else { style });
-                    }
+                if let Some((sign, style)) = flag(alert, known, draw).map(|flag| flag.drawn(theme)) {
+                    buffer.set_stringn(cell.right() + 1, cell.y, sign, 1, if gone { theme.quiet } else { style });
                 }
             }
             Column::Amount => draw_amount(alert, buffer, cell, digits, quiet),
@@ -269,7 +265,12 @@ fn draw_alert(
                 let style = match column {
                     Column::Type | Column::Descriptor => text,
                     Column::Outcome if stand == Stand::Row => theme.plain,
-                    Column::Provider | Column::Status | Column::Card | Column::Outcome | Column::Merchant => plain,
+                    Column::Provider
+                    | Column::Order
+                    | Column::Status
+                    | Column::Card
+                    | Column::Outcome
+                    | Column::Merchant => plain,
                     _ => quiet,
                 };
                 put_cut(buffer, cell, &column.text(alert, width, draw.times, draw.now), style);
@@ -293,39 +294,27 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
     put_cut(buffer, currency, &sanitize(alert.currency.as_str()), quiet);
 }
 
-/// The signs right of the time left. An answered alert has none but that of a note.
-fn marks(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> [Option<ListSign>; MARKS] {
-    let noted = (!draw.notes.on(alert.id).is_empty()).then_some(ListSign::Noted);
+/// The flag right of the time left: what warns first, then what is suggested. An answered alert has none.
+fn flag(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> Option<ListSign> {
     if alert.outcome.is_some() {
-        return in_cells([noted]);
+        return None;
     }
-    let duplicate = match known.may_be_paid_twice() {
-        true => Some(ListSign::PaidTwice),
-        false => known.duplicate.map(|_| ListSign::Duplicate),
-    };
-    let rule = alert.network_rule_applied().then_some(ListSign::NetworkRule);
-    let order = known.order_refunded.then_some(ListSign::OrderRefunded);
-    let notice = alert.alert_type.is_notice().then_some(ListSign::Notice);
-    // Money that has gone back sets a rule aside: what there is to say of it stands in the detail.
-    let is_set_aside = rule.is_some() || known.may_be_paid_twice();
-    let suggested = draw.suggestion(alert).filter(|_| !is_set_aside).map(|_| ListSign::Suggested);
-    in_cells([duplicate, rule, notice, order, suggested, noted])
+    if known.may_be_paid_twice() || alert.network_rule_applied() {
+        return Some(ListSign::LookFirst);
+    }
+    let duplicate = known.duplicate.map(|_| ListSign::SamePayment);
+    duplicate.or_else(|| draw.suggestion(alert).map(|_| ListSign::Suggested))
 }
 
-/// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished;
-/// else that one is begun, or that the alert is put aside.
+/// The sign at the left edge: where an answer to the alert is, this console's own or what the engine has not finished.
 fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
     let own = draw.decisions.of(alert.id).map(|decision| ListSign::of(&decision.state));
     let engines = draw.unfinished.of(alert.id).map(ListSign::of_unfinished);
-    let snoozed = draw.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()).map(|_| ListSign::Snoozed);
     let decision = match draw.decisions.is_checking(alert.id) {
         true => engines.or(own),
         false => own.or(engines),
     };
-    let behind = draw.list_behind(alert).map(|_| ListSign::ListBehind);
-    let failed = draw.failed_before(alert).map(|_| ListSign::Refused);
-    let drafted = draw.draft(alert).map(|_| ListSign::Drafted);
-    decision.or(behind).or(failed).or(drafted).or(snoozed)
+    decision.or_else(|| draw.failed_before(alert).map(|_| ListSign::NotRecorded))
 }
 
 fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
@@ -342,24 +331,24 @@ type FirstCommand = (&'static str, &'static str);
 /// What there is to do at a desk that has no alert at all: the words, then the commands with what each is for.
 fn first_page(draw: &DrawContext<'_>) -> (Vec<(String, Style)>, &'static [FirstCommand]) {
     const HERE: [FirstCommand; 4] = [
-        ("avert import FILE", "brings alerts in"),
-        ("avert serve", "takes them over HTTP"),
-        ("avert profiles add NAME --url URL", "connects a deployment"),
-        ("avert demo", "made-up ones, to try it"),
+        ("avert import FILE", "imports alerts"),
+        ("avert serve", "receives them over HTTP"),
+        ("avert profiles add NAME --url URL", "connects to your service"),
+        ("avert demo", "shows generated alerts"),
     ];
     const ELSEWHERE: [FirstCommand; 2] =
-        [("avert profiles test", "checks address and key"), ("avert doctor", "says what is wrong here")];
+        [("avert profiles test", "tests address and key"), ("avert doctor", "finds problems")];
     let (theme, place) = (draw.theme, draw.place);
-    let mut lines = vec![("There are no alerts yet.".to_owned(), theme.strong)];
+    let mut lines = vec![("No alerts yet.".to_owned(), theme.strong)];
     let commands: &'static [FirstCommand] = match (place.demo, place.remote) {
         (true, _) => &[],
         (_, true) => &ELSEWHERE,
         (_, false) => &HERE,
     };
     if place.remote {
-        lines.push(("The deployment has none for this key.".to_owned(), theme.plain));
+        lines.push(("The service has none for this key.".to_owned(), theme.plain));
     }
-    lines.push(("New ones appear here as they arrive.".to_owned(), theme.plain));
+    lines.push(("New alerts appear by themselves.".to_owned(), theme.plain));
     (lines, commands)
 }
 
@@ -388,12 +377,12 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     let mut commands: &[FirstCommand] = &[];
     match (&queue.link.trouble, queue.listing.total()) {
         (Some((_, error @ ServiceError::InvalidRequest(_))), _) => {
-            lines.push(("This deployment cannot be asked for that.".to_owned(), draw.theme.strong));
+            lines.push(("The service refused this filter.".to_owned(), draw.theme.strong));
             lines.push((sentence(error), draw.theme.plain));
-            lines.push((format!("{} changes what is asked for.", key(Action::Filter)), draw.theme.quiet));
+            lines.push((format!("{} changes the filter.", key(Action::Filter)), draw.theme.quiet));
         }
         (Some((since, error)), None) if queue.link.is_unreachable() => {
-            let hour = draw.times.hour(*since);
+            let hour = draw.times.at(*since, draw.now);
             let why = if let ServiceError::Unreachable(why) = error { why.clone() } else { error.to_string() };
             let why = sanitize(&without_exchange(&why)).into_owned();
             let next = queue
@@ -401,20 +390,13 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
                 .next_try()
                 .map_or_else(|| "by itself".to_owned(), |at| format!("at {}", draw.times.second(at)));
             lines.push(("This list was not read.".to_owned(), draw.theme.strong));
-            lines.push((
-                format!("The service is not reached since {hour}: {}.", why.trim_end_matches('.')),
-                draw.theme.plain,
-            ));
-            lines
-                .push((format!("It is tried again {next}; {} tries at once.", key(Action::Refresh)), draw.theme.quiet));
+            lines.push((format!("Offline since {hour}: {}.", why.trim_end_matches('.')), draw.theme.plain));
+            lines.push((format!("Retry {next}. {} retries now.", key(Action::Refresh)), draw.theme.quiet));
         }
         (Some((_, error)), _) => {
-            lines.push(("The alerts cannot be shown right now.".to_owned(), draw.theme.strong));
+            lines.push(("The alerts cannot be shown now.".to_owned(), draw.theme.strong));
             lines.push((sentence(error), draw.theme.plain));
-            lines.push((
-                format!("It is tried again by itself; {} tries at once.", key(Action::Refresh)),
-                draw.theme.quiet,
-            ));
+            lines.push((format!("Retrying. {} retries now.", key(Action::Refresh)), draw.theme.quiet));
         }
         (None, None) => lines.push(("Loading…".to_owned(), draw.theme.quiet)),
         (None, Some(_)) if queue.all == Loadable::Loaded(0) => (lines, commands) = first_page(draw),
@@ -422,10 +404,10 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
             let back = draw
                 .snoozes
                 .next_wake()
-                .map_or_else(String::new, |at| format!(" until {}", draw.times.clock(at, draw.now)));
-            lines.push(("All that is left here is snoozed.".to_owned(), draw.theme.strong));
+                .map_or_else(String::new, |at| format!(" until {}", draw.times.at(at, draw.now)));
+            lines.push(("All alerts here are snoozed.".to_owned(), draw.theme.strong));
             lines.push((
-                format!("Nothing comes back{back}; {} goes to the view Snoozed.", key(Action::Views)),
+                format!("None comes back{back}. {} opens the view Snoozed.", key(Action::Views)),
                 draw.theme.quiet,
             ));
         }
@@ -434,8 +416,8 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
             let said = match name.as_str() {
                 // Whether there are others was asked, and is not known yet.
                 _ if queue.all.loaded().is_none() => "Nothing in this view.",
-                "Open" | "Urgent" | "Awaiting answer" => "Nothing waits for an answer here. Well done.",
-                "Lapsed" => "Nothing lapsed.",
+                "To answer" | "Due within 6 hours" => "Nothing to answer here.",
+                "Expired" => "Nothing expired.",
                 "Snoozed" => "Nothing is snoozed.",
                 _ => "Nothing in this view.",
             };
@@ -447,9 +429,9 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
             lines.push((format!("{} chooses another view{all}.", key(Action::Views)), draw.theme.quiet));
         }
         (None, Some(_)) => {
-            lines.push(("No alert matches.".to_owned(), draw.theme.strong));
+            lines.push(("No match.".to_owned(), draw.theme.strong));
             let (search, filter, views) = (key(Action::Search), key(Action::Filter), key(Action::Views));
-            let words = format!("{search} searches, {filter} changes the filter, {views} the view.");
+            let words = format!("{search} search, {filter} filter, {views} views");
             lines.push((words, draw.theme.quiet));
         }
     }

@@ -38,7 +38,7 @@ use state::{Queue, QueueTarget};
 const DOUBLE_CLICK: Duration = Duration::milliseconds(400);
 
 /// Why nothing is done with rows of a list that another one is read in the place of.
-pub const ANOTHER_LIST: &str = "Another list is being read: these rows are still those of the one before.";
+pub const ANOTHER_LIST: &str = "Loading: these rows are of the list before.";
 
 /// Rows a notch of the wheel.
 const WHEEL: i64 = 3;
@@ -51,18 +51,14 @@ impl Screen for Queue {
                 // A range holds what it is seen to hold.
                 self.freeze(cx.covered || self.marked.range.is_some(), now);
                 if self.take_unfound() {
-                    cx.notify(Tone::Note, "The alert that was found could not be shown in the list.");
+                    cx.notify(Tone::Note, "The alert is not in this list.");
                 }
                 if self.take_range_ended() {
-                    cx.hint("The range has ended with the list it was of; nothing of it was marked.");
+                    cx.hint("The list changed: nothing was marked.");
                 }
                 if self.take_unsorted() {
-                    let why = if self.link.is_unreachable() {
-                        "the service is not reached"
-                    } else {
-                        "the list cannot be read"
-                    };
-                    cx.hint(format!("Not sorted: {why}. The rows keep the order they were read in."));
+                    let why = if self.link.is_unreachable() { "offline" } else { "the list cannot be read" };
+                    cx.hint(format!("Not sorted: {why}."));
                 }
                 let mut effects = self.follow_snoozes(&cx.snoozes, now);
                 effects.extend(self.renew_view(now, cx.calendar()));
@@ -110,10 +106,7 @@ impl Screen for Queue {
             Message::GoToAlert(id) => {
                 if !self.listing.move_to_alert(id) {
                     let views = cx.key(Action::Views);
-                    cx.notify(
-                        Tone::Note,
-                        format!("That alert is not in the list that is shown: {views} chooses one that has it."),
-                    );
+                    cx.notify(Tone::Note, format!("Not in this list: {views} chooses another view."));
                 }
                 Vec::new()
             }
@@ -165,10 +158,10 @@ impl Screen for Queue {
         let is_offered = cx.group_drafts.offered().is_some() && !has_marks(self);
         match action {
             // What esc undoes before is no loss, and goes by its usual name.
-            Action::Back if is_offered && cx.toasts.is_empty() && !self.is_set_aside() => Some("drop begun"),
+            Action::Back if is_offered && cx.toasts.is_empty() && !self.is_set_aside() => Some("drop draft"),
             // With nothing marked it answers nothing: it shows what became of the last ones, or what was begun.
             Action::Bulk if self.marked.is_empty() && cx.runs.newest().is_some() => Some("last run"),
-            Action::Bulk if self.marked.is_empty() => Some("open begun"),
+            Action::Bulk if self.marked.is_empty() => Some("open draft"),
             _ => None,
         }
     }
@@ -184,7 +177,7 @@ impl Screen for Queue {
         match action {
             Action::Back => unless(
                 self.is_set_aside() || has_marks(self) || cx.group_drafts.offered().is_some(),
-                "there is nothing to go back from",
+                "nothing to go back from",
             ),
             Action::Bulk if cx.runs.newest().is_some() || cx.group_drafts.of_marks().is_some() => None,
             Action::Bulk => writes().or_else(|| unless(!self.marked.is_empty(), "nothing is marked")),
@@ -199,10 +192,10 @@ impl Screen for Queue {
             | Action::Top
             | Action::Bottom
             | Action::MarkAll => unless(self.listing.rows() > 0, NOTHING_LISTED),
-            Action::Arrived => unless(self.listing.arrived_above() > 0, "nothing came in above"),
+            Action::Arrived => unless(self.listing.arrived_above() > 0, "nothing new above"),
             Action::Suggested | Action::Unmatch | Action::GoToWarned => has_alert(),
             Action::DetailDown | Action::DetailUp => {
-                has_alert().or_else(|| unless(self.detail_most.get() > 0, "no more of a detail is above or below"))
+                has_alert().or_else(|| unless(self.detail_most.get() > 0, "the detail has no more lines"))
             }
             // Only where there is something to settle.
             Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
@@ -274,15 +267,11 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
         && let Some((draft, dropped)) = cx.group_drafts.let_go()
     {
         let many = GroupDraftList::for_whom(&draft);
-        cx.notify(Tone::Note, format!("Let go: the answer to {many} that was begun before."));
+        cx.notify(Tone::Note, format!("Draft for {many} dropped."));
         return vec![dropped];
     }
     if queue.marked.is_empty() && !queue.marked.is_reading() && *queue.filter() != queue.view.filter {
-        cx.hint(format!(
-            "The filter stays: {} changes it, {} chooses a view.",
-            cx.key(Action::Filter),
-            cx.key(Action::Views)
-        ));
+        cx.hint(format!("The filter stays: {} changes it, {} views.", cx.key(Action::Filter), cx.key(Action::Views)));
     }
     queue.marked.clear();
     Vec::new()
@@ -295,7 +284,7 @@ fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
     match named {
         Some(alert) => run(queue.go_to_found(&alert)),
         None => {
-            cx.hint("No other alert is warned of here.");
+            cx.hint("No other alert is named here.");
             Vec::new()
         }
     }
@@ -304,14 +293,14 @@ fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
 /// A decision is made: it waits for its grace while the cursor goes on to the next alert.
 fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, cx: &mut AppContext) -> Vec<Effect> {
     let Some(alert) = queue.listing.find(id).cloned() else {
-        cx.notify(Tone::Bad, "This alert is no longer here; nothing was sent.");
+        cx.notify(Tone::Bad, "This alert is gone. Not sent.");
         return Vec::new();
     };
     cx.toasts.clear();
     let grace = cx.grace();
     cx.last_made = Some(resolution.clone());
     if leaves_at_once(&alert, grace, cx.now) {
-        cx.notify(Tone::Note, "The window closes: sent now, no undo.");
+        cx.notify(Tone::Note, "Due now: sent at once, no undo.");
     }
     let key = cx.decisions.stage(alert, resolution, grace, cx.now);
     queue.keep_line();

@@ -25,15 +25,15 @@ pub fn change_match(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Vec<Ef
     let change = match matched.map(|matched| (matched.matches.first(), matched.unmatched.is_empty())) {
         Some((Some(found), _)) => {
             let order = found.order.order_id.clone();
-            cx.notify_anew(MATCH, alert, Tone::Note, format!("Order {order} was taken off this alert."));
+            cx.notify_anew(MATCH, alert, Tone::Note, format!("Order {order} unlinked."));
             MatchChange::Unmatch(order, cx.now)
         }
         Some((None, false)) => {
-            cx.notify_anew(MATCH, alert, Tone::Note, "What was taken off this alert matches again.");
+            cx.notify_anew(MATCH, alert, Tone::Note, "Order linked again.");
             MatchChange::MatchAgain
         }
         Some((None, true)) | None => {
-            cx.hint("No order of the shop is shown for this alert.");
+            cx.hint("This alert has no order.");
             return Vec::new();
         }
     };

@@ -14,7 +14,7 @@ use std::time::Duration as Wait;
 use chrono::Duration;
 use ratatui::layout::Rect;
 
-use crate::console::views::{SavedViews, View};
+use crate::console::views::View;
 use crate::console::{Action, ClickTargets, Effect, Loadable};
 use crate::desk::snoozed_page::ChosenAlerts;
 use crate::desk::{self, BuiltIn, Layout};
@@ -162,30 +162,26 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// The screen as it was left, or on the alerts that wait for an answer.
+    /// The screen with its columns as they were left, on the alerts to answer.
     pub fn new(
         kept: &Layout,
-        views: &SavedViews,
+        vocabulary: query::Vocabulary,
         operator: bool,
         area: Rect,
         now: Timestamp,
         calendar: Calendar,
     ) -> Self {
-        let named = kept.view.as_deref().and_then(|name| views.named(name, now, calendar)).and_then(Result::ok);
-        let view = named.unwrap_or_else(|| View::built_in(BuiltIn::Open, views.vocabulary, now, calendar));
-        let (filter, sort) = match kept.query.as_deref().map(|text| views.read(text)) {
-            Some(Ok(query)) => query,
-            _ => (view.filter.clone(), view.sort),
-        };
+        let view = View::built_in(BuiltIn::ToAnswer, vocabulary, now, calendar);
+        let (filter, sort) = (view.filter.clone(), view.sort);
         let columns: Vec<Column> = kept.columns.iter().filter_map(|column| Column::named(&column.name)).collect();
         let mut queue = Self {
-            listing: Listing::new(0, filter, sort, 1).of_chosen(view.is_snoozed().then(ChosenAlerts::default)),
+            listing: Listing::new(0, filter, sort, 1),
             view,
             columns: if columns.is_empty() { Column::USUAL.to_vec() } else { columns },
             divider: kept.divider.unwrap_or(USUAL_DIVIDER).clamp(20, 90),
             area,
             operator,
-            vocabulary: views.vocabulary,
+            vocabulary,
             ..Self::default()
         };
         queue.lay_out(area);
@@ -240,22 +236,12 @@ impl Queue {
 
     /// What the screen looks like, to be kept.
     pub fn kept(&self) -> Layout {
-        // What was searched for is of the moment: whoever comes in the morning is to see what waits.
-        let (listed, sort) =
-            self.aside.as_ref().map_or((self.filter(), self.sort()), |aside| (&aside.filter, aside.sort));
-        let filter = AlertFilter { q: self.view.filter.q.clone(), ..listed.clone() };
-        let changed = (&filter, sort) != (&self.view.filter, self.view.sort);
         Layout {
-            view: Some(self.view.name.clone()),
-            query: changed.then(|| query::render(&filter, sort)),
             divider: (self.divider != USUAL_DIVIDER).then_some(self.divider),
             columns: if self.columns == Column::USUAL {
                 Vec::new()
             } else {
-                self.columns
-                    .iter()
-                    .map(|column| desk::ColumnLayout { name: column.name().to_owned(), width: None })
-                    .collect()
+                self.columns.iter().map(|column| desk::ColumnLayout { name: column.name().to_owned() }).collect()
             },
             ..Layout::default()
         }

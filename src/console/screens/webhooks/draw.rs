@@ -35,14 +35,8 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
     let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
     if !screen.is_offered() {
         let said = [
-            ("This deployment's webhooks cannot be seen from here.", draw.theme.strong),
-            (
-                "The interface tells nothing of its endpoints and deliveries. Where the deployment is an avert \
-                    engine, an operator's key opens them: \
-                 `avert login --operator` keeps one with the profile; AVERT_OPERATOR_KEY or --operator-key-file FILE \
-                 is for once.",
-                draw.theme.plain,
-            ),
+            ("Webhooks are not available here.", draw.theme.strong),
+            ("An avert engine shows them with an operator key: avert login --operator.", draw.theme.plain),
         ];
         say(&said, draw, buffer, inside);
         return;
@@ -113,11 +107,14 @@ fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buff
     }
     if screen.testing.is_some() {
         pen.skip(3);
-        pen.put_whole("a test is on its way…", theme.accent);
+        pen.put_whole("test sent, waiting…", theme.accent);
     }
     if let Some((since, error)) = screen.trouble().filter(|_| screen.endpoints.loaded().is_some()) {
         pen.skip(3);
-        pen.put(&format!("▲ stale since {}: {}", draw.times.hour(*since), sanitize(&error.to_string())), theme.warning);
+        pen.put(
+            &format!("▲ stale since {}: {}", draw.times.at(*since, draw.now), sanitize(&error.to_string())),
+            theme.warning,
+        );
     }
 }
 
@@ -164,7 +161,7 @@ fn endpoint_heads(width: u16, widest: u16, health: impl Fn(u16) -> u16) -> Vec<H
         return vec![
             ("ENDPOINT", room.saturating_sub(state), false),
             ("HEALTH", state, false),
-            ("LAST TAKEN", success, false),
+            ("LAST SUCCESS", success, false),
         ];
     }
     let endpoint = widest.clamp(8, room.saturating_sub((room / 2).clamp(20, 72)).max(8));
@@ -173,7 +170,7 @@ fn endpoint_heads(width: u16, widest: u16, health: impl Fn(u16) -> u16) -> Vec<H
         ("ENDPOINT", endpoint, false),
         ("CREDENTIAL", known_by, false),
         ("SIGNED", signed, false),
-        ("LAST TAKEN", success, false),
+        ("LAST SUCCESS", success, false),
         ("HEALTH", room.saturating_sub(endpoint), false),
     ]
 }
@@ -182,10 +179,7 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
     let theme = draw.theme;
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let place = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
-    let words = ListWords {
-        name: "The endpoints",
-        empty: "None yet: `avert webhooks add URL`, where the engine runs, adds one.",
-    };
+    let words = ListWords { name: "The endpoints", empty: "None yet: avert webhooks add URL" };
     if !has_rows(&screen.endpoints, Vec::is_empty, &words, draw, buffer, place) {
         return;
     }
@@ -256,7 +250,7 @@ impl Health {
 /// `4 given up`, `100+ given up`; nothing where none was, or it is not known.
 fn given_up_words(known: Option<(u64, bool)>) -> Option<String> {
     let (given_up, more) = known.filter(|(given_up, _)| *given_up > 0)?;
-    Some(format!("{}{} given up", count(given_up), if more { "+" } else { "" }))
+    Some(format!("{}{} failed", count(given_up), if more { "+" } else { "" }))
 }
 
 /// `▲ failing for 2 h 10 min`, `– disabled 3 d ago: by the operator`, `● takes what comes`, `▲ 2 given up`: in as many
@@ -271,25 +265,23 @@ fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>, 
         |ways: &[String]| ways.iter().find(|words| columns(words) <= room).or(ways.last()).cloned().unwrap_or_default();
     match (endpoint.failing_since, endpoint.last_success, given_up) {
         (Some(since), _, None) => {
-            let since = times::spell(now - since);
+            let since = times::short(now - since);
             (
                 fitting(&[format!("▲ failing for {since}"), format!("▲ failing {since}"), "▲ failing".to_owned()]),
                 Health::Bad,
             )
         }
         (Some(since), _, Some(given_up)) => {
-            let since = times::spell(now - since);
+            let since = times::short(now - since);
             let failing = format!("▲ failing for {since}, {given_up}");
             let ways = [failing, format!("▲ failing {since}, {given_up}"), format!("▲ failing, {given_up}")];
             (fitting(&ways), Health::Bad)
         }
         (None, _, Some(given_up)) => (format!("▲ {given_up}"), Health::Bad),
         // Whether all of it was taken is not known before what was given up is.
-        (None, Some(_), None) if screen.given_up.loaded().is_none() => {
-            ("· took the last one".to_owned(), Health::Unknown)
-        }
-        (None, Some(_), None) => ("● takes what comes".to_owned(), Health::Well),
-        (None, None, None) => ("· nothing was sent yet".to_owned(), Health::Unknown),
+        (None, Some(_), None) if screen.given_up.loaded().is_none() => ("· healthy".to_owned(), Health::Unknown),
+        (None, Some(_), None) => ("● healthy".to_owned(), Health::Well),
+        (None, None, None) => ("· nothing sent yet".to_owned(), Health::Unknown),
     }
 }
 
@@ -305,8 +297,8 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
     let body = Rect { y: table.y + 1, height: table.height.saturating_sub(1), ..table };
     let place = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
     let empty = match screen.is_filtered() {
-        true => format!("No delivery is like that. {} shows all again.", draw.key(Action::Back)),
-        false => "Nothing was sent yet. A new or resolved alert is told to each endpoint.".to_owned(),
+        true => format!("No match. {} shows all again.", draw.key(Action::Back)),
+        false => "Nothing sent yet. New and answered alerts are sent.".to_owned(),
     };
     let words = ListWords { name: "The deliveries", empty: &empty };
     if !has_rows(&screen.deliveries, |page| page.data.is_empty(), &words, draw, buffer, place) {
@@ -315,10 +307,7 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
     let rows = screen.delivery_rows();
     let names = EndpointNames::of(rows.iter().map(|delivery| delivery.url.as_str()), area.width >= SEPARATE);
     let widest = rows.iter().map(|delivery| columns(names.name(&delivery.url))).max().unwrap_or(0);
-    let times = rows.iter().map(|delivery| columns(&draw.times.moment(delivery.at, draw.now))).max().unwrap_or(0);
-    // Whose clock it is stands over the moments, once.
-    let when = format!("WHEN {}", draw.times.heading());
-    let times = times.max(columns(&when));
+    let times = rows.iter().map(|delivery| columns(&draw.times.row(delivery.at, draw.now))).max().unwrap_or(0);
     let called = AlertNames::ALL.map(|names| {
         (names, rows.iter().map(|delivery| columns(&names.name(delivery, draw.known))).max().unwrap_or(0))
     });
@@ -326,10 +315,7 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
     let (alerts, heads) = delivery_heads(area.width, times, widest, results, called);
     let endpoint = heads.iter().find(|(title, ..)| *title == "ENDPOINT").map_or(0, |(_, width, _)| *width);
     let is_told = names.tells_within(rows.iter().map(|delivery| delivery.url.as_str()), endpoint);
-    let titled = heads
-        .iter()
-        .map(|(title, width, right)| (if *title == "WHEN" { when.as_str() } else { title }, *width, *right));
-    draw_heads(&titled.collect::<Vec<_>>(), theme.quiet, buffer, table);
+    draw_heads(&heads, theme.quiet, buffer, table);
     let (height, cursor) = (usize::from(body.height).max(1), screen.delivery_row());
     let top = scroll(&screen.delivery_window, cursor, rows.len(), height);
     for ((index, delivery), y) in rows.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
@@ -459,7 +445,7 @@ fn delivery_cells(
     };
     let is_separate = heads.iter().any(|(title, ..)| *title == "TRIES");
     let cells = heads.iter().map(|(title, width, _)| match *title {
-        "WHEN" => (draw.times.moment(delivery.at, draw.now), draw.digits()),
+        "WHEN" => (draw.times.row(delivery.at, draw.now), draw.digits()),
         "EVENT" => (event(delivery), theme.plain),
         "ALERT" => (alerts.name(delivery, draw.known), theme.plain),
         "ENDPOINT" => (sanitize(endpoint).into_owned(), theme.quiet),

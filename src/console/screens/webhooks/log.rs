@@ -29,9 +29,9 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
     match screen.log() {
         Some(Loadable::Loaded(log)) => page.log(log, delivery),
         Some(Loadable::Failed(error)) => {
-            page.say(&format!("Its tries cannot be shown: {}", sanitize(&error.to_string())), draw.theme.danger);
+            page.say(&format!("Its attempts cannot be shown: {}", sanitize(&error.to_string())), draw.theme.danger);
         }
-        Some(Loadable::Loading | Loadable::NotAsked) | None => page.say("Loading its tries…", draw.theme.quiet),
+        Some(Loadable::Loading | Loadable::NotAsked) | None => page.say("Loading its attempts…", draw.theme.quiet),
     }
     let lines = page.lines;
     let most = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);
@@ -94,7 +94,7 @@ impl Page<'_> {
         self.fact(
             0,
             "event",
-            &format!("{}, {}", self.draw.times.full_within(delivery.at, 0), times::ago(delivery.at, now)),
+            &format!("{}, {}", self.draw.times.minute(delivery.at), times::ago(delivery.at, now)),
             theme.plain,
         );
         self.fact(0, "event id", &delivery.event.to_string(), theme.quiet);
@@ -102,12 +102,12 @@ impl Page<'_> {
             let when = if due <= now {
                 "now".to_owned()
             } else {
-                format!("in {}, {}", times::spell(due - now), self.draw.times.near(due, now))
+                format!("in {}, {}", times::short(due - now), self.draw.times.at(due, now))
             };
-            self.fact(0, "next try", &when, theme.warning);
+            self.fact(0, "next attempt", &when, theme.warning);
         }
         if let Some(at) = delivery.delivered_at {
-            self.fact(0, "taken", &format!("{}, {}", self.draw.times.near(at, now), times::ago(at, now)), theme.plain);
+            self.fact(0, "taken", &format!("{}, {}", self.draw.times.at(at, now), times::ago(at, now)), theme.plain);
         }
         self.gap();
     }
@@ -115,11 +115,7 @@ impl Page<'_> {
     fn log(&mut self, log: &DeliveryLog, delivery: &Delivery) {
         let theme = self.draw.theme;
         if log.attempts.is_empty() {
-            let words = if delivery.attempts == 0 {
-                "It was not tried yet."
-            } else {
-                "The log of its tries is no longer kept."
-            };
+            let words = if delivery.attempts == 0 { "No attempt yet." } else { "Its attempts are pruned." };
             self.say(words, theme.quiet);
             self.gap();
         }
@@ -138,12 +134,11 @@ impl Page<'_> {
         let (result, style) = match (attempt.status, &attempt.error) {
             (_, Some(error)) => (sanitize(error).into_owned(), theme.danger),
             (Some(status), None) => (status.to_string(), if taken { theme.ok } else { theme.danger }),
-            (None, None) => ("nothing is known".to_owned(), theme.quiet),
+            (None, None) => ("unknown".to_owned(), theme.quiet),
         };
-        let when =
-            format!("{}  {} ms", self.draw.times.moment_with_clock(attempt.started_at, now), attempt.duration_ms);
+        let when = format!("{}  {} ms", self.draw.times.row(attempt.started_at, now), attempt.duration_ms);
         self.lines.push(Line::from(vec![
-            Span::styled(format!("Try {}", attempt.number), theme.strong),
+            Span::styled(format!("Attempt {}", attempt.number), theme.strong),
             Span::raw("   "),
             Span::styled(when, theme.quiet),
         ]));

@@ -21,7 +21,7 @@ use crate::service::ServiceError;
 use state::{WebhooksPane, WebhooksScreen, WebhooksTarget, can_be_sent_again};
 
 /// Why nothing is done with what is not seen.
-const UNSEEN: &str = "webhooks cannot be seen from here";
+const UNSEEN: &str = "webhooks are not available here";
 
 /// Lines a notch of the wheel scrolls the attempts.
 const WHEEL: i32 = 3;
@@ -90,7 +90,7 @@ impl Screen for WebhooksScreen {
             Action::SendAgain => {
                 writes().or_else(|| match self.delivery().filter(|_| self.pane == WebhooksPane::Deliveries) {
                     None => Some(NO_DELIVERY),
-                    Some(delivery) => unless(can_be_sent_again(delivery), "the delivery is being sent"),
+                    Some(delivery) => unless(can_be_sent_again(delivery), "the delivery is sending"),
                 })
             }
             _ => None,
@@ -210,7 +210,7 @@ fn go_to_alert(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
     match screen.alert() {
         Some(alert) if alert != AlertId::default() => vec![Message::Seek(alert).into()],
         Some(_) => {
-            cx.notify(Tone::Note, "This was a test: its alert is made up.");
+            cx.notify(Tone::Note, "This is a test with a generated alert.");
             Vec::new()
         }
         None => Vec::new(),
@@ -231,7 +231,7 @@ fn test(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
         return Vec::new();
     }
     if screen.testing.is_some() {
-        cx.notify(Tone::Note, "A test is on its way: its answer comes first.");
+        cx.notify(Tone::Note, "A test is running.");
         return Vec::new();
     }
     let Some(endpoint) = screen.subject() else {
@@ -239,7 +239,7 @@ fn test(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
         return Vec::new();
     };
     let id = endpoint.id;
-    cx.notify(Tone::Note, format!("A test is on its way to {}.", sanitize(&endpoint.url.to_string())));
+    cx.notify(Tone::Note, format!("Testing {}.", sanitize(&endpoint.url.to_string())));
     screen.testing = Some(id);
     vec![Effect::TestEndpoint(id).into()]
 }
@@ -253,17 +253,17 @@ fn tested(screen: &mut WebhooksScreen, id: EndpointId, answer: Reply<DeliveryLog
             let took = log.attempts.last().map_or(0, |attempt| attempt.duration_ms);
             let result = log.delivery.last_result.unwrap_or_default();
             let taken = log.delivery.state == DeliveryState::Delivered;
-            let (tone, word) = if taken { (Tone::Good, "was taken") } else { (Tone::Bad, "was not taken") };
+            let (tone, word) = if taken { (Tone::Good, "succeeded") } else { (Tone::Bad, "failed") };
             cx.notify(
                 tone,
                 format!(
-                    "The test {word} by {}: {} in {took} ms.",
+                    "The test {word} at {}: {} in {took} ms.",
                     sanitize(&to),
                     sanitize(result.trim_end_matches('.'))
                 ),
             );
         }
-        Err(error) => cx.notify(Tone::Bad, format!("Nothing is known of the test of {}: {error}", sanitize(&to))),
+        Err(error) => cx.notify(Tone::Bad, format!("Test of {} failed: {error}", sanitize(&to))),
     }
 }
 
@@ -276,7 +276,7 @@ fn send_again(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
         return Vec::new();
     }
     if !can_be_sent_again(&delivery) {
-        cx.notify(Tone::Note, "This delivery is on its way already.");
+        cx.notify(Tone::Note, "This delivery is already pending.");
         return Vec::new();
     }
     vec![Effect::SendAgain(delivery.id).into()]
@@ -291,15 +291,11 @@ fn sent_again(screen: &mut WebhooksScreen, answer: Reply<Delivery>, cx: &mut App
     match answer {
         Ok(delivery) => {
             screen.put(&delivery);
-            cx.notify(Tone::Good, format!("Due again now, with the same webhook-id: {}", sanitize(&delivery.url)));
+            cx.notify(Tone::Good, format!("Resent: {}", sanitize(&delivery.url)));
         }
         Err(error) => {
             cx.writes.suspect(&error, cx.now);
-            let undone = if is_indefinite(&error, cx) {
-                "Whether it is sent again is not known"
-            } else {
-                "It was not sent again"
-            };
+            let undone = if is_indefinite(&error, cx) { "Resend unconfirmed" } else { "Not resent" };
             cx.notify(Tone::Bad, format!("{undone}: {error}"));
         }
     }
@@ -313,10 +309,7 @@ fn send_all_again(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
     }
     match screen.subject() {
         Some(endpoint) if endpoint.disabled.is_some() => {
-            cx.notify(
-                Tone::Note,
-                format!("The endpoint is disabled: avert webhooks update {} --enable comes first.", endpoint.id),
-            );
+            cx.notify(Tone::Note, format!("The endpoint is disabled: avert webhooks update {} --enable", endpoint.id));
             Vec::new()
         }
         Some(endpoint) => vec![Effect::CountGivenUp(endpoint.id).into()],
@@ -326,7 +319,7 @@ fn send_all_again(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
 
 fn given_up(screen: &WebhooksScreen, id: EndpointId, answer: Reply<(u64, bool)>, cx: &mut AppContext) -> Orders {
     match (answer, screen.known(id)) {
-        (Ok((0, _)), _) => cx.notify(Tone::Note, "No delivery to this endpoint was given up."),
+        (Ok((0, _)), _) => cx.notify(Tone::Note, "No failed delivery at this endpoint."),
         (Ok((count, more)), Some(endpoint)) => {
             return vec![Order::OpenNext(Box::new(confirmation::send_all_again(
                 id,
@@ -335,8 +328,8 @@ fn given_up(screen: &WebhooksScreen, id: EndpointId, answer: Reply<(u64, bool)>,
                 more,
             )))];
         }
-        (Ok(_), None) => cx.notify(Tone::Note, "This endpoint is no longer there."),
-        (Err(error), _) => cx.notify(Tone::Bad, format!("What was given up cannot be counted: {error}")),
+        (Ok(_), None) => cx.notify(Tone::Note, "This endpoint is gone."),
+        (Err(error), _) => cx.notify(Tone::Bad, format!("Failed deliveries cannot be counted: {error}")),
     }
     Vec::new()
 }
@@ -345,13 +338,12 @@ fn all_sent_again(screen: &mut WebhooksScreen, id: EndpointId, answer: Reply<u64
     let to = screen.known(id).map_or_else(|| id.to_string(), |endpoint| endpoint.url.to_string());
     match answer {
         Ok(count) => {
-            let due = counted(count, "delivery is due", "deliveries are due");
-            cx.notify(Tone::Good, format!("{due} again now: {}", sanitize(&to)));
+            let due = counted(count, "delivery", "deliveries");
+            cx.notify(Tone::Good, format!("Resent {due}: {}", sanitize(&to)));
         }
         Err(error) => {
             cx.writes.suspect(&error, cx.now);
-            let undone =
-                if is_indefinite(&error, cx) { "What is sent again is not known" } else { "Nothing was sent again" };
+            let undone = if is_indefinite(&error, cx) { "Resend unconfirmed" } else { "Not resent" };
             cx.notify(Tone::Bad, format!("{undone}: {error}"));
         }
     }

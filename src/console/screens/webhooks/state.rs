@@ -115,9 +115,9 @@ impl WebhooksScreen {
     /// Why nothing can be sent, where that is so.
     pub fn refusal(&self, read_only: bool) -> Option<&'static str> {
         if read_only {
-            Some("This console is read-only: nothing is sent from here.")
+            Some("Read-only connection")
         } else if !self.is_offered() {
-            Some("This deployment's webhooks cannot be seen from here.")
+            Some("Webhooks are not available here.")
         } else {
             None
         }

@@ -34,11 +34,11 @@ pub(super) fn outlook(delivery: &Delivery, room: u16, now: Timestamp) -> String 
     let next = delivery.due.map(|due| match due - now {
         left if left <= TimeDelta::zero() => "now".to_owned(),
         left if left < TimeDelta::minutes(1) => "in <1 min".to_owned(),
-        left => format!("in {}", times::spell(left)),
+        left => format!("in {}", times::short(left)),
     });
     let result = delivery.last_result.as_ref().map(|result| sanitize(result).into_owned());
     let (Some(next), Some(result)) = (&next, &result) else { return next.or(result).unwrap_or_default() };
-    let whole = format!("{result}, next try {next}");
+    let whole = format!("{result}, next attempt {next}");
     if columns(&whole) <= room { whole } else { format!("{result}, {next}") }
 }
 

@@ -23,11 +23,11 @@ impl Parts<'_> {
         let mut note = Vec::new();
         let at_once = delivery.state == DeliveryState::Delivered && delivery.attempts == 1;
         if delivery.attempts > 0 && !(briefly && at_once) {
-            note.push(counted(u64::from(delivery.attempts), "try", "tries"));
+            note.push(counted(u64::from(delivery.attempts), "attempt", "attempts"));
         }
         note.extend(delivery.last_result.clone());
         if let Some(due) = delivery.due.filter(|_| delivery.state == DeliveryState::Pending) {
-            note.push(if due <= now { "next now".to_owned() } else { format!("next in {}", times::spell(due - now)) });
+            note.push(if due <= now { "next now".to_owned() } else { format!("next in {}", times::short(due - now)) });
         }
         ((format!("{sign} {words}"), style), sanitize(&note.join(", ")).into_owned())
     }

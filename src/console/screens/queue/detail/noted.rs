@@ -18,8 +18,8 @@ impl Parts<'_> {
     /// Until when it is put aside.
     pub(super) fn snoozed(&mut self, alert: &Alert) {
         if let Some(until) = self.draw.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()) {
-            let (left, until) = (times::spell(until - self.draw.now), self.draw.times.near(until, self.draw.now));
-            self.say(&format!("snoozed {left} more, until {until}"), self.draw.theme.accent);
+            let (left, until) = (times::short(until - self.draw.now), self.draw.times.at(until, self.draw.now));
+            self.say(&format!("snoozed until {until} ({left})"), self.draw.theme.accent);
         }
     }
 
@@ -27,18 +27,18 @@ impl Parts<'_> {
     pub(super) fn drafted(&mut self, alert: &Alert) {
         if let Some(draft) = self.draw.draft(alert) {
             let theme = self.draw.theme;
-            self.open_box(theme.accent, "d An answer is begun and not sent", theme.accent.add_modifier(Modifier::BOLD));
+            self.open_box(theme.accent, "Draft saved", theme.accent.add_modifier(Modifier::BOLD));
             if !draft.comments.is_empty() {
                 self.say(&format!("comments: {}", draft.comments.replace('\n', " / ")), theme.plain);
             }
             // What was written for one decision goes on with that one alone.
             let said = draft.refunded.as_deref();
-            let begun =
-                [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(ANSWERS.map(Decision::refunded));
-            let begun =
-                begun.into_iter().find(|(_, words)| said == Some(*words) && self.draw.dialect == Dialect::Current);
-            if let Some((action, words)) = begun.filter(|_| !self.draw.place.read_only) {
-                self.offer(&format!("{}  goes on with it: {words}", self.draw.key(action)), Some(action));
+            let begun = [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(ANSWERS);
+            let begun = begun
+                .into_iter()
+                .find(|(_, answer)| said == Some(answer.refunded()) && self.draw.dialect == Dialect::Current);
+            if let Some((action, answer)) = begun.filter(|_| !self.draw.place.read_only) {
+                self.offer(&format!("{}  continue: {}", self.draw.key(action), answer.words()), Some(action));
             }
             self.close_box();
         }
@@ -59,10 +59,10 @@ impl Parts<'_> {
                 self.say(line, theme.plain);
             }
             let by = note.user.as_deref().map_or_else(String::new, |user| format!(", {}", sanitize(user)));
-            self.say(&format!("{}, {}{by}", self.draw.times.near(note.at, now), times::ago(note.at, now)), theme.quiet);
+            self.say(&format!("{}, {}{by}", self.draw.times.at(note.at, now), times::ago(note.at, now)), theme.quiet);
         }
         if is_begun {
-            self.say("a note is begun and not kept yet", theme.warning);
+            self.say("note not saved yet", theme.warning);
         }
     }
 }
@@ -72,14 +72,10 @@ impl Parts<'_> {
     pub(super) fn rule(&mut self, rule: &DecisionRule, suggests: bool) {
         let theme = self.draw.theme;
         if !suggests {
-            let words = format!(
-                "Your rule {} says {}: set aside, money has gone back already.",
-                rule.name,
-                rule.decision.words()
-            );
+            let words = format!("Rule {} says {}: a check warns against it.", rule.name, rule.decision.words());
             return self.quiet(&words);
         }
-        let title = format!("• Your rule {} suggests: {}", rule.name, rule.decision.words());
+        let title = format!("• Rule {} suggests: {}", rule.name, rule.decision.words());
         self.open_box(theme.accent, &title, theme.accent.add_modifier(Modifier::BOLD));
         self.say(&rule.text, theme.quiet);
         if !rule.comments.is_empty() {
@@ -87,7 +83,7 @@ impl Parts<'_> {
         }
         if !self.draw.place.read_only {
             let key = self.draw.key(Action::Suggested);
-            self.offer(&format!("{key}  opens the form with this answer"), Some(Action::Suggested));
+            self.offer(&format!("{key}  take the suggestion"), Some(Action::Suggested));
         }
         self.close_box();
     }

@@ -23,17 +23,12 @@ impl Parts<'_> {
     ) {
         let matched = match orders {
             Ok(matched) => matched,
-            Err(why) => return self.quiet(&format!("The shop's orders cannot be read: {why}")),
+            Err(why) => return self.quiet(&format!("Your orders cannot be read: {why}")),
         };
         let Some((first, others)) = matched.matches.split_first() else {
-            let none = if matched.unmatched.is_empty() {
-                "no order of the shop fits"
-            } else {
-                "no other order of the shop fits"
-            };
-            self.section("ORDER", vec![plain("match", none.to_owned()), taken_off(matched)]);
+            self.section("ORDER", vec![plain("match", "none".to_owned()), unlinked(matched)]);
             if !matched.unmatched.is_empty() {
-                self.offer(&self.unlink_words("match it again"), Some(Action::Unmatch));
+                self.offer("link order again", Some(Action::Unmatch));
             }
             return;
         };
@@ -41,12 +36,8 @@ impl Parts<'_> {
         let before = advice.as_ref().filter(|advice| advice.was_refunded_before() && alert.outcome.is_none());
         let before = before.filter(|_| suggests || !is_told);
         if let Some(advice) = before {
-            let (sign, style) = ListSign::PaidTwice.drawn(self.draw.theme);
-            self.open_box(
-                style,
-                &format!("{sign} The shop's order is refunded already"),
-                style.add_modifier(Modifier::BOLD),
-            );
+            let (sign, style) = ListSign::LookFirst.drawn(self.draw.theme);
+            self.open_box(style, &format!("{sign} The order is already refunded"), style.add_modifier(Modifier::BOLD));
             match suggests {
                 true => self.advice(advice),
                 false => self.say(advice.why, self.draw.theme.plain),
@@ -61,13 +52,7 @@ impl Parts<'_> {
             Some(advice) if advice.leaves_refund_open => self.say(advice.why, self.draw.theme.warning),
             _ => {}
         }
-        self.offer(&self.unlink_words("not this order"), Some(Action::Unmatch));
-    }
-
-    /// Words that link or unlink the order, behind the key where there is one.
-    fn unlink_words(&self, words: &str) -> String {
-        let key = self.draw.key(Action::Unmatch);
-        if key.is_empty() { words.to_owned() } else { format!("{key}  {words}") }
+        self.offer("unlink order", Some(Action::Unmatch));
     }
 
     fn order_facts(
@@ -85,7 +70,7 @@ impl Parts<'_> {
         let mut facts = vec![
             plain("id", order.order_id.clone()),
             plain("match", first.words()),
-            plain("alert has", named.map(|named| format!("{named}, another number")).unwrap_or_default()),
+            plain("alert says", named.unwrap_or_default().to_owned()),
             ("state", state.unwrap_or_default(), self.day(order.state_at)),
             ("paid", paid.unwrap_or_default(), self.day(order.paid_at)),
             plain("refunded", order.refunded().map(|money| money.to_string()).unwrap_or_default()),
@@ -96,7 +81,7 @@ impl Parts<'_> {
         if others.len() > OTHERS {
             facts.push(plain("or", format!("{} more", others.len() - OTHERS)));
         }
-        facts.push(taken_off(matched));
+        facts.push(unlinked(matched));
         facts
     }
 
@@ -109,7 +94,7 @@ impl Parts<'_> {
     fn advice(&mut self, advice: &OrderAdvice) {
         let words = advice.decision.words();
         match self.draw.place.read_only {
-            true => self.say(&format!("{words} fits"), self.draw.theme.plain),
+            true => self.say(&format!("Suggested: {words}"), self.draw.theme.plain),
             false => self.offer(&format!("{}  {words}", self.draw.key(Action::Suggested)), Some(Action::Suggested)),
         }
         // An answer that says why is said once.
@@ -119,6 +104,6 @@ impl Parts<'_> {
     }
 }
 
-fn taken_off(matched: &MatchedOrders) -> (&'static str, String, String) {
-    plain("taken off", matched.unmatched.join(", "))
+fn unlinked(matched: &MatchedOrders) -> (&'static str, String, String) {
+    plain("unlinked", matched.unmatched.join(", "))
 }

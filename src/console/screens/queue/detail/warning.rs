@@ -9,7 +9,6 @@ use crate::console::decisions::State;
 use crate::console::screens::queue::facts::Warning;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::suggestion::Suggestion;
-use crate::console::text::capitalized;
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, times};
 use crate::domain::duplicate::DuplicateEvidence;
@@ -22,45 +21,33 @@ impl Parts<'_> {
         let (theme, now) = (self.draw.theme, self.draw.now);
         match warning {
             Warning::PaidTwice(others) => {
-                let (sign, style) = ListSign::PaidTwice.drawn(theme);
-                self.open_box(style, &format!("{sign} May be paid twice"), style.add_modifier(Modifier::BOLD));
+                let (sign, style) = ListSign::LookFirst.drawn(theme);
+                self.open_box(style, &format!("{sign} Possible double refund"), style.add_modifier(Modifier::BOLD));
                 for (index, other) in others.iter().enumerate() {
                     self.named(index, other, alert);
                     self.say(&self.state_of_duplicate(other, now), theme.plain);
                 }
             }
             Warning::Duplicates(others) => {
-                let is_sure = |other: &&&Alert| duplicate::sure_evidence(alert, other).is_some();
-                let title = match (others.len(), others.iter().any(|other| is_sure(&other))) {
-                    (1, true) => "Another alert on this payment".to_owned(),
-                    (1, false) => "Another alert, perhaps on this payment".to_owned(),
-                    (more, true) => format!("{} more alerts on this payment", in_capitals(more)),
-                    (more, false) => format!("{} more alerts, perhaps on this payment", in_capitals(more)),
+                let title = match others.len() {
+                    1 => "Another alert on this payment".to_owned(),
+                    more => format!("{more} more alerts on this payment"),
                 };
                 // As in the list: it is amber only where a refund may pay twice.
-                let (sign, style) = ListSign::Duplicate.drawn(theme);
+                let (sign, style) = ListSign::SamePayment.drawn(theme);
                 self.open_box(style, &format!("{sign} {title}"), theme.strong);
-                // The last one that waits says what follows for all of them.
-                let last = others.iter().rposition(|other| is_waiting(other) && is_sure(&other));
                 for (index, other) in others.iter().enumerate() {
                     self.named(index, other, alert);
-                    let mut state = self.state_of_duplicate(other, now);
-                    if last == Some(index) {
-                        let waiting = 1 + others.iter().filter(is_sure).filter(|other| is_waiting(other)).count();
-                        state.push_str(&format!(": refund one of the {} only", in_letters(waiting)));
-                    }
+                    let state = self.state_of_duplicate(other, now);
                     self.say(&state, theme.plain);
                 }
             }
             Warning::NetworkRule(name) => {
-                self.open_box(theme.rule, "R The network has probably refunded already", theme.rule);
-                let rule = name.map_or_else(
-                    || "by a rule of the merchant's at the network".to_owned(),
-                    |name| format!("by the network's rule {name}"),
-                );
-                self.say(&rule, theme.plain);
+                let (sign, style) = ListSign::LookFirst.drawn(theme);
+                self.open_box(style, &format!("{sign} Probably refunded by the network's rule"), theme.strong);
+                name.into_iter().for_each(|name| self.say(name, theme.plain));
             }
-            Warning::Notice => self.open_box(theme.quiet, "i A notice: the network asks for no answer", theme.plain),
+            Warning::Notice => self.open_box(theme.quiet, "The network expects no answer", theme.plain),
         }
         let rests_on_it =
             |suggestion: &&Suggestion<'_>| warning.basis().is_some_and(|basis| suggestion.rests_on(basis));
@@ -68,7 +55,7 @@ impl Parts<'_> {
         if self.draw.place.read_only {
             // No key answers where nothing is sent.
             if let Some(decision) = fits.filter(|_| self.draw.dialect == Dialect::Current) {
-                self.say(&format!("{} fits", decision.words()), self.draw.theme.plain);
+                self.say(&format!("Suggested: {}", decision.words()), self.draw.theme.plain);
             }
         } else if let Some(reason) = fits.and_then(Decision::reason) {
             let text = format!("{} then {}", self.draw.key(Action::Invalid), answer_in_form(reason, self.draw.dialect));
@@ -95,20 +82,19 @@ impl Parts<'_> {
         };
         let word = decision.word();
         match decision.state {
-            State::Sending => format!("{word} is with the network"),
-            State::Checking(_) => format!("{word} was sent: not known whether it arrived"),
-            State::Staged(_) | State::Waiting | State::Refused(_) => format!("{word} waits here, not sent yet"),
+            State::Sending => format!("{word}, sending"),
+            State::Checking(_) => format!("{word}, unconfirmed"),
+            State::Staged(_) | State::Waiting | State::Refused(_) => format!("{word}, queued"),
         }
     }
 }
 
-/// What the engine has not finished: `REFUNDED is with the network`.
+/// Describes an answer that the engine has not finished: `Refunded, sending`.
 fn unfinished_words(attempt: &ResolutionAttempt) -> String {
     let word = in_words(&attempt.resolution);
     match Stage::of(attempt) {
-        Stage::Sending => format!("{word} is with the network"),
-        Stage::Unknown => format!("{word} was sent: not known whether it arrived"),
-        Stage::Parked => format!("{word} was sent: a person has to say whether it arrived"),
+        Stage::Sending => format!("{word}, sending"),
+        Stage::Unknown | Stage::Parked => format!("{word}, unconfirmed"),
     }
 }
 
@@ -152,24 +138,9 @@ fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
         Some(outcome) => answer_words(other, outcome),
         None => {
             let left =
-                if is_waiting(other) { format!(", {} left", times::left(other, now).text) } else { String::new() };
-            let rule = if other.network_rule_applied() { "; the network's rule has probably refunded" } else { "" };
+                if is_waiting(other) { format!(", due in {}", times::left(other, now).text) } else { String::new() };
+            let rule = if other.network_rule_applied() { "; probably refunded by the network's rule" } else { "" };
             format!("{}{left}{rule}", other.status)
         }
-    }
-}
-
-/// The same at the beginning of a title.
-fn in_capitals(count: usize) -> String {
-    capitalized(&in_letters(count))
-}
-
-/// A small count in letters.
-fn in_letters(count: usize) -> String {
-    match count {
-        2 => "two".to_owned(),
-        3 => "three".to_owned(),
-        4 => "four".to_owned(),
-        more => more.to_string(),
     }
 }

@@ -222,7 +222,7 @@ fn a_list_whose_order_is_refused_is_read_in_the_interfaces_own() {
     assert_eq!(
         listing.accept(refused.ticket, Ok(page_of(&[], &refused))),
         Ok(false),
-        "an answer to the old order is late"
+        "an draft for the old order is late"
     );
 }
 

@@ -17,7 +17,7 @@ impl Queue {
         }
         let Some(alert) = self.listing.current().cloned() else { return Vec::new() };
         if !self.marked.toggle(&alert) {
-            cx.notify(Tone::Note, format!("{} alerts are marked: no more at once.", count(MOST_MARKED as u64)));
+            cx.notify(Tone::Note, format!("{} alerts are marked, the most at once.", count(MOST_MARKED as u64)));
         }
         self.listing.move_by(1);
         Vec::new()
@@ -96,10 +96,10 @@ impl Queue {
         let Some(stretch) = self.marked.take_answer(number) else { return };
         match answer {
             Ok((alerts, _)) if !stretch.is_as_selected(&alerts) => {
-                cx.notify(Tone::Bad, "The list has moved: nothing was marked. Mark the range again.");
+                cx.notify(Tone::Bad, "The list moved: nothing was marked.");
             }
             Ok((alerts, _)) => self.mark_these(&alerts, stretch.wanted.max(alerts.len() as u64), cx),
-            Err(error) => cx.notify(Tone::Bad, format!("Nothing more was marked: {error}")),
+            Err(error) => cx.notify(Tone::Bad, format!("Nothing more marked: {error}")),
         }
     }
 
@@ -112,9 +112,9 @@ impl Queue {
         let marked = self.marked.alerts().len() as u64;
         let gone = of.saturating_sub(shown.len() as u64);
         if gone > 0 && over == 0 && of <= MOST_MARKED as u64 {
-            cx.notify(Tone::Note, format!("{} marked; {} left the list meanwhile.", count(marked), count(gone)));
+            cx.notify(Tone::Note, format!("{} marked, {} left the list.", count(marked), count(gone)));
         } else if over > 0 || gone > 0 {
-            let words = format!("{} marked, which is the most at once; {} were wanted.", count(marked), count(of));
+            let words = format!("{} marked, the most at once ({} wanted).", count(marked), count(of));
             cx.notify(Tone::Note, words);
         }
     }

@@ -32,8 +32,8 @@ impl Queue {
         let Some(view) = self.view.renewed(self.vocabulary, now, calendar) else { return Vec::new() };
         let (mut filter, sort) = (self.filter().clone(), self.sort());
         let (old, new) = (&self.view.filter, &view.filter);
-        if filter.conditions.refunded == old.conditions.refunded {
-            filter.conditions.refunded = new.conditions.refunded;
+        if filter.conditions.answered == old.conditions.answered {
+            filter.conditions.answered = new.conditions.answered;
         }
         if filter.start_date == old.start_date {
             filter.start_date = new.start_date;
@@ -106,7 +106,7 @@ impl Queue {
             (0, true) => None,
             (hidden, true) => Some(format!("{hidden} snoozed")),
             // Whether the others are in this list is not known here: it is counted and added up with them.
-            (_, false) => Some(format!("up to {} of them snoozed", self.snoozed.ids.len())),
+            (_, false) => Some(format!("up to {} snoozed", self.snoozed.ids.len())),
         }
     }
 }
