@@ -315,8 +315,7 @@ impl ManyForm {
     }
 
     pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
-        let back = if self.of_marks { "back" } else { "back" };
-        let first = [("ctrl-s", "send", Some(Target::Send)), ("esc", back, Some(Target::Back))];
+        let first = [("ctrl-s", "send", Some(Target::Send)), ("esc", "back", Some(Target::Back))];
         let rest: &[(&str, &str)] = match self.part {
             Part::List => &[("space", self.space_words()), ("tab", "fields"), ("j k", "move")],
             _ if cx.place.dialect == Dialect::Older => {

@@ -86,8 +86,6 @@ pub struct ManyForm {
     from: String,
     /// From where, as the journal has it.
     chosen: Option<String>,
-    /// Whether its alerts are marked in the list.
-    of_marks: bool,
     rows: Vec<FormItem>,
     /// For each alert the positions of the others that are on its payment.
     twins: Vec<BTreeSet<usize>>,
@@ -144,7 +142,6 @@ impl ManyForm {
             purpose,
             from,
             chosen: None,
-            of_marks: false,
             rows,
             twins,
             gets: Ok(Vec::new()),

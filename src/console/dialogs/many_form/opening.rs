@@ -189,7 +189,7 @@ fn begin(queue: &Queue, choice: Option<Choice>, draft: Option<Draft>, cx: &mut A
     let from = format!("from {}", title(queue));
     let chosen = if queue.is_set_aside() { "what was found".to_owned() } else { format!("view {}", queue.view.name) };
     let form = ManyForm::new(queue.marked.alerts().to_vec(), choice, draft, AnswerScope::Bulk, from, cx)?;
-    Some(ManyForm { chosen: Some(chosen), of_marks: true, ..form })
+    Some(ManyForm { chosen: Some(chosen), ..form })
 }
 
 impl ManyForm {

@@ -56,7 +56,7 @@ impl FormPen<'_, '_> {
         let focused = self.form.focus == Focus::Confirmation;
         self.label("Confirm", focused);
         let confirmed = self.form.is_confirmed();
-        let words = self.form.confirmation_words();
+        let words = "Send anyway";
         let mut spans = vec![
             Span::styled(if confirmed { "[x] " } else { "[ ] " }, theme.key),
             Span::styled(words, if confirmed { theme.strong } else { theme.plain }),

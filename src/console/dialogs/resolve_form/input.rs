@@ -107,7 +107,7 @@ impl ResolveForm {
         match (c, self.focus) {
             // A digit within what is typed beside a text field is no choice: an answer is final.
             ('0'..='9', Focus::Word | Focus::Reason) if astray => {
-                self.word = Some(format!("Up and down choose, tab goes on."));
+                self.word = Some("Up and down choose, tab goes on.".to_owned());
             }
             ('0'..='9', _) => {
                 self.typed_astray = false;

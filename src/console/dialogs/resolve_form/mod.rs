@@ -488,11 +488,6 @@ impl ResolveForm {
         self.confirmed = if self.is_confirmed() { Vec::new() } else { self.cautions() };
     }
 
-    /// What is confirmed, in words.
-    fn confirmation_words(&self) -> &'static str {
-        if self.cautions().contains(&Caution::PaidTwice) { "Send anyway" } else { "Send anyway" }
-    }
-
     /// The reason of an INVALID answer that fits instead, where money has gone back already and this answer says that
     /// it goes back again or that it has not.
     fn fitting_reason(&self) -> Option<InvalidReason> {

@@ -130,7 +130,7 @@ pub fn list_of(
     let left = (hour.range().1 - now).num_seconds().max(1);
     let within = u32::try_from((left - 1) / 3_600 + 1).unwrap_or(1);
     if vocabulary.most_hours().is_some_and(|most| within > most) {
-        let said = format!("Not available here: all open alerts instead, latest first.");
+        let said = "Not available here: all open alerts instead, latest first.".to_owned();
         return (filter, Sort { field: SortField::HoursLeft, order: SortOrder::Descending }, Some(said));
     }
     let filter = AlertFilter { expires_in: Some(within), ..filter };

@@ -45,7 +45,7 @@ impl Parts<'_> {
             Warning::NetworkRule(name) => {
                 let (sign, style) = ListSign::LookFirst.drawn(theme);
                 self.open_box(style, &format!("{sign} Probably refunded by the network's rule"), theme.strong);
-                name.into_iter().for_each(|name| self.say(name, theme.plain));
+                name.iter().for_each(|name| self.say(name, theme.plain));
             }
             Warning::Notice => self.open_box(theme.quiet, "The network expects no answer", theme.plain),
         }
