@@ -157,24 +157,22 @@ const TOLD_WITHIN: Duration = Duration::minutes(1);
 /// Returns the time left to answer an alert.
 pub fn left(alert: &Alert, now: Timestamp) -> Left {
     let over = |text: &str| Left { text: text.to_owned(), urgency: Urgency::Over };
+    // What expires with no answer expected costs nothing.
+    let urgency = |left| if alert.alert_type.is_notice() { Urgency::Later } else { Urgency::of(left) };
     let is_expired = alert.expired_at.is_some() || alert.status == AlertStatus::Expired;
     match alert.deadline {
         _ if alert.outcome.is_some() => over("–"),
         _ if is_expired => over("expired"),
         // Its status is read a moment later: a list that stands still may not hear of it for long.
         Deadline::At(moment) if moment <= now - TOLD_WITHIN => over("expired"),
-        // What expires with no answer expected costs nothing.
-        Deadline::At(moment) if alert.alert_type.is_notice() && moment > now => {
-            Left { text: short(moment - now), urgency: Urgency::Later }
-        }
-        Deadline::At(moment) => Left { text: short(moment - now), urgency: Urgency::of(moment - now) },
+        Deadline::At(moment) => Left { text: short(moment - now), urgency: urgency(moment - now) },
         // The service counts none and does not say that it has expired.
         Deadline::HoursLeft(..0) | Deadline::Unknown => over("?"),
         // Whole hours rounded down: less than one more is left, and no false minutes are shown.
         Deadline::HoursLeft(hours) => {
             let bound = hours.saturating_add(1);
             let text = if bound <= 24 { format!("<{bound}h") } else { format!("<{}d {}h", bound / 24, bound % 24) };
-            Left { text, urgency: Urgency::of(Duration::try_hours(hours).unwrap_or(Duration::MAX)) }
+            Left { text, urgency: urgency(Duration::try_hours(hours).unwrap_or(Duration::MAX)) }
         }
     }
 }
@@ -272,6 +270,7 @@ mod tests {
         let in_minutes = |minutes: i64| left(&notice(Deadline::At(now() + Duration::minutes(minutes))), now());
 
         assert_eq!([2, 42, 239].map(|minutes| in_minutes(minutes).urgency), [Urgency::Later; 3]);
+        assert_eq!(left(&notice(Deadline::HoursLeft(0)), now()).urgency, Urgency::Later);
         assert_eq!(in_minutes(-3).urgency, Urgency::Over);
     }
 
