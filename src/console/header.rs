@@ -113,7 +113,7 @@ impl App {
     fn tabs(&self, calls: usize) -> Vec<Segment<Action>> {
         let theme = &self.cx.theme;
         let mut segments = Vec::new();
-        for (index, (screen, _, name, action)) in ScreenName::ALL.into_iter().enumerate() {
+        for (index, (screen, name, action)) in ScreenName::ALL.into_iter().enumerate() {
             let is_open = self.screens.current == screen;
             let (key_style, style) = if is_open { (theme.key, theme.strong) } else { (theme.quiet, theme.quiet) };
             let (key, gap) = (self.cx.key(action), if index == 0 { "    " } else { "   " });
@@ -159,12 +159,8 @@ impl App {
     /// Age of the list. Of a list that was just read none stands beside what is wrong.
     fn age(&self, standing: &Standing) -> String {
         let is_well = standing.style == self.cx.theme.ok || standing.calls;
-        let of_list = self.dialogs.iter().rev().all(|dialog| dialog.data_age() == DataAge::OfList);
         let Some(at) = self.read_at().filter(|at| is_well || self.cx.now - *at >= LATE) else { return String::new() };
-        match (is_well, of_list) {
-            (true, _) => format!("  {}", self.cx.times().age(at, self.cx.now)),
-            (false, _) => format!("  read {}", self.cx.times().age(at, self.cx.now)),
-        }
+        format!("  {}{}", if is_well { "" } else { "read " }, self.cx.times().age(at, self.cx.now))
     }
 
     /// When what is on the screen was read; nothing where nothing was, or none of it is read.
@@ -215,7 +211,7 @@ impl App {
             return wrong(vec!["nothing can be recorded".to_owned(), "not recorded".to_owned()]);
         }
         if queue.is_late(self.cx.now) {
-            return wrong(vec!["no reply".to_owned(), "no reply".to_owned()]);
+            return wrong(vec!["no reply".to_owned()]);
         }
         let network_of = |id| queue.listing.find(id).map(|alert| alert.provider.clone());
         if let Some(trouble) = self.cx.networks.now(&self.cx.decisions, &self.cx.unfinished, network_of) {
@@ -297,7 +293,7 @@ impl App {
     }
 }
 
-/// `ETHOCA: outcome unknown since 14:03`, and shorter.
+/// `ETHOCA: unconfirmed since 14:03`, and shorter.
 fn in_words(trouble: &NetworkTrouble, since: &str) -> Vec<String> {
     let names: Vec<_> = trouble.networks.iter().map(|network| sanitize(network.as_str()).into_owned()).collect();
     let (all, few) = match names.as_slice() {

@@ -31,24 +31,14 @@ pub enum ScreenName {
 }
 
 impl ScreenName {
-    /// Every screen, in the order of the header, with the name it is kept under, the word for it and what goes to it.
-    pub const ALL: [(Self, &'static str, &'static str, Action); 5] = [
-        (Self::Queue, "queue", "Queue", Action::ShowQueue),
-        (Self::Insights, "insights", "Insights", Action::ShowInsights),
-        (Self::Webhooks, "webhooks", "Webhooks", Action::ShowWebhooks),
-        (Self::Activity, "activity", "Activity", Action::ShowActivity),
-        (Self::Settings, "settings", "Settings", Action::ShowSettings),
+    /// Every screen, in the order of the header, with its name and the action that goes to it.
+    pub const ALL: [(Self, &'static str, Action); 5] = [
+        (Self::Queue, "Queue", Action::ShowQueue),
+        (Self::Insights, "Insights", Action::ShowInsights),
+        (Self::Webhooks, "Webhooks", Action::ShowWebhooks),
+        (Self::Activity, "Activity", Action::ShowActivity),
+        (Self::Settings, "Settings", Action::ShowSettings),
     ];
-
-    /// The screen that is kept under a name; the first one where there is none.
-    pub fn kept(name: Option<&str>) -> Self {
-        Self::ALL.iter().find(|(_, kept, ..)| Some(*kept) == name).map_or(Self::Queue, |(screen, ..)| *screen)
-    }
-
-    /// The name it is kept under.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(screen, ..)| *screen == self).map_or("", |(_, kept, ..)| kept)
-    }
 
     /// The screen that an action goes to.
     pub fn of(action: Action) -> Option<Self> {
