@@ -488,12 +488,8 @@ impl FormPen<'_, '_> {
             Some(next) => spans.push(Span::styled(format!("{before} → {next}"), theme.strong)),
             None => spans.push(Span::styled("follows from the resolution", theme.plain)),
         }
-        let rest = match short {
-            true => "  ",
-            false => "  ",
-        };
-        spans.push(Span::styled(rest, theme.plain));
         if short {
+            spans.push(Span::raw("  "));
             spans.push(Span::styled("final", theme.warning));
         }
         self.put(x, spans);
