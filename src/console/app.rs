@@ -1,7 +1,7 @@
 //! The application: clock, size, the screens, and the dialogs that lie over them. [`App::update`] routes one message
 //! and says what is to be done; it never waits.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
@@ -11,7 +11,7 @@ use super::clock_news::ClockNews;
 use super::decisions::Decisions;
 use super::desk_check::DeskCheck;
 use super::dialog::run;
-use super::dialogs::resolve_form::Choice;
+use super::dialogs::answer_form::Choice;
 use super::dialogs::snooze_menu;
 use super::exports::Exports;
 use super::group_drafts::GroupDraftList;
@@ -44,7 +44,7 @@ use super::user_settings::USER_SETTINGS;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone, dialogs, resolving};
-use crate::desk::{JournalDecision, Layout};
+use crate::desk::{GroupDraft, JournalDecision, Layout};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertFilter, AlertId, Timestamp};
 
@@ -108,8 +108,8 @@ impl App {
         effects.extend(queue.run_due(now));
         let journal =
             JournalFeed::new(&place.name, place.user.clone(), kept.session, now).beside(place.organizations.clone());
-        let mut drafts: Vec<AlertId> = kept.drafts.keys().copied().collect();
-        drafts.sort_unstable();
+        let of_one = |draft: &GroupDraft| Some(*draft.alerts.first()?).filter(|_| draft.alerts.len() == 1);
+        let drafts: BTreeSet<AlertId> = kept.group_drafts.iter().filter_map(of_one).collect();
         let mut app = Self {
             has_mouse: settings.mouse,
             settings_read: USER_SETTINGS.iter().map(|setting| (setting.current)(&settings)).collect(),
@@ -133,7 +133,6 @@ impl App {
                 unfinished: Unfinished::default(),
                 unkept: UnkeptTexts::of(kept.keeps_nothing),
                 networks: NetworkTroubles::default(),
-                drafts: kept.drafts,
                 group_drafts: GroupDraftList::of(kept.group_drafts),
                 notes: NoteList::of(kept.notes, kept.note_drafts),
                 snoozes,
@@ -161,7 +160,7 @@ impl App {
                 queue,
                 insights: InsightsScreen::new(counts),
                 webhooks: WebhooksScreen::new(webhooks),
-                activity: ActivityScreen::new(audits, drafts),
+                activity: ActivityScreen::new(audits, drafts.into_iter().collect()),
                 settings: SettingsScreen::new(credentials),
             },
             seeking: None,
@@ -275,7 +274,7 @@ impl App {
             Message::BegunRead(wanted, answer) => {
                 // A form that was waited for does not open under other keys.
                 let opens = wanted && self.dialogs.is_empty() && self.screens.current == ScreenName::Queue;
-                dialogs::many_form::begun(answer, opens, cx)
+                dialogs::answer_form::begun(answer, opens, cx)
             }
             Message::RulesRead(answer) => rules_taken(answer, cx),
             Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),

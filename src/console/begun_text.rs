@@ -7,10 +7,8 @@ use crate::domain::AlertId;
 /// A text that somebody began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BegunText {
-    /// An answer to an alert.
-    Answer(AlertId),
-    /// An answer to several alerts.
-    GroupAnswer(Uuid),
+    /// An answer.
+    Answer(Uuid),
     /// A note on an alert.
     Note(AlertId),
 }

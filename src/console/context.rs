@@ -77,8 +77,7 @@ pub struct AppContext {
     pub unkept: UnkeptTexts,
     /// Networks that did not answer or did not take a decision.
     pub networks: NetworkTroubles,
-    pub drafts: HashMap<AlertId, Draft>,
-    /// Answers to several alerts that were begun.
+    /// Answers that were begun.
     pub group_drafts: GroupDraftList,
     /// Notes on alerts.
     pub notes: NoteList,
@@ -127,8 +126,7 @@ impl AppContext {
             times: self.times(),
             snoozes: &self.snoozes,
             notes: &self.notes,
-            drafts: &self.drafts,
-            begun: self.group_drafts.offered(),
+            drafts: &self.group_drafts,
             keymap: &self.settings.keymap,
             decisions: &self.decisions,
             unfinished: &self.unfinished,
@@ -287,24 +285,10 @@ impl AppContext {
         self.settings.keymap.key_of(action)
     }
 
-    /// Keeps what was typed for an alert, card numbers masked as they would be sent, until its decision has landed.
-    pub fn keep_draft(&mut self, alert: AlertId, draft: Draft) -> Vec<Effect> {
-        let known = self.drafts.remove(&alert);
-        if draft.is_bare() {
-            // What another console has written stays.
-            return known.map(|known| Effect::Keep(Keep::Draft(alert, draft, Some(known)))).into_iter().collect();
-        }
-        let draft = masked(draft);
-        self.drafts.insert(alert, draft.clone());
-        vec![Effect::Keep(Keep::Draft(alert, draft, known))]
-    }
-
     /// Keeps the begun texts once more that could not be kept, where one leaves and they were not tried again yet.
     pub fn keep_again(&mut self) -> Vec<Effect> {
         let again = |text| match text {
-            // What the desk has there is set aside: it may be another console's.
-            BegunText::Answer(alert) => self.drafts.get(&alert).map(|draft| Keep::Draft(alert, draft.clone(), None)),
-            BegunText::GroupAnswer(id) => self.group_drafts.get(id).map(|draft| Keep::GroupDraft(draft.clone())),
+            BegunText::Answer(id) => self.group_drafts.get(id).map(|draft| Keep::GroupDraft(draft.clone())),
             BegunText::Note(alert) => self
                 .notes
                 .draft(alert)
@@ -312,14 +296,4 @@ impl AppContext {
         };
         self.unkept.take_again().into_iter().filter_map(again).map(Effect::Keep).collect()
     }
-
-    /// Drops what was typed for an alert.
-    pub fn drop_draft(&mut self, alert: AlertId) -> Vec<Effect> {
-        if self.drafts.remove(&alert).is_some() { vec![Effect::Keep(Keep::NoDraft(alert))] } else { Vec::new() }
-    }
-}
-
-/// A draft with card numbers masked as they would be sent.
-pub(super) fn masked(draft: Draft) -> Draft {
-    Draft { comments: mask_card_numbers(&draft.comments).into_owned(), ..draft }
 }

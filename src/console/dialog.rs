@@ -31,6 +31,11 @@ pub trait Dialog: Send {
     /// Draws it over the screen. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext);
 
+    /// Returns true where it stands over the Queue's list, so that the detail beside it stays in sight.
+    fn docks(&self) -> bool {
+        false
+    }
+
     /// Draws its keys into the footer, after it was drawn itself. What lies on a screen has them in its own area
     /// instead.
     fn draw_keys(&self, _: &mut Buffer, _: Rect, _: &AppContext) {}

@@ -11,6 +11,7 @@ use super::areas::{Areas, SMALLEST};
 use super::decisions::Departure;
 use super::pen::put_middle;
 use super::plain::{clear_beside, simplify, unmark};
+use super::screens::ScreenName;
 use super::text::counted;
 use super::{Action, KeyContext, Keys, toasts};
 use crate::ui::fit::{self, KeyHint, Segment};
@@ -48,19 +49,22 @@ impl App {
     fn draw_all(&self, frame: &mut Frame<'_>, area: Rect) {
         let Areas { header, body, footer } = Areas::of(area);
         self.screens.shown().draw(frame, body, &self.cx);
+        let docked = self.docked_area();
         if !self.dialogs.is_empty() {
-            self.cx.theme.veil(frame.buffer_mut(), area);
+            self.cx.theme.veil(frame.buffer_mut(), docked.unwrap_or(area));
         }
         self.draw_header(frame.buffer_mut(), header);
         let notes = self.notes(area.width);
         let noted = u16::try_from(notes.len()).unwrap_or(0);
         let between = Rect { y: header.bottom(), height: area.height.saturating_sub(2 + noted), ..area };
+        let first = docked.map_or(between, |list| list.intersection(between));
         // What hides lists hides them too where something lies over it.
         let hiding = self.dialogs.iter().rposition(|dialog| dialog.hides_lists()).unwrap_or(0);
         for (index, dialog) in self.dialogs.iter().enumerate() {
             if index < hiding && dialog.gives_way() {
                 continue;
             }
+            let between = if index == 0 { first } else { between };
             if !self.cx.settings.plain {
                 dialog.draw(frame, between, &self.cx);
                 continue;
@@ -75,6 +79,13 @@ impl App {
         let lines = Rect { y: footer.y.saturating_sub(noted), height: noted, ..area };
         toasts::draw(&notes, &self.cx.theme, frame.buffer_mut(), lines);
         self.draw_footer(frame.buffer_mut(), footer);
+    }
+
+    /// The columns of the Queue's list, where a form stands over it and the detail beside it stays in sight.
+    fn docked_area(&self) -> Option<Rect> {
+        let docks = self.screens.current == ScreenName::Queue && self.dialogs.first().is_some_and(|form| form.docks());
+        let divider = self.screens.queue.regions().divider.filter(|_| docks)?;
+        Some(Rect { width: divider.x, ..self.area })
     }
 
     fn draw_footer(&self, buffer: &mut Buffer, footer: Rect) {

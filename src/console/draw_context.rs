@@ -1,11 +1,10 @@
 //! The draw context: what every part of the screen is drawn with.
 
-use std::collections::HashMap;
-
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::decisions::Decisions;
+use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::keymap::Keymap;
 use super::known_alerts::KnownAlerts;
@@ -15,9 +14,9 @@ use super::snoozes::SnoozeList;
 use super::times::{Moments, Urgency};
 use super::unfinished::Unfinished;
 use super::{Action, Pen, SessionInfo, Theme};
-use crate::desk::{DecisionRecord, Draft, GroupDraft};
+use crate::desk::{DecisionRecord, Draft};
 use crate::domain::rule::{DecisionRule, suggestion};
-use crate::domain::{Alert, AlertId, DeliveryState, Dialect, Timestamp};
+use crate::domain::{Alert, DeliveryState, Dialect, Timestamp};
 
 /// The draw context: theme, time and words.
 #[derive(Clone, Copy)]
@@ -40,9 +39,7 @@ pub struct DrawContext<'a> {
     pub snoozes: &'a SnoozeList,
     pub notes: &'a NoteList,
     /// Answers that were begun and not sent.
-    pub drafts: &'a HashMap<AlertId, Draft>,
-    /// An answer that was begun before and is offered since the start.
-    pub begun: Option<&'a GroupDraft>,
+    pub drafts: &'a GroupDraftList,
     /// The rules that suggest decisions.
     pub rules: &'a [DecisionRule],
     /// Names of alerts.
@@ -85,7 +82,7 @@ impl<'a> DrawContext<'a> {
     pub fn draft(&self, alert: &Alert) -> Option<&'a Draft> {
         let is_open =
             alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();
-        self.drafts.get(&alert.id).filter(|_| is_open)
+        self.drafts.of_alert(alert.id).last().map(|draft| &draft.answer).filter(|_| is_open)
     }
 
     /// The style of a time that is left.

@@ -128,8 +128,6 @@ pub enum Effect {
     Unfinished,
     /// Tell the engine whether the network applied a parked decision on this alert. Final.
     Settle(AttemptId, AlertId, bool),
-    /// Read the drafts that the desk has for an alert by now: another console may have written one.
-    ReadDrafts(AlertId),
     /// Keep something on the desk.
     Keep(Keep),
     /// Keep a setting in the settings file.
@@ -173,14 +171,7 @@ pub enum Keep {
     View(SavedView),
     /// That a view is no longer wanted.
     NoView(String),
-    /// A decision that was begun, after this one that was known to be kept: what another console wrote meanwhile is set
-    /// aside.
-    Draft(AlertId, Draft, Option<Draft>),
-    /// A decision that was begun, beside the one that is kept.
-    AsideDraft(AlertId, Draft),
-    /// That a draft is no longer needed.
-    NoDraft(AlertId),
-    /// An answer to several alerts that was begun.
+    /// An answer that was begun.
     GroupDraft(GroupDraft),
     /// That it is no longer needed.
     NoGroupDraft(Uuid),
@@ -206,10 +197,8 @@ impl Keep {
     /// The begun text that it keeps; none where the desk has it already, or nothing is left of it.
     pub fn begun_text(&self) -> Option<BegunText> {
         match self {
-            Self::Draft(_, draft, _) if draft.is_bare() => None,
             Self::GroupDraft(draft) if draft.told => None,
-            Self::Draft(alert, ..) | Self::AsideDraft(alert, ..) => Some(BegunText::Answer(*alert)),
-            Self::GroupDraft(draft) => Some(BegunText::GroupAnswer(draft.id)),
+            Self::GroupDraft(draft) => Some(BegunText::Answer(draft.id)),
             Self::NoteDraft(alert, _) => Some(BegunText::Note(*alert)),
             _ => None,
         }
@@ -228,9 +217,7 @@ impl Keep {
     /// The begun text that it does not keep any more.
     pub fn text_let_go(&self) -> Option<BegunText> {
         match self {
-            Self::Draft(alert, draft, _) if draft.is_bare() => Some(BegunText::Answer(*alert)),
-            Self::NoDraft(alert) => Some(BegunText::Answer(*alert)),
-            Self::NoGroupDraft(id) => Some(BegunText::GroupAnswer(*id)),
+            Self::NoGroupDraft(id) => Some(BegunText::Answer(*id)),
             Self::NoNoteDraft(alert) => Some(BegunText::Note(*alert)),
             _ => None,
         }

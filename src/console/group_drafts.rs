@@ -1,4 +1,4 @@
-//! The drafts of answers to several alerts: begun and not sent, and found again by their alerts.
+//! The drafts of answers: begun and not sent, and found again by their alerts.
 
 use uuid::Uuid;
 
@@ -25,7 +25,7 @@ impl GroupDraftList {
     /// The draft that was begun last for what was marked. One that an earlier start has told of is found by its alerts
     /// alone.
     pub fn of_marks(&self) -> Option<&GroupDraft> {
-        self.all.iter().rfind(|draft| !draft.case && !draft.told)
+        self.all.iter().rfind(|draft| !draft.case && !draft.told && draft.alerts.len() > 1)
     }
 
     /// The draft that the start has told of and that nobody has gone on with yet.
@@ -82,6 +82,17 @@ impl GroupDraftList {
             false => holds(&draft.alerts, alerts),
         };
         self.all.iter().rev().filter(|draft| draft.case == case).find(is_same)
+    }
+
+    /// The drafts for this alert alone, each of another answer; the one that was begun last at the end.
+    pub fn of_alert(&self, alert: AlertId) -> impl DoubleEndedIterator<Item = &GroupDraft> {
+        self.all.iter().filter(move |draft| !draft.case && draft.alerts == [alert])
+    }
+
+    /// Drops the drafts for this alert alone.
+    pub fn drop_of(&mut self, alert: AlertId) -> Vec<Effect> {
+        let ids: Vec<Uuid> = self.of_alert(alert).map(|draft| draft.id).collect();
+        ids.into_iter().filter_map(|id| self.drop(id)).collect()
     }
 
     /// A draft that is for this alert too.

@@ -2,7 +2,7 @@
 //! rule stages.
 
 use super::answer_words::answered_as;
-use super::dialogs::resolve_form::{Caution, KnownBefore, SaysOfMoney};
+use super::dialogs::answer_form::{Caution, SaysOfMoney};
 use super::known_decisions::KnownDecisions;
 use super::resolving::subject;
 use super::unfinished::Stage;
@@ -34,6 +34,11 @@ impl Gets {
     /// Left out, to be looked at by itself, and why.
     pub fn care(why: impl Into<String>) -> Self {
         Self::Out { why: why.into(), care: true, cautions: Vec::new() }
+    }
+
+    /// Left out until this is confirmed.
+    pub fn doubt(caution: Caution) -> Self {
+        Self::Out { why: caution.words().to_owned(), care: true, cautions: vec![caution] }
     }
 }
 
@@ -74,18 +79,18 @@ pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Ge
         });
     }
     if known.here.is_checking(alert.id) {
-        return Some(Gets::care(Caution::MayHaveArrived.words()));
+        return Some(Gets::doubt(Caution::MayHaveArrived));
     }
-    known.history.answered_on(alert.id).map(|_| Gets::care(Caution::ListBehind.words()))
+    known.history.answered_on(alert.id).map(|_| Gets::doubt(Caution::ListBehind))
 }
 
 /// What speaks against a decision on an alert that can be answered, as far as it was not confirmed; `others` are on its
-/// payment, and `order` is what the shop's order advises.
+/// payment, `advised_by` is what the shop's order advises, and `exact` says that one matches exactly.
 pub fn speaks_against<'o>(
     alert: &Alert,
     resolution: &Resolution,
     others: impl Iterator<Item = &'o Alert>,
-    advised_by: Option<&OrderAdvice>,
+    (advised_by, exact): (Option<&OrderAdvice>, bool),
     confirmed: &[Caution],
     known: KnownDecisions<'_>,
 ) -> Option<Gets> {
@@ -102,18 +107,14 @@ pub fn speaks_against<'o>(
     let refunded = on_payment.first().copied();
     let says =
         SaysOfMoney { refunds: resolution.gives_money_back(), refunded_before: resolution.says_refunded_before() };
-    let before = KnownBefore {
-        answered: false,
-        may_have_arrived: false,
-        refunded_elsewhere: refunded.is_some() || order.is_some(),
-    };
-    let mut cautions = Caution::against(alert, says, before, known.now);
+    let mut cautions = Caution::against(alert, says, refunded.is_some() || order.is_some(), known.now);
     let doubles = known.duplicates(alert, on_payment.iter().copied());
     let denied =
         denied_refund(alert, resolution, &doubles, advised_by).filter(|_| !cautions.contains(&Caution::NetworkRule));
     cautions.extend(denied.map(|_| Caution::RefundDenied));
     let is_open = resolution.gives_money_back() && advised_by.is_some_and(|order| order.leaves_refund_open);
     cautions.extend(is_open.then_some(Caution::RefundOpen));
+    cautions.extend((exact && resolution.says_not_found()).then_some(Caution::OrderFound));
     // Money comes first; what may have arrived already, before it.
     cautions.sort_by_key(|caution| !matches!(caution, Caution::MayHaveArrived | Caution::RefundDenied));
     let caution = *cautions.first()?;

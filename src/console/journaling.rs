@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::app::App;
 use super::decisions::alert_of;
+use super::dialogs::answer_form::{self, Choice};
 use super::dialogs::case;
-use super::dialogs::resolve_form::{Choice, dialog as resolve};
 use super::resolving::answered_since;
 use super::screens::ScreenName;
 use super::screens::activity::views::{calls_as_failed, needs_you};
@@ -167,6 +167,6 @@ impl App {
             return Vec::new();
         }
         let Some((choice, said)) = self.reopening.take() else { return Vec::new() };
-        resolve::open_again(choice, &said.draft(), &mut self.screens.queue, &mut self.cx)
+        answer_form::open_again(choice, &said.draft(), &mut self.screens.queue, &mut self.cx)
     }
 }

@@ -169,19 +169,19 @@ fn open_desk(address: Option<&DeskAddress>, log_trouble: Option<String>) -> (Opt
     let troubles = &mut kept.troubles;
     kept.layout = or_trouble(desk.layout(), troubles);
     kept.views = or_trouble(desk.views().list(), troubles);
-    kept.drafts = or_trouble(drafts(&desk.drafts()), troubles);
     kept.note_drafts = or_trouble(drafts(&desk.note_drafts()), troubles);
     kept.group_drafts = or_trouble(group_drafts(&desk), troubles);
     kept.notes = or_trouble(if writes { desk.notes().open(now) } else { desk.notes().read(now) }, troubles);
     kept.snoozed = or_trouble(desk.snoozes().list(now), troubles);
-    let DeskState { drafts, group_drafts, left, .. } = &mut kept;
-    let is_begun = |id: &AlertId| drafts.contains_key(id) || group_drafts.iter().any(|draft| draft.alerts.contains(id));
+    let DeskState { group_drafts, left, .. } = &mut kept;
+    let is_begun = |id: &AlertId| group_drafts.iter().any(|draft| draft.alerts.contains(id));
     left.texts.retain(|alert| is_begun(&alert.id));
     (Some(desk), kept)
 }
 
 fn group_drafts(desk: &Desk) -> Result<Vec<GroupDraft>, DeskError> {
     if !desk.is_only_read() {
+        desk.take_over_drafts()?;
         desk.group_drafts().sweep(std::time::SystemTime::now())?;
     }
     desk.group_drafts().list()

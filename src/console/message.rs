@@ -20,8 +20,8 @@ use super::views::View;
 use crate::desk::find::FoundAlerts;
 use crate::desk::indeterminate::Landing;
 use crate::desk::{
-    ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, Leftovers,
-    MatchedOrders, Note, SnoozedAlert, WholeJournal,
+    ClosingAlerts, DeskFigures, ExportFailure, FoundInsights, GroupDraft, JournalDecision, Leftovers, MatchedOrders,
+    Note, SnoozedAlert, WholeJournal,
 };
 use crate::domain::indeterminate::Found;
 use crate::domain::{
@@ -41,6 +41,8 @@ pub struct AdvisedAlert {
     /// The others on its payment that the orders were asked about with it.
     pub others: Vec<AlertId>,
     pub advice: Reply<Option<OrderAdvice>>,
+    /// The id of the order that matches exactly.
+    pub exact: Option<String>,
 }
 
 /// A message: something that happened.
@@ -163,10 +165,8 @@ pub enum Message {
     OutOfReach(ServiceError),
     /// An alert has an outcome by now, or is free again: the alert.
     Concluded(Box<Alert>),
-    /// The drafts that the desk has for an alert.
-    DraftsRead(AlertId, DraftsOfAlert),
-    /// A decision was made in a form, from this draft; what was known of refunds on its payment.
-    Decided(AlertId, Resolution, Draft, KnownRefunds),
+    /// An alert was answered in a form, from this draft; what was known of refunds on its payment.
+    Decided(Box<Alert>, Resolution, Option<Box<GroupDraft>>, KnownRefunds),
     /// These alerts are to be listed, in this order.
     List(AlertFilter, Sort),
     /// These deliveries are to be shown.

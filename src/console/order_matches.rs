@@ -2,7 +2,7 @@
 
 use super::message::{Message, Reply};
 use crate::desk::{Desk, DeskError, MatchedOrders};
-use crate::domain::{Alert, OrderAdvice, Timestamp};
+use crate::domain::{Alert, Timestamp};
 use crate::service::ServiceError;
 
 /// A change of which orders match an alert.
@@ -35,14 +35,14 @@ fn matched_orders(
     orders.matches_among(alert, others).map(Some)
 }
 
-/// What the shop's orders advise for one alert after the other, each with others on its payment, and which order does;
-/// one that cannot be looked up may be one that was refunded.
-pub fn advisor(desk: Option<&Desk>) -> impl Fn(&Alert, &[Alert]) -> Reply<Option<(String, OrderAdvice)>> {
+/// Matches one alert after the other, each with others on its payment, with the shop's orders; one that cannot be
+/// looked up may be one that was refunded.
+pub fn matcher(desk: Option<&Desk>) -> impl Fn(&Alert, &[Alert]) -> Reply<MatchedOrders> {
     let failed = |error: DeskError| ServiceError::Unavailable(error.to_string());
     let orders = desk.map_or(Ok(None), Desk::orders).map_err(failed);
     move |alert, others| match &orders {
-        Ok(Some(orders)) => orders.advice(alert, others).map_err(failed),
-        Ok(None) => Ok(None),
+        Ok(Some(orders)) => orders.matches_among(alert, others).map_err(failed),
+        Ok(None) => Ok(MatchedOrders::default()),
         Err(error) => Err(error.clone()),
     }
 }

@@ -16,9 +16,7 @@ use crate::domain::time::SharedClock;
 pub struct DeskState {
     pub layout: Layout,
     pub views: Vec<SavedView>,
-    /// Decisions that were begun.
-    pub drafts: HashMap<AlertId, Draft>,
-    /// Answers to several alerts that were begun.
+    /// Answers that were begun.
     pub group_drafts: Vec<GroupDraft>,
     pub notes: Vec<Note>,
     /// Notes that were being written.

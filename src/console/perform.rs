@@ -2,8 +2,8 @@
 
 use super::Message;
 use super::effects::{Effect, Keep, SHOWN_OF_FOUND};
-use super::message::AdvisedAlert;
-use super::order_matches::advisor;
+use super::message::{AdvisedAlert, Reply};
+use super::order_matches::matcher;
 use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
 use crate::desk::closing::closing;
 use crate::desk::collect::collect;
@@ -16,9 +16,9 @@ use crate::desk::{Desk, write_new};
 use crate::domain::{Alert, AlertFilter, OrderAdvice};
 use crate::service::{Deployment, ServiceError};
 
-/// What an order advises, whichever it is.
-fn told(advised: Option<(String, OrderAdvice)>) -> Option<OrderAdvice> {
-    advised.map(|(_, advice)| advice)
+fn advice_of_order(desk: Option<&Desk>, alert: &Alert, others: &[Alert]) -> Reply<Option<(String, OrderAdvice)>> {
+    let matched = matcher(desk)(alert, others)?;
+    Ok(matched.advice(alert).map(|(id, advice)| (id.to_owned(), advice)))
 }
 
 /// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it
@@ -51,11 +51,15 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await)
         }
         Effect::AdviseByOrders(asked) => {
-            let advice = advisor(desk);
-            let advised = |(alert, others): &(Alert, Vec<Alert>)| AdvisedAlert {
-                alert: alert.id,
-                others: others.iter().map(|other| other.id).collect(),
-                advice: advice(alert, others).map(told),
+            let matched = matcher(desk);
+            let advised = |(alert, others): &(Alert, Vec<Alert>)| {
+                let matched = matched(alert, others);
+                AdvisedAlert {
+                    alert: alert.id,
+                    others: others.iter().map(|other| other.id).collect(),
+                    exact: matched.as_ref().ok().and_then(|matched| matched.exact().map(str::to_owned)),
+                    advice: matched.map(|matched| matched.advice(alert).map(|(_, advice)| advice)),
+                }
             };
             Message::AdvisedByOrders(asked.iter().map(advised).collect())
         }
@@ -85,7 +89,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::Changed(changes.next_change(after).await)
         }
         Effect::Look(key, look) => {
-            Message::Looked(key, look.look(deployment, |alert, others| advisor(desk)(alert, others)).await)
+            Message::Looked(key, look.look(deployment, |alert, others| advice_of_order(desk, alert, others)).await)
         }
         Effect::Resolve(key, id, request, sent_at) => {
             Message::Resolved(key, send(&**alerts, id, request, sent_at).await)
@@ -130,7 +134,6 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         | Effect::OpenDesk
         | Effect::UseDesk
         | Effect::Keep(_)
-        | Effect::ReadDrafts(_)
         | Effect::ReadFigures
         | Effect::ReadJournal
         | Effect::MatchOrders(..)

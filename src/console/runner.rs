@@ -21,7 +21,7 @@ use super::setting::{SettingValue, SettingsKeeper};
 use super::user_settings::UserSetting;
 use super::workstation::{browse, export_list};
 use crate::desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, JournalStep};
-use crate::domain::{Alert, AlertId};
+use crate::domain::Alert;
 use crate::service::{Deployment, ServiceError};
 
 /// Runs effects on a deployment and a desk.
@@ -119,7 +119,6 @@ impl Runner {
             Effect::Abandon(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
             Effect::GiveUpFind => self.give_up_find(),
             Effect::Keep(what) => self.keep(what, None),
-            Effect::ReadDrafts(alert) => self.read_drafts(alert),
             Effect::ReadJournal => self.read_journal(),
             Effect::OpenDesk => self.open_desk(),
             Effect::UseDesk => self.use_desk(),
@@ -365,16 +364,6 @@ impl Runner {
         });
     }
 
-    /// Reads an alert's drafts in its turn, so that what was kept before is among them.
-    fn read_drafts(&mut self, alert: AlertId) {
-        let messages = self.messages.clone();
-        self.work_on_desk(move |desk| {
-            // One that cannot be read is told of when something is to be kept in its place.
-            let drafts = desk.drafts().all(alert).unwrap_or_default();
-            drop(messages.send(Message::DraftsRead(alert, drafts)));
-        });
-    }
-
     fn work_on_desk(&mut self, work: impl FnOnce(&Desk) + Send + 'static) {
         let Some(desk) = self.desk.clone() else { return };
         let (keeping, _) = self.keeping.get_or_insert_with(|| {
@@ -405,9 +394,6 @@ pub fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::Layout(layout) => desk.keep_layout(layout),
         Keep::View(view) => desk.views().save(view.clone()),
         Keep::NoView(name) => desk.views().remove(name).map(|_| ()),
-        Keep::Draft(alert, draft, known) => desk.drafts().put_after(*alert, draft, known.as_ref()),
-        Keep::AsideDraft(alert, draft) => desk.drafts().set_aside(*alert, draft),
-        Keep::NoDraft(alert) => desk.drafts().remove(*alert),
         Keep::GroupDraft(draft) => desk.group_drafts().put(draft),
         Keep::NoGroupDraft(id) => desk.group_drafts().remove(*id),
         Keep::Note(note) => desk.notes().add(note).and_then(|()| desk.note_drafts().remove(note.alert)),

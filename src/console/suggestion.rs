@@ -20,8 +20,13 @@ impl<'r> Suggestion<'r> {
     /// past money that has gone back already.
     pub fn of(alert: &Alert, facts: &Facts, draw: &DrawContext<'r>) -> Option<Self> {
         let duplicates = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
-        let duplicates = draw.known_decisions().duplicates(alert, duplicates);
         let order = order_advice(alert, facts).map(|(_, advice)| advice);
+        Self::by(alert, duplicates, order, draw)
+    }
+
+    /// The same by the other alerts on its payment and the advice of its order.
+    pub fn by(alert: &Alert, others: &[Alert], order: Option<OrderAdvice>, draw: &DrawContext<'r>) -> Option<Self> {
+        let duplicates = draw.known_decisions().duplicates(alert, others);
         let warning = refund_warning(alert, duplicates.iter(), order.as_ref());
         let rule = draw.suggestion(alert).filter(|rule| !warning.is_some_and(|advice| advice.overrules(rule.decision)));
         rule.map(Self::Rule).or_else(|| advice(alert, duplicates.iter(), order.as_ref()).map(Self::Advice))

@@ -109,15 +109,18 @@ impl UnkeptTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::Draft;
+    use uuid::Uuid;
+
+    use crate::desk::{Draft, GroupDraft};
     use crate::domain::AlertId;
 
-    fn typed(alert: AlertId, comments: &str) -> Effect {
-        Effect::Keep(Keep::Draft(alert, Draft { comments: comments.to_owned(), ..Draft::default() }, None))
+    fn typed(id: Uuid, comments: &str) -> Effect {
+        let answer = Draft { comments: comments.to_owned(), ..Draft::default() };
+        Effect::Keep(Keep::GroupDraft(GroupDraft { id, ..GroupDraft::of_one(AlertId::generate(), answer) }))
     }
 
-    fn answered(alert: AlertId, answer: Result<(), String>) -> Message {
-        Message::TextKept(BegunText::Answer(alert), answer)
+    fn answered(id: Uuid, answer: Result<(), String>) -> Message {
+        Message::TextKept(BegunText::Answer(id), answer)
     }
 
     fn failed() -> Result<(), String> {
@@ -126,8 +129,8 @@ mod tests {
 
     #[test]
     fn a_text_that_was_let_go_of_and_begun_anew_is_waited_for_to_its_own_answer() {
-        let (mut texts, alert) = (UnkeptTexts::default(), AlertId::generate());
-        texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoDraft(alert)), typed(alert, "second")]);
+        let (mut texts, alert) = (UnkeptTexts::default(), Uuid::now_v7());
+        texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoGroupDraft(alert)), typed(alert, "second")]);
 
         texts.hear(&answered(alert, Ok(())));
         let waits = texts.is_coming();
@@ -139,8 +142,8 @@ mod tests {
 
     #[test]
     fn a_text_that_was_let_go_of_is_not_missed_when_it_could_not_be_kept() {
-        let (mut texts, alert) = (UnkeptTexts::default(), AlertId::generate());
-        texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoDraft(alert)), typed(alert, "second")]);
+        let (mut texts, alert) = (UnkeptTexts::default(), Uuid::now_v7());
+        texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoGroupDraft(alert)), typed(alert, "second")]);
 
         texts.hear(&answered(alert, failed()));
         let missed = texts.all().len();
@@ -151,11 +154,11 @@ mod tests {
 
     #[test]
     fn an_answer_that_was_emptied_is_not_missed() {
-        let (mut texts, alert) = (UnkeptTexts::default(), AlertId::generate());
+        let (mut texts, alert) = (UnkeptTexts::default(), Uuid::now_v7());
         texts.watch(&[typed(alert, "first")]);
         texts.hear(&answered(alert, failed()));
 
-        texts.watch(&[typed(alert, "")]);
+        texts.watch(&[Effect::Keep(Keep::NoGroupDraft(alert))]);
 
         assert!(texts.all().len() == 0 && !texts.is_coming());
     }

@@ -1,4 +1,4 @@
-//! Drafts of decisions that were not sent, a file per alert, so that two consoles never fight over one.
+//! Drafts of texts that were not sent, a file per alert.
 
 use std::fs;
 use std::io;
@@ -37,26 +37,6 @@ struct DraftFile {
 #[serde(transparent)]
 pub(super) struct KeptDraft(#[serde(with = "DraftFile")] pub(super) Draft);
 
-/// The drafts that a desk has for an alert.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DraftsOfAlert {
-    pub draft: Option<Draft>,
-    /// Draft of another console, in whose place this one was written.
-    pub aside: Option<Draft>,
-}
-
-/// The name of a file of what was set aside: `ID.aside`.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct AsideName(AlertId);
-
-impl FromStr for AsideName {
-    type Err = ();
-
-    fn from_str(name: &str) -> Result<Self, ()> {
-        name.strip_suffix(".aside").and_then(|id| id.parse().ok()).map(Self).ok_or(())
-    }
-}
-
 /// The drafts of a desk.
 #[derive(Debug, Clone)]
 pub struct Drafts {
@@ -72,35 +52,6 @@ impl Drafts {
         DeskFile::new(self.directory.join(format!("{alert}.toml")))
     }
 
-    fn aside(&self, alert: AlertId) -> DeskFile {
-        DeskFile::new(self.directory.join(format!("{alert}.aside.toml")))
-    }
-
-    /// Returns all drafts of an alert.
-    pub fn all(&self, alert: AlertId) -> Result<DraftsOfAlert, DeskError> {
-        let aside = self.aside(alert).read::<KeptDraft>()?.map(|kept| kept.0);
-        Ok(DraftsOfAlert { draft: self.get(alert)?, aside })
-    }
-
-    /// Keeps a draft of a console that knew this one to be there. What another console wrote meanwhile is set aside,
-    /// and is not dropped where the draft was emptied: neither's text is lost.
-    pub fn put_after(&self, alert: AlertId, draft: &Draft, known: Option<&Draft>) -> Result<(), DeskError> {
-        let _turn = DeskFile::new(self.directory.join("drafts.toml")).turn()?;
-        let stored = self.get(alert)?;
-        if let Some(others) = stored.filter(|stored| Some(stored) != known && stored != draft) {
-            if draft.is_bare() {
-                return Ok(());
-            }
-            self.set_aside(alert, &others)?;
-        }
-        self.put(alert, draft)
-    }
-
-    /// Keeps a draft beside the one that an alert has.
-    pub fn set_aside(&self, alert: AlertId, draft: &Draft) -> Result<(), DeskError> {
-        self.aside(alert).write("What another console had begun for the same alert.", &KeptDraft(draft.clone()))
-    }
-
     /// The draft of an alert, if there is one.
     pub fn get(&self, alert: AlertId) -> Result<Option<Draft>, DeskError> {
         Ok(self.file(alert).read::<KeptDraft>()?.map(|kept| kept.0))
@@ -113,13 +64,12 @@ impl Drafts {
         if draft.is_bare() {
             return file.remove();
         }
-        file.write("A decision that was begun and not sent.", &KeptDraft(draft.clone()))
+        file.write("A text that was begun and not sent.", &KeptDraft(draft.clone()))
     }
 
     /// Drops all drafts of an alert: it has been resolved, here or elsewhere.
     pub fn remove(&self, alert: AlertId) -> Result<(), DeskError> {
-        self.file(alert).remove()?;
-        self.aside(alert).remove()
+        self.file(alert).remove()
     }
 
     /// Returns the alerts that have a draft.
@@ -132,11 +82,6 @@ impl Drafts {
         for (alert, written) in entries(&self.directory)? {
             if is_old(written, now) {
                 self.remove(alert)?;
-            }
-        }
-        for (AsideName(alert), written) in entries(&self.directory)? {
-            if is_old(written, now) {
-                self.aside(alert).remove()?;
             }
         }
         Ok(())
@@ -233,48 +178,6 @@ mod tests {
     }
 
     #[test]
-    fn of_two_consoles_that_write_for_one_alert_neither_loses_its_text() {
-        let (_directory, drafts) = drafts();
-        let alert = AlertId::generate();
-        let [mine, theirs, more] = ["mine", "theirs", "mine, and more"].map(draft);
-
-        drafts.put_after(alert, &mine, None).unwrap();
-        drafts.put_after(alert, &theirs, None).unwrap();
-        let after_theirs = drafts.all(alert).unwrap();
-        drafts.put_after(alert, &more, Some(&mine)).unwrap();
-
-        assert_eq!(after_theirs, DraftsOfAlert { draft: Some(theirs.clone()), aside: Some(mine) });
-        assert_eq!(drafts.all(alert), Ok(DraftsOfAlert { draft: Some(more), aside: Some(theirs) }));
-        assert_eq!(drafts.alerts(), Ok(vec![alert]));
-        drafts.remove(alert).unwrap();
-        assert_eq!(drafts.all(alert), Ok(DraftsOfAlert::default()));
-    }
-
-    #[test]
-    fn one_console_that_writes_on_sets_nothing_aside() {
-        let (_directory, drafts) = drafts();
-        let alert = AlertId::generate();
-        let [first, then] = ["first", "then"].map(draft);
-
-        drafts.put_after(alert, &first, None).unwrap();
-        drafts.put_after(alert, &then, Some(&first)).unwrap();
-
-        assert_eq!(drafts.all(alert), Ok(DraftsOfAlert { draft: Some(then), aside: None }));
-    }
-
-    #[test]
-    fn a_console_that_empties_its_own_text_leaves_that_of_another() {
-        let (_directory, drafts) = drafts();
-        let alert = AlertId::generate();
-        let [mine, theirs] = ["mine", "theirs"].map(draft);
-        drafts.put_after(alert, &theirs, None).unwrap();
-
-        drafts.put_after(alert, &Draft::default(), Some(&mine)).unwrap();
-
-        assert_eq!(drafts.get(alert), Ok(Some(theirs)));
-    }
-
-    #[test]
     fn a_broken_draft_is_reported_and_kept() {
         let (_directory, drafts) = drafts();
         let alert = AlertId::generate();
@@ -294,13 +197,12 @@ mod tests {
         let (_directory, drafts) = drafts();
         let alert = AlertId::generate();
         drafts.put(alert, &draft("x")).unwrap();
-        drafts.set_aside(alert, &draft("y")).unwrap();
 
         drafts.sweep(SystemTime::now() + KEPT / 2).unwrap();
         let in_between = drafts.alerts().unwrap();
         drafts.sweep(SystemTime::now() + KEPT * 2).unwrap();
 
         assert_eq!(in_between, [alert]);
-        assert_eq!(drafts.all(alert), Ok(DraftsOfAlert::default()));
+        assert_eq!(drafts.get(alert), Ok(None));
     }
 }

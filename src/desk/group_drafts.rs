@@ -1,5 +1,4 @@
-//! Drafts of answers to several alerts that were not sent, a file per answer, so that two consoles never fight over
-//! one.
+//! Drafts of answers that were not sent, a file per answer, so that two consoles never fight over one.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -11,7 +10,7 @@ use super::drafts::{Draft, KeptDraft, entries, is_old};
 use super::file::{DeskError, DeskFile};
 use crate::domain::AlertId;
 
-/// The draft of one answer to several alerts: what was said so far, and whom it is for.
+/// The draft of one answer: what was said so far, and whom it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupDraft {
     pub id: Uuid,
@@ -23,6 +22,13 @@ pub struct GroupDraft {
     pub answer: Draft,
     /// True where an earlier start has announced it as it stands: the next one does not.
     pub told: bool,
+}
+
+impl GroupDraft {
+    /// A draft for one alert.
+    pub fn of_one(alert: AlertId, answer: Draft) -> Self {
+        Self { id: Uuid::now_v7(), case: false, alerts: vec![alert], left_out: Vec::new(), answer, told: false }
+    }
 }
 
 /// A draft in its file, which is named after it.
@@ -37,7 +43,7 @@ struct GroupDraftFile {
     answer: KeptDraft,
 }
 
-/// The drafts of answers to several alerts of a desk.
+/// The drafts of answers of a desk.
 #[derive(Debug, Clone)]
 pub struct GroupDrafts {
     directory: PathBuf,
@@ -79,7 +85,7 @@ impl GroupDrafts {
             told: draft.told,
             answer: KeptDraft(draft.answer.clone()),
         };
-        file.write("An answer to several alerts that was begun and not sent.", &content)
+        file.write("An answer that was begun and not sent.", &content)
     }
 
     /// Drops a draft: its answer was sent, or nothing of it is left.

@@ -47,7 +47,7 @@ use std::path::{Path, PathBuf};
 
 pub use address::DeskAddress;
 pub use closing::ClosingAlerts;
-pub use drafts::{Draft, Drafts, DraftsOfAlert};
+pub use drafts::{Draft, Drafts};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, begins_with, directory_of, open_own, write_new};
 pub use group_drafts::{GroupDraft, GroupDrafts};
@@ -146,12 +146,19 @@ impl Desk {
         Views::new(DeskFile::new(self.directory.join("views.toml")))
     }
 
-    /// The drafts of decisions not sent yet.
-    pub fn drafts(&self) -> Drafts {
-        Drafts::new(self.directory.join("drafts"))
+    /// Takes over the drafts of earlier versions, which had a file for each alert.
+    pub fn take_over_drafts(&self) -> Result<(), DeskError> {
+        let earlier = Drafts::new(self.directory.join("drafts"));
+        for alert in earlier.alerts()? {
+            if let Some(answer) = earlier.get(alert)? {
+                self.group_drafts().put(&GroupDraft::of_one(alert, answer))?;
+            }
+            earlier.remove(alert)?;
+        }
+        Ok(())
     }
 
-    /// The drafts of answers to several alerts that were not sent.
+    /// The drafts of answers that were not sent.
     pub fn group_drafts(&self) -> GroupDrafts {
         GroupDrafts::new(self.directory.join("group-drafts"))
     }
@@ -203,7 +210,8 @@ impl Desk {
     /// The order that an alert matches best, or another one on its payment, by its id, and what it advises; nothing
     /// where it advises nothing.
     pub fn order_advice(&self, alert: &Alert, others: &[Alert]) -> Result<Option<(String, OrderAdvice)>, DeskError> {
-        self.orders()?.map_or(Ok(None), |orders| orders.advice(alert, others))
+        let matched = self.orders()?.map(|orders| orders.matches_among(alert, others)).transpose()?;
+        Ok(matched.and_then(|matched| matched.advice(alert).map(|(id, advice)| (id.to_owned(), advice))))
     }
 
     /// The orders of the shop, to bring some in.

@@ -19,7 +19,9 @@ use sha2::{Digest as _, Sha256};
 use super::file::{DeskError, directory_of, make_directory, private, sqlite_cause};
 use crate::domain::cause::RefusalCause;
 use crate::domain::order::{matches, transaction_key};
-use crate::domain::{Alert, AlertId, Currency, MerchantOrder, OrderAdvice, OrderMatch, OrderState, Timestamp};
+use crate::domain::{
+    Alert, AlertId, Currency, MatchConfidence, MerchantOrder, OrderAdvice, OrderMatch, OrderState, Timestamp,
+};
 
 /// Marks the file as avert's orders (`PRAGMA application_id`): the letters `avro`.
 const APPLICATION_ID: i32 = 0x6176_726f;
@@ -96,6 +98,13 @@ pub struct MatchedOrders {
 }
 
 impl MatchedOrders {
+    /// Returns the id of the order that matches exactly, with nothing that speaks against it.
+    pub fn exact(&self) -> Option<&str> {
+        let best = self.matches.first()?;
+        let is_exact = best.confidence == MatchConfidence::Certain && best.doubts.is_empty();
+        is_exact.then_some(best.order.order_id.as_str())
+    }
+
     /// Returns the best matching order, by its id, and its advice. Where only another one tells of a refund, it is that
     /// one: of another alert on the payment, or one that only warns.
     pub fn advice(&self, alert: &Alert) -> Option<(&str, OrderAdvice)> {
@@ -205,12 +214,6 @@ impl OrderDatabase {
             }
         }
         Ok(matched)
-    }
-
-    /// The order that an alert matches best, or another one on its payment, by its id, and what it advises; nothing
-    /// where it advises nothing.
-    pub fn advice(&self, alert: &Alert, others: &[Alert]) -> Result<Option<(String, OrderAdvice)>, DeskError> {
-        Ok(self.matches_among(alert, others)?.advice(alert).map(|(id, advice)| (id.to_owned(), advice)))
     }
 
     /// The order of this id, letter case ignored.
@@ -458,7 +461,7 @@ fn in_words(path: &Path, error: &rusqlite::Error) -> DeskError {
 mod tests {
     use super::*;
     use crate::desk::Desk;
-    use crate::domain::{MatchConfidence, OrderEvidence};
+    use crate::domain::OrderEvidence;
 
     fn desk() -> (tempfile::TempDir, Desk) {
         let directory = tempfile::tempdir().unwrap();

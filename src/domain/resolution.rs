@@ -245,6 +245,14 @@ impl Resolution {
         }
     }
 
+    /// Returns true where it says that the transaction was not found.
+    pub fn says_not_found(&self) -> bool {
+        match self {
+            Self::Current { decision, .. } => *decision == Decision::Invalid(InvalidReason::NotFound),
+            Self::Older { word, .. } => matches!(word, OlderWord::Notfound | OlderWord::NotFound),
+        }
+    }
+
     /// Returns true where it says that the money went back by another alert on the payment, or that this one is a
     /// duplicate. It is true only where that alert's answer is.
     pub fn rests_on_another(&self) -> bool {

@@ -8,7 +8,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 
 use crate::ui::pen::put_right;
-use crate::ui::text::{columns, cut, wrap, wrap_to};
+use crate::ui::text::{columns, wrap, wrap_to};
 use crate::ui::widgets::buttons::{Button, button_lines, draw_buttons, flow};
 use crate::ui::widgets::panel::{Panel, PanelWidth};
 use crate::ui::widgets::scrollbar;
@@ -23,6 +23,9 @@ const ERROR_LINES: usize = 3;
 
 /// Rows that one notch of the wheel scrolls.
 const WHEEL: u16 = 2;
+
+/// Rows that a key of pages scrolls.
+const PAGE: u16 = 8;
 
 /// Shown to one who pastes where nothing can be typed.
 pub const NO_FIELD: &str = "Nothing was pasted: text goes into a field to type in.";
@@ -40,6 +43,66 @@ pub struct FormField {
     error: Option<String>,
     width: Option<u16>,
     apart: bool,
+    hidden: bool,
+}
+
+/// An option of a field: the key that chooses it, its words, and what stands beside them.
+#[derive(Debug, Clone, Default)]
+pub struct FormOption {
+    pub key: String,
+    pub words: String,
+    pub aside: String,
+}
+
+impl FormOption {
+    /// An option of words alone.
+    fn of(words: impl Into<String>) -> Self {
+        Self { words: words.into(), ..Self::default() }
+    }
+}
+
+/// A line of facts: a sign or a key, and a text that goes on below itself.
+#[derive(Debug, Clone)]
+pub struct FactLine {
+    pub lead: (String, Style),
+    pub text: String,
+    pub style: Style,
+    /// Number of what a click on it asks for.
+    pub press: Option<u8>,
+}
+
+impl FactLine {
+    /// A text alone.
+    pub fn of(text: impl Into<String>, style: Style) -> Self {
+        Self { lead: (String::new(), style), text: text.into(), style, press: None }
+    }
+
+    /// The same behind a sign or a key.
+    #[must_use]
+    pub fn lead(self, lead: impl Into<String>, style: Style) -> Self {
+        Self { lead: (lead.into(), style), ..self }
+    }
+
+    /// Columns of the lead, with the blank behind it.
+    fn indent(&self) -> u16 {
+        let lead = columns(&self.lead.0);
+        lead + u16::from(lead > 0)
+    }
+
+    fn lines(&self, room: u16) -> Vec<String> {
+        wrap(&self.text, room.saturating_sub(self.indent()).max(1))
+    }
+}
+
+/// Arrangement of options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrangement {
+    /// Beside each other, in further rows where they have no room.
+    Flow,
+    /// Only the chosen one, between arrows.
+    Steps,
+    /// One a row. `folds`: without the focus only the chosen one.
+    List { folds: bool },
 }
 
 #[derive(Debug)]
@@ -51,37 +114,41 @@ enum Kind {
         most_chars: Option<usize>,
     },
     /// Nothing to fill in.
-    Fact {
-        text: String,
-        style: Style,
-    },
+    Facts(Vec<FactLine>),
     /// One of several, or with `on` any of them; the cursor is at one.
     Options {
-        words: Vec<String>,
+        options: Vec<FormOption>,
         at: usize,
         on: Option<Vec<bool>>,
-        /// True where only the chosen one is shown, between arrows.
-        steps: bool,
+        arrangement: Arrangement,
+        /// True while none is chosen.
+        open: bool,
     },
 }
 
 impl FormField {
     fn new(label: &'static str, kind: Kind) -> Self {
         let (hint, note) = ("", String::new());
-        Self { label, kind, hint, note, note_warns: false, error: None, width: None, apart: false }
+        Self { label, kind, hint, note, note_warns: false, error: None, width: None, apart: false, hidden: false }
     }
 
     fn typed(label: &'static str, input: TextInput, secret: bool, rows: u16) -> Self {
         Self::new(label, Kind::Text { input: Box::new(input), secret, rows, most_chars: None })
     }
 
-    fn options(label: &'static str, words: Vec<String>, at: usize, on: Option<Vec<bool>>, steps: bool) -> Self {
-        Self::new(label, Kind::Options { words, at, on, steps })
+    fn options(label: &'static str, words: Vec<String>, at: usize, on: Option<Vec<bool>>) -> Self {
+        let options = words.into_iter().map(FormOption::of).collect();
+        Self::new(label, Kind::Options { options, at, on, arrangement: Arrangement::Flow, open: false })
     }
 
     /// A fact that is shown.
     pub fn fact(label: &'static str, text: impl Into<String>, style: Style) -> Self {
-        Self::new(label, Kind::Fact { text: text.into(), style })
+        Self::new(label, Kind::Facts(vec![FactLine::of(text, style)]))
+    }
+
+    /// Facts that are shown once there are any.
+    pub fn facts(label: &'static str) -> Self {
+        Self { hidden: true, ..Self::new(label, Kind::Facts(Vec::new())) }
     }
 
     /// A line to type.
@@ -105,18 +172,37 @@ impl FormField {
 
     /// One of several, all of them in sight.
     pub fn choice(label: &'static str, words: &[&str], chosen: usize) -> Self {
-        Self::options(label, words.iter().map(|word| (*word).to_owned()).collect(), chosen, None, false)
+        Self::options(label, words.iter().map(|word| (*word).to_owned()).collect(), chosen, None)
+    }
+
+    /// One of several that have keys, or none yet.
+    pub fn keyed(label: &'static str, options: Vec<FormOption>, chosen: Option<usize>) -> Self {
+        let (at, open) = (chosen.unwrap_or(0), chosen.is_none());
+        Self::new(label, Kind::Options { options, at, on: None, arrangement: Arrangement::Flow, open })
+    }
+
+    /// The same with one option a row; `folds`: without the focus only the chosen one is in sight.
+    pub fn list(label: &'static str, options: Vec<FormOption>, chosen: Option<usize>, folds: bool) -> Self {
+        let mut field = Self::keyed(label, options, chosen);
+        if let Kind::Options { arrangement, .. } = &mut field.kind {
+            *arrangement = Arrangement::List { folds };
+        }
+        field
     }
 
     /// One of several, of which only the chosen one is in sight.
     pub fn step(label: &'static str, words: Vec<String>, chosen: usize) -> Self {
-        Self::options(label, words, chosen, None, true)
+        let mut field = Self::options(label, words, chosen, None);
+        if let Kind::Options { arrangement, .. } = &mut field.kind {
+            *arrangement = Arrangement::Steps;
+        }
+        field
     }
 
     /// Any of several.
     pub fn checks(label: &'static str, options: impl IntoIterator<Item = (String, bool)>) -> Self {
         let (words, on) = options.into_iter().unzip();
-        Self::options(label, words, 0, Some(on), false)
+        Self::options(label, words, 0, Some(on))
     }
 
     /// The same with words in it while it is empty.
@@ -143,24 +229,43 @@ impl FormField {
         Self { apart: true, ..self }
     }
 
-    /// Each option as it is shown.
-    fn shown_options(&self) -> Vec<String> {
-        let Kind::Options { words, at, on, steps } = &self.kind else { return Vec::new() };
-        let mark = |index: usize, word: &String| match on {
-            Some(on) if on[index] => format!("[x] {word}"),
-            Some(_) => format!("[ ] {word}"),
-            None if index == *at => format!("(•) {word}"),
-            None => format!("( ) {word}"),
+    /// The options in sight, each with its place and its text behind the key.
+    fn shown_options(&self, focused: bool) -> Vec<(usize, String)> {
+        let Kind::Options { options, at, on, arrangement, open } = &self.kind else { return Vec::new() };
+        let mark = |index: usize, option: &FormOption| match on {
+            Some(on) if on[index] => format!("[x] {}", option.words),
+            Some(_) => format!("[ ] {}", option.words),
+            None if index == *at && !open => format!("(•) {}", option.words),
+            None => format!("( ) {}", option.words),
         };
-        match words.get(*at) {
-            Some(chosen) if *steps => vec!["‹".to_owned(), chosen.clone(), "›".to_owned()],
-            _ => words.iter().enumerate().map(|(index, word)| mark(index, word)).collect(),
+        match (arrangement, options.get(*at)) {
+            (Arrangement::Steps, Some(chosen)) => {
+                vec![(0, "‹".to_owned()), (1, chosen.words.clone()), (2, "›".to_owned())]
+            }
+            (Arrangement::List { folds: true }, Some(chosen)) if !focused && !open => vec![(*at, mark(*at, chosen))],
+            _ => options.iter().enumerate().map(|(index, option)| (index, mark(index, option))).collect(),
         }
     }
 
-    /// Row and column of each option: in columns where they take several rows.
-    fn places(&self, room: u16) -> Vec<(u16, u16)> {
-        let widths: Vec<u16> = self.shown_options().iter().map(|option| columns(option)).collect();
+    /// The key of an option, where it has one, with the blank behind it.
+    fn key_of(&self, option: usize) -> String {
+        match &self.kind {
+            Kind::Options { options, arrangement, .. } if *arrangement != Arrangement::Steps => {
+                let key = options.get(option).map_or("", |option| option.key.as_str());
+                if key.is_empty() { String::new() } else { format!("{key} ") }
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Row and column of each option in sight: in columns where they take several rows.
+    fn places(&self, room: u16, focused: bool) -> Vec<(u16, u16)> {
+        let shown = self.shown_options(focused);
+        if matches!(&self.kind, Kind::Options { arrangement: Arrangement::List { .. }, .. }) {
+            return (0..shown.len()).map(|row| (u16::try_from(row).unwrap_or(u16::MAX), 0)).collect();
+        }
+        let width = |(index, text): &(usize, String)| columns(&self.key_of(*index)) + columns(text);
+        let widths: Vec<u16> = shown.iter().map(width).collect();
         let places = flow(&widths, BETWEEN_OPTIONS, room);
         if places.last().is_none_or(|(row, _)| *row == 0) {
             return places;
@@ -169,12 +274,19 @@ impl FormField {
         flow(&vec![widest; widths.len()], BETWEEN_OPTIONS, room)
     }
 
-    fn rows(&self, room: u16) -> u16 {
+    fn rows(&self, room: u16, focused: bool) -> u16 {
         match &self.kind {
             Kind::Text { rows, .. } => *rows,
-            Kind::Fact { text, .. } => u16::try_from(wrap(text, room).len()).unwrap_or(1),
-            Kind::Options { .. } => self.places(room).last().map_or(1, |(row, _)| row + 1),
+            Kind::Facts(facts) => {
+                u16::try_from(facts.iter().map(|fact| fact.lines(room).len()).sum::<usize>()).unwrap_or(u16::MAX)
+            }
+            Kind::Options { .. } => self.places(room, focused).last().map_or(1, |(row, _)| row + 1),
         }
+    }
+
+    /// Returns true where its characters are counted, below it.
+    fn counts(&self) -> bool {
+        matches!(&self.kind, Kind::Text { most_chars: Some(_), .. })
     }
 
     /// Lines below it: its error, else its note.
@@ -199,6 +311,8 @@ pub enum Entered {
     Submit,
     Reset,
     Leave,
+    /// A line of facts was clicked, by its number.
+    Pressed(u8),
 }
 
 /// Parts that can have the focus or be clicked.
@@ -208,6 +322,17 @@ enum Spot {
     /// An option of a field.
     Option(usize, usize),
     Button(Entered),
+    /// A line of facts.
+    Press(u8),
+}
+
+/// Fields as they are laid out for a frame: those in sight, where each begins, how high it is, and all together.
+#[derive(Debug, Clone)]
+struct LaidOut {
+    shown: Vec<usize>,
+    starts: Vec<u16>,
+    heights: Vec<u16>,
+    total: u16,
 }
 
 /// A form: its fields and its state. A field is known by its place.
@@ -303,6 +428,84 @@ impl Form {
         }
     }
 
+    /// Place of the chosen option of a field, where one is chosen.
+    pub fn choice(&self, field: usize) -> Option<usize> {
+        match self.fields.get(field).map(|field| &field.kind) {
+            Some(Kind::Options { at, open: false, .. }) => Some(*at),
+            _ => None,
+        }
+    }
+
+    /// Chooses an option of a field, or none; the focus stays.
+    pub fn set_choice(&mut self, field: usize, option: Option<usize>) {
+        if let Some(Kind::Options { at, open, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
+            (*at, *open) = (option.unwrap_or(0), option.is_none());
+        }
+    }
+
+    /// Returns true where the first check of a field is ticked.
+    pub fn is_ticked(&self, field: usize) -> bool {
+        !self.ticked(field, &[()]).is_empty()
+    }
+
+    /// Ticks the first check of a field, or takes that back.
+    pub fn set_ticked(&mut self, field: usize, ticked: bool) {
+        if let Some(Kind::Options { on: Some(on), .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
+            on[0] = ticked;
+        }
+    }
+
+    /// Shows a field, or hides it.
+    pub fn set_shown(&mut self, field: usize, shown: bool) {
+        if let Some(field) = self.fields.get_mut(field) {
+            field.hidden = !shown;
+        }
+    }
+
+    /// Returns true where a field is shown.
+    pub fn is_shown(&self, field: usize) -> bool {
+        self.fields.get(field).is_some_and(|field| !field.hidden)
+    }
+
+    /// Shows other facts in a field; none hide it.
+    pub fn set_facts(&mut self, field: usize, facts: Vec<FactLine>) {
+        if let Some(field) = self.fields.get_mut(field) {
+            (field.hidden, field.kind) = (facts.is_empty(), Kind::Facts(facts));
+        }
+    }
+
+    /// Gives the focus to a field.
+    pub fn set_focus(&mut self, field: usize) {
+        self.go_to(Spot::Field(field));
+    }
+
+    /// Returns true where no further field comes after the focus, or before it.
+    pub fn is_at_end(&self, forward: bool) -> bool {
+        let mut fields = self.places_of_fields();
+        let end = if forward { fields.last() } else { fields.next() };
+        end.is_none() || end == self.focus()
+    }
+
+    /// Takes the focus into the first field, or the last one.
+    pub fn enter(&mut self, first: bool) {
+        let field = if first { self.places_of_fields().next() } else { self.places_of_fields().last() };
+        if let Some(field) = field {
+            self.go_to(Spot::Field(field));
+        }
+    }
+
+    /// Takes away what was said about the key before, and the errors.
+    pub fn hush(&mut self) {
+        self.word = None;
+        self.fields.iter_mut().for_each(|field| field.error = None);
+        self.follows.set(true);
+    }
+
+    /// The sentence about the last key.
+    pub fn word(&self) -> Option<&str> {
+        self.word.as_deref()
+    }
+
     /// Those of the values that are ticked in a field of theirs.
     pub fn ticked<T: Clone>(&self, field: usize, values: &[T]) -> Vec<T> {
         let Some(Kind::Options { on: Some(on), .. }) = self.fields.get(field).map(|field| &field.kind) else {
@@ -315,7 +518,7 @@ impl Form {
     pub fn focus(&self) -> Option<usize> {
         match self.focus {
             Spot::Field(field) | Spot::Option(field, _) => Some(field),
-            Spot::Button(_) => None,
+            Spot::Button(_) | Spot::Press(_) => None,
         }
     }
 
@@ -323,7 +526,9 @@ impl Form {
     pub fn set_text(&mut self, field: usize, text: &str) {
         match self.fields.get_mut(field).map(|field| &mut field.kind) {
             Some(Kind::Text { input, .. }) => input.set_text(text),
-            Some(Kind::Fact { text: shown, .. }) => text.clone_into(shown),
+            Some(Kind::Facts(facts)) => {
+                facts.iter_mut().take(1).for_each(|fact| text.clone_into(&mut fact.text));
+            }
             _ => {}
         }
     }
@@ -336,8 +541,8 @@ impl Form {
 
     /// Gives a field other options; the chosen place stays.
     pub fn set_options(&mut self, field: usize, options: &[&str]) {
-        if let Some(Kind::Options { words, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
-            *words = options.iter().map(|word| (*word).to_owned()).collect();
+        if let Some(Kind::Options { options: known, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
+            *known = options.iter().map(|word| FormOption::of(*word)).collect();
         }
     }
 
@@ -388,9 +593,8 @@ impl Form {
                 self.touched = true;
             }
             Event::Mouse(mouse) if matches!(mouse.kind, MouseEventKind::ScrollDown | MouseEventKind::ScrollUp) => {
-                let (down, top) = (mouse.kind == MouseEventKind::ScrollDown, self.top.get());
-                self.top.set(if down { top + WHEEL } else { top - WHEEL.min(top) });
-                self.follows.set(false);
+                let down = mouse.kind == MouseEventKind::ScrollDown;
+                self.scroll_by(if down { i32::from(WHEEL) } else { -i32::from(WHEEL) });
             }
             Event::Mouse(_) => return self.click(event),
             _ => {}
@@ -403,14 +607,12 @@ impl Form {
         let field = self.focus()?;
         match &mut self.fields.get_mut(field)?.kind {
             Kind::Text { input, .. } => Some(input),
-            Kind::Fact { .. } | Kind::Options { .. } => None,
+            Kind::Facts(_) | Kind::Options { .. } => None,
         }
     }
 
     fn key(&mut self, key: KeyEvent) -> Entered {
-        self.word = None;
-        self.fields.iter_mut().for_each(|field| field.error = None);
-        self.follows.set(true);
+        self.hush();
         let typed = self.input().map_or(Typed::Ignored, |input| input.key(key));
         self.touched |= typed == Typed::Changed;
         if typed != Typed::Ignored {
@@ -426,6 +628,9 @@ impl Form {
             (KeyCode::Enter, _) if self.submit.1 == "enter" => return Entered::Submit,
             (KeyCode::Enter, Spot::Button(_)) => self.say("Press space here, or ctrl-s."),
             (KeyCode::Enter, _) => self.say("ctrl-s keeps it, alt-enter begins a new line"),
+            (KeyCode::PageDown, _) => self.scroll_by(i32::from(PAGE)),
+            (KeyCode::PageUp, _) => self.scroll_by(-i32::from(PAGE)),
+            (KeyCode::Down | KeyCode::Up, _) if self.step_in_list(key.code == KeyCode::Down) => {}
             (KeyCode::Tab | KeyCode::Down, _) | (KeyCode::Right, Spot::Button(_)) => self.move_focus(true),
             (KeyCode::BackTab | KeyCode::Up, _) | (KeyCode::Left, Spot::Button(_)) => self.move_focus(false),
             _ if !ctrl => self.key_of_options(key.code),
@@ -434,13 +639,41 @@ impl Form {
         Entered::Nothing
     }
 
+    /// Looks further down, or up, wherever the focus is.
+    fn scroll_by(&mut self, rows: i32) {
+        self.top.set(u16::try_from((i32::from(self.top.get()) + rows).max(0)).unwrap_or(u16::MAX));
+        self.follows.set(false);
+    }
+
+    /// Chooses the next option of a list, or the one before; false at its ends and elsewhere.
+    fn step_in_list(&mut self, down: bool) -> bool {
+        let focus = self.focus();
+        let field = focus.and_then(|field| self.fields.get_mut(field)).map(|field| &mut field.kind);
+        let Some(Kind::Options { options, at, open, arrangement: Arrangement::List { .. }, .. }) = field else {
+            return false;
+        };
+        let next = match (*open, down) {
+            (true, true) => Some(0),
+            (true, false) => None,
+            (false, true) => Some(*at + 1).filter(|next| *next < options.len()),
+            (false, false) => at.checked_sub(1),
+        };
+        if let Some(next) = next {
+            (*at, *open) = (next, false);
+            self.touched = true;
+        }
+        next.is_some()
+    }
+
     fn key_of_options(&mut self, code: KeyCode) {
         let Some(field) = self.focus() else { return };
-        let Some(Kind::Options { words, at, on, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) else {
+        let Some(Kind::Options { options, at, on, open, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind)
+        else {
             return;
         };
-        let (now, count) = (*at, words.len());
+        let (now, count) = (*at, options.len());
         match (code, on) {
+            (KeyCode::Left | KeyCode::Right | KeyCode::Char(' '), None) if *open => *at = 0,
             (KeyCode::Char(' '), Some(on)) => on[now] = !on[now],
             (KeyCode::Right | KeyCode::Char(' '), _) => *at = (now + 1) % count,
             (KeyCode::Left, _) => *at = (now + count - 1) % count,
@@ -449,18 +682,23 @@ impl Form {
             (KeyCode::Char(letter), None) => {
                 let letter = letter.to_ascii_lowercase();
                 let mut after = (now + 1..count).chain(0..now);
-                *at = after.find(|other| words[*other].starts_with(letter)).unwrap_or(now);
+                *at = after.find(|other| options[*other].words.starts_with(letter)).unwrap_or(now);
             }
             _ => return,
         }
+        *open = false;
         self.touched = true;
     }
 
     fn click(&mut self, event: &Event) -> Entered {
         let Some(spot) = self.targets.clicked(event) else { return Entered::Nothing };
+        if let Spot::Press(number) = spot {
+            return Entered::Pressed(number);
+        }
         self.go_to(spot);
         match spot {
             Spot::Button(button) => return button,
+            Spot::Press(_) => {}
             Spot::Option(field, option) => {
                 self.focus = Spot::Field(field);
                 self.choose(field, option);
@@ -476,15 +714,17 @@ impl Form {
     }
 
     fn choose(&mut self, field: usize, option: usize) {
-        let Some(Kind::Options { words, at, on, steps }) = self.fields.get_mut(field).map(|field| &mut field.kind)
+        let Some(Kind::Options { options, at, on, arrangement, open }) =
+            self.fields.get_mut(field).map(|field| &mut field.kind)
         else {
             return;
         };
-        *at = match (*steps, option) {
+        *at = match (*arrangement == Arrangement::Steps, option) {
             (false, option) => option,
-            (true, 0) => (*at + words.len() - 1) % words.len(),
-            (true, _) => (*at + 1) % words.len(),
+            (true, 0) => (*at + options.len() - 1) % options.len(),
+            (true, _) => (*at + 1) % options.len(),
         };
+        *open = false;
         if let Some(on) = on {
             on[*at] = !on[*at];
         }
@@ -496,7 +736,8 @@ impl Form {
         self.follows.set(true);
     }
 
-    fn move_focus(&mut self, forward: bool) {
+    /// Gives the focus to the next field or button, or the one before.
+    pub fn move_focus(&mut self, forward: bool) {
         let buttons = self.buttons();
         let spots: Vec<Spot> =
             self.places_of_fields().map(Spot::Field).chain(buttons.iter().map(|button| button.spot)).collect();
@@ -507,7 +748,7 @@ impl Form {
 
     /// Fields that can have the focus.
     fn places_of_fields(&self) -> impl Iterator<Item = usize> {
-        let can_have_focus = |(_, field): &(usize, &FormField)| !matches!(field.kind, Kind::Fact { .. });
+        let can_have_focus = |(_, field): &(usize, &FormField)| !field.hidden && !matches!(field.kind, Kind::Facts(_));
         self.fields.iter().enumerate().filter(can_have_focus).map(|(place, _)| place)
     }
 
@@ -518,39 +759,52 @@ impl Form {
         [Some(leave), reset, Some(submit)].into_iter().flatten().collect()
     }
 
+    /// Columns of the labels; none where there is no label.
+    fn label_columns(&self) -> u16 {
+        let widest = self.fields.iter().map(|field| columns(field.label)).max().filter(|widest| *widest > 0);
+        widest.map_or(0, |widest| widest + 3)
+    }
+
+    /// Lays the fields out in so many columns: with blank lines between them, between groups, or without any.
+    fn laid_out(&self, content: u16, theme: &Theme) -> [LaidOut; 3] {
+        let shown: Vec<usize> = (0..self.fields.len()).filter(|field| !self.fields[*field].hidden).collect();
+        let height = |field: &usize| {
+            let each = &self.fields[*field];
+            let foot = u16::try_from(each.foot(content, theme).len()).unwrap_or(1).max(u16::from(each.counts()));
+            each.rows(content, self.focus == Spot::Field(*field)) + foot
+        };
+        let heights: Vec<u16> = shown.iter().map(height).collect();
+        let with_gaps = |gap: &dyn Fn(usize) -> bool| {
+            let mut end = 0;
+            let start = |(place, height): (usize, &u16)| {
+                let start = end + u16::from(place > 0 && gap(shown[place]));
+                end = start + height;
+                start
+            };
+            let starts = heights.iter().enumerate().map(start).collect();
+            LaidOut { shown: shown.clone(), starts, heights: heights.clone(), total: end }
+        };
+        [with_gaps(&|_| true), with_gaps(&|field| self.fields[field].apart), with_gaps(&|_| false)]
+    }
+
     /// Draws it into the middle of an area.
     pub fn draw(&self, theme: &Theme, frame: &mut Frame<'_>, area: Rect) {
         self.targets.clear();
         let panel = Panel::of(PanelWidth::Dialog, area);
-        let label = self.fields.iter().map(|field| columns(field.label)).max().filter(|widest| *widest > 0);
-        let label = label.map_or(0, |widest| widest + 3);
+        let label = self.label_columns();
         let Some(content) = panel.room().checked_sub(label).filter(|content| *content >= 20) else { return };
-        let heights: Vec<u16> = self
-            .fields
-            .iter()
-            .map(|field| field.rows(content) + u16::try_from(field.foot(content, theme).len()).unwrap_or(1))
-            .collect();
         let mut buttons = self.buttons();
         if !self.leave_note.is_empty() {
             buttons[0].note = Some((self.leave_note.to_owned(), theme.quiet));
         }
         let (button_rows, word) = (button_lines(&buttons, panel.room()), u16::from(self.word.is_some()));
         // Where there is little room the blank lines go first: between fields, between groups, then around them.
-        let starts = |between: &dyn Fn(usize) -> bool| -> (Vec<u16>, u16) {
-            let mut end = 0;
-            let start = |(index, height): (usize, &u16)| {
-                let start = end + u16::from(index > 0 && between(index));
-                end = start + height;
-                start
-            };
-            (heights.iter().enumerate().map(start).collect(), end)
-        };
         let lines = |around: u16, fields: u16| 1 + around + fields + around.max(word) + button_rows;
-        let fits = |(around, (_, fields)): &(u16, (Vec<u16>, u16))| lines(*around, *fields) <= panel.most_lines();
-        let close = starts(&|_| false);
-        let ways = [(1, starts(&|_| true)), (1, starts(&|index| self.fields[index].apart)), (1, close.clone())];
-        let (around, (starts, total)) = ways.into_iter().find(fits).unwrap_or((0, close));
-        let inside = panel.open(lines(around, total), theme, frame.buffer_mut());
+        let fits = |(around, laid): &(u16, LaidOut)| lines(*around, laid.total) <= panel.most_lines();
+        let [roomy, grouped, close] = self.laid_out(content, theme);
+        let ways = [(1, roomy), (1, grouped), (1, close.clone())];
+        let (around, laid) = ways.into_iter().find(fits).unwrap_or((0, close));
+        let inside = panel.open(lines(around, laid.total), theme, frame.buffer_mut());
         let [title, _, body, said, foot] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Length(around),
@@ -564,16 +818,7 @@ impl Form {
         pen.skip(2);
         pen.put(&self.about, theme.quiet);
         put_right(frame.buffer_mut(), title, self.badge, theme.production);
-        let top = self.scroll(&starts, &heights, total, body.height);
-        for ((field, start), height) in starts.iter().enumerate().zip(&heights) {
-            let Some(below_top) = start.checked_sub(top) else { continue };
-            let place = Rect { y: body.y + below_top, height: *height, ..body }.intersection(body);
-            if !place.is_empty() {
-                self.draw_field(field, label, theme, frame, place);
-            }
-        }
-        let bar = Rect { x: inside.right(), width: 1, ..body };
-        scrollbar::draw(theme, frame.buffer_mut(), bar, top.into(), total.into());
+        self.draw_fields(&laid, theme, frame, body);
         if let Some(word) = &self.word {
             Pen::new(frame.buffer_mut(), said).put(word, theme.warning);
         }
@@ -582,13 +827,46 @@ impl Form {
         });
     }
 
+    /// Rows that its fields take in so many columns, and at most so many: blank lines go where there is little room.
+    pub fn rows(&self, width: u16, most: u16, theme: &Theme) -> u16 {
+        self.fitting(width, most, theme).total.min(most)
+    }
+
+    fn fitting(&self, width: u16, most: u16, theme: &Theme) -> LaidOut {
+        let [roomy, grouped, close] = self.laid_out(width.saturating_sub(self.label_columns()), theme);
+        [roomy, grouped].into_iter().find(|laid| laid.total <= most).unwrap_or(close)
+    }
+
+    /// Draws its fields alone into an area of its user.
+    pub fn draw_inside(&self, theme: &Theme, frame: &mut Frame<'_>, area: Rect) {
+        self.targets.clear();
+        self.draw_fields(&self.fitting(area.width, area.height, theme), theme, frame, area);
+    }
+
+    fn draw_fields(&self, laid: &LaidOut, theme: &Theme, frame: &mut Frame<'_>, body: Rect) {
+        let (label, top) = (self.label_columns(), self.scroll(laid, body.height));
+        for ((field, start), height) in laid.shown.iter().zip(&laid.starts).zip(&laid.heights) {
+            let Some(below_top) = start.checked_sub(top) else { continue };
+            let place = Rect { y: body.y + below_top, height: *height, ..body }.intersection(body);
+            if !place.is_empty() {
+                self.draw_field(*field, label, theme, frame, place);
+            }
+        }
+        let bar = Rect { x: body.right(), width: 1, ..body }.intersection(frame.area());
+        scrollbar::draw(theme, frame.buffer_mut(), bar, top.into(), laid.total.into());
+    }
+
     /// First line in sight: the beginning of a field.
-    fn scroll(&self, starts: &[u16], heights: &[u16], total: u16, room: u16) -> u16 {
-        let mut top = self.top.get().min(total - room.min(total));
+    fn scroll(&self, laid: &LaidOut, room: u16) -> u16 {
+        let LaidOut { shown, starts, heights, total } = laid;
+        let mut top = self.top.get().min(total - room.min(*total));
         if self.follows.get() {
-            let field = self.focus().unwrap_or(starts.len() - 1);
-            let (first, end) = (starts[field], starts[field] + heights[field]);
-            top = top.clamp((end - room.min(end)).min(first), first);
+            let place = self.focus().and_then(|focus| shown.iter().position(|field| *field == focus));
+            let place = place.unwrap_or(starts.len().max(1) - 1);
+            if let (Some(first), Some(height)) = (starts.get(place), heights.get(place)) {
+                let end = first + height;
+                top = top.clamp((end - room.min(end)).min(*first), *first);
+            }
         }
         self.top.set(top);
         starts.iter().copied().find(|start| *start >= top).unwrap_or(top)
@@ -599,7 +877,7 @@ impl Form {
         let focused = self.focus == Spot::Field(index);
         let [label, beside] = Layout::horizontal([Constraint::Length(label), Constraint::Fill(1)]).areas(area);
         Pen::new(frame.buffer_mut(), label).put(field.label, if focused { theme.key } else { theme.quiet });
-        let rows = field.rows(beside.width);
+        let rows = field.rows(beside.width, focused);
         let [main, foot] = Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(beside);
         let input_width = field.width.map_or(Constraint::Fill(1), Constraint::Length);
         let [place, _, note] = Layout::horizontal([
@@ -624,9 +902,16 @@ impl Form {
                     put_right(frame.buffer_mut(), foot, &format!("{count}/{most}"), style);
                 }
             }
-            Kind::Fact { text, style } => {
-                for (line, row) in wrap(text, place.width).iter().zip(place.rows()) {
-                    Pen::new(frame.buffer_mut(), row).put(line, *style);
+            Kind::Facts(facts) => {
+                let lines = facts.iter().flat_map(|fact| {
+                    fact.lines(place.width).into_iter().enumerate().map(move |(at, line)| (fact, at == 0, line))
+                });
+                for ((fact, is_first, line), row) in lines.zip(place.rows()) {
+                    let mut pen = Pen::new(frame.buffer_mut(), row);
+                    pen.put(if is_first { &fact.lead.0 } else { "" }, fact.lead.1);
+                    pen.skip(fact.indent() - if is_first { columns(&fact.lead.0) } else { 0 });
+                    pen.put(&line, fact.style);
+                    fact.press.into_iter().for_each(|number| self.targets.push(row, Spot::Press(number)));
                 }
             }
             Kind::Options { .. } => self.draw_options(index, focused, theme, frame, place),
@@ -641,21 +926,27 @@ impl Form {
 
     fn draw_options(&self, index: usize, focused: bool, theme: &Theme, frame: &mut Frame<'_>, area: Rect) {
         let field = &self.fields[index];
-        let Kind::Options { at, on, steps, .. } = &field.kind else { return };
-        let places = field.places(area.width);
-        for (option, (text, (row, column))) in field.shown_options().iter().zip(places).enumerate() {
-            let cursor = if *steps { option == 1 } else { option == *at };
-            let is_on = on.as_ref().map_or(cursor, |on| on[option]);
-            let style = match (*steps && !cursor, is_on) {
+        let Kind::Options { options, at, on, arrangement, open } = &field.kind else { return };
+        let steps = *arrangement == Arrangement::Steps;
+        let places = field.places(area.width, focused);
+        for ((option, text), (row, column)) in field.shown_options(focused).iter().zip(places) {
+            let cursor = if steps { *option == 1 } else { option == at };
+            let is_on = on.as_ref().map_or(cursor && !open, |on| on[*option]);
+            let style = match (steps && !cursor, is_on) {
                 (true, _) => theme.key,
                 (false, true) => theme.strong,
                 (false, false) => theme.plain,
             };
             let place = Rect { x: area.x + column, y: area.y + row, width: area.width - column, height: 1 };
             let style = if cursor && focused { style.patch(theme.selection) } else { style };
-            let shown = cut(text, place.width);
-            let drawn = Pen::new(frame.buffer_mut(), place.intersection(area)).put(&shown, style);
-            self.targets.push(drawn, Spot::Option(index, option));
+            let mut pen = Pen::new(frame.buffer_mut(), place.intersection(area));
+            let key = pen.put(&field.key_of(*option), theme.key);
+            let drawn = key.union(pen.put(text, style));
+            if let (false, Some(aside)) = (steps, options.get(*option).map(|option| &option.aside)) {
+                pen.skip(2);
+                pen.put(aside, theme.quiet);
+            }
+            self.targets.push(drawn, Spot::Option(index, *option));
         }
     }
 }

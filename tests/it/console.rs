@@ -26,6 +26,7 @@ mod finding;
 mod foreign_text;
 mod going_back;
 mod going_round;
+mod guards;
 mod header;
 mod heading;
 mod insights;

@@ -1,32 +1,23 @@
-//! Resolve form and filter form: rules as sentences, and a picture of every state at four sizes.
+//! The fields of the answer form and the filter form: rules as sentences, and a picture of every state.
 
 mod filter;
 mod older;
 mod pictures;
 mod resolve;
 
-use avert::console::dialogs::resolve_form::{Choice, FormContext, FormMoment, FormStep, FormWarning, ResolveForm};
+use avert::console::dialogs::answer_form::{AnswerFields, Choice};
 use avert::console::theme::{Theme, ThemeName};
-use avert::console::times::{Moments, Zone};
 use avert::desk::Draft;
-use avert::domain::duplicate::{Duplicate, DuplicateEvidence, DuplicateState};
-use avert::domain::resolution::InvalidReason;
-use avert::domain::{Alert, AlertType, Currency, Deadline, Dialect, Provider};
+use avert::domain::{Alert, AlertType, Currency, Deadline, Dialect, Provider, Resolution};
+use avert::ui::form::Entered;
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Position;
+use ratatui::layout::{Position, Rect};
 use ratatui::{Frame, Terminal};
 
 use crate::support::alerts::{noon, open_alert};
-
-const PRODUCTION: FormContext =
-    FormContext { production: true, read_only: false, grace_seconds: 5, dialect: Dialect::Current, times: TIMES };
-
-const TIMES: Moments = Moments { zone: Zone::Utc, by_minutes: false };
-
-const OLDER: FormContext = FormContext { dialect: Dialect::Older, ..PRODUCTION };
 
 /// The alert of the design's pictures: VERIFI, 70 minutes before its deadline.
 fn travel_alert() -> Alert {
@@ -43,31 +34,27 @@ fn travel_alert() -> Alert {
     }
 }
 
-fn double(state: DuplicateState) -> FormWarning {
-    FormWarning::Duplicate(Duplicate {
-        provider: Provider::Ethoca,
-        provider_id: "5F2RE396".to_owned(),
-        evidence: DuplicateEvidence::CardAmountAndDay,
-        state,
-    })
+fn form(choice: Choice) -> AnswerFields {
+    with_draft(choice, Dialect::Current, &Draft::default())
 }
 
-fn refunded_double() -> FormWarning {
-    double(DuplicateState::Refunded { at: Some(noon() - Duration::hours(3)) })
+fn with_draft(choice: Choice, dialect: Dialect, said: &Draft) -> AnswerFields {
+    AnswerFields::new(&travel_alert(), Some(choice), dialect, said).of(travel_alert().money())
 }
 
-fn form(choice: Choice) -> ResolveForm {
-    ResolveForm::new(&travel_alert(), choice, PRODUCTION, None, Vec::new(), noon())
+/// The answer by the rules of its dialect; what is wrong stands at its fields.
+fn sent_in(form: &mut AnswerFields, dialect: Dialect) -> Option<Resolution> {
+    match Resolution::from_parts(form.answer(), dialect, travel_alert().money().as_ref()) {
+        Ok(resolution) => Some(resolution),
+        Err(wrong) => {
+            form.refuse(&wrong);
+            None
+        }
+    }
 }
 
-fn draft(reason: Option<InvalidReason>, comments: &str) -> Option<Draft> {
-    let resolution = reason.map(|reason| reason.as_str().to_owned());
-    Some(Draft { resolution, comments: comments.to_owned(), ..Draft::default() })
-}
-
-/// The reason as far as it is chosen.
-fn reason(form: &ResolveForm) -> Option<InvalidReason> {
-    form.draft().resolution.as_deref().and_then(InvalidReason::known)
+fn sent(form: &mut AnswerFields) -> Option<Resolution> {
+    sent_in(form, Dialect::Current)
 }
 
 fn key(code: KeyCode) -> Event {
@@ -108,15 +95,13 @@ impl Screen {
         Self { buffer: terminal.backend().buffer().clone(), cursor }
     }
 
-    /// The resolve form as it looks at noon.
-    fn resolve(form: &ResolveForm, width: u16, height: u16) -> Self {
+    /// The fields, and the sentence about the last key below them.
+    fn answer(form: &AnswerFields, width: u16, height: u16) -> Self {
+        let theme = Theme::named(ThemeName::Dark);
         Self::of(width, height, |frame| {
-            form.draw(
-                frame,
-                frame.area(),
-                &Theme::named(ThemeName::Dark),
-                FormMoment { now: noon(), held_back_by: None },
-            );
+            let area = frame.area();
+            form.draw(&theme, frame, Rect { height: area.height - 1, ..area });
+            frame.render_widget(form.word().unwrap_or_default(), Rect { y: area.height - 1, height: 1, ..area });
         })
     }
 
@@ -146,17 +131,10 @@ impl Screen {
 }
 
 /// Applies events and gives back what the last one did.
-fn play(form: &mut ResolveForm, events: impl IntoIterator<Item = Event>) -> FormStep {
-    events.into_iter().fold(FormStep::Ignored, |_, event| form.handle(&event))
+fn play(form: &mut AnswerFields, events: impl IntoIterator<Item = Event>) -> Entered {
+    events.into_iter().fold(Entered::Nothing, |_, event| form.handle(&event))
 }
 
 fn typed(text: &str) -> Vec<Event> {
     text.chars().map(|c| key(KeyCode::Char(c))).collect()
-}
-
-/// Tab from a fresh form into its comments.
-fn into_comments(form: &mut ResolveForm) {
-    let comments = Screen::resolve(form, 120, 40).find("Comments");
-    let field = Position { x: comments.x + 13, y: comments.y };
-    play(form, [press_at(field), release_at(field)]);
 }

@@ -53,7 +53,7 @@ fn named(alert: &JournalAlert) -> String {
 
 /// For what a text was typed: the alert, its case, or what was marked with it.
 fn text_for(alert: &JournalAlert, cx: &AppContext) -> String {
-    match cx.group_drafts.with(alert.id).filter(|_| !cx.drafts.contains_key(&alert.id)) {
+    match cx.group_drafts.with(alert.id).filter(|draft| draft.case || draft.alerts.len() > 1) {
         None => named(alert),
         Some(draft) if draft.case => format!("the case of {}", named(alert)),
         Some(draft) => {

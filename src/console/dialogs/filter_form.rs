@@ -216,7 +216,7 @@ impl FilterForm {
     /// Applies one event of the terminal.
     pub fn handle(&mut self, event: &Event) -> FilterStep {
         let step = match self.form.handle(event) {
-            Entered::Nothing => FilterStep::Stay,
+            Entered::Nothing | Entered::Pressed(_) => FilterStep::Stay,
             Entered::Leave => FilterStep::Cancel,
             Entered::Submit => self.apply(),
             Entered::Reset => {

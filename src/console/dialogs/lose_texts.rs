@@ -47,11 +47,13 @@ pub struct LoseTexts {
 pub fn named(text: BegunText, cx: &AppContext) -> String {
     let alert = |id| cx.alert_named(id).map_or_else(|| format!("alert {id}"), |named| subject(&alert_of(named)));
     let words = match text {
-        BegunText::Answer(id) => format!("the answer to {}", alert(id)),
         BegunText::Note(id) => format!("the note on {}", alert(id)),
-        BegunText::GroupAnswer(id) => {
-            let whom = cx.group_drafts.get(id).map_or_else(|| "several alerts".to_owned(), GroupDraftList::for_whom);
-            format!("the answer to {whom}")
+        BegunText::Answer(id) => {
+            let whom = cx.group_drafts.get(id).map(|draft| match draft.alerts.as_slice() {
+                [one] => alert(*one),
+                _ => GroupDraftList::for_whom(draft),
+            });
+            format!("the answer to {}", whom.unwrap_or_else(|| "several alerts".to_owned()))
         }
     };
     sanitize(&words).into_owned()

@@ -3,6 +3,7 @@
 
 pub mod alert_rows;
 pub mod alert_search;
+pub mod answer_form;
 pub mod case;
 pub mod columns;
 pub mod confirmation;
@@ -13,14 +14,12 @@ pub mod export_form;
 pub mod export_progress;
 pub mod filter_form;
 pub mod find;
-pub mod form;
 pub mod form_dialog;
 pub mod found_rows;
 mod known_audit;
 pub mod leave;
 pub mod links_menu;
 pub mod lose_texts;
-pub mod many_form;
 pub mod menu;
 pub mod new_credential;
 pub mod note_form;
@@ -29,7 +28,6 @@ pub mod palette;
 pub mod pick;
 pub mod question;
 pub mod reconnected;
-pub mod resolve_form;
 pub mod run_progress;
 pub mod secret;
 pub mod setting_choice;
@@ -41,8 +39,7 @@ use super::screens::queue::state::Queue;
 use super::screens::{ScreenName, Screens};
 use super::{Action, AppContext, KeyContext, Keys, Order, Orders, dialog};
 
-use resolve_form::Choice;
-use resolve_form::dialog as resolve;
+use answer_form::Choice;
 
 /// Opens the dialog of an action over the screen; `None` where it has none.
 pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Option<Orders> {
@@ -65,17 +62,17 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Open if keys == Keys::Of(KeyContext::Settings) => setting_choice::open(settings.setting()?, cx),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
-        Action::Refund => resolve::open(Choice::Refunded, queue, cx),
-        Action::NotRefunded => resolve::open(Choice::NotRefunded, queue, cx),
-        Action::Invalid => resolve::open(Choice::Invalid, queue, cx),
-        Action::Bulk if !queue.marked.is_empty() => many_form::marked(queue, cx),
+        Action::Refund => answer_form::one(Choice::Refunded, queue, cx),
+        Action::NotRefunded => answer_form::one(Choice::NotRefunded, queue, cx),
+        Action::Invalid => answer_form::one(Choice::Invalid, queue, cx),
+        Action::Bulk if !queue.marked.is_empty() => answer_form::marked(queue, cx),
         Action::Bulk => match cx.group_drafts.read_marks(true).filter(|_| cx.runs.newest().is_none()) {
             Some(read) => vec![read.into()],
             None => run_progress::open(cx),
         },
         Action::Repeat => repeat(cx.place.may_be_production(), queue, cx),
         Action::Settle => settle::open(chosen, |id| queue.listing.find(id), cx),
-        Action::Suggested => resolve_form::suggested::open(queue, cx),
+        Action::Suggested => answer_form::take_suggested(queue, cx),
         Action::CredentialCreate => new_credential::open(settings, cx),
         Action::CredentialRevoke => confirmation::revoke(settings, cx),
         _ => return None,
@@ -85,9 +82,8 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
 /// Makes the last decision again, in a form where that is wanted or something has to be confirmed.
 fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let orders = match cx.last_made.clone() {
-        Some(last) if queue.marked.is_empty() => resolve::repeat(&last, in_form, queue, cx),
-        Some(last) => many_form::repeat(&last, in_form, queue, cx),
-        None => resolve::nothing_to_repeat(cx),
+        Some(last) => answer_form::repeat(&last, in_form, queue, cx),
+        None => answer_form::nothing_to_repeat(cx),
     };
     // Whoever repeats without a form does not expect one.
     let is_unexpected = !in_form && orders.iter().any(|order| matches!(order, Order::Open(_)));

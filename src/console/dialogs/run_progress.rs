@@ -11,7 +11,7 @@ use ratatui::style::Style;
 
 use super::alert_rows::{self, AlertRow, OF_MANY};
 use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
-use super::{export_form, many_form};
+use super::{answer_form, export_form};
 use crate::console::answer_words::BY_WHOM;
 use crate::console::decisions::{Departure, PendingDecision, State, fate_of_run};
 use crate::console::dialog::DataAge;
@@ -152,7 +152,7 @@ impl RunProgress {
                     cx.decisions.pause(number);
                 }
             }
-            Deed::Retry => return many_form::again(run.failed().cloned().collect(), cx),
+            Deed::Retry => return answer_form::again(run.failed().cloned().collect(), cx),
             Deed::Begun => return vec![Order::Close, Message::OpenBegun.into()],
             Deed::Export => {
                 let rows = results(run);

@@ -112,7 +112,7 @@ impl Settle {
         match self.form.handle(event) {
             Entered::Leave => vec![Order::Close],
             Entered::Submit => self.say(cx),
-            Entered::Nothing | Entered::Reset => Vec::new(),
+            Entered::Nothing | Entered::Reset | Entered::Pressed(_) => Vec::new(),
         }
     }
 

@@ -722,7 +722,7 @@ fn a_list_whose_new_order_cannot_be_read_goes_back_to_the_one_before(
         "{screen}"
     );
     rig.press("r");
-    assert!(rig.screen().contains("Resolve"), "{}", rig.screen());
+    assert!(rig.screen().contains("Recorded as"), "{}", rig.screen());
 }
 
 #[test]

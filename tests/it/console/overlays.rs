@@ -49,7 +49,6 @@ fn opened(keys: &str) -> Buffer {
 }
 
 #[rstest]
-#[case::form("r", 92, ("Cancel", Some("Send")))]
 #[case::filter("f", 92, ("Cancel", Some("Apply")))]
 #[case::views("v", 92, ("Close", Some("Choose")))]
 #[case::name_of_a_view("v alt-s", 92, ("Cancel", Some("Save")))]

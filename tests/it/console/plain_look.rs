@@ -60,7 +60,6 @@ fn over_a_case_the_chosen_entry_has_the_only_mark() {
 #[case::views("v")]
 #[case::columns("c")]
 #[case::copy("y")]
-#[case::form("n")]
 fn a_dialog_has_whole_lines_and_no_scrap_of_the_list_beside_it(#[case] keys: &str) {
     let mut rig = Made { plain: true, size: (120, 40), ..Made::default() }.start();
     let list = rig.screen();

@@ -1,6 +1,6 @@
 //! The application on a fake service without a loop: effects are done at once, or held back and let go one by one.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration as Wait;
@@ -139,7 +139,7 @@ impl Default for Made {
             grace: Wait::from_secs(5),
             refresh: None,
             operator: true,
-            kept: DeskState { drafts: HashMap::new(), ..DeskState::default() },
+            kept: DeskState::default(),
             down: false,
             holding: false,
             deployment: None,
@@ -335,10 +335,6 @@ impl Rig {
             }
             Effect::ListProfiles => Some(Message::Profiles(self.profiles_now.clone())),
             Effect::ReadRules => Some(Message::RulesRead(self.rules_now.clone().map(rules_of))),
-            Effect::ReadDrafts(alert) => {
-                let drafts = self.desk.as_ref().map(|desk| desk.drafts().all(alert).unwrap()).unwrap_or_default();
-                Some(Message::DraftsRead(alert, drafts))
-            }
             Effect::MatchOrders(alert, others, change) => {
                 Some(match_orders(self.desk.as_ref(), &alert, &others, change))
             }

@@ -104,7 +104,7 @@ fn the_number_that_is_asked_for_follows_what_will_be_sent() {
     let after = rig.screen();
 
     assert!(asked.contains("Type 12 to send 12 answers."), "{asked}");
-    assert!(after.contains("Type 11 to send 11 answers.") && !after.contains("Type 12"), "{after}");
+    assert!(after.contains("type 11 to confirm") && !after.contains("Type 12"), "{after}");
 }
 
 #[test]

@@ -413,7 +413,7 @@ fn below_the_smallest_size_nothing_but_leaving_and_resizing_works() {
     rig.resize(120, 40);
 
     assert_eq!(rig.current(), before);
-    assert!(!rig.screen().contains("Resolve"));
+    assert!(!rig.screen().contains("Recorded as"));
     rig.resize(40, 10);
     rig.press("q");
     assert!(rig.has_quit());
@@ -426,7 +426,7 @@ fn a_terminal_that_shrinks_before_it_says_so_is_drawn_as_it_is() {
 
     rig.shrink_silently(90, 24);
 
-    assert!(rig.screen().contains("Resolve"));
+    assert!(rig.screen().contains("Recorded as"));
 }
 
 #[test]

@@ -18,10 +18,9 @@ use ratatui::layout::Rect;
 
 use standing::{Foreseen, ForeseenFrom, Standing};
 
+use super::answer_form::{self, Choice, KnownCase};
 use super::known_audit::KnownAudit;
-use super::many_form::{self, KnownCase};
 use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
-use super::resolve_form::Choice;
 use super::{copy_menu, links_menu};
 use super::{note_form, settle, snooze_menu};
 use crate::console::dialog::{DataAge, run};
@@ -367,7 +366,7 @@ impl CaseDialog {
             };
             return vec![Order::Act(action)];
         }
-        many_form::answer_case(&self.known(), choice, cx)
+        answer_form::answer_case(&self.known(), choice, cx)
     }
 
     /// The case as the form is opened on it: what is known around each alert.

@@ -2,8 +2,7 @@
 //! of the dialect.
 
 use crate::console::AppContext;
-use crate::console::dialogs::many_form::{KnownCase, foresee};
-use crate::console::dialogs::resolve_form::Choice;
+use crate::console::dialogs::answer_form::{Choice, KnownCase, foresee};
 use crate::console::guards::{Gets, cannot_be_answered};
 use crate::console::text::counted;
 use crate::console::unfinished::in_words;

@@ -43,7 +43,8 @@ pub fn items<'a>(
 ) -> Vec<ActivityItem<'a>> {
     let mut items: Vec<ActivityItem<'a>> = match view {
         ActivityView::ToDo => {
-            let draft = |alert: &AlertId| Some(ActivityItem::Draft(*alert, cx.drafts.get(alert)?));
+            let draft =
+                |alert: &AlertId| Some(ActivityItem::Draft(*alert, &cx.group_drafts.of_alert(*alert).last()?.answer));
             needs_you(cx).into_iter().rev().chain(drafts.iter().filter_map(draft)).collect()
         }
         ActivityView::History => {

@@ -28,9 +28,9 @@ use crate::console::dialog::run;
 use crate::console::group_drafts::GroupDraftList;
 use crate::console::idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless};
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
-use crate::desk::Draft;
+use crate::desk::GroupDraft;
 use crate::domain::query;
-use crate::domain::{AlertId, Resolution, Timestamp};
+use crate::domain::{Alert, Resolution, Timestamp};
 
 use state::{Queue, QueueTarget};
 
@@ -75,8 +75,9 @@ impl Screen for Queue {
             }
             Message::Input(event) => return input(self, &event, cx),
             Message::Act(action) => return act(self, action, cx),
-            Message::Decided(id, resolution, draft, known) => {
-                let effects = stage(self, id, resolution, draft, cx);
+            Message::Decided(alert, resolution, draft, known) => {
+                let id = alert.id;
+                let effects = stage(self, *alert, resolution, draft, cx);
                 cx.decisions.confirm(id, known);
                 effects
             }
@@ -291,11 +292,14 @@ fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
 }
 
 /// A decision is made: it waits for its grace while the cursor goes on to the next alert.
-fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, cx: &mut AppContext) -> Vec<Effect> {
-    let Some(alert) = queue.listing.find(id).cloned() else {
-        cx.notify(Tone::Bad, "This alert is gone. Not sent.");
-        return Vec::new();
-    };
+fn stage(
+    queue: &mut Queue,
+    alert: Alert,
+    resolution: Resolution,
+    draft: Option<Box<GroupDraft>>,
+    cx: &mut AppContext,
+) -> Vec<Effect> {
+    let id = alert.id;
     cx.toasts.clear();
     let grace = cx.grace();
     cx.last_made = Some(resolution.clone());
@@ -305,7 +309,7 @@ fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, c
     let key = cx.decisions.stage(alert, resolution, grace, cx.now);
     queue.keep_line();
     // Once the journal has the decision, its text is on the disk as well: a console that is killed loses neither.
-    let mut effects = cx.keep_draft(id, draft);
+    let mut effects: Vec<Effect> = draft.map(|draft| cx.group_drafts.keep(*draft)).into_iter().collect();
     effects.extend(cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step(None)))));
     if queue.listing.cursor_id() == Some(id) {
         move_on(queue, cx);

@@ -45,7 +45,7 @@ impl RowOrders {
                 known.clear();
             }
         }
-        for AdvisedAlert { alert, others, advice } in advised {
+        for AdvisedAlert { alert, others, advice, .. } in advised {
             let known = if others.is_empty() { &mut self.refunded } else { &mut self.by_others };
             if let Ok(advice) = advice {
                 note(known, alert, advice);
@@ -111,7 +111,7 @@ mod tests {
     fn what_the_order_says_is_known_until_it_says_otherwise() {
         let (mut orders, id) = (RowOrders::default(), AlertId::generate());
         let mut told = |answer| {
-            orders.take(vec![AdvisedAlert { alert: id, others: Vec::new(), advice: answer }]);
+            orders.take(vec![AdvisedAlert { alert: id, others: Vec::new(), advice: answer, exact: None }]);
             orders.says_refunded(id)
         };
 
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn an_order_that_was_taken_off_says_nothing_any_more() {
         let (mut orders, id) = (RowOrders::default(), AlertId::generate());
-        orders.take(vec![AdvisedAlert { alert: id, others: Vec::new(), advice: Ok(Some(refunded())) }]);
+        orders.take(vec![AdvisedAlert { alert: id, others: Vec::new(), advice: Ok(Some(refunded())), exact: None }]);
 
         orders.take_found(id, None);
 

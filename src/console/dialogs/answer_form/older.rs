@@ -2,7 +2,6 @@
 //! the keys begin with.
 
 use super::choice::Choice;
-use crate::console::TextInput;
 use crate::desk::Draft;
 use crate::domain::resolution::{OlderRefunded, OlderWord};
 use crate::domain::{Alert, AlertStatus, AlertType, Dialect, Resolution, ResolutionParts, decide};
@@ -11,13 +10,12 @@ use crate::domain::{Alert, AlertStatus, AlertType, Dialect, Resolution, Resoluti
 #[derive(Debug, Clone)]
 pub(super) struct Older {
     /// What it was begun with.
-    begun: Choice,
+    pub(super) begun: Choice,
     fraud: bool,
     word: Option<OlderWord>,
     refunded: Option<OlderRefunded>,
     /// The refund was chosen by hand: it no longer follows the word.
     refunded_by_hand: bool,
-    pub(super) amount: TextInput,
     /// The digit that may be the first one of two.
     pub(super) digit: usize,
 }
@@ -34,8 +32,7 @@ impl Older {
     pub(super) fn new(alert: &Alert, begun: Choice, draft: &Draft) -> Self {
         let fraud = alert.alert_type == AlertType::EthocaConfirmedFraud;
         let (word, refunded) = (usual_word(begun, fraud), usual_refund(begun));
-        let amount = TextInput::one_line(draft.amount_stopped.as_deref().unwrap_or_default());
-        let mut older = Self { begun, fraud, word, refunded, refunded_by_hand: false, amount, digit: 0 };
+        let mut older = Self { begun, fraud, word, refunded, refunded_by_hand: false, digit: 0 };
         let kept = draft.resolution.as_deref().and_then(OlderWord::known);
         if let Some(word) = kept.filter(|word| says(word) == begun) {
             older.choose_word(word);
@@ -60,6 +57,12 @@ impl Older {
         if let Some(refunded) = said.refunded.as_deref().and_then(OlderRefunded::known) {
             self.choose_refunded(refunded);
         }
+    }
+
+    /// Begins anew with the usual words of a key.
+    pub(super) fn begin(&mut self, begun: Choice) {
+        let (word, refunded) = (usual_word(begun, self.fraud), usual_refund(begun));
+        *self = Self { begun, word, refunded, refunded_by_hand: false, digit: 0, fraud: self.fraud };
     }
 
     pub(super) fn word(&self) -> Option<&OlderWord> {
@@ -113,19 +116,10 @@ impl Older {
         self.word == Some(OlderWord::PartiallyStopped)
     }
 
-    /// Whether it says that money goes back because of this alert.
+    /// Returns true where it says that money goes back because of this alert.
     pub(super) fn refunds(&self) -> bool {
-        self.refunded == Some(OlderRefunded::Refunded) && !self.says_refunded_before()
-    }
-
-    /// Whether it says that money had gone back before.
-    pub(super) fn says_refunded_before(&self) -> bool {
-        matches!(self.word, Some(OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled))
-    }
-
-    /// Whether it says that no money goes back nor has gone back.
-    pub(super) fn denies_refund(&self) -> bool {
-        self.word == Some(OlderWord::UnresolvedDispute) && self.refunded == Some(OlderRefunded::NotRefunded)
+        let before = matches!(self.word, Some(OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled));
+        self.refunded == Some(OlderRefunded::Refunded) && !before
     }
 
     /// A word and a refund that do not go together.
@@ -147,26 +141,13 @@ impl Older {
         Some(decide(&said).status)
     }
 
-    /// What is said so far. An amount counts only where it is asked for.
-    pub(super) fn parts(&self, comments: String) -> ResolutionParts {
-        let amount = self.amount.text();
+    /// What is said so far, with this stopped amount where one is asked for.
+    pub(super) fn parts(&self, amount: &str, comments: String) -> ResolutionParts {
         ResolutionParts {
             refunded: self.refunded.as_ref().map(|refunded| refunded.as_str().to_owned()),
             resolution: self.word.as_ref().map(|word| word.as_str().to_owned()),
             amount_stopped: Some(amount.trim().to_owned()).filter(|text| self.is_partial() && !text.is_empty()),
             comments,
-        }
-    }
-
-    /// What would be missed if it were lost: what differs from what the key begins with.
-    pub(super) fn draft(&self, comments: String) -> Draft {
-        let is_usual =
-            |word: &OlderWord| !self.refunded_by_hand && usual_word(self.begun, self.fraud).as_ref() == Some(word);
-        let parts = self.parts(comments);
-        Draft {
-            resolution: parts.resolution.filter(|_| !self.word.as_ref().is_some_and(is_usual)),
-            amount_stopped: Some(self.amount.text()).filter(|text| !text.is_empty()),
-            ..parts
         }
     }
 }
@@ -333,8 +314,7 @@ mod tests {
         let mut first = begun(Choice::Refunded, AlertType::VerifiDispute);
         first.choose_word(OlderWord::PartiallyStopped);
         first.choose_refunded(OlderRefunded::NotSettled);
-        first.amount.set_text("7.50");
-        let draft = first.draft("so far".to_owned());
+        let draft = first.parts("7.50", "so far".to_owned());
 
         let same = Older::new(&alert(AlertType::VerifiDispute), Choice::Refunded, &draft);
         let other = Older::new(&alert(AlertType::VerifiDispute), Choice::NotRefunded, &draft);
@@ -343,7 +323,7 @@ mod tests {
             (same.word(), same.refunded()),
             (Some(&OlderWord::PartiallyStopped), Some(&OlderRefunded::NotSettled))
         );
-        assert_eq!(same.amount.text(), "7.50");
+        assert_eq!(draft.amount_stopped.as_deref(), Some("7.50"));
         assert_eq!(
             (other.word(), other.refunded()),
             (Some(&OlderWord::UnresolvedDispute), Some(&OlderRefunded::NotRefunded))

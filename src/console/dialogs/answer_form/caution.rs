@@ -17,8 +17,10 @@ pub enum Caution {
     /// Money has gone back already, and the answer says otherwise.
     RefundDenied,
     /// The shop's order was cancelled, nothing tells whether its money went back, and the answer says that it goes
-    /// back. The form of one alert shows it and asks for no tick.
+    /// back.
     RefundOpen,
+    /// An order is matched exactly, and the answer says that the transaction was not found.
+    OrderFound,
     /// The facts of the alert changed while its form was open.
     Changed,
     /// The window has closed.
@@ -36,17 +38,6 @@ pub struct SaysOfMoney {
     pub refunded_before: bool,
 }
 
-/// What is known of an alert beyond its own facts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KnownBefore {
-    /// This desk knows that it has its outcome.
-    pub answered: bool,
-    /// An earlier decision on it may have arrived.
-    pub may_have_arrived: bool,
-    /// Another alert on its payment was refunded, or probably was, or the shop had refunded its order.
-    pub refunded_elsewhere: bool,
-}
-
 impl Caution {
     /// What there is to know, in a few words.
     pub const fn words(self) -> &'static str {
@@ -57,19 +48,19 @@ impl Caution {
             Self::NetworkRule => "probably refunded by the network's rule",
             Self::RefundDenied => "already refunded",
             Self::RefundOpen => "order cancelled, refund unknown",
+            Self::OrderFound => "an order matches exactly",
             Self::Changed => "the alert changed",
             Self::Closed => "expired",
             Self::Notice => "no answer expected",
         }
     }
 
-    /// What speaks so much against an answer to an alert; the gravest first.
-    pub fn against(alert: &Alert, says: SaysOfMoney, known: KnownBefore, now: Timestamp) -> Vec<Self> {
+    /// Cautions of an answer to an alert by the alert's own facts, and by whether its payment was refunded elsewhere;
+    /// the gravest first.
+    pub fn against(alert: &Alert, says: SaysOfMoney, refunded_elsewhere: bool, now: Timestamp) -> Vec<Self> {
         let rule = alert.network_rule_applied();
         let cautions = [
-            (known.answered, Self::ListBehind),
-            (known.may_have_arrived, Self::MayHaveArrived),
-            (says.refunds && (rule || known.refunded_elsewhere), Self::PaidTwice),
+            (says.refunds && (rule || refunded_elsewhere), Self::PaidTwice),
             (rule && !says.refunds && !says.refunded_before, Self::NetworkRule),
             (alert.is_closed(now), Self::Closed),
             (alert.alert_type.is_notice(), Self::Notice),

@@ -1,6 +1,7 @@
-//! What is typed in a form for several alerts: how far the desk has it, and when it is to have the rest.
+//! What is typed in the answer form: how far the desk has it, and when it is to have the rest.
 
 use chrono::Duration;
+use uuid::Uuid;
 
 use crate::console::resolving::record;
 use crate::console::{AppContext, Effect, Keep, Order};
@@ -27,6 +28,11 @@ impl TypedAnswer {
     /// The form opens with this in it.
     pub(super) fn begun(known: GroupDraft) -> Self {
         Self { known, due: None, recorded: None, ended: false }
+    }
+
+    /// It goes on with the draft of this id.
+    pub(super) fn is_of(&mut self, id: Uuid) {
+        self.known.id = id;
     }
 
     pub(super) fn known(&self) -> &GroupDraft {

@@ -1,12 +1,18 @@
-//! The form for several alerts: one decision for what is marked, or for a case; a list of what each alert gets; one
-//! send for all of them.
+//! The answer form: one answer for one alert, for those that are marked, or for a case; the checks of each alert, and
+//! one send for all of them.
+//!
+//! It holds its alerts and never a row number. Enter moves on and never sends; `ctrl-s` does, or a click on it.
 
+mod caution;
+mod checks;
+mod choice;
 mod draw;
+mod fields;
 mod gets;
+mod older;
 mod opening;
 mod pressing;
 mod reading;
-mod told;
 mod typed;
 
 use std::collections::BTreeSet;
@@ -19,7 +25,6 @@ use uuid::Uuid;
 
 use super::known_audit::KnownAudit;
 use super::page_keys::{is_everywhere, leads_elsewhere};
-use super::resolve_form::{Choice, FormContext, ResolveForm};
 use crate::console::answer_words::who_answered;
 use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
 use crate::console::idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless};
@@ -29,16 +34,22 @@ use crate::console::resolving::{stage_together, subject};
 use crate::console::runs::LeftOut;
 use crate::console::text::{counted, sanitize};
 use crate::console::{
-    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput,
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply,
 };
 use crate::desk::{Draft, GroupDraft};
+use crate::domain::advice::advice;
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, duplicate};
 use crate::ui::table::Cursor;
 
+pub use caution::{Caution, SaysOfMoney};
+pub use choice::Choice;
+pub use fields::AnswerFields;
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, gets};
-pub use opening::{KnownCase, again, answer_case, begun, foresee, marked, repeat};
+pub use opening::{
+    KnownCase, again, answer_case, begun, foresee, marked, nothing_to_repeat, one, open_again, repeat, take_suggested,
+};
 use reading::ReadingAgain;
 use typed::TypedAnswer;
 
@@ -48,40 +59,34 @@ const TYPED_ABOVE: usize = 10;
 /// The keys that work everywhere do so while the list has the focus.
 const CONTEXTS: [KeyContext; 1] = [KeyContext::Always];
 
+/// Number of the line that takes the suggestion.
+const TAKE_SUGGESTION: u8 = 0;
+
+/// Number of the line that goes to the alert which is warned of.
+const GO_TO_WARNED: u8 = 1;
+
 /// What has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// A field of the answer.
     Answer,
-    /// The number that is typed.
-    Number,
     /// The list of alerts.
     List,
-}
-
-/// What is wrong with the number that is typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NumberError {
-    /// It was to be sent without it.
-    Wanted,
-    /// Something else than a digit was typed.
-    NoDigit,
 }
 
 /// What a click can meet beside the fields of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Row(usize),
-    Number,
     Send,
     Back,
 }
 
 /// The form while it is open.
 #[derive(Debug)]
-pub struct ManyForm {
-    answer: ResolveForm,
-    purpose: AnswerScope,
+pub struct AnswerForm {
+    fields: AnswerFields,
+    scope: AnswerScope,
     /// What is answered and from where, in words.
     from: String,
     /// From where, as the journal has it.
@@ -92,7 +97,6 @@ pub struct ManyForm {
     /// What each alert gets by what is said now; or what is wrong with that.
     gets: Result<Vec<Gets>, Vec<FieldError>>,
     part: Part,
-    number: TextInput,
     list: Cursor,
     /// Whether the service looks payments up by one search for many alerts.
     by_one_search: bool,
@@ -107,55 +111,50 @@ pub struct ManyForm {
     kept_send: Option<usize>,
     typed: TypedAnswer,
     word: Option<String>,
-    number_error: Option<NumberError>,
     targets: ClickTargets<Target>,
 }
 
-impl ManyForm {
-    /// The form on alerts, with a decision already made, or none yet.
-    pub fn new(
-        alerts: Vec<Alert>,
+impl AnswerForm {
+    /// The form on alerts, with an answer chosen, or none yet.
+    fn new(
+        rows: Vec<FormItem>,
         choice: Option<Choice>,
-        draft: Option<Draft>,
-        purpose: AnswerScope,
+        said: &Draft,
+        scope: AnswerScope,
         from: String,
         cx: &AppContext,
     ) -> Option<Self> {
-        let first = purpose.first(alerts.iter())?;
-        let answer = ResolveForm::for_several(first, choice, FormContext::of(cx), draft, cx.now);
-        let twins = twins(&alerts);
-        let (case, ids) = (purpose != AnswerScope::Bulk, alerts.iter().map(|alert| alert.id).collect::<Vec<_>>());
-        // Of a draft that is for others too, what was typed for them stays.
-        let own = cx.group_drafts.find(case, &ids).filter(|draft| case || draft.alerts.len() == ids.len());
-        let id = own.map_or_else(Uuid::now_v7, |draft| draft.id);
+        let first = scope.first(rows.iter().map(|row| &row.alert))?;
+        let most = first.money().filter(|_| scope == AnswerScope::One);
+        let fields = AnswerFields::new(first, choice, cx.place.dialect, said).of(most);
+        let alerts: Vec<Alert> = rows.iter().map(|row| row.alert.clone()).collect();
+        let (case, ids) = (matches!(scope, AnswerScope::Case(_)), alerts.iter().map(|alert| alert.id).collect());
         let typed = TypedAnswer::begun(GroupDraft {
-            id,
+            id: Uuid::now_v7(),
             case,
             alerts: ids,
             left_out: Vec::new(),
-            answer: answer.answer(),
+            answer: fields.answer(),
             told: false,
         });
-        let rows = alerts.into_iter().map(FormItem::of).collect();
+        let asked = if rows.iter().all(FormItem::is_looked_up) { rows.len() } else { 0 };
         let mut form = Self {
-            answer,
-            purpose,
+            fields,
+            scope,
             from,
             chosen: None,
             rows,
-            twins,
+            twins: twins(&alerts),
             gets: Ok(Vec::new()),
             part: Part::Answer,
-            number: TextInput::one_line(""),
             list: Cursor::default(),
             by_one_search: cx.compares_all,
-            asked: 0,
+            asked,
             reading: ReadingAgain::default(),
             audit: KnownAudit::default(),
             kept_send: None,
             typed,
             word: None,
-            number_error: None,
             targets: ClickTargets::default(),
         };
         form.learn_who_answered(cx);
@@ -165,50 +164,43 @@ impl ManyForm {
 
     /// Fills the answer in as it was said before.
     fn fill_in(&mut self, said: &Draft, cx: &AppContext) {
-        self.answer.fill_in(said);
+        self.fields.fill_in(said);
         self.typed = TypedAnswer::begun(self.stands());
         self.work_out(cx);
     }
 
-    /// Goes on with what was begun before.
+    /// Goes on with a draft. What is typed next is no comment where a number is asked for.
     fn restore(&mut self, draft: &GroupDraft, cx: &AppContext) {
         for row in &mut self.rows {
             row.left_out = draft.left_out.contains(&row.alert.id);
         }
+        // Of a draft that is for others too, what was typed for them stays.
+        if draft.case || draft.alerts.len() == self.rows.len() {
+            self.typed.is_of(draft.id);
+        }
         self.fill_in(&draft.answer, cx);
-    }
-
-    /// Whether the answer says what a draft says.
-    fn says(&self, draft: &Draft) -> bool {
-        self.answer.answer() == *draft
+        self.fields.go_to_number();
     }
 
     /// What stands in the form now.
     fn stands(&self) -> GroupDraft {
         let left_out = self.rows.iter().filter(|row| row.left_out).map(|row| row.alert.id).collect();
-        GroupDraft { left_out, answer: self.answer.answer(), ..self.typed.known().clone() }
+        GroupDraft { left_out, answer: self.fields.answer(), ..self.typed.known().clone() }
     }
 
-    /// Whether nothing would be missed if what stands in the form were lost: it is as it opens by itself.
-    fn is_blank(&self, stands: &GroupDraft, cx: &AppContext) -> bool {
-        let choice = stands.case.then(|| self.answer.choice());
-        let blank = |alert: &Alert| ResolveForm::for_several(alert, choice, FormContext::of(cx), None, cx.now).answer();
-        self.first().map(blank).as_ref() == Some(&stands.answer) && stands.left_out.is_empty()
-    }
-
-    /// Keeps what stands in the form, now or once it is time.
+    /// Keeps what stands in the form, now or once it is time. A draft is text: without any there is none.
     fn keep_typed(&mut self, at_once: bool, cx: &mut AppContext) -> Vec<Effect> {
         let stands = self.stands();
         if !self.typed.take_due(&stands, at_once, cx.now) {
             return Vec::new();
         }
-        let is_blank = self.is_blank(&stands, cx);
-        self.typed.keep(stands, is_blank, self.first().map(Into::into), cx)
+        let is_bare = self.fields.is_bare() && stands.left_out.is_empty();
+        self.typed.keep(stands, is_bare, self.first().map(Into::into), cx)
     }
 
     /// The alert that stands for all of them.
     fn first(&self) -> Option<&Alert> {
-        self.purpose.first(self.rows.iter().map(|row| &row.alert))
+        self.scope.first(self.rows.iter().map(|row| &row.alert))
     }
 
     /// Works out what each alert gets by what is said now.
@@ -219,10 +211,27 @@ impl ManyForm {
         {
             row.hold_to_known(row.refunds_known(order, cx));
         }
-        let parts = self.answer.answer();
-        let (choice, dialect) = (self.answer.choice(), cx.place.dialect);
-        let said = Said { parts: &parts, choice, dialect, purpose: self.purpose, twins: &self.twins };
+        self.offer_reason(cx);
+        let parts = self.fields.answer();
+        let most = self.rows[0].alert.money().filter(|_| self.scope == AnswerScope::One);
+        let (choice, dialect) = (self.fields.choice(), cx.place.dialect);
+        let said = Said { parts: &parts, choice, dialect, purpose: self.scope, most, twins: &self.twins };
         self.gets = gets(&self.rows, &said, cx);
+        self.show_facts(cx);
+    }
+
+    /// A reason is chosen beforehand only where it is advised.
+    fn offer_reason(&mut self, cx: &AppContext) {
+        if self.scope != AnswerScope::One {
+            return;
+        }
+        let row = &self.rows[0];
+        let duplicates = cx.known_decisions().duplicates(&row.alert, row.others());
+        let order = gets::orders(&self.rows, &self.twins)[0];
+        let advised = advice(&row.alert, duplicates.iter(), order.as_ref());
+        if let Some(reason) = advised.and_then(|advice| advice.decision.reason()) {
+            self.fields.offer(reason);
+        }
     }
 
     /// Takes in who gave those that are answered their answer, as far as that is known by now.
@@ -250,14 +259,6 @@ impl ManyForm {
     fn asked_number(&self) -> Option<usize> {
         let sent = self.counts().sent;
         (sent > TYPED_ABOVE).then_some(sent)
-    }
-
-    /// How many alerts' payments were not looked up, because that failed.
-    fn not_looked_up(&self) -> usize {
-        self.rows
-            .iter()
-            .filter(|row| matches!(row.others, Loadable::Failed(_)) || matches!(row.order, Loadable::Failed(_)))
-            .count()
     }
 
     fn is_searching(&self) -> bool {
@@ -300,7 +301,7 @@ impl ManyForm {
             Ok(gets) => gets,
             Err(wrong) => {
                 let wrong = wrong.clone();
-                let why = self.answer.refuse(&wrong);
+                let why = self.fields.refuse(&wrong);
                 self.part = Part::Answer;
                 return self.say(&why);
             }
@@ -318,9 +319,56 @@ impl ManyForm {
             return self.say(&why);
         }
         if made.is_empty() {
-            return self.say("Nothing to send: see the list.");
+            return self.nothing_to_send(cx);
         }
-        let left_out = self.rows.iter().zip(gets).filter_map(|(row, gets)| match gets {
+        if self.asked_number().is_some_and(|asked| self.fields.number() != asked.to_string()) {
+            let asked = self.asked_number().unwrap_or_default() as u64;
+            self.part = Part::Answer;
+            self.fields.ask_number(format!("Type {asked} to send {}.", counted(asked, "answer", "answers")));
+            self.word = None;
+            return Vec::new();
+        }
+        if self.is_searching() && kept.is_none() {
+            self.kept_send = Some(self.counts().care);
+            return self.say("Checking duplicates first. ctrl-s again sends now.");
+        }
+        if !self.is_searching() && kept.is_some() && self.rows.iter().any(|row| row.not_searched().is_some()) {
+            return self.say("Not sent: duplicates not checked. ctrl-s sends.");
+        }
+        if self.scope == AnswerScope::One { self.send_one(made, cx) } else { self.send_several(made, cx) }
+    }
+
+    /// Says why the one alert's answer, or any of several, is not sent.
+    fn nothing_to_send(&mut self, cx: &AppContext) -> Orders {
+        let (AnswerScope::One, Some(Gets::Out { why, cautions, .. })) = (self.scope, self.gets_of(0)) else {
+            return self.say("Nothing to send: see the list.");
+        };
+        let why = why.clone();
+        if cautions.is_empty() {
+            return self.say(&format!("Not sent: {why}."));
+        }
+        let row = &self.rows[0];
+        let open = self.cautions(cx).into_iter().find(|caution| !row.confirmed.contains(caution));
+        let open = open.map_or(why, |caution| caution.words().to_owned());
+        self.fields.ask_anyway(Some(format!("{open}: tick \"Send anyway\" first")));
+        self.say("Not sent: see Send anyway.")
+    }
+
+    fn send_one(&mut self, made: Vec<(Alert, Resolution)>, cx: &AppContext) -> Orders {
+        let mut outcome = vec![Order::Close];
+        outcome.extend(self.typed.end());
+        let draft = Some(self.stands()).filter(|_| !self.fields.is_bare());
+        let order = gets::orders(&self.rows, &self.twins).first().copied().flatten();
+        let known = self.rows[0].refunds_known(order, cx);
+        let sent = made.into_iter().next();
+        outcome.extend(sent.map(|(alert, resolution)| {
+            Message::Decided(Box::new(alert), resolution, draft.map(Box::new), known).into()
+        }));
+        outcome
+    }
+
+    fn send_several(&mut self, mut made: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
+        let left_out = self.rows.iter().zip(self.gets.iter().flatten()).filter_map(|(row, gets)| match gets {
             Gets::Out { why, care, .. } => Some(LeftOut { alert: row.alert.clone(), why: why.clone(), care: *care }),
             Gets::Sent(_) => None,
         });
@@ -329,32 +377,20 @@ impl ManyForm {
         let needs_a_look = |left: &&LeftOut| left.care && left.alert.outcome.is_none();
         let still_marked: Vec<Alert> = left_out.iter().filter(needs_a_look).map(|left| left.alert.clone()).collect();
         // In a case the refund leaves first, wherever it stands.
-        let order = if self.purpose == AnswerScope::Bulk { self.in_hand() } else { Vec::new() };
+        let order = if self.scope == AnswerScope::Bulk { self.in_hand() } else { Vec::new() };
         let known = self.known_refunds(&made, cx);
-        let refunds = self.answer.says_refund();
-        if let AnswerScope::Case(first) = self.purpose
+        let refunds = self.fields.refunds();
+        if let AnswerScope::Case(first) = self.scope
             && refunds
         {
             // The refund leaves first, and the others follow it.
             made.sort_by_key(|(alert, _)| alert.id != first);
         }
-        if self.asked_number().is_some_and(|asked| self.number.text().trim() != asked.to_string()) {
-            self.go_to(Part::Number);
-            (self.word, self.number_error) = (None, Some(NumberError::Wanted));
-            return Vec::new();
-        }
-        if self.is_searching() && kept.is_none() {
-            self.kept_send = Some(self.counts().care);
-            return self.say("Checking duplicates first. ctrl-s again sends now.");
-        }
-        if !self.is_searching() && self.not_looked_up() > 0 && kept.is_some() {
-            return self.say("Not sent: duplicates not checked. ctrl-s sends.");
-        }
-        let words = match self.purpose {
-            AnswerScope::Bulk => counted(made.len() as u64, "alert", "alerts"),
+        let words = match self.scope {
             AnswerScope::Case(_) => format!("the case of {}", subject(&made[0].0)),
+            AnswerScope::One | AnswerScope::Bulk => counted(made.len() as u64, "alert", "alerts"),
         };
-        let first_decides = matches!(self.purpose, AnswerScope::Case(_)) && refunds;
+        let first_decides = matches!(self.scope, AnswerScope::Case(_)) && refunds;
         let mut outcome = vec![Order::Close];
         outcome.extend(self.typed.end());
         outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
@@ -365,13 +401,39 @@ impl ManyForm {
         let filled_in = self.stands();
         cx.runs.fill_in(filled_in.clone());
         outcome.push(cx.group_drafts.staged(filled_in).into());
-        if self.purpose == AnswerScope::Bulk {
+        if self.scope == AnswerScope::Bulk {
             outcome.push(Message::Unmark.into());
             // With nothing marked it is the run's page that opens.
             outcome.push(Order::Act(Action::Bulk));
             outcome.push(Message::MarkAgain(still_marked).into());
         }
         outcome
+    }
+
+    /// Goes to the other alert that weighs most of those that are warned of; what stands in the form is kept.
+    fn go_to_warned(&mut self, cx: &mut AppContext) -> Orders {
+        let row = &self.rows[0];
+        let queued: Vec<Alert> = cx.decisions.not_left().map(|decision| decision.alert.clone()).collect();
+        let others: Vec<Alert> = row.others().iter().cloned().chain(on_its_payment(&row.alert, &queued)).collect();
+        let Some(named) = cx.known_decisions().weightiest(&row.alert, &others).cloned() else {
+            return self.say("No other alert is named here.");
+        };
+        let mut outcome = self.close(cx);
+        outcome.extend([Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(named)).into()]);
+        outcome
+    }
+
+    /// Takes the answer that is suggested for the one alert.
+    fn take_suggestion(&mut self, cx: &AppContext) -> Orders {
+        let suggested = self.suggestion(cx).map(|suggested| (suggested.decision(), suggested.comments().to_owned()));
+        match suggested {
+            Some((decision, comments)) if self.scope == AnswerScope::One => {
+                self.rows[0].confirmed.clear();
+                self.fields.take(decision.reason(), decision.into(), &comments);
+                Vec::new()
+            }
+            _ => self.say("Nothing is suggested for this alert."),
+        }
     }
 
     /// The refunds that were known of what is made: those that were confirmed by hand, and those that an answer rests
@@ -385,15 +447,6 @@ impl ManyForm {
             Some((row.alert.id, row.known.clone().or_else(rested_on)?))
         };
         self.rows.iter().zip(gets::orders(&self.rows, &self.twins)).filter_map(of).collect()
-    }
-
-    /// What is wrong with the number, in words for its field. What is asked for follows the count.
-    fn number_wrong(&self) -> Option<String> {
-        let asked = self.asked_number()?;
-        Some(match self.number_error? {
-            NumberError::Wanted => format!("Type {asked} to send {}.", counted(asked as u64, "answer", "answers")),
-            NumberError::NoDigit => "Digits only.".to_owned(),
-        })
     }
 
     fn say(&mut self, words: &str) -> Orders {
@@ -430,7 +483,7 @@ impl ManyForm {
         if let Some(words) = changed {
             let alerts: Vec<Alert> = self.rows.iter().map(|row| row.alert.clone()).collect();
             (self.twins, self.asked) = (twins(&alerts), 0);
-            self.number = TextInput::one_line("");
+            self.fields.clear_number();
             let unsent = if self.kept_send.take().is_some() { "Not sent. " } else { "" };
             self.word = Some(format!(
                 "{unsent}{} {} has changed: {words}.",
@@ -480,17 +533,17 @@ fn twins(alerts: &[Alert]) -> Vec<BTreeSet<usize>> {
     twins
 }
 
-impl ManyForm {
+impl AnswerForm {
     fn take(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let mut outcome = Vec::new();
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),
             Message::Input(Event::Paste(text)) => {
                 self.kept_send = None;
-                if self.part == Part::Number {
-                    self.paste_number(text);
+                if self.part == Part::Answer {
+                    self.event(&Event::Paste(text.clone()), cx);
                 } else {
-                    self.answer_event(&Event::Paste(text.clone()));
+                    self.word = Some("Not pasted: text goes into the comments only.".to_owned());
                 }
             }
             Message::Input(event) => return self.mouse(event, cx),
@@ -514,6 +567,7 @@ impl ManyForm {
                     self.asked = 0;
                 }
             }
+            Message::SameCard(id, found) => outcome = self.take_others(&[(*id, found.clone())]),
             Message::Tick => {}
             _ => return Vec::new(),
         }
@@ -530,6 +584,9 @@ impl ManyForm {
         match self.kept_send {
             Some(before) if !self.is_searching() && self.counts().care > before => {
                 self.kept_send = None;
+                if self.scope == AnswerScope::One {
+                    return outcome.into_iter().chain(self.nothing_to_send(cx)).collect();
+                }
                 self.word = Some("Not sent: see the checks. ctrl-s sends the rest.".to_owned());
             }
             Some(_) if !self.is_searching() => outcome.extend(self.send(cx)),
@@ -539,13 +596,25 @@ impl ManyForm {
     }
 }
 
-impl Dialog for ManyForm {
+impl Dialog for AnswerForm {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let mut outcome = self.take(message, cx);
         if matches!(message, Message::Input(_) | Message::Tick) {
             outcome.extend(self.keep_typed(false, cx).into_iter().map(Order::from));
         }
         outcome
+    }
+
+    /// What others have changed is known only after they heard of a message themselves.
+    fn settle(&mut self, cx: &AppContext) {
+        if self.scope == AnswerScope::One {
+            self.learn_who_answered(cx);
+            self.work_out(cx);
+        }
+    }
+
+    fn docks(&self) -> bool {
+        self.scope == AnswerScope::One
     }
 
     fn next_due(&self) -> Option<Timestamp> {

@@ -1,24 +1,30 @@
-//! What each alert of a form for several gets: the decision it is sent, or why it is left out.
+//! The answer that each alert of the form gets, or why it gets none.
 
 use std::collections::BTreeSet;
 
 use crate::console::answer_words::answer_told;
-use crate::console::dialogs::resolve_form::{Caution, Choice};
 use crate::console::guards::{Gets, cannot_be_answered, out_as_answered, speaks_against};
 use crate::console::known_decisions::KnownDecisions;
 use crate::console::known_refunds::KnownRefunds;
 use crate::console::message::AdvisedAlert;
 use crate::console::resolving::subject;
+use crate::console::screens::queue::facts::Facts;
+use crate::console::suggestion::order_advice;
 use crate::console::text::sanitize;
 use crate::console::{AppContext, Loadable, Reply};
 use crate::domain::advice::advice;
 use crate::domain::resolution::invalid;
 use crate::domain::resolution::{Dialect, FieldError, InvalidReason};
-use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionParts};
+use crate::domain::{Alert, AlertId, Money, OrderAdvice, Resolution, ResolutionParts};
+use crate::service::ServiceError;
+
+use super::{Caution, Choice};
 
 /// Whom the form answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerScope {
+    /// One alert.
+    One,
     /// What was marked: all get the same.
     Bulk,
     /// The alerts of one payment: this one is refunded where money goes back, the others follow from that.
@@ -30,7 +36,7 @@ impl AnswerScope {
     pub(super) fn first<'a>(self, mut alerts: impl Iterator<Item = &'a Alert> + Clone) -> Option<&'a Alert> {
         match self {
             Self::Case(id) => alerts.find(|alert| alert.id == id),
-            Self::Bulk => alerts.clone().find(|alert| alert.outcome.is_none()).or_else(|| alerts.next()),
+            Self::One | Self::Bulk => alerts.clone().find(|alert| alert.outcome.is_none()).or_else(|| alerts.next()),
         }
     }
 }
@@ -59,6 +65,8 @@ pub(super) struct FormItem {
     pub(super) known_others: Vec<Alert>,
     /// What the order said before: the same.
     pub(super) known_order: Option<OrderAdvice>,
+    /// The id of the order that matches exactly.
+    pub(super) exact: Option<String>,
     /// Who answered it, as `by maria`, where it is answered and that is known.
     pub(super) answered_by: Option<String>,
 }
@@ -78,8 +86,45 @@ impl FormItem {
             matched_with: Vec::new(),
             known_others: Vec::new(),
             known_order: None,
+            exact: None,
             answered_by: None,
         }
+    }
+
+    /// An alert with what is known around it: what was looked up need not be again.
+    pub(super) fn known(alert: Alert, facts: &Facts) -> Self {
+        let mut item = Self::of(alert);
+        if facts.alert != Some(item.alert.id) {
+            return item;
+        }
+        let order = order_advice(&item.alert, facts).map(|(_, advice)| advice);
+        let matched = facts.orders.as_ref().and_then(|orders| orders.as_ref().ok());
+        item.exact = matched.and_then(|matched| matched.exact().map(str::to_owned));
+        item.not_again = facts.not_again.is_some();
+        match (&facts.duplicates, facts.orders_known) {
+            (Loadable::Loaded(_), true) => {
+                (item.others, item.order) = (facts.duplicates.clone(), Loadable::Loaded(order));
+                item.matched_with = item.others().iter().map(|other| other.id).collect();
+            }
+            (duplicates, _) => {
+                item.known_others = duplicates.loaded().cloned().unwrap_or_default();
+                item.known_order = order;
+            }
+        }
+        item
+    }
+
+    /// The reason for which what is around it could not be looked up.
+    pub(super) fn not_searched(&self) -> Option<&ServiceError> {
+        match (&self.others, &self.order) {
+            (Loadable::Failed(error), _) | (_, Loadable::Failed(error)) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Returns true where everything around it was looked up.
+    pub(super) fn is_looked_up(&self) -> bool {
+        self.others.loaded().is_some() && self.order.loaded().is_some()
     }
 
     /// Takes the alert as it is now. What changed of the facts that a decision rests on, where anything did: nothing is
@@ -142,6 +187,14 @@ impl FormItem {
     /// asked again: what they said so far is not all that was looked for.
     pub(super) fn take_others(&mut self, found: Reply<Vec<Alert>>) -> Option<(Alert, Vec<Alert>)> {
         self.not_again = found.is_err() && self.others.loaded().is_some();
+        // The list may have told of others.
+        let known: Vec<Alert> = self.others().to_vec();
+        let found = found.map(|mut found| {
+            let new =
+                known.into_iter().filter(|known| found.iter().all(|other| other.id != known.id)).collect::<Vec<_>>();
+            found.extend(new);
+            found
+        });
         self.others.answer(found);
         if self.others().iter().all(|other| self.matched_with.contains(&other.id)) {
             return None;
@@ -154,6 +207,7 @@ impl FormItem {
 
     /// Takes in what the shop's orders say; what was asked before all others were known is not all of it.
     pub(super) fn take_order(&mut self, advised: &AdvisedAlert) {
+        self.exact.clone_from(&advised.exact);
         if advised.others == self.matched_with {
             self.order.answer(advised.advice.clone());
         } else if let (Loadable::NotAsked | Loadable::Loading, Ok(advice)) = (&self.order, &advised.advice) {
@@ -181,9 +235,11 @@ pub(super) fn orders(rows: &[FormItem], twins: &[BTreeSet<usize>]) -> Vec<Option
 /// What is said in the form.
 pub(super) struct Said<'s> {
     pub parts: &'s ResolutionParts,
-    pub choice: Choice,
+    pub choice: Option<Choice>,
     pub dialect: Dialect,
     pub purpose: AnswerScope,
+    /// The most that can be stopped, where one alert is answered.
+    pub most: Option<Money>,
     /// For each alert the positions of the others that are on its payment.
     pub twins: &'s [BTreeSet<usize>],
 }
@@ -191,14 +247,14 @@ pub(super) struct Said<'s> {
 impl Said<'_> {
     /// The decision that is said, whatever the alert; or what is wrong with it.
     fn alone(&self) -> Result<Resolution, Vec<FieldError>> {
-        Resolution::from_parts(self.parts.clone(), self.dialect, None)
+        Resolution::from_parts(self.parts.clone(), self.dialect, self.most.as_ref())
     }
 
     /// The alert of the case whose refund the others follow, where money goes back.
     fn refunds_in_case(&self) -> Option<AlertId> {
         match self.purpose {
             AnswerScope::Case(first) => Some(first).filter(|_| self.alone().is_ok_and(|said| said.gives_money_back())),
-            AnswerScope::Bulk => None,
+            AnswerScope::One | AnswerScope::Bulk => None,
         }
     }
 }
@@ -240,7 +296,12 @@ fn takes_part(row: &FormItem, known: KnownDecisions<'_>) -> Option<Gets> {
     if row.alert.outcome.is_some() {
         return Some(out_as_answered(&answer_told(&row.alert, row.answered_by.as_deref())));
     }
-    cannot_be_answered(&row.alert, known).or_else(|| row.left_out.then(|| Gets::out("skipped by you")))
+    let is_confirmed = |gets: &Gets| {
+        matches!(gets, Gets::Out { cautions, .. }
+            if !cautions.is_empty() && cautions.iter().all(|caution| row.confirmed.contains(caution)))
+    };
+    let cannot = cannot_be_answered(&row.alert, known).filter(|gets| !is_confirmed(gets));
+    cannot.or_else(|| row.left_out.then(|| Gets::out("skipped by you")))
 }
 
 /// The decision for an alert: what is said, or what follows from it in its case.
@@ -262,7 +323,7 @@ fn resolution(
     // A refund of the older dialect that was chosen by hand asks for its word.
     let is_open =
         said.parts.resolution.is_none() && (said.dialect == Dialect::Current || said.parts.refunded.is_none());
-    if said.choice == Choice::Invalid && alone.is_err() && is_open {
+    if said.choice == Some(Choice::Invalid) && alone.is_err() && is_open {
         let twins = cx.known_decisions().duplicates(&row.alert, said.twins[position].iter().map(|at| &rows[*at].alert));
         // Which of several is a duplicate is not said by those that wait.
         let advised = advice(&row.alert, twins.iter(), order).filter(|advice| advice.after_refund);
@@ -289,7 +350,7 @@ fn held_to_the_guards(
     let alert = &row.alert;
     let beside = said.twins[position].iter().map(|at| &rows[*at].alert);
     let others = row.others().iter().chain(beside);
-    // In a case alone something is ticked by hand; of many alerts each has to be looked at by itself.
+    let order = (order, row.exact.is_some());
     let found = match speaks_against(alert, &resolution, others, order, &row.confirmed, cx.known_decisions()) {
         // What follows a refund rests on that one.
         Some(Gets::Out { cautions, .. }) if cautions == [Caution::RefundDenied] && follows_refund(alert, said) => None,

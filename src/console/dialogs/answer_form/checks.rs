@@ -1,0 +1,370 @@
+//! The facts around an answer: checks and what they rest on, the answer that is suggested, counts of several alerts,
+//! and the outcome of sending.
+
+use chrono::Duration;
+
+use super::fields::FieldFacts;
+use super::gets::{self, AnswerScope, FormItem};
+use super::{AnswerForm, Caution, Choice, GO_TO_WARNED, SaysOfMoney, TAKE_SUGGESTION};
+use crate::console::answer_words::{answer_told, list_behind};
+use crate::console::decisions::leaves_at_once;
+use crate::console::guards::Gets;
+use crate::console::suggestion::Suggestion;
+use crate::console::text::{count, sanitize};
+use crate::console::unfinished::in_words;
+use crate::console::{Action, AppContext, times};
+use crate::domain::duplicate::{Duplicate, DuplicateState, not_compared};
+use crate::domain::money::sums_by_currency;
+use crate::domain::resolution::{Decision, OlderWord};
+use crate::domain::{Alert, AlertStatus, Deadline, Dialect, Money, Resolution, Timestamp};
+use crate::ui::form::FactLine;
+
+/// A deadline that is so near is worth a warning.
+const CLOSING: Duration = Duration::minutes(15);
+
+/// Sums by currency that are told at most.
+const SUMS: usize = 3;
+
+/// Counts of alerts that get an answer, are left out, and need review.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct FormCounts {
+    pub(super) sent: usize,
+    pub(super) left_out: usize,
+    pub(super) care: usize,
+}
+
+impl AnswerForm {
+    /// Shows what is known now around the fields.
+    pub(super) fn show_facts(&mut self, cx: &AppContext) {
+        let facts = if self.scope == AnswerScope::One { self.of_one(cx) } else { self.of_several(cx) };
+        self.fields.show(facts);
+    }
+
+    pub(super) fn counts(&self) -> FormCounts {
+        let mut counts = FormCounts::default();
+        for gets in self.gets.iter().flatten() {
+            match gets {
+                Gets::Sent(_) => counts.sent += 1,
+                Gets::Out { care: false, .. } => counts.left_out += 1,
+                Gets::Out { care: true, .. } => counts.care += 1,
+            }
+        }
+        counts
+    }
+
+    /// Row of a case's refund, where that is left out: nothing is sent without it.
+    pub(super) fn refund_left_out(&self) -> Option<usize> {
+        let AnswerScope::Case(first) = self.scope else { return None };
+        let row = self.rows.iter().position(|row| row.alert.id == first).filter(|_| self.fields.refunds())?;
+        matches!(self.gets_of(row), Some(Gets::Out { .. })).then_some(row)
+    }
+
+    /// Cautions of the one alert's answer, the confirmed ones too.
+    pub(super) fn cautions(&self, cx: &AppContext) -> Vec<Caution> {
+        let Some(row) = self.rows.first().filter(|row| row.alert.outcome.is_none()) else { return Vec::new() };
+        let mut cautions = row.confirmed.clone();
+        match self.gets_of(0) {
+            Some(Gets::Out { cautions: new, .. }) => {
+                cautions.extend(new.iter().filter(|new| !row.confirmed.contains(new)));
+            }
+            Some(Gets::Sent(_)) => {}
+            None => {
+                let says = SaysOfMoney { refunds: self.fields.refunds(), refunded_before: true };
+                let own = Caution::against(&row.alert, says, false, cx.now);
+                cautions.extend(own.into_iter().filter(|new| !row.confirmed.contains(new)));
+            }
+        }
+        cautions
+    }
+
+    /// The answer that is suggested for the one alert.
+    pub(super) fn suggestion<'c>(&self, cx: &'c AppContext) -> Option<Suggestion<'c>> {
+        let row = self.rows.first().filter(|row| row.alert.outcome.is_none())?;
+        let order = gets::orders(&self.rows, &self.twins).first().copied().flatten();
+        Suggestion::by(&row.alert, row.others(), order, &cx.draw_context())
+    }
+
+    fn says(&self, decision: Decision, dialect: Dialect) -> bool {
+        let answer = self.fields.answer();
+        match (dialect, decision.reason()) {
+            (Dialect::Current, reason) => {
+                answer.refunded.as_deref() == Some(decision.refunded())
+                    && answer.resolution.as_deref() == reason.map(|reason| reason.as_str())
+            }
+            (Dialect::Older, Some(reason)) => answer.resolution.as_deref() == Some(reason.older_word().as_str()),
+            (Dialect::Older, None) => Choice::said_in(&answer, dialect) == Some(Choice::from(decision)),
+        }
+    }
+
+    fn of_one(&self, cx: &AppContext) -> FieldFacts {
+        let (theme, row) = (&cx.theme, &self.rows[0]);
+        let cautions = self.cautions(cx);
+        let confirmed = cautions.iter().all(|caution| row.confirmed.contains(caution));
+        let mut checks: Vec<FactLine> = Vec::new();
+        let warn = |text: String| FactLine::of(text, theme.strong).lead("⚠", theme.danger);
+        let care = |text: String| FactLine::of(text, theme.plain).lead("⚠", theme.warning);
+        let note = |text: String| FactLine::of(text, theme.quiet).lead("·", theme.quiet);
+        if row.alert.outcome.is_some() {
+            let told = answer_told(&row.alert, row.answered_by.as_deref());
+            return FieldFacts {
+                checks: vec![warn(format!("already answered: {told}"))],
+                then: vec![FactLine::of("Nothing is sent.", theme.strong)],
+                ..FieldFacts::default()
+            };
+        }
+        checks.extend(cautions.iter().map(|caution| warn(self.caution_words(*caution, row, cx))));
+        checks.extend(self.fields.contradiction().map(care));
+        if let Some(why) = cx.held_back_by() {
+            checks.push(care(format!("{why}: it stays queued, avert asks first")));
+        }
+        let mut doubles = cx.known_decisions().duplicates(&row.alert, row.others());
+        doubles.sort_by_key(|double| !double.is_refunded());
+        for (at, double) in doubles.iter().enumerate() {
+            let is_grave = double.is_refunded() && self.fields.refunds();
+            let words = double_words(double, cx.now);
+            let line = if is_grave { warn(words) } else { care(words) };
+            let is_named = at == 0;
+            let text = if is_named { format!("{} (alt-w)", line.text) } else { line.text.clone() };
+            checks.push(FactLine { text, press: is_named.then_some(GO_TO_WARNED), ..line });
+        }
+        if let Some(order) = gets::orders(&self.rows, &self.twins)[0].filter(|order| order.was_refunded_before()) {
+            let whose = if order.only_warns { "an order, perhaps of this payment, was" } else { "its order was" };
+            checks.push(care(format!("{whose} {}", order.why)));
+        }
+        let is_told = |caution| cautions.contains(&caution);
+        if row.alert.network_rule_applied() && !is_told(Caution::NetworkRule) {
+            checks.push(care(self.caution_words(Caution::NetworkRule, row, cx)));
+        }
+        checks.extend(closing(&row.alert, cx).filter(|_| !is_told(Caution::Closed)).map(care));
+        if self.is_searching() {
+            checks.push(note("checking duplicates…".to_owned()));
+        } else if let Some(error) = row.not_searched() {
+            checks.push(care(format!("duplicates not checked: {error}")));
+        }
+        if row.not_again {
+            checks.push(care("duplicates not checked again".to_owned()));
+        }
+        checks.extend(not_compared(&row.alert).filter(|_| !cx.compares_all).map(note));
+        if checks.is_empty() {
+            checks.push(FactLine::of("no warnings", theme.quiet));
+        }
+        let dialect = cx.place.dialect;
+        let suggested = self.suggestion(cx).map(|suggestion| suggestion.decision());
+        let suggested = suggested.filter(|decision| !self.says(*decision, dialect)).map(|decision| {
+            let words = match (dialect, decision.reason()) {
+                (Dialect::Older, Some(reason)) => older_words(&reason.older_word()),
+                _ => decision.words(),
+            };
+            let line = FactLine::of(words, theme.plain).lead("alt-t", theme.key);
+            FactLine { press: Some(TAKE_SUGGESTION), ..line }
+        });
+        FieldFacts {
+            checks,
+            suggested: suggested.into_iter().collect(),
+            then: self.then(cx),
+            anyway: (!cautions.is_empty()).then_some(confirmed),
+            number: None,
+        }
+    }
+
+    /// A caution with the fact that it rests on.
+    fn caution_words(&self, caution: Caution, row: &FormItem, cx: &AppContext) -> String {
+        let of_order = || row.exact.as_deref().map_or_else(String::new, |id| format!(": {}", sanitize(id)));
+        match caution {
+            Caution::ListBehind => {
+                let record = cx.journal.history().answered_on(row.alert.id);
+                record.map_or_else(|| caution.words().to_owned(), |record| list_behind(record, cx.times(), cx.now))
+            }
+            Caution::MayHaveArrived => {
+                let word = cx.decisions.of(row.alert.id).map_or_else(|| "An answer".to_owned(), |sent| sent.word());
+                format!("{} was sent before and is unconfirmed", sanitize(&word))
+            }
+            Caution::NetworkRule => {
+                let name = row.alert.rule_name.as_deref();
+                let name = name.map_or_else(String::new, |name| format!(" {:?}", sanitize(name)));
+                format!("{}{name}", caution.words())
+            }
+            Caution::Changed => {
+                format!("changed since the form opened: {}", sanitize(row.changed.as_deref().unwrap_or_default()))
+            }
+            Caution::Closed => closing(&row.alert, cx).unwrap_or_else(|| caution.words().to_owned()),
+            Caution::OrderFound => format!("{}{}", caution.words(), of_order()),
+            Caution::Notice => "The network expects no answer.".to_owned(),
+            Caution::PaidTwice | Caution::RefundDenied | Caution::RefundOpen => caution.words().to_owned(),
+        }
+    }
+
+    fn of_several(&self, cx: &AppContext) -> FieldFacts {
+        let theme = &cx.theme;
+        let mut checks = Vec::new();
+        if self.gets.is_ok() {
+            let FormCounts { sent, left_out, care } = self.counts();
+            let without = self.refund_left_out().is_some();
+            let why = if without { " without the refund" } else { "" };
+            let sums = if self.scope == AnswerScope::Bulk && sent > 0 { self.sums_of_sent() } else { String::new() };
+            let told = format!("{} will be sent{why}{sums}", count(sent as u64));
+            checks.push(FactLine::of(told, if without { theme.warning } else { theme.strong }));
+            if left_out > 0 {
+                let told = format!("{} skipped{}", count(left_out as u64), self.reasons(false));
+                checks.push(FactLine::of(told, theme.plain));
+            }
+            let look = if care == 1 { "needs review" } else { "need review" };
+            let not_looked = self.rows.iter().filter(|row| row.not_searched().is_some()).count();
+            let not_again = self.rows.iter().filter(|row| row.not_again).count();
+            let counts = [
+                (care, format!("{look}{}", self.reasons(true))),
+                (not_looked, "duplicates not checked".to_owned()),
+                (not_again, "duplicates not checked again".to_owned()),
+            ];
+            let counts = counts.into_iter().filter(|(many, _)| *many > 0);
+            checks.extend(
+                counts.map(|(many, words)| FactLine::of(format!("{} {words}", count(many as u64)), theme.warning)),
+            );
+        }
+        if self.is_searching() {
+            checks.push(FactLine::of("checking duplicates…", theme.quiet));
+        }
+        let suggested = self.refund_left_out().filter(|_| cx.place.dialect == Dialect::Current);
+        let suggested = suggested.map(|_| FactLine::of("all invalid", theme.plain).lead("alt-i", theme.key));
+        FieldFacts {
+            checks,
+            suggested: suggested.into_iter().collect(),
+            then: self.then(cx),
+            anyway: None,
+            number: self.asked_number(),
+        }
+    }
+
+    /// The outcome of sending: what is recorded, what avert does not do, and until when it can be undone.
+    fn then(&self, cx: &AppContext) -> Vec<FactLine> {
+        let theme = &cx.theme;
+        let mut then = Vec::new();
+        if self.gets.is_ok() && self.scope != AnswerScope::One && self.counts().sent == 0 {
+            return then;
+        }
+        let status = self.fields.next_status().filter(|_| self.scope == AnswerScope::One);
+        if let Some(words) = self.fields.answer_words().filter(|_| self.scope != AnswerScope::Bulk || self.gets.is_ok())
+        {
+            let status = status.map_or_else(String::new, |status| format!(" (API status {status})"));
+            let follow = match self.follows_refund() {
+                true => " The refund is sent first, the others follow.",
+                false if self.fields.is_without_reason() && self.gets.is_ok() => " Each with its own reason.",
+                false => "",
+            };
+            then.push(FactLine::of(format!("Recorded as {words}{status}.{follow}"), theme.strong));
+        }
+        if self.fields.refunds() {
+            then.push(FactLine::of("avert reports, it moves no money.", theme.quiet));
+        }
+        let at_once = self.scope == AnswerScope::One && leaves_at_once(&self.rows[0].alert, cx.grace(), cx.now);
+        let finality = match (cx.held_back_by(), cx.settings.grace.as_secs()) {
+            (Some(why), _) => format!("{why}: it stays queued"),
+            (None, _) if at_once => "Due now: sent at once, no undo.".to_owned(),
+            (None, 0) => "Final at once.".to_owned(),
+            (None, seconds) => {
+                format!("Final {seconds} s after ctrl-s. {} undoes until then.", cx.key(Action::Undo))
+            }
+        };
+        then.push(FactLine::of(finality, theme.warning));
+        then
+    }
+
+    /// Returns true where other alerts of the case follow its refund.
+    fn follows_refund(&self) -> bool {
+        matches!(self.scope, AnswerScope::Case(_)) && self.fields.refunds() && self.counts().sent > 1
+    }
+
+    /// Reasons for which some are left out, each once and in its first words.
+    fn reasons(&self, careful: bool) -> String {
+        let mut reasons: Vec<&str> = Vec::new();
+        for gets in self.gets.iter().flatten() {
+            if let Gets::Out { why, care, .. } = gets
+                && *care == careful
+            {
+                let first = why.split([';', ':']).next().unwrap_or(why);
+                let first = first.strip_prefix("skipped ").unwrap_or(first);
+                if !reasons.contains(&first) {
+                    reasons.push(first);
+                }
+            }
+        }
+        format!(": {}", reasons.join(", "))
+    }
+
+    /// Sums of what will be sent, by currency: ` · 1,204.50 EUR · 310.00 USD · +2 more`.
+    fn sums_of_sent(&self) -> String {
+        let is_sent = |(row, gets): (_, &Gets)| matches!(gets, Gets::Sent(_)).then_some(row);
+        let rows = self.rows.iter().map(|row| &row.alert);
+        let mut sums = sums(rows.zip(self.gets.iter().flatten()).filter_map(is_sent));
+        let more = sums.len().saturating_sub(SUMS);
+        sums.truncate(SUMS);
+        sums.extend((more > 0).then(|| format!("+{more} more")));
+        sums.iter().map(|sum| format!(" · {sum}")).collect()
+    }
+}
+
+/// A word of the older dialect with its number in the form.
+fn older_words(word: &OlderWord) -> String {
+    let number = OlderWord::KNOWN.iter().position(|known| known == word).map_or(0, |at| at + 1);
+    format!("{number}  {word}")
+}
+
+/// A duplicate: how far it is, the alert, and what both have in common.
+fn double_words(double: &Duplicate, now: Timestamp) -> String {
+    let when = |at: &Option<Timestamp>| at.map_or("already".to_owned(), |at| times::ago(at, now));
+    let said = |resolution: &Resolution| match resolution.gives_money_back() {
+        true => "a refund".to_owned(),
+        false => in_words(resolution),
+    };
+    let state = match &double.state {
+        DuplicateState::Refunded { at } => format!("refunded {}", when(at)),
+        DuplicateState::RefundedByRule => Caution::NetworkRule.words().to_owned(),
+        DuplicateState::OnItsWay(resolution) => format!("{} is under way", said(resolution)),
+        DuplicateState::MayHaveArrived(resolution) => format!("{} is unconfirmed", said(resolution)),
+        DuplicateState::Waiting => "open".to_owned(),
+        DuplicateState::Answered { outcome, at } => format!("answered {} {}", sanitize(outcome), when(at)),
+    };
+    let who = format!("{} {}", sanitize(double.provider.as_str()), sanitize(&double.provider_id));
+    format!("{state}: {who}, {}", double.evidence.words())
+}
+
+/// A deadline that is near or over, in words.
+fn closing(alert: &Alert, cx: &AppContext) -> Option<String> {
+    let (now, closed) = (cx.now, "the network may refuse an answer");
+    let end = alert.expired_at.or_else(|| alert.deadline.moment());
+    Some(match (end, alert.deadline) {
+        (Some(end), _) if end <= now => format!("expired {}: {closed}", times::ago(end, now)),
+        (Some(end), _) if end - now <= CLOSING => {
+            format!("due in {}, at {}", times::short(end - now), cx.times().at(end, now))
+        }
+        (None, _) if alert.status == AlertStatus::Expired => format!("expired: {closed}"),
+        (None, Deadline::HoursLeft(..0)) => "may have expired".to_owned(),
+        (None, Deadline::HoursLeft(0)) => "due within an hour, or expired".to_owned(),
+        _ => return None,
+    })
+}
+
+/// Sums of alerts by currency, the largest count first: `1,204.50 EUR`.
+pub(super) fn sums<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<String> {
+    let sums = sums_by_currency(alerts.filter_map(Alert::money).map(|money| (1, money)));
+    sums.iter().map(Money::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Currency;
+
+    #[test]
+    fn sums_stand_by_currency_and_the_one_of_most_alerts_first() {
+        let of = |amount: &str, currency: &str| Alert {
+            amount: Some(amount.parse().unwrap()),
+            currency: Currency::new(currency),
+            ..Alert::sample()
+        };
+        let alerts =
+            [of("1000", "USD"), of("12.50", "EUR"), of("0.10", "EUR"), Alert { amount: None, ..Alert::sample() }];
+
+        assert_eq!(sums(alerts.iter()), ["12.60 EUR", "1,000.00 USD"]);
+    }
+}

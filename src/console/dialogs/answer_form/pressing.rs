@@ -1,0 +1,206 @@
+//! Presses in the answer form: its keys and the mouse, and what a key of the list does.
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
+
+use super::gets::AnswerScope;
+use super::{AnswerForm, CONTEXTS, GO_TO_WARNED, Part, TAKE_SUGGESTION, Target};
+use crate::console::dialogs::links_menu;
+use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
+use crate::console::guards::Gets;
+use crate::console::{Action, AppContext, Order, Orders};
+use crate::desk::Draft;
+use crate::ui::form::Entered;
+
+impl AnswerForm {
+    /// Goes from the fields to the list of several alerts, or back.
+    fn step(&mut self, forward: bool) {
+        self.part = if self.part == Part::Answer { Part::List } else { Part::Answer };
+        if self.part == Part::Answer {
+            self.fields.enter(forward);
+        }
+    }
+
+    pub(super) fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
+        self.word = None;
+        let alt = key.modifiers == KeyModifiers::ALT;
+        let control = key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT);
+        let was_kept = self.kept_send.is_some();
+        match key.code {
+            KeyCode::Char('s') if control => return self.send(cx),
+            KeyCode::Esc => return self.close(cx),
+            _ => {}
+        }
+        self.kept_send = None;
+        if was_kept {
+            self.word = Some("Not sent: ctrl-s sends.".to_owned());
+        }
+        let is_one = self.scope == AnswerScope::One;
+        let orders = match (key.code, self.part) {
+            (KeyCode::Char('t'), _) if alt => self.take_suggestion(cx),
+            (KeyCode::Char('w'), _) if alt && is_one => return self.go_to_warned(cx),
+            (KeyCode::Char('o'), _) if alt && is_one => return links_menu::open(&self.rows[0].alert, cx),
+            (KeyCode::Tab | KeyCode::BackTab, part) if !is_one => {
+                let forward = key.code == KeyCode::Tab;
+                if part == Part::Answer && !self.fields.is_at_end(forward) {
+                    self.event(&Event::Key(key), cx)
+                } else {
+                    self.step(forward);
+                    Vec::new()
+                }
+            }
+            (_, Part::Answer) => self.event(&Event::Key(key), cx),
+            // The answer can be changed from anywhere.
+            (KeyCode::Char(_), Part::List) if alt => {
+                self.part = Part::Answer;
+                self.event(&Event::Key(key), cx)
+            }
+            (_, Part::List) => match self.key_in_list(key, cx) {
+                Some(orders) => return orders,
+                None => Vec::new(),
+            },
+        };
+        self.work_out(cx);
+        orders.into_iter().chain(self.look_up()).collect()
+    }
+
+    /// Hands an event to the fields. What was confirmed of an answer does not hold for another one.
+    pub(super) fn event(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+        let said = |form: &Self| Draft { comments: String::new(), ..form.fields.answer() };
+        let (before, was_ticked) = (said(self), self.fields.is_ticked());
+        let entered = self.fields.handle(event);
+        if said(self) != before {
+            self.rows.iter_mut().for_each(|row| row.confirmed.clear());
+        } else if self.fields.is_ticked() != was_ticked {
+            self.rows[0].confirmed = if was_ticked { Vec::new() } else { self.cautions(cx) };
+        }
+        match entered {
+            Entered::Submit => self.send(cx),
+            Entered::Leave => self.close(cx),
+            Entered::Pressed(TAKE_SUGGESTION) => self.take_suggestion(cx),
+            Entered::Pressed(GO_TO_WARNED) => self.go_to_warned(cx),
+            Entered::Nothing | Entered::Reset | Entered::Pressed(_) => Vec::new(),
+        }
+    }
+
+    /// Takes a key while the list has the focus. What it leads to, where it is one of those that work everywhere.
+    fn key_in_list(&mut self, key: KeyEvent, cx: &mut AppContext) -> Option<Orders> {
+        if key.modifiers.is_empty() && self.list.key(key.code, self.rows.len()) {
+            return None;
+        }
+        let action = cx.settings.keymap.action(&CONTEXTS, key.into());
+        match (key.code, action) {
+            (KeyCode::Char('x' | ' '), _) => self.toggle(),
+            (KeyCode::Char('0'..='9'), _) if key.modifiers.is_empty() => match self.asked_number() {
+                Some(_) => {
+                    self.part = Part::Answer;
+                    self.fields.type_number(key);
+                }
+                None => self.word = Some("A form is open. esc goes back.".to_owned()),
+            },
+            (KeyCode::Enter, _) => self.word = Some("ctrl-s sends, enter does not.".to_owned()),
+            (_, Some(action)) if is_everywhere(action) => return Some(vec![Order::Act(action)]),
+            (_, Some(action)) if leads_elsewhere(action) => return Some(self.leave_for(action, cx)),
+            (KeyCode::F(_), _) => cx.hint_unknown(key),
+            (KeyCode::Char(_), _) => {
+                self.word = Some("Press tab to type a comment. x leaves an alert out.".to_owned());
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// Leaves the form for what a key leads to; what stands in it is kept.
+    pub(super) fn leave_for(&mut self, action: Action, cx: &mut AppContext) -> Orders {
+        self.close(cx).into_iter().chain(lead_elsewhere(action)).collect()
+    }
+
+    /// Does with the alert under the list's cursor what [`Self::space_words`] says.
+    fn toggle(&mut self) {
+        let (is_sent, cautions) = match self.gets_of(self.list.at) {
+            Some(Gets::Sent(_)) => (true, Vec::new()),
+            Some(Gets::Out { cautions, .. }) => (false, cautions.clone()),
+            None => return,
+        };
+        let Some(row) = self.rows.get_mut(self.list.at) else { return };
+        if is_sent {
+            row.left_out = true;
+            row.confirmed.clear();
+        } else if row.left_out {
+            row.left_out = false;
+        } else if !cautions.is_empty() {
+            // What comes up later has to be confirmed anew.
+            row.confirmed.extend(cautions);
+        } else if self.refund_left_out().is_some() {
+            self.word = Some("The refund is left out: space on it adds it.".to_owned());
+        } else {
+            self.word = Some("Answer this alert in its own form.".to_owned());
+        }
+        self.list.at = (self.list.at + 1).min(self.rows.len().saturating_sub(1));
+    }
+
+    /// What space does to the alert under the list's cursor, in words.
+    pub(super) fn space_words(&self) -> &'static str {
+        match (self.gets_of(self.list.at), self.rows.get(self.list.at)) {
+            (Some(Gets::Out { .. }), Some(row)) if row.left_out => "add",
+            (Some(Gets::Out { cautions, .. }), _) if !cautions.is_empty() => "send anyway",
+            _ => "leave out",
+        }
+    }
+
+    /// Why the refund of a case is not sent, and what sends it from here.
+    pub(super) fn why_not_refunded(&self, row: usize) -> String {
+        // A blank that is typed in a field stays there.
+        let way = if self.part == Part::List { "Space on it" } else { "In the list (tab) space" };
+        let does = if self.rows[row].left_out { "adds it" } else { "sends it" };
+        match self.gets_of(row) {
+            Some(Gets::Out { cautions, .. }) if self.rows[row].left_out || !cautions.is_empty() => {
+                format!("Not sent: the refund is left out. {way} {does}.")
+            }
+            Some(Gets::Out { why, .. }) => format!("Not sent: the refund is left out: {why}."),
+            _ => String::new(),
+        }
+    }
+
+    fn click(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+        let target = self.targets.clicked(event);
+        if target != Some(Target::Send) {
+            self.kept_send = None;
+        }
+        let orders = match target {
+            Some(Target::Row(row)) => {
+                self.part = Part::List;
+                if std::mem::replace(&mut self.list.at, row) == row {
+                    self.toggle();
+                    self.list.at = row;
+                }
+                Vec::new()
+            }
+            Some(Target::Send) => return self.send(cx),
+            Some(Target::Back) => return self.close(cx),
+            None => {
+                self.part = Part::Answer;
+                self.event(event, cx)
+            }
+        };
+        self.work_out(cx);
+        orders.into_iter().chain(self.look_up()).collect()
+    }
+
+    pub(super) fn mouse(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+        let Event::Mouse(mouse) = event else { return Vec::new() };
+        match mouse.kind {
+            MouseEventKind::Down(_) => return self.click(event, cx),
+            MouseEventKind::ScrollDown | MouseEventKind::ScrollUp if self.scope == AnswerScope::One => {
+                self.fields.handle(event);
+            }
+            MouseEventKind::ScrollDown => {
+                self.list.key(KeyCode::Down, self.rows.len());
+            }
+            MouseEventKind::ScrollUp => {
+                self.list.key(KeyCode::Up, self.rows.len());
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+}
