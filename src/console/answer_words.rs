@@ -39,7 +39,7 @@ pub fn without_reason(words: &str) -> &str {
     words.split_once(" (").map_or(words, |(briefly, _)| briefly)
 }
 
-/// Whether an alert was answered with the refund that it asked for, not with one from before it.
+/// Returns true where an alert was answered with the refund that it asked for, not with one from before it.
 pub fn is_answered_refunded(alert: &Alert) -> bool {
     alert.outcome.as_ref().is_some_and(|outcome| answer_words(alert, outcome) == Decision::Refunded.words())
 }

@@ -66,7 +66,7 @@ pub struct App {
     pub(super) opening_case: Option<AlertId>,
     /// A form that opens once its alert is under the cursor, as this decision was filled in.
     pub(super) reopening: Option<(Choice, JournalDecision)>,
-    /// Whether the console has the mouse.
+    /// True where the console has the mouse.
     pub(super) has_mouse: bool,
     /// What the settings file said when it was read last, in the order of the table of settings.
     pub(super) settings_read: Vec<SettingValue>,
@@ -459,7 +459,7 @@ impl App {
             .fold(cx.now + until_next_minute(cx.now), Timestamp::min)
     }
 
-    /// Whether there is something to draw that was not drawn yet; it counts as drawn from now on.
+    /// Returns true where there is something to draw that was not drawn yet; it counts as drawn from now on.
     pub fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.dirty)
     }

@@ -75,13 +75,13 @@ impl App {
     }
 }
 
-/// Whether neither bell nor desktop is used now.
+/// Returns true where neither bell nor desktop is used now.
 fn is_quiet(cx: &AppContext) -> bool {
     let local = cx.now.with_timezone(&cx.settings.zone.offset(cx.now)).time();
     cx.settings.notices.quiet.is_some_and(|quiet| quiet.contains(local))
 }
 
-/// Whether a decision on an alert is on its way, or waits here and calls by itself.
+/// Returns true where a decision on an alert is on its way, or waits here and calls by itself.
 fn is_underway(decisions: &Decisions, alert: AlertId) -> bool {
     decisions.of(alert).is_some_and(|decision| !matches!(decision.state, State::Refused(_)))
 }

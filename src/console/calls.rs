@@ -27,7 +27,7 @@ pub struct AttentionCall {
     /// What is told outside the console: counts, time left, a network's id.
     pub outside: String,
     pub about: Vec<Alert>,
-    /// Whether it rings.
+    /// True where it rings.
     pub rings: bool,
 }
 
@@ -42,15 +42,15 @@ pub struct Calls {
     closing: ClosingAlerts,
     /// How many will lapse at the pace; none where it is not known.
     lost: Option<u64>,
-    /// Whether it was told that the pace does not hold, and it has not held since.
+    /// True where it was told that the pace does not hold, and it has not held since.
     pace_told: bool,
     recorded: Vec<Timestamp>,
     failures: Vec<String>,
-    /// Whether it was told that nothing can be read.
+    /// True where it was told that nothing can be read.
     trouble_told: bool,
-    /// Whether an answer came that nothing was made of yet.
+    /// True where an answer came that nothing was made of yet.
     news: bool,
-    /// Whether it was quiet when this was looked at last.
+    /// True where it was quiet when this was looked at last.
     quiet: bool,
     due: Option<Timestamp>,
     read_at: Option<Timestamp>,
@@ -62,8 +62,8 @@ pub fn hours_read(before: Duration) -> u32 {
     u32::try_from(hours.max(SOON_HOURS)).unwrap_or(u32::MAX)
 }
 
-/// Whether an alert waits for an answer that may be late within this time. Whole hours count at the earliest that it
-/// can be.
+/// Returns true where an alert waits for an answer that may be late within this time. Whole hours count at the earliest
+/// that it can be.
 pub fn lapses_within(alert: &Alert, before: Duration, now: Timestamp) -> bool {
     let due = match alert.deadline {
         Deadline::At(moment) => moment > now && moment - now <= before,
@@ -73,7 +73,7 @@ pub fn lapses_within(alert: &Alert, before: Duration, now: Timestamp) -> bool {
     due && waits(alert)
 }
 
-/// Whether somebody has to answer it.
+/// Returns true where somebody has to answer it.
 fn waits(alert: &Alert) -> bool {
     !alert.is_over() && alert.expired_at.is_none() && !alert.alert_type.is_notice()
 }
@@ -111,7 +111,7 @@ impl Calls {
         Self { due: Some(now), ..Self::default() }
     }
 
-    /// Whether it is to be read now what lapses next.
+    /// Returns true where it is to be read now what lapses next.
     pub fn take_due(&mut self, now: Timestamp) -> bool {
         self.due.take_if(|due| *due <= now).is_some()
     }
@@ -193,7 +193,7 @@ impl Calls {
         }
     }
 
-    /// Whether an answer came that nothing was made of yet.
+    /// Returns true where an answer came that nothing was made of yet.
     pub fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.news)
     }
@@ -208,8 +208,8 @@ impl Calls {
         self.closing.alerts.iter().filter(move |alert| lapses_within(alert, before, now) && !underway(alert.id))
     }
 
-    /// Whether some of those that were not read may be near too: where they are in no order, or all of those that were
-    /// read are.
+    /// Returns true where some of those that were not read may be near too: where they are in no order, or all of those
+    /// that were read are.
     fn more_may_be_near(&self, before: Duration, underway: &impl Fn(AlertId) -> bool, now: Timestamp) -> bool {
         let waiting = || self.closing.alerts.iter().filter(|alert| waits(alert) && !underway(alert.id));
         let all_are_near = waiting().all(|alert| lapses_within(alert, before, now));
@@ -325,7 +325,7 @@ impl Calls {
         keys.filter(|key| self.held.insert(*key)).collect()
     }
 
-    /// Whether a decision that is held here was told.
+    /// Returns true where a decision that is held here was told.
     pub fn knows_held(&self, key: u64) -> bool {
         self.held.contains(&key)
     }

@@ -50,12 +50,12 @@ pub struct AppContext {
     pub settings: Preferences,
     pub theme: Theme,
     pub alert_json: AlertJson,
-    /// Whether the service tells of changes and of more than the interface does.
+    /// True where the service tells of changes and of more than the interface does.
     pub operator: bool,
-    /// Whether doubles are looked for by every fact.
+    /// True where doubles are looked for by every fact.
     pub compares_all: bool,
     pub now: Timestamp,
-    /// Whether a dialog lies over the screen, so that the order of what it shows is frozen.
+    /// True where a dialog lies over the screen, so that the order of what it shows is frozen.
     pub covered: bool,
     /// What the Queue lists.
     pub listed: AlertFilter,
@@ -85,7 +85,7 @@ pub struct AppContext {
     pub snoozes: SnoozeList,
     pub views: SavedViews,
     pub toasts: Toasts,
-    /// Whether something was said since this was last put out.
+    /// True where something was said since this was last put out.
     pub said: bool,
     /// What was told and is not in the journal yet.
     pub told: Vec<JournalStep>,
@@ -170,8 +170,8 @@ impl AppContext {
         Duration::from_std(self.settings.grace).unwrap_or_default()
     }
 
-    /// Whether what is typed now was begun before the form was seen that a guard opened: whoever types on without a
-    /// pause has not read it.
+    /// Returns true where what is typed now was begun before the form was seen that a guard opened: whoever types on
+    /// without a pause has not read it.
     pub fn is_typed_ahead(&mut self) -> bool {
         let now = self.now;
         let is_ahead = |(opened, last): &(Timestamp, Timestamp)| {

@@ -58,7 +58,7 @@ fn closes_from(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
     (closes >= now && alert.expired_at.is_none()).then_some(closes)
 }
 
-/// Whether a decision on an alert leaves without its grace: the window would close meanwhile.
+/// Returns true where a decision on an alert leaves without its grace: the window would close meanwhile.
 pub fn leaves_at_once(alert: &Alert, grace: Duration, now: Timestamp) -> bool {
     !grace.is_zero() && last_moment(alert, now).is_some_and(|last| last - now < grace)
 }
@@ -74,7 +74,7 @@ pub struct PendingDecision {
     pub state: State,
     /// When it has to leave at the latest, so that its answer is in time.
     last_moment: Option<Timestamp>,
-    /// Whether it leaves without its grace, because the window closes meanwhile.
+    /// True where it leaves without its grace, because the window closes meanwhile.
     at_once: bool,
     /// From when on it is certain that the window has closed: whole hours left say no more than the hour.
     pub closed_by: Option<Timestamp>,
@@ -84,7 +84,7 @@ pub struct PendingDecision {
     staged_at: Timestamp,
     /// When it left.
     pub sent_at: Option<Timestamp>,
-    /// Whether it was said that its window closed while it waited.
+    /// True where it was said that its window closed while it waited.
     told_closed: bool,
     /// The number of those it was made together with.
     pub together: Option<u64>,
@@ -206,22 +206,22 @@ impl PendingDecision {
         }
     }
 
-    /// Whether it has not left and can be taken back.
+    /// Returns true where it has not left and can be taken back.
     pub fn is_here(&self) -> bool {
         matches!(self.state, State::Staged(_) | State::Waiting)
     }
 
-    /// Whether it leaves only when another one is recorded.
+    /// Returns true where it leaves only when another one is recorded.
     pub fn follows(&self) -> bool {
         self.after.is_some()
     }
 
-    /// Whether it can wait: where its window closes, the last try is worth more than a question.
+    /// Returns true where it can wait: where its window closes, the last try is worth more than a question.
     fn has_time(&self, now: Timestamp) -> bool {
         !self.at_once && self.last_moment.is_none_or(|last| last > now)
     }
 
-    /// Whether it is certain that its alert's window has closed.
+    /// Returns true where it is certain that its alert's window has closed.
     pub fn is_closed(&self, now: Timestamp) -> bool {
         self.alert.expired_at.is_some() || self.closed_by.is_some_and(|closed| closed <= now)
     }
@@ -255,7 +255,7 @@ impl PendingDecision {
         ResolveRequest { resolution: self.resolution.clone(), idempotency_key: Some(self.idempotency_key.clone()) }
     }
 
-    /// Whether it was confirmed though the refund of this other alert on its payment was known.
+    /// Returns true where it was confirmed though the refund of this other alert on its payment was known.
     pub fn knew_refund_of(&self, other: AlertId) -> bool {
         self.known.alerts.contains(&other)
     }
@@ -348,7 +348,7 @@ impl Decisions {
         self.all.iter().find(|decision| decision.key == key)
     }
 
-    /// Whether an alert's decision is on its way, so that another one must wait.
+    /// Returns true where an alert's decision is on its way, so that another one must wait.
     pub fn is_underway(&self, alert: AlertId) -> bool {
         self.of(alert).is_some_and(|decision| decision.is_here() || decision.state == State::Sending)
     }
@@ -430,12 +430,12 @@ impl Decisions {
         self.all.iter().filter(|decision| decision.state == State::Sending).count()
     }
 
-    /// Whether none is with the service, nor looked at before it leaves.
+    /// Returns true where none is with the service, nor looked at before it leaves.
     pub fn is_at_rest(&self) -> bool {
         !self.all.iter().any(|decision| decision.state == State::Sending || decision.is_looked_at())
     }
 
-    /// Whether the fate of an alert's decision is indeterminate.
+    /// Returns true where the fate of an alert's decision is indeterminate.
     pub fn is_checking(&self, alert: AlertId) -> bool {
         self.of(alert).is_some_and(|decision| matches!(decision.state, State::Checking(_)))
     }
@@ -590,7 +590,7 @@ impl Decisions {
     }
 }
 
-/// Whether a staged decision's time has come, while the countdowns are held or not.
+/// Returns true where a staged decision's time has come, while the countdowns are held or not.
 fn is_due(decision: &PendingDecision, held: bool, now: Timestamp) -> bool {
     let State::Staged(due) = decision.state else { return false };
     if held { decision.last_moment.is_some_and(|last| last.max(due) <= now) } else { due <= now }

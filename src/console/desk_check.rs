@@ -20,7 +20,7 @@ impl DeskCheck {
         Self { due: Some(now + AGAIN) }
     }
 
-    /// Whether to try now. The answer says when again.
+    /// Returns true where to try now. The answer says when again.
     pub fn take_due(&mut self, now: Timestamp) -> bool {
         self.due.take_if(|due| *due <= now).is_some()
     }

@@ -50,13 +50,13 @@ pub trait Dialog: Send {
         DataAge::OfList
     }
 
-    /// Whether a question that asks by itself may lie over it: on a page where nothing is typed it takes no key from
-    /// anybody.
+    /// Returns true where a question that asks by itself may lie over it: on a page where nothing is typed it takes no
+    /// key from anybody.
     fn takes_questions(&self) -> bool {
         false
     }
 
-    /// Whether what it asks or says is no longer so: it is taken away.
+    /// Returns true where what it asks or says is no longer so: it is taken away.
     fn is_stale(&self, _: &AppContext) -> bool {
         false
     }
@@ -76,7 +76,7 @@ pub trait Dialog: Send {
         Some(OTHER_PLACE)
     }
 
-    /// Whether such an action means something on it now.
+    /// Returns true where such an action means something on it now.
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         self.why_idle(action, cx).is_none()
     }
@@ -91,12 +91,13 @@ pub trait Dialog: Send {
         None
     }
 
-    /// Whether it is a list with nothing to lose, which is closed for the palette, and lies unseen under Find.
+    /// Returns true where it is a list with nothing to lose, which is closed for the palette, and lies unseen under
+    /// Find.
     fn gives_way(&self) -> bool {
         false
     }
 
-    /// Whether it stands in the place of lists below it, which are not seen meanwhile.
+    /// Returns true where it stands in the place of lists below it, which are not seen meanwhile.
     fn hides_lists(&self) -> bool {
         false
     }

@@ -1,6 +1,5 @@
 //! The draw context: what every part of the screen is drawn with.
 
-use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::decisions::Decisions;
@@ -13,7 +12,7 @@ use super::notes::NoteList;
 use super::snoozes::SnoozeList;
 use super::times::{Moments, Urgency};
 use super::unfinished::Unfinished;
-use super::{Action, Pen, SessionInfo, Theme};
+use super::{Action, SessionInfo, Theme};
 use crate::desk::{DecisionRecord, Draft};
 use crate::domain::rule::{DecisionRule, suggestion};
 use crate::domain::{Alert, DeliveryState, Dialect, Timestamp};
@@ -33,7 +32,7 @@ pub struct DrawContext<'a> {
     pub dialect: Dialect,
     /// Where one is.
     pub place: &'a SessionInfo,
-    /// Whether doubles are looked for by every fact, not only by what the interface can be searched for.
+    /// True where doubles are looked for by every fact, not only by what the interface can be searched for.
     pub compares_all: bool,
     /// Alerts that are put aside.
     pub snoozes: &'a SnoozeList,
@@ -98,19 +97,6 @@ impl<'a> DrawContext<'a> {
     /// Digits: as bright as what decides, but not bold.
     pub fn digits(&self) -> Style {
         self.theme.strong.remove_modifier(Modifier::BOLD)
-    }
-
-    /// Writes what some actions are called, each with its key, and notes where each one stands.
-    pub fn put_actions(&self, pen: &mut Pen<'_>, actions: &[Action], note: impl Fn(Rect, Action)) {
-        for action in actions {
-            let Some(binding) = self.keymap.binding(*action).filter(|binding| !binding.keys.is_empty()) else {
-                continue;
-            };
-            if let Some(area) = pen.put_whole(&format!("{} {}", self.key(*action), binding.words), self.theme.quiet) {
-                note(area, *action);
-            }
-            pen.skip(3);
-        }
     }
 
     /// The sign, the word and the style of a delivery's state.

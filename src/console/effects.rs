@@ -147,7 +147,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Whether it changes something at the service, so that it runs to its end once it has begun.
+    /// Returns true where it changes something at the service, so that it runs to its end once it has begun.
     pub fn writes(&self) -> bool {
         matches!(
             self,
@@ -204,8 +204,8 @@ impl Keep {
         }
     }
 
-    /// Whether it is to be kept as soon as that can be done. Texts, steps and the layout are kept anew by whoever holds
-    /// them.
+    /// Returns true where it is to be kept as soon as that can be done. Texts, steps and the layout are kept anew by
+    /// whoever holds them.
     pub fn is_due_later(&self) -> bool {
         let is_held = matches!(
             self,

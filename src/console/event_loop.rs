@@ -151,12 +151,12 @@ struct Screen {
     guard: TerminalGuard,
     /// What the title says; nothing where it is left alone.
     title: Option<String>,
-    /// Whether a shell has had the terminal since the last frame.
+    /// True where a shell has had the terminal since the last frame.
     away: bool,
 }
 
 impl Screen {
-    /// Whether the terminal is ours; where a shell has had it, it is taken again.
+    /// Returns true where the terminal is ours; where a shell has had it, it is taken again.
     fn has_terminal(&mut self) -> io::Result<bool> {
         if !is_in_foreground() {
             self.away = true;

@@ -215,7 +215,7 @@ pub const fn looked_up_at_once(by_one_search: bool) -> usize {
     if by_one_search { 100 } else { 8 }
 }
 
-/// Whether it is known of an alert, as far as it can be, what was looked for on its payment.
+/// Returns true where it is known of an alert, as far as it can be, what was looked for on its payment.
 pub fn is_searched<T>(alert: &Alert, found: &Loadable<T>) -> bool {
     alert.outcome.is_some() || matches!(found, Loadable::Loaded(_) | Loadable::Failed(_))
 }

@@ -71,8 +71,8 @@ impl App {
         }
     }
 
-    /// Whether what is typed was meant for what lies below the form that a guard has opened: it is not taken, and that
-    /// is said. The way out is always open.
+    /// Returns true where what is typed was meant for what lies below the form that a guard has opened: it is not
+    /// taken, and that is said. The way out is always open.
     fn is_typed_ahead(&mut self, event: &Event) -> bool {
         if matches!(event, Event::Key(KeyEvent { code: KeyCode::Esc, .. })) {
             self.cx.typed_ahead = None;
@@ -84,7 +84,7 @@ impl App {
         is_ahead
     }
 
-    /// Whether a page lies over the screen and has the input.
+    /// Returns true where a page lies over the screen and has the input.
     fn is_under_page(&self) -> bool {
         self.dialogs.last().is_some_and(|page| page.takes_questions())
     }
@@ -94,7 +94,8 @@ impl App {
         self.screens.shown().keys()
     }
 
-    /// Whether a key stops the program: whatever lies over the screen, also where text is typed. What is typed stays.
+    /// Returns true where a key stops the program: whatever lies over the screen, also where text is typed. What is
+    /// typed stays.
     fn suspends(&self, key: KeyEvent) -> bool {
         let is_text = matches!(key.code, KeyCode::Char(_))
             && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);

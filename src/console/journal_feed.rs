@@ -51,8 +51,8 @@ impl JournalFeed {
         Self { others, ..self }
     }
 
-    /// Whether what was written at a place is of the organization that this console works on. Which networks a place is
-    /// without, or has simulated, stands in its name and may have changed since.
+    /// Returns true where what was written at a place is of the organization that this console works on. Which networks
+    /// a place is without, or has simulated, stands in its name and may have changed since.
     pub fn is_of_here(&self, place: &str) -> bool {
         let is_its = |name: &String| {
             place.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
@@ -65,7 +65,7 @@ impl JournalFeed {
         self.history.latest_on(alert).filter(|record| now - record.made_at < CALLS_FOR && self.is_failed(record))
     }
 
-    /// Whether a decision certainly failed here, none came after it, and somebody still has to see to it.
+    /// Returns true where a decision certainly failed here, none came after it, and somebody still has to see to it.
     pub fn is_failed(&self, record: &DecisionRecord) -> bool {
         let ended = matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft);
         ended && !record.dismissed && !self.history.is_superseded(record) && record.place == self.place
@@ -81,17 +81,17 @@ impl JournalFeed {
         &self.place
     }
 
-    /// Whether a decision was made by whoever sits here.
+    /// Returns true where a decision was made by whoever sits here.
     pub fn is_own(&self, session: Uuid, user: Option<&str>) -> bool {
         session == self.session || self.is_user(user)
     }
 
-    /// Whether this is the name of whoever sits here.
+    /// Returns true where this is the name of whoever sits here.
     pub fn is_user(&self, user: Option<&str>) -> bool {
         user.is_some() && user == self.user.as_deref()
     }
 
-    /// Whether the journal is on a disk, and was not read yet.
+    /// Returns true where the journal is on a disk, and was not read yet.
     pub fn is_loading(&self) -> bool {
         self.is_kept && self.read_at.is_none() && self.trouble.is_none()
     }

@@ -118,7 +118,7 @@ pub enum KeyContext {
 }
 
 impl KeyContext {
-    /// Whether a key of one context can mean something in the other at the same time.
+    /// Returns true where a key of one context can mean something in the other at the same time.
     fn meets(self, other: Self) -> bool {
         let chain = |context: Self| match context {
             Self::Always | Self::Queue | Self::Insights | Self::Webhooks | Self::Activity | Self::Settings => 0,

@@ -28,7 +28,7 @@ impl<'a> KnownDecisions<'a> {
         there.filter(|there| there.gives_money_back()).or(here).or(there)
     }
 
-    /// Whether nobody knows if the decision on its way on an alert has arrived.
+    /// Returns true where nobody knows if the decision on its way on an alert has arrived.
     pub fn may_have_arrived(self, alert: AlertId) -> bool {
         let engines = self.unfinished.of(alert).map(Stage::of);
         self.here.is_checking(alert) || matches!(engines, Some(Stage::Unknown | Stage::Parked))

@@ -7,12 +7,12 @@ use crate::domain::AlertId;
 pub struct KnownRefunds {
     /// The other alerts whose refund is recorded, probable or on its way.
     pub alerts: Vec<AlertId>,
-    /// Whether the shop's orders say that money went back.
+    /// True where the shop's orders say that money went back.
     pub by_order: bool,
 }
 
 impl KnownRefunds {
-    /// Whether none of these is another one than was known.
+    /// Returns true where none of these is another one than was known.
     pub fn cover(&self, others: &Self) -> bool {
         (self.by_order || !others.by_order) && others.alerts.iter().all(|alert| self.alerts.contains(alert))
     }

@@ -39,7 +39,7 @@ impl LastCall {
     }
 }
 
-/// Whether it is asked for once, by a dialog or a key.
+/// Returns true where it is asked for once, by a dialog or a key.
 fn is_of_dialog(message: &Message) -> bool {
     matches!(
         message,
@@ -55,7 +55,7 @@ fn is_of_dialog(message: &Message) -> bool {
     )
 }
 
-/// Whether an answer is one of a service that does not work, or not for this caller.
+/// Returns true where an answer is one of a service that does not work, or not for this caller.
 fn is_trouble(error: &ServiceError) -> bool {
     use ServiceError::{
         Indeterminate, NotAuthorized, NotReached, NotSent, Refused, Throttled, Unavailable, Unreachable,

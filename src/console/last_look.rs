@@ -24,7 +24,7 @@ pub enum LookSort {
     Refund,
     /// An answer that is true where another alert on the payment is refunded.
     RestsOnRefund {
-        /// Whether it has waited for a refund that the engine had not finished.
+        /// True where it has waited for a refund that the engine had not finished.
         waited: bool,
     },
     /// Any other answer: the service takes one, and is not asked before.
@@ -160,8 +160,8 @@ impl LastLook {
         untold.map_or(Looked::Clear, |why| Looked::InPart(why.trim_end_matches('.').to_owned(), again))
     }
 
-    /// Whether it asks of another alert on the payment: a refund asks of what was not confirmed, what rests on a refund
-    /// of any.
+    /// Returns true where it asks of another alert on the payment: a refund asks of what was not confirmed, what rests
+    /// on a refund of any.
     fn asks_of(&self, other: &Alert) -> bool {
         self.sort != LookSort::Refund || !self.known.alerts.contains(&other.id)
     }
@@ -181,7 +181,7 @@ impl LastLook {
         }
     }
 
-    /// Whether one of these was taken for refunded, or about to be, and is not.
+    /// Returns true where one of these was taken for refunded, or about to be, and is not.
     fn misses_a_refund(&self, found: &[Alert]) -> bool {
         let is_refunded =
             |other: &Alert| duplicate::Duplicate::of(&self.alert, other).is_some_and(|double| double.is_refunded());

@@ -165,6 +165,8 @@ pub enum Message {
     OutOfReach(ServiceError),
     /// An alert has an outcome by now, or is free again: the alert.
     Concluded(Box<Alert>),
+    /// The detail beside a form is to show this alert of the list.
+    ShowBeside(AlertId),
     /// An alert was answered in a form, from this draft; what was known of refunds on its payment.
     Decided(Box<Alert>, Resolution, Option<Box<GroupDraft>>, KnownRefunds),
     /// These alerts are to be listed, in this order.

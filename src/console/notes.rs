@@ -43,7 +43,7 @@ impl NoteList {
         self.drafts.get(&alert).map(String::as_str)
     }
 
-    /// Whether something was.
+    /// Returns true where something was.
     pub fn has_draft(&self, alert: AlertId) -> bool {
         self.drafts.contains_key(&alert)
     }

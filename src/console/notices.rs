@@ -16,7 +16,7 @@ pub enum DesktopSequence {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoticeSettings {
     pub bell: bool,
-    /// Whether the terminal's title tells of what lapses.
+    /// True where the terminal's title tells of what lapses.
     pub title: bool,
     pub desktop: Option<DesktopSequence>,
     /// How long before its deadline an alert calls; zero for not at all.

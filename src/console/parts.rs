@@ -26,7 +26,7 @@ pub struct DeskState {
     pub left: Leftovers,
     /// This console's name in the journal, where there is one.
     pub session: Option<Uuid>,
-    /// Whether nothing can be kept: what is begun is lost with the console.
+    /// True where nothing can be kept: what is begun is lost with the console.
     pub keeps_nothing: bool,
     /// What could not be read, in words.
     pub troubles: Vec<String>,
@@ -41,17 +41,17 @@ pub struct Parts {
     pub theme: Theme,
     pub clock: SharedClock,
     pub alert_json: AlertJson,
-    /// Whether the service tells of changes and of more than the interface does.
+    /// True where the service tells of changes and of more than the interface does.
     pub operator: bool,
-    /// Whether the service counts what insights tell.
+    /// True where the service counts what insights tell.
     pub counts: bool,
-    /// Whether the service looks for doubles by every fact.
+    /// True where the service looks for doubles by every fact.
     pub compares_all: bool,
-    /// Whether keys and clients can be managed from here.
+    /// True where keys and clients can be managed from here.
     pub credentials: bool,
-    /// Whether endpoints and deliveries can be seen from here.
+    /// True where endpoints and deliveries can be seen from here.
     pub webhooks: bool,
-    /// Whether the service's audit log can be seen from here.
+    /// True where the service's audit log can be seen from here.
     pub audits: bool,
     /// What lists can be asked for.
     pub vocabulary: Vocabulary,

@@ -14,9 +14,9 @@ pub struct ListedProfile {
     /// Which of the two worlds it is; none where nobody has said it.
     pub environment: Option<Environment>,
     pub read_only: bool,
-    /// Whether it is meant where none is named.
+    /// True where it is meant where none is named.
     pub current: bool,
-    /// Whether this console is on it.
+    /// True where this console is on it.
     pub here: bool,
     pub credential: CredentialPlace,
     /// The variable of the environment whose credential would go to it: it cannot be opened from here.

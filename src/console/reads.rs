@@ -43,7 +43,7 @@ pub(super) async fn count_given_up(webhooks: &dyn Webhooks, endpoint: EndpointId
     }
 }
 
-/// Whether there are duplicates at all, and whether one of them was refunded.
+/// Returns true where there are duplicates at all, and whether one of them was refunded.
 pub(super) fn refunds(others: &[Alert]) -> Option<bool> {
     (!others.is_empty()).then(|| crate::domain::duplicate::may_be_paid_twice(others.iter()))
 }

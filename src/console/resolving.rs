@@ -72,7 +72,7 @@ pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Orders {
     let numbers: BTreeSet<u64> = taken.iter().filter_map(|decision| decision.together).collect();
     for number in numbers {
         let Some((mut draft, alerts)) = cx.runs.taken_form(number) else { continue };
-        if draft.answer.is_bare() && draft.left_out.is_empty() {
+        if draft.case && draft.answer.is_bare() && draft.left_out.is_empty() {
             // The key alone says as much.
             outcome.push(Effect::Keep(Keep::NoGroupDraft(draft.id)).into());
             continue;

@@ -35,11 +35,11 @@ pub struct DecisionRun {
     filled_in: Option<(GroupDraft, bool)>,
     /// When the last ones ended, without a pause between.
     ends: VecDeque<Timestamp>,
-    /// Whether it was said that it has ended.
+    /// True where it was said that it has ended.
     told: bool,
     /// Its name in the journal, where it has one: the key of its first decision.
     first: Option<String>,
-    /// Whether an earlier console made it: its alerts are known as the journal names them.
+    /// True where an earlier console made it: its alerts are known as the journal names them.
     is_earlier: bool,
 }
 
@@ -111,7 +111,7 @@ impl DecisionRun {
         counts
     }
 
-    /// Whether nothing of it is on its way any more, or waits here.
+    /// Returns true where nothing of it is on its way any more, or waits here.
     pub fn has_ended(&self) -> bool {
         let counts = self.counts();
         counts.underway + counts.waiting == 0

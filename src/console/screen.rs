@@ -24,7 +24,7 @@ pub trait Screen {
     /// Takes the frame's size, and how many lines notifications need beyond the one that is kept for them.
     fn resize(&mut self, _area: Rect, _more_notes: u16) {}
 
-    /// Whether it goes on while another screen is shown.
+    /// Returns true where it goes on while another screen is shown.
     fn runs_hidden(&self) -> bool {
         false
     }
@@ -44,7 +44,7 @@ pub trait Screen {
         None
     }
 
-    /// Whether the footer tells of an action now.
+    /// Returns true where the footer tells of an action now.
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         self.why_idle(action, cx).is_none()
     }

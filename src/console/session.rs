@@ -88,12 +88,12 @@ pub struct SessionInfo {
 }
 
 impl SessionInfo {
-    /// Whether decisions given here may reach the real world, as far as it is known.
+    /// Returns true where decisions given here may reach the real world, as far as it is known.
     pub fn may_be_production(&self) -> bool {
         self.environment != Some(Environment::Sandbox) && !self.demo
     }
 
-    /// Whether decisions given here are known to reach the real world.
+    /// Returns true where decisions given here are known to reach the real world.
     pub fn is_production(&self) -> bool {
         self.environment == Some(Environment::Production) && !self.demo
     }
@@ -118,17 +118,17 @@ pub struct Preferences {
     pub rules_in: Option<String>,
     /// The analyst's own time zone.
     pub zone: Zone,
-    /// Whether moments are told in UTC.
+    /// True where moments are told in UTC.
     pub utc: bool,
-    /// Whether nothing is drawn but words and signs, for screen readers.
+    /// True where nothing is drawn but words and signs, for screen readers.
     pub plain: bool,
-    /// Whether ages count by the second.
+    /// True where ages count by the second.
     pub motion: bool,
     /// How it calls.
     pub notices: NoticeSettings,
     /// Where orders, payments and portals are.
     pub links: LinkTemplates,
-    /// Whether a browser can be opened from here.
+    /// True where a browser can be opened from here.
     pub browses: bool,
     /// Where files are written whose path does not say it.
     pub files: PathBuf,
@@ -136,7 +136,7 @@ pub struct Preferences {
     pub home: Option<PathBuf>,
     /// Where the report of a crash is written.
     pub reports: PathBuf,
-    /// Whether the terminal has more than 256 colours.
+    /// True where the terminal has more than 256 colours.
     pub has_all_colors: bool,
     /// The file in which changes of settings are kept; none where they are not.
     pub kept_in: Option<PathBuf>,

@@ -32,7 +32,7 @@ impl SnoozeList {
         self.all.len()
     }
 
-    /// Whether nothing is put aside.
+    /// Returns true where nothing is put aside.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

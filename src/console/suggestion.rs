@@ -48,7 +48,7 @@ impl<'r> Suggestion<'r> {
         }
     }
 
-    /// Whether it is the facts' advice that rests on this.
+    /// Returns true where it is the facts' advice that rests on this.
     pub fn rests_on(&self, basis: AdviceBasis) -> bool {
         matches!(self, Self::Advice(advice) if advice.basis == basis)
     }

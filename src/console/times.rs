@@ -40,7 +40,7 @@ impl Zone {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moments {
     pub zone: Zone,
-    /// Whether ages are told by the minute alone, so that nothing counts on the screen but what is due.
+    /// True where ages are told by the minute alone, so that nothing counts on the screen but what is due.
     pub by_minutes: bool,
 }
 

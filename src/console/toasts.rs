@@ -36,7 +36,7 @@ struct Toast {
     tone: Tone,
     text: String,
     until: Timestamp,
-    /// Whether the key goes to the alert that it is about: the last one that was about any.
+    /// True where the key goes to the alert that it is about: the last one that was about any.
     goes: bool,
     /// The decision, or the run of them, that it tells the fate of.
     of: Option<String>,
@@ -152,7 +152,7 @@ impl Toasts {
         self.about.as_deref()
     }
 
-    /// Whether none is on the screen.
+    /// Returns true where none is on the screen.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

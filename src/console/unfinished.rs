@@ -59,7 +59,7 @@ impl Unfinished {
         self.due.get_or_insert(now + AGAIN);
     }
 
-    /// Whether they are to be asked for now.
+    /// Returns true where they are to be asked for now.
     pub fn take_due(&mut self, now: Timestamp) -> bool {
         self.due.take_if(|due| *due <= now).is_some()
     }

@@ -8,12 +8,12 @@ use super::{Effect, Keep, Message};
 /// The begun texts that are not on the disk.
 #[derive(Debug, Default)]
 pub struct UnkeptTexts {
-    /// Whether nothing can be kept at all: what is begun is lost with the console.
+    /// True where nothing can be kept at all: what is begun is lost with the console.
     keeps_nothing: bool,
     /// What of each is on its way to the disk.
     coming: BTreeMap<BegunText, ComingKeeps>,
     unkept: BTreeSet<BegunText>,
-    /// Whether they were tried once more since somebody began to leave.
+    /// True where they were tried once more since somebody began to leave.
     tried_again: bool,
 }
 
@@ -32,7 +32,7 @@ impl UnkeptTexts {
         Self { keeps_nothing, ..Self::default() }
     }
 
-    /// Whether nothing that is done here is kept.
+    /// Returns true where nothing that is done here is kept.
     pub fn keeps_nothing(&self) -> bool {
         self.keeps_nothing
     }
@@ -76,7 +76,7 @@ impl UnkeptTexts {
         }
     }
 
-    /// Whether it is not known of one yet whether it is on the disk.
+    /// Returns true where it is not known of one yet whether it is on the disk.
     pub fn is_coming(&self) -> bool {
         !self.coming.is_empty()
     }

@@ -32,7 +32,7 @@ impl View {
         (view.filter != self.filter).then_some(view)
     }
 
-    /// Whether it is the one of what is put aside on this machine.
+    /// Returns true where it is the one of what is put aside on this machine.
     pub fn is_snoozed(&self) -> bool {
         self.name == BuiltIn::Snoozed.name()
     }

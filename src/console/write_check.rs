@@ -25,7 +25,7 @@ impl WriteCheck {
         Self { failing: None, due: moment }
     }
 
-    /// Whether to probe now. The answer says when again.
+    /// Returns true where to probe now. The answer says when again.
     pub fn take_due(&mut self, now: Timestamp) -> bool {
         self.due.take_if(|due| *due <= now).is_some()
     }

@@ -16,7 +16,7 @@ use ratatui::style::{Color, Modifier};
 /// A backend that writes cells with few bytes; everything else is crossterm's.
 pub struct CompactBackend<W: Write> {
     inner: CrosstermBackend<W>,
-    /// Whether the cursor is surely hidden: a frame that changes nothing sends nothing.
+    /// True where the cursor is surely hidden: a frame that changes nothing sends nothing.
     is_hidden: bool,
 }
 
@@ -101,7 +101,7 @@ impl Ink {
         Self { fg: cell.fg, bg: cell.bg, modifier: cell.modifier }
     }
 
-    /// Whether a blank looks the same in both.
+    /// Returns true where a blank looks the same in both.
     fn has_ground_of(self, other: Self) -> bool {
         self.bg == other.bg && !self.modifier.union(other.modifier).intersects(SEEN_ON_BLANK)
     }

@@ -190,9 +190,19 @@ pub struct Cursor {
 }
 
 impl Cursor {
+    /// Lines of the list that the last frame had room for.
+    pub fn page(&self) -> usize {
+        self.page.get().max(1)
+    }
+
+    /// Lines that are scrolled away.
+    pub fn top(&self) -> usize {
+        self.top.get()
+    }
+
     /// Moves by a key among so many rows; returns false for a key that does not move.
     pub fn key(&mut self, code: KeyCode, rows: usize) -> bool {
-        let (last, page) = (rows.max(1) - 1, self.page.get().max(1));
+        let (last, page) = (rows.max(1) - 1, self.page());
         self.at = match code {
             KeyCode::Down | KeyCode::Char('j') => (self.at + 1).min(last),
             KeyCode::Up | KeyCode::Char('k') => self.at - self.at.min(1),
@@ -210,6 +220,23 @@ impl Cursor {
     pub fn draw<T>(
         &self,
         (table, rows): (&DataTable<'_, T>, &[T]),
+        at: (usize, bool),
+        theme: &Theme,
+        buffer: &mut Buffer,
+        area: Rect,
+        note: impl FnMut(Rect, usize),
+    ) {
+        let heights = vec![1; rows.len()];
+        let line = |index: usize, _| rows.get(index).map(|row| table.line(row)).unwrap_or_default();
+        self.draw_tall((table.head(theme), &heights), line, at, theme, buffer, area, note);
+    }
+
+    /// The same of rows of several lines each: `line` gives each line of a row.
+    #[expect(clippy::too_many_arguments, reason = "what is drawn, how, and where")]
+    pub fn draw_tall(
+        &self,
+        (head, heights): (Line<'_>, &[usize]),
+        line_of: impl Fn(usize, usize) -> Line<'static>,
         (at, has_focus): (usize, bool),
         theme: &Theme,
         buffer: &mut Buffer,
@@ -218,21 +245,27 @@ impl Cursor {
     ) {
         let area = area.intersection(buffer.area);
         let Some(height) = area.height.checked_sub(1) else { return };
-        let at = at.min(rows.len().max(1) - 1);
-        let top = scrolled(self.top.get(), at, rows.len(), height.into());
+        let at = at.min(heights.len().max(1) - 1);
+        let (before, own) = (heights.iter().take(at).sum::<usize>(), heights.get(at).copied().unwrap_or(1));
+        let total = heights.iter().sum();
+        let top = scrolled(self.top.get(), before + own.max(1) - 1, total, height.into()).min(before);
         self.page.set(height.into());
         self.top.set(top);
         let text = |line: Rect| Rect { x: line.x + GAP, width: line.width.max(GAP + BAR) - GAP - BAR, ..line };
         let mut lines = area.rows();
-        if let Some(head) = lines.next().map(text) {
-            buffer.set_line(head.x, head.y, &table.head(theme), head.width);
+        if let Some(place) = lines.next().map(text) {
+            buffer.set_line(place.x, place.y, &head, place.width);
         }
-        for ((index, row), line) in rows.iter().enumerate().skip(top).zip(lines) {
+        let of_rows = heights.iter().enumerate().flat_map(|(index, height)| (0..*height).map(move |row| (index, row)));
+        for ((index, row), line) in of_rows.skip(top).zip(lines) {
             let is_cursor = has_focus && index == at;
             if is_cursor {
                 theme.mark_row(buffer, Rect { width: line.width.max(BAR) - BAR, ..line });
+            } else if index == at {
+                // Elsewhere its bar alone is left.
+                buffer.set_stringn(line.x, line.y, "▏", 1, theme.quiet);
             }
-            let mut shown = table.line(row);
+            let mut shown = line_of(index, row);
             for span in shown.spans.iter_mut().filter(|span| is_cursor && span.style == theme.quiet) {
                 span.style = theme.plain;
             }
@@ -241,7 +274,7 @@ impl Cursor {
             note(line, index);
         }
         let bar = Rect { x: area.right() - 1, y: area.y + 1, width: 1, height };
-        scrollbar::draw(theme, buffer, bar, top as u64, rows.len() as u64);
+        scrollbar::draw(theme, buffer, bar, top as u64, total as u64);
     }
 }
 

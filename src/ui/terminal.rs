@@ -25,7 +25,7 @@ use super::terminal_input::{LOOK, Received, TerminalInput, is_in_foreground};
 use super::text::sanitize;
 use super::theme::ThemeName;
 
-/// Whether there is a terminal to draw on and to read keys from.
+/// Returns true where there is a terminal to draw on and to read keys from.
 pub fn is_there() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
@@ -90,7 +90,7 @@ fn ask_background() -> io::Result<Option<Color>> {
     }
 }
 
-/// Whether the terminal says that it has more than 256 colours.
+/// Returns true where the terminal says that it has more than 256 colours.
 pub fn has_all_colors() -> bool {
     announces_all_colors() || std::env::var("TERM").is_ok_and(|term| term.contains("direct") || term.contains("kitty"))
 }
@@ -183,7 +183,7 @@ impl TerminalGuard {
         sequence
     }
 
-    /// Whether the mouse is to be taken once the terminal is ours again.
+    /// Returns true where the mouse is to be taken once the terminal is ours again.
     pub fn keep_mouse(&mut self, on: bool) {
         self.mouse = on;
     }
@@ -241,7 +241,8 @@ pub fn plain(words: &str) -> String {
     sanitize(words).chars().filter(|sign| !sign.is_control()).map(|sign| if sign == ';' { ',' } else { sign }).collect()
 }
 
-/// Whether the terminal lets who is in the background write to it; else (`stty tostop`) whoever does so is stopped.
+/// Returns true where the terminal lets who is in the background write to it; else (`stty tostop`) whoever does so is
+/// stopped.
 #[cfg(unix)]
 pub fn may_write_in_background() -> bool {
     use rustix::termios::{LocalModes, tcgetattr};

@@ -88,8 +88,8 @@ fn progress(sequence: &[u8]) -> Progress {
     }
 }
 
-/// Whether a control sequence can be a key or a mouse event. One with a private mark or an intermediate byte is an
-/// answer, but for the mouse event of SGR, and so is the cursor's position (`R`).
+/// Returns true where a control sequence can be a key or a mouse event. One with a private mark or an intermediate byte
+/// is an answer, but for the mouse event of SGR, and so is the cursor's position (`R`).
 fn is_input(parameters: &[u8], last: u8) -> bool {
     let is_mouse = matches!(last, b'M' | b'm');
     let numbers = parameters.strip_prefix(b"<").filter(|_| is_mouse).unwrap_or(parameters);
@@ -114,7 +114,7 @@ fn parse(sequence: &[u8]) -> Option<Event> {
 struct InputParser {
     /// What has begun and is not whole.
     sequence: Vec<u8>,
-    /// Whether that was taken for a key already, because its time was over.
+    /// True where that was taken for a key already, because its time was over.
     told: bool,
     last_read: Instant,
 }

@@ -43,18 +43,6 @@ pub fn cut(text: &str, columns: u16) -> Cow<'_, str> {
     Cow::Owned(format!("{}{CUT}", text[..end].trim_end()))
 }
 
-/// The end of a text within so many columns, for what differs there: it begins with [`CUT`] where something is left
-/// out.
-pub fn cut_start(text: &str, columns: u16) -> Cow<'_, str> {
-    let room = usize::from(columns);
-    if text.width() <= room {
-        return Cow::Borrowed(text);
-    }
-    let Some(room) = room.checked_sub(1) else { return Cow::Borrowed("") };
-    let from = last_within(text.grapheme_indices(true).rev(), room).map_or(text.len(), |(at, _)| at);
-    Cow::Owned(format!("{CUT}{}", &text[from..]))
-}
-
 /// As many whole words of a text as so many columns hold: half an id names nothing. Where not even the first one fits
 /// it is cut.
 pub fn whole_words(text: &str, columns: u16) -> Cow<'_, str> {
@@ -67,22 +55,6 @@ pub fn whole_words(text: &str, columns: u16) -> Cow<'_, str> {
         Some(words) => Cow::Borrowed(words),
         None => cut(text, columns),
     }
-}
-
-/// A word of more columns is an id, which its beginning may tell.
-const LONGEST_WORD: usize = 14;
-
-/// The same of a sentence: that words are left out is shown, and of an id that ends it the beginning stays.
-pub fn cut_words(text: &str, columns: u16) -> Cow<'_, str> {
-    if text.width() <= usize::from(columns) {
-        return Cow::Borrowed(text);
-    }
-    let words = whole_words(text, columns.saturating_sub(1));
-    let next = text.get(words.len()..).unwrap_or_default().trim_start().split(' ').next().unwrap_or_default();
-    if words.is_empty() || words.ends_with(CUT) || next.width() > LONGEST_WORD {
-        return cut(text, columns);
-    }
-    Cow::Owned(format!("{}{CUT}", words.trim_end_matches([',', ';', ':', ' '])))
 }
 
 /// A path in so many columns: home is `~`, and of one that is longer the middle is left out: its file's name stays.
@@ -206,13 +178,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_differs_at_its_end_keeps_its_end() {
-        let shown = [14, 13, 6, 1, 0].map(|room| cut_start("127.0.0.1:4285", room).into_owned());
-
-        assert_eq!(shown, ["127.0.0.1:4285", "…7.0.0.1:4285", "…:4285", "…", ""]);
-    }
-
-    #[test]
     fn what_names_an_alert_keeps_whole_words() {
         let name = "ETHOCA ··1234 A-10293";
 
@@ -256,18 +221,6 @@ mod tests {
     }
 
     #[rstest]
-    #[case("left out: refunded 3 h ago", 26, "left out: refunded 3 h ago")]
-    #[case("left out: refunded 3 h ago", 25, "left out: refunded 3 h…")]
-    #[case("left out: refunded 3 h ago", 10, "left out…")]
-    #[case("left out: refunded 3 h ago", 9, "left…")]
-    #[case("left out: refunded 3 h ago", 3, "le…")]
-    #[case("left out", 0, "")]
-    #[case("fits: ETHOCA YYRIR37MKDDB3EXGN2LONGID", 30, "fits: ETHOCA YYRIR37MKDDB3EXG…")]
-    fn a_sentence_is_cut_between_its_words(#[case] text: &str, #[case] room: u16, #[case] shown: &str) {
-        assert_eq!(cut_words(text, room), shown);
-    }
-
-    #[rstest]
     #[case(50, "~/.config/avert/desk rules/rules.txt")]
     #[case(26, "~/.config/avert…/rules.txt")]
     #[case(11, "…/rules.txt")]
@@ -307,7 +260,6 @@ mod tests {
         fn nothing_is_ever_wider_than_its_room(text in "\\PC{0,40}", room in 1u16..30) {
             // A single sign may be wider than the narrowest room; lines of two columns and more always hold.
             prop_assert!(columns(&cut(&text, room)) <= room);
-            prop_assert!(columns(&cut_words(&text, room)) <= room);
             for line in wrap(&text, room.max(2)) {
                 prop_assert!(columns(&line) <= room.max(2) || line.graphemes(true).count() == 1, "{:?}", line);
             }

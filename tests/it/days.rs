@@ -91,7 +91,7 @@ fn send(terminal: &mut Terminal) {
 fn open_form(terminal: &mut Terminal, key: &str) {
     terminal.press(key);
     terminal.wait_until("the form, done with looking", |screen| {
-        screen.contains("Recorded as") && !screen.contains("Checking duplicates")
+        screen.contains("alt-enter starts a line") && !screen.contains("Checking duplicates")
     });
 }
 

@@ -46,7 +46,7 @@ fn console(home: &Path, columns: u16, rows: u16) -> Terminal {
 fn open_form(terminal: &mut Terminal, key: &str) {
     terminal.press(key);
     terminal.wait_until("the form, done with looking", |screen| {
-        screen.contains("Recorded as") && !screen.contains("Checking duplicates")
+        screen.contains("alt-enter starts a line") && !screen.contains("Checking duplicates")
     });
 }
 
@@ -101,7 +101,7 @@ fn enter_alone_never_sends_a_decision() {
     open_form(&mut terminal, "r");
     terminal.press(&"\r".repeat(12));
     terminal.press(ESC);
-    terminal.wait_gone("Recorded as");
+    terminal.wait_gone("alt-enter starts a line");
 
     assert_eq!(alert(home.path(), "SMOKE-0")["outcome"], Value::Null);
     terminal.press("q");
@@ -199,7 +199,7 @@ fn a_form_hears_that_its_alert_was_answered_elsewhere_and_sends_nothing() {
     terminal.wait_for("Not sent: already answered: RESOLVED");
     assert_eq!(alert(home.path(), "SMOKE-0")["status"], "RESOLVED");
     terminal.press(ESC);
-    terminal.wait_gone("Recorded as");
+    terminal.wait_gone("alt-enter starts a line");
     terminal.press("q");
     assert_eq!(terminal.wait_exit().0, 0);
 }
@@ -215,7 +215,7 @@ fn an_alert_is_resolved_with_the_mouse_alone() {
     terminal.wait_for("network id  SMOKE-1");
     click_on(&mut terminal, "n not refunded");
     terminal.wait_until("the form, done with looking", |screen| {
-        screen.contains("Recorded as") && !screen.contains("Checking duplicates")
+        screen.contains("alt-enter starts a line") && !screen.contains("Checking duplicates")
     });
     click_on(&mut terminal, "ctrl-s send");
     terminal.wait_for("undo");
@@ -260,7 +260,7 @@ fn a_plain_console_draws_words_and_signs_and_no_lines() {
     }
     assert!(list.lines().any(|line| line.starts_with('>') && line.contains("FIRST SHOP")), "{list}");
     terminal.press("\x1b");
-    terminal.wait_gone("Recorded as");
+    terminal.wait_gone("alt-enter starts a line");
     terminal.press("q");
     assert_eq!(terminal.wait_exit().0, 0);
 }
@@ -292,7 +292,7 @@ fn no_answer_of_the_terminal_does_anything_and_the_keys_behind_it_work() {
         terminal.wait_for("Keys and commands");
         terminal.press("\x1b");
         terminal.wait_gone("Keys and commands");
-        assert!(!terminal.text().contains("Recorded as"), "{answer:?}");
+        assert!(!terminal.text().contains("alt-enter starts a line"), "{answer:?}");
     }
 
     terminal.press("q");

@@ -58,7 +58,7 @@ fn flags(words: &[&str]) -> Vec<String> {
 fn open_form(terminal: &mut Terminal, key: &str) {
     terminal.press(key);
     terminal.wait_until("the form, done with looking", |screen| {
-        screen.contains("Recorded as") && !screen.contains("Checking duplicates")
+        screen.contains("alt-enter starts a line") && !screen.contains("Checking duplicates")
     });
 }
 
@@ -334,7 +334,7 @@ fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
     open_form(&mut terminal, "n");
     terminal.wait_for("goods were sent");
     terminal.press("\x1b");
-    terminal.wait_gone("Recorded as");
+    terminal.wait_gone("alt-enter starts a line");
     leave(terminal);
 
     assert_eq!(world.alert(1)["outcome"], Value::Null, "nothing was sent");

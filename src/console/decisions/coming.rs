@@ -4,7 +4,7 @@ use super::{Decisions, PendingDecision, State};
 use crate::domain::{Alert, AlertId, Resolution, duplicate};
 
 impl PendingDecision {
-    /// Whether it may still land.
+    /// Returns true where it may still land.
     fn is_coming(&self) -> bool {
         !matches!(self.state, State::Refused(_))
     }

@@ -40,7 +40,7 @@ impl PendingDecision {
         self.last_moment.map_or(later, |last| later.min(last.max(before)))
     }
 
-    /// Whether it is staged and leaves only when another one is recorded.
+    /// Returns true where it is staged and leaves only when another one is recorded.
     fn waits_for_another(&self) -> bool {
         self.after.is_some() && matches!(self.state, State::Staged(_))
     }
@@ -109,7 +109,7 @@ impl Decisions {
         self.all.iter().filter(held).filter_map(move |decision| Some((decision, decision.calls_at(before)?)))
     }
 
-    /// Whether a decision is staged and paused, and follows no other one.
+    /// Returns true where a decision is staged and paused, and follows no other one.
     fn is_paused_itself(&self, decision: &PendingDecision) -> bool {
         let paused = decision.together.is_some_and(|number| self.is_paused(number));
         paused && decision.after.is_none() && matches!(decision.state, State::Staged(_))

@@ -22,17 +22,17 @@ const PATIENCE: Duration = Duration::minutes(2);
 const LEAST_LEFT: Duration = Duration::minutes(5);
 
 impl PendingDecision {
-    /// Whether it is being looked whether something speaks against it.
+    /// Returns true where it is being looked whether something speaks against it.
     pub fn is_looked_at(&self) -> bool {
         self.look == LookStage::Running && matches!(self.state, State::Staged(_))
     }
 
-    /// Whether it waits here because it could not be looked for what speaks against it.
+    /// Returns true where it waits here because it could not be looked for what speaks against it.
     pub fn waits_for_look(&self) -> bool {
         self.unlooked_since.is_some() && self.look == LookStage::Due && matches!(self.state, State::Staged(_))
     }
 
-    /// Whether it has waited for that before.
+    /// Returns true where it has waited for that before.
     pub fn waited_for_look(&self) -> bool {
         self.unlooked_since.is_some()
     }
@@ -42,7 +42,7 @@ impl PendingDecision {
         if let LookStage::Done(why, _) = &self.look { why.as_deref() } else { None }
     }
 
-    /// Whether its last look asks the service for doubles, which takes its time.
+    /// Returns true where its last look asks the service for doubles, which takes its time.
     pub(super) fn asks_the_service(&self) -> bool {
         self.look_sort() != LookSort::Plain
     }
@@ -55,7 +55,7 @@ impl PendingDecision {
         }
     }
 
-    /// Whether it has to be looked before it leaves, or again.
+    /// Returns true where it has to be looked before it leaves, or again.
     fn needs_look(&self, now: Timestamp) -> bool {
         match self.look {
             LookStage::Due => true,
@@ -64,7 +64,7 @@ impl PendingDecision {
         }
     }
 
-    /// Whether nothing is left to be looked for.
+    /// Returns true where nothing is left to be looked for.
     pub(super) fn was_looked_at(&self, now: Timestamp) -> bool {
         self.look != LookStage::Running && !self.needs_look(now)
     }

@@ -63,12 +63,13 @@ impl Decisions {
         alone.into_iter().chain(together.into_iter().take(room)).map(|decision| decision.key).collect()
     }
 
-    /// Whether a decision stays here whatever its time: it is paused, or waits for another one to be recorded.
+    /// Returns true where a decision stays here whatever its time: it is paused, or waits for another one to be
+    /// recorded.
     pub(super) fn is_kept(&self, decision: &PendingDecision) -> bool {
         decision.after.is_some() || decision.together.is_some_and(|number| self.paused.contains(&number))
     }
 
-    /// Whether decisions wait here because this one, which they were to follow, is not known to be recorded.
+    /// Returns true where decisions wait here because this one, which they were to follow, is not known to be recorded.
     pub fn holds_others(&self, key: u64) -> bool {
         self.waiting().any(|decision| decision.after == Some(key))
     }
@@ -84,13 +85,13 @@ impl Decisions {
         self.all.iter().find(|decision| decision.instead_of == Some(first)).or_else(|| self.get(first))
     }
 
-    /// Whether it is certain of a decision that others wait here for that it was not recorded.
+    /// Returns true where it is certain of a decision that others wait here for that it was not recorded.
     pub fn is_certain_of_first(&self, key: u64) -> bool {
         // One that another was faster with is no longer kept.
         self.awaited(key).is_none_or(|first| matches!(first.state, State::Refused(_)))
     }
 
-    /// Whether the payment of a decision that others wait here for is refunded otherwise.
+    /// Returns true where the payment of a decision that others wait here for is refunded otherwise.
     pub fn is_paid_otherwise(&self, first: u64) -> bool {
         self.paid.contains(&first) || self.overtaken.get(&first).is_some_and(Alert::was_refunded)
     }
@@ -113,7 +114,7 @@ impl Decisions {
         self.overtaken.get(&key)
     }
 
-    /// Whether those of this number are paused.
+    /// Returns true where those of this number are paused.
     pub fn is_paused(&self, number: u64) -> bool {
         self.paused.contains(&number)
     }

@@ -7,7 +7,7 @@ use super::{Decisions, MARGIN, PendingDecision, State, WaitReason, is_due};
 use crate::domain::Timestamp;
 
 impl PendingDecision {
-    /// Whether it waits here for this reason.
+    /// Returns true where it waits here for this reason.
     pub fn waits_for(&self, why: WaitReason) -> bool {
         let first = if let WaitReason::NotRecorded(first) = why { Some(first) } else { None };
         self.state == State::Waiting && self.after == first

@@ -23,7 +23,7 @@ pub struct AlertRow<'a> {
     pub alert: &'a Alert,
     pub what: String,
     pub style: Style,
-    /// Whether nothing is to be done with it: it steps back.
+    /// True where nothing is to be done with it: it steps back.
     pub quiet: bool,
     /// Cells of further columns behind the state; as many as the table has titles for them.
     pub beside: Vec<(String, Style)>,
@@ -40,6 +40,10 @@ const BESIDE: u8 = 9;
 
 /// What alerts of any payment are known by.
 pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor];
+
+/// The same as in the Queue.
+pub const OF_QUEUE: &[Column] =
+    &[Column::Left, Column::Provider, Column::Type, Column::Order, Column::Amount, Column::Card, Column::Descriptor];
 
 /// What the alerts of one payment differ by; what they share stands elsewhere.
 const OF_ONE_PAYMENT: &[Column] =
@@ -58,7 +62,8 @@ pub fn of_one_payment<'a>(alerts: impl IntoIterator<Item = &'a Alert> + Clone) -
     if orders.len() > 1 { all } else { &all[..all.len() - 1] }
 }
 
-/// A table of such rows: what the alerts are known by, what happens under a title, and further columns.
+/// A table of such rows: what the alerts are known by, what happens under a title where there is one, and further
+/// columns.
 pub fn table<'t>(
     rows: &[AlertRow<'t>],
     known: &'static [Column],
@@ -80,7 +85,7 @@ pub fn table<'t>(
         shown.push(if column.is_right() { cell.right() } else { cell });
     }
     let what = table::TableColumn::new(title, |row: &AlertRow<'t>, _| Span::styled(row.what.clone(), row.style));
-    shown.push(what.min(WHAT).reserve(WHAT));
+    shown.extend((!title.is_empty()).then(|| what.min(WHAT).reserve(WHAT)));
     for (at, title) in beside.iter().enumerate() {
         let text = move |row: &AlertRow<'t>| row.beside.get(at).cloned().unwrap_or_default();
         let cell = move |row: &AlertRow<'t>, _| Span::styled(text(row).0, text(row).1);

@@ -73,12 +73,12 @@ impl AlertSearch {
         self.due
     }
 
-    /// Whether a search is on its way.
+    /// Returns true where a search is on its way.
     pub fn is_under_way(&self) -> bool {
         self.asked.is_some()
     }
 
-    /// Whether what is shown is the answer to what is typed.
+    /// Returns true where what is shown is the answer to what is typed.
     pub fn is_current(&self) -> bool {
         self.due.is_none() && self.asked.is_none()
     }
@@ -110,13 +110,13 @@ impl AlertSearch {
     }
 }
 
-/// Whether this is the service's answer to a search.
+/// Returns true where this is the service's answer to a search.
 fn is_answer((known, answer): &(FindQuery, Reply<FoundAlerts>), query: &FindQuery) -> bool {
     known == query && answer.as_ref().is_ok_and(|found| !found.only_held)
 }
 
-/// Whether a key goes to the field: what is a letter, and what edits a line. Letters by AltGr come with both control
-/// and alt.
+/// Returns true where a key goes to the field: what is a letter, and what edits a line. Letters by AltGr come with both
+/// control and alt.
 pub fn is_typed(key: &KeyEvent) -> bool {
     let both = KeyModifiers::CONTROL | KeyModifiers::ALT;
     let plain = !key.modifiers.intersects(both) || key.modifiers.contains(both);

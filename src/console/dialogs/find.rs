@@ -36,7 +36,7 @@ pub struct FindDialog {
     input: TextInput,
     menu: OpenMenu,
     search: AlertSearch,
-    /// Whether the best one is gone to as soon as it is known.
+    /// True where the best one is gone to as soon as it is known.
     goes: bool,
     /// Filter and sort of the Queue, which words of the filter narrow.
     view: (AlertFilter, Sort),
@@ -98,7 +98,7 @@ impl FindDialog {
         parse(&format!("{} {text}", render(&filter, sort)), vocabulary).ok()
     }
 
-    /// Whether the service was not reached, and only what the Queue holds was looked through.
+    /// Returns true where the service was not reached, and only what the Queue holds was looked through.
     fn is_of_held(&self) -> bool {
         matches!(self.search.shown(), Some((_, Ok(found))) if found.only_held)
     }

@@ -3,13 +3,13 @@
 use crate::console::screens::ScreenName;
 use crate::console::{Action, Order, Orders};
 
-/// Whether an action means the same on a page over the screen as on every screen.
+/// Returns true where an action means the same on a page over the screen as on every screen.
 pub fn is_everywhere(action: Action) -> bool {
     use Action::{Help, Mouse, Quit, Suspend, Undo};
     matches!(action, Help | Mouse | Quit | Suspend | Undo)
 }
 
-/// Whether an action leads away from the page.
+/// Returns true where an action leads away from the page.
 pub fn leads_elsewhere(action: Action) -> bool {
     matches!(action, Action::Find | Action::GoToTold) || ScreenName::of(action).is_some()
 }

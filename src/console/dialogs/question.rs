@@ -22,7 +22,7 @@ const PRODUCTION: &str = " PRODUCTION ";
 pub struct Question {
     panel: Panel,
     lines: Vec<(String, Style)>,
-    /// Whether what is asked reaches the real world.
+    /// True where what is asked reaches the real world.
     production: bool,
 }
 

@@ -26,7 +26,7 @@ enum Step {
 pub struct ShownSecret {
     created: CreatedCredential,
     copied: bool,
-    /// Whether somebody tried to leave by another key.
+    /// True where somebody tried to leave by another key.
     nudged: bool,
     targets: ClickTargets<Step>,
 }

@@ -34,7 +34,7 @@ enum SnoozeChoice {
 #[derive(Debug)]
 pub struct SnoozeMenu {
     alerts: Vec<Alert>,
-    /// Whether they were marked: then the marks go once something was done.
+    /// True where they were marked: then the marks go once something was done.
     marked: bool,
     choices: Vec<SnoozeChoice>,
     menu: OpenMenu,

@@ -63,12 +63,12 @@ impl RunResult {
         }
     }
 
-    /// Whether nothing is left to be done: the alert has its answer, or none was wanted after all.
+    /// Returns true where nothing is left to be done: the alert has its answer, or none was wanted after all.
     pub const fn is_settled(&self) -> bool {
         self.went_well() || matches!(self, Self::Conflict(_))
     }
 
-    /// Whether nobody has to look at it.
+    /// Returns true where nobody has to look at it.
     pub const fn went_well(&self) -> bool {
         matches!(self, Self::Recorded { .. } | Self::AsDecided { .. } | Self::DecidedAgain { .. } | Self::TakenBack)
     }
@@ -91,7 +91,7 @@ impl RunResult {
 pub struct LeftOut {
     pub alert: Alert,
     pub why: String,
-    /// Whether it should be looked at by itself.
+    /// True where it should be looked at by itself.
     pub care: bool,
 }
 

@@ -35,7 +35,7 @@ pub fn in_its_place<T>(
     }
 }
 
-/// Whether there is something of a list to draw; else says in its place why there is not.
+/// Returns true where there is something of a list to draw; else says in its place why there is not.
 pub fn has_rows<T>(
     data: &Loadable<T>,
     is_empty: impl FnOnce(&T) -> bool,

@@ -51,7 +51,7 @@ const MOST_HINT_LINES: u16 = 2;
 /// From so many rows on there is room for blank lines.
 const ROOMY: u16 = 18;
 
-/// Whether there is room for blank lines.
+/// Returns true where there is room for blank lines.
 pub fn is_roomy(area: Rect) -> bool {
     area.height >= ROOMY
 }
@@ -86,7 +86,7 @@ pub struct Menu<'m, T> {
     pub below_lines: u16,
     /// The first line in sight, as it was left.
     pub top: usize,
-    /// Whether the chosen entry is marked as the row under a list's cursor is, and not told by its colour alone.
+    /// True where the chosen entry is marked as the row under a list's cursor is, and not told by its colour alone.
     pub is_marked: bool,
 }
 

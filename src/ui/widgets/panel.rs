@@ -32,11 +32,6 @@ impl Panel {
     /// the screen.
     const WITH_SIDES: u16 = 84;
 
-    /// Whether an area has room for a wide panel.
-    pub fn is_wide(area: Rect) -> bool {
-        area.width >= Self::ROOMY
-    }
-
     /// The measures of a panel in an area.
     pub fn of(width: PanelWidth, area: Rect) -> Self {
         let most = match width {
@@ -63,21 +58,16 @@ impl Panel {
         self.area.height.saturating_sub(2)
     }
 
-    /// Where it stands with so many lines between its edges: nearer to the top than to the foot, as far as there is
-    /// room. Where its height changes, its top stays that of the tallest.
-    pub fn place(self, lines: u16, tallest: u16) -> Rect {
+    /// The place of a panel with so many lines between its edges: nearer to the top than to the foot.
+    pub fn place(self, lines: u16) -> Rect {
         let Rect { x, y, width, height } = self.area;
-        let [lines, tallest] = [lines, tallest.max(lines)].map(|lines| lines.saturating_add(2).min(height));
-        Rect { x: x + (width - self.width) / 2, y: y + (height - tallest) / 3, width: self.width, height: lines }
+        let lines = lines.saturating_add(2).min(height);
+        Rect { x: x + (width - self.width) / 2, y: y + (height - lines) / 3, width: self.width, height: lines }
     }
 
     /// Empties its place, gives it its look and its edge, and returns what is inside.
     pub fn open(self, lines: u16, theme: &Theme, buffer: &mut Buffer) -> Rect {
-        self.open_at(self.place(lines, lines), theme, buffer)
-    }
-
-    /// The same at a place of its own.
-    pub fn open_at(self, place: Rect, theme: &Theme, buffer: &mut Buffer) -> Rect {
+        let place = self.place(lines);
         theme.open_panel(buffer, place);
         Rect { x: place.x + self.margin, y: place.y + 1, width: self.room(), height: place.height.saturating_sub(2) }
     }
@@ -99,7 +89,7 @@ mod tests {
     fn a_panel_has_one_of_two_widths_or_that_of_a_narrow_screen(#[case] columns: u16, #[case] expected: [u16; 2]) {
         let area = Rect::new(0, 1, columns, 40);
 
-        let widths = [PanelWidth::Dialog, PanelWidth::Search].map(|width| Panel::of(width, area).place(10, 10).width);
+        let widths = [PanelWidth::Dialog, PanelWidth::Search].map(|width| Panel::of(width, area).place(10).width);
 
         assert_eq!(widths, expected);
     }
@@ -113,13 +103,12 @@ mod tests {
     }
 
     #[test]
-    fn a_panel_is_never_taller_than_its_area_and_keeps_its_top() {
+    fn a_panel_is_never_taller_than_its_area() {
         let area = Rect::new(0, 1, 120, 22);
         let panel = Panel::of(PanelWidth::Dialog, area);
 
-        let [small, tall, more] = [panel.place(4, 12), panel.place(12, 12), panel.place(40, 40)];
+        let more = panel.place(40);
 
-        assert_eq!((small.y, tall.y), (3, 3));
         assert_eq!((more.y, more.height), (1, 22));
     }
 }

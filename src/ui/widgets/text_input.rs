@@ -74,7 +74,7 @@ impl TextInput {
         self.area.lines().join("\n")
     }
 
-    /// Whether there is no text.
+    /// Returns true where there is no text.
     pub fn is_empty(&self) -> bool {
         self.area.is_empty()
     }
@@ -363,7 +363,7 @@ fn small(number: usize) -> u16 {
     u16::try_from(number).unwrap_or(u16::MAX)
 }
 
-/// Whether a pasted character stays out: a control character other than a line break and a tab.
+/// Returns true where a pasted character stays out: a control character other than a line break and a tab.
 fn is_left_out(c: &char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }

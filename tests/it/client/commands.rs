@@ -484,7 +484,7 @@ fn the_console_answers_an_alert_of_another_machine() {
 
     terminal.press("r");
     terminal.wait_until("the form, done with looking", |screen| {
-        screen.contains("Recorded as") && !screen.contains("Checking duplicates")
+        screen.contains("alt-enter starts a line") && !screen.contains("Checking duplicates")
     });
     terminal.press("\x13");
     terminal.wait_for("undo");

@@ -73,7 +73,7 @@ async fn the_console_works_on_the_database_and_sees_what_a_node_does() {
 
     terminal.press("n");
     terminal.wait_until("the form, done with looking", |screen| {
-        screen.contains("Recorded as") && !screen.contains("Checking duplicates")
+        screen.contains("alt-enter starts a line") && !screen.contains("Checking duplicates")
     });
     terminal.press("\x13");
     terminal.wait_for("Not refunded, recorded");

@@ -91,7 +91,7 @@ fn esc_keeps_what_was_typed_decided_and_left_out_and_the_same_key_goes_on_with_i
     let mut rig = Rig::new(alike(3));
     rig.press("* b alt-n");
     rig.type_text("no order");
-    rig.press("tab x esc");
+    rig.press("tab space j x esc");
 
     rig.press("b");
     let form = rig.screen();
@@ -199,7 +199,7 @@ fn after_an_undo_the_same_alerts_are_marked_and_their_form_opens_as_it_was_fille
     let mut rig = Rig::new(alerts);
     rig.press("space space space b alt-n");
     rig.type_text("no order");
-    rig.press("tab x ctrl-s");
+    rig.press("tab space j x ctrl-s");
     let underway = on_the_desk(&rig).len();
 
     rig.press("u");
@@ -271,7 +271,7 @@ fn how_many_an_answer_was_begun_for_is_one_number_wherever_it_is_said() {
 #[test]
 fn an_undo_says_how_many_more_the_form_opens_with() {
     let mut rig = Rig::new(alike(4));
-    rig.press("* b alt-n tab x ctrl-s");
+    rig.press("* b alt-n tab space j x ctrl-s");
 
     rig.press("u");
 

@@ -168,7 +168,7 @@ fn what_was_left_out_is_listed_with_its_reason() {
     let mut alerts = alike(3);
     alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
     let mut rig = Rig::new(alerts);
-    rig.press("* b alt-r tab x ctrl-s");
+    rig.press("* b alt-r tab j space j x ctrl-s");
     rig.advance(Duration::seconds(6));
 
     let screen = rig.screen();

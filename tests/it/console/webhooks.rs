@@ -93,7 +93,7 @@ fn the_health_of_each_endpoint_is_in_its_row() {
         ("erp.example", ["failing for 2h10", "3h ago"]),
         ("old-shop.example", ["disabled 3d ago: it failed for 120 h", "never"]),
     ] {
-        let row = line(&mut rig, &format!("https://{url}"));
+        let row = line(&mut rig, url);
         assert!(words.iter().all(|word| row.contains(word)), "{row}");
     }
     assert!(has(&mut rig, "3 endpoints   1 failing   2 failed   1 disabled"), "{}", rig.screen());
@@ -113,7 +113,7 @@ fn an_endpoint_whose_deliveries_were_given_up_is_not_well() {
     rig.advance(Duration::seconds(2));
     rig.press("tab");
 
-    let row = line(&mut rig, "https://shop.example");
+    let row = line(&mut rig, "shop.example");
 
     assert!(row.contains("▲ 6 failed") && !row.contains("healthy"), "{row}");
     assert!(has(&mut rig, "8 failed   1 disabled"), "{}", rig.screen());
@@ -129,7 +129,7 @@ fn while_it_is_not_known_what_was_given_up_no_endpoint_is_said_to_take_all() {
     rest(&mut rig);
     rig.update(Message::Endpoints(Ok(endpoints(now))));
 
-    let row = line(&mut rig, "https://shop.example");
+    let row = line(&mut rig, "shop.example");
 
     assert!(row.contains("healthy") && !row.contains('●'), "{row}");
 }
@@ -206,7 +206,7 @@ fn the_filter_shows_deliveries_by_state_endpoint_and_time_and_each_part_goes_by_
 }
 
 #[test]
-fn a_part_of_the_filter_that_has_no_room_is_counted() {
+fn a_part_of_the_filter_that_has_no_room_is_cut() {
     let mut rig = webhooks();
 
     rig.press("f space right right right space tab right right tab");
@@ -214,7 +214,7 @@ fn a_part_of_the_filter_that_has_no_room_is_counted() {
     rig.press("enter");
 
     let shown = line(&mut rig, "pending, failed");
-    assert!(shown.contains("pending, failed ✕  +2"), "{shown}");
+    assert!(shown.contains("pending, failed ✕") && shown.contains("erp.exam…"), "{shown}");
 }
 
 #[test]
@@ -497,7 +497,7 @@ fn no_decision_can_be_made_from_the_webhooks() {
 fn a_click_chooses_a_row_and_the_wheel_scrolls_what_is_under_it() {
     let mut rig = on(Made { size: (120, 40), ..Made::default() });
 
-    rig.click_on("https://erp.example/in");
+    rig.click_on("erp.example/in");
     rig.press("t");
 
     assert_eq!(sent(&rig), [Sent::Test(endpoint_id(2))]);

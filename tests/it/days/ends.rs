@@ -56,7 +56,7 @@ fn assert_typed_text_is_there(day: &Day) {
     open_form(&mut terminal, "n");
     terminal.wait_for("goods were delivered");
     terminal.press("\x1b");
-    terminal.wait_gone("Recorded as");
+    terminal.wait_gone("alt-enter starts a line");
     leave(terminal);
 }
 
@@ -71,7 +71,7 @@ fn ctrl_z_without_a_shell_to_go_back_to_is_told_and_the_console_goes_on() {
     terminal.press(" in May");
     terminal.wait_for("goods were delivered in May");
     terminal.press("\x1b");
-    terminal.wait_gone("Recorded as");
+    terminal.wait_gone("alt-enter starts a line");
     leave(terminal);
 }
 
@@ -116,7 +116,7 @@ fn a_console_that_was_stopped_from_outside_takes_its_terminal_again() {
     terminal.press(" in May");
     terminal.wait_for("goods were delivered in May");
     terminal.press("\x1b");
-    terminal.wait_gone("Recorded as");
+    terminal.wait_gone("alt-enter starts a line");
     leave(terminal);
 }
 

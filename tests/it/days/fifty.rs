@@ -133,7 +133,7 @@ fn fifty_alerts_are_answered_by_110_keys_while_others_come_in_and_none_on_a_wron
         }
         keys += said.len();
         terminal.wait_until("the next alert", |screen| {
-            !screen.contains(&format!(" {target} ")) && !screen.contains("Recorded as")
+            !screen.contains(&format!(" {target} ")) && !screen.contains("alt-enter starts a line")
         });
         meant.insert(target, if said.len() == 3 { "INVALID" } else { "CHARGEBACK" });
     }

@@ -50,10 +50,10 @@ fn a_decision_that_failed_is_reopened_from_the_journal_with_its_text() {
     terminal.wait_for("t retry");
     terminal.press("t");
     terminal.wait_until("the form with its text", |screen| {
-        screen.contains("Recorded as") && screen.contains("goods were delivered")
+        screen.contains("alt-enter starts a line") && screen.contains("goods were delivered")
     });
     terminal.press(ESC);
-    terminal.wait_gone("Recorded as");
+    terminal.wait_gone("alt-enter starts a line");
     leave(terminal);
 
     assert_eq!(day.status(1), "OPEN");

@@ -53,14 +53,15 @@ fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
     terminal.wait_for(" PRODUCTION  shop");
 
     terminal.press("n");
-    terminal
-        .wait_until("the form", |screen| screen.contains("Recorded as") && screen.matches(" PRODUCTION ").count() == 2);
+    terminal.wait_until("the form", |screen| {
+        screen.contains("alt-enter starts a line") && screen.matches(" PRODUCTION ").count() == 2
+    });
     for key in ["\r", "\r", "\r", "\r"] {
         terminal.press(key);
     }
     terminal.press(".");
     terminal.press("\x1b");
-    terminal.wait_gone("Recorded as");
+    terminal.wait_gone("alt-enter starts a line");
     terminal.press(".");
     terminal.press("\r");
     terminal.wait_for("esc back");
@@ -68,7 +69,7 @@ fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
     terminal.wait_gone("esc back");
     assert_eq!(world.alert(1)["outcome"], Value::Null, "neither enter nor a full stop has sent anything");
     terminal.press("n");
-    terminal.wait_for("Recorded as");
+    terminal.wait_for("alt-enter starts a line");
     terminal.press(CTRL_S);
     terminal.wait_for("Not refunded, recorded");
     leave(terminal);
@@ -274,7 +275,7 @@ fn a_signal_that_comes_between_two_consoles_ends_the_program() {
 /// Answers the alert under the cursor by its form.
 fn decide(terminal: &mut Terminal) {
     terminal.press("n");
-    terminal.wait_for("Recorded as");
+    terminal.wait_for("alt-enter starts a line");
     terminal.press("not ours");
     terminal.wait_for("8/250");
     terminal.press(CTRL_S);

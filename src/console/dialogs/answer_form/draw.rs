@@ -1,4 +1,4 @@
-//! Draws the answer form: its title, the fields, and what each of several alerts gets.
+//! Draws the answer form: its title, the fields, and below them the list of several alerts.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -8,15 +8,12 @@ use ratatui::style::Style;
 use super::checks::sums;
 use super::gets::AnswerScope;
 use super::{AnswerForm, Part, Target};
-use crate::console::dialogs::alert_rows::{self, AlertRow, OF_MANY, of_one_payment};
-use crate::console::guards::{Gets, left_out_words};
+use crate::console::dialogs::alert_rows;
 use crate::console::pen::put_right;
 use crate::console::text::{counted, sanitize};
-use crate::console::unfinished::in_words_with;
 use crate::console::{AppContext, Pen, times};
 use crate::domain::{Alert, Dialect};
 use crate::ui::fit::{self, KeyHint, Segment};
-use crate::ui::table;
 
 /// Rows that the list keeps: its titles and three alerts.
 const LIST: u16 = 4;
@@ -109,40 +106,6 @@ impl AnswerForm {
         }
         segments.push(Segment::new(3, sanitize(&alert.provider_id), theme.quiet).or_none(9));
         segments
-    }
-
-    fn draw_list(&self, frame: &mut Frame<'_>, list: Rect, cx: &AppContext) {
-        let theme = &cx.theme;
-        let draw = cx.draw_context();
-        let shown = |position: usize| match self.gets_of(position) {
-            Some(Gets::Sent(resolution)) => (
-                ("·", theme.accent),
-                sanitize(&in_words_with(resolution, &self.rows[position].alert.currency)).into_owned(),
-                theme.plain,
-                false,
-            ),
-            Some(Gets::Out { why, care: true, .. }) => (("⚠", theme.warning), why.clone(), theme.warning, false),
-            Some(Gets::Out { why, care: false, .. }) => (("–", theme.quiet), left_out_words(why), theme.quiet, true),
-            None => ((" ", theme.quiet), String::new(), theme.quiet, false),
-        };
-        let mut rows: Vec<AlertRow<'_>> = Vec::with_capacity(self.rows.len());
-        for (position, row) in self.rows.iter().enumerate() {
-            let (sign, what, style, quiet) = shown(position);
-            rows.push(AlertRow { sign, alert: &row.alert, what, style, quiet, beside: Vec::new() });
-        }
-        let has_focus = self.part == Part::List;
-        let columns = if self.scope == AnswerScope::Bulk {
-            OF_MANY
-        } else {
-            of_one_payment(self.rows.iter().map(|row| &row.alert))
-        };
-        let table = alert_rows::table(&rows, columns, ("ANSWER", &[]), table::room(list), &draw);
-        let (at, buffer) = (self.list.at, frame.buffer_mut());
-        let note = |area, row| self.targets.push(area, Target::Row(row));
-        self.list.draw((&table, &rows), (at, has_focus), theme, buffer, list, note);
-        if has_focus && self.word.is_none() {
-            alert_rows::draw_below((&table, columns), rows.get(at), buffer, list);
-        }
     }
 
     pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {

@@ -45,7 +45,7 @@ impl AnswerScope {
 #[derive(Debug)]
 pub(super) struct FormItem {
     pub(super) alert: Alert,
-    /// Whether it is left out by hand.
+    /// True where it is left out by hand.
     pub(super) left_out: bool,
     /// What speaks against it and was confirmed by hand.
     pub(super) confirmed: Vec<Caution>,
@@ -55,7 +55,7 @@ pub(super) struct FormItem {
     pub(super) known: Option<KnownRefunds>,
     /// Other alerts on its payment, as they are looked up here.
     pub(super) others: Loadable<Vec<Alert>>,
-    /// Whether they were found before and could not be looked for again.
+    /// True where they were found before and could not be looked for again.
     pub(super) not_again: bool,
     /// What the orders of the shop say, the same.
     pub(super) order: Loadable<Option<OrderAdvice>>,
@@ -286,7 +286,7 @@ pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Resul
     Ok(all)
 }
 
-/// Whether the alert that is refunded is left out.
+/// Returns true where the alert that is refunded is left out.
 fn is_left_out(first: AlertId, rows: &[FormItem], gets: &[Gets]) -> bool {
     rows.iter().zip(gets).any(|(row, gets)| row.alert.id == first && matches!(gets, Gets::Out { .. }))
 }
@@ -332,7 +332,7 @@ fn resolution(
     alone.clone()
 }
 
-/// Whether an alert's answer follows from the refund of another one in its case.
+/// Returns true where an alert's answer follows from the refund of another one in its case.
 fn follows_refund(alert: &Alert, said: &Said<'_>) -> bool {
     said.refunds_in_case().is_some_and(|first| first != alert.id)
 }

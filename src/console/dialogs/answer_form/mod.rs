@@ -9,6 +9,7 @@ mod choice;
 mod draw;
 mod fields;
 mod gets;
+mod list;
 mod older;
 mod opening;
 mod pressing;
@@ -98,7 +99,11 @@ pub struct AnswerForm {
     gets: Result<Vec<Gets>, Vec<FieldError>>,
     part: Part,
     list: Cursor,
-    /// Whether the service looks payments up by one search for many alerts.
+    /// Words of the folded lines that are unfolded.
+    unfolded: BTreeSet<String>,
+    /// The alert of the Queue's cursor before the list was gone through.
+    came_from: Option<AlertId>,
+    /// True where the service looks payments up by one search for many alerts.
     by_one_search: bool,
     /// How many alerts' payments were asked for.
     asked: usize,
@@ -148,6 +153,8 @@ impl AnswerForm {
             gets: Ok(Vec::new()),
             part: Part::Answer,
             list: Cursor::default(),
+            unfolded: BTreeSet::new(),
+            came_from: None,
             by_one_search: cx.compares_all,
             asked,
             reading: ReadingAgain::default(),
@@ -266,8 +273,8 @@ impl AnswerForm {
         self.needs_search() && !self.rows.iter().all(is_known)
     }
 
-    /// Whether it matters which other alerts are on the payments: always where it costs one search, else once it is
-    /// known what is answered.
+    /// Returns true where it matters which other alerts are on the payments: always where it costs one search, else
+    /// once it is known what is answered.
     fn needs_search(&self) -> bool {
         self.by_one_search || self.gets.is_ok()
     }
@@ -314,7 +321,7 @@ impl AnswerForm {
         }
         if let Some(row) = self.refund_left_out() {
             // The list is entered on it.
-            self.list.at = row;
+            self.go_to_row(row);
             let why = self.why_not_refunded(row);
             return self.say(&why);
         }
@@ -402,6 +409,7 @@ impl AnswerForm {
         cx.runs.fill_in(filled_in.clone());
         outcome.push(cx.group_drafts.staged(filled_in).into());
         if self.scope == AnswerScope::Bulk {
+            outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));
             outcome.push(Message::Unmark.into());
             // With nothing marked it is the run's page that opens.
             outcome.push(Order::Act(Action::Bulk));
@@ -460,6 +468,7 @@ impl AnswerForm {
         let mut outcome = vec![Order::Close];
         outcome.extend(kept.into_iter().map(Order::from));
         outcome.extend(self.typed.end());
+        outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));
         outcome
     }
 
@@ -614,7 +623,7 @@ impl Dialog for AnswerForm {
     }
 
     fn docks(&self) -> bool {
-        self.scope == AnswerScope::One
+        !matches!(self.scope, AnswerScope::Case(_))
     }
 
     fn next_due(&self) -> Option<Timestamp> {

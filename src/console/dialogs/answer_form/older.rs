@@ -111,7 +111,7 @@ impl Older {
         two.or(one).cloned()
     }
 
-    /// Whether the stopped amount is asked for.
+    /// Returns true where the stopped amount is asked for.
     pub(super) fn is_partial(&self) -> bool {
         self.word == Some(OlderWord::PartiallyStopped)
     }

@@ -305,7 +305,7 @@ fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(Answe
     }
     form.work_out(cx);
     // Where the refund has to be looked at, the list begins with it.
-    form.list.at = form.refund_left_out().unwrap_or(0);
+    form.go_to_row(form.refund_left_out().unwrap_or(0));
     Some((form, note))
 }
 
@@ -341,7 +341,7 @@ fn begin(queue: &Queue, choice: Option<Choice>, said: &Draft, cx: &mut AppContex
     let chosen = if queue.is_set_aside() { "what was found".to_owned() } else { format!("view {}", queue.view.name) };
     let rows = queue.marked.alerts().iter().cloned().map(FormItem::of).collect();
     let form = AnswerForm::new(rows, choice, said, AnswerScope::Bulk, from, cx)?;
-    Some(AnswerForm { chosen: Some(chosen), ..form })
+    Some(AnswerForm { chosen: Some(chosen), came_from: queue.current().map(|alert| alert.id), ..form })
 }
 
 impl AnswerForm {
@@ -364,6 +364,7 @@ impl AnswerForm {
         }
         let mut asked = self.look_up();
         asked.extend(self.ask_audit(cx));
+        asked.extend(self.show_beside());
         std::iter::once(Order::Open(Box::new(self))).chain(asked).collect()
     }
 }

@@ -3,11 +3,12 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 
 use super::gets::AnswerScope;
+use super::list::AnswerRow;
 use super::{AnswerForm, CONTEXTS, GO_TO_WARNED, Part, TAKE_SUGGESTION, Target};
 use crate::console::dialogs::links_menu;
 use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
 use crate::console::guards::Gets;
-use crate::console::{Action, AppContext, Order, Orders};
+use crate::console::{Action, AppContext, Message, Order, Orders};
 use crate::desk::Draft;
 use crate::ui::form::Entered;
 
@@ -84,8 +85,8 @@ impl AnswerForm {
 
     /// Takes a key while the list has the focus. What it leads to, where it is one of those that work everywhere.
     fn key_in_list(&mut self, key: KeyEvent, cx: &mut AppContext) -> Option<Orders> {
-        if key.modifiers.is_empty() && self.list.key(key.code, self.rows.len()) {
-            return None;
+        if key.modifiers.is_empty() && self.list.key(key.code, self.list_rows().len()) {
+            return Some(self.show_beside());
         }
         let action = cx.settings.keymap.action(&CONTEXTS, key.into());
         match (key.code, action) {
@@ -114,14 +115,30 @@ impl AnswerForm {
         self.close(cx).into_iter().chain(lead_elsewhere(action)).collect()
     }
 
-    /// Does with the alert under the list's cursor what [`Self::space_words`] says.
+    /// Shows the alert of the list's cursor in the detail beside the form.
+    pub(super) fn show_beside(&self) -> Orders {
+        let alert = self.listed_alert().filter(|_| self.scope == AnswerScope::Bulk);
+        alert.map(|alert| Message::ShowBeside(alert).into()).into_iter().collect()
+    }
+
+    /// Does with the row under the list's cursor what [`Self::space_words`] says.
     fn toggle(&mut self) {
-        let (is_sent, cautions) = match self.gets_of(self.list.at) {
+        let at = match self.list_rows().into_iter().nth(self.list.at) {
+            Some(AnswerRow::Alert(at)) => at,
+            Some(AnswerRow::Same(words, _)) => {
+                if !self.unfolded.remove(&words) {
+                    self.unfolded.insert(words);
+                }
+                return;
+            }
+            None => return,
+        };
+        let (is_sent, cautions) = match self.gets_of(at) {
             Some(Gets::Sent(_)) => (true, Vec::new()),
             Some(Gets::Out { cautions, .. }) => (false, cautions.clone()),
             None => return,
         };
-        let Some(row) = self.rows.get_mut(self.list.at) else { return };
+        let Some(row) = self.rows.get_mut(at) else { return };
         if is_sent {
             row.left_out = true;
             row.confirmed.clear();
@@ -135,12 +152,20 @@ impl AnswerForm {
         } else {
             self.word = Some("Answer this alert in its own form.".to_owned());
         }
-        self.list.at = (self.list.at + 1).min(self.rows.len().saturating_sub(1));
+        if self.scope != AnswerScope::Bulk {
+            self.list.at = (self.list.at + 1).min(self.rows.len() - 1);
+        }
     }
 
     /// What space does to the alert under the list's cursor, in words.
     pub(super) fn space_words(&self) -> &'static str {
-        match (self.gets_of(self.list.at), self.rows.get(self.list.at)) {
+        let at = match self.list_rows().get(self.list.at) {
+            Some(AnswerRow::Same(words, _)) if self.unfolded.contains(words) => return "fold",
+            Some(AnswerRow::Same(..)) => return "unfold",
+            Some(AnswerRow::Alert(at)) => *at,
+            None => return "leave out",
+        };
+        match (self.gets_of(at), self.rows.get(at)) {
             (Some(Gets::Out { .. }), Some(row)) if row.left_out => "add",
             (Some(Gets::Out { cautions, .. }), _) if !cautions.is_empty() => "send anyway",
             _ => "leave out",
@@ -173,7 +198,7 @@ impl AnswerForm {
                     self.toggle();
                     self.list.at = row;
                 }
-                Vec::new()
+                self.show_beside()
             }
             Some(Target::Send) => return self.send(cx),
             Some(Target::Back) => return self.close(cx),
@@ -194,10 +219,10 @@ impl AnswerForm {
                 self.fields.handle(event);
             }
             MouseEventKind::ScrollDown => {
-                self.list.key(KeyCode::Down, self.rows.len());
+                self.list.key(KeyCode::Down, self.list_rows().len());
             }
             MouseEventKind::ScrollUp => {
-                self.list.key(KeyCode::Up, self.rows.len());
+                self.list.key(KeyCode::Up, self.list_rows().len());
             }
             _ => {}
         }

@@ -14,7 +14,7 @@ const REST: Duration = Duration::seconds(1);
 #[derive(Debug, Default)]
 pub(super) struct ReadingAgain {
     waiting: VecDeque<AlertId>,
-    /// Whether something changed since those that wait were taken in.
+    /// True where something changed since those that wait were taken in.
     again: bool,
     due: Option<Timestamp>,
 }

@@ -20,7 +20,7 @@ pub(super) struct TypedAnswer {
     due: Option<Timestamp>,
     /// The alert by which the journal says that text stands in the form.
     recorded: Option<AlertId>,
-    /// Whether the form was sent or closed: nothing more is kept.
+    /// True where the form was sent or closed: nothing more is kept.
     ended: bool,
 }
 
@@ -43,8 +43,8 @@ impl TypedAnswer {
         self.due
     }
 
-    /// Whether what stands in the form is to be kept now; with `at_once` whatever was typed since is. What was not
-    /// touched leaves the draft that is there as it is.
+    /// Returns true where what stands in the form is to be kept now; with `at_once` whatever was typed since is. What
+    /// was not touched leaves the draft that is there as it is.
     pub(super) fn take_due(&mut self, stands: &GroupDraft, at_once: bool, now: Timestamp) -> bool {
         if self.ended || *stands == self.known {
             self.due = None;

@@ -342,7 +342,7 @@ impl CaseDialog {
         format!("{}{order}.", told.collect::<String>())
     }
 
-    /// Whether the shop's order says of an alert that waits that it was refunded before.
+    /// Returns true where the shop's order says of an alert that waits that it was refunded before.
     fn order_says_refunded(&self) -> bool {
         let mut waiting = self.alerts.iter().filter(|alert| alert.outcome.is_none());
         waiting.any(|alert| {

@@ -83,7 +83,7 @@ pub struct CaseDialog {
     foreseen_from: Option<ForeseenFrom>,
     /// When its alerts were read.
     read_at: Timestamp,
-    /// Whether the alert is shown as the interface writes it.
+    /// True where the alert is shown as the interface writes it.
     raw: bool,
     scroll: u16,
     most: Cell<u16>,
@@ -331,7 +331,8 @@ impl CaseDialog {
         self.alerts.iter().find_map(says)
     }
 
-    /// Whether there is an alert that the key of a decision could decide: a refund is for the one under the cursor.
+    /// Returns true where there is an alert that the key of a decision could decide: a refund is for the one under the
+    /// cursor.
     fn takes(&self, action: Action, cx: &AppContext) -> bool {
         let takes = |alert: &Alert| Standing::of(alert, cx).can_be_answered();
         if action == Action::Refund { takes(self.current()) } else { self.alerts.iter().any(takes) }

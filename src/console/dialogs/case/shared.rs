@@ -65,7 +65,7 @@ const IN_ORDER: [SharedFact; 6] = [
     SharedFact::TransactionId,
 ];
 
-/// Whether all have a thing, and the same.
+/// Returns true where all have a thing, and the same.
 fn is_shared<'a, T: Eq + Hash>(alerts: &'a [Alert], of: impl Fn(&'a Alert) -> Option<T>) -> bool {
     most_alike(alerts, of) == alerts.len()
 }

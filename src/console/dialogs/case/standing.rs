@@ -39,7 +39,7 @@ impl Standing {
         }
     }
 
-    /// Whether a decision can be made on it, ticked or not.
+    /// Returns true where a decision can be made on it, ticked or not.
     pub(super) fn can_be_answered(self) -> bool {
         matches!(self, Self::Waits | Self::Lapsed | Self::Notice)
     }
@@ -64,7 +64,7 @@ pub(super) fn counts(alerts: &[Alert], cx: &AppContext) -> Vec<(String, bool)> {
 #[derive(Debug, PartialEq)]
 pub(super) struct ForeseenFrom {
     case: KnownCase,
-    /// Whether money has gone back already, or is about to.
+    /// True where money has gone back already, or is about to.
     refunded: bool,
     /// How each alert stands, and whether its money will have gone back, by what is decided here.
     alerts: Vec<(Standing, bool)>,
@@ -89,7 +89,7 @@ impl ForeseenFrom {
 /// invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Foreseen {
-    /// Whether it is the refund of the alert under the cursor; else money has gone back already, or is about to.
+    /// True where it is the refund of the alert under the cursor; else money has gone back already, or is about to.
     pub(super) refunds: bool,
     pub(super) gets: Vec<(AlertId, String)>,
     /// How many of them are sent something.

@@ -203,7 +203,7 @@ pub fn ranked(offers: &[PaletteOffer], typed: &str, recent: &[String]) -> Vec<us
     fitting.into_iter().map(|(at, _)| at).collect()
 }
 
-/// Whether what is typed is the very name of an offer.
+/// Returns true where what is typed is the very name of an offer.
 pub fn is_named(offer: &PaletteOffer, typed: &str) -> bool {
     let letters = |text: &str| words_of(text).map(str::to_lowercase).collect::<Vec<_>>();
     !offer.name.is_empty() && letters(&offer.name) == letters(typed)

@@ -21,11 +21,11 @@ pub struct InsightsView<'a> {
     pub found: &'a FoundInsights,
     pub figures: &'a DeskFigures,
     pub draw: DrawContext<'a>,
-    /// Whether it is another deployment.
+    /// True where it is another deployment.
     pub remote: bool,
     /// Of which alerts.
     pub scope: &'a AlertFilter,
-    /// Whether it is read aloud: then a chart is told in numbers.
+    /// True where it is read aloud: then a chart is told in numbers.
     pub plain: bool,
     /// The hour whose alerts can be shown.
     pub hour: Option<CalendarHour>,
@@ -55,7 +55,7 @@ impl InsightsView<'_> {
         self.insights().lapsing.iter().filter(move |row| row.quarter.is_none_or(|quarter| quarter + QUARTER > now))
     }
 
-    /// Whether not all of what waits was read.
+    /// Returns true where not all of what waits was read.
     pub(super) fn is_waiting_cut(&self) -> bool {
         self.found.limits.iter().any(|limit| matches!(limit, InsightLimit::Waiting { .. }))
     }

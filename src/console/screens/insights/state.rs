@@ -38,7 +38,7 @@ pub struct InsightsScreen {
     pub targets: ClickTargets<CalendarHour>,
     /// The most that can be, and how many lines there is room for, as the last frame found.
     pub window: Cell<(u16, u16)>,
-    /// Whether the service counts.
+    /// True where the service counts.
     counts: bool,
     refresh_due: Option<Timestamp>,
 }

@@ -130,7 +130,7 @@ impl Column {
         self.spec().sort
     }
 
-    /// Whether its text may be cut: what is a word of a few, a figure or a moment is shown in full.
+    /// Returns true where its text may be cut: what is a word of a few, a figure or a moment is shown in full.
     fn may_be_cut(self) -> bool {
         use Column::{Card, Descriptor, Issuer, Merchant, Order, Outcome, ProviderId, Type};
         matches!(self, Card | Descriptor | Issuer | Merchant | Order | Outcome | ProviderId | Type)
@@ -146,7 +146,7 @@ impl Column {
         self.spec().room.1
     }
 
-    /// Whether its text stands at its right edge.
+    /// Returns true where its text stands at its right edge.
     pub fn is_right(self) -> bool {
         matches!(self, Self::Left | Self::When | Self::Amount)
     }
@@ -213,7 +213,7 @@ fn has_expired(alert: &Alert) -> bool {
     alert.expired_at.is_some() || alert.status == AlertStatus::Expired
 }
 
-/// Whether an alert waits for an answer.
+/// Returns true where an alert waits for an answer.
 pub fn waits(alert: &Alert) -> bool {
     alert.outcome.is_none() && !has_expired(alert)
 }
@@ -250,7 +250,7 @@ pub struct Placed {
     pub width: u16,
 }
 
-/// Whether a filter leaves nothing in that waits for an answer.
+/// Returns true where a filter leaves nothing in that waits for an answer.
 fn is_of_answered(filter: &AlertFilter) -> bool {
     use AlertStatus::{Chargeback, Expired, Invalid, Refunded, Resolved};
     let is_over = |status: &AlertStatus| matches!(status, Chargeback | Expired | Invalid | Refunded | Resolved);

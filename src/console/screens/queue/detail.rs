@@ -55,7 +55,7 @@ impl Part {
         u16::try_from(self.line.width()).unwrap_or(u16::MAX)
     }
 
-    /// Whether nothing stands in it.
+    /// Returns true where nothing stands in it.
     pub fn is_blank(&self) -> bool {
         self.line.width() == 0
     }

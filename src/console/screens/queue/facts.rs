@@ -22,7 +22,7 @@ pub struct Facts {
     /// The orders of the shop that it may be on, or why the desk cannot say it; none while it is not known, and where
     /// the desk has no orders.
     pub orders: Option<Result<MatchedOrders, String>>,
-    /// Whether those were looked for.
+    /// True where those were looked for.
     pub orders_known: bool,
     /// With how many others on the payment they have to be looked for.
     pub others: usize,

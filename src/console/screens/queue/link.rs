@@ -43,7 +43,7 @@ impl ReadPart {
         }
     }
 
-    /// Whether it is of the alert under the cursor, and of no account once the cursor has moved.
+    /// Returns true where it is of the alert under the cursor, and of no account once the cursor has moved.
     const fn is_of_alert(self) -> bool {
         matches!(self, Self::Alert | Self::Webhooks | Self::Duplicates)
     }
@@ -57,7 +57,7 @@ pub type Trouble = (Timestamp, ServiceError);
 pub struct Link {
     /// Since when it does not answer, and why.
     pub trouble: Option<Trouble>,
-    /// Whether the newest reading of the list had no answer at all.
+    /// True where the newest reading of the list had no answer at all.
     unreachable: bool,
     /// When what is listed was read.
     pub read_at: Option<Timestamp>,
@@ -104,7 +104,8 @@ impl Link {
         self.left_alone.filter(|(since, until)| lease::waits(*since, *until, now)).map(|(_, until)| until)
     }
 
-    /// Whether the service cannot be reached. One that answers with a refusal, or whose other routes fail, can be.
+    /// Returns true where the service cannot be reached. One that answers with a refusal, or whose other routes fail,
+    /// can be.
     pub fn is_unreachable(&self) -> bool {
         self.unreachable
     }
@@ -140,7 +141,7 @@ impl Link {
         self.heard_at.map(|at| at + every + LATE)
     }
 
-    /// Whether an answer is late that is asked for so often.
+    /// Returns true where an answer is late that is asked for so often.
     pub fn is_late(&self, every: Duration, now: Timestamp) -> bool {
         self.late_at(every).is_some_and(|at| at <= now)
     }

@@ -215,7 +215,7 @@ impl Known {
         Self { duplicate, order_refunded: queue.refunded_by_order(alert.id) }
     }
 
-    /// Whether a refund may be the second one.
+    /// Returns true where a refund may be the second one.
     fn may_be_paid_twice(self) -> bool {
         self.duplicate == Some(true) || self.order_refunded
     }

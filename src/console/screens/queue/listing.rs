@@ -84,9 +84,9 @@ pub struct Listing {
     top: u64,
     /// Lines over the first row: so many rows above the cursor's have left.
     lead: u64,
-    /// Whether the window stands where a refresh has left it, so that the cursor's row keeps its line.
+    /// True where the window stands where a refresh has left it, so that the cursor's row keeps its line.
     pinned: bool,
-    /// Whether nobody's eye is on the cursor's line: what is read next leaves no line above the first row blank.
+    /// True where nobody's eye is on the cursor's line: what is read next leaves no line above the first row blank.
     line_is_free: bool,
     arrived: Arrived,
     /// Alerts that were answered from here and are listed still.
@@ -244,7 +244,7 @@ impl Listing {
         self.row(self.cursor).alert().filter(|_| !self.is_hidden(self.cursor))
     }
 
-    /// Whether the cursor's alert is no longer in the list.
+    /// Returns true where the cursor's alert is no longer in the list.
     pub fn is_gone(&self) -> bool {
         self.ghost.is_some()
     }
@@ -254,7 +254,8 @@ impl Listing {
         self.pages.alerts().count()
     }
 
-    /// Whether something that is listed may wait for an answer: all of the rows have to be here to know that none does.
+    /// Returns true where something that is listed may wait for an answer: all of the rows have to be here to know that
+    /// none does.
     pub fn may_wait(&self) -> bool {
         let is_all_here = self.total.is_some_and(|total| total > 0 && total == self.held() as u64);
         !is_all_here || self.pages.alerts().any(waits)
@@ -394,7 +395,7 @@ impl Listing {
         self.answered.insert(id);
     }
 
-    /// Whether rows that were answered from here have left; those that are no longer held are forgotten.
+    /// Returns true where rows that were answered from here have left; those that are no longer held are forgotten.
     fn take_answered(&mut self, known: &HashSet<AlertId>) -> bool {
         let before = std::mem::take(&mut self.answered);
         let (held, left): (HashSet<_>, HashSet<_>) =
@@ -447,7 +448,7 @@ impl Listing {
         missing.into_iter().map(|page| self.request(page, self.epoch)).collect()
     }
 
-    /// Whether a refresh is on its way.
+    /// Returns true where a refresh is on its way.
     pub fn is_refreshing(&self) -> bool {
         self.refresh.is_some()
     }
@@ -563,8 +564,8 @@ impl Listing {
         }
     }
 
-    /// Whether an alert of what is loaded is one of several on a payment; `Some(true)` where another of those was
-    /// refunded.
+    /// Returns true where an alert of what is loaded is one of several on a payment; `Some(true)` where another of
+    /// those was refunded.
     pub fn duplicate(&self, id: AlertId) -> Option<bool> {
         self.pages.duplicate(id)
     }

@@ -39,7 +39,7 @@ pub struct PendingStretch {
 }
 
 impl PendingStretch {
-    /// Whether rows that were read begin with the alert that the range began with, where one was selected.
+    /// Returns true where rows that were read begin with the alert that the range began with, where one was selected.
     pub fn is_as_selected(&self, alerts: &[Alert]) -> bool {
         self.first.is_none_or(|first| alerts.first().is_some_and(|alert| alert.id == first))
     }
@@ -51,12 +51,12 @@ impl MarkedAlerts {
         &self.alerts
     }
 
-    /// Whether nothing is marked and no range begun.
+    /// Returns true where nothing is marked and no range begun.
     pub fn is_empty(&self) -> bool {
         self.alerts.is_empty() && self.range.is_none()
     }
 
-    /// Whether an alert is marked.
+    /// Returns true where an alert is marked.
     pub fn contains(&self, id: AlertId) -> bool {
         self.ids.contains(&id)
     }
@@ -111,7 +111,7 @@ impl MarkedAlerts {
         self.pending.take_if(|pending| pending.number == number)
     }
 
-    /// Whether rows are still being read.
+    /// Returns true where rows are still being read.
     pub fn is_reading(&self) -> bool {
         self.pending.is_some()
     }

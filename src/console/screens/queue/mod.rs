@@ -104,6 +104,10 @@ impl Screen for Queue {
                 said.into_iter().for_each(|said| cx.notify(Tone::Note, said));
                 self.list_found(filter, sort)
             }
+            Message::ShowBeside(id) => match self.listing.move_to_alert(id) {
+                true => self.ask_facts_now(now),
+                false => Vec::new(),
+            },
             Message::GoToAlert(id) => {
                 if !self.listing.move_to_alert(id) {
                     let views = cx.key(Action::Views);
@@ -243,7 +247,7 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
     Vec::new()
 }
 
-/// Whether something is marked, or about to be.
+/// Returns true where something is marked, or about to be.
 fn has_marks(queue: &Queue) -> bool {
     !queue.marked.is_empty() || queue.marked.range.is_some() || queue.marked.is_reading()
 }

@@ -91,12 +91,12 @@ impl Pages {
         })
     }
 
-    /// Whether every row before this one is held.
+    /// Returns true where every row before this one is held.
     pub(super) fn hold_all_before(&self, row: u64) -> bool {
         (0..row.div_ceil(u64::from(self.size))).all(|page| self.held.contains_key(&page))
     }
 
-    /// Whether another alert on the payment was refunded; `None` where no other one is held.
+    /// Returns true where another alert on the payment was refunded; `None` where no other one is held.
     pub(super) fn duplicate(&self, id: AlertId) -> Option<bool> {
         self.duplicates.get(&id).copied()
     }

@@ -24,7 +24,7 @@ pub struct RowOrders {
 }
 
 impl RowOrders {
-    /// Whether an alert's money went back before it came, as far as is known.
+    /// Returns true where an alert's money went back before it came, as far as is known.
     pub fn says_refunded(&self, id: AlertId) -> bool {
         self.refunded.contains(&id) || self.by_others.contains(&id)
     }

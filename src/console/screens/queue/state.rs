@@ -123,7 +123,7 @@ pub struct Queue {
     /// The number of the service's last change.
     last_change: u64,
     operator: bool,
-    /// Whether the service looks for doubles by every fact: then every visible row's are looked for.
+    /// True where the service looks for doubles by every fact: then every visible row's are looked for.
     pub compares_all: bool,
     /// What searches for duplicates found.
     searched: Searched,
@@ -132,7 +132,7 @@ pub struct Queue {
     /// The alerts whose doubles were looked for since the list was read last.
     compared: HashSet<AlertId>,
     frozen: bool,
-    /// Whether a page lies over all of it, or another screen is shown.
+    /// True where a page lies over all of it, or another screen is shown.
     unseen: bool,
     facts_due: Option<Timestamp>,
     refresh_due: Option<Timestamp>,
@@ -153,11 +153,11 @@ pub struct Queue {
     sought: Option<AlertId>,
     /// The alert that the cursor stays on in that list, where it is there.
     followed: Option<AlertId>,
-    /// Whether it was not in that list, and nobody was told yet.
+    /// True where it was not in that list, and nobody was told yet.
     unfound: bool,
-    /// Whether a range has ended with its list, and nobody was told yet.
+    /// True where a range has ended with its list, and nobody was told yet.
     range_ended: bool,
-    /// Whether it could not be read in the order that was asked for, and nobody was told yet.
+    /// True where it could not be read in the order that was asked for, and nobody was told yet.
     unsorted: bool,
 }
 
@@ -202,7 +202,7 @@ impl Queue {
         effects
     }
 
-    /// Whether the service counts what lapses soon.
+    /// Returns true where the service counts what lapses soon.
     pub fn counts_at_risk(&self) -> bool {
         self.operator
     }
@@ -229,7 +229,7 @@ impl Queue {
         self.refresh_due = self.refresh_due.map(|due| due.min(latest));
     }
 
-    /// Whether the service should have answered by now.
+    /// Returns true where the service should have answered by now.
     pub fn is_late(&self, now: Timestamp) -> bool {
         self.link.is_late(self.every(now), now)
     }
@@ -252,9 +252,9 @@ impl Queue {
         Regions::of(self.area, self.divider, self.more_notes)
     }
 
-    /// Whether an alert is known to be one of several on a payment: `Some(true)` where another of those was refunded.
-    /// Known is what is loaded of the list and what was looked for when the cursor was on it; `None` is no proof that
-    /// there are none.
+    /// Returns true where an alert is known to be one of several on a payment: `Some(true)` where another of those was
+    /// refunded. Known is what is loaded of the list and what was looked for when the cursor was on it; `None` is no
+    /// proof that there are none.
     pub fn duplicate(&self, id: AlertId) -> Option<bool> {
         match (self.listing.duplicate(id), self.known_duplicates.get(&id).copied()) {
             (None, None) => None,
@@ -262,7 +262,8 @@ impl Queue {
         }
     }
 
-    /// Whether the shop's money went back for an alert before it came, as far as its orders are known to say it.
+    /// Returns true where the shop's money went back for an alert before it came, as far as its orders are known to say
+    /// it.
     pub fn refunded_by_order(&self, id: AlertId) -> bool {
         self.orders.says_refunded(id)
     }
@@ -337,7 +338,7 @@ impl Queue {
         self.listing.current()
     }
 
-    /// Whether the detail is on the screen.
+    /// Returns true where the detail is on the screen.
     pub fn detail_is_open(&self) -> bool {
         self.regions().detail.is_some()
     }
@@ -420,7 +421,7 @@ impl Queue {
         effects
     }
 
-    /// Whether it could not be read in the order that was asked for; told once.
+    /// Returns true where it could not be read in the order that was asked for; told once.
     pub fn take_unsorted(&mut self) -> bool {
         std::mem::take(&mut self.unsorted)
     }
@@ -455,8 +456,8 @@ impl Queue {
         self.frozen = frozen;
     }
 
-    /// Whether it is out of sight. Whoever comes back finds the first row on the first line, by what is asked for then
-    /// too.
+    /// Returns true where it is out of sight. Whoever comes back finds the first row on the first line, by what is
+    /// asked for then too.
     pub fn set_unseen(&mut self, unseen: bool, now: Timestamp) {
         if std::mem::replace(&mut self.unseen, unseen) && !unseen {
             let is_due = self.refresh_due.is_some_and(|due| due <= now + CHANGES_REST);

@@ -49,7 +49,7 @@ pub struct SettingsScreen {
     /// Lines that are scrolled away and lines there are room for, as the last frame found.
     pub window: Cell<(usize, usize)>,
     pub(super) targets: ClickTargets<SettingsTarget>,
-    /// Whether keys and clients can be managed from here.
+    /// True where keys and clients can be managed from here.
     offered: bool,
     /// Where the cursor is.
     part: SettingsPart,
@@ -61,7 +61,7 @@ pub struct SettingsScreen {
     /// The name of the profile that it is on there.
     profile: Option<String>,
     cursor: Option<String>,
-    /// Whether the profiles were asked for since they were last wanted.
+    /// True where the profiles were asked for since they were last wanted.
     has_asked_profiles: bool,
     refresh_due: Option<Timestamp>,
 }
@@ -73,7 +73,7 @@ impl SettingsScreen {
         Self { offered, part, ..Self::default() }
     }
 
-    /// Whether keys and clients can be managed from here.
+    /// Returns true where keys and clients can be managed from here.
     pub fn is_offered(&self) -> bool {
         self.offered
     }
@@ -170,7 +170,7 @@ impl SettingsScreen {
         }
     }
 
-    /// Whether this console itself is known to the service by this credential.
+    /// Returns true where this console itself is known to the service by this credential.
     pub fn is_own(&self, credential: &Credential) -> bool {
         self.list.loaded().is_some_and(|list| list.in_use.contains(&credential.id))
     }

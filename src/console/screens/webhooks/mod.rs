@@ -136,8 +136,8 @@ fn input(screen: &mut WebhooksScreen, event: &Event, cx: &mut AppContext) -> Ord
 fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orders {
     let now = cx.now;
     let window = match screen.pane {
-        WebhooksPane::Endpoints => screen.endpoint_window.get().1,
-        WebhooksPane::Deliveries => screen.delivery_window.get().1,
+        WebhooksPane::Endpoints => screen.endpoint_list.page(),
+        WebhooksPane::Deliveries => screen.delivery_list.page(),
     };
     let page = i64::try_from(window.max(2) - 1).unwrap_or(1);
     match action {
@@ -217,7 +217,7 @@ fn go_to_alert(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
     }
 }
 
-/// Whether something may be sent; says why not.
+/// Returns true where something may be sent; says why not.
 fn may_send(screen: &WebhooksScreen, cx: &mut AppContext) -> bool {
     let refusal = screen.refusal(cx.place.read_only);
     if let Some(words) = refusal {
@@ -282,7 +282,8 @@ fn send_again(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
     vec![Effect::SendAgain(delivery.id).into()]
 }
 
-/// Whether a write that has no good answer may have been done all the same: another deployment may have heard of it.
+/// Returns true where a write that has no good answer may have been done all the same: another deployment may have
+/// heard of it.
 fn is_indefinite(error: &ServiceError, cx: &AppContext) -> bool {
     cx.place.remote && matches!(error, ServiceError::Unavailable(_) | ServiceError::Unreachable(_))
 }

@@ -13,6 +13,7 @@ use crate::domain::{
     Timestamp,
 };
 use crate::service::ServiceError;
+use crate::ui::table::Cursor;
 
 /// How often everything is loaded again while it is looked at and nothing tells of changes.
 const POLL: Duration = Duration::seconds(15);
@@ -57,9 +58,6 @@ pub enum FilterPart {
     Until,
 }
 
-/// Rows that are scrolled away and rows there are room for, as the last frame found.
-pub type RowWindow = Cell<(usize, usize)>;
-
 /// The Webhooks screen.
 #[derive(Debug, Default)]
 pub struct WebhooksScreen {
@@ -72,16 +70,16 @@ pub struct WebhooksScreen {
     /// Which deliveries are shown; how many and from where on is the list's own matter.
     pub filter: DeliveryFilter,
     pub pane: WebhooksPane,
-    /// Whether the attempts have a page of their own.
+    /// True where the attempts have a page of their own.
     pub page: bool,
     /// The endpoint that is being tested: one at a time.
     pub testing: Option<EndpointId>,
-    pub endpoint_window: RowWindow,
-    pub delivery_window: RowWindow,
+    pub endpoint_list: Cursor,
+    pub delivery_list: Cursor,
     /// Lines of the attempts that are scrolled away, and how many can be at most.
     pub scrolled: Cell<(u16, u16)>,
     pub(super) targets: ClickTargets<WebhooksTarget>,
-    /// Whether the service has webhooks that can be seen from here.
+    /// True where the service has webhooks that can be seen from here.
     offered: bool,
     /// Since when endpoints and deliveries cannot be loaded, and why.
     troubles: [Option<(Timestamp, ServiceError)>; 2],
@@ -107,7 +105,7 @@ impl WebhooksScreen {
         Self { offered, wanted: CHUNK, ..Self::default() }
     }
 
-    /// Whether the service has webhooks that can be seen from here.
+    /// Returns true where the service has webhooks that can be seen from here.
     pub fn is_offered(&self) -> bool {
         self.offered
     }
@@ -128,7 +126,7 @@ impl WebhooksScreen {
         self.endpoints.loaded().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Whether neither list has a row.
+    /// Returns true where neither list has a row.
     pub fn is_empty(&self) -> bool {
         self.endpoint_rows().is_empty() && self.delivery_rows().is_empty()
     }
@@ -138,7 +136,7 @@ impl WebhooksScreen {
         self.deliveries.loaded().map(|page| page.data.as_slice()).unwrap_or_default()
     }
 
-    /// Whether there are more deliveries than are known.
+    /// Returns true where there are more deliveries than are known.
     pub fn has_more(&self) -> bool {
         self.deliveries.loaded().is_some_and(|page| page.next.is_some())
     }
@@ -275,7 +273,7 @@ impl WebhooksScreen {
         self.show(filter, now);
     }
 
-    /// Whether anything is left out.
+    /// Returns true where anything is left out.
     pub fn is_filtered(&self) -> bool {
         let DeliveryFilter { states, endpoint, from, until, .. } = &self.filter;
         !states.is_empty() || endpoint.is_some() || from.is_some() || until.is_some()
@@ -348,7 +346,7 @@ impl WebhooksScreen {
         self.troubles.iter().flatten().min_by_key(|(since, _)| *since)
     }
 
-    /// Whether the attempts that are known are not those of the delivery as it is listed.
+    /// Returns true where the attempts that are known are not those of the delivery as it is listed.
     fn log_is_late(&self) -> bool {
         let Some(delivery) = self.delivery() else { return false };
         match self.log() {
@@ -375,7 +373,7 @@ impl WebhooksScreen {
             self.deliveries.ask();
             self.given_up.ask();
             // What was scrolled past and left again is not loaded again.
-            let seen = self.delivery_row() + self.delivery_window.get().1.max(1) + NEAR;
+            let seen = self.delivery_row() + self.delivery_list.page() + NEAR;
             self.wanted = seen.div_ceil(CHUNK).max(1) * CHUNK;
             let size = u32::try_from(self.wanted).unwrap_or(u32::MAX);
             let given_up = DeliveryFilter {
@@ -404,7 +402,7 @@ impl WebhooksScreen {
 
     /// The alerts of deliveries in sight that were never read here; each is told once.
     pub fn unnamed(&mut self, known: &KnownAlerts) -> Vec<AlertId> {
-        let (top, height) = self.delivery_window.get();
+        let (top, height) = (self.delivery_list.top(), self.delivery_list.page());
         let in_sight =
             self.deliveries.loaded().into_iter().flat_map(|page| page.data.iter().skip(top).take(height.max(NEAR)));
         let unknown = in_sight
@@ -419,7 +417,8 @@ impl WebhooksScreen {
     }
 }
 
-/// Whether a delivery can be sent again: it is not on its way already. One that waits for its next try need not wait.
+/// Returns true where a delivery can be sent again: it is not on its way already. One that waits for its next try need
+/// not wait.
 pub fn can_be_sent_again(delivery: &Delivery) -> bool {
     delivery.state != DeliveryState::Leased
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use chrono::TimeDelta;
 
 use crate::console::known_alerts::KnownAlerts;
-use crate::console::text::{columns, cut, sanitize};
+use crate::console::text::{columns, sanitize};
 use crate::console::times;
 use crate::domain::{Delivery, DeliveryState, Timestamp};
 
@@ -23,7 +23,7 @@ pub(super) fn event(delivery: &Delivery) -> String {
     }
 }
 
-/// Whether it was tried in vain, and will be again.
+/// Returns true where it was tried in vain, and will be again.
 pub(super) fn is_tried_again(delivery: &Delivery) -> bool {
     delivery.state == DeliveryState::Pending && delivery.last_result.is_some()
 }
@@ -42,49 +42,20 @@ pub(super) fn outlook(delivery: &Delivery, room: u16, now: Timestamp) -> String 
     if columns(&whole) <= room { whole } else { format!("{result}, {next}") }
 }
 
-/// What the alerts of deliveries are called in a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AlertNames {
-    /// By network and its id: `ETHOCA 8BD351BP2POPPPC6JSP2OH5M`.
-    Id,
-    /// By network and card: `ETHOCA ··4242`.
-    Card,
-    /// By the end of an id, which tells it from others: `…f9a01`.
-    End,
-}
-
-impl AlertNames {
-    /// All of them, the one that says most first.
-    pub(super) const ALL: [Self; 3] = [Self::Id, Self::Card, Self::End];
-
-    /// The name of a delivery's alert; nothing for a test, which is about none. One that was never read here has its
-    /// own id alone.
-    pub(super) fn name(self, delivery: &Delivery, known: &KnownAlerts) -> String {
-        if delivery.test {
-            return "–".to_owned();
-        }
-        let end = |id: &str| {
-            let start = id.char_indices().rev().nth(4).map_or(0, |(at, _)| at);
-            format!("…{}", &id[start..])
-        };
-        let name = known.get(delivery.alert).map(|alert| match self {
-            Self::Id => format!("{} {}", alert.provider, alert.provider_id),
-            Self::Card if !alert.card_last_four.is_empty() => format!("{} ··{}", alert.provider, alert.card_last_four),
-            Self::Card | Self::End => end(&alert.provider_id),
-        });
-        sanitize(&name.unwrap_or_else(|| end(&delivery.alert.to_string()))).into_owned()
+/// The name of a delivery's alert: its network and card, else the end of an id. A test is about no alert.
+pub(super) fn alert_name(delivery: &Delivery, known: &KnownAlerts) -> String {
+    if delivery.test {
+        return "–".to_owned();
     }
-}
-
-/// Where a delivery stands, in one column of so much room: `503, next try in 2 min`, `given up, 503`, `delivered, 200`.
-pub(super) fn standing(delivery: &Delivery, word: &str, room: u16, now: Timestamp) -> String {
-    let outlook = outlook(delivery, room, now);
-    match delivery.state {
-        _ if outlook.is_empty() => word.to_owned(),
-        // That it waits is said by when it is tried.
-        DeliveryState::Pending => outlook,
-        _ => format!("{word}, {outlook}"),
-    }
+    let end = |id: &str| {
+        let start = id.char_indices().rev().nth(4).map_or(0, |(at, _)| at);
+        format!("…{}", &id[start..])
+    };
+    let name = known.get(delivery.alert).map(|alert| match alert.card_last_four.as_str() {
+        "" => end(&alert.provider_id),
+        card => format!("{} ··{card}", alert.provider),
+    });
+    sanitize(&name.unwrap_or_else(|| end(&delivery.alert.to_string()))).into_owned()
 }
 
 /// What endpoints are called in a list, in the part of their addresses that tells them apart.
@@ -98,22 +69,15 @@ pub(super) enum EndpointNames {
 }
 
 impl EndpointNames {
-    /// The names of these addresses; whole ones where there is room.
-    pub(super) fn of<'a>(urls: impl Iterator<Item = &'a str>, has_room: bool) -> Self {
+    /// The names of these addresses.
+    pub(super) fn of<'a>(urls: impl Iterator<Item = &'a str>) -> Self {
         let urls: HashSet<&str> = urls.map(short).collect();
         let hosts: HashSet<&str> = urls.iter().map(|url| host(url)).collect();
         match (hosts.len(), urls.len()) {
-            _ if has_room => Self::Address,
             (hosts, urls) if hosts == urls => Self::Host,
             (1, _) => Self::Path,
             _ => Self::Address,
         }
-    }
-
-    /// Whether the beginnings of their names tell them apart in so much room.
-    pub(super) fn tells_within<'a>(&self, urls: impl Iterator<Item = &'a str>, room: u16) -> bool {
-        let names: HashSet<&str> = urls.map(|url| self.name(url)).collect();
-        names.iter().map(|name| cut(name, room)).collect::<HashSet<_>>().len() == names.len()
     }
 
     /// The name of one.
@@ -147,7 +111,7 @@ mod tests {
     )]
     #[case(&["https://shop.example/hooks"], &["shop.example"])]
     fn endpoints_are_called_by_what_tells_them_apart(#[case] urls: &[&str], #[case] names: &[&str]) {
-        let kind = EndpointNames::of(urls.iter().copied(), false);
+        let kind = EndpointNames::of(urls.iter().copied());
 
         let called: Vec<&str> = urls.iter().map(|url| kind.name(url)).collect();
 

@@ -121,7 +121,7 @@ fn duplicate_words(other: &Alert, alert: &Alert) -> String {
     format!("{} {} · {same}", other.provider, other.provider_id)
 }
 
-/// Whether a duplicate has no answer and can get one.
+/// Returns true where a duplicate has no answer and can get one.
 fn is_waiting(other: &Alert) -> bool {
     other.outcome.is_none() && other.status == AlertStatus::Open
 }

@@ -12,7 +12,7 @@ use crate::desk::snoozes::can_be_aside;
 use crate::domain::{Alert, AlertId};
 
 impl Listing {
-    /// Whether an alert's row takes no line.
+    /// Returns true where an alert's row takes no line.
     fn hides(&self, alert: &Alert) -> bool {
         can_be_aside(alert) && Some(alert.id) != self.cursor_id && self.hidden.contains(&alert.id)
     }
@@ -22,12 +22,12 @@ impl Listing {
         self.hidden.iter().copied().filter(|id| Some(*id) != self.cursor_id).collect()
     }
 
-    /// Whether an alert of the list is passed over by marks of many.
+    /// Returns true where an alert of the list is passed over by marks of many.
     pub fn passes_over(&self, alert: &Alert) -> bool {
         !self.hidden.is_empty() && self.hides(alert)
     }
 
-    /// Whether a row takes no line.
+    /// Returns true where a row takes no line.
     pub(super) fn is_hidden(&self, row: u64) -> bool {
         !self.hidden.is_empty() && self.row(row).alert().is_some_and(|alert| self.hides(alert))
     }

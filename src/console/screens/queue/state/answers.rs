@@ -13,7 +13,8 @@ use crate::service::ServiceError;
 /// Most alerts of which it is remembered that they are duplicates.
 const MOST_KNOWN: usize = 10_000;
 
-/// Whether an answer may mean that the service does not sort as it was asked to: it names the sort, or nothing at all.
+/// Returns true where an answer may mean that the service does not sort as it was asked to: it names the sort, or
+/// nothing at all.
 fn may_refuse_order(error: &ServiceError) -> bool {
     let ServiceError::InvalidRequest(errors) = error else { return false };
     let names_sort = errors.iter().any(|error| error.field.to_ascii_lowercase().contains("sort"));
@@ -151,7 +152,7 @@ impl Queue {
         self.failed(error, now);
     }
 
-    /// Whether a list that was asked for has the alerts of the one that is shown, in another order.
+    /// Returns true where a list that was asked for has the alerts of the one that is shown, in another order.
     fn is_resorted(&self, incoming: &Listing) -> bool {
         let shown = &self.listing;
         let is_same = incoming.filter() == shown.filter() && incoming.chosen().is_some() == shown.chosen().is_some();

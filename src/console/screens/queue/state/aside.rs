@@ -48,7 +48,7 @@ impl Queue {
         }
     }
 
-    /// Whether what was listed is set aside for an alert that was found.
+    /// Returns true where what was listed is set aside for an alert that was found.
     pub fn is_set_aside(&self) -> bool {
         self.aside.is_some()
     }
@@ -91,7 +91,7 @@ impl Queue {
         }
     }
 
-    /// Whether an alert that was gone to is not in the list; told once.
+    /// Returns true where an alert that was gone to is not in the list; told once.
     pub fn take_unfound(&mut self) -> bool {
         std::mem::take(&mut self.unfound)
     }

@@ -68,7 +68,7 @@ impl Queue {
         [facts, self.refresh_due, self.link.retry_due, sums].into_iter().flatten().min()
     }
 
-    /// Whether the service adds up what is listed, which is here.
+    /// Returns true where the service adds up what is listed, which is here.
     fn adds_up(&self) -> bool {
         self.operator && self.listing.total().is_some() && self.listing.chosen().is_none()
     }

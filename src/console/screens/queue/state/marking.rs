@@ -34,7 +34,7 @@ impl Queue {
         Vec::new()
     }
 
-    /// Whether a range has ended with its list; told once.
+    /// Returns true where a range has ended with its list; told once.
     pub fn take_range_ended(&mut self) -> bool {
         std::mem::take(&mut self.range_ended)
     }

@@ -86,7 +86,7 @@ impl Queue {
         effects
     }
 
-    /// Whether what is asked for is the alerts that are put aside alone.
+    /// Returns true where what is asked for is the alerts that are put aside alone.
     pub fn lists_snoozed(&self) -> bool {
         self.asked_listing().chosen().is_some()
     }
@@ -115,7 +115,7 @@ impl Queue {
 const CLOSES_SOON: Duration = Duration::minutes(30);
 
 impl Queue {
-    /// Whether an action would be one on rows of the list before, while another one is read in its place.
+    /// Returns true where an action would be one on rows of the list before, while another one is read in its place.
     pub fn is_on_former_rows(&self, action: Action) -> bool {
         let is_on_rows = match action {
             Action::Open
@@ -139,7 +139,7 @@ impl Queue {
         is_on_rows && self.incoming.is_some()
     }
 
-    /// Whether a window closes soon, or may within the hour, among what is in sight.
+    /// Returns true where a window closes soon, or may within the hour, among what is in sight.
     pub(super) fn closes_soon(&self, now: Timestamp) -> bool {
         self.waiting_in_sight().any(|alert| match alert.deadline {
             Deadline::At(moment) => (now..now + CLOSES_SOON).contains(&moment),
