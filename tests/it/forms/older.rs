@@ -86,7 +86,7 @@ fn a_letter_that_leads_to_the_resolution_is_no_text() {
     let mut form = older(Choice::NotRefunded);
     play(&mut form, tabs(1));
 
-    play(&mut form, typed("i4").into_iter());
+    play(&mut form, typed("i4"));
     let submission = sent(&mut form).unwrap();
 
     assert_eq!(said(&submission), ("MISSED", "NOT REFUNDED", None));
@@ -212,7 +212,7 @@ fn a_digit_after_the_question_for_the_refund_leaves_the_resolution_alone() {
 
     play(&mut form, typed("2"));
     let screen = Screen::answer(&form, 120, 40);
-    play(&mut form, typed("n").into_iter());
+    play(&mut form, typed("n"));
     let submission = sent(&mut form).unwrap();
 
     assert!(screen.has("Type in the comments. alt-r, alt-n, alt-s choose."), "{}", screen.text());
@@ -255,7 +255,7 @@ fn an_amount_that_was_typed_is_not_sent_with_another_resolution() {
     play(&mut form, typed("500"));
 
     play(&mut form, vec![key(KeyCode::BackTab); 2]);
-    play(&mut form, typed("3").into_iter());
+    play(&mut form, typed("3"));
     let submission = sent(&mut form).unwrap();
 
     assert_eq!(said(&submission), ("PREVIOUSLY_CANCELLED", "REFUNDED", None));

@@ -11,7 +11,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use super::binary::{binary, surroundings};
 
 /// How long a word may take to come to the screen before the test gives up.
-const PATIENCE: Duration = Duration::from_secs(12);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the terminal shows, and a signal for each change of it.
 type Screen = Arc<(Mutex<Shown>, Condvar)>;

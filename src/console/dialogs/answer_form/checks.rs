@@ -7,7 +7,7 @@ use super::fields::FieldFacts;
 use super::gets::{self, AnswerScope, FormItem};
 use super::{AnswerForm, Caution, Choice, GO_TO_WARNED, SaysOfMoney, TAKE_SUGGESTION};
 use crate::console::answer_words::{answer_told, list_behind};
-use crate::console::decisions::leaves_at_once;
+use crate::console::decisions::{PendingDecision, leaves_at_once};
 use crate::console::guards::Gets;
 use crate::console::suggestion::Suggestion;
 use crate::console::text::{count, sanitize};
@@ -15,8 +15,8 @@ use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, times};
 use crate::domain::duplicate::{Duplicate, DuplicateState, not_compared};
 use crate::domain::money::sums_by_currency;
-use crate::domain::resolution::{Decision, OlderWord};
-use crate::domain::{Alert, AlertStatus, Deadline, Dialect, Money, Resolution, Timestamp};
+use crate::domain::resolution::{Decision, InvalidReason, OlderWord};
+use crate::domain::{Alert, AlertStatus, Deadline, Dialect, Money, OrderAdvice, Resolution, Timestamp};
 use crate::ui::form::FactLine;
 
 /// A deadline that is so near is worth a warning.
@@ -89,7 +89,7 @@ impl AnswerForm {
         match (dialect, decision.reason()) {
             (Dialect::Current, reason) => {
                 answer.refunded.as_deref() == Some(decision.refunded())
-                    && answer.resolution.as_deref() == reason.map(|reason| reason.as_str())
+                    && answer.resolution.as_deref() == reason.map(InvalidReason::as_str)
             }
             (Dialect::Older, Some(reason)) => answer.resolution.as_deref() == Some(reason.older_word().as_str()),
             (Dialect::Older, None) => Choice::said_in(&answer, dialect) == Some(Choice::from(decision)),
@@ -127,7 +127,7 @@ impl AnswerForm {
             let text = if is_named { format!("{} (alt-w)", line.text) } else { line.text.clone() };
             checks.push(FactLine { text, press: is_named.then_some(GO_TO_WARNED), ..line });
         }
-        if let Some(order) = gets::orders(&self.rows, &self.twins)[0].filter(|order| order.was_refunded_before()) {
+        if let Some(order) = gets::orders(&self.rows, &self.twins)[0].filter(OrderAdvice::was_refunded_before) {
             let whose = if order.only_warns { "an order, perhaps of this payment, was" } else { "its order was" };
             checks.push(care(format!("{whose} {}", order.why)));
         }
@@ -176,7 +176,7 @@ impl AnswerForm {
                 record.map_or_else(|| caution.words().to_owned(), |record| list_behind(record, cx.times(), cx.now))
             }
             Caution::MayHaveArrived => {
-                let word = cx.decisions.of(row.alert.id).map_or_else(|| "An answer".to_owned(), |sent| sent.word());
+                let word = cx.decisions.of(row.alert.id).map_or_else(|| "An answer".to_owned(), PendingDecision::word);
                 format!("{} was sent before and is unconfirmed", sanitize(&word))
             }
             Caution::NetworkRule => {
@@ -291,15 +291,11 @@ impl AnswerForm {
         format!(": {}", reasons.join(", "))
     }
 
-    /// Sums of what will be sent, by currency: ` · 1,204.50 EUR · 310.00 USD · +2 more`.
+    /// Sums of what will be sent, by currency.
     fn sums_of_sent(&self) -> String {
         let is_sent = |(row, gets): (_, &Gets)| matches!(gets, Gets::Sent(_)).then_some(row);
         let rows = self.rows.iter().map(|row| &row.alert);
-        let mut sums = sums(rows.zip(self.gets.iter().flatten()).filter_map(is_sent));
-        let more = sums.len().saturating_sub(SUMS);
-        sums.truncate(SUMS);
-        sums.extend((more > 0).then(|| format!("+{more} more")));
-        sums.iter().map(|sum| format!(" · {sum}")).collect()
+        sums_words(rows.zip(self.gets.iter().flatten()).filter_map(is_sent))
     }
 }
 
@@ -342,6 +338,15 @@ fn closing(alert: &Alert, cx: &AppContext) -> Option<String> {
         (None, Deadline::HoursLeft(0)) => "due within an hour, or expired".to_owned(),
         _ => return None,
     })
+}
+
+/// The largest of these sums in words: ` · 1,204.50 EUR · 310.00 USD · +2 more`.
+pub(super) fn sums_words<'a>(alerts: impl Iterator<Item = &'a Alert>) -> String {
+    let mut sums = sums(alerts);
+    let more = sums.len().saturating_sub(SUMS);
+    sums.truncate(SUMS);
+    sums.extend((more > 0).then(|| format!("+{more} more")));
+    sums.iter().map(|sum| format!(" · {sum}")).collect()
 }
 
 /// Sums of alerts by currency, the largest count first: `1,204.50 EUR`.

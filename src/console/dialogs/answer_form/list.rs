@@ -7,7 +7,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::checks::sums;
+use super::checks::sums_words;
 use super::gets::AnswerScope;
 use super::{AnswerForm, Part, Target};
 use crate::console::AppContext;
@@ -104,13 +104,12 @@ impl AnswerForm {
             }),
             Some(AnswerRow::Alert(at)) => table.line(&rows[*at]),
             Some(AnswerRow::Same(words, members)) => {
-                let money = sums(members.iter().map(|at| &self.rows[*at].alert)).into_iter().take(1);
+                let money = sums_words(members.iter().map(|at| &self.rows[*at].alert));
                 let does = if self.unfolded.contains(words) { " folds" } else { " unfolds" };
                 let mut spans = vec![
                     Span::raw(INDENT),
-                    Span::styled(format!("{} × {words}", count(members.len() as u64)), theme.plain),
+                    Span::styled(format!("{} × {words}{money}", count(members.len() as u64)), theme.plain),
                 ];
-                spans.extend(money.map(|money| Span::styled(format!("   {money}"), theme.plain)));
                 spans.extend([Span::styled("   space", theme.key), Span::styled(does, theme.quiet)]);
                 Line::from(spans)
             }

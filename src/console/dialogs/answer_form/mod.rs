@@ -101,6 +101,8 @@ pub struct AnswerForm {
     list: Cursor,
     /// Words of the folded lines that are unfolded.
     unfolded: BTreeSet<String>,
+    /// The alert that the detail beside it shows.
+    beside: Option<AlertId>,
     /// The alert of the Queue's cursor before the list was gone through.
     came_from: Option<AlertId>,
     /// True where the service looks payments up by one search for many alerts.
@@ -155,6 +157,7 @@ impl AnswerForm {
             list: Cursor::default(),
             unfolded: BTreeSet::new(),
             came_from: None,
+            beside: None,
             by_one_search: cx.compares_all,
             asked,
             reading: ReadingAgain::default(),
@@ -590,6 +593,7 @@ impl AnswerForm {
         }
         self.work_out(cx);
         outcome.extend(self.look_up());
+        outcome.extend(self.show_beside());
         match self.kept_send {
             Some(before) if !self.is_searching() && self.counts().care > before => {
                 self.kept_send = None;

@@ -61,7 +61,7 @@ impl AnswerForm {
             },
         };
         self.work_out(cx);
-        orders.into_iter().chain(self.look_up()).collect()
+        orders.into_iter().chain(self.look_up()).chain(self.show_beside()).collect()
     }
 
     /// Hands an event to the fields. What was confirmed of an answer does not hold for another one.
@@ -116,9 +116,10 @@ impl AnswerForm {
     }
 
     /// Shows the alert of the list's cursor in the detail beside the form.
-    pub(super) fn show_beside(&self) -> Orders {
+    pub(super) fn show_beside(&mut self) -> Orders {
         let alert = self.listed_alert().filter(|_| self.scope == AnswerScope::Bulk);
-        alert.map(|alert| Message::ShowBeside(alert).into()).into_iter().collect()
+        let is_new = std::mem::replace(&mut self.beside, alert) != alert;
+        alert.filter(|_| is_new).map(|alert| Message::ShowBeside(alert).into()).into_iter().collect()
     }
 
     /// Does with the row under the list's cursor what [`Self::space_words`] says.

@@ -23,6 +23,9 @@ const MARGIN: u16 = 2;
 const WIDE: u16 = 110;
 const BESIDE: u16 = 70;
 
+/// The fewest columns of the deliveries beside them.
+const LIST: u16 = 66;
+
 /// The most rows that endpoints are given, as a share of the screen.
 const ENDPOINTS_SHARE: u16 = 4;
 
@@ -58,7 +61,7 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
         draw_deliveries(screen, draw, buffer, below);
         return;
     }
-    let columns = [Constraint::Min(WIDE / 2), Constraint::Length(1), Constraint::Max(BESIDE)];
+    let columns = [Constraint::Min(LIST), Constraint::Length(1), Constraint::Max(BESIDE)];
     let [list, line, beside] = Layout::horizontal(columns).areas(below);
     draw_deliveries(screen, draw, buffer, list);
     for row in line.rows() {

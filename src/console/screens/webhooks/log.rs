@@ -13,7 +13,7 @@ use crate::domain::sanitize::lines;
 use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog};
 
 /// Columns of the labels.
-const LABEL: u16 = 12;
+const LABEL: u16 = 14;
 
 /// Columns that an attempt's facts are set in by.
 const INDENT: u16 = 2;
