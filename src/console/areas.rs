@@ -1,6 +1,6 @@
 //! Where everything stands around a screen: a header line, a footer line, and the body between them.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 
 /// The smallest size in which one can work.
 pub const SMALLEST: (u16, u16) = (80, 24);
@@ -19,13 +19,10 @@ pub struct Areas {
 impl Areas {
     /// The areas in so much room.
     pub fn of(area: Rect) -> Self {
-        // A blank line is below the header.
-        let top = 2;
-        let last = area.height.saturating_sub(1);
-        Self {
-            header: Rect { height: area.height.min(1), ..area },
-            body: Rect { y: area.y + top, height: last.saturating_sub(1 + top), ..area },
-            footer: Rect { y: area.y + last, height: area.height.min(1), ..area },
-        }
+        // A blank line is below the header, and the line of notifications above the footer.
+        let lines =
+            [1, 1, 0, 1, 1].map(|lines| if lines == 0 { Constraint::Fill(1) } else { Constraint::Length(lines) });
+        let [header, _, body, _, footer] = Layout::vertical(lines).areas(area);
+        Self { header, body, footer }
     }
 }

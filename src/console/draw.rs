@@ -2,7 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::style::Style;
 
 use super::answer_words::without_reason;
@@ -42,7 +42,8 @@ impl App {
 
     fn draw_too_small(&self, buffer: &mut Buffer, area: Rect) {
         let (width, height) = SMALLEST;
-        let line = Rect { y: area.y + area.height / 2, height: area.height.min(1), ..area };
+        let [_, line, _] =
+            Layout::vertical([Constraint::Fill(1), Constraint::Length(1), Constraint::Fill(1)]).areas(area);
         put_middle(buffer, line, &format!("avert needs {width} x {height}"), self.cx.theme.strong);
     }
 
@@ -56,7 +57,8 @@ impl App {
         self.draw_header(frame.buffer_mut(), header);
         let notes = self.notes(area.width);
         let noted = u16::try_from(notes.len()).unwrap_or(0);
-        let between = Rect { y: header.bottom(), height: area.height.saturating_sub(2 + noted), ..area };
+        let parts = [Constraint::Length(1), Constraint::Fill(1), Constraint::Length(noted), Constraint::Length(1)];
+        let [_, between, lines, _] = Layout::vertical(parts).areas(area);
         let first = docked.map_or(between, |list| list.intersection(between));
         // What hides lists hides them too where something lies over it.
         let hiding = self.dialogs.iter().rposition(|dialog| dialog.hides_lists()).unwrap_or(0);
@@ -76,7 +78,6 @@ impl App {
             dialog.draw(frame, between, &self.cx);
             clear_beside(&before, frame.buffer_mut());
         }
-        let lines = Rect { y: footer.y.saturating_sub(noted), height: noted, ..area };
         toasts::draw(&notes, &self.cx.theme, frame.buffer_mut(), lines);
         self.draw_footer(frame.buffer_mut(), footer);
     }
@@ -91,7 +92,7 @@ impl App {
     fn draw_footer(&self, buffer: &mut Buffer, footer: Rect) {
         let (theme, keymap, screen) = (&self.cx.theme, &self.cx.settings.keymap, self.screens.shown());
         buffer.set_style(footer, Style::reset().patch(theme.page).patch(theme.bar));
-        let line = Rect { x: footer.x + 1, width: footer.width.max(2) - 2, ..footer };
+        let line = footer.inner(Margin::new(1, 0));
         let note = |area, action| self.targets.push(area, action);
         let mut segments = self.underway();
         if self.cx.leaving {

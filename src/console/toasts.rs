@@ -2,7 +2,7 @@
 
 use chrono::Duration;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use ratatui::widgets::{Clear, Widget};
 
 use super::text::{columns, sanitize, wrap, wrap_to};
@@ -239,11 +239,10 @@ fn note(tone: Tone, lines: Vec<String>) -> Vec<NoteLine> {
 
 /// Draws the lines, one below the other.
 pub fn draw(lines: &[NoteLine], theme: &Theme, buffer: &mut Buffer, area: Rect) {
-    for (line, y) in lines.iter().zip(area.y..area.bottom()) {
-        let row = Rect { y, height: 1, ..area };
+    for (line, row) in lines.iter().zip(area.rows()) {
         Clear.render(row, buffer);
         buffer.set_style(row, theme.page);
-        let mut pen = Pen::new(buffer, Rect { x: row.x + MARGIN, width: row.width.saturating_sub(2 * MARGIN), ..row });
+        let mut pen = Pen::new(buffer, row.inner(Margin::new(MARGIN, 0)));
         match line.tone {
             Some(Tone::Good) => pen.put("✓ ", theme.ok),
             Some(Tone::Note) => pen.put("· ", theme.accent),

@@ -2,7 +2,7 @@
 
 use crossterm::event::{Event, KeyEvent};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::Span;
 
@@ -124,16 +124,15 @@ impl Question {
         self.keep_to(self.panel.most_lines().saturating_sub(below).into(), theme);
         let lines = u16::try_from(self.lines.len()).unwrap_or(u16::MAX);
         let inside = self.panel.open(lines.saturating_add(below), theme, buffer);
-        for ((text, style), row) in self.lines.iter().zip(inside.rows()) {
+        let [said, foot] = Layout::vertical([Constraint::Length(lines), Constraint::Fill(1)]).areas(inside);
+        for ((text, style), row) in self.lines.iter().zip(said.rows()) {
             Pen::new(buffer, row).put(text, *style);
         }
         if let (true, Some(first)) = (self.production, inside.rows().next()) {
             put_right(buffer, first, PRODUCTION, theme.production);
         }
-        let y = inside.y.saturating_add(lines);
-        let row = Rect { y, height: inside.bottom().saturating_sub(y), ..inside };
         if let Some((safe, ..)) = answers.first() {
-            draw_buttons(&buttons, *safe, 0, (theme, buffer, row), |area, answer| targets.push(area, answer));
+            draw_buttons(&buttons, *safe, 0, (theme, buffer, foot), |area, answer| targets.push(area, answer));
         }
     }
 }

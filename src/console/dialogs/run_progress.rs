@@ -6,7 +6,7 @@ use std::path::Path;
 use crossterm::event::{Event, KeyCode, KeyEvent, MouseEventKind};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::style::Style;
 
 use super::alert_rows::{self, AlertRow, OF_MANY};
@@ -382,22 +382,20 @@ impl Dialog for RunProgress {
         let draw = cx.draw_context();
         alert_rows::open_page(&draw, frame.buffer_mut(), area);
         let Some(run) = cx.runs.newest() else { return };
-        let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
-        let line = |y: u16| Rect { y, height: 1, ..inside };
-        let mut y = area.y + 1;
-        Self::draw_title(run, frame, line(y), cx);
-        y += 2;
-        Self::draw_bar(run, frame, line(y), cx);
-        y += 1;
-        let mut pen = Pen::new(frame.buffer_mut(), line(y));
+        let lines = [1, 1, 1, 1, 1, 1].map(Constraint::Length).into_iter();
+        let lines = lines.chain([Constraint::Fill(1), Constraint::Length(1)]);
+        let rows = Layout::vertical(lines).split(area);
+        let line = |at: usize| rows[at].inner(Margin::new(2, 0));
+        Self::draw_title(run, frame, line(1), cx);
+        Self::draw_bar(run, frame, line(3), cx);
+        let list = rows[6];
+        let mut pen = Pen::new(frame.buffer_mut(), line(4));
         if !run.left_out.is_empty() {
             pen.put(&format!("{} marked", count((run.items.len() + run.left_out.len()) as u64)), cx.theme.plain);
             pen.skip(3);
         }
         pen.put(&how_far(run, cx), cx.theme.plain);
-        y += 2;
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
-        let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         let table = alert_rows::table(&rows, OF_MANY, ("RESULT", &[]), table::room(list), &draw);
         let (at, buffer) = (self.position(run), frame.buffer_mut());
         let note = |area, row| self.targets.push(area, Target::Row(row));

@@ -2,7 +2,7 @@
 //! that work in it.
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::text::Line;
 
 use super::buttons::{BETWEEN, Button, draw_button, flow};
@@ -146,25 +146,23 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let below = self.below_lines.max(1);
         let hints = self.hints(panel.room());
         let hint_lines = hints.last().map_or(1, |(line, _)| (line + 1).min(MOST_HINT_LINES));
-        // Title, a blank line, what has no room in its line or a blank line, and the edge.
-        let height = entries.saturating_add(4 + self.field + below + hint_lines);
-        // Where there is little room the entries have it, and nothing is blank but the line of what has no room; what
-        // is told has that one too where nothing stands in it.
-        let tight = !is_roomy(area) && height > area.height.saturating_sub(2);
-        let height = height.min(if tight { area.height } else { area.height.saturating_sub(2) });
-        let blank = u16::from(!tight);
-        let hint_lines = if tight && hint_lines > 1 && !self.below.is_empty() { 1 } else { hint_lines };
-        let foot = if tight { below.max(hint_lines - 1) + 1 } else { below + hint_lines };
-        let inside = panel.open(height.saturating_sub(2), theme, frame.buffer_mut());
-        let line = |y: u16| Rect { y, height: 1, ..inside };
-        let mut pen = Pen::new(frame.buffer_mut(), line(inside.y));
+        // Where there is little room the entries have it, and no line is blank.
+        let all = entries.saturating_add(2 + self.field + below + hint_lines);
+        let blank = u16::from(is_roomy(area) || all <= panel.most_lines());
+        let inside = panel.open(all.min(panel.most_lines()), theme, frame.buffer_mut());
+        let [title, field, _, list, told, foot] = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Length(self.field),
+            Constraint::Length(blank),
+            Constraint::Fill(1),
+            Constraint::Length(below),
+            Constraint::Length(hint_lines),
+        ])
+        .areas(inside);
+        let mut pen = Pen::new(frame.buffer_mut(), title);
         pen.put(self.title, theme.strong);
         pen.skip(1);
         pen.put(self.about, theme.quiet);
-        let field = Rect { y: inside.y + 1, height: self.field, ..inside };
-
-        let top = 1 + self.field + blank;
-        let list = Rect { y: inside.y + top, height: inside.height.saturating_sub(top + foot), ..inside };
         let chosen = self.chosen.index(self.entries.len());
         if self.entries.is_empty() {
             Pen::new(frame.buffer_mut(), list).put(self.empty, theme.quiet);
@@ -173,39 +171,37 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let first = self.first_in_sight(&lines, visible);
         let in_sight = lines.iter().skip(first).take(visible);
         let entries = in_sight.filter(|line| matches!(line, Shown::Entry(_))).count();
-        for (shown, y) in lines.iter().skip(first).zip(list.y..list.bottom()) {
+        for (shown, line) in lines.iter().skip(first).zip(list.rows()) {
             let (index, entry) = match shown {
                 Shown::Blank => continue,
                 // Below it stands what is none of its own.
-                Shown::Heading(_) if y + 1 == list.bottom() => continue,
+                Shown::Heading(_) if line.bottom() == list.bottom() => continue,
                 Shown::Heading(words) => {
-                    Pen::new(frame.buffer_mut(), line(y)).put(words, theme.quiet);
+                    Pen::new(frame.buffer_mut(), line).put(words, theme.quiet);
                     continue;
                 }
                 Shown::Entry(index) => (*index, &self.entries[*index]),
             };
-            let row = Rect { x: inside.x.saturating_sub(1), width: inside.width + 2, y, height: 1 };
+            let row = line.outer(Margin::new(1, 0));
             match Some(index) == chosen {
                 true if self.is_marked => theme.mark_row(frame.buffer_mut(), row),
                 true => frame.buffer_mut().set_style(row, theme.selection),
                 false => {}
             }
-            frame.buffer_mut().set_line(inside.x, y, entry, inside.width);
-            if entry.width() > usize::from(inside.width) {
-                frame.buffer_mut().set_stringn(inside.right() - 1, y, CUT, 1, theme.quiet);
+            frame.buffer_mut().set_line(line.x, line.y, entry, line.width);
+            if entry.width() > usize::from(line.width) {
+                frame.buffer_mut().set_stringn(line.right() - 1, line.y, CUT, 1, theme.quiet);
             }
             targets.push(row, (self.entry)(index));
         }
         let bar = Rect { x: inside.right(), width: 1, ..list };
         scrollbar::draw(theme, frame.buffer_mut(), bar, first as u64, lines.len() as u64);
 
-        let told = wrap_to(&self.below, inside.width, below.into());
-        for (words, y) in told.iter().zip(inside.bottom().saturating_sub(foot)..) {
-            Pen::new(frame.buffer_mut(), line(y)).put(words, theme.plain);
+        let words = wrap_to(&self.below, inside.width, below.into());
+        for (words, line) in words.iter().zip(told.rows()) {
+            Pen::new(frame.buffer_mut(), line).put(words, theme.plain);
         }
-        let hint_area =
-            Rect { y: inside.bottom().saturating_sub(hint_lines), height: hint_lines, ..inside }.intersection(inside);
-        self.draw_hints(&hints, theme, frame, hint_area, targets);
+        self.draw_hints(&hints, theme, frame, foot, targets);
         DrawnMenu { field, top: first, lines: visible, entries }
     }
 

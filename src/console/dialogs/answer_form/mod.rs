@@ -338,7 +338,8 @@ impl AnswerForm {
             self.word = None;
             return Vec::new();
         }
-        if self.is_searching() && kept.is_none() {
+        let waits = self.scope != AnswerScope::One || self.fields.refunds();
+        if waits && self.is_searching() && kept.is_none() {
             self.kept_send = Some(self.counts().care);
             return self.say("Checking duplicates first. ctrl-s again sends now.");
         }

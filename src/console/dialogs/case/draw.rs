@@ -3,7 +3,7 @@
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -96,7 +96,7 @@ impl CaseDialog {
         self.targets.clear();
         let draw = cx.draw_context();
         alert_rows::open_page(&draw, frame.buffer_mut(), area);
-        let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
+        let inside = area.inner(Margin::new(2, 0));
         let mut y = area.y + 1;
         if self.alerts.len() > 1 {
             y = self.draw_case(frame, Rect { y, ..inside }, area, cx) + 1;

@@ -2,7 +2,7 @@
 //! not fit scrolls.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::text::Line;
 
 use super::days;
@@ -33,13 +33,13 @@ const WIDEST: u16 = 92;
 pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     screen.targets.clear();
     let draw = cx.draw_context();
+    let inside = area.inner(Margin::new(GUTTER, 0));
     // The last line is kept for notifications.
-    let area = Rect { height: area.height.saturating_sub(1), ..area };
-    let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 2), ..area };
-    let body = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2), ..inside };
+    let lines = [Constraint::Length(1), Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)];
+    let [title, _, body, _] = Layout::vertical(lines).areas(inside);
     let words = ListWords { name: "Insights", empty: "" };
     if !has_rows(&screen.found, |_| false, &words, &draw, buffer, body) {
-        draw_title(screen, cx, buffer, inside);
+        draw_title(screen, cx, buffer, title);
         return;
     }
     let Some(view) = InsightsView::of(screen, cx) else { return };
@@ -49,7 +49,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let rows = u16::try_from(rows).unwrap_or(u16::MAX);
     let most = rows.saturating_sub(body.height);
     screen.window.set((most, body.height));
-    draw_title(screen, cx, buffer, inside);
+    draw_title(screen, cx, buffer, title);
     // The hours stand first in the first column, and that under the cursor stays in sight.
     let hours: Vec<_> = lapses::hours(&view).iter().map(Hour::listed).collect();
     let line_of = |at: usize| u16::try_from(head.len() + lapses::HEADING + at).unwrap_or(u16::MAX);
@@ -118,9 +118,9 @@ fn below_each_other<const N: usize>(parts: [Vec<Line<'static>>; N]) -> Vec<Line<
 }
 
 /// What it is of: the Queue's filter, but for what says how alerts stand.
-fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
-    let mut pen = Pen::new(buffer, Rect { height: 1, ..area });
+    let mut pen = Pen::new(buffer, line);
     pen.put("Insights", theme.strong);
     pen.skip(3);
     let set = |filter| query::chips(filter, DEFAULT_SORT).into_iter().filter(|chip| chip.set).collect::<Vec<_>>();

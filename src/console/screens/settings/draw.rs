@@ -1,7 +1,7 @@
 //! Draws the Settings screen: one page of keys and clients, profiles, and what this console is set to.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 
 use super::page::{PageLine, SettingsPage};
 use super::state::{SettingsPart, SettingsScreen, SettingsTarget};
@@ -18,7 +18,7 @@ const GUTTER: u16 = 2;
 /// Draws everything below the header and above the notes.
 pub fn draw(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     settings.targets.clear();
-    let text = Rect { x: area.x + GUTTER, width: area.width.max(2 * GUTTER) - 2 * GUTTER, ..area };
+    let text = area.inner(Margin::new(GUTTER, 0));
     let page = SettingsPage::of(settings, cx, text.width);
     let top = page.top(settings, usize::from(area.height));
     settings.window.set((top, usize::from(area.height)));
