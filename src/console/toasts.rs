@@ -213,16 +213,13 @@ impl Toasts {
 }
 
 impl Toast {
-    /// Its text, and behind it the key that goes to its alert.
+    /// Its text, and behind it the key that goes to its alert where that has room.
     fn lines(&self, key: &str, room: u16) -> Vec<NoteLine> {
         let mut lines = note(self.tone, wrap(&sanitize(&self.text), room));
         if self.goes && !key.is_empty() {
             let needed = columns(key) + 1 + columns(GOES);
-            let key = Some(key.to_owned());
-            match lines.last_mut() {
-                Some(last) if columns(&last.text) + BEFORE_KEY + needed <= room => last.key = key,
-                _ => lines.push(NoteLine { tone: None, text: String::new(), key }),
-            }
+            let last = lines.last_mut().filter(|last| columns(&last.text) + BEFORE_KEY + needed <= room);
+            last.into_iter().for_each(|last| last.key = Some(key.to_owned()));
         }
         lines
     }
@@ -251,7 +248,7 @@ pub fn draw(lines: &[NoteLine], theme: &Theme, buffer: &mut Buffer, area: Rect) 
         };
         pen.put(&line.text, theme.plain);
         if let Some(key) = &line.key {
-            pen.skip(if line.text.is_empty() { 0 } else { BEFORE_KEY });
+            pen.skip(BEFORE_KEY);
             pen.put_key(key, GOES, theme);
         }
     }

@@ -58,7 +58,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "console",
         key: "grace_seconds",
-        label: "grace (s)",
+        label: "undo time (s)",
         options: &[
             (Number(0), "answers are sent at once, no undo"),
             (Number(2), "seconds to undo an answer"),
@@ -109,7 +109,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         table: "notices",
         key: "before_minutes",
-        label: "calls (min)",
+        label: "reminder (min)",
         options: &[
             (Number(0), "no reminder"),
             (Number(15), "minutes before an alert is due"),

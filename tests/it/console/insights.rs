@@ -199,7 +199,7 @@ fn for_whoever_is_read_the_screen_a_chart_is_its_numbers() {
     let screen = rig.screen();
 
     assert!(!screen.contains('=') && !screen.contains('▆'), "{screen}");
-    assert!(line(&mut rig, "before 15:00").contains("before 15:00     1  "), "{screen}");
+    assert!(line(&mut rig, "before 15:00").contains("before 15:00       1  "), "{screen}");
     assert!(screen.contains("ANSWERED PER DAY"), "{screen}");
 }
 

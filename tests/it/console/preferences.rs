@@ -135,7 +135,7 @@ fn what_somebody_else_changed_in_the_file_holds_here_and_what_stands_here_alone_
     file[place("theme")] = SettingValue::Word("light");
     rig.update(Message::SettingsRead(Ok(file)));
 
-    assert!(changed.0.contains("Settings read again. grace (s): 20.") && changed.1 == here, "{}", changed.0);
+    assert!(changed.0.contains("Settings read again. undo time (s): 20.") && changed.1 == here, "{}", changed.0);
     assert!(wrong.contains("The earlier settings stay: config.toml:3"), "{wrong}");
     assert_ne!(rig.draw()[(0, 0)].bg, here);
 }
@@ -164,8 +164,8 @@ fn keys_and_clients_are_out_of_reach_while_the_cursor_is_in_the_settings() {
 fn a_second_click_changes_a_setting() {
     let mut rig = settings(Made::default());
 
-    rig.click_on("grace");
-    rig.click_on("grace");
+    rig.click_on("undo time");
+    rig.click_on("undo time");
 
     assert!(rig.screen().contains(USER_SETTINGS[1].options[0].1), "{}", rig.screen());
 }

@@ -18,8 +18,8 @@ use crate::domain::{
 /// Hours that are told one by one; what lapses later is one row.
 const HOURS: i64 = 16;
 
-/// Columns of the hour, of its alerts and of the blanks around them.
-const AROUND: u16 = 6 + 6 + 2;
+/// Columns of the alerts of an hour, and of the blanks around them.
+const AROUND: u16 = 6 + 2;
 
 /// Lines above the first hour.
 pub const HEADING: usize = 1;
@@ -57,10 +57,11 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let money: Vec<String> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
     let widest = money.iter().map(|money| columns(money)).max().unwrap_or(0);
     // A bar that is read aloud says nothing.
-    let cells = if view.plain { 0 } else { width.saturating_sub(AROUND + widest).min(width / 2).max(6) };
+    let named = hours.iter().map(|hour| columns(&hour.label)).max().unwrap_or(0) + 2;
+    let cells = if view.plain { 0 } else { width.saturating_sub(AROUND + named + widest).min(width / 2).max(6) };
     for (hour, money) in hours.iter().zip(money) {
         let is_chosen = hour.hour.is_some() && hour.hour == view.hour;
-        let label = format!("{:<6}", hour.label);
+        let label = format!("{:<named$}", hour.label, named = usize::from(named));
         let label = if is_chosen { Span::styled(label, view.draw.theme.strong) } else { view.quiet(label) };
         let drawn = if hour.hour.is_some() { bar(hour.alerts(), most, cells) } else { String::new() };
         let number = count(hour.alerts());
