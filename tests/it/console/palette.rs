@@ -123,13 +123,13 @@ fn it_goes_to_views_and_screens() {
 fn it_goes_to_a_setting_by_its_name() {
     let mut rig = doubled().start();
 
-    type_in(&mut rig, "undo time");
+    type_in(&mut rig, "set undo time");
     rig.press("enter");
     let screen = rig.screen();
     rig.press("enter");
 
     assert!(screen.lines().any(|line| line.trim_start().starts_with("▌") && line.contains("undo time")), "{screen}");
-    assert!(rig.screen().contains("undo time (s)"), "{}", rig.screen());
+    assert!(rig.screen().contains("Undo time (s)"), "{}", rig.screen());
 }
 
 #[test]
