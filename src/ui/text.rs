@@ -43,20 +43,6 @@ pub fn cut(text: &str, columns: u16) -> Cow<'_, str> {
     Cow::Owned(format!("{}{CUT}", text[..end].trim_end()))
 }
 
-/// As many whole words of a text as so many columns hold: half an id names nothing. Where not even the first one fits
-/// it is cut.
-pub fn whole_words(text: &str, columns: u16) -> Cow<'_, str> {
-    let room = usize::from(columns);
-    if text.width() <= room {
-        return Cow::Borrowed(text);
-    }
-    let ends = text.match_indices(' ').map(|(at, _)| text[..at].trim_end());
-    match ends.take_while(|words| words.width() <= room).last().filter(|words| !words.is_empty()) {
-        Some(words) => Cow::Borrowed(words),
-        None => cut(text, columns),
-    }
-}
-
 /// A path in so many columns: home is `~`, and of one that is longer the middle is left out: its file's name stays.
 pub fn cut_path(path: &str, home: Option<&Path>, room: u16) -> String {
     let below_home = home.and_then(|home| Path::new(path).strip_prefix(home).ok()).and_then(Path::to_str);
@@ -176,15 +162,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-
-    #[test]
-    fn what_names_an_alert_keeps_whole_words() {
-        let name = "ETHOCA ··1234 A-10293";
-
-        let shown = [21, 20, 13, 12, 4].map(|room| whole_words(name, room).into_owned());
-
-        assert_eq!(shown, [name, "ETHOCA ··1234", "ETHOCA ··1234", "ETHOCA", "ETH…"]);
-    }
 
     #[test]
     fn styled_texts_keep_their_styles_where_a_line_is_broken() {

@@ -466,6 +466,21 @@ fn rig_of_two_cancelled() -> (tempfile::TempDir, Rig) {
 }
 
 #[test]
+fn not_found_is_asked_about_where_an_order_matches_exactly() {
+    let (_directory, mut rig) =
+        rig(|alert| vec![order_of(alert, alert.merchant_order_id.as_deref().unwrap(), OrderState::Paid)]);
+
+    rig.press("i 4 ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let (form, held) = (rig.screen(), rig.sent());
+    rig.press("space ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(form.contains("⚠ an order matches exactly") && form.contains("[ ] Send anyway"), "{form}");
+    assert_eq!((held, rig.sent()), (0, 1));
+}
+
+#[test]
 fn a_refund_is_not_repeated_unseen_where_a_cancelled_order_may_be_refunded() {
     let (_directory, mut rig) = rig_of_two_cancelled();
 

@@ -1,4 +1,4 @@
-//! Reads the alerts of the form for several again after something changed at the service: some at a time, all of them
+//! Reads the alerts of the answer form again after something changed at the service: some at a time, all of them
 //! in their turn.
 
 use std::collections::VecDeque;
