@@ -184,6 +184,12 @@ impl Surface for Screen {
             return Ok(false);
         }
         self.terminal.draw(|frame| app.draw(frame))?;
+        // Stopped from outside meanwhile, and continued in the background.
+        if !is_in_foreground() {
+            self.away = true;
+            self.writer.discard();
+            return Ok(false);
+        }
         self.writer.present().map(|sent| sent > 0)
     }
 

@@ -338,6 +338,15 @@ struct Pending<W> {
     frame: Vec<u8>,
 }
 
+impl<W> Pending<W> {
+    /// Empties the frame; a secret may have been in it.
+    fn wipe(&mut self) {
+        self.frame.as_mut_slice().zeroize();
+        self.frame.clear();
+        self.frame.shrink_to(FRAME_BUFFER);
+    }
+}
+
 impl<W> Clone for FrameWriter<W> {
     fn clone(&self) -> Self {
         Self { shared: Arc::clone(&self.shared) }
@@ -353,18 +362,20 @@ impl<W: Write> FrameWriter<W> {
     /// Sends what was collected, in one write. Returns how many bytes left.
     pub fn present(&self) -> io::Result<usize> {
         let mut pending = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let Pending { out, frame } = &mut *pending;
-        if frame.is_empty() {
+        if pending.frame.is_empty() {
             return Ok(0);
         }
+        let Pending { out, frame } = &mut *pending;
         frame.extend_from_slice(END_SYNC);
         let sent = frame.len();
         let result = out.write_all(frame).and_then(|()| out.flush());
-        // A secret may have been in it.
-        frame.as_mut_slice().zeroize();
-        frame.clear();
-        frame.shrink_to(FRAME_BUFFER);
+        pending.wipe();
         result.map(|()| sent)
+    }
+
+    /// Forgets what was collected.
+    pub fn discard(&self) {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).wipe();
     }
 
     /// Writes at once and outside any frame.
@@ -481,6 +492,18 @@ mod tests {
 
         assert_eq!(FrameWriter::new(Writes(sender)).present().unwrap(), 0);
 
+        assert_eq!(receiver.try_iter().count(), 0);
+    }
+
+    #[test]
+    fn nothing_is_written_of_a_discarded_frame() {
+        let (sender, receiver) = mpsc::channel();
+        let mut writer = FrameWriter::new(Writes(sender));
+        writer.write_all(b"for nobody").unwrap();
+
+        writer.discard();
+
+        assert_eq!(writer.present().unwrap(), 0);
         assert_eq!(receiver.try_iter().count(), 0);
     }
 

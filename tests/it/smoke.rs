@@ -124,7 +124,8 @@ fn what_a_shell_continues_in_the_background_sends_and_leaves_the_terminal_alone_
     terminal.wait_for("SECOND SHOP");
     open_form(&mut terminal, "n");
     terminal.press(CTRL_S);
-    terminal.wait_for("undo");
+    // A stop in the middle of a frame lets its rest through; for a second after a count nothing is drawn.
+    terminal.wait_until("a second counted down", |screen| screen.contains(" u undo") && !screen.contains("in 5 s"));
 
     stop(&mut terminal);
     terminal.wait_for("Stopped");
