@@ -1,5 +1,7 @@
 //! The drafts of answers: begun and not sent, and found again by their alerts.
 
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 use super::text::{count, counted};
@@ -70,18 +72,18 @@ impl GroupDraftList {
         Some((draft, dropped))
     }
 
-    /// The draft of an answer to these alerts. What is marked has to be a part of what it was begun for: nobody decided
-    /// for the others; a case is known by each of its alerts.
-    pub fn find(&self, case: bool, alerts: &[AlertId]) -> Option<&GroupDraft> {
-        let holds = |all: &[AlertId], some: &[AlertId]| {
-            let all: std::collections::HashSet<&AlertId> = all.iter().collect();
-            some.iter().all(|alert| all.contains(alert))
-        };
-        let is_same = |draft: &&GroupDraft| match case {
-            true => draft.alerts.iter().any(|alert| alerts.contains(alert)),
-            false => holds(&draft.alerts, alerts),
-        };
-        self.all.iter().rev().filter(|draft| draft.case == case).find(is_same)
+    /// The draft of an answer to what is marked, which has to be a part of what it was begun for: nobody decided for
+    /// the others.
+    pub fn of_marked(&self, alerts: &[AlertId]) -> Option<&GroupDraft> {
+        self.all.iter().filter(|draft| !draft.case).rfind(|draft| {
+            let all: HashSet<&AlertId> = draft.alerts.iter().collect();
+            alerts.iter().all(|alert| all.contains(alert))
+        })
+    }
+
+    /// The drafts for a case, which is known by each of its alerts; the one that was begun last at the end.
+    pub fn of_case(&self, alerts: &[AlertId]) -> impl DoubleEndedIterator<Item = &GroupDraft> {
+        self.all.iter().filter(|draft| draft.case && draft.alerts.iter().any(|alert| alerts.contains(alert)))
     }
 
     /// The drafts for this alert alone, each of another answer; the one that was begun last at the end.
@@ -162,10 +164,10 @@ mod tests {
         list.keep(draft(false, &[a, b]));
 
         let found =
-            [vec![a], vec![a, b], vec![a, b, c], vec![b, c], vec![c]].map(|marked| list.find(false, &marked).is_some());
+            [vec![a], vec![a, b], vec![a, b, c], vec![b, c], vec![c]].map(|marked| list.of_marked(&marked).is_some());
 
         assert_eq!(found, [true, true, false, false, false]);
-        assert!(list.find(true, &[a, b]).is_none(), "what was marked is no case");
+        assert!(list.of_case(&[a, b]).next().is_none(), "what was marked is no case");
     }
 
     #[test]
@@ -174,7 +176,7 @@ mod tests {
         let mut list = GroupDraftList::default();
         list.keep(draft(true, &[a, b]));
 
-        let found = [vec![b, c], vec![c]].map(|case| list.find(true, &case).is_some());
+        let found = [vec![b, c], vec![c]].map(|case| list.of_case(&case).next().is_some());
 
         assert_eq!(found, [true, false]);
     }

@@ -434,6 +434,25 @@ fn what_is_typed_for_a_case_is_kept_for_the_case_and_is_no_answer_to_one_of_its_
 }
 
 #[test]
+fn a_text_for_another_answer_to_a_case_stays_and_comes_back_with_that_answer() {
+    let mut rig = Rig::new(three());
+    rig.press("enter r");
+    rig.type_text("paid back");
+    rig.press("esc i tab");
+    let other = rig.screen();
+    rig.type_text("shipped");
+
+    rig.press("esc r");
+    let back = rig.screen();
+    rig.press("esc i");
+
+    assert!(!other.contains("paid back") && other.contains("Your comment for \"REFUNDED\" is saved."), "{other}");
+    assert!(back.contains("(•) Refunded") && back.contains("paid back"), "{back}");
+    assert!(rig.screen().contains("(•) Invalid") && rig.screen().contains("shipped"), "{}", rig.screen());
+    assert_eq!(on_the_desk(&rig).len(), 2);
+}
+
+#[test]
 fn after_an_undo_of_a_case_its_key_opens_the_form_as_it_was_filled_in() {
     let mut rig = Rig::new(three());
     rig.press("enter r");

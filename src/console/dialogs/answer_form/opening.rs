@@ -35,7 +35,7 @@ pub fn one(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let note = match (draft, kept.last()) {
         (Some(_), _) => Some(RESTORED.to_owned()),
         (None, Some(other)) => Some(kept_words(&other.answer, cx)),
-        (None, None) => cx.group_drafts.find(true, &[alert.id]).map(|_| {
+        (None, None) => cx.group_drafts.of_case(&[alert.id]).next().map(|_| {
             let case = cx.key(Action::Open);
             format!("The case has a draft: {case} opens it.")
         }),
@@ -189,7 +189,7 @@ fn kept_words(draft: &Draft, cx: &AppContext) -> String {
 /// there.
 pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
     let ids: Vec<AlertId> = queue.marked.alerts().iter().map(|alert| alert.id).collect();
-    let Some(draft) = cx.group_drafts.find(false, &ids).cloned() else {
+    let Some(draft) = cx.group_drafts.of_marked(&ids).cloned() else {
         return begin(queue, None, &Draft::default(), cx).map_or_else(Vec::new, |form| form.open(None, cx));
     };
     let choice = Choice::said_in(&draft.answer, cx.place.dialect);
@@ -282,14 +282,13 @@ pub fn foresee(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<Vec<
 /// The form for a case as it opens, and what is said of that.
 fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(AnswerForm, Option<String>)> {
     let ids: Vec<AlertId> = case.alerts.iter().map(|alert| alert.id).collect();
-    let draft = cx.group_drafts.find(true, &ids).cloned();
     let is_same = |draft: &&GroupDraft| Choice::of_parts(&draft.answer, cx.place.dialect) == choice;
-    let goes_on = draft.as_ref().filter(is_same);
+    let goes_on = cx.group_drafts.of_case(&ids).rfind(is_same);
     let said = goes_on.map(|draft| draft.answer.clone()).unwrap_or_default();
     let rows = case.alerts.iter().cloned().map(FormItem::of).collect();
     let mut form = AnswerForm::new(rows, Some(choice), &said, AnswerScope::Case(case.first), String::new(), cx)?;
     // What was written for one answer never slips into another one.
-    let note = match (goes_on, &draft) {
+    let note = match (goes_on, cx.group_drafts.of_case(&ids).last()) {
         (Some(draft), _) => {
             form.restore(draft, cx);
             Some(RESTORED.to_owned())

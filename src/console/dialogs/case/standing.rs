@@ -69,7 +69,7 @@ pub(super) struct ForeseenFrom {
     /// How each alert stands, and whether its money will have gone back, by what is decided here.
     alerts: Vec<(Standing, bool)>,
     /// What was written for the case before.
-    draft: Option<GroupDraft>,
+    drafts: Vec<GroupDraft>,
 }
 
 impl ForeseenFrom {
@@ -79,7 +79,7 @@ impl ForeseenFrom {
         Self {
             refunded,
             alerts: case.alerts.iter().map(stands).collect(),
-            draft: cx.group_drafts.find(true, &ids).cloned(),
+            drafts: cx.group_drafts.of_case(&ids).cloned().collect(),
             case,
         }
     }
