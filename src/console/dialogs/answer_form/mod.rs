@@ -553,6 +553,7 @@ impl AnswerForm {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),
             Message::Input(Event::Paste(text)) => {
                 self.kept_send = None;
+                self.word = None;
                 if self.part == Part::Answer {
                     self.event(&Event::Paste(text.clone()), cx);
                 } else {
