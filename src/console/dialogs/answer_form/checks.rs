@@ -4,7 +4,7 @@
 use chrono::Duration;
 
 use super::fields::FieldFacts;
-use super::gets::{self, AnswerScope, FormItem};
+use super::gets::{AnswerScope, FormItem};
 use super::{AnswerForm, Caution, Choice, GO_TO_WARNED, SaysOfMoney, TAKE_SUGGESTION};
 use crate::console::answer_words::{answer_told, list_behind};
 use crate::console::decisions::{PendingDecision, leaves_at_once};
@@ -80,8 +80,7 @@ impl AnswerForm {
     /// The answer that is suggested for the one alert.
     pub(super) fn suggestion<'c>(&self, cx: &'c AppContext) -> Option<Suggestion<'c>> {
         let row = self.rows.first().filter(|row| row.alert.outcome.is_none())?;
-        let order = gets::orders(&self.rows, &self.twins).first().copied().flatten();
-        Suggestion::by(&row.alert, row.others(), order, &cx.draw_context())
+        Suggestion::by(&row.alert, row.others(), self.order_of_one(), &cx.draw_context())
     }
 
     fn says(&self, decision: Decision, dialect: Dialect) -> bool {
@@ -127,7 +126,7 @@ impl AnswerForm {
             let text = if is_named { format!("{} (alt-w)", line.text) } else { line.text.clone() };
             checks.push(FactLine { text, press: is_named.then_some(GO_TO_WARNED), ..line });
         }
-        if let Some(order) = gets::orders(&self.rows, &self.twins)[0].filter(OrderAdvice::was_refunded_before) {
+        if let Some(order) = self.order_of_one().filter(OrderAdvice::was_refunded_before) {
             let whose = if order.only_warns { "an order, perhaps of this payment, was" } else { "its order was" };
             checks.push(care(format!("{whose} {}", order.why)));
         }

@@ -237,11 +237,15 @@ impl AnswerForm {
         }
         let row = &self.rows[0];
         let duplicates = cx.known_decisions().duplicates(&row.alert, row.others());
-        let order = gets::orders(&self.rows, &self.twins)[0];
-        let advised = advice(&row.alert, duplicates.iter(), order.as_ref());
+        let advised = advice(&row.alert, duplicates.iter(), self.order_of_one().as_ref());
         if let Some(reason) = advised.and_then(|advice| advice.decision.reason()) {
             self.fields.offer(reason);
         }
+    }
+
+    /// The advice of the shop's orders on the one alert.
+    fn order_of_one(&self) -> Option<OrderAdvice> {
+        gets::orders(&self.rows, &self.twins)[0]
     }
 
     /// Takes in who gave those that are answered their answer, as far as that is known by now.
@@ -369,8 +373,7 @@ impl AnswerForm {
         let mut outcome = vec![Order::Close];
         outcome.extend(self.typed.end());
         let draft = Some(self.stands()).filter(|_| !self.fields.is_bare());
-        let order = gets::orders(&self.rows, &self.twins).first().copied().flatten();
-        let known = self.rows[0].refunds_known(order, cx);
+        let known = self.rows[0].refunds_known(self.order_of_one(), cx);
         let sent = made.into_iter().next();
         outcome.extend(sent.map(|(alert, resolution)| {
             Message::Decided(Box::new(alert), resolution, draft.map(Box::new), known).into()
