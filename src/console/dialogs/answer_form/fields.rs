@@ -66,7 +66,7 @@ impl AnswerFields {
     /// answered: the older dialect's usual words depend on its type.
     pub fn new(alert: &Alert, choice: Option<Choice>, dialect: Dialect, said: &Draft) -> Self {
         let older = (dialect == Dialect::Older).then(|| Older::new(alert, choice.unwrap_or(Choice::Invalid), said));
-        let place = choice.and_then(|choice| Choice::ALL.iter().position(|known| *known == choice));
+        let answer = choice.and_then(|choice| place(&Choice::ALL, &choice));
         let answers = Choice::ALL.map(|choice| option(format!("alt-{}", choice.key()), choice.label(), ""));
         let reasons = InvalidReason::ALL.iter().enumerate();
         let reasons = reasons.map(|(at, reason)| option(format!("{}", at + 1), reason.words(), ""));
@@ -74,10 +74,10 @@ impl AnswerFields {
         let words = words.map(|(at, word)| option(format!("{:>2}", at + 1), word.as_str(), word.words()));
         let refunds = REFUNDS.map(|(_, key, words)| option(format!("alt-{key}"), words, ""));
         let reason = said.resolution.as_deref().and_then(InvalidReason::parse);
-        let reason = reason.and_then(|reason| InvalidReason::ALL.iter().position(|known| *known == reason));
+        let reason = reason.and_then(|reason| place(&InvalidReason::ALL, &reason));
         let stopped = said.amount_stopped.as_deref().unwrap_or_default();
         let fields = vec![
-            FormField::keyed("Answer", answers.into(), place),
+            FormField::keyed("Answer", answers.into(), answer),
             FormField::list("Reason", reasons.collect(), reason, false),
             FormField::list("Resolution", words.collect(), None, true),
             FormField::keyed("Refund", refunds.into(), None),
@@ -193,9 +193,8 @@ impl AnswerFields {
             (Some(older), None) => older.begin(choice),
             (None, reason) => {
                 self.set_answer(choice);
-                if let Some(at) = reason.and_then(|reason| InvalidReason::ALL.iter().position(|known| *known == reason))
-                {
-                    self.form.set_choice(REASON, Some(at));
+                if let Some(reason) = reason {
+                    self.form.set_choice(REASON, place(&InvalidReason::ALL, &reason));
                 }
             }
         }
@@ -215,7 +214,7 @@ impl AnswerFields {
         match &mut self.older {
             Some(older) if older.word().is_none() => older.choose_word(reason.older_word()),
             None if self.form.choice(REASON).is_none() => {
-                self.form.set_choice(REASON, InvalidReason::ALL.iter().position(|known| *known == reason));
+                self.form.set_choice(REASON, place(&InvalidReason::ALL, &reason));
             }
             _ => {}
         }
@@ -389,7 +388,7 @@ impl AnswerFields {
     }
 
     fn set_answer(&mut self, choice: Choice) {
-        self.form.set_choice(ANSWER, Choice::ALL.iter().position(|known| *known == choice));
+        self.form.set_choice(ANSWER, place(&Choice::ALL, &choice));
         self.form.set_shown(REASON, choice == Choice::Invalid);
     }
 
@@ -554,6 +553,11 @@ impl AnswerFields {
     pub fn draw(&self, theme: &Theme, frame: &mut Frame<'_>, area: Rect) {
         self.form.draw_inside(theme, frame, area);
     }
+}
+
+/// Place of one among all there are.
+fn place<T: PartialEq>(all: &[T], one: &T) -> Option<usize> {
+    all.iter().position(|known| known == one)
 }
 
 fn option(key: String, words: &str, aside: &str) -> FormOption {
