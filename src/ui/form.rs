@@ -422,10 +422,7 @@ impl Form {
 
     /// Place of the chosen option of a field.
     pub fn chosen(&self, field: usize) -> usize {
-        match self.fields.get(field).map(|field| &field.kind) {
-            Some(Kind::Options { at, .. }) => *at,
-            _ => 0,
-        }
+        self.choice(field).unwrap_or(0)
     }
 
     /// Place of the chosen option of a field, where one is chosen.
