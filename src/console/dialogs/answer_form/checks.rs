@@ -62,18 +62,16 @@ impl AnswerForm {
     /// Cautions of the one alert's answer, the confirmed ones too.
     pub(super) fn cautions(&self, cx: &AppContext) -> Vec<Caution> {
         let Some(row) = self.rows.first().filter(|row| row.alert.outcome.is_none()) else { return Vec::new() };
-        let mut cautions = row.confirmed.clone();
-        match self.gets_of(0) {
-            Some(Gets::Out { cautions: new, .. }) => {
-                cautions.extend(new.iter().filter(|new| !row.confirmed.contains(new)));
-            }
-            Some(Gets::Sent(_)) => {}
+        let found = match self.gets_of(0) {
+            Some(Gets::Out { cautions, .. }) => cautions.clone(),
+            Some(Gets::Sent(_)) => Vec::new(),
             None => {
                 let says = SaysOfMoney { refunds: self.fields.refunds(), refunded_before: true };
-                let own = Caution::against(&row.alert, says, false, cx.now);
-                cautions.extend(own.into_iter().filter(|new| !row.confirmed.contains(new)));
+                Caution::against(&row.alert, says, false, cx.now)
             }
-        }
+        };
+        let mut cautions = row.confirmed.clone();
+        cautions.extend(found.into_iter().filter(|caution| !row.confirmed.contains(caution)));
         cautions
     }
 
@@ -119,12 +117,12 @@ impl AnswerForm {
         let mut doubles = cx.known_decisions().duplicates(&row.alert, row.others());
         doubles.sort_by_key(|double| !double.is_refunded());
         for (at, double) in doubles.iter().enumerate() {
-            let is_grave = double.is_refunded() && self.fields.refunds();
-            let words = double_words(double, cx.now);
-            let line = if is_grave { warn(words) } else { care(words) };
-            let is_named = at == 0;
-            let text = if is_named { format!("{} (alt-w)", line.text) } else { line.text.clone() };
-            checks.push(FactLine { text, press: is_named.then_some(GO_TO_WARNED), ..line });
+            let mut words = double_words(double, cx.now);
+            if at == 0 {
+                words += " (alt-w)";
+            }
+            let line = if double.is_refunded() && self.fields.refunds() { warn(words) } else { care(words) };
+            checks.push(FactLine { press: (at == 0).then_some(GO_TO_WARNED), ..line });
         }
         if let Some(order) = self.order_of_one().filter(OrderAdvice::was_refunded_before) {
             let whose = if order.only_warns { "an order, perhaps of this payment, was" } else { "its order was" };
