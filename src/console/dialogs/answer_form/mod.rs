@@ -335,10 +335,9 @@ impl AnswerForm {
         if made.is_empty() {
             return self.nothing_to_send(cx);
         }
-        if self.asked_number().is_some_and(|asked| self.fields.number() != asked.to_string()) {
-            let asked = self.asked_number().unwrap_or_default() as u64;
+        if let Some(asked) = self.asked_number().filter(|asked| self.fields.number() != asked.to_string()) {
             self.part = Part::Answer;
-            self.fields.ask_number(format!("Type {asked} to send {}.", counted(asked, "answer", "answers")));
+            self.fields.ask_number(format!("Type {asked} to send {}.", counted(asked as u64, "answer", "answers")));
             self.word = None;
             return Vec::new();
         }
