@@ -2,7 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::style::Style;
 
 use super::checks::sums;
@@ -27,10 +27,9 @@ impl AnswerForm {
         let draw = cx.draw_context();
         alert_rows::open_page(&draw, frame.buffer_mut(), area);
         let list_rows = if self.scope == AnswerScope::One { 0 } else { LIST };
-        let inside = Layout::horizontal([Constraint::Fill(1)]).horizontal_margin(MARGIN);
-        let [inner] = inside.areas(area);
+        let inside = Margin::new(MARGIN, 0);
         let most = area.height.saturating_sub(3 + list_rows + u16::from(list_rows > 0) + 1);
-        let rows = self.fields.rows(inner.width, most, draw.theme);
+        let rows = self.fields.rows(area.inner(inside).width, most, draw.theme);
         let [_, title, _, fields, _, list, word] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Length(1),
@@ -41,10 +40,7 @@ impl AnswerForm {
             Constraint::Length(1),
         ])
         .areas(area);
-        let [title, fields, word] = [title, fields, word].map(|row| {
-            let [row] = inside.areas(row);
-            row
-        });
+        let [title, fields, word] = [title, fields, word].map(|row| row.inner(inside));
         self.draw_title(frame.buffer_mut(), title, cx);
         self.fields.draw(draw.theme, frame, fields);
         if list_rows > 0 {

@@ -2,7 +2,7 @@
 //! of one.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::style::Style;
 use ratatui::text::Span;
 
@@ -35,7 +35,7 @@ const SENTENCE: u16 = 100;
 /// Draws everything below the header and above the notes.
 pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     screen.targets.clear();
-    let [inside] = Layout::horizontal([Constraint::Fill(1)]).horizontal_margin(MARGIN).areas(area);
+    let inside = area.inner(Margin::new(MARGIN, 0));
     if !screen.is_offered() {
         say_absent(draw, buffer, inside);
         return;
@@ -54,7 +54,7 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
         Constraint::Fill(1),
     ])
     .areas(area);
-    let [title] = Layout::horizontal([Constraint::Fill(1)]).horizontal_margin(MARGIN).areas(title);
+    let title = title.inner(Margin::new(MARGIN, 0));
     draw_title(screen, draw, buffer, title);
     draw_endpoints(screen, draw, buffer, top);
     if area.width < WIDE {
@@ -67,7 +67,7 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
     for row in line.rows() {
         Pen::new(buffer, row).put("│", draw.theme.line);
     }
-    let [beside] = Layout::horizontal([Constraint::Fill(1)]).horizontal_margin(1).areas(beside);
+    let beside = beside.inner(Margin::new(1, 0));
     log::draw(screen, draw, buffer, beside);
 }
 
@@ -112,7 +112,7 @@ fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buff
 fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let theme = draw.theme;
     let words = ListWords { name: "The endpoints", empty: "None yet: avert webhooks add URL" };
-    let [below] = Layout::vertical([Constraint::Fill(1)]).horizontal_margin(MARGIN).areas(area);
+    let below = area.inner(Margin::new(MARGIN, 0));
     if !has_rows(&screen.endpoints, Vec::is_empty, &words, draw, buffer, below) {
         return;
     }
@@ -173,14 +173,14 @@ fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>) 
 fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let theme = draw.theme;
     let [line, table] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
-    let [line] = Layout::horizontal([Constraint::Fill(1)]).horizontal_margin(MARGIN).areas(line);
+    let line = line.inner(Margin::new(MARGIN, 0));
     draw_filter(screen, draw, buffer, line);
     let empty = match screen.is_filtered() {
         true => format!("No match. {} shows all again.", draw.key(Action::Back)),
         false => "Nothing sent yet. New and answered alerts are sent.".to_owned(),
     };
     let words = ListWords { name: "The deliveries", empty: &empty };
-    let [below] = Layout::vertical([Constraint::Fill(1)]).margin(1).horizontal_margin(MARGIN).areas(table);
+    let below = table.inner(Margin::new(MARGIN, 1));
     if !has_rows(&screen.deliveries, |page| page.data.is_empty(), &words, draw, buffer, below) {
         return;
     }
