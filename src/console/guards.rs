@@ -1,5 +1,4 @@
-//! The guards that a decision is held to which nobody makes in its alert's own form: one of several, and one that a
-//! rule stages.
+//! The guards that an answer is held to: why an alert cannot be answered, and what warns against an answer.
 
 use super::answer_words::answered_as;
 use super::dialogs::answer_form::{Caution, SaysOfMoney};
@@ -12,7 +11,7 @@ use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, OrderAdvice, Resolution, Timestamp, duplicate};
 
-/// What one of several alerts gets.
+/// What an alert gets.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Gets {
     Sent(Resolution),
