@@ -54,7 +54,6 @@ mod settings;
 mod settling;
 mod snoozing;
 mod styled;
-mod two_consoles;
 mod unknown_keys;
 mod walking;
 mod webhooks;

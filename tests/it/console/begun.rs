@@ -1,10 +1,11 @@
-//! Answers to several alerts that were begun and not sent: kept while one types, gone on with by the same key, after an
-//! undo and a restart.
+//! Answers that were begun and not sent: kept while one types, gone on with by the same key, after an undo and a
+//! restart.
 
 use avert::console::app::DeskState;
 use avert::console::effects::{Effect, Keep};
 use avert::desk::{Draft, GroupDraft, JournalStep, Leftovers};
 use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
+use avert::domain::time::Clock as _;
 use avert::domain::{Alert, AlertId, Dialect, Environment, Resolution};
 use avert::service::ServiceError;
 use chrono::Duration;
@@ -12,8 +13,8 @@ use uuid::Uuid;
 
 use super::bulk::alike;
 use super::cases::three;
-use super::fake::Fate;
-use super::rig::{Made, Rig};
+use super::fake::{Fate, morning};
+use super::rig::{Made, Rig, clock};
 
 /// The group drafts that were handed to the desk and not dropped since, by now.
 fn on_the_desk(rig: &Rig) -> Vec<GroupDraft> {
@@ -410,6 +411,27 @@ fn an_answer_that_was_begun_is_opened_from_the_page_of_a_run_too() {
 
     assert!(page.contains("2 recorded") && page.contains("b draft"), "{page}");
     assert!(rig.screen().contains("no order"), "{}", rig.screen());
+}
+
+#[test]
+fn a_text_for_another_answer_stays_and_comes_back_with_that_answer() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("r");
+    rig.type_text("paid back");
+    rig.press("esc n");
+    let other = rig.screen();
+    rig.type_text("shipped");
+
+    rig.press("esc r");
+    let back = rig.screen();
+    rig.press("esc n");
+
+    assert!(
+        other.contains("Comments      optional") && other.contains("Your comment for \"REFUNDED\" is saved."),
+        "{other}"
+    );
+    assert!(back.contains("(•) Refunded") && back.contains("paid back"), "{back}");
+    assert!(rig.screen().contains("(•) Not refunded") && rig.screen().contains("shipped"), "{}", rig.screen());
 }
 
 #[test]
