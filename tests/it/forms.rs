@@ -1,9 +1,9 @@
 //! The fields of the answer form and the filter form: rules as sentences, and a picture of every state.
 
+mod answer;
 mod filter;
 mod older;
 mod pictures;
-mod resolve;
 
 use avert::console::dialogs::answer_form::{AnswerFields, Choice};
 use avert::console::theme::{Theme, ThemeName};
