@@ -237,7 +237,7 @@ pub(super) struct Said<'s> {
     pub parts: &'s ResolutionParts,
     pub choice: Option<Choice>,
     pub dialect: Dialect,
-    pub purpose: AnswerScope,
+    pub scope: AnswerScope,
     /// The most that can be stopped, where one alert is answered.
     pub most: Option<Money>,
     /// For each alert the positions of the others that are on its payment.
@@ -252,7 +252,7 @@ impl Said<'_> {
 
     /// The alert of the case whose refund the others follow, where money goes back.
     fn refunds_in_case(&self) -> Option<AlertId> {
-        match self.purpose {
+        match self.scope {
             AnswerScope::Case(first) => Some(first).filter(|_| self.alone().is_ok_and(|said| said.gives_money_back())),
             AnswerScope::One | AnswerScope::Bulk => None,
         }
@@ -313,7 +313,7 @@ fn resolution(
     alone: &Result<Resolution, Vec<FieldError>>,
     cx: &AppContext,
 ) -> Result<Resolution, Vec<FieldError>> {
-    let AnswerScope::Case(first) = said.purpose else { return alone.clone() };
+    let AnswerScope::Case(first) = said.scope else { return alone.clone() };
     let of =
         |reason| Resolution::from_parts(invalid(reason, said.dialect, said.parts.comments.clone()), said.dialect, None);
     if alone.as_ref().is_ok_and(Resolution::gives_money_back) && row.alert.id != first {
@@ -365,7 +365,7 @@ fn held_to_the_guards(
     {
         return Gets::care("not proven to be the same payment");
     }
-    if said.purpose == AnswerScope::Bulk {
+    if said.scope == AnswerScope::Bulk {
         let first = earlier
             .iter()
             .zip(rows)

@@ -225,7 +225,7 @@ impl AnswerForm {
         let parts = self.fields.answer();
         let most = self.rows[0].alert.money().filter(|_| self.scope == AnswerScope::One);
         let (choice, dialect) = (self.fields.choice(), cx.place.dialect);
-        let said = Said { parts: &parts, choice, dialect, purpose: self.scope, most, twins: &self.twins };
+        let said = Said { parts: &parts, choice, dialect, scope: self.scope, most, twins: &self.twins };
         self.gets = gets(&self.rows, &said, cx);
         self.show_facts(cx);
     }
