@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
 
+use super::answer_drafts::AnswerDraftList;
 use super::calls::Calls;
 use super::clock_news::ClockNews;
 use super::decisions::Decisions;
@@ -14,7 +15,6 @@ use super::dialog::run;
 use super::dialogs::answer_form::Choice;
 use super::dialogs::snooze_menu;
 use super::exports::Exports;
-use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::known_alerts::{KnownAlerts, KnownEndpoints};
 use super::last_call::LastCall;
@@ -44,7 +44,7 @@ use super::user_settings::USER_SETTINGS;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone, dialogs, resolving};
-use crate::desk::{GroupDraft, JournalDecision, Layout};
+use crate::desk::{AnswerDraft, JournalDecision, Layout};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertFilter, AlertId, Timestamp};
 
@@ -108,8 +108,8 @@ impl App {
         effects.extend(queue.run_due(now));
         let journal =
             JournalFeed::new(&place.name, place.user.clone(), kept.session, now).beside(place.organizations.clone());
-        let of_one = |draft: &GroupDraft| Some(*draft.alerts.first()?).filter(|_| draft.alerts.len() == 1);
-        let drafts: BTreeSet<AlertId> = kept.group_drafts.iter().filter_map(of_one).collect();
+        let of_one = |draft: &AnswerDraft| Some(*draft.alerts.first()?).filter(|_| draft.alerts.len() == 1);
+        let drafts: BTreeSet<AlertId> = kept.answer_drafts.iter().filter_map(of_one).collect();
         let mut app = Self {
             has_mouse: settings.mouse,
             settings_read: USER_SETTINGS.iter().map(|setting| (setting.current)(&settings)).collect(),
@@ -133,7 +133,7 @@ impl App {
                 unfinished: Unfinished::default(),
                 unkept: UnkeptTexts::of(kept.keeps_nothing),
                 networks: NetworkTroubles::default(),
-                group_drafts: GroupDraftList::of(kept.group_drafts),
+                answer_drafts: AnswerDraftList::of(kept.answer_drafts),
                 notes: NoteList::of(kept.notes, kept.note_drafts),
                 snoozes,
                 views,
@@ -177,7 +177,7 @@ impl App {
         if operator {
             app.cx.unfinished.changed(now);
         }
-        effects.extend(app.cx.group_drafts.read_marks(false).filter(|_| !app.cx.place.read_only));
+        effects.extend(app.cx.answer_drafts.read_marks(false).filter(|_| !app.cx.place.read_only));
         app.cx.runs.expect_earlier(LeftKeys::of(&kept.left));
         if let Some(said) = app.take_left(kept.left) {
             app.dialogs.push(Box::new(said));
@@ -355,7 +355,7 @@ impl App {
         let cx = &mut self.cx;
         let left =
             cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));
-        effects.extend(left.into_iter().map(|id| Effect::Keep(Keep::NoGroupDraft(id))));
+        effects.extend(left.into_iter().map(|id| Effect::Keep(Keep::NoAnswerDraft(id))));
         effects.extend(self.cx.decisions.polls(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
         if self.cx.unfinished.take_due(now) {
             effects.push(Effect::Unfinished);

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent};
 
+use super::answer_drafts::AnswerDraftList;
 use super::begun_text::BegunText;
 use super::calls::Calls;
 use super::decisions::{Decisions, PendingDecision};
 use super::desk_check::DeskCheck;
 use super::exports::Exports;
-use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::keymap::Chord;
 use super::known_alerts::{KnownAlerts, KnownEndpoints};
@@ -78,7 +78,7 @@ pub struct AppContext {
     /// Networks that did not answer or did not take a decision.
     pub networks: NetworkTroubles,
     /// Answers that were begun.
-    pub group_drafts: GroupDraftList,
+    pub answer_drafts: AnswerDraftList,
     /// Notes on alerts.
     pub notes: NoteList,
     /// Alerts that are put aside.
@@ -126,7 +126,7 @@ impl AppContext {
             times: self.times(),
             snoozes: &self.snoozes,
             notes: &self.notes,
-            drafts: &self.group_drafts,
+            drafts: &self.answer_drafts,
             keymap: &self.settings.keymap,
             decisions: &self.decisions,
             unfinished: &self.unfinished,
@@ -288,7 +288,7 @@ impl AppContext {
     /// Keeps the begun texts once more that could not be kept, where one leaves and they were not tried again yet.
     pub fn keep_again(&mut self) -> Vec<Effect> {
         let again = |text| match text {
-            BegunText::Answer(id) => self.group_drafts.get(id).map(|draft| Keep::GroupDraft(draft.clone())),
+            BegunText::Answer(id) => self.answer_drafts.get(id).map(|draft| Keep::AnswerDraft(draft.clone())),
             BegunText::Note(alert) => self
                 .notes
                 .draft(alert)

@@ -2,8 +2,8 @@
 
 use ratatui::style::{Modifier, Style};
 
+use super::answer_drafts::AnswerDraftList;
 use super::decisions::Decisions;
-use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::keymap::Keymap;
 use super::known_alerts::KnownAlerts;
@@ -38,7 +38,7 @@ pub struct DrawContext<'a> {
     pub snoozes: &'a SnoozeList,
     pub notes: &'a NoteList,
     /// Answers that were begun and not sent.
-    pub drafts: &'a GroupDraftList,
+    pub drafts: &'a AnswerDraftList,
     /// The rules that suggest decisions.
     pub rules: &'a [DecisionRule],
     /// Names of alerts.

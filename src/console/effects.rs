@@ -13,7 +13,9 @@ use super::screens::queue::listing::Need;
 use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
-use crate::desk::{Draft, ExportRequest, GroupDraft, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert};
+use crate::desk::{
+    AnswerDraft, Draft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert,
+};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId,
     EndpointId, FindQuery, Secret, Timestamp,
@@ -172,9 +174,9 @@ pub enum Keep {
     /// That a view is no longer wanted.
     NoView(String),
     /// An answer that was begun.
-    GroupDraft(GroupDraft),
+    AnswerDraft(AnswerDraft),
     /// That it is no longer needed.
-    NoGroupDraft(Uuid),
+    NoAnswerDraft(Uuid),
     /// A step of the journal.
     Journal(JournalStep),
     /// Steps of the journal, written at once.
@@ -197,8 +199,8 @@ impl Keep {
     /// The begun text that it keeps; none where the desk has it already, or nothing is left of it.
     pub fn begun_text(&self) -> Option<BegunText> {
         match self {
-            Self::GroupDraft(draft) if draft.told => None,
-            Self::GroupDraft(draft) => Some(BegunText::Answer(draft.id)),
+            Self::AnswerDraft(draft) if draft.told => None,
+            Self::AnswerDraft(draft) => Some(BegunText::Answer(draft.id)),
             Self::NoteDraft(alert, _) => Some(BegunText::Note(*alert)),
             _ => None,
         }
@@ -217,7 +219,7 @@ impl Keep {
     /// The begun text that it does not keep any more.
     pub fn text_let_go(&self) -> Option<BegunText> {
         match self {
-            Self::NoGroupDraft(id) => Some(BegunText::Answer(*id)),
+            Self::NoAnswerDraft(id) => Some(BegunText::Answer(*id)),
             Self::NoNoteDraft(alert) => Some(BegunText::Note(*alert)),
             _ => None,
         }

@@ -14,6 +14,7 @@ use avert_domain as domain;
 use avert_service as service;
 use avert_ui as ui;
 
+pub mod answer_drafts;
 pub mod answer_words;
 pub mod app;
 pub mod areas;
@@ -34,7 +35,6 @@ pub mod effects;
 pub mod event_loop;
 pub mod exports;
 mod failures;
-pub mod group_drafts;
 pub mod guards;
 pub mod header;
 pub mod idle;
@@ -82,7 +82,7 @@ pub mod write_check;
 
 use std::collections::HashMap;
 
-use crate::desk::{Desk, DeskAddress, DeskError, Draft, Drafts, GroupDraft, Journal};
+use crate::desk::{AnswerDraft, Desk, DeskAddress, DeskError, Draft, Drafts, Journal};
 use crate::domain::AlertId;
 
 use app::DeskState;
@@ -170,21 +170,21 @@ fn open_desk(address: Option<&DeskAddress>, log_trouble: Option<String>) -> (Opt
     kept.layout = or_trouble(desk.layout(), troubles);
     kept.views = or_trouble(desk.views().list(), troubles);
     kept.note_drafts = or_trouble(drafts(&desk.note_drafts()), troubles);
-    kept.group_drafts = or_trouble(group_drafts(&desk), troubles);
+    kept.answer_drafts = or_trouble(answer_drafts(&desk), troubles);
     kept.notes = or_trouble(if writes { desk.notes().open(now) } else { desk.notes().read(now) }, troubles);
     kept.snoozed = or_trouble(desk.snoozes().list(now), troubles);
-    let DeskState { group_drafts, left, .. } = &mut kept;
-    let is_begun = |id: &AlertId| group_drafts.iter().any(|draft| draft.alerts.contains(id));
+    let DeskState { answer_drafts, left, .. } = &mut kept;
+    let is_begun = |id: &AlertId| answer_drafts.iter().any(|draft| draft.alerts.contains(id));
     left.texts.retain(|alert| is_begun(&alert.id));
     (Some(desk), kept)
 }
 
-fn group_drafts(desk: &Desk) -> Result<Vec<GroupDraft>, DeskError> {
+fn answer_drafts(desk: &Desk) -> Result<Vec<AnswerDraft>, DeskError> {
     if !desk.is_only_read() {
         desk.take_over_drafts()?;
-        desk.group_drafts().sweep(std::time::SystemTime::now())?;
+        desk.answer_drafts().sweep(std::time::SystemTime::now())?;
     }
-    desk.group_drafts().list()
+    desk.answer_drafts().list()
 }
 
 /// That a desk cannot be written, and what that means; `read` says what can be read of it.

@@ -20,7 +20,7 @@ use super::views::View;
 use crate::desk::find::FoundAlerts;
 use crate::desk::indeterminate::Landing;
 use crate::desk::{
-    ClosingAlerts, DeskFigures, ExportFailure, FoundInsights, GroupDraft, JournalDecision, Leftovers, MatchedOrders,
+    AnswerDraft, ClosingAlerts, DeskFigures, ExportFailure, FoundInsights, JournalDecision, Leftovers, MatchedOrders,
     Note, SnoozedAlert, WholeJournal,
 };
 use crate::domain::indeterminate::Found;
@@ -168,7 +168,7 @@ pub enum Message {
     /// The detail beside a form is to show this alert of the list.
     ShowBeside(AlertId),
     /// An alert was answered in a form, from this draft; what was known of refunds on its payment.
-    Decided(Box<Alert>, Resolution, Option<Box<GroupDraft>>, KnownRefunds),
+    Decided(Box<Alert>, Resolution, Option<Box<AnswerDraft>>, KnownRefunds),
     /// These alerts are to be listed, in this order.
     List(AlertFilter, Sort),
     /// These deliveries are to be shown.

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::Theme;
 use super::session::{AlertJson, Preferences, SessionInfo};
-use crate::desk::{Draft, GroupDraft, Layout, Leftovers, Note, SavedView, SnoozedAlert};
+use crate::desk::{AnswerDraft, Draft, Layout, Leftovers, Note, SavedView, SnoozedAlert};
 use crate::domain::AlertId;
 use crate::domain::query::Vocabulary;
 use crate::domain::time::SharedClock;
@@ -17,7 +17,7 @@ pub struct DeskState {
     pub layout: Layout,
     pub views: Vec<SavedView>,
     /// Answers that were begun.
-    pub group_drafts: Vec<GroupDraft>,
+    pub answer_drafts: Vec<AnswerDraft>,
     pub notes: Vec<Note>,
     /// Notes that were being written.
     pub note_drafts: HashMap<AlertId, Draft>,

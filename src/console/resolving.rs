@@ -74,14 +74,14 @@ pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Orders {
         let Some((mut draft, alerts)) = cx.runs.taken_form(number) else { continue };
         if draft.case && draft.answer.is_bare() && draft.left_out.is_empty() {
             // The key alone says as much.
-            outcome.push(Effect::Keep(Keep::NoGroupDraft(draft.id)).into());
+            outcome.push(Effect::Keep(Keep::NoAnswerDraft(draft.id)).into());
             continue;
         }
         if !draft.case {
             draft.alerts = alerts.iter().map(|alert| alert.id).collect();
             outcome.push(Message::MarkAgain(alerts).into());
         }
-        outcome.push(cx.group_drafts.keep(draft).into());
+        outcome.push(cx.answer_drafts.keep(draft).into());
     }
     outcome
 }
@@ -359,7 +359,7 @@ pub fn subject(alert: &Alert) -> String {
 /// An alert is through with, by a decision of this console or another's: what was typed for it is needed no more.
 fn concluded(alert: Box<Alert>, is_ours: bool, cx: &mut AppContext) -> Orders {
     answered_since(&alert, is_ours, cx);
-    let mut outcome = run(cx.group_drafts.concluded(alert.id));
+    let mut outcome = run(cx.answer_drafts.concluded(alert.id));
     outcome.push(Message::Concluded(alert).into());
     outcome
 }

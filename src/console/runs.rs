@@ -15,7 +15,7 @@ pub use rows::{DECIDED_AGAIN, LeftOut, RunItem, RunResult, RunRow};
 use super::answer_words::answered_as;
 use super::decisions::{DecisionEvent, PendingDecision};
 use super::text::count;
-use crate::desk::{GroupDraft, LeftDecision, Leftovers};
+use crate::desk::{AnswerDraft, LeftDecision, Leftovers};
 use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 
 /// A run: alerts that were answered together.
@@ -32,7 +32,7 @@ pub struct DecisionRun {
     /// All its alerts in the order of their form, where that is known.
     order: Vec<AlertId>,
     /// How its form was filled in, and whether the desk still has that.
-    filled_in: Option<(GroupDraft, bool)>,
+    filled_in: Option<(AnswerDraft, bool)>,
     /// When the last ones ended, without a pause between.
     ends: VecDeque<Timestamp>,
     /// True where it was said that it has ended.
@@ -250,7 +250,7 @@ impl Runs {
     }
 
     /// How the form of the newest run was filled in.
-    pub fn fill_in(&mut self, draft: GroupDraft) {
+    pub fn fill_in(&mut self, draft: AnswerDraft) {
         if let Some(run) = self.all.last_mut() {
             run.filled_in = Some((draft, true));
         }
@@ -271,7 +271,7 @@ impl Runs {
 
     /// How the form of a run was filled in, and the alerts of it that have no decision now: those that were taken back,
     /// and what was left out.
-    pub fn taken_form(&mut self, number: u64) -> Option<(GroupDraft, Vec<Alert>)> {
+    pub fn taken_form(&mut self, number: u64) -> Option<(AnswerDraft, Vec<Alert>)> {
         let run = self.all.iter_mut().find(|run| run.number == number)?;
         let (draft, _) = run.filled_in.take()?;
         let back = run.items.iter().filter(|item| item.result == RunResult::TakenBack).map(|item| &item.alert);

@@ -111,12 +111,12 @@ mod tests {
     use super::*;
     use uuid::Uuid;
 
-    use crate::desk::{Draft, GroupDraft};
+    use crate::desk::{AnswerDraft, Draft};
     use crate::domain::AlertId;
 
     fn typed(id: Uuid, comments: &str) -> Effect {
         let answer = Draft { comments: comments.to_owned(), ..Draft::default() };
-        Effect::Keep(Keep::GroupDraft(GroupDraft { id, ..GroupDraft::of_one(AlertId::generate(), answer) }))
+        Effect::Keep(Keep::AnswerDraft(AnswerDraft { id, ..AnswerDraft::of_one(AlertId::generate(), answer) }))
     }
 
     fn answered(id: Uuid, answer: Result<(), String>) -> Message {
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_text_that_was_let_go_of_and_begun_anew_is_waited_for_to_its_own_answer() {
         let (mut texts, alert) = (UnkeptTexts::default(), Uuid::now_v7());
-        texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoGroupDraft(alert)), typed(alert, "second")]);
+        texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoAnswerDraft(alert)), typed(alert, "second")]);
 
         texts.hear(&answered(alert, Ok(())));
         let waits = texts.is_coming();
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_text_that_was_let_go_of_is_not_missed_when_it_could_not_be_kept() {
         let (mut texts, alert) = (UnkeptTexts::default(), Uuid::now_v7());
-        texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoGroupDraft(alert)), typed(alert, "second")]);
+        texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoAnswerDraft(alert)), typed(alert, "second")]);
 
         texts.hear(&answered(alert, failed()));
         let missed = texts.all().len();
@@ -158,7 +158,7 @@ mod tests {
         texts.watch(&[typed(alert, "first")]);
         texts.hear(&answered(alert, failed()));
 
-        texts.watch(&[Effect::Keep(Keep::NoGroupDraft(alert))]);
+        texts.watch(&[Effect::Keep(Keep::NoAnswerDraft(alert))]);
 
         assert!(texts.all().len() == 0 && !texts.is_coming());
     }

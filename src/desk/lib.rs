@@ -12,13 +12,13 @@ use avert_domain as domain;
 use avert_service as service;
 
 mod address;
+pub mod answer_drafts;
 pub mod closing;
 pub mod collect;
 pub mod drafts;
 pub mod export;
 mod file;
 pub mod find;
-pub mod group_drafts;
 pub mod history;
 pub mod indeterminate;
 pub mod insights;
@@ -46,11 +46,11 @@ pub mod whole_list;
 use std::path::{Path, PathBuf};
 
 pub use address::DeskAddress;
+pub use answer_drafts::{AnswerDraft, AnswerDrafts};
 pub use closing::ClosingAlerts;
 pub use drafts::{Draft, Drafts};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, begins_with, directory_of, open_own, write_new};
-pub use group_drafts::{GroupDraft, GroupDrafts};
 pub use history::{DecisionFate, DecisionRecord, History, LeftDecision, NotificationRecord};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
 pub use journal::{Journal, Leftovers, WholeJournal};
@@ -151,7 +151,7 @@ impl Desk {
         let earlier = Drafts::new(self.directory.join("drafts"));
         for alert in earlier.alerts()? {
             if let Some(answer) = earlier.get(alert)? {
-                self.group_drafts().put(&GroupDraft::of_one(alert, answer))?;
+                self.answer_drafts().put(&AnswerDraft::of_one(alert, answer))?;
             }
             earlier.remove(alert)?;
         }
@@ -159,8 +159,8 @@ impl Desk {
     }
 
     /// The drafts of answers that were not sent.
-    pub fn group_drafts(&self) -> GroupDrafts {
-        GroupDrafts::new(self.directory.join("group-drafts"))
+    pub fn answer_drafts(&self) -> AnswerDrafts {
+        AnswerDrafts::new(self.directory.join("group-drafts"))
     }
 
     /// The drafts of notes not kept yet.

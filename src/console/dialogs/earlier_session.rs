@@ -6,8 +6,8 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{Question, answered};
+use crate::console::answer_drafts::AnswerDraftList;
 use crate::console::decisions::alert_of;
-use crate::console::group_drafts::GroupDraftList;
 use crate::console::resolving::{record, subject};
 use crate::console::text::sanitize;
 use crate::console::unfinished::said_in_words;
@@ -53,11 +53,11 @@ fn named(alert: &JournalAlert) -> String {
 
 /// For what a text was typed: the alert, its case, or what was marked with it.
 fn text_for(alert: &JournalAlert, cx: &AppContext) -> String {
-    match cx.group_drafts.with(alert.id).filter(|draft| draft.case || draft.alerts.len() > 1) {
+    match cx.answer_drafts.with(alert.id).filter(|draft| draft.case || draft.alerts.len() > 1) {
         None => named(alert),
         Some(draft) if draft.case => format!("the case of {}", named(alert)),
         Some(draft) => {
-            let many = GroupDraftList::for_whom(draft);
+            let many = AnswerDraftList::for_whom(draft);
             format!(
                 "{many} that {} marked: {} opens it",
                 if draft.alerts.len() == 1 { "was" } else { "were" },

@@ -5,9 +5,9 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
+use crate::console::answer_drafts::AnswerDraftList;
 use crate::console::begun_text::BegunText;
 use crate::console::decisions::alert_of;
-use crate::console::group_drafts::GroupDraftList;
 use crate::console::resolving::subject;
 use crate::console::text::{counted, sanitize};
 use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders};
@@ -49,9 +49,9 @@ pub fn named(text: BegunText, cx: &AppContext) -> String {
     let words = match text {
         BegunText::Note(id) => format!("the note on {}", alert(id)),
         BegunText::Answer(id) => {
-            let whom = cx.group_drafts.get(id).map(|draft| match draft.alerts.as_slice() {
+            let whom = cx.answer_drafts.get(id).map(|draft| match draft.alerts.as_slice() {
                 [one] => alert(*one),
-                _ => GroupDraftList::for_whom(draft),
+                _ => AnswerDraftList::for_whom(draft),
             });
             format!("the answer to {}", whom.unwrap_or_else(|| "several alerts".to_owned()))
         }

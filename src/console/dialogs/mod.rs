@@ -66,7 +66,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::NotRefunded => answer_form::one(Choice::NotRefunded, queue, cx),
         Action::Invalid => answer_form::one(Choice::Invalid, queue, cx),
         Action::Bulk if !queue.marked.is_empty() => answer_form::marked(queue, cx),
-        Action::Bulk => match cx.group_drafts.read_marks(true).filter(|_| cx.runs.newest().is_none()) {
+        Action::Bulk => match cx.answer_drafts.read_marks(true).filter(|_| cx.runs.newest().is_none()) {
             Some(read) => vec![read.into()],
             None => run_progress::open(cx),
         },

@@ -79,7 +79,7 @@ impl RunProgress {
         if run.has_ended() && run.failed().next().is_some() {
             offered.push((Deed::Retry, "r".to_owned(), "answer failed ones again"));
         }
-        if cx.group_drafts.of_marks().is_some() {
+        if cx.answer_drafts.of_marks().is_some() {
             offered.push((Deed::Begun, cx.key(Action::Bulk), "draft"));
         }
         offered.push((Deed::Export, "e".to_owned(), "export"));

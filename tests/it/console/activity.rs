@@ -5,7 +5,7 @@ use avert::console::app::DeskState;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::desk::{
-    Draft, GroupDraft, JournalDecision, JournalEntry, JournalStep, LeftDecision, Leftovers, WholeJournal,
+    AnswerDraft, Draft, JournalDecision, JournalEntry, JournalStep, LeftDecision, Leftovers, WholeJournal,
 };
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, Timestamp, to_iso};
@@ -800,9 +800,9 @@ fn a_refund_whose_alert_was_answered_otherwise_first_is_to_do_until_it_is_dismis
 fn a_draft_of_a_console_that_ended_is_to_do_and_x_drops_it() {
     let alert = morning(clock().now()).remove(0);
     let draft = Draft { comments: "parcel arrived".to_owned(), ..Draft::default() };
-    let draft = GroupDraft::of_one(alert.id, draft);
-    let dropped = Effect::Keep(Keep::NoGroupDraft(draft.id));
-    let mut rig = started(Made { kept: DeskState { group_drafts: vec![draft], ..desk().kept }, ..desk() });
+    let draft = AnswerDraft::of_one(alert.id, draft);
+    let dropped = Effect::Keep(Keep::NoAnswerDraft(draft.id));
+    let mut rig = started(Made { kept: DeskState { answer_drafts: vec![draft], ..desk().kept }, ..desk() });
     rig.press("4");
     let screen = rig.screen();
 

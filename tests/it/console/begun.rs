@@ -3,7 +3,7 @@
 
 use avert::console::app::DeskState;
 use avert::console::effects::{Effect, Keep};
-use avert::desk::{Draft, GroupDraft, JournalStep, Leftovers};
+use avert::desk::{AnswerDraft, Draft, JournalStep, Leftovers};
 use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
 use avert::domain::time::Clock as _;
 use avert::domain::{Alert, AlertId, Dialect, Environment, Resolution};
@@ -16,32 +16,32 @@ use super::cases::three;
 use super::fake::{Fate, morning};
 use super::rig::{Made, Rig, clock};
 
-/// The group drafts that were handed to the desk and not dropped since, by now.
-fn on_the_desk(rig: &Rig) -> Vec<GroupDraft> {
-    let mut kept: Vec<GroupDraft> = Vec::new();
+/// The answer drafts that were handed to the desk and not dropped since, by now.
+fn on_the_desk(rig: &Rig) -> Vec<AnswerDraft> {
+    let mut kept: Vec<AnswerDraft> = Vec::new();
     for effect in &rig.done {
         match effect {
-            Effect::Keep(Keep::GroupDraft(draft)) => {
+            Effect::Keep(Keep::AnswerDraft(draft)) => {
                 kept.retain(|known| known.id != draft.id);
                 kept.push(draft.clone());
             }
-            Effect::Keep(Keep::NoGroupDraft(id)) => kept.retain(|known| known.id != *id),
+            Effect::Keep(Keep::NoAnswerDraft(id)) => kept.retain(|known| known.id != *id),
             _ => {}
         }
     }
     kept
 }
 
-fn begun(alerts: &[Alert], comments: &str) -> GroupDraft {
+fn begun(alerts: &[Alert], comments: &str) -> AnswerDraft {
     let alerts: Vec<AlertId> = alerts.iter().map(|alert| alert.id).collect();
     let answer = Draft { refunded: Some("NOT REFUNDED".to_owned()), comments: comments.to_owned(), ..Draft::default() };
-    GroupDraft { id: Uuid::now_v7(), case: false, alerts, left_out: Vec::new(), answer, told: false }
+    AnswerDraft { id: Uuid::now_v7(), case: false, alerts, left_out: Vec::new(), answer, told: false }
 }
 
 /// A console on a desk that has kept a draft.
-fn after_a_restart(alerts: Vec<Alert>, draft: GroupDraft, texts: &[&Alert]) -> Rig {
+fn after_a_restart(alerts: Vec<Alert>, draft: AnswerDraft, texts: &[&Alert]) -> Rig {
     let left = Leftovers { texts: texts.iter().map(|alert| (*alert).into()).collect(), ..Leftovers::default() };
-    Made { kept: DeskState { group_drafts: vec![draft], left, ..DeskState::default() }, ..Made::of(alerts) }.start()
+    Made { kept: DeskState { answer_drafts: vec![draft], left, ..DeskState::default() }, ..Made::of(alerts) }.start()
 }
 
 fn said(rig: &Rig) -> Vec<Resolution> {
@@ -116,7 +116,7 @@ fn what_stands_in_the_form_is_kept_when_the_terminal_goes_away() {
 
     assert!(
         effects.iter().any(
-            |effect| matches!(effect, Effect::Keep(Keep::GroupDraft(draft)) if draft.answer.comments == "no order")
+            |effect| matches!(effect, Effect::Keep(Keep::AnswerDraft(draft)) if draft.answer.comments == "no order")
         ),
         "{effects:?}"
     );
@@ -251,10 +251,10 @@ fn after_a_restart_what_was_marked_is_told_of_and_its_form_opens_as_it_was_left_
 #[test]
 fn how_many_an_answer_was_begun_for_is_one_number_wherever_it_is_said() {
     let mut alerts = alike(5);
-    let draft = GroupDraft { left_out: vec![alerts[1].id], ..begun(&alerts[..4], "no order") };
+    let draft = AnswerDraft { left_out: vec![alerts[1].id], ..begun(&alerts[..4], "no order") };
     let answer = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
     avert::domain::decide(&answer).record(&mut alerts[3], avert::domain::OutcomeId::generate(), "", None);
-    let kept = DeskState { group_drafts: vec![draft], ..DeskState::default() };
+    let kept = DeskState { answer_drafts: vec![draft], ..DeskState::default() };
     let mut rig = Made { kept, size: (200, 40), ..Made::of(alerts) }.start();
     let offered = rig.screen();
     rig.press("b");
@@ -296,7 +296,7 @@ fn what_was_answered_meanwhile_is_not_marked_again_and_a_draft_for_nobody_is_dro
 
     let mut rig = after_a_restart(alerts, draft.clone(), &[]);
 
-    assert!(rig.done.contains(&Effect::Keep(Keep::NoGroupDraft(draft.id))));
+    assert!(rig.done.contains(&Effect::Keep(Keep::NoAnswerDraft(draft.id))));
     assert!(!rig.screen().contains("marked  "), "{}", rig.screen());
 }
 
@@ -353,7 +353,7 @@ fn what_was_begun_is_told_of_at_one_start_alone_and_found_by_its_alerts_after_th
 fn what_was_begun_before_and_lies_on_the_desk_is_not_lost_where_nothing_can_be_kept() {
     let alerts = alike(3);
     let kept = DeskState {
-        group_drafts: vec![begun(&alerts, "shipped on time")],
+        answer_drafts: vec![begun(&alerts, "shipped on time")],
         keeps_nothing: true,
         ..DeskState::default()
     };
@@ -381,7 +381,7 @@ fn what_was_begun_before_a_restart_is_let_go_with_esc_for_good_and_that_is_said(
     assert!(heading.contains("draft for") && !heading.contains("drop draft"), "{heading}");
     assert!(footer.contains("esc drop draft") && footer.contains("b open draft"), "{footer}");
     assert!(gone.contains("Draft for 3 alerts dropped.") && !gone.contains("draft  b"), "{gone}");
-    assert!(rig.done.contains(&Effect::Keep(Keep::NoGroupDraft(draft.id))));
+    assert!(rig.done.contains(&Effect::Keep(Keep::NoAnswerDraft(draft.id))));
     assert!(!rig.screen().contains("no order"), "{}", rig.screen());
 }
 
@@ -494,7 +494,7 @@ fn text_for_a_case_is_told_at_the_next_start_and_its_key_opens_it() {
     let ids = [alerts[0].id, alerts[alerts.len() - 1].id, alerts[alerts.len() - 2].id];
     let answer = Draft { refunded: Some("REFUNDED".to_owned()), comments: "88213".to_owned(), ..Draft::default() };
     let draft =
-        GroupDraft { id: Uuid::now_v7(), case: true, alerts: ids.to_vec(), left_out: Vec::new(), answer, told: false };
+        AnswerDraft { id: Uuid::now_v7(), case: true, alerts: ids.to_vec(), left_out: Vec::new(), answer, told: false };
     let mut rig = after_a_restart(alerts.clone(), draft, &[&alerts[0]]);
     let told = rig.screen();
 

@@ -107,7 +107,7 @@ fn text_in_an_open_form_is_kept_within_300_ms_and_a_card_number_in_it_masked() {
     rig.advance(Duration::milliseconds(300));
 
     let mut drafts = rig.done.iter().filter_map(|effect| match effect {
-        Effect::Keep(Keep::GroupDraft(draft)) => Some(draft.answer.comments.as_str()),
+        Effect::Keep(Keep::AnswerDraft(draft)) => Some(draft.answer.comments.as_str()),
         _ => None,
     });
     assert_eq!(drafts.next_back(), Some("card 4111 11** **** 1111"));

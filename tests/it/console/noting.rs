@@ -350,7 +350,7 @@ fn texts_that_could_not_be_kept_are_tried_once_more_as_one_leaves() {
         .iter()
         .filter_map(|effect| match effect {
             Effect::Keep(Keep::NoteDraft(_, draft)) => Some(draft.comments.as_str()),
-            Effect::Keep(Keep::GroupDraft(draft)) => Some(draft.answer.comments.as_str()),
+            Effect::Keep(Keep::AnswerDraft(draft)) => Some(draft.answer.comments.as_str()),
             _ => None,
         })
         .collect();

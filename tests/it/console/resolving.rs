@@ -380,7 +380,7 @@ fn a_draft_is_kept_for_its_alert_and_dropped_when_the_decision_has_landed() {
     rig.type_text("goods were sent");
     rig.press("esc");
     let kept = rig.done.iter().find_map(|effect| match effect {
-        Effect::Keep(Keep::GroupDraft(draft)) if draft.alerts == [id] => Some(draft.clone()),
+        Effect::Keep(Keep::AnswerDraft(draft)) if draft.alerts == [id] => Some(draft.clone()),
         _ => None,
     });
     let kept = kept.filter(|draft| draft.answer.comments == "goods were sent").unwrap();
@@ -390,7 +390,7 @@ fn a_draft_is_kept_for_its_alert_and_dropped_when_the_decision_has_landed() {
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    assert!(rig.done.contains(&Effect::Keep(Keep::NoGroupDraft(kept.id))));
+    assert!(rig.done.contains(&Effect::Keep(Keep::NoAnswerDraft(kept.id))));
     assert_eq!(rig.service.alert(id).unwrap().outcome.unwrap().comments, "goods were sent");
 }
 

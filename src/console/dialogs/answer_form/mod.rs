@@ -37,7 +37,7 @@ use crate::console::text::{counted, sanitize};
 use crate::console::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply,
 };
-use crate::desk::{Draft, GroupDraft};
+use crate::desk::{AnswerDraft, Draft};
 use crate::domain::advice::advice;
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, duplicate};
@@ -136,7 +136,7 @@ impl AnswerForm {
         let fields = AnswerFields::new(first, choice, cx.place.dialect, said).of(most);
         let alerts: Vec<Alert> = rows.iter().map(|row| row.alert.clone()).collect();
         let (case, ids) = (matches!(scope, AnswerScope::Case(_)), alerts.iter().map(|alert| alert.id).collect());
-        let typed = TypedAnswer::begun(GroupDraft {
+        let typed = TypedAnswer::begun(AnswerDraft {
             id: Uuid::now_v7(),
             case,
             alerts: ids,
@@ -180,7 +180,7 @@ impl AnswerForm {
     }
 
     /// Goes on with a draft. What is typed next is no comment where a number is asked for.
-    fn restore(&mut self, draft: &GroupDraft, cx: &AppContext) {
+    fn restore(&mut self, draft: &AnswerDraft, cx: &AppContext) {
         for row in &mut self.rows {
             row.left_out = draft.left_out.contains(&row.alert.id);
         }
@@ -193,9 +193,9 @@ impl AnswerForm {
     }
 
     /// What stands in the form now.
-    fn stands(&self) -> GroupDraft {
+    fn stands(&self) -> AnswerDraft {
         let left_out = self.rows.iter().filter(|row| row.left_out).map(|row| row.alert.id).collect();
-        GroupDraft { left_out, answer: self.fields.answer(), ..self.typed.known().clone() }
+        AnswerDraft { left_out, answer: self.fields.answer(), ..self.typed.known().clone() }
     }
 
     /// Keeps what stands in the form, now or once it is time. A draft is text: without any there is none.
@@ -413,7 +413,7 @@ impl AnswerForm {
         cx.runs.leave_out(left_out, order);
         let filled_in = self.stands();
         cx.runs.fill_in(filled_in.clone());
-        outcome.push(cx.group_drafts.staged(filled_in).into());
+        outcome.push(cx.answer_drafts.staged(filled_in).into());
         if self.scope == AnswerScope::Bulk {
             outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));
             outcome.push(Message::Unmark.into());

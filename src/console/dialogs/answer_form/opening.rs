@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::gets::FormItem;
 use super::{AnswerForm, AnswerScope, Choice};
+use crate::console::answer_drafts::AnswerDraftList;
 use crate::console::decisions::State;
-use crate::console::group_drafts::GroupDraftList;
 use crate::console::guards::Gets;
 use crate::console::resolving::answer_known;
 use crate::console::runs::RunItem;
@@ -18,7 +18,7 @@ use crate::console::suggestion::Suggestion;
 use crate::console::text::{count, counted};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, AppContext, Effect, Order, Orders, Reply, Tone};
-use crate::desk::{Draft, GroupDraft};
+use crate::desk::{AnswerDraft, Draft};
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
 
 const READ_ONLY: &str = "Read-only connection";
@@ -29,13 +29,13 @@ const RESTORED: &str = "Draft restored.";
 /// in it; one for another answer stays where it is.
 pub fn one(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some((alert, effects)) = answerable(queue, cx) else { return Vec::new() };
-    let kept: Vec<GroupDraft> = cx.group_drafts.of_alert(alert.id).cloned().collect();
-    let is_same = |draft: &&GroupDraft| Choice::of_parts(&draft.answer, cx.place.dialect) == choice;
+    let kept: Vec<AnswerDraft> = cx.answer_drafts.of_alert(alert.id).cloned().collect();
+    let is_same = |draft: &&AnswerDraft| Choice::of_parts(&draft.answer, cx.place.dialect) == choice;
     let draft = kept.iter().rfind(is_same);
     let note = match (draft, kept.last()) {
         (Some(_), _) => Some(RESTORED.to_owned()),
         (None, Some(other)) => Some(kept_words(&other.answer, cx)),
-        (None, None) => cx.group_drafts.of_case(&[alert.id]).next().map(|_| {
+        (None, None) => cx.answer_drafts.of_case(&[alert.id]).next().map(|_| {
             let case = cx.key(Action::Open);
             format!("The case has a draft: {case} opens it.")
         }),
@@ -70,7 +70,7 @@ pub fn take_suggested(queue: &mut Queue, cx: &mut AppContext) -> Orders {
         return Vec::new();
     };
     let is_begun = cx
-        .group_drafts
+        .answer_drafts
         .of_alert(alert.id)
         .any(|draft| Choice::of_parts(&draft.answer, cx.place.dialect) == Choice::from(decision));
     if is_begun {
@@ -189,7 +189,7 @@ fn kept_words(draft: &Draft, cx: &AppContext) -> String {
 /// there.
 pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
     let ids: Vec<AlertId> = queue.marked.alerts().iter().map(|alert| alert.id).collect();
-    let Some(draft) = cx.group_drafts.of_marked(&ids).cloned() else {
+    let Some(draft) = cx.answer_drafts.of_marked(&ids).cloned() else {
         return begin(queue, None, &Draft::default(), cx).map_or_else(Vec::new, |form| form.open(None, cx));
     };
     let choice = Choice::said_in(&draft.answer, cx.place.dialect);
@@ -199,10 +199,10 @@ pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
     form.open(Some(note), cx)
 }
 
-fn restored(draft: &GroupDraft, alerts: usize) -> String {
+fn restored(draft: &AnswerDraft, alerts: usize) -> String {
     let part =
         if alerts < draft.alerts.len() { format!(", for {} of them", count(alerts as u64)) } else { String::new() };
-    format!("Draft for {} restored{part}.", GroupDraftList::for_whom(draft))
+    format!("Draft for {} restored{part}.", AnswerDraftList::for_whom(draft))
 }
 
 /// Goes on with what was begun for what was marked before, as far as it still waits for an answer: `opens` its form,
@@ -216,17 +216,17 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
             return Vec::new();
         }
     };
-    let Some(draft) = cx.group_drafts.of_marks().cloned() else { return Vec::new() };
+    let Some(draft) = cx.answer_drafts.of_marks().cloned() else { return Vec::new() };
     let open: Vec<Alert> = read.into_iter().filter(|alert| alert.outcome.is_none()).collect();
     if open.is_empty() {
         cx.notify(Tone::Note, "The draft's alerts are answered by now.");
-        return cx.group_drafts.drop(draft.id).map(Order::from).into_iter().collect();
+        return cx.answer_drafts.drop(draft.id).map(Order::from).into_iter().collect();
     }
     if !opens {
         let waiting: Vec<AlertId> = open.iter().map(|alert| alert.id).collect();
-        let kept = cx.group_drafts.offer(&waiting);
-        if let Some(draft) = cx.group_drafts.offered() {
-            let many = GroupDraftList::for_whom(draft);
+        let kept = cx.answer_drafts.offer(&waiting);
+        if let Some(draft) = cx.answer_drafts.offered() {
+            let many = AnswerDraftList::for_whom(draft);
             cx.notify(Tone::Note, format!("Draft for {many}: {key} opens it."));
         }
         return kept.map(Order::from).into_iter().collect();
@@ -239,7 +239,7 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
     let rows = open.into_iter().map(FormItem::of).collect();
     let form = AnswerForm::new(rows, choice, &draft.answer, AnswerScope::Bulk, "draft".to_owned(), cx);
     let Some(mut form) = form else { return Vec::new() };
-    cx.group_drafts.taken_up();
+    cx.answer_drafts.taken_up();
     form.chosen = Some("the draft".to_owned());
     form.restore(&draft, cx);
     let note = restored(&draft, form.rows.len());
@@ -282,13 +282,13 @@ pub fn foresee(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<Vec<
 /// The form for a case as it opens, and what is said of that.
 fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(AnswerForm, Option<String>)> {
     let ids: Vec<AlertId> = case.alerts.iter().map(|alert| alert.id).collect();
-    let is_same = |draft: &&GroupDraft| Choice::of_parts(&draft.answer, cx.place.dialect) == choice;
-    let goes_on = cx.group_drafts.of_case(&ids).rfind(is_same);
+    let is_same = |draft: &&AnswerDraft| Choice::of_parts(&draft.answer, cx.place.dialect) == choice;
+    let goes_on = cx.answer_drafts.of_case(&ids).rfind(is_same);
     let said = goes_on.map(|draft| draft.answer.clone()).unwrap_or_default();
     let rows = case.alerts.iter().cloned().map(FormItem::of).collect();
     let mut form = AnswerForm::new(rows, Some(choice), &said, AnswerScope::Case(case.first), String::new(), cx)?;
     // What was written for one answer never slips into another one.
-    let note = match (goes_on, cx.group_drafts.of_case(&ids).last()) {
+    let note = match (goes_on, cx.answer_drafts.of_case(&ids).last()) {
         (Some(draft), _) => {
             form.restore(draft, cx);
             Some(RESTORED.to_owned())

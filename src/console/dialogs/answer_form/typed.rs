@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::console::resolving::record;
 use crate::console::{AppContext, Effect, Keep, Order};
-use crate::desk::{GroupDraft, JournalAlert, JournalStep};
+use crate::desk::{AnswerDraft, JournalAlert, JournalStep};
 use crate::domain::{AlertId, Timestamp};
 
 /// What is typed is on the desk before so much time has passed twice.
@@ -15,7 +15,7 @@ const KEEP_AFTER: Duration = Duration::milliseconds(150);
 #[derive(Debug)]
 pub(super) struct TypedAnswer {
     /// As it was opened, or as it was kept last.
-    known: GroupDraft,
+    known: AnswerDraft,
     /// When what was typed since is kept.
     due: Option<Timestamp>,
     /// The alert by which the journal says that text stands in the form.
@@ -26,7 +26,7 @@ pub(super) struct TypedAnswer {
 
 impl TypedAnswer {
     /// The form opens with this in it.
-    pub(super) fn begun(known: GroupDraft) -> Self {
+    pub(super) fn begun(known: AnswerDraft) -> Self {
         Self { known, due: None, recorded: None, ended: false }
     }
 
@@ -35,7 +35,7 @@ impl TypedAnswer {
         self.known.id = id;
     }
 
-    pub(super) fn known(&self) -> &GroupDraft {
+    pub(super) fn known(&self) -> &AnswerDraft {
         &self.known
     }
 
@@ -45,7 +45,7 @@ impl TypedAnswer {
 
     /// Returns true where what stands in the form is to be kept now; with `at_once` whatever was typed since is. What
     /// was not touched leaves the draft that is there as it is.
-    pub(super) fn take_due(&mut self, stands: &GroupDraft, at_once: bool, now: Timestamp) -> bool {
+    pub(super) fn take_due(&mut self, stands: &AnswerDraft, at_once: bool, now: Timestamp) -> bool {
         if self.ended || *stands == self.known {
             self.due = None;
             return false;
@@ -57,21 +57,21 @@ impl TypedAnswer {
     /// Keeps what stands in the form; nothing where that is blank. The first time the journal says so, by an alert.
     pub(super) fn keep(
         &mut self,
-        stands: GroupDraft,
+        stands: AnswerDraft,
         is_blank: bool,
         first: Option<JournalAlert>,
         cx: &mut AppContext,
     ) -> Vec<Effect> {
         self.known = stands.clone();
         if is_blank {
-            return cx.group_drafts.drop(stands.id).into_iter().collect();
+            return cx.answer_drafts.drop(stands.id).into_iter().collect();
         }
         let mut effects = Vec::new();
         if let (None, Some(alert)) = (self.recorded, first) {
             self.recorded = Some(alert.id);
             effects.push(Effect::Keep(Keep::Journal(JournalStep::Typing { alert })));
         }
-        effects.push(cx.group_drafts.keep(stands));
+        effects.push(cx.answer_drafts.keep(stands));
         effects
     }
 

@@ -6,7 +6,7 @@ use crate::console::dialogs::answer_form::{Choice, KnownCase, foresee};
 use crate::console::guards::{Gets, cannot_be_answered};
 use crate::console::text::counted;
 use crate::console::unfinished::in_words;
-use crate::desk::GroupDraft;
+use crate::desk::AnswerDraft;
 use crate::domain::resolution::invalid;
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts};
@@ -69,7 +69,7 @@ pub(super) struct ForeseenFrom {
     /// How each alert stands, and whether its money will have gone back, by what is decided here.
     alerts: Vec<(Standing, bool)>,
     /// What was written for the case before.
-    drafts: Vec<GroupDraft>,
+    drafts: Vec<AnswerDraft>,
 }
 
 impl ForeseenFrom {
@@ -79,7 +79,7 @@ impl ForeseenFrom {
         Self {
             refunded,
             alerts: case.alerts.iter().map(stands).collect(),
-            drafts: cx.group_drafts.of_case(&ids).cloned().collect(),
+            drafts: cx.answer_drafts.of_case(&ids).cloned().collect(),
             case,
         }
     }

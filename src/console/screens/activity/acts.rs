@@ -64,7 +64,7 @@ pub fn act(chosen: &ChosenItem, action: Action, cx: &mut AppContext) -> Orders {
         (Action::Reopen, Some(alert), _) if chosen.is_draft => vec![Message::Seek(alert).into()],
         (Action::Reopen, ..) => look_again(cx),
         (Action::Dismiss, Some(alert), _) if chosen.is_draft => {
-            cx.group_drafts.drop_of(alert).into_iter().map(Order::from).collect()
+            cx.answer_drafts.drop_of(alert).into_iter().map(Order::from).collect()
         }
         (Action::Dismiss, _, Some(decision)) => dismiss(decision, cx),
         _ => Vec::new(),

@@ -44,7 +44,7 @@ pub fn items<'a>(
     let mut items: Vec<ActivityItem<'a>> = match view {
         ActivityView::ToDo => {
             let draft =
-                |alert: &AlertId| Some(ActivityItem::Draft(*alert, &cx.group_drafts.of_alert(*alert).last()?.answer));
+                |alert: &AlertId| Some(ActivityItem::Draft(*alert, &cx.answer_drafts.of_alert(*alert).last()?.answer));
             needs_you(cx).into_iter().rev().chain(drafts.iter().filter_map(draft)).collect()
         }
         ActivityView::History => {

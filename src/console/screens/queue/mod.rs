@@ -23,12 +23,12 @@ use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use crate::console::answer_drafts::AnswerDraftList;
 use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
-use crate::console::group_drafts::GroupDraftList;
 use crate::console::idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless};
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
-use crate::desk::GroupDraft;
+use crate::desk::AnswerDraft;
 use crate::domain::query;
 use crate::domain::{Alert, Resolution, Timestamp};
 
@@ -94,7 +94,7 @@ impl Screen for Queue {
                 self.marked.add(&alerts);
                 Vec::new()
             }
-            Message::OpenBegun if self.marked.is_empty() => cx.group_drafts.read_marks(true).into_iter().collect(),
+            Message::OpenBegun if self.marked.is_empty() => cx.answer_drafts.read_marks(true).into_iter().collect(),
             Message::OpenBegun => return vec![Order::Act(Action::Bulk)],
             Message::List(filter, sort) => self.ask(filter, sort),
             Message::Sort(sort) => self.ask_sorted(sort),
@@ -160,7 +160,7 @@ impl Screen for Queue {
     }
 
     fn words(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        let is_offered = cx.group_drafts.offered().is_some() && !has_marks(self);
+        let is_offered = cx.answer_drafts.offered().is_some() && !has_marks(self);
         match action {
             // What esc undoes before is no loss, and goes by its usual name.
             Action::Back if is_offered && cx.toasts.is_empty() && !self.is_set_aside() => Some("drop draft"),
@@ -181,10 +181,10 @@ impl Screen for Queue {
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Back => unless(
-                self.is_set_aside() || has_marks(self) || cx.group_drafts.offered().is_some(),
+                self.is_set_aside() || has_marks(self) || cx.answer_drafts.offered().is_some(),
                 "nothing to go back from",
             ),
-            Action::Bulk if cx.runs.newest().is_some() || cx.group_drafts.of_marks().is_some() => None,
+            Action::Bulk if cx.runs.newest().is_some() || cx.answer_drafts.of_marks().is_some() => None,
             Action::Bulk => writes().or_else(|| unless(!self.marked.is_empty(), "nothing is marked")),
             Action::Repeat => unless(cx.last_made.is_some(), NONE_MADE),
             Action::Snooze => is_open(),
@@ -269,9 +269,9 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     if !was_told
         && queue.marked.is_empty()
         && !queue.marked.is_reading()
-        && let Some((draft, dropped)) = cx.group_drafts.let_go()
+        && let Some((draft, dropped)) = cx.answer_drafts.let_go()
     {
-        let many = GroupDraftList::for_whom(&draft);
+        let many = AnswerDraftList::for_whom(&draft);
         cx.notify(Tone::Note, format!("Draft for {many} dropped."));
         return vec![dropped];
     }
@@ -300,7 +300,7 @@ fn stage(
     queue: &mut Queue,
     alert: Alert,
     resolution: Resolution,
-    draft: Option<Box<GroupDraft>>,
+    draft: Option<Box<AnswerDraft>>,
     cx: &mut AppContext,
 ) -> Vec<Effect> {
     let id = alert.id;
@@ -313,7 +313,7 @@ fn stage(
     let key = cx.decisions.stage(alert, resolution, grace, cx.now);
     queue.keep_line();
     // Once the journal has the decision, its text is on the disk as well: a console that is killed loses neither.
-    let mut effects: Vec<Effect> = draft.map(|draft| cx.group_drafts.keep(*draft)).into_iter().collect();
+    let mut effects: Vec<Effect> = draft.map(|draft| cx.answer_drafts.keep(*draft)).into_iter().collect();
     effects.extend(cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step(None)))));
     if queue.listing.cursor_id() == Some(id) {
         move_on(queue, cx);

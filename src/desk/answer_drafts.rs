@@ -12,7 +12,7 @@ use crate::domain::AlertId;
 
 /// The draft of one answer: what was said so far, and whom it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GroupDraft {
+pub struct AnswerDraft {
     pub id: Uuid,
     /// True where the alerts are those of a case; else they were marked.
     pub case: bool,
@@ -24,7 +24,7 @@ pub struct GroupDraft {
     pub told: bool,
 }
 
-impl GroupDraft {
+impl AnswerDraft {
     /// A draft for one alert.
     pub fn of_one(alert: AlertId, answer: Draft) -> Self {
         Self { id: Uuid::now_v7(), case: false, alerts: vec![alert], left_out: Vec::new(), answer, told: false }
@@ -33,7 +33,7 @@ impl GroupDraft {
 
 /// A draft in its file, which is named after it.
 #[derive(Serialize, Deserialize)]
-struct GroupDraftFile {
+struct AnswerDraftFile {
     case: bool,
     alerts: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -45,11 +45,11 @@ struct GroupDraftFile {
 
 /// The drafts of answers of a desk.
 #[derive(Debug, Clone)]
-pub struct GroupDrafts {
+pub struct AnswerDrafts {
     directory: PathBuf,
 }
 
-impl GroupDrafts {
+impl AnswerDrafts {
     pub(super) fn new(directory: PathBuf) -> Self {
         Self { directory }
     }
@@ -59,26 +59,26 @@ impl GroupDrafts {
     }
 
     /// All of them, the one that was begun first at the front.
-    pub fn list(&self) -> Result<Vec<GroupDraft>, DeskError> {
+    pub fn list(&self) -> Result<Vec<AnswerDraft>, DeskError> {
         let mut all = Vec::new();
         for (id, _) in entries::<Uuid>(&self.directory)? {
             let ids = |ids: Vec<String>| ids.iter().filter_map(|id| id.parse().ok()).collect();
-            let draft = |GroupDraftFile { case, alerts, left_out, told, answer }| {
+            let draft = |AnswerDraftFile { case, alerts, left_out, told, answer }| {
                 let (alerts, left_out) = (ids(alerts), ids(left_out));
-                GroupDraft { id, case, alerts, left_out, answer: answer.0, told }
+                AnswerDraft { id, case, alerts, left_out, answer: answer.0, told }
             };
-            all.extend(self.file(id).read::<GroupDraftFile>()?.map(draft));
+            all.extend(self.file(id).read::<AnswerDraftFile>()?.map(draft));
         }
         Ok(all)
     }
 
     /// Keeps a draft. Refused while the one that is there cannot be read.
-    pub fn put(&self, draft: &GroupDraft) -> Result<(), DeskError> {
+    pub fn put(&self, draft: &AnswerDraft) -> Result<(), DeskError> {
         let file = self.file(draft.id);
-        file.read::<GroupDraftFile>()?;
+        file.read::<AnswerDraftFile>()?;
         let ids = |ids: &[AlertId]| ids.iter().map(ToString::to_string).collect();
         let (alerts, left_out) = (ids(&draft.alerts), ids(&draft.left_out));
-        let content = GroupDraftFile {
+        let content = AnswerDraftFile {
             case: draft.case,
             alerts,
             left_out,
@@ -109,20 +109,20 @@ mod tests {
     use super::super::drafts::KEPT;
     use super::*;
 
-    fn drafts() -> (tempfile::TempDir, GroupDrafts) {
+    fn drafts() -> (tempfile::TempDir, AnswerDrafts) {
         let directory = tempfile::tempdir().unwrap();
-        let drafts = GroupDrafts::new(directory.path().join("group-drafts"));
+        let drafts = AnswerDrafts::new(directory.path().join("group-drafts"));
         (directory, drafts)
     }
 
-    fn draft(case: bool) -> GroupDraft {
+    fn draft(case: bool) -> AnswerDraft {
         let alerts = vec![AlertId::generate(), AlertId::generate()];
         let answer = Draft {
             refunded: Some("NOT REFUNDED".to_owned()),
             comments: "two\nlines, \"quotes\"".to_owned(),
             ..Draft::default()
         };
-        GroupDraft { id: Uuid::now_v7(), case, left_out: vec![alerts[1]], alerts, answer, told: case }
+        AnswerDraft { id: Uuid::now_v7(), case, left_out: vec![alerts[1]], alerts, answer, told: case }
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
         drafts.put(&second).unwrap();
         drafts.put(&first).unwrap();
 
-        assert_eq!(GroupDrafts::new(directory.path().join("group-drafts")).list(), Ok(vec![first, second]));
+        assert_eq!(AnswerDrafts::new(directory.path().join("group-drafts")).list(), Ok(vec![first, second]));
     }
 
     #[test]
