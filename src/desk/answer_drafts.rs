@@ -106,7 +106,8 @@ impl AnswerDrafts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::drafts::KEPT;
+    use super::super::Desk;
+    use super::super::drafts::{Drafts, KEPT};
     use super::*;
 
     fn drafts() -> (tempfile::TempDir, AnswerDrafts) {
@@ -148,6 +149,21 @@ mod tests {
         drafts.sweep(SystemTime::now() + KEPT * 2).unwrap();
 
         assert_eq!((left, drafts.list()), (Ok(vec![old]), Ok(Vec::new())));
+    }
+
+    #[test]
+    fn the_draft_of_an_earlier_version_is_taken_over_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let (desk, earlier) = (Desk::open(directory.path()).unwrap(), Drafts::new(directory.path().join("drafts")));
+        let (alert, answer) = (AlertId::generate(), draft(false).answer);
+        earlier.put(alert, &answer).unwrap();
+
+        desk.take_over_drafts().unwrap();
+        desk.take_over_drafts().unwrap();
+
+        let kept = desk.answer_drafts().list().unwrap();
+        assert_eq!(kept, [AnswerDraft { id: kept[0].id, ..AnswerDraft::of_one(alert, answer) }]);
+        assert_eq!(earlier.alerts(), Ok(Vec::new()));
     }
 
     #[test]
