@@ -15,7 +15,7 @@ use crate::console::{AppContext, Loadable, Reply};
 use crate::domain::advice::advice;
 use crate::domain::resolution::invalid;
 use crate::domain::resolution::{Dialect, FieldError, InvalidReason};
-use crate::domain::{Alert, AlertId, Money, OrderAdvice, Resolution, ResolutionParts};
+use crate::domain::{Alert, AlertId, Money, OrderAdvice, Resolution, ResolutionParts, duplicate};
 use crate::service::ServiceError;
 
 use super::{Caution, Choice};
@@ -230,6 +230,19 @@ pub(super) fn orders(rows: &[FormItem], twins: &[BTreeSet<usize>]) -> Vec<Option
         own.filter(|own| own.refund.is_some()).or_else(|| twins.iter().find_map(told_by)).or(own)
     };
     rows.iter().zip(twins).map(of).collect()
+}
+
+/// For each alert the positions of the others that are on its payment.
+pub(super) fn twins(alerts: &[Alert]) -> Vec<BTreeSet<usize>> {
+    let all: Vec<&Alert> = alerts.iter().collect();
+    let before = duplicate::before(&all);
+    let mut twins = before.clone();
+    for (position, earlier) in before.into_iter().enumerate() {
+        for other in earlier {
+            twins[other].insert(position);
+        }
+    }
+    twins
 }
 
 /// What is said in the form.

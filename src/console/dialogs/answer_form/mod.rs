@@ -9,16 +9,17 @@ mod choice;
 mod draw;
 mod fields;
 mod gets;
+mod hearing;
 mod list;
 mod older;
 mod opening;
 mod pressing;
 mod reading;
+mod sending;
 mod typed;
 
 use std::collections::BTreeSet;
 
-use crossterm::event::Event;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -26,28 +27,20 @@ use uuid::Uuid;
 
 use super::known_audit::KnownAudit;
 use super::page_keys::{is_everywhere, leads_elsewhere};
-use crate::console::answer_words::who_answered;
-use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
+use crate::console::guards::Gets;
 use crate::console::idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless};
-use crate::console::known_refunds::KnownRefunds;
-use crate::console::message::AdvisedAlert;
-use crate::console::resolving::{stage_together, subject};
-use crate::console::runs::LeftOut;
-use crate::console::text::{counted, sanitize};
-use crate::console::{
-    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply,
-};
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders};
 use crate::desk::{AnswerDraft, Draft};
 use crate::domain::advice::advice;
 use crate::domain::resolution::FieldError;
-use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, duplicate};
+use crate::domain::{Alert, AlertId, OrderAdvice, Timestamp};
 use crate::ui::table::Cursor;
 
 pub use caution::{Caution, SaysOfMoney};
 pub use choice::Choice;
 pub use fields::AnswerFields;
 pub use gets::AnswerScope;
-use gets::{FormItem, Said, gets};
+use gets::{FormItem, Said, gets, twins};
 pub use opening::{
     KnownCase, again, answer_case, begun, foresee, marked, nothing_to_repeat, one, open_again, repeat, take_suggested,
 };
@@ -248,22 +241,6 @@ impl AnswerForm {
         gets::orders(&self.rows, &self.twins)[0]
     }
 
-    /// Takes in who gave those that are answered their answer, as far as that is known by now.
-    fn learn_who_answered(&mut self, cx: &AppContext) {
-        let (history, place) = (cx.journal.history(), cx.journal.place());
-        for row in self.rows.iter_mut().filter(|row| row.alert.outcome.is_some() && row.answered_by.is_none()) {
-            row.answered_by = who_answered(row.alert.id, self.audit.entries(), history, place);
-        }
-    }
-
-    /// Asks the audit log of those that are answered.
-    fn ask_audit(&mut self, cx: &AppContext) -> Orders {
-        let answered = self.rows.iter().map(|row| &row.alert).filter(|alert| alert.outcome.is_some());
-        let is_any = cx.operator && answered.clone().next().is_some();
-        let asked = if is_any { self.audit.ask(answered) } else { None };
-        asked.into_iter().map(Order::from).collect()
-    }
-
     /// What an alert gets; nothing where what is said is wrong for all.
     fn gets_of(&self, position: usize) -> Option<&Gets> {
         self.gets.as_ref().ok().and_then(|gets| gets.get(position))
@@ -273,194 +250,6 @@ impl AnswerForm {
     fn asked_number(&self) -> Option<usize> {
         let sent = self.counts().sent;
         (sent > TYPED_ABOVE).then_some(sent)
-    }
-
-    fn is_searching(&self) -> bool {
-        let is_known = |row: &FormItem| is_searched(&row.alert, &row.others) && is_searched(&row.alert, &row.order);
-        self.needs_search() && !self.rows.iter().all(is_known)
-    }
-
-    /// Returns true where it matters which other alerts are on the payments: always where it costs one search, else
-    /// once it is known what is answered.
-    fn needs_search(&self) -> bool {
-        self.by_one_search || self.gets.is_ok()
-    }
-
-    /// Asks for the payments that come next, some at a time.
-    fn look_up(&mut self) -> Orders {
-        let waits = self.rows[..self.asked].iter().any(|row| row.others == Loadable::Loading);
-        if waits || !self.needs_search() || self.asked == self.rows.len() {
-            return Vec::new();
-        }
-        let size = looked_up_at_once(self.by_one_search);
-        let end = (self.asked + size).min(self.rows.len());
-        let (mut asked, mut matched) = (Vec::with_capacity(size), Vec::with_capacity(size));
-        for row in self.rows[self.asked..end].iter_mut().filter(|row| row.alert.outcome.is_none()) {
-            row.others.ask();
-            asked.push((row.alert.id, duplicate::query(&row.alert)));
-            matched.push(row.ask_orders());
-        }
-        self.asked = end;
-        if asked.is_empty() {
-            return self.look_up();
-        }
-        vec![Effect::AdviseByOrders(matched).into(), Effect::SameCards(asked).into()]
-    }
-
-    /// Sends what can be sent, or says why it cannot be.
-    fn send(&mut self, cx: &mut AppContext) -> Orders {
-        let kept = self.kept_send.take();
-        self.work_out(cx);
-        let gets = match &self.gets {
-            Ok(gets) => gets,
-            Err(wrong) => {
-                let wrong = wrong.clone();
-                let why = self.fields.refuse(&wrong);
-                self.part = Part::Answer;
-                return self.say(&why);
-            }
-        };
-        let mut made: Vec<(Alert, Resolution)> = Vec::new();
-        for (row, gets) in self.rows.iter().zip(gets) {
-            if let Gets::Sent(resolution) = gets {
-                made.push((row.alert.clone(), resolution.clone()));
-            }
-        }
-        if let Some(row) = self.refund_left_out() {
-            // The list is entered on it.
-            self.go_to_row(row);
-            let why = self.why_not_refunded(row);
-            return self.say(&why);
-        }
-        if made.is_empty() {
-            return self.nothing_to_send(cx);
-        }
-        if let Some(asked) = self.asked_number().filter(|asked| self.fields.number() != asked.to_string()) {
-            self.part = Part::Answer;
-            self.fields.ask_number(format!("Type {asked} to send {}.", counted(asked as u64, "answer", "answers")));
-            self.word = None;
-            return Vec::new();
-        }
-        let waits = self.scope != AnswerScope::One || self.fields.refunds();
-        if waits && self.is_searching() && kept.is_none() {
-            self.kept_send = Some(self.counts().care);
-            return self.say("Checking duplicates first. ctrl-s again sends now.");
-        }
-        if !self.is_searching() && kept.is_some() && self.rows.iter().any(|row| row.not_searched().is_some()) {
-            return self.say("Not sent: duplicates not checked. ctrl-s sends.");
-        }
-        if self.scope == AnswerScope::One { self.send_one(made, cx) } else { self.send_several(made, cx) }
-    }
-
-    /// Says why the one alert's answer, or any of several, is not sent.
-    fn nothing_to_send(&mut self, cx: &AppContext) -> Orders {
-        let (AnswerScope::One, Some(Gets::Out { why, cautions, .. })) = (self.scope, self.gets_of(0)) else {
-            return self.say("Nothing to send: see the list.");
-        };
-        let why = why.clone();
-        if cautions.is_empty() {
-            return self.say(&format!("Not sent: {why}."));
-        }
-        let row = &self.rows[0];
-        let open = self.cautions(cx).into_iter().find(|caution| !row.confirmed.contains(caution));
-        let open = open.map_or(why, |caution| caution.words().to_owned());
-        self.fields.ask_anyway(Some(format!("{open}: tick \"Send anyway\" first")));
-        self.say("Not sent: see Send anyway.")
-    }
-
-    fn send_one(&mut self, made: Vec<(Alert, Resolution)>, cx: &AppContext) -> Orders {
-        let mut outcome = vec![Order::Close];
-        outcome.extend(self.typed.end());
-        let draft = Some(self.stands()).filter(|_| !self.fields.is_bare());
-        let known = self.rows[0].refunds_known(self.order_of_one(), cx);
-        let sent = made.into_iter().next();
-        outcome.extend(sent.map(|(alert, resolution)| {
-            Message::Decided(Box::new(alert), resolution, draft.map(Box::new), known).into()
-        }));
-        outcome
-    }
-
-    fn send_several(&mut self, mut made: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
-        let left_out = self.rows.iter().zip(self.gets.iter().flatten()).filter_map(|(row, gets)| match gets {
-            Gets::Out { why, care, .. } => Some(LeftOut { alert: row.alert.clone(), why: why.clone(), care: *care }),
-            Gets::Sent(_) => None,
-        });
-        let left_out: Vec<LeftOut> = left_out.collect();
-        // Who needs a look is still to be answered.
-        let needs_a_look = |left: &&LeftOut| left.care && left.alert.outcome.is_none();
-        let still_marked: Vec<Alert> = left_out.iter().filter(needs_a_look).map(|left| left.alert.clone()).collect();
-        // In a case the refund leaves first, wherever it stands.
-        let order = if self.scope == AnswerScope::Bulk { self.in_hand() } else { Vec::new() };
-        let known = self.known_refunds(&made, cx);
-        let refunds = self.fields.refunds();
-        if let AnswerScope::Case(first) = self.scope
-            && refunds
-        {
-            // The refund leaves first, and the others follow it.
-            made.sort_by_key(|(alert, _)| alert.id != first);
-        }
-        let words = match self.scope {
-            AnswerScope::Case(_) => format!("the case of {}", subject(&made[0].0)),
-            AnswerScope::One | AnswerScope::Bulk => counted(made.len() as u64, "alert", "alerts"),
-        };
-        let first_decides = matches!(self.scope, AnswerScope::Case(_)) && refunds;
-        let mut outcome = vec![Order::Close];
-        outcome.extend(self.typed.end());
-        outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
-        for (alert, known) in known {
-            cx.decisions.confirm(alert, known);
-        }
-        cx.runs.leave_out(left_out, order);
-        let filled_in = self.stands();
-        cx.runs.fill_in(filled_in.clone());
-        outcome.push(cx.answer_drafts.staged(filled_in).into());
-        if self.scope == AnswerScope::Bulk {
-            outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));
-            outcome.push(Message::Unmark.into());
-            // With nothing marked it is the run's page that opens.
-            outcome.push(Order::Act(Action::Bulk));
-            outcome.push(Message::MarkAgain(still_marked).into());
-        }
-        outcome
-    }
-
-    /// Goes to the other alert that weighs most of those that are warned of; what stands in the form is kept.
-    fn go_to_warned(&mut self, cx: &mut AppContext) -> Orders {
-        let row = &self.rows[0];
-        let queued: Vec<Alert> = cx.decisions.not_left().map(|decision| decision.alert.clone()).collect();
-        let others: Vec<Alert> = row.others().iter().cloned().chain(on_its_payment(&row.alert, &queued)).collect();
-        let Some(named) = cx.known_decisions().weightiest(&row.alert, &others).cloned() else {
-            return self.say("No other alert is named here.");
-        };
-        let mut outcome = self.close(cx);
-        outcome.extend([Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(named)).into()]);
-        outcome
-    }
-
-    /// Takes the answer that is suggested for the one alert.
-    fn take_suggestion(&mut self, cx: &AppContext) -> Orders {
-        let suggested = self.suggestion(cx).map(|suggested| (suggested.decision(), suggested.comments().to_owned()));
-        match suggested {
-            Some((decision, comments)) if self.scope == AnswerScope::One => {
-                self.rows[0].confirmed.clear();
-                self.fields.take(decision.reason(), decision.into(), &comments);
-                Vec::new()
-            }
-            _ => self.say("Nothing is suggested for this alert."),
-        }
-    }
-
-    /// The refunds that were known of what is made: those that were confirmed by hand, and those that an answer rests
-    /// on.
-    fn known_refunds(&self, made: &[(Alert, Resolution)], cx: &AppContext) -> Vec<(AlertId, KnownRefunds)> {
-        let rests = |row: &FormItem| {
-            made.iter().any(|(alert, resolution)| alert.id == row.alert.id && resolution.rests_on_another())
-        };
-        let of = |(row, order): (&FormItem, Option<OrderAdvice>)| {
-            let rested_on = || rests(row).then(|| row.refunds_known(order, cx));
-            Some((row.alert.id, row.known.clone().or_else(rested_on)?))
-        };
-        self.rows.iter().zip(gets::orders(&self.rows, &self.twins)).filter_map(of).collect()
     }
 
     fn say(&mut self, words: &str) -> Orders {
@@ -475,140 +264,6 @@ impl AnswerForm {
         outcome.extend(kept.into_iter().map(Order::from));
         outcome.extend(self.typed.end());
         outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));
-        outcome
-    }
-
-    /// Takes an alert as it is now; whether that is news. Where the facts that a decision rests on changed, all is
-    /// looked for anew, and what was ticked or typed to confirm has to be again.
-    fn take_alert(&mut self, alert: &Alert) -> bool {
-        let (mut is_news, mut changed) = (false, None);
-        for row in &mut self.rows {
-            if row.alert.id == alert.id && row.alert != *alert {
-                is_news = true;
-                changed = row.take_alert(alert);
-            }
-            let looked_up =
-                if let Loadable::Loaded(others) = &mut row.others { others.iter_mut() } else { [].iter_mut() };
-            let others = looked_up.chain(&mut row.known_others);
-            for other in others.filter(|other| other.id == alert.id && **other != *alert) {
-                other.clone_from(alert);
-                is_news = true;
-            }
-        }
-        if let Some(words) = changed {
-            let alerts: Vec<Alert> = self.rows.iter().map(|row| row.alert.clone()).collect();
-            (self.twins, self.asked) = (twins(&alerts), 0);
-            self.fields.clear_number();
-            let unsent = if self.kept_send.take().is_some() { "Not sent. " } else { "" };
-            self.word = Some(format!(
-                "{unsent}{} {} has changed: {words}.",
-                sanitize(alert.provider.as_str()),
-                sanitize(&alert.provider_id)
-            ));
-        }
-        is_news
-    }
-
-    /// Reads the next of its alerts again, where something changed.
-    fn read_again(&mut self, now: Timestamp) -> Orders {
-        let open = self.rows.iter().filter(|row| row.alert.outcome.is_none()).map(|row| row.alert.id);
-        let next = self.reading.take(open, looked_up_at_once(self.by_one_search), now);
-        next.into_iter().map(|id| Effect::Get(id).into()).collect()
-    }
-
-    /// Takes in which others are on the payments; asks the shop's orders about those too.
-    fn take_others(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)]) -> Orders {
-        let mut matched = Vec::new();
-        for (id, answer) in found {
-            let Some(row) = self.rows.iter_mut().find(|row| row.alert.id == *id) else { continue };
-            let others = answer.as_ref().map(|found| on_its_payment(&row.alert, found)).map_err(Clone::clone);
-            matched.extend(row.take_others(others));
-        }
-        if matched.is_empty() { Vec::new() } else { vec![Effect::AdviseByOrders(matched).into()] }
-    }
-
-    fn take_orders(&mut self, advised: &[AdvisedAlert]) {
-        for advised in advised {
-            let row = self.rows.iter_mut().find(|row| row.alert.id == advised.alert);
-            row.into_iter().for_each(|row| row.take_order(advised));
-        }
-    }
-}
-
-/// For each alert the positions of the others that are on its payment.
-fn twins(alerts: &[Alert]) -> Vec<BTreeSet<usize>> {
-    let all: Vec<&Alert> = alerts.iter().collect();
-    let before = duplicate::before(&all);
-    let mut twins = before.clone();
-    for (position, earlier) in before.into_iter().enumerate() {
-        for other in earlier {
-            twins[other].insert(position);
-        }
-    }
-    twins
-}
-
-impl AnswerForm {
-    fn take(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let mut outcome = Vec::new();
-        match message {
-            Message::Input(Event::Key(key)) => return self.key(*key, cx),
-            Message::Input(Event::Paste(text)) => {
-                self.kept_send = None;
-                self.word = None;
-                if self.part == Part::Answer {
-                    self.event(&Event::Paste(text.clone()), cx);
-                } else {
-                    self.word = Some("Not pasted: text goes into the comments only.".to_owned());
-                }
-            }
-            Message::Input(event) => return self.mouse(event, cx),
-            Message::Alert(_, Ok(alert)) if !self.take_alert(alert) => return Vec::new(),
-            Message::Alert(_, Ok(_)) => {}
-            Message::Concluded(alert) => {
-                self.take_alert(alert);
-            }
-            Message::Page(_, Ok(page)) => page.data.iter().for_each(|alert| {
-                self.take_alert(alert);
-            }),
-            Message::SameCards(found) => outcome = self.take_others(found),
-            Message::AuditOf(asked, answer) => self.audit.take(asked, answer, self.rows.iter().map(|row| &row.alert)),
-            Message::JournalRead(_) => {}
-            Message::AdvisedByOrders(advised) => self.take_orders(advised),
-            // The list stands still under the form; its alerts must not. Another one on a payment may have been
-            // refunded meanwhile.
-            Message::Changed(Ok(_)) => {
-                self.reading.changed();
-                if self.by_one_search {
-                    self.asked = 0;
-                }
-            }
-            Message::SameCard(id, found) => outcome = self.take_others(&[(*id, found.clone())]),
-            Message::Tick => {}
-            _ => return Vec::new(),
-        }
-        outcome.extend(self.read_again(cx.now));
-        if !matches!(message, Message::Tick) {
-            // What the log did not tell is asked for again when something else comes: its own answer asks for nothing.
-            if !matches!(message, Message::AuditOf(..)) {
-                outcome.extend(self.ask_audit(cx));
-            }
-            self.learn_who_answered(cx);
-        }
-        self.work_out(cx);
-        outcome.extend(self.look_up());
-        outcome.extend(self.show_beside());
-        match self.kept_send {
-            Some(before) if !self.is_searching() && self.counts().care > before => {
-                self.kept_send = None;
-                if self.scope == AnswerScope::One {
-                    return outcome.into_iter().chain(self.nothing_to_send(cx)).collect();
-                }
-                self.word = Some("Not sent: see the checks. ctrl-s sends the rest.".to_owned());
-            }
-            Some(_) if !self.is_searching() => outcome.extend(self.send(cx)),
-            _ => {}
-        }
         outcome
     }
 }

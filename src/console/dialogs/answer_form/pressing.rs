@@ -7,9 +7,10 @@ use super::list::AnswerRow;
 use super::{AnswerForm, CONTEXTS, GO_TO_WARNED, Part, TAKE_SUGGESTION, Target};
 use crate::console::dialogs::links_menu;
 use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
-use crate::console::guards::Gets;
+use crate::console::guards::{Gets, on_its_payment};
 use crate::console::{Action, AppContext, Message, Order, Orders};
 use crate::desk::Draft;
+use crate::domain::Alert;
 use crate::ui::form::Entered;
 
 impl AnswerForm {
@@ -184,6 +185,32 @@ impl AnswerForm {
             }
             Some(Gets::Out { why, .. }) => format!("Not sent: the refund is left out: {why}."),
             _ => String::new(),
+        }
+    }
+
+    /// Goes to the other alert that weighs most of those that are warned of; what stands in the form is kept.
+    fn go_to_warned(&mut self, cx: &mut AppContext) -> Orders {
+        let row = &self.rows[0];
+        let queued: Vec<Alert> = cx.decisions.not_left().map(|decision| decision.alert.clone()).collect();
+        let others: Vec<Alert> = row.others().iter().cloned().chain(on_its_payment(&row.alert, &queued)).collect();
+        let Some(named) = cx.known_decisions().weightiest(&row.alert, &others).cloned() else {
+            return self.say("No other alert is named here.");
+        };
+        let mut outcome = self.close(cx);
+        outcome.extend([Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(named)).into()]);
+        outcome
+    }
+
+    /// Takes the answer that is suggested for the one alert.
+    fn take_suggestion(&mut self, cx: &AppContext) -> Orders {
+        let suggested = self.suggestion(cx).map(|suggested| (suggested.decision(), suggested.comments().to_owned()));
+        match suggested {
+            Some((decision, comments)) if self.scope == AnswerScope::One => {
+                self.rows[0].confirmed.clear();
+                self.fields.take(decision.reason(), decision.into(), &comments);
+                Vec::new()
+            }
+            _ => self.say("Nothing is suggested for this alert."),
         }
     }
 

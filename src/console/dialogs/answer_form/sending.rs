@@ -1,0 +1,143 @@
+//! Sends the answer form: what can be sent leaves together, or it is said why it cannot.
+
+use super::gets::{self, AnswerScope, FormItem};
+use super::{AnswerForm, Part};
+use crate::console::guards::Gets;
+use crate::console::known_refunds::KnownRefunds;
+use crate::console::resolving::{stage_together, subject};
+use crate::console::runs::LeftOut;
+use crate::console::text::counted;
+use crate::console::{Action, AppContext, Dialog, Message, Order, Orders};
+use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
+
+impl AnswerForm {
+    /// Sends what can be sent, or says why it cannot be.
+    pub(super) fn send(&mut self, cx: &mut AppContext) -> Orders {
+        let kept = self.kept_send.take();
+        self.work_out(cx);
+        let gets = match &self.gets {
+            Ok(gets) => gets,
+            Err(wrong) => {
+                let wrong = wrong.clone();
+                let why = self.fields.refuse(&wrong);
+                self.part = Part::Answer;
+                return self.say(&why);
+            }
+        };
+        let mut made: Vec<(Alert, Resolution)> = Vec::new();
+        for (row, gets) in self.rows.iter().zip(gets) {
+            if let Gets::Sent(resolution) = gets {
+                made.push((row.alert.clone(), resolution.clone()));
+            }
+        }
+        if let Some(row) = self.refund_left_out() {
+            // The list is entered on it.
+            self.go_to_row(row);
+            let why = self.why_not_refunded(row);
+            return self.say(&why);
+        }
+        if made.is_empty() {
+            return self.nothing_to_send(cx);
+        }
+        if let Some(asked) = self.asked_number().filter(|asked| self.fields.number() != asked.to_string()) {
+            self.part = Part::Answer;
+            self.fields.ask_number(format!("Type {asked} to send {}.", counted(asked as u64, "answer", "answers")));
+            self.word = None;
+            return Vec::new();
+        }
+        let waits = self.scope != AnswerScope::One || self.fields.refunds();
+        if waits && self.is_searching() && kept.is_none() {
+            self.kept_send = Some(self.counts().care);
+            return self.say("Checking duplicates first. ctrl-s again sends now.");
+        }
+        if !self.is_searching() && kept.is_some() && self.rows.iter().any(|row| row.not_searched().is_some()) {
+            return self.say("Not sent: duplicates not checked. ctrl-s sends.");
+        }
+        if self.scope == AnswerScope::One { self.send_one(made, cx) } else { self.send_several(made, cx) }
+    }
+
+    /// Says why the one alert's answer, or any of several, is not sent.
+    pub(super) fn nothing_to_send(&mut self, cx: &AppContext) -> Orders {
+        let (AnswerScope::One, Some(Gets::Out { why, cautions, .. })) = (self.scope, self.gets_of(0)) else {
+            return self.say("Nothing to send: see the list.");
+        };
+        let why = why.clone();
+        if cautions.is_empty() {
+            return self.say(&format!("Not sent: {why}."));
+        }
+        let row = &self.rows[0];
+        let open = self.cautions(cx).into_iter().find(|caution| !row.confirmed.contains(caution));
+        let open = open.map_or(why, |caution| caution.words().to_owned());
+        self.fields.ask_anyway(Some(format!("{open}: tick \"Send anyway\" first")));
+        self.say("Not sent: see Send anyway.")
+    }
+
+    fn send_one(&mut self, made: Vec<(Alert, Resolution)>, cx: &AppContext) -> Orders {
+        let mut outcome = vec![Order::Close];
+        outcome.extend(self.typed.end());
+        let draft = Some(self.stands()).filter(|_| !self.fields.is_bare());
+        let known = self.rows[0].refunds_known(self.order_of_one(), cx);
+        let sent = made.into_iter().next();
+        outcome.extend(sent.map(|(alert, resolution)| {
+            Message::Decided(Box::new(alert), resolution, draft.map(Box::new), known).into()
+        }));
+        outcome
+    }
+
+    fn send_several(&mut self, mut made: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
+        let left_out = self.rows.iter().zip(self.gets.iter().flatten()).filter_map(|(row, gets)| match gets {
+            Gets::Out { why, care, .. } => Some(LeftOut { alert: row.alert.clone(), why: why.clone(), care: *care }),
+            Gets::Sent(_) => None,
+        });
+        let left_out: Vec<LeftOut> = left_out.collect();
+        // Who needs a look is still to be answered.
+        let needs_a_look = |left: &&LeftOut| left.care && left.alert.outcome.is_none();
+        let still_marked: Vec<Alert> = left_out.iter().filter(needs_a_look).map(|left| left.alert.clone()).collect();
+        // In a case the refund leaves first, wherever it stands.
+        let order = if self.scope == AnswerScope::Bulk { self.in_hand() } else { Vec::new() };
+        let known = self.known_refunds(&made, cx);
+        let refunds = self.fields.refunds();
+        if let AnswerScope::Case(first) = self.scope
+            && refunds
+        {
+            // The refund leaves first, and the others follow it.
+            made.sort_by_key(|(alert, _)| alert.id != first);
+        }
+        let words = match self.scope {
+            AnswerScope::Case(_) => format!("the case of {}", subject(&made[0].0)),
+            AnswerScope::One | AnswerScope::Bulk => counted(made.len() as u64, "alert", "alerts"),
+        };
+        let first_decides = matches!(self.scope, AnswerScope::Case(_)) && refunds;
+        let mut outcome = vec![Order::Close];
+        outcome.extend(self.typed.end());
+        outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
+        for (alert, known) in known {
+            cx.decisions.confirm(alert, known);
+        }
+        cx.runs.leave_out(left_out, order);
+        let filled_in = self.stands();
+        cx.runs.fill_in(filled_in.clone());
+        outcome.push(cx.answer_drafts.staged(filled_in).into());
+        if self.scope == AnswerScope::Bulk {
+            outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));
+            outcome.push(Message::Unmark.into());
+            // With nothing marked it is the run's page that opens.
+            outcome.push(Order::Act(Action::Bulk));
+            outcome.push(Message::MarkAgain(still_marked).into());
+        }
+        outcome
+    }
+
+    /// The refunds that were known of what is made: those that were confirmed by hand, and those that an answer rests
+    /// on.
+    fn known_refunds(&self, made: &[(Alert, Resolution)], cx: &AppContext) -> Vec<(AlertId, KnownRefunds)> {
+        let rests = |row: &FormItem| {
+            made.iter().any(|(alert, resolution)| alert.id == row.alert.id && resolution.rests_on_another())
+        };
+        let of = |(row, order): (&FormItem, Option<OrderAdvice>)| {
+            let rested_on = || rests(row).then(|| row.refunds_known(order, cx));
+            Some((row.alert.id, row.known.clone().or_else(rested_on)?))
+        };
+        self.rows.iter().zip(gets::orders(&self.rows, &self.twins)).filter_map(of).collect()
+    }
+}
