@@ -1,0 +1,405 @@
+//! Forms: fields as data. Focus, keys, pastes, the mouse, scrolling, errors and buttons are the same in all of them.
+
+mod draw;
+mod field;
+mod keys;
+
+use std::cell::Cell;
+
+use crate::ui::ClickTargets;
+use crate::ui::widgets::buttons::Button;
+
+use field::FieldKind;
+pub use field::{FactLine, FormField, FormOption};
+
+/// Shown to one who pastes where nothing can be typed.
+pub const NO_FIELD: &str = "Nothing was pasted: text goes into a field to type in.";
+
+/// Outcome of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entered {
+    /// Nothing that anybody else has to know.
+    Nothing,
+    Submit,
+    Reset,
+    Leave,
+    /// A line of facts was clicked, by its number.
+    Pressed(u8),
+}
+
+/// Parts that can have the focus or be clicked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spot {
+    Field(usize),
+    /// An option of a field.
+    Option(usize, usize),
+    Button(Entered),
+    /// A line of facts.
+    Press(u8),
+}
+
+/// A form: its fields and its state. A field is known by its place.
+#[derive(Debug)]
+pub struct Form {
+    title: String,
+    /// Stands behind the title.
+    about: String,
+    fields: Vec<FormField>,
+    /// Words and key of the button that submits.
+    submit: (&'static str, &'static str),
+    leave_note: &'static str,
+    /// Stands at the right of the title where what is submitted reaches the real world.
+    badge: &'static str,
+    resets: bool,
+    focus: Spot,
+    /// A sentence about the last key, until the next one.
+    word: Option<String>,
+    touched: bool,
+    targets: ClickTargets<Spot>,
+    top: Cell<u16>,
+    /// True where the next frame scrolls to the focus; the wheel looks elsewhere.
+    follows: Cell<bool>,
+}
+
+impl Form {
+    /// A form that enter submits; one of its fields has the focus.
+    pub fn new(title: impl Into<String>, submit: &'static str, fields: Vec<FormField>, focus: usize) -> Self {
+        Self {
+            title: title.into(),
+            about: String::new(),
+            fields,
+            submit: (submit, "enter"),
+            leave_note: "",
+            badge: "",
+            resets: false,
+            focus: Spot::Field(focus),
+            word: None,
+            touched: false,
+            targets: ClickTargets::default(),
+            top: Cell::default(),
+            follows: Cell::new(true),
+        }
+    }
+
+    /// The same with words behind its title.
+    #[must_use]
+    pub fn about(self, about: impl Into<String>) -> Self {
+        Self { about: about.into(), ..self }
+    }
+
+    /// The same with a badge beside its title.
+    #[must_use]
+    pub fn badge(self, badge: &'static str) -> Self {
+        Self { badge, ..self }
+    }
+
+    /// The same submitted by ctrl-s alone; leaving it says what becomes of the text.
+    #[must_use]
+    pub fn by_ctrl_s(self, leave_note: &'static str) -> Self {
+        Self { submit: (self.submit.0, "ctrl-s"), leave_note, ..self }
+    }
+
+    /// The same with a button that resets it.
+    #[must_use]
+    pub fn with_reset(self) -> Self {
+        Self { resets: true, ..self }
+    }
+
+    /// Text of a field, without blanks around it.
+    pub fn text(&self, field: usize) -> String {
+        self.raw_text(field).trim().to_owned()
+    }
+
+    /// Text of a field as it was typed.
+    pub fn raw_text(&self, field: usize) -> String {
+        match self.fields.get(field).map(|field| &field.kind) {
+            Some(FieldKind::Text { input, .. }) => input.text(),
+            _ => String::new(),
+        }
+    }
+
+    /// Text of a field, where there is any.
+    pub fn given(&self, field: usize) -> Option<String> {
+        Some(self.text(field)).filter(|text| !text.is_empty())
+    }
+
+    /// Place of the chosen option of a field.
+    pub fn chosen(&self, field: usize) -> usize {
+        self.choice(field).unwrap_or(0)
+    }
+
+    /// Place of the chosen option of a field, where one is chosen.
+    pub fn choice(&self, field: usize) -> Option<usize> {
+        match self.fields.get(field).map(|field| &field.kind) {
+            Some(FieldKind::Options { at, open: false, .. }) => Some(*at),
+            _ => None,
+        }
+    }
+
+    /// Chooses an option of a field, or none; the focus stays.
+    pub fn set_choice(&mut self, field: usize, option: Option<usize>) {
+        if let Some(FieldKind::Options { at, open, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
+            (*at, *open) = (option.unwrap_or(0), option.is_none());
+        }
+    }
+
+    /// Returns true where the first check of a field is ticked.
+    pub fn is_ticked(&self, field: usize) -> bool {
+        !self.ticked(field, &[()]).is_empty()
+    }
+
+    /// Ticks the first check of a field, or takes that back.
+    pub fn set_ticked(&mut self, field: usize, ticked: bool) {
+        if let Some(FieldKind::Options { on: Some(on), .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
+            on[0] = ticked;
+        }
+    }
+
+    /// Shows a field, or hides it.
+    pub fn set_shown(&mut self, field: usize, shown: bool) {
+        if let Some(field) = self.fields.get_mut(field) {
+            field.hidden = !shown;
+        }
+    }
+
+    /// Returns true where a field is shown.
+    pub fn is_shown(&self, field: usize) -> bool {
+        self.fields.get(field).is_some_and(|field| !field.hidden)
+    }
+
+    /// Shows other facts in a field; none hide it.
+    pub fn set_facts(&mut self, field: usize, facts: Vec<FactLine>) {
+        if let Some(field) = self.fields.get_mut(field) {
+            (field.hidden, field.kind) = (facts.is_empty(), FieldKind::Facts(facts));
+        }
+    }
+
+    /// Gives the focus to a field.
+    pub fn set_focus(&mut self, field: usize) {
+        self.go_to(Spot::Field(field));
+    }
+
+    /// Returns true where no further field comes after the focus, or before it.
+    pub fn is_at_end(&self, forward: bool) -> bool {
+        let mut fields = self.places_of_fields();
+        let end = if forward { fields.last() } else { fields.next() };
+        end.is_none() || end == self.focus()
+    }
+
+    /// Takes the focus into the first field, or the last one.
+    pub fn enter(&mut self, first: bool) {
+        let field = if first { self.places_of_fields().next() } else { self.places_of_fields().last() };
+        if let Some(field) = field {
+            self.go_to(Spot::Field(field));
+        }
+    }
+
+    /// Takes away what was said about the key before, and the errors.
+    pub fn hush(&mut self) {
+        self.word = None;
+        self.fields.iter_mut().for_each(|field| field.error = None);
+        self.follows.set(true);
+    }
+
+    /// The sentence about the last key.
+    pub fn word(&self) -> Option<&str> {
+        self.word.as_deref()
+    }
+
+    /// Those of the values that are ticked in a field of theirs.
+    pub fn ticked<T: Clone>(&self, field: usize, values: &[T]) -> Vec<T> {
+        let Some(FieldKind::Options { on: Some(on), .. }) = self.fields.get(field).map(|field| &field.kind) else {
+            return Vec::new();
+        };
+        values.iter().zip(on).filter(|(_, on)| **on).map(|(value, _)| value.clone()).collect()
+    }
+
+    /// The field that has the focus.
+    pub fn focus(&self) -> Option<usize> {
+        match self.focus {
+            Spot::Field(field) | Spot::Option(field, _) => Some(field),
+            Spot::Button(_) | Spot::Press(_) => None,
+        }
+    }
+
+    /// Puts another text into a field.
+    pub fn set_text(&mut self, field: usize, text: &str) {
+        match self.fields.get_mut(field).map(|field| &mut field.kind) {
+            Some(FieldKind::Text { input, .. }) => input.set_text(text),
+            Some(FieldKind::Facts(facts)) => {
+                facts.iter_mut().take(1).for_each(|fact| text.clone_into(&mut fact.text));
+            }
+            _ => {}
+        }
+    }
+
+    /// Chooses an option of a field, which gets the focus.
+    pub fn set_chosen(&mut self, field: usize, option: usize) {
+        self.go_to(Spot::Field(field));
+        self.choose(field, option);
+    }
+
+    /// Gives a field other options; the chosen place stays.
+    pub fn set_options(&mut self, field: usize, options: &[&str]) {
+        if let Some(FieldKind::Options { options: known, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind)
+        {
+            *known = options.iter().map(|word| FormOption::of(*word)).collect();
+        }
+    }
+
+    /// Shows other words below a field, or a warning.
+    pub fn set_note(&mut self, field: usize, note: &str, warns: bool) {
+        if let Some(field) = self.fields.get_mut(field) {
+            (field.note, field.note_warns) = (note.to_owned(), warns);
+        }
+    }
+
+    /// Shows other words behind the title.
+    pub fn set_about(&mut self, about: impl Into<String>) {
+        self.about = about.into();
+    }
+
+    /// Shows an error at a field, or takes it away.
+    pub fn set_error(&mut self, field: usize, error: Option<String>) {
+        if let Some(field) = self.fields.get_mut(field) {
+            field.error = error;
+        }
+    }
+
+    /// Says at a field what is wrong with it, and goes there.
+    pub fn refuse(&mut self, field: usize, wrong: impl Into<String>) {
+        self.go_to(Spot::Field(field));
+        self.set_error(field, Some(wrong.into()));
+    }
+
+    /// Shows a sentence until the next key.
+    pub fn say(&mut self, word: impl Into<String>) {
+        self.word = Some(word.into());
+    }
+
+    /// Names what is lost with it, where anything was typed or chosen: never the text of a field, which may be secret.
+    pub fn lost(&self) -> Option<String> {
+        self.touched.then(|| format!("what was entered in \"{}\"", self.title))
+    }
+
+    /// Fields that can have the focus.
+    fn places_of_fields(&self) -> impl Iterator<Item = usize> {
+        let can_have_focus =
+            |(_, field): &(usize, &FormField)| !field.hidden && !matches!(field.kind, FieldKind::Facts(_));
+        self.fields.iter().enumerate().filter(can_have_focus).map(|(place, _)| place)
+    }
+
+    fn buttons(&self) -> Vec<Button<'static, Spot>> {
+        let leave = Button::quiet(Spot::Button(Entered::Leave), "Cancel", "esc");
+        let reset = self.resets.then(|| Button::quiet(Spot::Button(Entered::Reset), "Reset", "ctrl-r"));
+        let submit = Button::primary(Spot::Button(Entered::Submit), self.submit.0, self.submit.1);
+        [Some(leave), reset, Some(submit)].into_iter().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::{Event, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+    use crate::ui::Theme;
+    use crate::ui::text::columns;
+    use crate::ui::theme::ThemeName;
+
+    fn form() -> Form {
+        let fields = vec![
+            FormField::text("Name", "").hint("a name"),
+            FormField::choice("Kind", &["one", "two"], 0),
+            FormField::checks("Parts", ["a", "b"].map(|part| (part.to_owned(), false))),
+            FormField::step("Sort", ["amount", "merchant"].map(str::to_owned).to_vec(), 0),
+        ];
+        Form::new("Form", "Do", fields, 0).with_reset()
+    }
+
+    fn press(form: &mut Form, codes: &[KeyCode]) -> Entered {
+        codes.iter().fold(Entered::Nothing, |_, code| form.handle(&Event::Key((*code).into())))
+    }
+
+    fn lines(form: &Form, width: u16, height: u16) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let drawn = terminal.draw(|frame| form.draw(&Theme::named(ThemeName::Dark), frame, frame.area())).unwrap();
+        let row = |y: u16| (0..width).map(|x| drawn.buffer[(x, y)].symbol()).collect();
+        (0..height).map(row).collect()
+    }
+
+    fn click(form: &mut Form, text: &str) -> Entered {
+        let lines = lines(form, 80, 24);
+        let (y, line) = lines.iter().enumerate().find(|(_, line)| line.contains(text)).unwrap();
+        let column = columns(&line[..line.find(text).unwrap()]);
+        form.handle(&Event::Mouse(MouseEvent {
+            kind: MouseEventKind::Down(MouseButton::Left),
+            column,
+            row: u16::try_from(y).unwrap(),
+            modifiers: KeyModifiers::NONE,
+        }))
+    }
+
+    #[test]
+    fn every_field_is_filled_by_keys() {
+        let mut form = form();
+
+        press(&mut form, &[KeyCode::Char('x'), KeyCode::Tab, KeyCode::Right, KeyCode::Tab, KeyCode::End]);
+        press(&mut form, &[KeyCode::Char(' '), KeyCode::Tab, KeyCode::Char('m')]);
+
+        assert_eq!((form.text(0).as_str(), form.chosen(1), form.chosen(3)), ("x", 1, 1));
+        assert_eq!(form.ticked(2, &['a', 'b']), ['b']);
+        assert_eq!(form.lost().as_deref(), Some("what was entered in \"Form\""));
+    }
+
+    #[test]
+    fn every_field_is_filled_by_clicks() {
+        let mut form = form();
+
+        for text in ["( ) two", "[ ] b", "›"] {
+            click(&mut form, text);
+        }
+
+        assert_eq!((form.chosen(1), form.ticked(2, &['a', 'b']), form.chosen(3)), (1, vec!['b'], 1));
+        assert_eq!(
+            ["Cancel", "Reset", "Do"].map(|text| click(&mut form, text)),
+            [Entered::Leave, Entered::Reset, Entered::Submit]
+        );
+    }
+
+    #[test]
+    fn enter_submits_from_a_field_and_presses_the_button_that_has_the_focus() {
+        let mut form = form();
+
+        assert_eq!(press(&mut form, &[KeyCode::Enter]), Entered::Submit);
+        assert_eq!(press(&mut form, &[KeyCode::Tab; 4]), Entered::Nothing);
+        assert_eq!(press(&mut form, &[KeyCode::Enter]), Entered::Leave);
+    }
+
+    #[test]
+    fn an_error_stands_below_its_field_until_the_next_key() {
+        let mut form = form();
+        form.refuse(3, "not so");
+
+        let refused = lines(&form, 80, 24);
+        press(&mut form, &[KeyCode::Left]);
+
+        let at = refused.iter().position(|line| line.contains("✗ not so")).unwrap();
+        assert!(refused[at - 1].contains("Sort"), "{refused:#?}");
+        assert!(!lines(&form, 80, 24).iter().any(|line| line.contains('✗')));
+    }
+
+    #[test]
+    fn a_low_form_scrolls_to_the_focus() {
+        let mut form = form();
+
+        let top = lines(&form, 80, 6);
+        press(&mut form, &[KeyCode::Tab; 3]);
+        let bottom = lines(&form, 80, 6);
+
+        let has = |lines: &[String], text: &str| lines.iter().any(|line| line.contains(text));
+        assert!(has(&top, "Name") && !has(&top, "Sort"), "{top:#?}");
+        assert!(!has(&bottom, "Name") && has(&bottom, "Sort"), "{bottom:#?}");
+    }
+}
