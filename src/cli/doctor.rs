@@ -19,7 +19,7 @@ use super::profile_access::ProfileAccess;
 use crate::config::ConfigError;
 use crate::console::text::counted;
 use crate::desk::directory_of;
-use crate::desk::journal::{FILE, read_whole};
+use crate::desk::ledger::files::{FILE, read_whole};
 use crate::domain::database::DatabaseLocation;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::webhook::address::AddressPolicy;

@@ -12,7 +12,7 @@ use super::args::{Format, JournalExportArgs, SinceWhen};
 use super::context::Context;
 use super::failure::SaidAlready;
 use super::output::{ListColumns, Output, Report};
-use crate::desk::journal::{FILE, read_history};
+use crate::desk::ledger::files::{FILE, read_history};
 use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, NotificationRecord, write_new};
 use crate::domain::count::counted;
 use crate::domain::time::{Clock as _, SystemClock, to_iso};

@@ -10,7 +10,7 @@ use super::local::Local;
 use super::networks;
 use super::output::printable;
 use super::process::variable;
-use crate::desk::journal::read_whole;
+use crate::desk::ledger::files::read_whole;
 use crate::desk::same_payment::same_payment;
 use crate::desk::{Desk, DeskError, History, Journal, OrderOwner};
 use crate::domain::query::Vocabulary;

@@ -17,11 +17,11 @@ impl App {
         let cx = &mut self.cx;
         match message {
             Message::Closing(answer) => {
+                cx.calls.recorded(cx.journal.recorded_at());
                 if let Some(wrong) = cx.calls.read(answer.clone(), cx.settings.notices.before, cx.now) {
                     cx.notify(Tone::Bad, wrong);
                 }
             }
-            Message::Figures(figures) => cx.calls.recorded(&figures.recorded),
             Message::Concluded(alert) => cx.calls.concluded(alert),
             _ => {}
         }
@@ -38,7 +38,7 @@ impl App {
         cx.calls.note_quiet(quiet, left_alone.is_some(), cx.now);
         // The one place that says no to both: a time before deadlines of nothing.
         if before > Duration::zero() && left_alone.is_none() && cx.calls.take_due(cx.now) {
-            effects.extend([Effect::ReadClosing(hours_read(before), cx.now), Effect::ReadFigures]);
+            effects.push(Effect::ReadClosing(hours_read(before), cx.now));
         }
         let mut outside: Vec<String> = Vec::new();
         for call in calls(cx) {

@@ -162,8 +162,8 @@ impl Calls {
     }
 
     /// Takes in when decisions were recorded.
-    pub fn recorded(&mut self, moments: &[Timestamp]) {
-        self.recorded = moments.to_vec();
+    pub fn recorded(&mut self, moments: Vec<Timestamp>) {
+        self.recorded = moments;
     }
 
     /// An alert is through with.

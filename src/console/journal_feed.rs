@@ -71,6 +71,11 @@ impl JournalFeed {
         ended && !record.dismissed && !self.history.is_superseded(record) && record.place == self.place
     }
 
+    /// The moments at which the newest decisions of this place were recorded.
+    pub fn recorded_at(&self) -> Vec<Timestamp> {
+        self.history.recorded_at(&self.place)
+    }
+
     /// What the journal tells.
     pub fn history(&self) -> &History {
         &self.history

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::known_refunds::KnownRefunds;
 use crate::desk::History;
-use crate::desk::known_answers::KnownAnswer;
+use crate::desk::ledger::known_answers::KnownAnswer;
 use crate::desk::same_payment::same_payment;
 use crate::domain::{Alert, AlertId, OrderAdvice, ResolutionAttempt, Timestamp, duplicate, sanitize};
 use crate::service::{Deployment, ServiceError};

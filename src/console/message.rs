@@ -18,7 +18,7 @@ use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use super::views::View;
 use crate::desk::find::FoundAlerts;
-use crate::desk::indeterminate::Landing;
+use crate::desk::ledger::sender::Landing;
 use crate::desk::{
     AnswerDraft, ClosingAlerts, DeskFigures, ExportFailure, FoundInsights, JournalDecision, Leftovers, MatchedOrders,
     Note, SnoozedAlert, WholeJournal,

@@ -3,7 +3,7 @@
 
 use super::decisions::{Decisions, State};
 use super::unfinished::{Stage, Unfinished};
-use crate::desk::indeterminate::Landing;
+use crate::desk::ledger::sender::Landing;
 use crate::domain::{AlertId, Provider, Timestamp};
 use crate::service::{FoundOutBy, ServiceError};
 

@@ -10,7 +10,7 @@ use super::last_look::Looked;
 use super::text::count;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
-use crate::desk::indeterminate::Landing;
+use crate::desk::ledger::sender::Landing;
 use crate::desk::{DecisionFate, JournalRun, JournalStep};
 use crate::domain::attempt::outcome_id;
 use crate::domain::exchange::without_exchange;

@@ -22,7 +22,7 @@ use super::user_settings::UserSetting;
 use super::workstation::{browse, export_list};
 use crate::desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, JournalStep};
 use crate::domain::Alert;
-use crate::service::{Deployment, ServiceError};
+use crate::service::Deployment;
 
 /// Runs effects on a deployment and a desk.
 pub struct Runner {
@@ -153,12 +153,11 @@ impl Runner {
         let (deployment, messages, failures) = (self.deployment.clone(), self.messages.clone(), self.failures.clone());
         let desk = self.desk.clone();
         let work = async move {
-            if let (Some(intent), Effect::Resolve(key, ..)) = (intent, &effect)
-                && let Err(why) = intent.await.unwrap_or_else(|_| Err("it is closed".to_owned()))
+            // The alert may expire: a journal that cannot be written holds no answer back.
+            if let Some(intent) = intent
+                && let Ok(Err(why)) = intent.await
             {
-                let refused = ServiceError::NotSent(format!("the journal could not be written: {why}"));
-                let _ = messages.send(Message::Resolved(*key, Err(refused)));
-                return;
+                let _ = messages.send(Message::DeskFailed(format!("{why}. Answers are sent all the same.")));
             }
             if let Some(kept) = kept {
                 let _ = kept.await;
@@ -334,7 +333,7 @@ impl Runner {
         Some(kept)
     }
 
-    /// Has the journal record that a decision leaves. It leaves when that is on the disk.
+    /// Has the journal record that a decision leaves. It leaves when that is on the disk, or cannot be written there.
     fn record_intent(&mut self, effect: &Effect) -> Option<oneshot::Receiver<Result<(), String>>> {
         let Effect::Resolve(_, _, request, _) = effect else { return None };
         let decision = request.idempotency_key.clone()?;

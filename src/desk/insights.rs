@@ -38,10 +38,9 @@ pub enum InsightLimit {
     Month { total: u64 },
 }
 
-/// Figures that this desk alone has: when it recorded decisions, and the sales that were entered.
+/// Figures that this desk alone has: the sales that were entered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeskFigures {
-    pub recorded: Vec<Timestamp>,
     pub sales: Vec<SalesCount>,
     /// Errors of reading, in words.
     pub troubles: Vec<String>,

@@ -19,19 +19,14 @@ pub mod drafts;
 pub mod export;
 mod file;
 pub mod find;
-pub mod history;
-pub mod indeterminate;
 pub mod insights;
-pub mod journal;
-pub mod journal_steps;
 mod keyring;
-pub mod known_answers;
 pub mod layout;
+pub mod ledger;
 mod merge;
 pub mod notes;
 mod order_owner;
 pub mod orders;
-mod pace;
 pub mod profiles;
 pub mod records;
 pub mod rehearsing;
@@ -51,12 +46,12 @@ pub use closing::ClosingAlerts;
 pub use drafts::{Draft, Drafts};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, begins_with, directory_of, open_own, write_new};
-pub use history::{DecisionFate, DecisionRecord, History, LeftDecision, NotificationRecord};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
-pub use journal::{Journal, Leftovers, WholeJournal};
-pub use journal_steps::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
+pub use ledger::files::{Journal, Leftovers, WholeJournal};
+pub use ledger::fold::{DecisionFate, DecisionRecord, History, LeftDecision, NotificationRecord};
+pub use ledger::steps::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
 pub use merge::in_form_of;
 pub use notes::{Note, Notes};
 pub use order_owner::OrderOwner;
@@ -183,23 +178,13 @@ impl Desk {
         SalesCounts::new(DeskFile::new(self.directory.join("sales.toml")))
     }
 
-    /// Returns the sales that were entered, and when consoles of this desk recorded the newest decisions on the place
-    /// whose journal is open.
+    /// Returns the sales that were entered.
     pub fn figures(&self) -> DeskFigures {
-        let mut figures = DeskFigures::default();
-        let recorded = self
-            .journal
-            .as_ref()
-            .map_or_else(|| Ok(Vec::new()), |journal| pace::recorded(&journal.path(), journal.place()));
-        figures.recorded = recorded.unwrap_or_else(|error| {
-            figures.troubles.push(error.to_string());
-            Vec::new()
-        });
-        figures.sales = self.sales().list().unwrap_or_else(|error| {
-            figures.troubles.push(error.to_string());
-            Vec::new()
-        });
-        figures
+        let (sales, troubles) = match self.sales().list() {
+            Ok(sales) => (sales, Vec::new()),
+            Err(error) => (Vec::new(), vec![error.to_string()]),
+        };
+        DeskFigures { sales, troubles }
     }
 
     /// The orders of the shop; none where none were ever imported.

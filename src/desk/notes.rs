@@ -9,7 +9,7 @@ use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::file::{DeskError, directory_of, private, replace, set_torn_line_aside, turn};
-use super::journal_steps::{JournalAlert, id};
+use super::ledger::steps::{JournalAlert, id};
 use crate::domain::time::{from_iso, to_iso};
 use crate::domain::{AlertId, Timestamp};
 

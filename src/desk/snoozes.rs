@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::file::{DeskError, DeskFile};
-use super::journal_steps::JournalAlert;
+use super::ledger::steps::JournalAlert;
 use crate::domain::time::{from_iso, to_iso};
 use crate::domain::{Alert, AlertId, Deadline, Timestamp};
 

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::binary::{run, run_ok, signal};
+use crate::support::binary::{binary, run, run_ok, signal};
+use crate::support::journal::{ON_A_FULL_DISK, journal_text};
 use crate::support::terminal::Terminal;
 use crate::support::two_machines::{TwoMachines, far_alert};
 
@@ -290,7 +291,7 @@ fn desk_of(world: &TwoMachines, url: &str) -> PathBuf {
 
 /// The steps in the journal, as they stand there.
 fn journal(desk: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(desk.join("journal.ndjson")).unwrap();
+    let text = journal_text(desk);
     // The last line may be half written yet.
     text.split_inclusive('\n')
         .filter(|line| line.ends_with('\n'))
@@ -311,6 +312,25 @@ fn until_written(desk: &Path, step: &str) {
 fn again(world: &TwoMachines, flags: &[String]) -> Terminal {
     let arguments: Vec<&str> = std::iter::once("open").chain(flags.iter().map(String::as_str)).collect();
     Terminal::start(world.desk.path(), &arguments, 120, 40)
+}
+
+#[test]
+fn a_full_disk_keeps_no_answer_back() {
+    let world = TwoMachines::with_alerts(3);
+    let program = binary();
+    let flags = world.by_key(&world.server.url);
+    let words = ["-c", ON_A_FULL_DISK, "sh", program.to_str().unwrap(), "open"];
+    let arguments: Vec<&str> = words.into_iter().chain(flags.iter().map(String::as_str)).collect();
+    let mut terminal = Terminal::start_program(Path::new("sh"), world.desk.path(), &arguments, &[], 120, 40);
+    terminal.wait_for("SHOP 3");
+
+    open_form(&mut terminal, "n");
+    terminal.press(CTRL_S);
+
+    terminal.wait_for("journal.ndjson: cannot be written");
+    terminal.wait_gone("SHOP 1");
+    assert_eq!(world.alert(1)["outcome"]["refunded"], "not refunded");
+    leave(terminal);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use url::form_urlencoded::Serializer;
 use crate::cli::failure::Misused;
 use crate::cli::output::{ListColumns, Report, Rows};
 use crate::console::answer_words::BY_WHOM;
-use crate::desk::indeterminate::Landing;
+use crate::desk::ledger::sender::Landing;
 use crate::domain::query::{Vocabulary, parse_as_said};
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{Alert, AlertQuery, Deadline, FieldError, LocalConditions, Page};

@@ -11,7 +11,7 @@ use super::answer::{answered, as_decided, card, in_words, joined};
 use super::named;
 use super::sending::{CommandDecision, CommandJournal};
 use crate::desk::DecisionFate;
-use crate::desk::indeterminate::Landing;
+use crate::desk::ledger::sender::Landing;
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::time::to_iso;

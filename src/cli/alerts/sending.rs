@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use crate::cli::source::AlertAccess;
-use crate::desk::indeterminate::{self, Landing, fate_by_error};
-use crate::desk::journal_steps::new_command_key;
+use crate::desk::ledger::sender::{self, Landing, fate_by_error};
+use crate::desk::ledger::steps::new_command_key;
 use crate::desk::{DecisionFate, DeskError, Journal, JournalDecision, JournalRun, JournalStep};
 use crate::domain::{Alert, Resolution};
 use crate::service::{ResolveRequest, ServiceError};
@@ -67,8 +67,8 @@ impl CommandJournal {
         self.write(decision.leaving());
         let CommandDecision { alert, resolution, key, idempotency_key, .. } = decision;
         let request = ResolveRequest { resolution, idempotency_key: Some(idempotency_key) };
-        let gaps = indeterminate::gaps_of_a_command();
-        let landed = indeterminate::resolve(&*source.alerts, alert.id, request, &*source.clock, &gaps).await;
+        let gaps = sender::gaps_of_a_command();
+        let landed = sender::resolve(&*source.alerts, alert.id, request, &*source.clock, &gaps).await;
         self.became(key, landed.as_ref().map_or_else(fate_by_error, Landing::fate));
         landed
     }

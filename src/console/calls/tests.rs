@@ -189,7 +189,7 @@ fn slow() -> Vec<Timestamp> {
 #[test]
 fn a_pace_that_no_longer_holds_calls_once_until_it_holds_again() {
     let mut calls = reading(lapsing_at(&[60; 40]));
-    calls.recorded(&slow());
+    calls.recorded(slow());
 
     let first = calls.pace(false, BEFORE, nobody, now()).unwrap();
     let again = calls.pace(false, BEFORE, nobody, at(1));
@@ -207,7 +207,7 @@ fn without_a_pace_none_is_said_not_to_hold() {
     let mut calls = reading(lapsing_at(&[60; 40]));
 
     let none = calls.pace(false, BEFORE, nobody, now());
-    calls.recorded(&slow());
+    calls.recorded(slow());
     calls.closing.first = false;
 
     assert_eq!((none, calls.pace(false, BEFORE, nobody, now())), (None, None));
@@ -216,7 +216,7 @@ fn without_a_pace_none_is_said_not_to_hold() {
 #[test]
 fn what_was_not_read_counts_for_the_pace_at_the_latest_that_it_can_lapse() {
     let mut calls = reading(ClosingAlerts { total: 200, ..lapsing_at(&[60; 2]) });
-    calls.recorded(&slow());
+    calls.recorded(slow());
 
     let call = calls.pace(false, BEFORE, nobody, now()).unwrap();
 
@@ -228,7 +228,7 @@ fn what_was_not_read_counts_for_the_pace_at_the_latest_that_it_can_lapse() {
 fn where_there_may_be_more_than_is_known_the_number_is_said_to_be_the_least() {
     let settings = NoticeSettings::default();
     let mut calls = reading(ClosingAlerts { open_end: true, ..lapsing_at(&[20; 40]) });
-    calls.recorded(&slow());
+    calls.recorded(slow());
 
     let call = calls.pace(false, BEFORE, nobody, now()).unwrap();
     let title = calls.title("acme", &settings, [(0, "failed"), (0, "held")], nobody, now());
@@ -272,7 +272,7 @@ fn what_is_in_the_order_of_deadlines_has_no_more_before_one_that_is_later(
 #[test]
 fn what_was_counted_and_has_lapsed_since_is_not_said_to_lapse() {
     let mut calls = reading(ClosingAlerts { total: 60, rest: Some(BTreeMap::from([(at(0), 60)])), ..lapsing_at(&[]) });
-    calls.recorded(&slow());
+    calls.recorded(slow());
     let before = calls.pace(false, BEFORE, nobody, now()).is_some();
 
     calls.read(Err(ServiceError::Unreachable("no connection".to_owned())), BEFORE, at(20));

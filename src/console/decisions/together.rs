@@ -183,7 +183,7 @@ impl Decisions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::indeterminate::Landing;
+    use crate::desk::ledger::sender::Landing;
     use crate::domain::indeterminate::Found;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;

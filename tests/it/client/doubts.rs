@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use avert::client::{Client, ClientOptions};
-use avert::desk::indeterminate::{self, Landing};
+use avert::desk::ledger::sender::{self, Landing};
 use avert::domain::AlertId;
 use avert::domain::resolution::Decision;
 use avert::service::{Alerts, ResolveRequest, ServiceError};
@@ -67,7 +67,7 @@ async fn lose(server: &MockServer, id: AlertId, loss: Loss) {
 
 /// Resolves as a command does, without its pauses.
 async fn as_a_command_does(client: &Client, id: AlertId, request: ResolveRequest) -> Result<Landing, ServiceError> {
-    indeterminate::resolve(client, id, request, &*ManualClock::at(NOON), &[Duration::ZERO; 3]).await
+    sender::resolve(client, id, request, &*ManualClock::at(NOON), &[Duration::ZERO; 3]).await
 }
 
 /// Decides REFUNDED, "by Ann", and loses the answer so.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::many::{Goes, Place, expected, results, said, told};
 use crate::support::binary::avert;
+use crate::support::journal::{break_journal, journal_text, on_a_full_disk};
 
 const FOUND: &str = "answered as decided; by whom is not known";
 
@@ -22,6 +23,10 @@ impl Place {
 
     /// Refunds the first alert by itself.
     fn refund_one(&self) -> Output {
+        self.refunding_one().output().unwrap()
+    }
+
+    fn refunding_one(&self) -> std::process::Command {
         self.by_ana(&[
             "alerts",
             "resolve",
@@ -32,8 +37,6 @@ impl Place {
             "--output",
             "json",
         ])
-        .output()
-        .unwrap()
     }
 
     /// What the journal of the desk tells.
@@ -240,7 +243,7 @@ async fn what_was_found_out_before_it_is_gone_on_with_is_not_told_again() {
     place.decided_elsewhere(0);
     let results_file = place.home.path().join("rows.csv.results");
     let unknown = std::fs::read(&results_file).unwrap();
-    let lines = || std::fs::read_to_string(place.desk().1.join("journal.ndjson")).unwrap().lines().count();
+    let lines = || journal_text(&place.desk().1).lines().count();
 
     place.resolve(&file, &["--yes", "--resume"]);
     let found = lines();
@@ -263,7 +266,7 @@ async fn a_dry_run_writes_nothing_into_the_journal() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_journal_that_cannot_be_written_is_told_once_and_keeps_no_answer_back() {
     let place = Place::with(&[Goes::Well, Goes::Well, Goes::Well]).await;
-    std::fs::create_dir_all(place.desk().1.join("journal.lock")).unwrap();
+    break_journal(&place.desk().1);
     let rows = format!("id,refunded\n{},REFUNDED\n{},REFUNDED\n", place.ids[1], place.ids[2]);
 
     let one = place.refund_one();
@@ -283,15 +286,15 @@ async fn a_journal_that_cannot_be_written_is_told_once_and_keeps_no_answer_back(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_journal_that_breaks_in_the_middle_of_a_file_is_told_once_and_keeps_no_answer_back() {
-    let place = Place::with(&[Goes::Well, Goes::Well]).await;
-    place.break_journal(&place.desk().1);
+async fn a_full_disk_keeps_no_answer_back() {
+    let place = Place::with(&[Goes::Well]).await;
+    let command = place.refunding_one();
 
-    let output = place.resolve(&place.file(), &["--yes"]);
+    let output = on_a_full_disk(&command).output().unwrap();
 
-    assert_eq!(results(&output), expected(&[(2, "recorded"), (3, "recorded")]), "{}", said(&output));
+    assert!(output.status.success(), "{}", said(&output));
     assert_eq!(said(&output).matches("journal.ndjson: cannot be written: ").count(), 1, "{}", said(&output));
-    assert_eq!(place.fates(&[]), ["sent"], "the next console looks it up");
+    assert_eq!(place.puts(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -23,8 +23,6 @@ pub struct Place {
     decided: Arc<Mutex<Vec<AlertId>>>,
     /// What else an alert is called.
     names: Arc<Mutex<Vec<(String, AlertId)>>>,
-    /// What is in the way of the journal from the next decision on.
-    breaks: Arc<Mutex<Option<PathBuf>>>,
     /// Whether nothing can be listed.
     lists_fail: Arc<AtomicBool>,
     pub home: TempDir,
@@ -62,13 +60,7 @@ impl Place {
         let called = Arc::clone(&names);
         let lists_fail = Arc::<AtomicBool>::default();
         let fails = Arc::clone(&lists_fail);
-        let breaks = Arc::<Mutex<Option<PathBuf>>>::default();
-        let breaking = Arc::clone(&breaks);
         let plan = move |asked: &Asked, before: &[Asked]| {
-            if let Some(lock) = breaking.lock().unwrap().take_if(|_| asked.method == "PUT") {
-                std::fs::remove_file(&lock).unwrap();
-                std::fs::create_dir(&lock).unwrap();
-            }
             if asked.path() == "/api/v1/alerts" && fails.load(Ordering::SeqCst) {
                 return Play::json(500, &json!({"detail": "its words"}));
             }
@@ -147,7 +139,6 @@ impl Place {
             ids,
             decided,
             names,
-            breaks,
             lists_fail,
             home: tempfile::tempdir().unwrap(),
         }
@@ -161,11 +152,6 @@ impl Place {
     /// From now on nothing can be listed.
     pub fn fail_lists(&self) {
         self.lists_fail.store(true, Ordering::SeqCst);
-    }
-
-    /// With the next decision the journal of this desk can no longer be written.
-    pub fn break_journal(&self, desk: &Path) {
-        *self.breaks.lock().unwrap() = Some(desk.join("journal.lock"));
     }
 
     /// From now on an alert is found by this id of its network too.

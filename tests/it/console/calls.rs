@@ -99,7 +99,7 @@ fn a_pace_that_does_not_hold_is_called_by_the_number_that_insights_has() {
     let mut rig = calling(lapsing(&[119; 150])).start();
 
     rig.press("2");
-    rig.update(figures(5, Vec::new()));
+    figures(&mut rig, 5, Vec::new());
     rig.advance(Duration::seconds(61));
     let screen = rig.screen();
 

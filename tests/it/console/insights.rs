@@ -3,14 +3,17 @@
 
 use avert::console::SessionInfo;
 use avert::console::message::Message;
-use avert::desk::{DeskFigures, SalesCount};
-use avert::domain::time::Clock;
+use avert::desk::{DeskFigures, JournalDecision, JournalEntry, JournalStep, SalesCount, WholeJournal};
+use avert::domain::resolution::Decision;
+use avert::domain::time::{Clock, to_iso};
 use avert::domain::{
-    Alert, AlertFilter, AlertStatus, AlertType, CardScheme, Currency, Deadline, Outcome, Provider, Timestamp,
+    Alert, AlertFilter, AlertId, AlertStatus, AlertType, CardScheme, Currency, Deadline, Outcome, Provider, Resolution,
+    Timestamp,
 };
 use avert::service::ServiceError;
 use chrono::Duration;
 use crossterm::event::MouseEventKind;
+use uuid::Uuid;
 
 use super::fake::morning;
 use super::rig::{Made, Rig, assert_screens, clock, screens};
@@ -22,7 +25,7 @@ pub fn weeks(now: Timestamp) -> Vec<Alert> {
     for number in 0..180u64 {
         let ago = Duration::minutes(i64::try_from(90 + number * 211).unwrap());
         let mut alert = Alert {
-            id: avert::domain::AlertId(uuid::Uuid::from_u128(u128::from(number) + 5_000)),
+            id: AlertId(Uuid::from_u128(u128::from(number) + 5_000)),
             provider: [Provider::Ethoca, Provider::Verifi, Provider::Cdrn][usize::try_from(number % 3).unwrap()]
                 .clone(),
             alert_time: Some(now - ago - Duration::hours(3)),
@@ -58,10 +61,29 @@ pub fn recorded(minutes: i64, count: i64, now: Timestamp) -> Vec<Timestamp> {
     (0..count).map(|number| now - Duration::minutes(number * minutes)).collect()
 }
 
-/// What a desk knows that records a decision each so many minutes.
-pub fn figures(minutes: i64, sales: Vec<SalesCount>) -> Message {
-    let recorded = recorded(minutes, 30, clock().now());
-    Message::Figures(Box::new(DeskFigures { recorded, sales, troubles: Vec::new() }))
+/// The desk has recorded a decision at each of these moments.
+fn worked(moments: Vec<Timestamp>) -> Message {
+    let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    let entry = |at, step| JournalEntry {
+        at: to_iso(at),
+        session: Uuid::from_u128(7),
+        place: "acme-eu".to_owned(),
+        user: None,
+        step,
+    };
+    let steps = moments.into_iter().zip(0..).flat_map(|(at, number)| {
+        let (key, status) = (|| format!("worked-{number}"), "RESOLVED".to_owned());
+        let said = JournalDecision::of(&Alert { id: AlertId::generate(), ..Alert::sample() }, &refunded);
+        let staged = JournalStep::Staged { decision: key(), said, rule: None, together: None };
+        [entry(at, staged), entry(at, JournalStep::Recorded { decision: key(), status })]
+    });
+    Message::JournalRead(Ok(WholeJournal { entries: steps.collect(), unreadable: Vec::new() }))
+}
+
+/// The desk records a decision each so many minutes, and has these sales counts.
+pub fn figures(rig: &mut Rig, minutes: i64, sales: Vec<SalesCount>) {
+    rig.update(worked(recorded(minutes, 30, clock().now())));
+    rig.update(Message::Figures(Box::new(DeskFigures { sales, troubles: Vec::new() })));
 }
 
 pub fn sales(month: &str, scheme: CardScheme, count: u64) -> SalesCount {
@@ -82,7 +104,7 @@ fn whole() -> Rig {
 fn waiting(count: u128, minutes: i64) -> Vec<Alert> {
     let sample = morning(clock().now())[0].clone();
     let one = |number| Alert {
-        id: avert::domain::AlertId(uuid::Uuid::from_u128(number)),
+        id: AlertId(Uuid::from_u128(number)),
         deadline: Deadline::At(clock().now() + Duration::minutes(minutes)),
         amount: Some("1000".parse().unwrap()),
         ..sample.clone()
@@ -99,7 +121,7 @@ fn line(rig: &mut Rig, words: &str) -> String {
 fn the_sentence_says_how_many_will_lapse_at_this_pace() {
     let mut rig = open(Made::of(waiting(33, 119)));
 
-    rig.update(figures(5, Vec::new()));
+    figures(&mut rig, 5, Vec::new());
 
     // They lapse about 16:07, and 24 can be done until then, one each five minutes.
     assert!(
@@ -113,7 +135,7 @@ fn the_sentence_says_how_many_will_lapse_at_this_pace() {
 fn in_two_hours() -> Vec<Alert> {
     let of_group = |group: u128, alerts: Vec<Alert>| {
         alerts.into_iter().map(move |alert| Alert {
-            id: avert::domain::AlertId(uuid::Uuid::from_u128(alert.id.0.as_u128() + group * 100)),
+            id: AlertId(Uuid::from_u128(alert.id.0.as_u128() + group * 100)),
             provider_id: format!("HOUR-{group}-{}", alert.id.0.as_u128()),
             ..alert
         })
@@ -207,7 +229,7 @@ fn for_whoever_is_read_the_screen_a_chart_is_its_numbers() {
 fn where_all_can_be_done_it_says_until_when() {
     let mut rig = open(Made::of(waiting(6, 200)));
 
-    rig.update(figures(5, Vec::new()));
+    figures(&mut rig, 5, Vec::new());
 
     // Half an hour's work from 18:03, where the analyst sits.
     assert!(line(&mut rig, "6 open").contains("you do 12 an hour: all can be done by 14:33"), "{}", rig.screen());
@@ -218,7 +240,7 @@ fn without_ten_minutes_of_work_there_is_no_pace_yet() {
     let mut rig = open(Made::of(waiting(3, 100)));
     let few = recorded(3, 4, clock().now());
 
-    rig.update(Message::Figures(Box::new(DeskFigures { recorded: few, ..DeskFigures::default() })));
+    rig.update(worked(few));
 
     assert!(line(&mut rig, "3 due within").contains("3 due within 4 h   Pace: shown after 10 minutes of work"));
     assert!(!rig.screen().contains("an hour"));
@@ -227,7 +249,7 @@ fn without_ten_minutes_of_work_there_is_no_pace_yet() {
 #[test]
 fn a_pace_from_before_a_break_says_from_when_it_is() {
     let mut rig = open(Made::of(waiting(3, 230)));
-    rig.update(figures(5, Vec::new()));
+    figures(&mut rig, 5, Vec::new());
 
     rig.advance(Duration::minutes(50));
 
@@ -340,7 +362,7 @@ fn sales_that_were_entered_are_measured_by() {
     let mut rig = whole();
     assert!(rig.screen().contains("Visa: no sales of November 2026"), "{}", rig.screen());
 
-    rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 20_000)]));
+    figures(&mut rig, 5, vec![sales("2026-11", CardScheme::Visa, 20_000)]);
 
     assert!(rig.screen().contains("Visa sales of November 2026: 20,000, entered 2026-11-19"), "{}", rig.screen());
     assert!(line(&mut rig, "US, CA, EU, AP").contains("Visa VAMP, EU/US"));
@@ -353,14 +375,14 @@ fn a_gauge_is_red_where_a_programme_applies() {
     let mut alerts = morning(now);
     let sample = alerts[0].clone();
     alerts.extend((0..200u128).map(|number| Alert {
-        id: avert::domain::AlertId(uuid::Uuid::from_u128(9_000 + number)),
+        id: AlertId(Uuid::from_u128(9_000 + number)),
         status: AlertStatus::Chargeback,
         alert_time: Some(now - Duration::hours(2)),
         ..sample.clone()
     }));
     let mut rig = open(Made { size: (200, 60), ..Made::of(alerts) });
 
-    rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 10_000)]));
+    figures(&mut rig, 5, vec![sales("2026-11", CardScheme::Visa, 10_000)]);
 
     // Reports of fraud count beside the chargebacks that came of them.
     let row = line(&mut rig, "VAMP, CEMEA");
@@ -372,7 +394,7 @@ fn a_ratio_a_hair_below_its_bound_reads_as_below_it_and_neither_as_lower_nor_as_
     let now = clock().now();
     let sample = morning(now).remove(0);
     let alerts = (0..200u128).map(|number| Alert {
-        id: avert::domain::AlertId(uuid::Uuid::from_u128(9_000 + number)),
+        id: AlertId(Uuid::from_u128(9_000 + number)),
         status: AlertStatus::Chargeback,
         alert_time: Some(now - Duration::hours(2)),
         ..sample.clone()
@@ -380,7 +402,7 @@ fn a_ratio_a_hair_below_its_bound_reads_as_below_it_and_neither_as_lower_nor_as_
     let mut rig = open(Made { size: (200, 60), ..Made::of(alerts.collect()) });
 
     // 400 of them are 2.19998 %.
-    rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 18_182)]));
+    figures(&mut rig, 5, vec![sales("2026-11", CardScheme::Visa, 18_182)]);
 
     let row = line(&mut rig, "VAMP, CEMEA");
     assert!(row.contains(" <2.20 % of 2.20 %  400 of 150 "), "{row}");
@@ -391,7 +413,7 @@ fn a_gauge_is_of_what_decides_whichever_bound_is_passed_beside_it() {
     let now = clock().now();
     let sample = morning(now).remove(0);
     let alerts = (0..40u128).map(|number| Alert {
-        id: avert::domain::AlertId(uuid::Uuid::from_u128(9_000 + number)),
+        id: AlertId(Uuid::from_u128(9_000 + number)),
         status: AlertStatus::Chargeback,
         alert_time: Some(now - Duration::hours(2)),
         ..sample.clone()
@@ -399,7 +421,7 @@ fn a_gauge_is_of_what_decides_whichever_bound_is_passed_beside_it() {
     let mut rig = open(Made { size: (200, 60), ..Made::of(alerts.collect()) });
 
     // 80 of 1,200 are 6.67 %, and far from 1,500.
-    rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 1_200)]));
+    figures(&mut rig, 5, vec![sales("2026-11", CardScheme::Visa, 1_200)]);
 
     let row = line(&mut rig, "VAMP, EU/US");
     let told: Vec<&str> = row.split_whitespace().collect();
@@ -577,7 +599,7 @@ fn gauges_in_pictures() {
     let made = || {
         let sample = morning(clock().now()).remove(0);
         let fraud = (0..200u128).map(move |number| Alert {
-            id: avert::domain::AlertId(uuid::Uuid::from_u128(9_000 + number)),
+            id: AlertId(Uuid::from_u128(9_000 + number)),
             status: AlertStatus::Chargeback,
             alert_time: Some(clock().now() - Duration::hours(2)),
             ..sample.clone()
@@ -586,10 +608,8 @@ fn gauges_in_pictures() {
     };
     // Where they are far down they are scrolled to, with their heading.
     pictures("gauges", made, |rig| {
-        rig.update(figures(
-            5,
-            vec![sales("2026-11", CardScheme::Visa, 10_000), sales("2026-10", CardScheme::Mastercard, 3_100)],
-        ));
+        let sales = [sales("2026-11", CardScheme::Visa, 10_000), sales("2026-10", CardScheme::Mastercard, 3_100)];
+        figures(rig, 5, sales.to_vec());
         rig.draw();
         rig.press("G");
         for _ in 0..40 {

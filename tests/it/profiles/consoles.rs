@@ -10,6 +10,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{world, world_of};
 use crate::support::binary::{run, signal};
+use crate::support::journal::journal_text;
 use crate::support::terminal::Terminal;
 use crate::support::two_machines::TwoMachines;
 
@@ -350,14 +351,9 @@ fn a_desk_that_can_be_written_by_now_has_what_was_decided_before_and_keeps_what_
 
 /// The journals below a data directory.
 fn journal_in(directory: &std::path::Path) -> String {
-    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
-    entries
-        .map(|path| match path {
-            path if path.is_dir() => journal_in(&path),
-            path if path.ends_with("journal.ndjson") => std::fs::read_to_string(path).unwrap(),
-            _ => String::new(),
-        })
-        .collect()
+    let below = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let below: String = below.filter(|path| path.is_dir()).map(|path| journal_in(&path)).collect();
+    below + &journal_text(directory)
 }
 
 #[cfg(target_os = "linux")]

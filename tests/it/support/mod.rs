@@ -9,6 +9,7 @@ pub mod cluster;
 pub mod date;
 pub mod engine;
 pub mod gate;
+pub mod journal;
 pub mod link;
 pub mod operations;
 pub mod outside;

@@ -19,7 +19,7 @@ use crate::cli::failure::{InDoubt, Misused, Signalled, code_of_service, say};
 use crate::cli::output::printable;
 use crate::cli::process::Signals;
 use crate::cli::source::AlertAccess;
-use crate::desk::indeterminate::{self, Landing};
+use crate::desk::ledger::sender::{self, Landing};
 use crate::desk::{DecisionFate, JournalRun};
 use crate::domain::indeterminate::{Proof, proof};
 use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp};
@@ -242,7 +242,7 @@ impl Run<'_> {
             return Became::new(RowResult::Unknown, "its entry names no alert");
         };
         let alerts = &*self.source.alerts;
-        let became = match indeterminate::look_up(alerts, None, id).await {
+        let became = match sender::look_up(alerts, None, id).await {
             Err(error) => Became::new(RowResult::Unknown, format!("the alert cannot be read: {error}")),
             Ok(found) => match self.resolution(said, &found.alert).map(|meant| proof(&meant, entry.at, &found)) {
                 Ok(Proof::Landed) => {

@@ -209,7 +209,7 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
         }
         soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h{among}, "))],
     };
-    let Some(pace) = WorkPace::of(&view.figures.recorded, view.now()) else {
+    let Some(pace) = WorkPace::of(&view.draw.journal.recorded_at(), view.now()) else {
         if soon > 0 {
             spans = vec![view.strong(count(soon)), view.plain(format!(" due within {SOON_HOURS} h{among}"))];
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::history::DecisionFate;
+use super::fold::DecisionFate;
 use crate::domain::indeterminate::{Found, POLLS_OF_A_COMMAND, Proof, gap_before, proof};
 use crate::domain::time::Clock;
 use crate::domain::{Alert, AlertId, Timestamp, redact};

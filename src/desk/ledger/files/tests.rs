@@ -1,5 +1,7 @@
 //! The journal written, torn, pruned and read again.
 
+use std::io::Write as _;
+
 use super::*;
 use crate::desk::{DecisionFate, JournalDecision};
 use crate::domain::resolution::Decision;
@@ -156,11 +158,11 @@ fn write_line(journal: &Journal, line: &[u8]) {
 #[test]
 fn a_line_that_cannot_be_read_is_told_by_its_number() {
     let directory = tempfile::tempdir().unwrap();
+    for (key, line) in [("a", &b"written by hand"[..]), ("b", b"and again")] {
+        open(&directory).0.append(staged(key)).unwrap();
+        write_line(&open(&directory).0, line);
+    }
     let (journal, _) = open(&directory);
-    journal.append(staged("a")).unwrap();
-    write_line(&journal, b"written by hand");
-    journal.append(staged("b")).unwrap();
-    write_line(&journal, b"and again");
 
     let read = journal.read().unwrap();
 
@@ -181,7 +183,7 @@ fn a_byte_that_is_no_text_spoils_its_own_line_alone_and_stays() {
 
     let part = journal.read().unwrap();
     assert_eq!(keys(&left.unsent), ["a", "b"]);
-    assert_eq!((part.entries.len(), part.unreadable), (2, vec![2]));
+    assert_eq!((part.entries.len(), part.unreadable), (2, vec![1]));
     assert!(fs::read(journal.path()).unwrap().contains(&0xff));
 }
 
@@ -265,4 +267,71 @@ fn what_never_leaves_is_told_once_its_console_is_gone() {
     drop(staging);
 
     assert_eq!((while_it_runs, never_left()), (vec![], vec!["a".to_owned()]));
+}
+
+#[test]
+fn each_process_writes_a_file_of_its_own_and_those_that_have_ended_are_merged() {
+    let directory = tempfile::tempdir().unwrap();
+    let (first, _) = open(&directory);
+    let (second, _) = open(&directory);
+    second.append(staged("b")).unwrap();
+    first.append(staged("a")).unwrap();
+    drop(second);
+
+    let (third, _) = open(&directory);
+
+    let merged = fs::read_to_string(third.path()).unwrap();
+    assert_eq!((merged.lines().count(), files_of_running(directory.path()).len()), (1, 2));
+    assert!(merged.contains(r#""decision":"b""#), "{merged}");
+    let steps = third.read().unwrap().entries.into_iter().map(|entry| entry.session);
+    assert_eq!(steps.collect::<Vec<_>>()[0], first.session(), "what began first stands first");
+}
+
+#[test]
+fn a_merge_that_was_broken_off_is_finished_and_nothing_is_there_twice() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append_all(vec![staged("a"), sent("a")]).unwrap();
+    let own = fs::read(running_path(directory.path(), journal.session())).unwrap();
+    let first = own.split_inclusive(|byte| *byte == b'\n').next().unwrap();
+    fs::write(journal.path(), first).unwrap();
+    let meanwhile = journal.read().unwrap().entries.len();
+    drop(journal);
+
+    let (next, left) = open(&directory);
+
+    assert_eq!((meanwhile, next.read().unwrap().entries.len(), keys(&left.unanswered)), (2, 2, vec!["a"]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn steps_that_a_full_disk_does_not_take_are_written_before_the_next_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    let full = || OpenOptions::new().read(true).append(true).open("/dev/full").unwrap();
+    let swap = |file| std::mem::replace(&mut journal.own.as_ref().unwrap().lock().unwrap().file, file);
+    let own = swap(full());
+
+    let refused = journal.append(staged("a"));
+    swap(own);
+    journal.append(sent("a")).unwrap();
+
+    assert!(refused.unwrap_err().to_string().contains("cannot be written"));
+    let steps: Vec<_> = journal.read().unwrap().entries.into_iter().map(|entry| entry.step).collect();
+    assert!(matches!(&steps[..], [JournalStep::Staged { .. }, JournalStep::Sent { .. }]), "{steps:?}");
+}
+
+#[test]
+fn the_journal_of_an_earlier_version_is_read_and_its_unfinished_answers_are_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append_all(vec![staged("a"), staged("b"), sent("b")]).unwrap();
+    let lines = fs::read(running_path(directory.path(), journal.session())).unwrap();
+    drop(journal);
+    let earlier = tempfile::tempdir().unwrap();
+    fs::write(earlier.path().join(FILE), lines).unwrap();
+
+    let (_, left) = open(&earlier);
+
+    assert_eq!((keys(&left.unsent), keys(&left.unanswered)), (vec!["a"], vec!["b"]));
 }

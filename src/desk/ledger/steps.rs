@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::drafts::Draft;
+use crate::desk::drafts::Draft;
 use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts};
 
 /// An alert as the journal names it: enough to find it and to speak of it.
@@ -208,13 +208,13 @@ impl JournalStep {
     }
 
     /// The words of the same.
-    pub(super) fn lost_words(&self) -> Option<&str> {
+    pub(in crate::desk) fn lost_words(&self) -> Option<&str> {
         if let Self::Notified { tone, words, .. } = self { Some(words.as_str()).filter(|_| tone == LOST) } else { None }
     }
 
     /// Returns whether it has to be on the disk before anything else is done. Notifications may be lost with the
     /// machine.
-    pub(super) fn is_binding(&self) -> bool {
+    pub(in crate::desk) fn is_binding(&self) -> bool {
         !matches!(self, Self::Notified { .. })
     }
 
@@ -257,7 +257,7 @@ pub struct JournalEntry {
 }
 
 /// An alert's id as text.
-pub(super) mod id {
+pub(in crate::desk) mod id {
     use serde::{Deserialize as _, Deserializer, Serializer, de};
 
     use crate::domain::AlertId;

@@ -5,12 +5,15 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use uuid::Uuid;
 
-use super::journal_steps::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
+use super::steps::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
 use crate::domain::time::from_iso;
 use crate::domain::{AlertId, Timestamp};
 
 /// The most notifications that are held.
 const MOST_NOTIFICATIONS: usize = 1_000;
+
+/// The last hour of work is among so many recorded decisions, however fast somebody works.
+const MOST_OF_PACE: usize = 2_000;
 
 /// The fate of a decision, as a step of the journal tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -313,6 +316,18 @@ impl History {
     /// Every decision, in the order in which the journal has them.
     pub fn records(&self) -> &[DecisionRecord] {
         &self.records
+    }
+
+    /// The moments at which the newest decisions on a place were recorded: the pace of work follows from them.
+    pub fn recorded_at(&self, place: &str) -> Vec<Timestamp> {
+        let recorded = |record: &DecisionRecord| {
+            let is_recorded = |(_, fate): &&(Timestamp, DecisionFate)| {
+                matches!(fate, DecisionFate::Recorded(_) | DecisionFate::AsDecided(_))
+            };
+            record.steps.iter().find(is_recorded).map(|(at, _)| *at)
+        };
+        let here = self.records.iter().rev().filter(|record| record.place == place);
+        here.filter_map(recorded).take(MOST_OF_PACE).collect()
     }
 
     /// A decision by its idempotency key.

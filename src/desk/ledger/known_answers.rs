@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::history::{DecisionFate, DecisionRecord, History};
-use super::journal_steps::JournalAlert;
+use super::fold::{DecisionFate, DecisionRecord, History};
+use super::steps::JournalAlert;
 use crate::domain::resolution::Verdict;
 use crate::domain::{Alert, AlertId, AlertStatus, Amount, OutcomeId, Resolution, Timestamp, decide};
 
