@@ -13,7 +13,7 @@ use super::context::Context;
 use super::failure::SaidAlready;
 use super::output::{ListColumns, Output, Report};
 use crate::desk::ledger::files::{FILE, read_history};
-use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, NotificationRecord, write_new};
+use crate::desk::{AnswerStep, DecisionRecord, History, JournalAlert, NotificationRecord, write_new};
 use crate::domain::count::counted;
 use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
@@ -77,7 +77,7 @@ fn write_file(output: Output, to: &Path, report: &Report) -> anyhow::Result<()> 
 
 /// Returns whether a decision needs a person: its fate is open, and it is neither dismissed nor superseded.
 fn is_open(history: &History, record: &DecisionRecord) -> bool {
-    record.fate().is_open() && !record.dismissed && !history.is_superseded(record)
+    record.is_open() && !record.dismissed && !history.is_superseded(record)
 }
 
 fn decisions(history: &History, since: Timestamp, open: bool) -> Report {
@@ -117,9 +117,9 @@ fn decision_columns<'a>() -> ListColumns<'a, &'a DecisionRecord> {
         .member("resolution", |record| json!(record.said.resolution))
         .member("amountStopped", |record| json!(record.said.amount_stopped))
         .member("comments", |record| json!(record.said.comments))
-        .member("fate", |record| json!(record.fate().as_str()))
-        .member("status", |record| json!(record.fate().status()))
-        .member("reason", |record| json!(record.fate().reason()))
+        .member("fate", |record| json!(record.step().as_str()))
+        .member("status", |record| json!(record.step().status()))
+        .member("reason", |record| json!(record.step().reason()))
         .member("sentAt", |record| json!(record.sent_at().map(to_iso)))
         .member("fateAt", |record| json!(to_iso(record.last().0)))
         .shown("WHAT BECAME OF IT", |record| outcome(record))
@@ -140,14 +140,14 @@ fn decision(record: &DecisionRecord) -> String {
 }
 
 fn outcome(record: &DecisionRecord) -> String {
-    let (fate_at, fate) = record.last();
-    let by = if matches!(fate, DecisionFate::AsDecided(_)) { ", by whom is not known" } else { "" };
-    let more = fate.status().or(fate.reason()).map(|more| format!(": {more}{by}")).unwrap_or_default();
+    let (at, step) = record.last();
+    let by = if matches!(step, AnswerStep::AsDecided(_)) { ", by whom is not known" } else { "" };
+    let more = step.status().or(step.reason()).map(|more| format!(": {more}{by}")).unwrap_or_default();
     let word = record.on_whose_word().map(|word| format!(", {word}")).unwrap_or_default();
     let unlooked =
         record.unlooked.as_ref().map(|why| format!(", doubles not looked for again: {why}")).unwrap_or_default();
     let seen_to = if record.dismissed { ", seen to" } else { "" };
-    format!("{} {}{more}{word}{unlooked}{seen_to}", words(fate.as_str()), fate_at.format("%H:%M:%S"))
+    format!("{} {}{more}{word}{unlooked}{seen_to}", words(step.as_str()), at.format("%H:%M:%S"))
 }
 
 /// Splits a name into words: `neverLeft` as `never left`.
@@ -177,7 +177,7 @@ fn summary(history: &History, records: &[&DecisionRecord]) -> String {
     }
     let mut fates: BTreeMap<&str, usize> = BTreeMap::new();
     for record in records {
-        *fates.entry(record.fate().as_str()).or_default() += 1;
+        *fates.entry(record.step().as_str()).or_default() += 1;
     }
     let fates: Vec<String> = fates.iter().map(|(fate, count)| format!("{count} {}", words(fate))).collect();
     let open = match records.iter().filter(|record| is_open(history, record)).count() as u64 {

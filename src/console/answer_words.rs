@@ -3,7 +3,7 @@
 use super::text::sanitize;
 use super::times::Moments;
 use super::unfinished::in_words;
-use crate::desk::{DecisionFate, DecisionRecord, History};
+use crate::desk::{AnswerStep, DecisionRecord, History};
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{Alert, AlertId, AlertStatus, AuditEntry, Outcome, Timestamp};
 
@@ -73,7 +73,7 @@ pub fn who_answered(alert: AlertId, audit: &[AuditEntry], history: &History, pla
     let audited = audit.iter().find(|entry| entry.tells_of_resolution() && entry.is_of(alert));
     audited.map(|entry| format!("by {}", entry.by_whom())).or_else(|| {
         let mut ours = history.on(alert).filter(|record| record.place == place);
-        ours.find(|record| matches!(record.fate(), DecisionFate::Recorded(_)))
+        ours.find(|record| matches!(record.step(), AnswerStep::Recorded(_)))
             .map(|record| maker(record).unwrap_or_else(|| "here".to_owned()))
     })
 }
@@ -90,15 +90,15 @@ pub fn maker(record: &DecisionRecord) -> Option<String> {
 /// What a journal knows of an alert's outcome while lists show none: `REFUNDED was recorded here 14:03:12 UTC, by
 /// maria; the list is behind`.
 pub fn list_behind(record: &DecisionRecord, times: Moments, now: Timestamp) -> String {
-    let (at, fate) = record.last();
+    let (at, step) = record.last();
     let when = times.row(at, now);
     let word =
         record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
     let by = maker(record).map_or_else(String::new, |by| format!(", {by}"));
-    let known = match fate {
-        DecisionFate::Recorded(_) => format!("{word} recorded {when}{by}"),
-        DecisionFate::AsDecided(_) => format!("answered {word}, seen {when}"),
-        fate => format!("answered otherwise, {}, seen {when}", fate.status().unwrap_or_default()),
+    let known = match step {
+        AnswerStep::Recorded(_) => format!("{word} recorded {when}{by}"),
+        AnswerStep::AsDecided(_) => format!("answered {word}, seen {when}"),
+        step => format!("answered otherwise, {}, seen {when}", step.status().unwrap_or_default()),
     };
     format!("{known}. The list is behind.")
 }

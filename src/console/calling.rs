@@ -5,10 +5,10 @@ use chrono::Duration;
 
 use super::app::App;
 use super::calls::{AttentionCall, hours_read, left_words, named, when_words};
-use super::decisions::{Decisions, State};
+use super::decisions::Decisions;
 use super::text::{count, counted, sanitize};
 use super::{Action, AppContext, Effect, Message, Tone};
-use crate::desk::JournalStep;
+use crate::desk::{Fate, JournalStep};
 use crate::domain::{AlertId, Timestamp};
 
 impl App {
@@ -83,7 +83,7 @@ fn is_quiet(cx: &AppContext) -> bool {
 
 /// Returns true where a decision on an alert is on its way, or waits here and calls by itself.
 fn is_underway(decisions: &Decisions, alert: AlertId) -> bool {
-    decisions.of(alert).is_some_and(|decision| !matches!(decision.state, State::Refused(_)))
+    decisions.of(alert).is_some_and(|decision| decision.fate != Fate::NotRecorded)
 }
 
 /// The title of the terminal.

@@ -16,9 +16,9 @@ use super::known_refunds::KnownRefunds;
 use super::last_look::LookStage;
 use super::text::sanitize;
 use super::unfinished::in_words;
-use crate::desk::ledger::sender::{Landing, fate_by_error};
+use crate::desk::ledger::sender::{Landing, step_by_error};
 use crate::desk::ledger::steps::{is_of_command, new_key};
-use crate::desk::{DecisionFate, JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
+use crate::desk::{AnswerStep, Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
 use crate::domain::{Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp};
 use crate::service::{ResolveRequest, ServiceError};
@@ -71,7 +71,14 @@ pub struct PendingDecision {
     /// The alert as it was when the decision was made.
     pub alert: Alert,
     pub resolution: Resolution,
-    pub state: State,
+    /// Queued, sending, unconfirmed or not recorded: one that is recorded is no longer kept, as the alert says so.
+    pub fate: Fate,
+    /// The moment at which it leaves, where it is queued and does not wait for its user's word.
+    due: Option<Timestamp>,
+    /// How its alert is polled, while it is unconfirmed.
+    pub polling: Option<Polling>,
+    /// Why it is certain that nothing was recorded, once it is.
+    pub why: Option<String>,
     /// When it has to leave at the latest, so that its answer is in time.
     last_moment: Option<Timestamp>,
     /// True where it leaves without its grace, because the window closes meanwhile.
@@ -112,22 +119,6 @@ pub fn alert_of(named: &JournalAlert) -> Alert {
     }
 }
 
-/// The state of a pending decision. One that has landed is no longer kept: the alert says so itself.
-#[derive(Debug, Clone, PartialEq)]
-pub enum State {
-    /// Leaves at this moment and can be taken back until then.
-    Staged(Timestamp),
-    /// Its time had come while the deployment did not answer: it leaves when its user says so again, and can be taken
-    /// back until then.
-    Waiting,
-    /// With the service.
-    Sending,
-    /// Whether it arrived is not known; its alert is polled.
-    Checking(Polling),
-    /// It is certain that nothing was recorded, and why.
-    Refused(String),
-}
-
 /// Why decisions wait here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitReason {
@@ -154,40 +145,43 @@ pub enum Departure {
     AfterFirst,
 }
 
-/// A decision event: what the answer to a decision means.
+/// A decision event: the step that an answer means, and the alert as it is by then, where it has an outcome.
 #[derive(Debug, Clone, PartialEq)]
-pub enum DecisionEvent {
-    /// Recorded: the alert with its outcome.
-    Landed(Box<Alert>),
-    /// The alert was found with the outcome that was meant; whose decision that is, is not known.
-    AsDecided(Box<Alert>),
-    /// Somebody else had answered before: the alert with that outcome.
-    Overtaken(Box<Alert>),
-    /// It could not be sent, which is certain: it waits here. Why.
-    Kept(String),
-    /// Nothing was recorded, and why.
-    Refused(String),
-    /// Indeterminate as yet, and why.
-    Unknown(String),
-    /// Still indeterminate: nothing has landed after so many polls.
-    NothingSoFar(usize),
+pub struct DecisionEvent {
+    pub step: AnswerStep,
+    pub alert: Option<Box<Alert>>,
+}
+
+impl DecisionEvent {
+    /// The alert has an outcome, which this step tells with its status.
+    pub fn answered(step: fn(String) -> AnswerStep, alert: Alert) -> Self {
+        Self { step: step(alert.status.to_string()), alert: Some(Box::new(alert)) }
+    }
+
+    /// It is certain that nothing was recorded, and why.
+    pub fn refused(why: impl Into<String>) -> Self {
+        AnswerStep::Refused(why.into()).into()
+    }
+}
+
+impl From<AnswerStep> for DecisionEvent {
+    fn from(step: AnswerStep) -> Self {
+        Self { step, alert: None }
+    }
 }
 
 impl PendingDecision {
     /// One that was made at this moment, by itself, on an alert of whose window nothing is known; what was said, and
     /// its idempotency key.
-    fn made(
-        key: u64,
-        alert: Alert,
-        (resolution, idempotency_key): (Resolution, String),
-        state: State,
-        now: Timestamp,
-    ) -> Self {
+    fn made(key: u64, alert: Alert, (resolution, idempotency_key): (Resolution, String), now: Timestamp) -> Self {
         Self {
             key,
             alert,
             resolution,
-            state,
+            fate: Fate::Queued,
+            due: None,
+            polling: None,
+            why: None,
             last_moment: None,
             at_once: false,
             closed_by: None,
@@ -208,7 +202,17 @@ impl PendingDecision {
 
     /// Returns true where it has not left and can be taken back.
     pub fn is_here(&self) -> bool {
-        matches!(self.state, State::Staged(_) | State::Waiting)
+        self.fate == Fate::Queued
+    }
+
+    /// When it leaves, where it is staged; nothing where it waits here for its user's word, or has left.
+    pub fn leaves_at(&self) -> Option<Timestamp> {
+        self.due.filter(|_| self.is_here())
+    }
+
+    /// Returns true where it is queued and its time has come: it leaves when its user says so again.
+    pub fn is_waiting(&self) -> bool {
+        self.is_here() && self.due.is_none()
     }
 
     /// Returns true where it leaves only when another one is recorded.
@@ -264,8 +268,7 @@ impl PendingDecision {
     pub fn answered_as_found(&self, alert: Alert, now: Timestamp) -> DecisionEvent {
         let found = Found { alert, pending: Some(false), clock_lead: None };
         let is_meant = self.proof(&found, now) == Proof::Landed;
-        let alert = Box::new(found.alert);
-        if is_meant { DecisionEvent::AsDecided(alert) } else { DecisionEvent::Overtaken(alert) }
+        DecisionEvent::answered(if is_meant { AnswerStep::AsDecided } else { AnswerStep::Overtaken }, found.alert)
     }
 
     /// What an alert as it was found proves of this decision.
@@ -309,9 +312,9 @@ impl Decisions {
         let idempotency_key = new_key();
         let (last_moment, closed_by) = (last_moment(&alert, now), closed_by(&alert, now));
         let (at_once, closes_from) = (leaves_at_once(&alert, grace, now), closes_from(&alert, now));
-        let due = if at_once { now } else { now + grace };
-        let made = PendingDecision::made(self.made, alert, (resolution, idempotency_key), State::Staged(due), now);
-        self.all.push(PendingDecision { last_moment, at_once, closed_by, closes_from, after, instead_of, ..made });
+        let due = Some(if at_once { now } else { now + grace });
+        let made = PendingDecision::made(self.made, alert, (resolution, idempotency_key), now);
+        self.all.push(PendingDecision { due, last_moment, at_once, closed_by, closes_from, after, instead_of, ..made });
         self.made
     }
 
@@ -332,10 +335,9 @@ impl Decisions {
         let Some(resolution) = left.said.resolution() else { return };
         self.made += 1;
         let who = if is_of_command(&left.key) { "a command" } else { "an earlier console" };
-        let state = State::Checking(Polling::new(format!("{who} sent it, no reply"), now));
-        let made =
-            PendingDecision::made(self.made, alert_of(&left.said.alert), (resolution, left.key.clone()), state, now);
-        self.all.push(PendingDecision { sent_at: left.sent_at, ..made });
+        let polling = Some(Polling::new(format!("{who} sent it, no reply"), now));
+        let made = PendingDecision::made(self.made, alert_of(&left.said.alert), (resolution, left.key.clone()), now);
+        self.all.push(PendingDecision { fate: Fate::Unconfirmed, polling, sent_at: left.sent_at, ..made });
     }
 
     /// The decision on an alert.
@@ -350,7 +352,7 @@ impl Decisions {
 
     /// Returns true where an alert's decision is on its way, so that another one must wait.
     pub fn is_underway(&self, alert: AlertId) -> bool {
-        self.of(alert).is_some_and(|decision| decision.is_here() || decision.state == State::Sending)
+        self.of(alert).is_some_and(|decision| matches!(decision.fate, Fate::Queued | Fate::Sending))
     }
 
     /// Takes back the decision that was made last and has not left, and with it what was made together with it.
@@ -371,10 +373,8 @@ impl Decisions {
     /// Sends every staged decision now.
     pub fn send_now(&mut self, now: Timestamp) {
         self.paused.clear();
-        for decision in &mut self.all {
-            if let State::Staged(due) = &mut decision.state {
-                *due = now.min(*due);
-            }
+        for due in self.all.iter_mut().filter_map(|decision| decision.due.as_mut()) {
+            *due = now.min(*due);
         }
     }
 
@@ -391,9 +391,7 @@ impl Decisions {
             (false, Some(since)) => {
                 self.held_since = None;
                 for decision in &mut self.all {
-                    if let State::Staged(due) = decision.state {
-                        decision.state = State::Staged(decision.in_time(due + (now - since), due));
-                    }
+                    decision.due = decision.due.map(|due| decision.in_time(due + (now - since), due));
                 }
             }
             _ => {}
@@ -405,7 +403,7 @@ impl Decisions {
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         let leaving = self.in_turn(now, |decision| decision.was_looked_at(now));
         let send = |decision: &mut PendingDecision| {
-            (decision.state, decision.sent_at) = (State::Sending, Some(now));
+            (decision.fate, decision.due, decision.sent_at) = (Fate::Sending, None, Some(now));
             decision.clone()
         };
         self.all.iter_mut().filter(|decision| leaving.contains(&decision.key)).map(send).collect()
@@ -413,70 +411,58 @@ impl Decisions {
 
     /// The staged decisions, the next to leave first.
     pub fn staged(&self) -> Vec<(&PendingDecision, Timestamp)> {
-        let mut staged: Vec<_> = self
-            .all
-            .iter()
-            .filter_map(|decision| match decision.state {
-                State::Staged(due) => Some((decision, due)),
-                _ => None,
-            })
-            .collect();
+        let mut staged: Vec<_> =
+            self.all.iter().filter_map(|decision| Some((decision, decision.leaves_at()?))).collect();
         staged.sort_by_key(|(_, due)| *due);
         staged
     }
 
     /// How many are with the service right now.
     pub fn sending(&self) -> usize {
-        self.all.iter().filter(|decision| decision.state == State::Sending).count()
+        self.all.iter().filter(|decision| decision.fate == Fate::Sending).count()
     }
 
     /// Returns true where none is with the service, nor looked at before it leaves.
     pub fn is_at_rest(&self) -> bool {
-        !self.all.iter().any(|decision| decision.state == State::Sending || decision.is_looked_at())
+        !self.all.iter().any(|decision| decision.fate == Fate::Sending || decision.is_looked_at())
     }
 
     /// Returns true where the fate of an alert's decision is indeterminate.
     pub fn is_checking(&self, alert: AlertId) -> bool {
-        self.of(alert).is_some_and(|decision| matches!(decision.state, State::Checking(_)))
+        self.of(alert).is_some_and(|decision| decision.fate == Fate::Unconfirmed)
     }
 
     /// The decisions of unknown fate.
     pub fn checked(&self) -> impl Iterator<Item = &PendingDecision> {
-        self.all.iter().filter(|decision| matches!(decision.state, State::Checking(_)))
+        self.all.iter().filter(|decision| decision.fate == Fate::Unconfirmed)
     }
 
     /// Polls every decision of unknown fate now: something changed at the service.
     pub fn poll_now(&mut self, now: Timestamp) {
-        for decision in &mut self.all {
-            if let State::Checking(polling) = &mut decision.state {
-                polling.poll_now(now);
-            }
-        }
+        self.all.iter_mut().filter_map(|decision| decision.polling.as_mut()).for_each(|polling| polling.poll_now(now));
     }
 
     /// The decisions of unknown fate whose alert is to be looked at now.
     pub fn polls(&mut self, now: Timestamp) -> Vec<(u64, AlertId)> {
-        let take = |decision: &mut PendingDecision| match &mut decision.state {
-            State::Checking(polling) => polling.take_due(now).then_some((decision.key, decision.alert.id)),
-            _ => None,
+        let take = |decision: &mut PendingDecision| {
+            decision.polling.as_mut()?.take_due(now).then_some((decision.key, decision.alert.id))
         };
         self.all.iter_mut().filter_map(take).collect()
     }
 
     /// What is certain about an alert by other means is no longer this console's to find out.
     pub fn settled(&mut self, alert: AlertId, recorded: bool, now: Timestamp) {
-        let known =
-            self.of(alert).filter(|decision| matches!(decision.state, State::Checking(_))).map(|decision| decision.key);
+        let known = self.of(alert).filter(|decision| decision.fate == Fate::Unconfirmed).map(|decision| decision.key);
         if let Some(key) = known {
             self.let_follow(self.first_of(key), recorded, now);
         }
-        self.all.retain(|decision| decision.alert.id != alert || !matches!(decision.state, State::Checking(_)));
+        self.all.retain(|decision| decision.alert.id != alert || decision.fate != Fate::Unconfirmed);
     }
 
     /// Forgets that an alert's decision was refused.
     pub fn dismiss(&mut self, alert: AlertId) -> bool {
         let before = self.all.len();
-        self.all.retain(|decision| decision.alert.id != alert || !matches!(decision.state, State::Refused(_)));
+        self.all.retain(|decision| decision.alert.id != alert || decision.fate != Fate::NotRecorded);
         before != self.all.len()
     }
 
@@ -489,26 +475,22 @@ impl Decisions {
     ) -> Option<DecisionEvent> {
         let decision = self.get(key)?;
         let event = match answer {
-            Ok(Landing::Recorded(alert)) => DecisionEvent::Landed(Box::new(alert)),
-            Ok(Landing::AsDecided(alert)) => DecisionEvent::AsDecided(Box::new(alert)),
-            Err(ServiceError::AlreadyResolved(alert)) => DecisionEvent::Overtaken(alert),
+            Ok(landing) => DecisionEvent { step: landing.step(), alert: Some(Box::new(landing.alert)) },
+            Err(ServiceError::AlreadyResolved(alert)) => DecisionEvent::answered(AnswerStep::Overtaken, *alert),
             Err(ServiceError::NotReached(why)) if decision.has_time(now) => {
                 // Whether the others can be sent is found out first.
                 self.put_off(now + PROBED_WITHIN);
-                DecisionEvent::Kept(why)
+                AnswerStep::NotSent(why).into()
             }
             Err(error) => {
                 if let ServiceError::Throttled { wait, .. } = &error {
                     self.put_off(now + Duration::from_std(*wait).unwrap_or_default());
                 }
-                match (fate_by_error(&error), &error) {
-                    (DecisionFate::Unknown(why), ServiceError::ProviderOutcomeUnknown(_)) => {
-                        DecisionEvent::Unknown(why)
+                match (step_by_error(&error), &error) {
+                    (AnswerStep::Unknown(why), error) if !matches!(error, ServiceError::ProviderOutcomeUnknown(_)) => {
+                        AnswerStep::Unknown(format!("{} (sent, checking)", why.trim_end_matches('.'))).into()
                     }
-                    (DecisionFate::Unknown(why), _) => {
-                        DecisionEvent::Unknown(format!("{} (sent, checking)", why.trim_end_matches('.')))
-                    }
-                    (fate, _) => DecisionEvent::Refused(fate.reason().unwrap_or_default().to_owned()),
+                    (step, _) => step.into(),
                 }
             }
         };
@@ -516,62 +498,59 @@ impl Decisions {
         Some(event)
     }
 
-    /// Takes in what a poll found of a decision whose fate was not known. What proves nothing is told once, when so
-    /// many polls were in vain.
-    pub fn looked_up(&mut self, key: u64, found: Result<Found, ServiceError>, now: Timestamp) -> Option<DecisionEvent> {
+    /// Takes in what a poll found of a decision whose fate was not known. What proves nothing is told once, by how many
+    /// polls there were, when so many were in vain.
+    pub fn looked_up(
+        &mut self,
+        key: u64,
+        found: Result<Found, ServiceError>,
+        now: Timestamp,
+    ) -> Option<Result<DecisionEvent, usize>> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         let proof = found.as_ref().ok().map(|found| decision.proof(found, now));
-        let State::Checking(polling) = &mut decision.state else { return None };
+        let polling = decision.polling.as_mut()?;
         let gave_up = polling.polled(proof, now);
         let polls = polling.polls;
-        let alert = Box::new(found.ok()?.alert);
+        let alert = found.ok()?.alert;
         let event = match proof? {
-            Proof::Landed => DecisionEvent::AsDecided(alert),
-            Proof::Overtaken => DecisionEvent::Overtaken(alert),
-            Proof::NotApplied => DecisionEvent::Refused("the network did not apply it".to_owned()),
-            Proof::Nothing if gave_up => DecisionEvent::NothingSoFar(polls),
-            Proof::Nothing => return None,
+            Proof::Landed => DecisionEvent::answered(AnswerStep::AsDecided, alert),
+            Proof::Overtaken => DecisionEvent::answered(AnswerStep::Overtaken, alert),
+            Proof::NotApplied => DecisionEvent::refused("the network did not apply it"),
+            Proof::Nothing => return gave_up.then_some(Err(polls)),
         };
         self.note(key, &event, now);
-        Some(event)
+        Some(Ok(event))
     }
 
     /// Where a decision is after an answer.
     fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) {
-        let state = match event {
-            DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) | DecisionEvent::Overtaken(alert) => {
-                self.landed.truncate(MOST_LANDED - 1);
-                self.landed.push_front((**alert).clone());
-                let first = self.first_of(key);
-                // Whoever gave the answer: what was to follow it is true.
-                self.let_follow(first, !matches!(event, DecisionEvent::Overtaken(_)), now);
-                if matches!(event, DecisionEvent::Overtaken(_)) && self.holds_others(first) {
-                    self.overtaken.insert(first, (**alert).clone());
-                }
-                return self.all.retain(|decision| decision.key != key);
+        let fate = event.step.fate();
+        if let Some(alert) = &event.alert {
+            self.landed.truncate(MOST_LANDED - 1);
+            self.landed.push_front((**alert).clone());
+            let first = self.first_of(key);
+            // Whoever gave the answer: what was to follow it is true.
+            self.let_follow(first, fate == Fate::Recorded, now);
+            if fate == Fate::AlreadyAnswered && self.holds_others(first) {
+                self.overtaken.insert(first, (**alert).clone());
             }
-            DecisionEvent::Kept(_) => {
-                self.ask_about(WaitReason::NoAnswer);
-                State::Waiting
-            }
-            DecisionEvent::Refused(why) => State::Refused(why.clone()),
-            DecisionEvent::Unknown(why) => State::Checking(Polling::new(why.clone(), now)),
-            DecisionEvent::NothingSoFar(_) => return,
-        };
-        if !matches!(state, State::Waiting) {
-            self.let_follow(self.first_of(key), false, now);
+            return self.all.retain(|decision| decision.key != key);
+        }
+        match fate {
+            Fate::Queued => self.ask_about(WaitReason::NoAnswer),
+            _ => self.let_follow(self.first_of(key), false, now),
         }
         if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {
-            decision.state = state;
+            let why = event.step.reason().unwrap_or_default();
+            (decision.fate, decision.due) = (fate, None);
+            decision.polling = (fate == Fate::Unconfirmed).then(|| Polling::new(why.to_owned(), now));
+            decision.why = (fate == Fate::NotRecorded).then(|| why.to_owned());
         }
     }
 
     /// When something is due, or changes on the screen: the next look, the next whole second of the countdown.
     pub fn next_wake(&self, now: Timestamp) -> Option<Timestamp> {
-        let polls = self.all.iter().filter_map(|decision| match &decision.state {
-            State::Checking(polling) => polling.next_wake(),
-            _ => None,
-        });
+        let polls = self.all.iter().filter_map(|decision| decision.polling.as_ref()?.next_wake());
         let closing = self.waiting().filter(|decision| !decision.told_closed).filter_map(|decision| decision.closed_by);
         polls.chain(self.next_second(now)).chain(closing).chain(self.next_question()).min()
     }
@@ -592,7 +571,7 @@ impl Decisions {
 
 /// Returns true where a staged decision's time has come, while the countdowns are held or not.
 fn is_due(decision: &PendingDecision, held: bool, now: Timestamp) -> bool {
-    let State::Staged(due) = decision.state else { return false };
+    let Some(due) = decision.leaves_at() else { return false };
     if held { decision.last_moment.is_some_and(|last| last.max(due) <= now) } else { due <= now }
 }
 

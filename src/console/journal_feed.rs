@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::text::count;
 use super::{Effect, Keep};
-use crate::desk::{DecisionFate, DecisionRecord, History, JournalEntry, JournalStep, LeftDecision, WholeJournal};
+use crate::desk::{DecisionRecord, Fate, History, JournalEntry, JournalStep, LeftDecision, WholeJournal};
 use crate::domain::time::to_iso;
 use crate::domain::{AlertId, Timestamp};
 
@@ -67,8 +67,10 @@ impl JournalFeed {
 
     /// Returns true where a decision certainly failed here, none came after it, and somebody still has to see to it.
     pub fn is_failed(&self, record: &DecisionRecord) -> bool {
-        let ended = matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft);
-        ended && !record.dismissed && !self.history.is_superseded(record) && record.place == self.place
+        record.fate() == Fate::NotRecorded
+            && !record.dismissed
+            && !self.history.is_superseded(record)
+            && record.place == self.place
     }
 
     /// The moments at which the newest decisions of this place were recorded.

@@ -113,7 +113,7 @@ impl App {
                 cx.decisions.ask_again();
             }
             let kept = cx.decisions.wait(cx.now);
-            cx.runs.wait(&kept, why);
+            cx.runs.wait(&kept, why, cx.now);
         }
         self.ask_of_waiting();
         let cx = &mut self.cx;

@@ -224,7 +224,7 @@ impl Message {
             Self::SameCard(_, Ok(alerts)) | Self::BegunRead(_, Ok(alerts)) => (None, alerts),
             Self::Closing(Ok(closing)) => (None, &closing.alerts),
             Self::Alert(_, Ok(alert)) | Self::Settled(_, _, _, Ok(alert)) => (Some(alert), &[]),
-            Self::Resolved(_, Ok(landing)) => (Some(landing.alert()), &[]),
+            Self::Resolved(_, Ok(landing)) => (Some(&landing.alert), &[]),
             Self::Concluded(alert) => (Some(alert), &[]),
             _ => (None, &[]),
         };

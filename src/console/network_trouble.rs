@@ -1,8 +1,9 @@
 //! Networks in trouble, as this console's own decisions found them: which does not answer, since when, and which took a
 //! decision not.
 
-use super::decisions::{Decisions, State};
+use super::decisions::Decisions;
 use super::unfinished::{Stage, Unfinished};
+use crate::desk::Fate;
 use crate::desk::ledger::sender::Landing;
 use crate::domain::{AlertId, Provider, Timestamp};
 use crate::service::{FoundOutBy, ServiceError};
@@ -57,8 +58,8 @@ impl NetworkTroubles {
         let provider = &decision.alert.provider;
         let fault = match answer {
             // What the alert was told before says nothing of its network now.
-            Ok(Landing::AsDecided(_)) => return,
-            Ok(Landing::Recorded(_)) => {
+            Ok(landing) if landing.found => return,
+            Ok(_) => {
                 // It answers again.
                 self.noted.retain(|noted| noted.provider != *provider);
                 return;
@@ -90,12 +91,12 @@ impl NetworkTroubles {
         unfinished: &Unfinished,
         network_of: impl Fn(AlertId) -> Option<Provider>,
     ) -> Option<NetworkTrouble> {
-        let fault = |noted: &Noted| match (decisions.get(noted.key).map(|decision| &decision.state), noted.fault) {
-            (Some(State::Checking(_)), fault) => Some(fault),
+        let fault = |noted: &Noted| match (decisions.get(noted.key).map(|decision| decision.fate), noted.fault) {
+            (Some(Fate::Unconfirmed), fault) => Some(fault),
             // It was found out that it did not arrive.
-            (Some(State::Refused(_)), DecisionFault::Unknown) => Some(DecisionFault::Declined),
-            (Some(State::Refused(_)), DecisionFault::Unheard) => Some(DecisionFault::Service),
-            (Some(State::Refused(_)), fault) => Some(fault),
+            (Some(Fate::NotRecorded), DecisionFault::Unknown) => Some(DecisionFault::Declined),
+            (Some(Fate::NotRecorded), DecisionFault::Unheard) => Some(DecisionFault::Service),
+            (Some(Fate::NotRecorded), fault) => Some(fault),
             (_, fault) => unfinished.of(noted.alert).map(|_| fault),
         };
         let own =

@@ -11,7 +11,7 @@ use super::text::count;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
 use crate::desk::ledger::sender::Landing;
-use crate::desk::{DecisionFate, JournalRun, JournalStep};
+use crate::desk::{AnswerStep, Fate, JournalRun, JournalStep};
 use crate::domain::attempt::outcome_id;
 use crate::domain::exchange::without_exchange;
 use crate::domain::indeterminate::Found;
@@ -66,7 +66,7 @@ fn marked_again(order: &Order) -> Option<usize> {
 /// Writes down that decisions were taken back. What was answered by one form can be gone on with in it: what was marked
 /// is marked again.
 pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Orders {
-    cx.runs.taken_back(taken);
+    cx.runs.taken_back(taken, cx.now);
     let mut outcome: Orders =
         taken.iter().map(|decision| record(JournalStep::TakenBack { decision: decision.journal_key() })).collect();
     let numbers: BTreeSet<u64> = taken.iter().filter_map(|decision| decision.together).collect();
@@ -176,11 +176,12 @@ pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders
         cx.writes.suspect(error, cx.now);
     }
     let event = cx.decisions.answered(key, answer, cx.now);
-    if matches!(event, Some(DecisionEvent::Kept(_) | DecisionEvent::Refused(_))) {
+    let fate = event.as_ref().map(|event| event.step.fate());
+    if matches!(fate, Some(Fate::Queued | Fate::NotRecorded)) {
         // Whoever left to have it sent is to see that it was not.
         cx.leaving = false;
     }
-    let left = !matches!(event, None | Some(DecisionEvent::Kept(_)));
+    let left = !matches!(fate, None | Some(Fate::Queued));
     let unlooked = decision.unlooked().filter(|_| left);
     let mut outcome = unlooked.map_or_else(Vec::new, |why| tell_unlooked(&decision, why.to_owned(), cx));
     outcome.extend(event.map_or_else(Vec::new, |event| notify(&decision, event, cx)));
@@ -205,7 +206,11 @@ pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Orders {
     if cx.operator && event.is_some() {
         cx.unfinished.changed(cx.now);
     }
-    let told = event.map_or_else(Vec::new, |event| notify(&decision, event, cx));
+    let told = match event {
+        None => Vec::new(),
+        Some(Ok(event)) => notify(&decision, event, cx),
+        Some(Err(polls)) => tell_nothing_so_far(&decision, polls, cx),
+    };
     unreachable.map(|error| Message::OutOfReach(error).into()).into_iter().chain(told).collect()
 }
 
@@ -214,34 +219,40 @@ pub fn record(step: JournalStep) -> Order {
     Effect::Keep(Keep::Journal(step)).into()
 }
 
-/// What the journal says of what became of a decision; nothing where nothing new is known.
-fn step(decision: String, event: &DecisionEvent) -> Option<JournalStep> {
-    let fate = match event {
-        DecisionEvent::Landed(alert) => DecisionFate::Recorded(alert.status.to_string()),
-        DecisionEvent::AsDecided(alert) => DecisionFate::AsDecided(alert.status.to_string()),
-        DecisionEvent::Overtaken(alert) => DecisionFate::Overtaken(alert.status.to_string()),
-        DecisionEvent::Kept(why) => DecisionFate::NotSent(why.clone()),
-        DecisionEvent::Refused(why) => DecisionFate::Refused(why.clone()),
-        DecisionEvent::Unknown(why) => DecisionFate::Unknown(why.clone()),
-        DecisionEvent::NothingSoFar(_) => return None,
-    };
-    fate.step(decision)
+/// Tells that a decision is still not known to have arrived after so many polls.
+fn tell_nothing_so_far(decision: &PendingDecision, polls: usize, cx: &mut AppContext) -> Orders {
+    if !cx.runs.news(decision.key) {
+        let (subject, word) = (subject(&decision.alert), decision.word());
+        let words = format!("{subject}: {word} unconfirmed after {polls} checks. Check the network's portal.");
+        cx.notify_about_fate(decision, Tone::Bad, words);
+        return Vec::new();
+    }
+    if cx.decisions.holds_others(decision.key) {
+        tell_held(decision, "the refund is unconfirmed", cx);
+    }
+    tell_ended(decision, cx);
+    vec![Effect::Get(decision.alert.id).into()]
+}
+
+/// Tells that others wait here for a decision, and why.
+fn tell_held(decision: &PendingDecision, why: &str, cx: &mut AppContext) {
+    let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
+    let waits = format!("Its follow-up answers are not sent: {ask} send or keep, {undo} undo");
+    let words = format!("{}: {why}. {waits}.", subject(&decision.alert));
+    cx.calls.failed(&decision.alert);
+    cx.notify_about_fate(decision, Tone::Bad, words);
 }
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
-    let mut outcome: Orders = step(decision.journal_key(), &event).map(record).into_iter().collect();
+    let mut outcome: Orders = event.step.clone().line(decision.journal_key()).map(record).into_iter().collect();
     if cx.runs.note(decision.key, &event, cx.now) {
         if cx.decisions.holds_others(decision.key) {
-            let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
-            let waits = format!("Its follow-up answers are not sent: {ask} send or keep, {undo} undo");
-            let words = format!("{}: {}. {waits}.", subject(&decision.alert), of_refund(&event, cx));
-            cx.calls.failed(&decision.alert);
-            cx.notify_about_fate(decision, Tone::Bad, words);
+            tell_held(decision, &of_refund(&event, cx), cx);
         }
         outcome.extend(follow_up(&decision.alert, event, cx));
         tell_ended(decision, cx);
     } else {
-        if !matches!(event, DecisionEvent::Landed(_) | DecisionEvent::AsDecided(_) | DecisionEvent::NothingSoFar(_)) {
+        if event.step.fate() != Fate::Recorded {
             cx.calls.failed(&decision.alert);
         }
         outcome.extend(tell(decision, event, cx));
@@ -257,28 +268,23 @@ pub fn briefly(why: &str) -> String {
 
 /// What became of a refund that others were to follow.
 fn of_refund(event: &DecisionEvent, cx: &AppContext) -> String {
-    match event {
-        DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", briefly(why)),
-        DecisionEvent::Overtaken(alert) => {
+    let why = briefly(event.step.reason().unwrap_or_default());
+    match (event.step.fate(), &event.alert) {
+        (Fate::NotRecorded, _) => format!("{why}; the refund was not recorded"),
+        (Fate::AlreadyAnswered, Some(alert)) => {
             format!("already answered {}; the refund was not recorded", answer_known(alert, cx))
         }
-        DecisionEvent::Kept(why) => format!("{}; the refund was not sent", briefly(why)),
-        DecisionEvent::Landed(_)
-        | DecisionEvent::AsDecided(_)
-        | DecisionEvent::Unknown(_)
-        | DecisionEvent::NothingSoFar(_) => "the refund is unconfirmed".to_owned(),
+        (Fate::Queued, _) => format!("{why}; the refund was not sent"),
+        _ => "the refund is unconfirmed".to_owned(),
     }
 }
 
 /// What follows from what became of a decision of a run: its list tells it, and the end of the run is told once.
 fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Orders {
-    match event {
-        DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) => concluded(alert, true, cx),
-        DecisionEvent::Overtaken(alert) => concluded(alert, false, cx),
-        DecisionEvent::Kept(why) => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
-        DecisionEvent::Refused(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
-            vec![Effect::Get(before.id).into()]
-        }
+    match (event.alert, event.step) {
+        (Some(alert), step) => concluded(alert, step.fate() == Fate::Recorded, cx),
+        (None, AnswerStep::NotSent(why)) => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
+        _ => vec![Effect::Get(before.id).into()],
     }
 }
 
@@ -299,49 +305,28 @@ fn tell_ended(last: &PendingDecision, cx: &mut AppContext) {
 fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     let PendingDecision { alert: before, resolution, .. } = decision;
     let (subject, word) = (subject(before), in_words(resolution));
-    match event {
-        DecisionEvent::Landed(alert) => {
-            cx.notify_of_decision(
-                decision,
-                Tone::Good,
-                format!("{subject}: {word}, recorded (API status {})", alert.status),
-            );
-            return concluded(alert, true, cx);
+    let (why, fate) = (event.step.reason().unwrap_or_default().to_owned(), event.step.fate());
+    let told = event.alert.as_ref().map(|alert| answer_known(alert, cx)).unwrap_or_default();
+    let (tone, words) = match &event.step {
+        AnswerStep::Recorded(status) => (Tone::Good, format!("{subject}: {word}, recorded (API status {status})")),
+        AnswerStep::AsDecided(status) => (Tone::Good, format!("{subject}: {word} (API status {status}), {BY_WHOM}.")),
+        AnswerStep::NotSent(_) => (Tone::Bad, format!("{subject}: {word} not sent: {}.", briefly(&why))),
+        AnswerStep::Unknown(_) => (Tone::Bad, format!("{subject}: {word} unconfirmed: {}. Checking.", briefly(&why))),
+        _ if fate == Fate::AlreadyAnswered => {
+            (Tone::Bad, format!("{subject}: already answered, {told}. {word} was not recorded."))
         }
-        DecisionEvent::AsDecided(alert) => {
-            let words = format!("{subject}: {word} (API status {}), {BY_WHOM}.", alert.status);
-            cx.notify_of_decision(decision, Tone::Good, words);
-            return concluded(alert, true, cx);
-        }
-        DecisionEvent::Overtaken(alert) => {
-            let told = answer_known(&alert, cx);
-            cx.notify_of_decision(
-                decision,
-                Tone::Bad,
-                format!("{subject}: already answered, {told}. {word} was not recorded."),
-            );
-            return concluded(alert, false, cx);
-        }
-        DecisionEvent::Kept(why) => {
-            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: {word} not sent: {}.", briefly(&why)));
-            return vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()];
-        }
-        DecisionEvent::Refused(why) => {
-            let (why, activity, again) = (briefly(&why), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
-            let words = format!("{subject}: {why}. {word} not recorded: Activity ({activity}), then {again}.");
-            cx.notify_of_decision(decision, Tone::Bad, words);
-        }
-        DecisionEvent::NothingSoFar(polls) => cx.notify_about_fate(
-            decision,
-            Tone::Bad,
-            format!("{subject}: {word} unconfirmed after {polls} checks. Check the network's portal."),
-        ),
-        DecisionEvent::Unknown(why) => {
+        _ => {
+            let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
             let why = briefly(&why);
-            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: {word} unconfirmed: {why}. Checking."));
+            (Tone::Bad, format!("{subject}: {why}. {word} not recorded: Activity ({activity}), then {again}."))
         }
+    };
+    cx.notify_of_decision(decision, tone, words);
+    match event.alert {
+        Some(alert) => concluded(alert, fate == Fate::Recorded, cx),
+        None if fate == Fate::Queued => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
+        None => Vec::new(),
     }
-    Vec::new()
 }
 
 /// What an answered alert is, with whom and what this desk's journal knows of its answer.
@@ -406,16 +391,16 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
             let ours = cx.decisions.of(id).filter(|_| cx.decisions.is_checking(id)).cloned();
             let recorded = ours.map_or_else(Vec::new, |decision| {
                 let event = match &alert.outcome {
-                    Some(_) if by_word => DecisionEvent::Landed(Box::new(alert.clone())),
+                    Some(_) if by_word => DecisionEvent::answered(AnswerStep::Recorded, alert.clone()),
                     Some(_) => decision.answered_as_found(alert.clone(), cx.now),
-                    None => DecisionEvent::Refused(format!(
+                    None => DecisionEvent::refused(format!(
                         "{} said that the network did not apply it",
                         cx.place.user.as_deref().unwrap_or("a person")
                     )),
                 };
                 cx.runs.note(decision.key, &event, cx.now);
                 let said = by_word.then(|| JournalStep::Settled { decision: decision.journal_key() });
-                said.into_iter().chain(step(decision.journal_key(), &event)).map(record).collect()
+                said.into_iter().chain(event.step.line(decision.journal_key())).map(record).collect()
             });
             cx.decisions.settled(id, applied && alert.outcome.is_some(), cx.now);
             let subject = subject(&alert);

@@ -10,12 +10,11 @@ use std::collections::{HashSet, VecDeque};
 use chrono::Duration;
 use uuid::Uuid;
 
-pub use rows::{DECIDED_AGAIN, LeftOut, RunItem, RunResult, RunRow};
+pub use rows::{DECIDED_AGAIN, LeftOut, RunItem, RunRow};
 
-use super::answer_words::answered_as;
 use super::decisions::{DecisionEvent, PendingDecision};
 use super::text::count;
-use crate::desk::{AnswerDraft, LeftDecision, Leftovers};
+use crate::desk::{AnswerDraft, AnswerStep, Fate, LeftDecision, Leftovers};
 use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 
 /// A run: alerts that were answered together.
@@ -65,11 +64,6 @@ const NOT_SENT: &str = "not sent: ";
 /// From so many ends the pace of a run is told, at least and at most.
 const PACED: (usize, usize) = (3, 20);
 
-/// What is said of what failed where another's answer, this one, came later.
-fn answered_since(answer: &str) -> String {
-    format!("answered otherwise since: {answer}")
-}
-
 impl RunCounts {
     /// How many did not come to what was decided, or may not have.
     fn calling(self) -> u64 {
@@ -97,15 +91,15 @@ impl DecisionRun {
     pub fn counts(&self) -> RunCounts {
         let mut counts = RunCounts::default();
         for item in &self.items {
-            *match item.result {
-                RunResult::Underway => &mut counts.underway,
-                RunResult::TakenBack => &mut counts.taken_back,
-                RunResult::Recorded { .. } | RunResult::AsDecided { .. } => &mut counts.recorded,
-                RunResult::DecidedAgain { .. } => &mut counts.again,
-                RunResult::Conflict(_) => &mut counts.overtaken,
-                RunResult::Refused(_) => &mut counts.failed,
-                RunResult::NotSent(_) => &mut counts.waiting,
-                RunResult::Unknown(_) => &mut counts.unknown,
+            *match item.fate() {
+                Fate::Sending => &mut counts.underway,
+                Fate::Undone => &mut counts.taken_back,
+                Fate::Recorded if item.again => &mut counts.again,
+                Fate::Recorded => &mut counts.recorded,
+                Fate::AlreadyAnswered => &mut counts.overtaken,
+                Fate::NotRecorded => &mut counts.failed,
+                Fate::Queued => &mut counts.waiting,
+                Fate::Unconfirmed => &mut counts.unknown,
             } += 1;
         }
         counts
@@ -120,16 +114,14 @@ impl DecisionRun {
     /// When the last one ended, once nothing of it is on its way any more: what was found afterwards of one that was
     /// not known is its end.
     pub fn ended_at(&self) -> Option<Timestamp> {
-        let found = |item: &RunItem| match item.result {
-            RunResult::Recorded { at, .. } | RunResult::AsDecided { at, .. } => Some(at),
-            _ => None,
-        };
+        let recorded = |item: &RunItem| item.fate() == Fate::Recorded && !item.again;
+        let found = |item: &RunItem| item.step.as_ref().filter(|_| recorded(item)).map(|(at, _)| *at);
         self.ends.back().copied().max(self.items.iter().filter_map(found).max()).filter(|_| self.has_ended())
     }
 
     /// What can be sent again: it is certain that it was not recorded, and nothing else was.
     pub fn failed(&self) -> impl Iterator<Item = &RunItem> {
-        self.items.iter().filter(|item| matches!(item.result, RunResult::Refused(_)))
+        self.items.iter().filter(|item| item.fate() == Fate::NotRecorded)
     }
 
     /// In words, what became of it: `35 recorded, 2 failed`.
@@ -140,8 +132,7 @@ impl DecisionRun {
     /// The same where so many of what is underway are paused, and so many others have their grace.
     pub fn words_with(&self, paused: u64, in_grace: u64) -> String {
         let RunCounts { underway, waiting, recorded, again, taken_back, overtaken, failed, unknown } = self.counts();
-        let is_unsent = |item: &&RunItem| matches!(&item.result, RunResult::Refused(why) if why.starts_with(NOT_SENT));
-        let never_left = self.items.iter().filter(is_unsent).count() as u64;
+        let never_left = self.failed().filter(|item| item.reason().starts_with(NOT_SENT)).count() as u64;
         let parts = [
             (paused, "paused, not sent"),
             (in_grace, "sending soon"),
@@ -200,16 +191,15 @@ impl Runs {
     ) {
         // What failed before and is answered again is told by this run.
         let again = |item: &RunItem| {
-            matches!(item.result, RunResult::Refused(_)) && made.iter().any(|(alert, _)| alert.id == item.alert.id)
+            item.fate() == Fate::NotRecorded && made.iter().any(|(alert, _)| alert.id == item.alert.id)
         };
         for run in &mut self.all {
             run.items.retain(|item| !again(item));
         }
         self.all.retain(|run| !run.has_ended() || run.counts().calling() > 0);
-        let items = made.into_iter().zip(keys).map(|((alert, resolution), key)| {
-            let result = RunResult::Underway;
-            RunItem { alert, resolution, key: *key, result }
-        });
+        let items = made.into_iter().zip(keys);
+        let items =
+            items.map(|((alert, resolution), key)| RunItem { alert, resolution, key: *key, step: None, again: false });
         self.all.push(DecisionRun {
             number,
             subject,
@@ -274,7 +264,7 @@ impl Runs {
     pub fn taken_form(&mut self, number: u64) -> Option<(AnswerDraft, Vec<Alert>)> {
         let run = self.all.iter_mut().find(|run| run.number == number)?;
         let (draft, _) = run.filled_in.take()?;
-        let back = run.items.iter().filter(|item| item.result == RunResult::TakenBack).map(|item| &item.alert);
+        let back = run.items.iter().filter(|item| item.fate() == Fate::Undone).map(|item| &item.alert);
         let alerts: Vec<Alert> = back.chain(run.left_out.iter().map(|left| &left.alert)).cloned().collect();
         Some((draft, alerts))
     }
@@ -296,35 +286,31 @@ impl Runs {
         self.all.remove(at).first
     }
 
+    /// There is news of a decision, also after its run has ended; whether it belongs to a run.
+    pub fn news(&mut self, key: u64) -> bool {
+        let run = self.all.iter_mut().find(|run| run.items.iter().any(|item| item.key == key));
+        run.map(|run| run.told = false).is_some()
+    }
+
     /// Takes in what became of a decision; whether it belongs to a run.
     pub fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) -> bool {
+        self.news(key);
         let Some(run) = self.all.iter_mut().find(|run| run.items.iter().any(|item| item.key == key)) else {
             return false;
         };
-        // What comes after the end is news.
-        run.told = false;
         let Some(item) = run.items.iter_mut().find(|item| item.key == key) else { return false };
         // What is over no longer counts down.
-        if let DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) | DecisionEvent::Overtaken(alert) = event
-        {
+        if let Some(alert) = &event.alert {
             item.alert.clone_from(alert);
         }
-        if item.result == RunResult::Underway {
+        if item.step.is_none() {
             run.ends.push_back(now);
             run.ends.drain(..run.ends.len().saturating_sub(PACED.1));
         }
-        item.result = match event {
-            DecisionEvent::Landed(alert) => RunResult::Recorded { status: alert.status.to_string(), at: now },
-            DecisionEvent::AsDecided(alert) => RunResult::AsDecided { status: alert.status.to_string(), at: now },
-            DecisionEvent::Overtaken(alert) => RunResult::Conflict(format!("already answered: {}", answered_as(alert))),
-            DecisionEvent::Refused(why) => RunResult::Refused(why.clone()),
-            DecisionEvent::Kept(why) => RunResult::NotSent(why.clone()),
-            DecisionEvent::Unknown(why) => RunResult::Unknown(why.clone()),
-            DecisionEvent::NothingSoFar(_) => return true,
-        };
+        item.step = Some((now, event.step.clone()));
         if run.has_ended() {
             // What needs somebody comes first.
-            run.items.sort_by_key(|item| item.result.went_well());
+            run.items.sort_by_key(RunItem::went_well);
         }
         true
     }
@@ -334,14 +320,11 @@ impl Runs {
     pub fn answered_since(&mut self, alert: &Alert, is_ours: bool, now: Timestamp) -> Vec<u64> {
         let mut numbers = Vec::new();
         for run in &mut self.all {
-            let failed =
-                |item: &&mut RunItem| item.alert.id == alert.id && matches!(item.result, RunResult::Refused(_));
+            let failed = |item: &&mut RunItem| item.alert.id == alert.id && item.fate() == Fate::NotRecorded;
             for item in run.items.iter_mut().filter(failed) {
                 item.alert.clone_from(alert);
-                item.result = match is_ours {
-                    true => RunResult::DecidedAgain { status: alert.status.to_string(), at: now },
-                    false => RunResult::Conflict(answered_since(&answered_as(alert))),
-                };
+                let step = if is_ours { AnswerStep::Recorded } else { AnswerStep::Answered };
+                (item.step, item.again) = (Some((now, step(alert.status.to_string()))), is_ours);
                 numbers.push(run.number);
             }
         }
@@ -349,17 +332,17 @@ impl Runs {
     }
 
     /// Takes in that the decisions of these keys wait here, and why: their time came while nothing could be sent.
-    pub fn wait(&mut self, keys: &[u64], why: &str) {
+    pub fn wait(&mut self, keys: &[u64], why: &str, now: Timestamp) {
         for item in self.all.iter_mut().flat_map(|run| &mut run.items).filter(|item| keys.contains(&item.key)) {
-            item.result = RunResult::NotSent(why.to_owned());
+            item.step = Some((now, AnswerStep::NotSent(why.to_owned())));
         }
     }
 
     /// Takes in that decisions were taken back.
-    pub fn taken_back(&mut self, decisions: &[PendingDecision]) {
+    pub fn taken_back(&mut self, decisions: &[PendingDecision], now: Timestamp) {
         for item in self.all.iter_mut().flat_map(|run| &mut run.items) {
             if decisions.iter().any(|decision| decision.key == item.key) {
-                item.result = RunResult::TakenBack;
+                item.step = Some((now, AnswerStep::TakenBack));
             }
         }
     }
@@ -369,9 +352,7 @@ impl Runs {
         let runs = self.all.iter_mut().filter(|run| number.is_none_or(|number| run.number == number));
         for run in runs {
             run.ends.clear();
-            for item in run.items.iter_mut().filter(|item| matches!(item.result, RunResult::NotSent(_))) {
-                item.result = RunResult::Underway;
-            }
+            run.items.iter_mut().filter(|item| item.fate() == Fate::Queued).for_each(|item| item.step = None);
         }
     }
 

@@ -10,8 +10,7 @@ use super::super::source::AlertAccess;
 use super::answer::{answered, as_decided, card, in_words, joined};
 use super::named;
 use super::sending::{CommandDecision, CommandJournal};
-use crate::desk::DecisionFate;
-use crate::desk::ledger::sender::Landing;
+use crate::desk::AnswerStep;
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::time::to_iso;
@@ -52,13 +51,13 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
     let landed = tokio::select! {
         landed = journal.send(decision, &source) => landed?,
         signal = signals.next() => {
-            journal.became(key, DecisionFate::Unknown(format!("{signal} ended the command before its answer came")));
+            journal.became(key, AnswerStep::Unknown(format!("{signal} ended the command before its answer came")));
             say!("the decision may have left, and its answer was not waited for: `avert alerts show {id}` \
                 tells what became of it");
             return Err(Signalled(signal).into());
         }
     };
-    if matches!(landed, Landing::AsDecided(_)) {
+    if landed.found {
         say!("the alert is {}", as_decided());
     }
     let answer = answered(&landed, source.now())?;

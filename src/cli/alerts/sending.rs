@@ -3,9 +3,9 @@
 use std::cell::Cell;
 
 use crate::cli::source::AlertAccess;
-use crate::desk::ledger::sender::{self, Landing, fate_by_error};
+use crate::desk::ledger::sender::{self, Landing, step_by_error};
 use crate::desk::ledger::steps::new_command_key;
-use crate::desk::{DecisionFate, DeskError, Journal, JournalDecision, JournalRun, JournalStep};
+use crate::desk::{AnswerStep, DeskError, Journal, JournalDecision, JournalRun, JournalStep};
 use crate::domain::{Alert, Resolution};
 use crate::service::{ResolveRequest, ServiceError};
 
@@ -69,13 +69,13 @@ impl CommandJournal {
         let request = ResolveRequest { resolution, idempotency_key: Some(idempotency_key) };
         let gaps = sender::gaps_of_a_command();
         let landed = sender::resolve(&*source.alerts, alert.id, request, &*source.clock, &gaps).await;
-        self.became(key, landed.as_ref().map_or_else(fate_by_error, Landing::fate));
+        self.became(key, landed.as_ref().map_or_else(step_by_error, Landing::step));
         landed
     }
 
     /// Writes the result of a decision.
-    pub(super) fn became(&self, key: String, fate: DecisionFate) {
-        self.write(fate.step(key).into_iter().collect());
+    pub(super) fn became(&self, key: String, step: AnswerStep) {
+        self.write(step.line(key).into_iter().collect());
     }
 
     fn write(&self, steps: Vec<JournalStep>) {

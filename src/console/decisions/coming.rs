@@ -1,12 +1,13 @@
 //! Decisions on their way: which may still land, and which one another has to wait for.
 
-use super::{Decisions, PendingDecision, State};
+use super::{Decisions, PendingDecision};
+use crate::desk::Fate;
 use crate::domain::{Alert, AlertId, Resolution, duplicate};
 
 impl PendingDecision {
     /// Returns true where it may still land.
     fn is_coming(&self) -> bool {
-        !matches!(self.state, State::Refused(_))
+        self.fate != Fate::NotRecorded
     }
 }
 

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, PendingDecision, State, WaitReason};
+use super::{DecisionEvent, Decisions, PendingDecision, WaitReason};
 use crate::console::last_look::LookStage;
+use crate::desk::Fate;
 use crate::domain::Timestamp;
 
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
@@ -28,7 +29,7 @@ impl PendingDecision {
     /// When it calls.
     fn calls_at(&self, before: Duration) -> Option<Timestamp> {
         let near = self.closes_from? - before.max(LEAST_BEFORE);
-        if self.state == State::Waiting && self.follows() {
+        if self.is_waiting() && self.follows() {
             // What it follows is known not to be recorded: nothing is waited for but a person.
             return Some(near.max(self.staged_at));
         }
@@ -42,7 +43,7 @@ impl PendingDecision {
 
     /// Returns true where it is staged and leaves only when another one is recorded.
     fn waits_for_another(&self) -> bool {
-        self.after.is_some() && matches!(self.state, State::Staged(_))
+        self.after.is_some() && self.leaves_at().is_some()
     }
 }
 
@@ -62,9 +63,7 @@ impl Decisions {
         for decision in &mut self.all {
             decision.staged_at -= back;
             decision.unlooked_since = decision.unlooked_since.map(|since| since - back);
-            if let State::Staged(due) = &mut decision.state {
-                *due -= back;
-            }
+            decision.due = decision.due.map(|due| due - back);
             if let LookStage::Done(_, at) = &mut decision.look {
                 *at -= back;
             }
@@ -77,10 +76,10 @@ impl Decisions {
     pub fn closed_unseen(&mut self, now: Timestamp) -> Vec<(PendingDecision, DecisionEvent)> {
         let Some(told) = self.told.filter(|told| now - *told > UNSEEN) else { return Vec::new() };
         let closed = |decision: &&PendingDecision| {
-            matches!(decision.state, State::Staged(_)) && !decision.is_closed(told) && decision.is_closed(now)
+            decision.leaves_at().is_some() && !decision.is_closed(told) && decision.is_closed(now)
         };
         let closed: Vec<PendingDecision> = self.all.iter().filter(closed).cloned().collect();
-        let event = DecisionEvent::Refused("not sent: expired while the console was closed".to_owned());
+        let event = DecisionEvent::refused("not sent: expired while the console was closed");
         closed.iter().for_each(|decision| self.note(decision.key, &event, now));
         closed.into_iter().map(|decision| (decision, event.clone())).collect()
     }
@@ -89,9 +88,9 @@ impl Decisions {
     fn make_up_for(&mut self, missed: Duration, now: Timestamp) -> bool {
         let mut has_some_left = false;
         for decision in &mut self.all {
-            if let State::Staged(due) = decision.state {
+            if let Some(due) = decision.due {
                 let later = decision.in_time(due + missed, due);
-                decision.state = State::Staged(later);
+                decision.due = Some(later);
                 has_some_left |= later > now;
             }
         }
@@ -102,9 +101,7 @@ impl Decisions {
     /// closes.
     pub fn held(&self, before: Duration, now: Timestamp) -> impl Iterator<Item = (&PendingDecision, Timestamp)> {
         let held = move |decision: &&PendingDecision| {
-            decision.is_here()
-                && (self.is_kept(decision) || decision.state == State::Waiting)
-                && !decision.is_closed(now)
+            decision.is_here() && (self.is_kept(decision) || decision.is_waiting()) && !decision.is_closed(now)
         };
         self.all.iter().filter(held).filter_map(move |decision| Some((decision, decision.calls_at(before)?)))
     }
@@ -112,7 +109,7 @@ impl Decisions {
     /// Returns true where a decision is staged and paused, and follows no other one.
     fn is_paused_itself(&self, decision: &PendingDecision) -> bool {
         let paused = decision.together.is_some_and(|number| self.is_paused(number));
-        paused && decision.after.is_none() && matches!(decision.state, State::Staged(_))
+        paused && decision.after.is_none() && decision.leaves_at().is_some()
     }
 
     /// Asks about those whose window would close while they are held: what follows another decision, and what is
@@ -127,10 +124,10 @@ impl Decisions {
             let is_paused =
                 decision.after.is_none() && decision.together.is_some_and(|number| paused.contains(&number));
             if let Some(first) = decision.after.filter(|_| decision.waits_for_another() && late(decision)) {
-                decision.state = State::Waiting;
+                decision.due = None;
                 asked.push(WaitReason::NotRecorded(first));
-            } else if is_paused && matches!(decision.state, State::Staged(_)) {
-                decision.state = State::Waiting;
+            } else if is_paused && decision.leaves_at().is_some() {
+                decision.due = None;
                 asked.push(WaitReason::Paused);
             }
         }
@@ -145,7 +142,7 @@ impl Decisions {
 
     /// How many were refused and stand there for somebody to see to.
     pub fn refused(&self) -> usize {
-        self.all.iter().filter(|decision| matches!(decision.state, State::Refused(_))).count()
+        self.all.iter().filter(|decision| decision.fate == Fate::NotRecorded).count()
     }
 }
 
@@ -314,9 +311,11 @@ mod tests {
         let left = decisions.leave_looked(woken + Duration::seconds(10)).len();
 
         assert_eq!((refused.len(), left), (kept, 1 - kept));
-        assert!(refused.iter().all(
-            |(_, event)| matches!(event, DecisionEvent::Refused(why) if why.contains("expired while the console"))
-        ));
+        assert!(
+            refused
+                .iter()
+                .all(|(_, event)| event.step.reason().is_some_and(|why| why.contains("expired while the console")))
+        );
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, State};
+use super::{DecisionEvent, Decisions, MARGIN, PendingDecision};
 use crate::console::last_look::{LEAST, LONGEST, LastLook, LookAgain, LookSort, LookStage, Looked, called};
+use crate::desk::AnswerStep;
 use crate::domain::{Alert, Timestamp};
 
 /// What was looked at is looked at again where the decision did not leave so soon: it was held or paused meanwhile.
@@ -24,12 +25,12 @@ const LEAST_LEFT: Duration = Duration::minutes(5);
 impl PendingDecision {
     /// Returns true where it is being looked whether something speaks against it.
     pub fn is_looked_at(&self) -> bool {
-        self.look == LookStage::Running && matches!(self.state, State::Staged(_))
+        self.look == LookStage::Running && self.leaves_at().is_some()
     }
 
     /// Returns true where it waits here because it could not be looked for what speaks against it.
     pub fn waits_for_look(&self) -> bool {
-        self.unlooked_since.is_some() && self.look == LookStage::Due && matches!(self.state, State::Staged(_))
+        self.unlooked_since.is_some() && self.look == LookStage::Due && self.leaves_at().is_some()
     }
 
     /// Returns true where it has waited for that before.
@@ -92,7 +93,7 @@ impl Decisions {
     /// made anew.
     pub fn seen(&mut self, alert: &Alert, now: Timestamp) -> Option<(PendingDecision, DecisionEvent)> {
         let decision = self.of(alert.id).filter(|decision| decision.is_here())?.clone();
-        let event = DecisionEvent::Refused(format!("not sent: {}", alert.changed_since(&decision.alert)?));
+        let event = DecisionEvent::refused(format!("not sent: {}", alert.changed_since(&decision.alert)?));
         self.note(decision.key, &event, now);
         Some((decision, event))
     }
@@ -123,12 +124,12 @@ impl Decisions {
             }
             Looked::InPart(why, again) => return self.looked_in_part(key, why, again, now),
             Looked::Waits(_) if decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > now) => {
-                (decision.look, decision.state) = (LookStage::Due, State::Staged(now + AGAIN));
+                (decision.look, decision.due) = (LookStage::Due, Some(now + AGAIN));
                 decision.waits_elsewhere = true;
                 return None;
             }
             Looked::Answered(alert) => {
-                let event = DecisionEvent::Overtaken(alert);
+                let event = DecisionEvent::answered(AnswerStep::Overtaken, *alert);
                 self.note(key, &event, now);
                 return Some(event);
             }
@@ -138,7 +139,7 @@ impl Decisions {
                 format!("possible double refund: {} is refunded", called(&other))
             }
         };
-        let event = DecisionEvent::Refused(format!("not sent: {why}"));
+        let event = DecisionEvent::refused(format!("not sent: {why}"));
         self.note(key, &event, now);
         Some(event)
     }
@@ -158,7 +159,7 @@ impl Decisions {
         let next = now + wait.max(AGAIN);
         let has_time = decision.has_time(next) && decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > next);
         if has_time && is_patient {
-            (decision.look, decision.state) = (LookStage::Due, State::Staged(next));
+            (decision.look, decision.due) = (LookStage::Due, Some(next));
             return None;
         }
         decision.look = LookStage::Done(Some(why), now);
@@ -289,6 +290,6 @@ mod tests {
 
         assert_eq!((first, keys(&at_once), keys(&soon)), (None, vec![], vec![key]));
         assert_eq!(soon[0].1.sort, LookSort::RestsOnRefund { waited: true });
-        assert_eq!(last, Some(DecisionEvent::Refused("not sent: the refund is not recorded".to_owned())));
+        assert_eq!(last, Some(DecisionEvent::refused("not sent: the refund is not recorded")));
     }
 }

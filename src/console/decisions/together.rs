@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, Departure, PendingDecision, State, WaitReason, is_due, seconds_left};
+use super::{DecisionEvent, Decisions, Departure, PendingDecision, WaitReason, is_due, seconds_left};
+use crate::desk::{AnswerStep, Fate};
 use crate::domain::{Alert, Resolution, Timestamp};
 
 /// How many decisions that were made together are with the networks at once.
@@ -55,7 +56,7 @@ impl Decisions {
             .iter()
             .filter(|decision| is_due(decision, held, now) && !self.is_kept(decision) && among(decision))
             .partition(|decision| decision.together.is_some());
-        let is_leaving = |decision: &&PendingDecision| decision.state == State::Sending || decision.is_looked_at();
+        let is_leaving = |decision: &&PendingDecision| decision.fate == Fate::Sending || decision.is_looked_at();
         let with_networks = self.all.iter().filter(is_leaving).filter(|decision| decision.together.is_some()).count();
         let mut together: Vec<&PendingDecision> = together;
         together.sort_by_key(|decision| (decision.last_moment.is_none(), decision.last_moment, decision.key));
@@ -88,7 +89,7 @@ impl Decisions {
     /// Returns true where it is certain of a decision that others wait here for that it was not recorded.
     pub fn is_certain_of_first(&self, key: u64) -> bool {
         // One that another was faster with is no longer kept.
-        self.awaited(key).is_none_or(|first| matches!(first.state, State::Refused(_)))
+        self.awaited(key).is_none_or(|first| first.fate == Fate::NotRecorded)
     }
 
     /// Returns true where the payment of a decision that others wait here for is refunded otherwise.
@@ -104,7 +105,7 @@ impl Decisions {
     /// Takes in an alert that another has answered, where a decision on it has not left.
     pub fn answered_elsewhere(&mut self, alert: &Alert, now: Timestamp) -> Option<(PendingDecision, DecisionEvent)> {
         let decision = self.of(alert.id).filter(|decision| decision.is_here())?.clone();
-        let event = DecisionEvent::Overtaken(Box::new(alert.clone()));
+        let event = DecisionEvent::answered(AnswerStep::Overtaken, alert.clone());
         self.note(decision.key, &event, now);
         Some((decision, event))
     }
@@ -128,8 +129,8 @@ impl Decisions {
     pub fn release_paused(&mut self, number: u64, now: Timestamp) {
         self.paused.remove(&number);
         let waits = |decision: &&mut PendingDecision| decision.together == Some(number) && decision.after.is_none();
-        for decision in self.all.iter_mut().filter(waits).filter(|decision| decision.state == State::Waiting) {
-            decision.state = State::Staged(now);
+        for decision in self.all.iter_mut().filter(waits).filter(|decision| decision.is_waiting()) {
+            decision.due = Some(now);
         }
     }
 
@@ -138,11 +139,10 @@ impl Decisions {
         for decision in self.all.iter_mut().filter(|decision| decision.after == Some(key) && decision.is_here()) {
             if recorded {
                 // One that was made later has its own grace.
-                let due = if let State::Staged(due) = decision.state { due.max(now) } else { now };
-                (decision.after, decision.state) = (None, State::Staged(due));
+                (decision.after, decision.due) = (None, Some(decision.due.map_or(now, |due| due.max(now))));
             } else {
                 // Should it turn out later that the first one was recorded, they follow it after all.
-                decision.state = State::Waiting;
+                decision.due = None;
             }
         }
         if self.holds_others(key) {
@@ -169,11 +169,8 @@ impl Decisions {
     /// stand.
     pub fn first_leaves_in(&self, now: Timestamp) -> Option<i64> {
         let now = self.held_since.unwrap_or(now);
-        let leaves = |decision: &PendingDecision| match decision.state {
-            State::Staged(due) => match self.departure(decision, due, now) {
-                Departure::In(seconds) => Some(seconds),
-                _ => None,
-            },
+        let leaves = |decision: &PendingDecision| match self.departure(decision, decision.leaves_at()?, now) {
+            Departure::In(seconds) => Some(seconds),
             _ => None,
         };
         self.all.iter().filter_map(leaves).min()
@@ -218,8 +215,8 @@ mod tests {
         let pending = decisions.get(key).unwrap();
         let mut alert = pending.alert.clone();
         decide(&pending.resolution).record(&mut alert, OutcomeId::generate(), "", Some(at));
-        let event = decisions.answered(key, Ok(Landing::Recorded(alert)), at);
-        assert!(matches!(event, Some(DecisionEvent::Landed(_))), "{event:?}");
+        let event = decisions.answered(key, Ok(Landing { alert, found: false }), at);
+        assert!(matches!(&event, Some(event) if event.step.fate() == Fate::Recorded), "{event:?}");
     }
 
     #[test]
@@ -242,7 +239,7 @@ mod tests {
         let left = [5, 29, 30, 64, 65].map(|seconds| keys(&decisions.leave_looked(now() + Duration::seconds(seconds))));
 
         assert_eq!(first, all[..4]);
-        assert_eq!(event, Some(DecisionEvent::Refused("the service refused: it was asked too often".to_owned())));
+        assert_eq!(event, Some(DecisionEvent::refused("the service refused: it was asked too often")));
         assert_eq!(left, [vec![], vec![], vec![all[4]], vec![], vec![all[5]]]);
     }
 
@@ -445,7 +442,7 @@ mod tests {
 
         let event = decisions.answered(all[0], Err(ServiceError::AlreadyResolved(Box::new(alert))), due);
 
-        assert!(matches!(event, Some(DecisionEvent::Overtaken(_))), "{event:?}");
+        assert!(matches!(&event, Some(event) if event.step.fate() == Fate::AlreadyAnswered), "{event:?}");
         assert_eq!(
             (keys(&decisions.leave_looked(due)), decisions.take_question()),
             (vec![], Some(WaitReason::NotRecorded(all[0])))

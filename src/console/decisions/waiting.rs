@@ -3,14 +3,14 @@
 
 use std::collections::HashSet;
 
-use super::{Decisions, MARGIN, PendingDecision, State, WaitReason, is_due};
+use super::{Decisions, MARGIN, PendingDecision, WaitReason, is_due};
 use crate::domain::Timestamp;
 
 impl PendingDecision {
     /// Returns true where it waits here for this reason.
     pub fn waits_for(&self, why: WaitReason) -> bool {
         let first = if let WaitReason::NotRecorded(first) = why { Some(first) } else { None };
-        self.state == State::Waiting && self.after == first
+        self.is_waiting() && self.after == first
     }
 }
 
@@ -24,7 +24,7 @@ impl Decisions {
         // What follows another decision waits for that one alone.
         for decision in self.all.iter_mut().filter(|decision| decision.after.is_none()) {
             if is_due(decision, held, now) && decision.has_time(now) {
-                decision.state = State::Waiting;
+                decision.due = None;
                 kept.push(decision.key);
             }
         }
@@ -40,15 +40,13 @@ impl Decisions {
         for decision in &mut self.all {
             let in_time =
                 [decision.last_moment, decision.closes_from.map(|closes| closes - MARGIN)].into_iter().flatten().min();
-            if let State::Staged(due) = &mut decision.state {
-                *due = in_time.map_or(until, |last| until.min(last)).max(*due);
-            }
+            decision.due = decision.due.map(|due| in_time.map_or(until, |last| until.min(last)).max(due));
         }
     }
 
     /// The decisions that wait for the deployment to answer, the oldest first.
     pub fn waiting(&self) -> impl Iterator<Item = &PendingDecision> {
-        self.all.iter().filter(|decision| decision.state == State::Waiting)
+        self.all.iter().filter(|decision| decision.is_waiting())
     }
 
     /// The question that is to be asked now, by why decisions wait; each is asked once.
@@ -82,7 +80,7 @@ impl Decisions {
     /// Lets every decision leave now that waits for this reason.
     pub fn release_waiting(&mut self, why: WaitReason, now: Timestamp) {
         for decision in self.all.iter_mut().filter(|decision| decision.waits_for(why)) {
-            (decision.state, decision.after) = (State::Staged(now), None);
+            (decision.due, decision.after) = (Some(now), None);
             if let Some(number) = decision.together {
                 self.paused.remove(&number);
             }
@@ -105,9 +103,8 @@ impl Decisions {
 
     /// The waiting decisions whose window has closed since this was asked last.
     pub fn closed_waiting(&mut self, now: Timestamp) -> Vec<PendingDecision> {
-        let closed = |decision: &&mut PendingDecision| {
-            decision.state == State::Waiting && !decision.told_closed && decision.is_closed(now)
-        };
+        let closed =
+            |decision: &&mut PendingDecision| decision.is_waiting() && !decision.told_closed && decision.is_closed(now);
         self.all
             .iter_mut()
             .filter(closed)

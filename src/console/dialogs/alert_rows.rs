@@ -8,12 +8,13 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use ratatui::widgets::{Clear, Widget};
 
-use crate::console::decisions::{Departure, PendingDecision, State};
+use crate::console::decisions::{Departure, PendingDecision};
 use crate::console::screens::queue::columns::Column;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::columns;
 use crate::console::unfinished::Stage;
 use crate::console::{AppContext, DrawContext, Pen, Theme, times};
+use crate::desk::Fate;
 use crate::domain::{Alert, ResolutionAttempt};
 use crate::ui::table::{self, DataTable};
 
@@ -127,26 +128,26 @@ pub fn draw_below(
 /// The sign, the words and the style of a decision: how far it is.
 pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
-    if let (State::Checking(_), Some(attempt)) = (&decision.state, cx.unfinished.of(decision.alert.id)) {
+    if let (Fate::Unconfirmed, Some(attempt)) = (decision.fate, cx.unfinished.of(decision.alert.id)) {
         let (sign, words, style) = progress_at_engine(attempt, theme);
         return (sign, words.to_owned(), style);
     }
-    let sign = ListSign::of(&decision.state).drawn(theme);
-    let words = match &decision.state {
-        State::Staged(due) => {
-            let words = match cx.decisions.departure(decision, *due, cx.now) {
-                Departure::In(seconds) => format!("sends in {seconds} s"),
-                Departure::InTurn => "queued".to_owned(),
-                Departure::Paused => "paused, not sent".to_owned(),
-                Departure::AfterLook => "checking duplicates".to_owned(),
-                Departure::AfterFirst => "after the refund".to_owned(),
-            };
-            return (sign, words, theme.plain);
-        }
-        State::Waiting => "queued, offline",
-        State::Sending => "sending",
-        State::Checking(_) => "unconfirmed",
-        State::Refused(_) => "not recorded",
+    let sign = ListSign::of(decision.fate).drawn(theme);
+    if let Some(due) = decision.leaves_at() {
+        let words = match cx.decisions.departure(decision, due, cx.now) {
+            Departure::In(seconds) => format!("sends in {seconds} s"),
+            Departure::InTurn => "queued".to_owned(),
+            Departure::Paused => "paused, not sent".to_owned(),
+            Departure::AfterLook => "checking duplicates".to_owned(),
+            Departure::AfterFirst => "after the refund".to_owned(),
+        };
+        return (sign, words, theme.plain);
+    }
+    let words = match decision.fate {
+        Fate::Queued => "queued, offline",
+        Fate::Sending => "sending",
+        Fate::Unconfirmed => "unconfirmed",
+        _ => "not recorded",
     };
     (sign, words.to_owned(), sign.1)
 }

@@ -9,7 +9,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
-use crate::console::decisions::{PendingDecision, State, WaitReason};
+use crate::console::decisions::{PendingDecision, WaitReason};
 use crate::console::resolving::{answer_known, subject, taken_back};
 use crate::console::text::{count, counted, sanitize};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, Tone};
@@ -32,10 +32,8 @@ fn not_recorded(first: u64, cx: &AppContext) -> Option<String> {
     if let Some(alert) = cx.decisions.overtaken(first) {
         return Some(format!("Already answered: {} is {}.", sanitize(&subject(alert)), answer_known(alert, cx)));
     }
-    match &cx.decisions.awaited(first)?.state {
-        State::Refused(why) => Some(format!("{}.", sanitize(without_exchange(why).trim_end_matches('.')))),
-        _ => None,
-    }
+    let why = cx.decisions.awaited(first)?.why.as_deref()?;
+    Some(format!("{}.", sanitize(without_exchange(why).trim_end_matches('.'))))
 }
 
 /// What becomes of decisions that waited.

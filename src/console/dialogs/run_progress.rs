@@ -13,19 +13,19 @@ use super::alert_rows::{self, AlertRow, OF_MANY};
 use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
 use super::{answer_form, export_form};
 use crate::console::answer_words::BY_WHOM;
-use crate::console::decisions::{Departure, PendingDecision, State, fate_of_run};
+use crate::console::decisions::{Departure, PendingDecision, fate_of_run};
 use crate::console::dialog::DataAge;
 use crate::console::guards::left_out_words;
 use crate::console::idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless};
 use crate::console::keymap::Chord;
 use crate::console::resolving::{briefly, record, undo};
-use crate::console::runs::{DECIDED_AGAIN, DecisionRun, LeftOut, RunCounts, RunItem, RunResult, RunRow};
+use crate::console::runs::{DECIDED_AGAIN, DecisionRun, LeftOut, RunCounts, RunItem, RunRow};
 use crate::console::text::{columns, count};
 use crate::console::unfinished::in_words;
 use crate::console::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times,
 };
-use crate::desk::JournalStep;
+use crate::desk::{AnswerStep, Fate, JournalStep};
 use crate::domain::sanitize::exported_cell;
 use crate::domain::{Alert, AlertId};
 use crate::ui::fit::{self, KeyHint};
@@ -224,17 +224,16 @@ impl RunProgress {
 fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
     if cx.decisions.is_paused(run.number) {
         let here = |item: &&RunItem| {
-            item.result == RunResult::Underway && cx.decisions.get(item.key).is_some_and(PendingDecision::is_here)
+            item.fate() == Fate::Sending && cx.decisions.get(item.key).is_some_and(PendingDecision::is_here)
         };
         return run.words_with(run.items.iter().filter(here).count() as u64, 0);
     }
     // What has its grace is not on its way: it can be taken back.
     let is_in_grace = |item: &&RunItem| {
-        let decision = cx.decisions.get(item.key).filter(|_| item.result == RunResult::Underway);
-        decision.is_some_and(|decision| match decision.state {
-            State::Staged(due) => matches!(cx.decisions.departure(decision, due, cx.now), Departure::In(_)),
-            _ => false,
-        })
+        let decision = cx.decisions.get(item.key).filter(|_| item.fate() == Fate::Sending);
+        decision
+            .and_then(|decision| Some((decision, decision.leaves_at()?)))
+            .is_some_and(|(decision, due)| matches!(cx.decisions.departure(decision, due, cx.now), Departure::In(_)))
     };
     let words = run.words_with(0, run.items.iter().filter(is_in_grace).count() as u64);
     // Nothing ends while nobody answers.
@@ -248,28 +247,26 @@ fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
 /// The sign, the words and the style of an alert of a run.
 fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
-    match &item.result {
-        RunResult::Recorded { status, at } => {
-            (("✓", theme.ok), format!("{status}, recorded {}", cx.times().row(*at, cx.now)), theme.ok)
-        }
-        RunResult::AsDecided { status, at } => {
-            let words = format!("{status}, found {}; {BY_WHOM}", cx.times().row(*at, cx.now));
-            (("✓", theme.ok), words, theme.ok)
-        }
-        RunResult::DecidedAgain { status, at } => {
-            let words = format!("{DECIDED_AGAIN}: {status}, {}", cx.times().row(*at, cx.now));
-            (("✓", theme.ok), words, theme.ok)
-        }
-        RunResult::Conflict(why) => (("✗", theme.warning), why.clone(), theme.warning),
-        RunResult::Refused(why) => (("✗", theme.danger), briefly(why), theme.danger),
-        RunResult::NotSent(why) => (("»", theme.warning), format!("queued, not sent: {}", briefly(why)), theme.warning),
-        RunResult::Unknown(why) => (("?", theme.warning), briefly(why), theme.warning),
-        RunResult::TakenBack => (("–", theme.quiet), "undone, not sent".to_owned(), theme.quiet),
-        RunResult::Underway => match cx.decisions.get(item.key) {
+    let Some((at, step)) = &item.step else {
+        return match cx.decisions.get(item.key) {
             Some(decision) => alert_rows::progress(decision, cx),
             None => (("→", theme.accent), "sending".to_owned(), theme.accent),
+        };
+    };
+    let (at, why) = (cx.times().row(*at, cx.now), item.reason());
+    let (sign, words, style) = match step {
+        _ if item.again => ("✓", format!("{DECIDED_AGAIN}: {}, {at}", step.status().unwrap_or_default()), theme.ok),
+        AnswerStep::Recorded(status) => ("✓", format!("{status}, recorded {at}"), theme.ok),
+        AnswerStep::AsDecided(status) => ("✓", format!("{status}, found {at}; {BY_WHOM}"), theme.ok),
+        AnswerStep::NotSent(_) => ("»", format!("queued, not sent: {}", briefly(&why)), theme.warning),
+        step => match step.fate() {
+            Fate::Undone => ("–", "undone, not sent".to_owned(), theme.quiet),
+            Fate::AlreadyAnswered => ("✗", why, theme.warning),
+            Fate::Unconfirmed => ("?", briefly(&why), theme.warning),
+            _ => ("✗", briefly(&why), theme.danger),
         },
-    }
+    };
+    ((sign, style), words, style)
 }
 
 /// A row as it is drawn.
@@ -277,7 +274,7 @@ fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
     let (sign, what, style, quiet) = match row {
         RunRow::Decided(item) => {
             let (sign, what, style) = state(item, cx);
-            (sign, what, style, item.result.is_settled())
+            (sign, what, style, item.is_settled())
         }
         // Nothing was done with it, and its time goes on.
         RunRow::LeftOut(LeftOut { alert, why, care }) => {
@@ -301,10 +298,7 @@ fn results(run: &DecisionRun) -> Vec<[String; 6]> {
             reason.to_owned(),
         ]
     };
-    let made = run
-        .items
-        .iter()
-        .map(|item| row(&item.alert, item.resolution.to_string(), item.result.word(), item.result.reason()));
+    let made = run.items.iter().map(|item| row(&item.alert, item.resolution.to_string(), item.word(), &item.reason()));
     made.chain(run.left_out.iter().map(|left| row(&left.alert, String::new(), "skipped", &left.why))).collect()
 }
 

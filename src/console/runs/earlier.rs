@@ -3,48 +3,26 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use super::{DecisionRun, LeftKeys, RunItem, RunResult, Runs, answered_since};
+use super::{DecisionRun, LeftKeys, RunItem, Runs};
 use crate::console::decisions::alert_of;
 use crate::console::text::counted;
-use crate::desk::{DecisionFate, DecisionRecord, History};
+use crate::desk::{AnswerStep, DecisionRecord, Fate, History};
 use crate::domain::{Alert, AlertId};
 
-/// Why what never left can be answered again.
-const NEVER_LEFT: &str = "not sent: the console ended first";
-
-/// What became of a decision of an earlier console; none where a living one has it.
-fn result(record: &DecisionRecord, left: &LeftKeys) -> Option<RunResult> {
-    let (at, fate) = record.last();
-    Some(match fate {
-        DecisionFate::Recorded(status) => RunResult::Recorded { status: status.clone(), at },
-        DecisionFate::AsDecided(status) => RunResult::AsDecided { status: status.clone(), at },
-        DecisionFate::Overtaken(status) => RunResult::Conflict(format!("already answered: {status}")),
-        DecisionFate::Answered(status) => RunResult::Conflict(answered_since(status)),
-        DecisionFate::Refused(why) => RunResult::Refused(why.clone()),
-        DecisionFate::Unknown(why) => RunResult::Unknown(why.clone()),
-        DecisionFate::TakenBack => RunResult::TakenBack,
-        DecisionFate::NeverLeft => RunResult::Refused(NEVER_LEFT.to_owned()),
-        DecisionFate::Sent if left.unanswered.contains(&record.key) => RunResult::Unknown("no reply".to_owned()),
-        DecisionFate::Staged | DecisionFate::NotSent(_) if left.unsent.contains(&record.key) => {
-            RunResult::Refused(NEVER_LEFT.to_owned())
-        }
-        DecisionFate::Sent | DecisionFate::Staged | DecisionFate::NotSent(_) => return None,
-    })
+/// The latest step of a decision of an earlier console; none where a living one has it.
+fn step_of(record: &DecisionRecord, left: &LeftKeys) -> Option<AnswerStep> {
+    match record.fate() {
+        Fate::Queued => left.unsent.contains(&record.key).then_some(AnswerStep::NeverLeft),
+        Fate::Sending => left.unanswered.contains(&record.key).then(|| AnswerStep::Unknown("no reply".to_owned())),
+        _ => Some(record.step().clone()),
+    }
 }
 
-/// What became of an alert of which nothing was recorded, where a later decision tells: as a console tells it that was
+/// The step of a later decision that tells of an alert of which nothing was recorded: as a console tells it that was
 /// there all the time.
-fn result_since(later: &DecisionRecord) -> Option<RunResult> {
-    let (at, fate) = later.last();
-    match fate {
-        DecisionFate::Recorded(status) | DecisionFate::AsDecided(status) => {
-            Some(RunResult::DecidedAgain { status: status.clone(), at })
-        }
-        DecisionFate::Overtaken(status) | DecisionFate::Answered(status) => {
-            Some(RunResult::Conflict(answered_since(status)))
-        }
-        _ => None,
-    }
+fn step_since(later: &DecisionRecord) -> Option<AnswerStep> {
+    let status = later.step().status()?.to_owned();
+    Some(if later.fate() == Fate::Recorded { AnswerStep::Recorded(status) } else { AnswerStep::Answered(status) })
 }
 
 /// The alert of a record, as far as the journal names it.
@@ -65,18 +43,25 @@ fn run(
     let mut is_case = false;
     for record in history.run(first) {
         is_case |= record.together.as_ref().is_some_and(|run| run.from.is_none());
-        let found = result(record, left);
-        let result = match history.later_than(record).filter(|_| !found.as_ref().is_some_and(RunResult::is_settled)) {
-            None => found?,
-            Some(later) => match result_since(later).filter(|_| matches!(found, Some(RunResult::Refused(_)))) {
-                Some(since) => since,
+        // One that cannot be read is left out alone: the others are still there to be answered.
+        let Some(resolution) = record.said.resolution() else { continue };
+        let found = step_of(record, left).map(|step| (record.last().0, step));
+        let (alert, key) = (named(record), key_of(record).unwrap_or(u64::MAX));
+        let mut item = RunItem { alert, resolution, key, step: found, again: false };
+        let is_settled = item.step.is_some() && item.is_settled();
+        match history.later_than(record).filter(|_| !is_settled) {
+            None if item.step.is_none() => return None,
+            None => {}
+            Some(later) => match step_since(later).filter(|_| item.fate() == Fate::NotRecorded) {
+                Some(since) => {
+                    item.again = since.fate() == Fate::Recorded;
+                    item.step = Some((later.last().0, since));
+                }
                 // The later decision tells of it.
                 None => continue,
             },
-        };
-        // One that cannot be read is left out alone: the others are still there to be answered.
-        let Some(resolution) = record.said.resolution() else { continue };
-        items.push(RunItem { alert: named(record), resolution, key: key_of(record).unwrap_or(u64::MAX), result });
+        }
+        items.push(item);
     }
     let started = history.record(first)?.made_at;
     let ended = history.run(first).map(|record| record.last().0).max()?;
@@ -91,7 +76,7 @@ fn run(
         }
         false => counted(items.len() as u64, "alert", "alerts"),
     };
-    items.sort_by_key(|item| item.result.went_well());
+    items.sort_by_key(RunItem::went_well);
     (!items.is_empty()).then(|| DecisionRun {
         number,
         subject,
@@ -133,14 +118,14 @@ impl Runs {
         let earlier =
             unseen.zip(0..).filter_map(|(first, number)| run(first, history, &left, &key_of, EARLIER + number));
         let seen_to = |run: &DecisionRun| {
-            let open = |item: &RunItem| matches!(item.result, RunResult::Refused(_) | RunResult::Unknown(_));
+            let open = |item: &RunItem| matches!(item.fate(), Fate::NotRecorded | Fate::Unconfirmed);
             let dismissed = |item: &RunItem| history.latest_on(item.alert.id).is_some_and(|record| record.dismissed);
             run.items.iter().all(|item| !open(item) || dismissed(item))
         };
         let earlier: Vec<DecisionRun> = earlier.filter(|run| run.first.as_deref() == last || !seen_to(run)).collect();
         let open: Vec<&DecisionRun> = earlier.iter().filter(|run| !seen_to(run)).collect();
         let words = open.iter().map(|run| format!("{}: {}", run.subject, run.words())).collect();
-        let items = open.iter().flat_map(|run| &run.items).filter(|item| !item.result.is_settled());
+        let items = open.iter().flat_map(|run| &run.items).filter(|item| !item.is_settled());
         let alerts = items.map(|item| item.alert.id).take(READ).collect();
         self.all.splice(0..0, earlier);
         (words, alerts)
@@ -223,7 +208,10 @@ mod tests {
 
         let run = runs.newest().unwrap();
         assert_eq!(words, ["2 alerts: 1 recorded, 1 failed"]);
-        assert_eq!(run.items[0].result, RunResult::Refused("closed by the issuer".to_owned()));
+        assert_eq!(
+            (run.items[0].fate(), run.items[0].reason()),
+            (Fate::NotRecorded, "closed by the issuer".to_owned())
+        );
         assert!(run.has_ended() && run.failed().count() == 1 && runs.newest().unwrap().ended_at().is_some());
     }
 
@@ -275,8 +263,8 @@ mod tests {
         let expected =
             ["1 recorded, 1 answered again since", "1 recorded, 1 already answered"].map(|words| (words.to_owned(), 0));
         assert_eq!(words, expected);
-        let results: Vec<&str> = all[1].0.newest().unwrap().items.iter().map(|item| item.result.reason()).collect();
-        assert!(results.contains(&"answered otherwise since: RESOLVED, REFUNDED"), "{results:?}");
+        let results: Vec<String> = all[1].0.newest().unwrap().items.iter().map(RunItem::reason).collect();
+        assert!(results.contains(&"answered otherwise since: RESOLVED, REFUNDED".to_owned()), "{results:?}");
     }
 
     #[test]

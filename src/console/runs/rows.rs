@@ -2,10 +2,15 @@
 
 use std::collections::HashMap;
 
+use crate::console::answer_words::answered_as;
+use crate::desk::{AnswerStep, Fate};
 use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 
 /// Why it is not said of an answer that it is one's own.
 const AS_DECIDED: &str = "answered as chosen, by whom is unknown";
+
+/// Why what never left can be answered again.
+const NEVER_LEFT: &str = "not sent: the console ended first";
 
 /// What is said of a decision that was not recorded where a later one on its alert was.
 pub const DECIDED_AGAIN: &str = "answered again since";
@@ -17,71 +22,56 @@ pub struct RunItem {
     pub resolution: Resolution,
     /// Its decision.
     pub key: u64,
-    pub result: RunResult,
+    /// The step that its fate rests on, and when that was; nothing while it is on its way.
+    pub step: Option<(Timestamp, AnswerStep)>,
+    /// True where it was not recorded, and a later decision on the alert was.
+    pub again: bool,
 }
 
-/// What became of an alert of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunResult {
-    /// On its way; its decision says where.
-    Underway,
-    TakenBack,
-    Recorded {
-        status: String,
-        at: Timestamp,
-    },
-    /// It has the outcome that was meant, by whomever: the alert's status.
-    AsDecided {
-        status: String,
-        at: Timestamp,
-    },
-    /// It was not recorded, and a later decision of this console on the alert was: the alert's status.
-    DecidedAgain {
-        status: String,
-        at: Timestamp,
-    },
-    /// Another's answer is on the alert: its status and outcome.
-    Conflict(String),
-    /// It is certain that it was not recorded, and why.
-    Refused(String),
-    /// It could not be sent, which is certain, and why: it waits here.
-    NotSent(String),
-    /// Whether it arrived is not known, and why.
-    Unknown(String),
-}
+impl RunItem {
+    /// Its fate. Where it is on its way, its decision says how far.
+    pub fn fate(&self) -> Fate {
+        self.step.as_ref().map_or(Fate::Sending, |(_, step)| step.fate())
+    }
 
-impl RunResult {
     /// Its word in results that are written to a file, as of `alerts resolve --from`.
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::Underway => "underway",
-            Self::TakenBack => "skipped",
-            Self::Recorded { .. } | Self::AsDecided { .. } => "recorded",
-            Self::Conflict(_) => "conflict",
-            Self::Refused(_) | Self::DecidedAgain { .. } | Self::NotSent(_) => "failed",
-            Self::Unknown(_) => "unknown",
+    pub fn word(&self) -> &'static str {
+        match self.fate() {
+            Fate::Sending => "underway",
+            Fate::Undone => "skipped",
+            Fate::Recorded if !self.again => "recorded",
+            Fate::AlreadyAnswered => "conflict",
+            Fate::Recorded | Fate::NotRecorded | Fate::Queued => "failed",
+            Fate::Unconfirmed => "unknown",
         }
     }
 
     /// Returns true where nothing is left to be done: the alert has its answer, or none was wanted after all.
-    pub const fn is_settled(&self) -> bool {
-        self.went_well() || matches!(self, Self::Conflict(_))
+    pub fn is_settled(&self) -> bool {
+        self.went_well() || self.fate() == Fate::AlreadyAnswered
     }
 
     /// Returns true where nobody has to look at it.
-    pub const fn went_well(&self) -> bool {
-        matches!(self, Self::Recorded { .. } | Self::AsDecided { .. } | Self::DecidedAgain { .. } | Self::TakenBack)
+    pub fn went_well(&self) -> bool {
+        matches!(self.fate(), Fate::Recorded | Fate::Undone)
     }
 
     /// Why, where there is more to say.
-    pub fn reason(&self) -> &str {
-        match self {
-            Self::Underway => "",
-            Self::TakenBack => "undone",
-            Self::Recorded { status, .. } => status,
-            Self::AsDecided { .. } => AS_DECIDED,
-            Self::DecidedAgain { .. } => DECIDED_AGAIN,
-            Self::Conflict(why) | Self::Refused(why) | Self::NotSent(why) | Self::Unknown(why) => why,
+    pub fn reason(&self) -> String {
+        let answer = |status: &str| match &self.alert.outcome {
+            Some(_) => answered_as(&self.alert),
+            None => status.to_owned(),
+        };
+        let Some((_, step)) = &self.step else { return String::new() };
+        match step {
+            _ if self.again => DECIDED_AGAIN.to_owned(),
+            AnswerStep::TakenBack => "undone".to_owned(),
+            AnswerStep::Recorded(status) => status.clone(),
+            AnswerStep::AsDecided(_) => AS_DECIDED.to_owned(),
+            AnswerStep::Overtaken(status) => format!("already answered: {}", answer(status)),
+            AnswerStep::Answered(status) => format!("answered otherwise since: {}", answer(status)),
+            AnswerStep::NeverLeft => NEVER_LEFT.to_owned(),
+            step => step.reason().unwrap_or_default().to_owned(),
         }
     }
 }
@@ -114,7 +104,7 @@ impl<'a> RunRow<'a> {
     /// How soon it needs somebody, once nothing moves by itself any more.
     fn rank(self) -> u8 {
         match self {
-            Self::Decided(RunItem { result, .. }) if result.went_well() => 2,
+            Self::Decided(item) if item.went_well() => 2,
             Self::Decided(_) => 0,
             Self::LeftOut(left) if left.care && left.alert.outcome.is_none() => 1,
             Self::LeftOut(_) => 2,

@@ -25,7 +25,7 @@ fn begun(keys: &[u64]) -> (Runs, Vec<AlertId>) {
 
 fn landed(runs: &mut Runs, key: u64) {
     let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
-    runs.note(key, &DecisionEvent::Landed(Box::new(alert)), now());
+    runs.note(key, &DecisionEvent::answered(AnswerStep::Recorded, alert), now());
 }
 
 #[test]
@@ -34,36 +34,35 @@ fn the_end_of_a_run_is_told_once_with_what_failed() {
 
     landed(&mut runs, 7);
     let early = runs.take_ended();
-    runs.note(8, &DecisionEvent::Refused("closed".to_owned()), now());
+    runs.note(8, &DecisionEvent::refused("closed"), now());
 
     assert_eq!(early, None);
     assert_eq!(runs.take_ended(), Some(("2 alerts: 1 recorded, 1 failed".to_owned(), 1)));
     assert_eq!(runs.take_ended(), None);
 }
 
+/// An alert of a run whose latest step this is.
+fn item(step: Option<AnswerStep>) -> RunItem {
+    let step = step.map(|step| (now(), step));
+    RunItem { alert: Alert::sample(), resolution: refunded(), key: 7, step, again: false }
+}
+
 #[test]
 fn what_was_refused_or_is_not_known_is_not_settled() {
-    let open = [
-        RunResult::Refused(String::new()),
-        RunResult::Unknown(String::new()),
-        RunResult::NotSent(String::new()),
-        RunResult::Underway,
-    ];
-    let over = [
-        RunResult::Recorded { status: String::new(), at: now() },
-        RunResult::Conflict(String::new()),
-        RunResult::TakenBack,
-    ];
+    let said = String::new;
+    let open =
+        [Some(AnswerStep::Refused(said())), Some(AnswerStep::Unknown(said())), Some(AnswerStep::NotSent(said())), None];
+    let over = [AnswerStep::Recorded(said()), AnswerStep::Overtaken(said()), AnswerStep::TakenBack];
 
-    assert!(!open.iter().any(RunResult::is_settled));
-    assert!(over.iter().all(RunResult::is_settled));
+    assert!(!open.into_iter().map(item).any(|item| item.is_settled()));
+    assert!(over.into_iter().map(|step| item(Some(step))).all(|item| item.is_settled()));
 }
 
 #[test]
 fn what_was_not_recorded_and_can_be_tried_again_has_in_a_file_the_word_that_the_command_has_for_it() {
-    let results = [RunResult::Refused("network not reached".to_owned()), RunResult::NotSent(String::new())];
+    let steps = [AnswerStep::Refused("network not reached".to_owned()), AnswerStep::NotSent(String::new())];
 
-    assert_eq!(results.map(|result| result.word()), ["failed"; 2]);
+    assert_eq!(steps.map(|step| item(Some(step)).word()), ["failed"; 2]);
 }
 
 #[test]
@@ -81,10 +80,10 @@ fn a_run_has_ended_when_its_last_decision_has() {
 fn what_is_found_after_the_last_answer_is_the_end_of_its_run() {
     let (mut runs, _) = begun(&[7, 8]);
     landed(&mut runs, 7);
-    runs.note(8, &DecisionEvent::Unknown("time-out".to_owned()), now());
+    runs.note(8, &AnswerStep::Unknown("time-out".to_owned()).into(), now());
     let found = now() + Duration::seconds(2);
 
-    runs.note(8, &DecisionEvent::AsDecided(Box::new(Alert::sample())), found);
+    runs.note(8, &DecisionEvent::answered(AnswerStep::AsDecided, Alert::sample()), found);
 
     assert_eq!(runs.newest().unwrap().ended_at(), Some(found));
 }
@@ -93,7 +92,7 @@ fn what_is_found_after_the_last_answer_is_the_end_of_its_run() {
 fn once_a_run_has_ended_what_failed_stands_first() {
     let (mut runs, _) = begun(&[7, 8, 9]);
     landed(&mut runs, 7);
-    runs.note(8, &DecisionEvent::Refused("closed".to_owned()), now());
+    runs.note(8, &DecisionEvent::refused("closed"), now());
     let underway: Vec<u64> = runs.newest().unwrap().items.iter().map(|item| item.key).collect();
 
     landed(&mut runs, 9);
@@ -112,8 +111,8 @@ fn what_was_left_out_stands_in_the_order_of_the_form_and_for_a_look_before_what_
     let order = |runs: &Runs| runs.newest().unwrap().rows().iter().map(|row| row.alert().id).collect::<Vec<_>>();
 
     let goes_on = order(&runs);
-    runs.note(7, &DecisionEvent::Unknown("time-out".to_owned()), now());
-    runs.note(8, &DecisionEvent::Refused("closed".to_owned()), now());
+    runs.note(7, &AnswerStep::Unknown("time-out".to_owned()).into(), now());
+    runs.note(8, &DecisionEvent::refused("closed"), now());
 
     assert_eq!(goes_on, [ids[0], look_id, other_id, ids[1]]);
     assert_eq!(order(&runs), [ids[0], ids[1], look_id, other_id]);
@@ -123,7 +122,7 @@ fn what_was_left_out_stands_in_the_order_of_the_form_and_for_a_look_before_what_
 fn the_rest_is_estimated_by_the_pace_of_what_ended_last_and_not_across_a_pause() {
     let (mut runs, _) = begun(&[1, 2, 3, 4, 5, 6]);
     let end = |runs: &mut Runs, key, seconds| {
-        runs.note(key, &DecisionEvent::Refused("closed".to_owned()), now() + Duration::seconds(seconds));
+        runs.note(key, &DecisionEvent::refused("closed"), now() + Duration::seconds(seconds));
         runs.newest().unwrap().left().map(|left| left.num_seconds())
     };
 
@@ -142,7 +141,7 @@ fn what_is_recorded_no_longer_counts_down_and_what_was_left_out_is_counted() {
     runs.leave_out(vec![left], Vec::new());
     let alert = Alert { expired_at: Some(now()), ..runs.newest().unwrap().items[0].alert.clone() };
 
-    runs.note(7, &DecisionEvent::Landed(Box::new(alert)), now());
+    runs.note(7, &DecisionEvent::answered(AnswerStep::Recorded, alert), now());
 
     let run = runs.newest().unwrap();
     assert_eq!((run.items[0].alert.expired_at, run.words().as_str()), (Some(now()), "1 recorded, 1 skipped"));
@@ -151,7 +150,7 @@ fn what_is_recorded_no_longer_counts_down_and_what_was_left_out_is_counted() {
 #[test]
 fn what_failed_and_is_answered_again_is_told_by_the_new_run_alone() {
     let (mut runs, _) = begun(&[7]);
-    runs.note(7, &DecisionEvent::Refused("closed".to_owned()), now());
+    runs.note(7, &DecisionEvent::refused("closed"), now());
     let again = runs.newest().unwrap().items[0].alert.clone();
 
     runs.begin(9, "1 alert".to_owned(), vec![(again, refunded())], &[9], now());
@@ -163,7 +162,7 @@ fn what_failed_and_is_answered_again_is_told_by_the_new_run_alone() {
 #[test]
 fn what_becomes_known_after_the_end_is_told_anew() {
     let (mut runs, _) = begun(&[7]);
-    runs.note(7, &DecisionEvent::Unknown("time-out".to_owned()), now());
+    runs.note(7, &AnswerStep::Unknown("time-out".to_owned()).into(), now());
     let first = runs.take_ended();
 
     landed(&mut runs, 7);
@@ -175,8 +174,8 @@ fn what_becomes_known_after_the_end_is_told_anew() {
 #[test]
 fn what_is_not_known_is_no_failure_that_could_be_sent_again() {
     let (mut runs, _) = begun(&[7, 8]);
-    runs.note(7, &DecisionEvent::Unknown("time-out".to_owned()), now());
-    runs.note(8, &DecisionEvent::Kept("no connection".to_owned()), now());
+    runs.note(7, &AnswerStep::Unknown("time-out".to_owned()).into(), now());
+    runs.note(8, &AnswerStep::NotSent("no connection".to_owned()).into(), now());
 
     let run = runs.newest().unwrap();
 
@@ -192,7 +191,7 @@ fn a_run_that_went_well_gives_way_to_the_next_one_and_one_that_did_not_stays() {
     assert_eq!(runs.all.len(), 1);
 
     let (mut runs, _) = begun(&[7]);
-    runs.note(7, &DecisionEvent::Refused("closed".to_owned()), now());
+    runs.note(7, &DecisionEvent::refused("closed"), now());
     runs.begin(2, "one".to_owned(), Vec::new(), &[], now());
     runs.dismiss(2);
 
@@ -203,13 +202,13 @@ fn a_run_that_went_well_gives_way_to_the_next_one_and_one_that_did_not_stays() {
 fn a_decision_of_no_run_is_nobodys() {
     let (mut runs, _) = begun(&[7]);
 
-    assert!(!runs.note(9, &DecisionEvent::Refused("closed".to_owned()), now()));
+    assert!(!runs.note(9, &DecisionEvent::refused("closed"), now()));
 }
 
 #[test]
 fn a_run_goes_on_while_something_of_it_waits_here() {
     let (mut runs, _) = begun(&[7]);
-    runs.note(7, &DecisionEvent::Kept("no connection".to_owned()), now());
+    runs.note(7, &AnswerStep::NotSent("no connection".to_owned()).into(), now());
     let waits = (runs.take_ended(), runs.newest().unwrap().words());
 
     runs.released(None);
@@ -226,7 +225,7 @@ fn what_is_taken_back_has_ended() {
     let (number, keys) = decisions.stage_together(made.clone(), false, Duration::seconds(5), now());
     runs.begin(number, "1 alert".to_owned(), made, &keys, now());
 
-    runs.taken_back(&decisions.take_back());
+    runs.taken_back(&decisions.take_back(), now());
 
     assert_eq!(runs.take_ended(), Some(("1 alert: 1 undone".to_owned(), 0)));
 }
@@ -247,7 +246,7 @@ fn the_newest_run_that_goes_on_is_shown_before_a_newer_one_that_has_ended() {
 #[test]
 fn a_run_with_something_that_is_not_known_stays() {
     let (mut runs, _) = begun(&[7]);
-    runs.note(7, &DecisionEvent::Unknown("time-out".to_owned()), now());
+    runs.note(7, &AnswerStep::Unknown("time-out".to_owned()).into(), now());
 
     runs.begin(2, "one".to_owned(), Vec::new(), &[], now());
 

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use uuid::Uuid;
 
-use super::steps::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
+use super::fate::Fate;
+use super::steps::{AnswerStep, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
 use crate::domain::time::from_iso;
 use crate::domain::{AlertId, Timestamp};
 
@@ -14,102 +15,6 @@ const MOST_NOTIFICATIONS: usize = 1_000;
 
 /// The last hour of work is among so many recorded decisions, however fast somebody works.
 const MOST_OF_PACE: usize = 2_000;
-
-/// The fate of a decision, as a step of the journal tells it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DecisionFate {
-    /// Queued: made, and sent after the undo time.
-    Staged,
-    /// Undone before it was sent.
-    TakenBack,
-    /// Sent, and its answer is not here.
-    Sent,
-    /// Not sent, and why; it waits.
-    NotSent(String),
-    /// Recorded, with the alert's status.
-    Recorded(String),
-    /// Outcome as decided, whether by it or by another, with the alert's status.
-    AsDecided(String),
-    /// Another decision was first, with the alert's status.
-    Overtaken(String),
-    /// Certainly not recorded, and why.
-    Refused(String),
-    /// Not recorded, and its alert has an outcome since by another decision, with the alert's status.
-    Answered(String),
-    /// Unconfirmed: it is not known whether it arrived; with the reason.
-    Unknown(String),
-    /// Never sent: its console ended before.
-    NeverLeft,
-}
-
-impl DecisionFate {
-    /// Name of the fate, where programs read it.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Staged => "staged",
-            Self::TakenBack => "takenBack",
-            Self::Sent => "sent",
-            Self::NotSent(_) => "notSent",
-            Self::Recorded(_) => "recorded",
-            Self::AsDecided(_) => "asDecided",
-            Self::Overtaken(_) => "overtaken",
-            Self::Refused(_) => "refused",
-            Self::Answered(_) => "answered",
-            Self::Unknown(_) => "unknown",
-            Self::NeverLeft => "neverLeft",
-        }
-    }
-
-    /// The step by which the journal tells it of a decision; that it was made is told by more.
-    pub fn step(self, decision: String) -> Option<JournalStep> {
-        Some(match self {
-            Self::Staged => return None,
-            Self::TakenBack => JournalStep::TakenBack { decision },
-            Self::Sent => JournalStep::Sent { decision },
-            Self::NotSent(why) => JournalStep::NotSent { decision, why },
-            Self::Recorded(status) => JournalStep::Recorded { decision, status },
-            Self::AsDecided(status) => JournalStep::AsDecided { decision, status },
-            Self::Overtaken(status) => JournalStep::Overtaken { decision, status },
-            Self::Refused(why) => JournalStep::Refused { decision, why },
-            Self::Answered(status) => JournalStep::Answered { decision, status },
-            Self::Unknown(why) => JournalStep::Unknown { decision, why },
-            Self::NeverLeft => JournalStep::Read { decision },
-        })
-    }
-
-    /// The status that the alert had by then.
-    pub fn status(&self) -> Option<&str> {
-        match self {
-            Self::Recorded(status) | Self::AsDecided(status) | Self::Overtaken(status) | Self::Answered(status) => {
-                Some(status)
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the reason, where one was told.
-    pub fn reason(&self) -> Option<&str> {
-        match self {
-            Self::NotSent(why) | Self::Refused(why) | Self::Unknown(why) => Some(why),
-            _ => None,
-        }
-    }
-
-    /// Returns whether it was sent and its result is not known.
-    pub fn may_have_arrived(&self) -> bool {
-        matches!(self, Self::Sent | Self::Unknown(_))
-    }
-
-    /// Returns whether it has not come to its end.
-    pub fn goes_on(&self) -> bool {
-        self.may_have_arrived() || matches!(self, Self::Staged | Self::NotSent(_))
-    }
-
-    /// Returns whether a person has to see to it: it failed, or it is not known whether it did.
-    pub fn is_open(&self) -> bool {
-        matches!(self, Self::NotSent(_) | Self::Refused(_) | Self::Unknown(_) | Self::NeverLeft)
-    }
-}
 
 /// The record of a decision: all that the journal says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +34,7 @@ pub struct DecisionRecord {
     pub together: Option<JournalRun>,
     pub made_at: Timestamp,
     /// Steps in their order; the first is the making.
-    pub steps: Vec<(Timestamp, DecisionFate)>,
+    pub steps: Vec<(Timestamp, AnswerStep)>,
     /// Reason for which duplicates could not be looked for again right before it was sent.
     pub unlooked: Option<String>,
     /// Name of the person who said that it is recorded, where one did; empty where none was written down.
@@ -141,33 +46,44 @@ pub struct DecisionRecord {
 impl DecisionRecord {
     /// Names the person on whose word it is known to be recorded: `on ada's word`.
     pub fn on_whose_word(&self) -> Option<String> {
-        let by = self.settled_by.as_deref().filter(|_| matches!(self.fate(), DecisionFate::Recorded(_)))?;
+        let by = self.settled_by.as_deref().filter(|_| matches!(self.step(), AnswerStep::Recorded(_)))?;
         Some(if by.is_empty() { "on a person's word".to_owned() } else { format!("on {by}'s word") })
     }
 
-    /// Returns its latest fate, and the time since which it is so.
-    pub fn last(&self) -> (Timestamp, &DecisionFate) {
-        self.steps.last().map_or((self.made_at, &DecisionFate::Staged), |(at, fate)| (*at, fate))
+    /// Returns its latest step, and when that was.
+    pub fn last(&self) -> (Timestamp, &AnswerStep) {
+        self.steps.last().map_or((self.made_at, &AnswerStep::Staged), |(at, fate)| (*at, fate))
     }
 
     /// Returns the steps, but for a sending that did not come about: the journal has it before the attempt.
-    pub fn happened(&self) -> impl Iterator<Item = &(Timestamp, DecisionFate)> {
-        let is_not_sent = |at: usize| matches!(self.steps.get(at), Some((_, DecisionFate::NotSent(_))));
+    pub fn happened(&self) -> impl Iterator<Item = &(Timestamp, AnswerStep)> {
+        let is_not_sent = |at: usize| matches!(self.steps.get(at), Some((_, AnswerStep::NotSent(_))));
         self.steps
             .iter()
             .enumerate()
-            .filter(move |(at, (_, fate))| *fate != DecisionFate::Sent || !is_not_sent(at + 1))
+            .filter(move |(at, (_, fate))| *fate != AnswerStep::Sent || !is_not_sent(at + 1))
             .map(|(_, step)| step)
     }
 
-    /// Returns its latest fate.
-    pub fn fate(&self) -> &DecisionFate {
+    /// Returns its latest step.
+    pub fn step(&self) -> &AnswerStep {
         self.last().1
+    }
+
+    /// Returns its fate.
+    pub fn fate(&self) -> Fate {
+        self.step().fate()
+    }
+
+    /// Returns true where a person has to see to it: it failed, or it is not known whether it did.
+    pub fn is_open(&self) -> bool {
+        matches!(self.fate(), Fate::NotRecorded)
+            || matches!(self.step(), AnswerStep::NotSent(_) | AnswerStep::Unknown(_))
     }
 
     /// Returns the time at which it was last sent; `None` where it never was.
     pub fn sent_at(&self) -> Option<Timestamp> {
-        self.steps.iter().rev().find(|(_, fate)| *fate == DecisionFate::Sent).map(|(at, _)| *at)
+        self.steps.iter().rev().find(|(_, fate)| *fate == AnswerStep::Sent).map(|(at, _)| *at)
     }
 }
 
@@ -225,7 +141,7 @@ impl History {
         let at = from_iso(&at).unwrap_or_default();
         let (decision, fate) = match step {
             JournalStep::Staged { decision: key, said, rule, together } => {
-                let (made_at, steps) = (at, vec![(at, DecisionFate::Staged)]);
+                let (made_at, steps) = (at, vec![(at, AnswerStep::Staged)]);
                 let (unlooked, settled_by, dismissed) = (None, None, false);
                 return self.made(DecisionRecord {
                     key,
@@ -268,15 +184,15 @@ impl History {
                 }
                 return;
             }
-            JournalStep::TakenBack { decision } => (decision, DecisionFate::TakenBack),
-            JournalStep::Sent { decision } => (decision, DecisionFate::Sent),
-            JournalStep::NotSent { decision, why } => (decision, DecisionFate::NotSent(why)),
-            JournalStep::Recorded { decision, status } => (decision, DecisionFate::Recorded(status)),
-            JournalStep::AsDecided { decision, status } => (decision, DecisionFate::AsDecided(status)),
-            JournalStep::Overtaken { decision, status } => (decision, DecisionFate::Overtaken(status)),
-            JournalStep::Refused { decision, why } => (decision, DecisionFate::Refused(why)),
-            JournalStep::Answered { decision, status } => (decision, DecisionFate::Answered(status)),
-            JournalStep::Unknown { decision, why } => (decision, DecisionFate::Unknown(why)),
+            JournalStep::TakenBack { decision } => (decision, AnswerStep::TakenBack),
+            JournalStep::Sent { decision } => (decision, AnswerStep::Sent),
+            JournalStep::NotSent { decision, why } => (decision, AnswerStep::NotSent(why)),
+            JournalStep::Recorded { decision, status } => (decision, AnswerStep::Recorded(status)),
+            JournalStep::AsDecided { decision, status } => (decision, AnswerStep::AsDecided(status)),
+            JournalStep::Overtaken { decision, status } => (decision, AnswerStep::Overtaken(status)),
+            JournalStep::Refused { decision, why } => (decision, AnswerStep::Refused(why)),
+            JournalStep::Answered { decision, status } => (decision, AnswerStep::Answered(status)),
+            JournalStep::Unknown { decision, why } => (decision, AnswerStep::Unknown(why)),
             JournalStep::Read { decision } => return self.never_left(&decision, at),
         };
         if let Some(record) = self.record_mut(&decision) {
@@ -287,8 +203,8 @@ impl History {
     /// Takes in that a decision never left: that is known before somebody has read it, and written down once that is
     /// so.
     pub fn never_left(&mut self, decision: &str, at: Timestamp) {
-        if let Some(record) = self.record_mut(decision).filter(|record| *record.fate() != DecisionFate::NeverLeft) {
-            record.steps.push((at, DecisionFate::NeverLeft));
+        if let Some(record) = self.record_mut(decision).filter(|record| *record.step() != AnswerStep::NeverLeft) {
+            record.steps.push((at, AnswerStep::NeverLeft));
         }
     }
 
@@ -321,10 +237,7 @@ impl History {
     /// The moments at which the newest decisions on a place were recorded: the pace of work follows from them.
     pub fn recorded_at(&self, place: &str) -> Vec<Timestamp> {
         let recorded = |record: &DecisionRecord| {
-            let is_recorded = |(_, fate): &&(Timestamp, DecisionFate)| {
-                matches!(fate, DecisionFate::Recorded(_) | DecisionFate::AsDecided(_))
-            };
-            record.steps.iter().find(is_recorded).map(|(at, _)| *at)
+            record.steps.iter().find(|(_, step)| step.fate() == Fate::Recorded).map(|(at, _)| *at)
         };
         let here = self.records.iter().rev().filter(|record| record.place == place);
         here.filter_map(recorded).take(MOST_OF_PACE).collect()
@@ -337,8 +250,7 @@ impl History {
 
     /// The last decision on the same alert that was made later, and not taken back: then nothing was decided.
     pub fn later_than(&self, record: &DecisionRecord) -> Option<&DecisionRecord> {
-        let stands =
-            |other: &&DecisionRecord| other.key == record.key || !matches!(other.fate(), DecisionFate::TakenBack);
+        let stands = |other: &&DecisionRecord| other.key == record.key || other.fate() != Fate::Undone;
         let latest = self.on(record.said.alert.id).filter(stands).max_by_key(|other| other.made_at);
         latest.filter(|latest| latest.key != record.key)
     }
@@ -371,8 +283,8 @@ impl History {
     /// Returns the decision by which this desk knows that an alert has its outcome, whatever a list says. It is one of
     /// its own that was recorded, else one that another was faster than.
     pub fn answered_on(&self, alert: AlertId) -> Option<&DecisionRecord> {
-        let weight = |record: &&DecisionRecord| (matches!(record.fate(), DecisionFate::Recorded(_)), record.last().0);
-        self.on(alert).filter(|record| record.fate().status().is_some()).max_by_key(weight)
+        let weight = |record: &&DecisionRecord| (matches!(record.step(), AnswerStep::Recorded(_)), record.last().0);
+        self.on(alert).filter(|record| record.step().status().is_some()).max_by_key(weight)
     }
 
     /// Returns the decisions that consoles that are gone left on a place, or on any where none is named. The first list
@@ -463,7 +375,7 @@ mod tests {
         assert_eq!(fates, ["staged", "sent", "notSent", "sent", "recorded"]);
         let happened: Vec<_> = record.happened().map(|(_, fate)| fate.as_str()).collect();
         assert_eq!(happened, ["staged", "notSent", "sent", "recorded"], "what was not sent is not told as sent");
-        assert_eq!(record.last(), (now() + Duration::seconds(4), &DecisionFate::Recorded("RESOLVED".to_owned())));
+        assert_eq!(record.last(), (now() + Duration::seconds(4), &AnswerStep::Recorded("RESOLVED".to_owned())));
         assert_eq!(record.sent_at(), Some(now() + Duration::seconds(3)));
         assert_eq!((record.user.as_deref(), record.said.comments.as_str()), (Some("maria"), "by hand"));
     }
@@ -550,7 +462,7 @@ mod tests {
         let taken_back = history(vec![staged("a", &alert()), refused, dismissed(false), dismissed(true)]);
 
         let open = [&failed, &seen_to, &taken_back];
-        let open = open.map(|history| history.record("a").map(|record| (record.fate().is_open(), record.dismissed)));
+        let open = open.map(|history| history.record("a").map(|record| (record.is_open(), record.dismissed)));
         assert_eq!(open, [Some((true, false)), Some((true, true)), Some((true, false))]);
     }
 

@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::fold::{DecisionFate, DecisionRecord, History};
-use super::steps::JournalAlert;
+use super::fate::Fate;
+use super::fold::{DecisionRecord, History};
+use super::steps::{AnswerStep, JournalAlert};
 use crate::domain::resolution::Verdict;
 use crate::domain::{Alert, AlertId, AlertStatus, Amount, OutcomeId, Resolution, Timestamp, decide};
 
@@ -20,16 +21,16 @@ pub struct KnownAnswer {
 }
 
 impl KnownAnswer {
-    /// Builds the answer that a decision's fate tells of, known since that moment. `None` where it tells of none, or
-    /// not of the money. Another's answer in the older dialect may be a refund whatever status it led to.
-    pub fn of(said: Option<&Resolution>, fate: &DecisionFate, at: Timestamp) -> Option<Self> {
-        let status = AlertStatus::parse(fate.status()?);
+    /// Builds the answer that a decision's latest step tells of, known since that moment. `None` where it tells of
+    /// none, or not of the money. Another's answer in the older dialect may be a refund whatever status it led to.
+    pub fn of(said: Option<&Resolution>, step: &AnswerStep, at: Timestamp) -> Option<Self> {
+        let status = AlertStatus::parse(step.status()?);
         let is_older = matches!(said, None | Some(Resolution::Older { .. }));
-        let said = said.filter(|_| matches!(fate, DecisionFate::Recorded(_) | DecisionFate::AsDecided(_))).cloned();
+        let said = said.filter(|_| step.fate() == Fate::Recorded).cloned();
         if said.is_none() && is_older && status != AlertStatus::Refunded {
             return None;
         }
-        Some(Self { said, status, at: matches!(fate, DecisionFate::Recorded(_)).then_some(at) })
+        Some(Self { said, status, at: matches!(step, AnswerStep::Recorded(_)).then_some(at) })
     }
 
     /// An alert with this answer, where it shows none.
@@ -60,8 +61,8 @@ impl KnownAnswer {
 
 impl From<&DecisionRecord> for Option<KnownAnswer> {
     fn from(record: &DecisionRecord) -> Self {
-        let (at, fate) = record.last();
-        KnownAnswer::of(record.said.resolution().as_ref(), fate, at)
+        let (at, step) = record.last();
+        KnownAnswer::of(record.said.resolution().as_ref(), step, at)
     }
 }
 
@@ -111,21 +112,21 @@ mod tests {
     }
 
     #[rstest]
-    #[case::ones_own(current(), DecisionFate::Recorded("RESOLVED".to_owned()), Some(false))]
-    #[case::anothers_that_resolved(current(), DecisionFate::Overtaken("RESOLVED".to_owned()), Some(true))]
-    #[case::anothers_that_did_not(current(), DecisionFate::Answered("INVALID".to_owned()), Some(false))]
-    #[case::anothers_in_older_words(older(), DecisionFate::Overtaken("RESOLVED".to_owned()), None)]
-    #[case::anothers_refund_in_older_words(older(), DecisionFate::Overtaken("REFUNDED".to_owned()), Some(true))]
-    #[case::ones_own_in_older_words(older(), DecisionFate::Recorded("RESOLVED".to_owned()), Some(false))]
-    #[case::on_its_way(current(), DecisionFate::Sent, None)]
+    #[case::ones_own(current(), AnswerStep::Recorded("RESOLVED".to_owned()), Some(false))]
+    #[case::anothers_that_resolved(current(), AnswerStep::Overtaken("RESOLVED".to_owned()), Some(true))]
+    #[case::anothers_that_did_not(current(), AnswerStep::Answered("INVALID".to_owned()), Some(false))]
+    #[case::anothers_in_older_words(older(), AnswerStep::Overtaken("RESOLVED".to_owned()), None)]
+    #[case::anothers_refund_in_older_words(older(), AnswerStep::Overtaken("REFUNDED".to_owned()), Some(true))]
+    #[case::ones_own_in_older_words(older(), AnswerStep::Recorded("RESOLVED".to_owned()), Some(false))]
+    #[case::on_its_way(current(), AnswerStep::Sent, None)]
     fn an_answer_is_known_where_it_tells_of_the_money(
         #[case] said: Resolution,
-        #[case] fate: DecisionFate,
+        #[case] step: AnswerStep,
         #[case] refunded: Option<bool>,
     ) {
         let alert = Alert::new(AlertId::generate(), Provider::Ethoca, crate::domain::AlertType::EthocaConfirmedFraud);
 
-        let answer = KnownAnswer::of(Some(&said), &fate, Timestamp::UNIX_EPOCH);
+        let answer = KnownAnswer::of(Some(&said), &step, Timestamp::UNIX_EPOCH);
 
         let answered = KnownAnswer::given(answer.as_ref(), &alert);
         assert_eq!(answered.outcome.is_some().then(|| answered.was_refunded()), refunded);

@@ -2,53 +2,43 @@
 
 use std::time::Duration;
 
-use super::fold::DecisionFate;
+use super::steps::AnswerStep;
 use crate::domain::indeterminate::{Found, POLLS_OF_A_COMMAND, Proof, gap_before, proof};
 use crate::domain::time::Clock;
 use crate::domain::{Alert, AlertId, Timestamp, redact};
 use crate::service::{Alerts, Attempts, ResolveRequest, ServiceError};
 
-/// Way in which a decision that was sent came to be the outcome of its alert.
+/// A decision that became the outcome of its alert.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Landing {
-    /// Recorded: its answer says so.
-    Recorded(Alert),
-    /// The alert was found answered as was decided; by whom is not known.
-    AsDecided(Alert),
+pub struct Landing {
+    /// The alert with its outcome.
+    pub alert: Alert,
+    /// True where the alert was found answered as was decided; by whom is not known.
+    pub found: bool,
 }
 
 impl Landing {
-    /// The alert with its outcome.
-    pub fn alert(&self) -> &Alert {
-        match self {
-            Self::Recorded(alert) | Self::AsDecided(alert) => alert,
-        }
-    }
-
     /// The same as the journal tells it.
-    pub fn fate(&self) -> DecisionFate {
-        let status = self.alert().status.to_string();
-        match self {
-            Self::Recorded(_) => DecisionFate::Recorded(status),
-            Self::AsDecided(_) => DecisionFate::AsDecided(status),
-        }
+    pub fn step(&self) -> AnswerStep {
+        let status = self.alert.status.to_string();
+        if self.found { AnswerStep::AsDecided(status) } else { AnswerStep::Recorded(status) }
     }
 }
 
-/// Returns the fate of a decision by the error that came in place of its answer.
-pub fn fate_by_error(error: &ServiceError) -> DecisionFate {
+/// Returns the step of a decision by the error that came in place of its answer.
+pub fn step_by_error(error: &ServiceError) -> AnswerStep {
     match error {
-        ServiceError::AlreadyResolved(alert) => DecisionFate::Overtaken(alert.status.to_string()),
-        ServiceError::ProviderOutcomeUnknown(unknown) => DecisionFate::Unknown(unknown.to_string()),
+        ServiceError::AlreadyResolved(alert) => AnswerStep::Overtaken(alert.status.to_string()),
+        ServiceError::ProviderOutcomeUnknown(unknown) => AnswerStep::Unknown(unknown.to_string()),
         ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Unreachable(why) => {
-            DecisionFate::Unknown(why.clone())
+            AnswerStep::Unknown(why.clone())
         }
-        ServiceError::NotReached(why) | ServiceError::NotSent(why) => DecisionFate::Refused(format!("not sent: {why}")),
-        ServiceError::ProviderFailed(why) => DecisionFate::Refused(declined(why)),
+        ServiceError::NotReached(why) | ServiceError::NotSent(why) => AnswerStep::Refused(format!("not sent: {why}")),
+        ServiceError::ProviderFailed(why) => AnswerStep::Refused(declined(why)),
         ServiceError::Refused(why) | ServiceError::Throttled { why, .. } => {
-            DecisionFate::Refused(format!("the service refused: {why}"))
+            AnswerStep::Refused(format!("the service refused: {why}"))
         }
-        error => DecisionFate::Refused(error.to_string()),
+        error => AnswerStep::Refused(error.to_string()),
     }
 }
 
@@ -97,11 +87,11 @@ pub async fn send(
             let found =
                 Found { alert: *alert, pending: None, clock_lead: alerts.clock_lead().await.unwrap_or_default() };
             match proof(&meant, sent_at, &found) {
-                Proof::Landed => Ok(Landing::AsDecided(found.alert)),
+                Proof::Landed => Ok(Landing { alert: found.alert, found: true }),
                 _ => Err(ServiceError::AlreadyResolved(Box::new(found.alert))),
             }
         }
-        answer => answer.map(Landing::Recorded),
+        answer => answer.map(|alert| Landing { alert, found: false }),
     }
 }
 
@@ -127,7 +117,7 @@ pub async fn resolve(
         tokio::time::sleep(*gap).await;
         last = match look_up(alerts, None, id).await {
             Ok(found) => match proof(&meant, sent_at, &found) {
-                Proof::Landed => return Ok(Landing::AsDecided(found.alert)),
+                Proof::Landed => return Ok(Landing { alert: found.alert, found: true }),
                 Proof::Overtaken => return Err(ServiceError::AlreadyResolved(Box::new(found.alert))),
                 Proof::NotApplied | Proof::Nothing => match found.alert.outcome {
                     Some(outcome) => {
@@ -192,8 +182,11 @@ mod tests {
 
         let became = send(&Answered(alert.clone(), lead), alert.id, request, sent_at).await;
 
-        let expected =
-            if landed { Ok(Landing::AsDecided(alert)) } else { Err(ServiceError::AlreadyResolved(Box::new(alert))) };
+        let expected = if landed {
+            Ok(Landing { alert, found: true })
+        } else {
+            Err(ServiceError::AlreadyResolved(Box::new(alert)))
+        };
         assert_eq!(became, expected);
     }
 }

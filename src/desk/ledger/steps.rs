@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::fate::Fate;
 use crate::desk::drafts::Draft;
 use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts};
 
@@ -116,6 +117,100 @@ pub struct JournalRun {
     /// Origin of its alerts, in words: `the view Open`; `None` where they are the case of one payment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+}
+
+/// A step of an answer, as the journal tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerStep {
+    /// Queued: made, and sent after the undo time.
+    Staged,
+    /// Undone before it was sent.
+    TakenBack,
+    /// Sent, and its answer is not here.
+    Sent,
+    /// Not sent, and why; it waits.
+    NotSent(String),
+    /// Recorded, with the alert's status.
+    Recorded(String),
+    /// Outcome as decided, whether by it or by another, with the alert's status.
+    AsDecided(String),
+    /// Another decision was first, with the alert's status.
+    Overtaken(String),
+    /// Certainly not recorded, and why.
+    Refused(String),
+    /// Not recorded, and its alert has an outcome since by another decision, with the alert's status.
+    Answered(String),
+    /// Unconfirmed: it is not known whether it arrived; with the reason.
+    Unknown(String),
+    /// Never sent: its console ended before.
+    NeverLeft,
+}
+
+impl AnswerStep {
+    /// Name of the step, where programs read it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Staged => "staged",
+            Self::TakenBack => "takenBack",
+            Self::Sent => "sent",
+            Self::NotSent(_) => "notSent",
+            Self::Recorded(_) => "recorded",
+            Self::AsDecided(_) => "asDecided",
+            Self::Overtaken(_) => "overtaken",
+            Self::Refused(_) => "refused",
+            Self::Answered(_) => "answered",
+            Self::Unknown(_) => "unknown",
+            Self::NeverLeft => "neverLeft",
+        }
+    }
+
+    /// The line by which the journal tells it of a decision; that it was made is told by more.
+    pub fn line(self, decision: String) -> Option<JournalStep> {
+        Some(match self {
+            Self::Staged => return None,
+            Self::TakenBack => JournalStep::TakenBack { decision },
+            Self::Sent => JournalStep::Sent { decision },
+            Self::NotSent(why) => JournalStep::NotSent { decision, why },
+            Self::Recorded(status) => JournalStep::Recorded { decision, status },
+            Self::AsDecided(status) => JournalStep::AsDecided { decision, status },
+            Self::Overtaken(status) => JournalStep::Overtaken { decision, status },
+            Self::Refused(why) => JournalStep::Refused { decision, why },
+            Self::Answered(status) => JournalStep::Answered { decision, status },
+            Self::Unknown(why) => JournalStep::Unknown { decision, why },
+            Self::NeverLeft => JournalStep::Read { decision },
+        })
+    }
+
+    /// The status that the alert had by then.
+    pub fn status(&self) -> Option<&str> {
+        match self {
+            Self::Recorded(status) | Self::AsDecided(status) | Self::Overtaken(status) | Self::Answered(status) => {
+                Some(status)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the reason, where one was told.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::NotSent(why) | Self::Refused(why) | Self::Unknown(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Returns the fate of an answer whose latest step this is.
+    pub fn fate(&self) -> Fate {
+        match self {
+            Self::Staged | Self::NotSent(_) => Fate::Queued,
+            Self::TakenBack => Fate::Undone,
+            Self::Sent => Fate::Sending,
+            Self::Recorded(_) | Self::AsDecided(_) => Fate::Recorded,
+            Self::Overtaken(_) | Self::Answered(_) => Fate::AlreadyAnswered,
+            Self::Refused(_) | Self::NeverLeft => Fate::NotRecorded,
+            Self::Unknown(_) => Fate::Unconfirmed,
+        }
+    }
 }
 
 /// A step of the journal. A decision goes by its idempotency key, but for that of a command to which another key was

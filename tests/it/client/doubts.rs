@@ -83,7 +83,7 @@ async fn decide(server: &MockServer, id: AlertId, loss: Loss) -> Result<Landing,
 
 /// The comments of an outcome that was found as it was decided.
 fn as_decided(landed: Result<Landing, ServiceError>) -> Option<String> {
-    let Landing::AsDecided(alert) = landed.unwrap() else { return None };
+    let Landing { alert, found: true } = landed.unwrap() else { return None };
     Some(alert.outcome.unwrap().comments)
 }
 
@@ -201,7 +201,7 @@ async fn the_older_dialect_finds_the_outcome_at_its_own_route() {
 
     let landed = as_a_command_does(&older(&server).0, id, stopped()).await.unwrap();
 
-    assert_eq!(landed.alert().outcome.as_ref().unwrap().outcome, "stopped");
+    assert_eq!(landed.alert.outcome.as_ref().unwrap().outcome, "stopped");
     assert_eq!(requests(&server, "PUT").await.len(), 1);
 }
 

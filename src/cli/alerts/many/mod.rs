@@ -19,8 +19,8 @@ use crate::cli::failure::{InDoubt, Misused, Signalled, code_of_service, say};
 use crate::cli::output::printable;
 use crate::cli::process::Signals;
 use crate::cli::source::AlertAccess;
-use crate::desk::ledger::sender::{self, Landing};
-use crate::desk::{DecisionFate, JournalRun};
+use crate::desk::ledger::sender;
+use crate::desk::{AnswerStep, JournalRun};
 use crate::domain::indeterminate::{Proof, proof};
 use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp};
 use crate::service::ServiceError;
@@ -246,11 +246,11 @@ impl Run<'_> {
             Err(error) => Became::new(RowResult::Unknown, format!("the alert cannot be read: {error}")),
             Ok(found) => match self.resolution(said, &found.alert).map(|meant| proof(&meant, entry.at, &found)) {
                 Ok(Proof::Landed) => {
-                    self.found_out(entry, Landing::AsDecided(found.alert).fate());
+                    self.found_out(entry, AnswerStep::AsDecided(found.alert.status.to_string()));
                     Became::as_decided(Some("found out by reading"))
                 }
                 Ok(Proof::Overtaken) => {
-                    self.found_out(entry, DecisionFate::Overtaken(found.alert.status.to_string()));
+                    self.found_out(entry, AnswerStep::Overtaken(found.alert.status.to_string()));
                     Became::new(RowResult::Conflict, already(&found.alert))
                 }
                 Ok(Proof::NotApplied | Proof::Nothing) => Became::new(
@@ -264,12 +264,12 @@ impl Run<'_> {
     }
 
     /// Writes the result of an earlier run's decision into the journal, where it is still open there.
-    fn found_out(&self, entry: &ResultEntry, fate: DecisionFate) {
+    fn found_out(&self, entry: &ResultEntry, step: AnswerStep) {
         let Some((kept, key)) = self.kept.as_ref().zip(entry.decision.clone()) else { return };
         // A decision counts as open where the journal does not tell of it.
         let is_open = self.source.history().record(&key).is_none_or(|record| record.fate().may_have_arrived());
         if is_open {
-            kept.journal.became(key, fate);
+            kept.journal.became(key, step);
         }
     }
 
@@ -336,12 +336,12 @@ impl Run<'_> {
         let became = tokio::select! {
             biased;
             landed = kept.journal.send(decision, self.source) => match landed {
-                Ok(Landing::Recorded(_)) => Became::recorded(),
-                Ok(Landing::AsDecided(_)) => Became::as_decided(None),
+                Ok(landing) if landing.found => Became::as_decided(None),
+                Ok(_) => Became::recorded(),
                 Err(error) => self.refused(error),
             },
             signal = signals.next() => {
-                kept.journal.became(key, DecisionFate::Unknown(format!("{signal} ended the command before its answer \
+                kept.journal.became(key, AnswerStep::Unknown(format!("{signal} ended the command before its answer \
                     came")));
                 self.stopped = Some(Stop::Signal(Signalled(signal)));
                 Became::new(RowResult::Unknown, left_unanswered(signal, Some(&id.to_string())))

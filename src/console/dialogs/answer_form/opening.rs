@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use super::gets::FormItem;
 use super::{AnswerForm, AnswerScope, Choice};
 use crate::console::answer_drafts::AnswerDraftList;
-use crate::console::decisions::State;
 use crate::console::guards::Gets;
 use crate::console::resolving::answer_known;
 use crate::console::runs::RunItem;
@@ -18,7 +17,7 @@ use crate::console::suggestion::Suggestion;
 use crate::console::text::{count, counted};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, AppContext, Effect, Order, Orders, Reply, Tone};
-use crate::desk::{AnswerDraft, Draft};
+use crate::desk::{AnswerDraft, Draft, Fate};
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
 
 const READ_ONLY: &str = "Read-only connection";
@@ -40,7 +39,7 @@ pub fn one(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
             format!("The case has a draft: {case} opens it.")
         }),
     };
-    let unconfirmed = cx.decisions.of(alert.id).filter(|sent| matches!(sent.state, State::Checking(_)));
+    let unconfirmed = cx.decisions.of(alert.id).filter(|sent| sent.fate == Fate::Unconfirmed);
     let unconfirmed = unconfirmed.map(|sent| sent.resolution.to_parts());
     let unconfirmed = unconfirmed.filter(|said| Choice::of_parts(said, cx.place.dialect) == choice);
     let said = draft.map(|draft| draft.answer.clone()).or(unconfirmed).unwrap_or_default();

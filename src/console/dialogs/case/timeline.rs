@@ -10,7 +10,7 @@ use crate::console::resolving::UNLOOKED;
 use crate::console::screens::activity::proof::{RowTone, step_words};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::unfinished::{Stage, Unfinished, in_words};
-use crate::desk::{DecisionFate, History};
+use crate::desk::{AnswerStep, History};
 use crate::domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timestamp};
 
 /// What follows so soon is told with what it follows.
@@ -110,19 +110,19 @@ fn called(alert: &Alert, alerts: &[Alert]) -> String {
 fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
     for record in known.history.on(alert.id).filter(|record| record.place == known.place) {
         let mut steps = record.happened().peekable();
-        while let Some((at, fate)) = steps.next() {
+        while let Some((at, step)) = steps.next() {
             let next = steps.peek().map(|(at, _)| *at);
             let at_once = next.is_some_and(|next| next - *at < AT_ONCE);
-            let (what, weight) = match fate {
-                DecisionFate::Staged => {
+            let (what, weight) = match step {
+                AnswerStep::Staged => {
                     let said =
                         record.said.resolution().map_or_else(|| record.said.refunded.clone(), |said| in_words(&said));
                     (format!("queued {}: {said}", maker(record).unwrap_or_else(|| "here".to_owned())), Weight::Quiet)
                 }
-                DecisionFate::Recorded(_) | DecisionFate::AsDecided(_) if alert.outcome.is_some() => continue,
-                DecisionFate::Sent if at_once => continue,
-                fate => {
-                    let (words, tone) = step_words(fate);
+                AnswerStep::Recorded(_) | AnswerStep::AsDecided(_) if alert.outcome.is_some() => continue,
+                AnswerStep::Sent if at_once => continue,
+                step => {
+                    let (words, tone) = step_words(step);
                     let weight =
                         if matches!(tone, RowTone::Wrong | RowTone::Unsure) { Weight::Bad } else { Weight::Quiet };
                     (words, weight)

@@ -2,12 +2,11 @@
 
 use super::proof::{can_be_made_again, is_overtaken_refund, live};
 use super::rows::ActivityItem;
-use crate::console::decisions::State;
 use crate::console::dialogs::copy_menu;
 use crate::console::idle::{OTHER_PLACE, READ_ONLY, unless};
 use crate::console::resolving::record;
 use crate::console::{Action, AppContext, Message, Order, Orders};
-use crate::desk::{DecisionFate, DecisionRecord, JournalStep};
+use crate::desk::{AnswerStep, DecisionRecord, Fate, JournalStep};
 use crate::domain::AlertId;
 
 /// The item under a cursor, on its own.
@@ -80,17 +79,13 @@ fn look_again(cx: &mut AppContext) -> Orders {
 }
 
 fn is_unconfirmed(record: &DecisionRecord, cx: &AppContext) -> bool {
-    match live(record, cx) {
-        Some(decision) => matches!(decision.state, State::Checking(_)),
-        None => matches!(record.fate(), DecisionFate::Sent | DecisionFate::Unknown(_)),
-    }
+    live(record, cx).map_or_else(|| record.fate().may_have_arrived(), |decision| decision.fate == Fate::Unconfirmed)
 }
 
 /// Returns true where somebody can dismiss it, or take that back.
 fn can_be_dismissed(record: &DecisionRecord, cx: &AppContext) -> bool {
-    let failed = matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft);
-    let is_over = live(record, cx).is_none_or(|pending| matches!(pending.state, State::Refused(_)));
-    (failed || is_overtaken_refund(record)) && is_over
+    let is_over = live(record, cx).is_none_or(|pending| pending.fate == Fate::NotRecorded);
+    (record.fate() == Fate::NotRecorded || is_overtaken_refund(record)) && is_over
 }
 
 /// Dismisses it; dismissed again that is taken back.
@@ -102,6 +97,6 @@ fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
     let dismissed = JournalStep::Dismissed { decision: decision.key.clone(), taken_back: decision.dismissed };
     // It may be known here alone that it did not leave.
     let read =
-        (*decision.fate() == DecisionFate::NeverLeft).then(|| JournalStep::Read { decision: decision.key.clone() });
+        (*decision.step() == AnswerStep::NeverLeft).then(|| JournalStep::Read { decision: decision.key.clone() });
     read.into_iter().chain([dismissed]).map(record).collect()
 }

@@ -10,7 +10,7 @@ use ratatui::widgets::{Paragraph, Widget};
 use super::proof::{RowTone, live, step_words};
 use super::rows::{ActivityItem, row_of};
 use super::state::ActivityScreen;
-use crate::console::decisions::State;
+use crate::console::decisions::PendingDecision;
 use crate::console::resolving::UNLOOKED;
 use crate::console::text::{columns, sanitize, wrap};
 use crate::console::widgets::scrollbar;
@@ -113,8 +113,8 @@ impl Detail<'_> {
         let theme = self.cx.theme;
         let user = record.user.as_deref().map(|user| format!(" by {user}")).unwrap_or_default();
         let rule = record.rule.as_deref().map(|rule| format!(" by desk rule {rule}")).unwrap_or_default();
-        for (index, (at, fate)) in record.happened().enumerate() {
-            let (mut words, tone) = step_words(fate);
+        for (index, (at, step)) in record.happened().enumerate() {
+            let (mut words, tone) = step_words(step);
             if index == 0 {
                 words = format!("{words}{rule}{user}");
             }
@@ -123,18 +123,17 @@ impl Detail<'_> {
         if let Some(why) = &record.unlooked {
             self.fact("", &format!("{UNLOOKED}: {why}"), theme.warning);
         }
-        match live(record, self.cx).map(|decision| &decision.state) {
-            Some(State::Checking(_)) if self.cx.unfinished.parked_on(record.said.alert.id).is_some() => {
+        let pending = live(record, self.cx);
+        if let Some(due) = pending.and_then(PendingDecision::leaves_at) {
+            self.step(due, "it is sent", RowTone::Under.of(&theme));
+        }
+        if let Some(polling) = pending.and_then(|decision| decision.polling.as_ref()) {
+            if self.cx.unfinished.parked_on(record.said.alert.id).is_some() {
                 let key = self.cx.key(Action::Settle);
                 self.fact("", &format!("Check the network's portal; {key} sets the result."), theme.warning);
+            } else if let Some(at) = polling.next_wake() {
+                self.step(at, "next look; it is never sent twice", RowTone::Under.of(&theme));
             }
-            Some(State::Checking(polling)) => {
-                if let Some(at) = polling.next_wake() {
-                    self.step(at, "next look; it is never sent twice", RowTone::Under.of(&theme));
-                }
-            }
-            Some(State::Staged(due)) => self.step(*due, "it is sent", RowTone::Under.of(&theme)),
-            _ => {}
         }
         if record.dismissed {
             self.fact("", "dismissed", theme.quiet);

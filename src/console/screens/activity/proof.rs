@@ -3,12 +3,12 @@
 use ratatui::style::Style;
 
 use crate::console::answer_words::BY_WHOM;
-use crate::console::decisions::{PendingDecision, State};
+use crate::console::decisions::PendingDecision;
 use crate::console::runs::DECIDED_AGAIN;
 use crate::console::text::sanitize;
 use crate::console::unfinished::Stage;
 use crate::console::{Action, AppContext, Theme};
-use crate::desk::{DecisionFate, DecisionRecord};
+use crate::desk::{AnswerStep, DecisionRecord, Fate};
 use crate::domain::ResolutionAttempt;
 
 /// Urgency of a row, the least first.
@@ -50,14 +50,15 @@ impl RowTone {
 
 /// Returns true where an answer can be given once more: it is certain that it was not recorded, and none came after it.
 pub fn can_be_made_again(record: &DecisionRecord, cx: &AppContext) -> bool {
-    let failed = matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft | DecisionFate::TakenBack);
-    failed && record.place == cx.journal.place() && !cx.journal.history().is_superseded(record)
+    matches!(record.fate(), Fate::NotRecorded | Fate::Undone)
+        && record.place == cx.journal.place()
+        && !cx.journal.history().is_superseded(record)
 }
 
 /// Returns true where a refund was reported here and another answer was first.
 pub fn is_overtaken_refund(record: &DecisionRecord) -> bool {
     let gave_back = || record.said.resolution().is_some_and(|resolution| resolution.gives_money_back());
-    matches!(record.fate(), DecisionFate::Overtaken(_)) && gave_back()
+    matches!(record.step(), AnswerStep::Overtaken(_)) && gave_back()
 }
 
 /// Returns this console's decision that a record is about, while it is not through with it.
@@ -92,18 +93,17 @@ fn looked_words(polls: usize) -> String {
 
 /// The tone and the words of what is known of an answer: what this console knows goes before what the journal says.
 pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
-    let is_open = matches!(record.fate(), DecisionFate::Sent | DecisionFate::Unknown(_))
-        && !cx.journal.history().is_superseded(record);
+    let is_open = record.fate().may_have_arrived() && !cx.journal.history().is_superseded(record);
     if let Some(attempt) = cx.unfinished.parked_on(record.said.alert.id).filter(|_| is_open) {
         return standing_of(attempt, cx);
     }
     let Some(pending) = live(record, cx) else { return of_fate(record, cx) };
-    match &pending.state {
-        State::Staged(due) => {
-            let (at, undo) = (cx.times().row(*due, cx.now), cx.key(Action::Undo));
-            (RowTone::Under, format!("queued, sends at {at}; {undo} undo"))
-        }
-        State::Waiting => {
+    if let Some(due) = pending.leaves_at() {
+        let (at, undo) = (cx.times().row(due, cx.now), cx.key(Action::Undo));
+        return (RowTone::Under, format!("queued, sends at {at}; {undo} undo"));
+    }
+    match (pending.fate, &pending.polling) {
+        (Fate::Queued, _) => {
             let is_paused = || pending.together.is_some_and(|number| cx.decisions.is_paused(number));
             let why = match cx.held_back_by() {
                 _ if pending.follows() => "its refund is not recorded",
@@ -113,12 +113,12 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
             let [undo, ask] = [Action::Undo, Action::Refresh].map(|action| cx.key(action));
             (RowTone::Under, format!("queued, {why}; {undo} undo, {ask} asks again"))
         }
-        State::Sending => (RowTone::Under, "sending".to_owned()),
-        State::Checking(polling) => {
+        (_, Some(polling)) => {
             let next = polling.next_wake().map(|at| format!(", next look {}", cx.times().row(at, cx.now)));
             (RowTone::Unsure, format!("unconfirmed: {}{}", looked_words(polling.polls), next.unwrap_or_default()))
         }
-        State::Refused(why) => (RowTone::Wrong, not_recorded(why)),
+        (Fate::NotRecorded, _) => (RowTone::Wrong, not_recorded(pending.why.as_deref().unwrap_or_default())),
+        _ => (RowTone::Under, "sending".to_owned()),
     }
 }
 
@@ -136,62 +136,55 @@ fn not_recorded(why: &str) -> String {
 
 /// The status that the alert of an answer has by a later one that was recorded, where the answer itself was not.
 fn decided_again<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a str> {
-    use DecisionFate::{AsDecided, NeverLeft, Recorded, Refused};
     let later = cx.journal.history().later_than(record)?;
-    match (record.fate(), later.fate()) {
-        (Refused(_) | NeverLeft, Recorded(status) | AsDecided(status)) => Some(status),
-        _ => None,
-    }
+    let is_again = record.fate() == Fate::NotRecorded && later.fate() == Fate::Recorded;
+    later.step().status().filter(|_| is_again)
 }
 
 fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
-    let (at, fate) = record.last();
+    let (at, step) = record.last();
     let when = cx.times().row(at, cx.now);
     let (dismissed, wrong) = if record.dismissed { ("dismissed; ", RowTone::Quiet) } else { ("", RowTone::Wrong) };
     if let Some(status) = decided_again(record, cx) {
         return (RowTone::Quiet, format!("not recorded; {DECIDED_AGAIN}: {status}"));
     }
     let word = record.on_whose_word().map(|word| format!(" {}", sanitize(&word))).unwrap_or_default();
-    let (tone, words) = match fate {
-        DecisionFate::Staged => (RowTone::Quiet, "queued; nothing else is known".to_owned()),
-        DecisionFate::TakenBack => (RowTone::Quiet, "undone".to_owned()),
-        DecisionFate::Sent => (RowTone::Unsure, format!("sent {when}, no reply")),
-        DecisionFate::NotSent(why) => (RowTone::Under, format!("not sent: {why}")),
-        DecisionFate::Recorded(status) if record.unlooked.is_some() => {
+    let (tone, words) = match step {
+        AnswerStep::Staged => (RowTone::Quiet, "queued; nothing else is known".to_owned()),
+        AnswerStep::TakenBack => (RowTone::Quiet, "undone".to_owned()),
+        AnswerStep::Sent => (RowTone::Unsure, format!("sent {when}, no reply")),
+        AnswerStep::NotSent(why) => (RowTone::Under, format!("not sent: {why}")),
+        AnswerStep::Recorded(status) if record.unlooked.is_some() => {
             (RowTone::Plain, format!("{status}, recorded {when}; doubles not looked for again"))
         }
-        DecisionFate::Recorded(status) => (RowTone::Quiet, format!("{status}, recorded {when}{word}")),
-        DecisionFate::AsDecided(status) => (RowTone::Quiet, format!("{status}, found {when}; {BY_WHOM}")),
-        DecisionFate::Overtaken(status) => {
+        AnswerStep::Recorded(status) => (RowTone::Quiet, format!("{status}, recorded {when}{word}")),
+        AnswerStep::AsDecided(status) => (RowTone::Quiet, format!("{status}, found {when}; {BY_WHOM}")),
+        AnswerStep::Overtaken(status) => {
             let tone = if is_overtaken_refund(record) { wrong } else { RowTone::Quiet };
             (tone, format!("{dismissed}already answered: {status}"))
         }
-        DecisionFate::Answered(status) => {
-            (RowTone::Quiet, format!("not recorded; answered another way since: {status}"))
-        }
-        DecisionFate::Refused(why) => (wrong, format!("{dismissed}{}", not_recorded(why))),
-        DecisionFate::Unknown(why) => (RowTone::Unsure, format!("unconfirmed: {}", why.trim_end_matches('.'))),
-        DecisionFate::NeverLeft => (wrong, format!("{dismissed}not sent: the console ended first")),
+        AnswerStep::Answered(status) => (RowTone::Quiet, format!("not recorded; answered another way since: {status}")),
+        AnswerStep::Refused(why) => (wrong, format!("{dismissed}{}", not_recorded(why))),
+        AnswerStep::Unknown(why) => (RowTone::Unsure, format!("unconfirmed: {}", why.trim_end_matches('.'))),
+        AnswerStep::NeverLeft => (wrong, format!("{dismissed}not sent: the console ended first")),
     };
     (tone, sanitize(&words).into_owned())
 }
 
 /// The words of one step of a decision.
-pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
+pub fn step_words(step: &AnswerStep) -> (String, RowTone) {
     let clean = |why: &str| sanitize(why.trim_end_matches('.')).into_owned();
-    match fate {
-        DecisionFate::Staged => ("queued".to_owned(), RowTone::Plain),
-        DecisionFate::TakenBack => ("undone, not sent".to_owned(), RowTone::Quiet),
-        DecisionFate::Sent => ("sent".to_owned(), RowTone::Plain),
-        DecisionFate::NotSent(why) => (format!("could not be sent: {}", clean(why)), RowTone::Unsure),
-        DecisionFate::Recorded(status) => (format!("recorded: API status {}", clean(status)), RowTone::Plain),
-        DecisionFate::AsDecided(status) => {
-            (format!("recorded, API status {}; {BY_WHOM}", clean(status)), RowTone::Plain)
-        }
-        DecisionFate::Overtaken(status) => (format!("already answered: API status {}", clean(status)), RowTone::Unsure),
-        DecisionFate::Answered(status) => (format!("answered otherwise: API status {}", clean(status)), RowTone::Plain),
-        DecisionFate::Refused(why) => (sanitize(&not_recorded(why)).into_owned(), RowTone::Wrong),
-        DecisionFate::Unknown(why) => (format!("unconfirmed: {}", clean(why)), RowTone::Unsure),
-        DecisionFate::NeverLeft => ("not sent: the console ended first".to_owned(), RowTone::Wrong),
+    match step {
+        AnswerStep::Staged => ("queued".to_owned(), RowTone::Plain),
+        AnswerStep::TakenBack => ("undone, not sent".to_owned(), RowTone::Quiet),
+        AnswerStep::Sent => ("sent".to_owned(), RowTone::Plain),
+        AnswerStep::NotSent(why) => (format!("could not be sent: {}", clean(why)), RowTone::Unsure),
+        AnswerStep::Recorded(status) => (format!("recorded: API status {}", clean(status)), RowTone::Plain),
+        AnswerStep::AsDecided(status) => (format!("recorded, API status {}; {BY_WHOM}", clean(status)), RowTone::Plain),
+        AnswerStep::Overtaken(status) => (format!("already answered: API status {}", clean(status)), RowTone::Unsure),
+        AnswerStep::Answered(status) => (format!("answered otherwise: API status {}", clean(status)), RowTone::Plain),
+        AnswerStep::Refused(why) => (sanitize(&not_recorded(why)).into_owned(), RowTone::Wrong),
+        AnswerStep::Unknown(why) => (format!("unconfirmed: {}", clean(why)), RowTone::Unsure),
+        AnswerStep::NeverLeft => ("not sent: the console ended first".to_owned(), RowTone::Wrong),
     }
 }

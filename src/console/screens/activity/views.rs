@@ -1,10 +1,9 @@
 //! The tabs of the Activity screen and the items that each holds, the newest first.
 
 use crate::console::AppContext;
-use crate::console::decisions::State;
 use crate::console::journal_feed::CALLS_FOR;
 use crate::console::unfinished::Stage;
-use crate::desk::{DecisionFate, DecisionRecord, NotificationRecord};
+use crate::desk::{DecisionRecord, Fate, NotificationRecord};
 use crate::domain::{AlertId, AuditEntry, ResolutionAttempt};
 
 use super::proof::{is_overtaken_refund, live};
@@ -93,12 +92,12 @@ pub fn needs_you(cx: &AppContext) -> Vec<ActivityItem<'_>> {
 
 /// Returns true where an answer certainly failed and calls for somebody still.
 pub fn calls_as_failed(record: &DecisionRecord, cx: &AppContext) -> bool {
-    calls(record, cx) && matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft)
+    calls(record, cx) && record.fate() == Fate::NotRecorded
 }
 
 fn calls(record: &DecisionRecord, cx: &AppContext) -> bool {
     if let Some(decision) = live(record, cx) {
-        return matches!(decision.state, State::Refused(_) | State::Checking(_) | State::Waiting);
+        return decision.is_waiting() || matches!(decision.fate, Fate::NotRecorded | Fate::Unconfirmed);
     }
     let is_open = || {
         let is_last = record.place == cx.journal.place() && !cx.journal.history().is_superseded(record);

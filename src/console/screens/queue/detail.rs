@@ -15,14 +15,14 @@ use super::columns::amount;
 use super::facts::{Facts, warnings};
 use super::state::{Queue, QueueTarget};
 use crate::console::answer_words::{answer_words, list_behind};
-use crate::console::decisions::{Departure, PendingDecision, State};
+use crate::console::decisions::{Departure, PendingDecision};
 use crate::console::suggestion::Suggestion;
 use crate::console::text::{columns, cut, sanitize, wrap, wrap_even};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable};
-use crate::desk::{DecisionFate, DecisionRecord};
+use crate::desk::{AnswerStep, DecisionRecord, Fate};
 use crate::domain::advice::AdviceBasis;
 use crate::domain::code_words::{dispute_reason, field_value, merchant_category};
 use crate::domain::exchange::without_exchange;
@@ -171,7 +171,7 @@ impl Parts<'_> {
         match (draw.decisions.of(alert.id), draw.unfinished.of(alert.id)) {
             (Some(decision), None) => self.decision(decision),
             // The engine knows more of a decision than whoever sent it and heard nothing.
-            (Some(decision), Some(unfinished)) if matches!(decision.state, State::Checking(_)) => {
+            (Some(decision), Some(unfinished)) if decision.fate == Fate::Unconfirmed => {
                 self.unfinished(unfinished);
             }
             (Some(decision), Some(_)) => self.decision(decision),
@@ -329,49 +329,45 @@ impl Parts<'_> {
     fn decision(&mut self, decision: &PendingDecision) {
         let (theme, now) = (self.draw.theme, self.draw.now);
         let word = decision.word();
-        let (title, style, why) = match &decision.state {
-            State::Staged(due) => {
-                let when = match self.draw.decisions.departure(decision, *due, now) {
+        let undo = self.draw.key(Action::Undo);
+        let (title, style, why, offer) = match (decision.leaves_at(), decision.fate, &decision.polling) {
+            (Some(due), ..) => {
+                let when = match self.draw.decisions.departure(decision, due, now) {
                     Departure::In(seconds) => format!("sends in {seconds} s"),
                     Departure::InTurn => "queued".to_owned(),
                     Departure::Paused => "paused, not sent".to_owned(),
                     Departure::AfterLook => "queued, checking duplicates".to_owned(),
                     Departure::AfterFirst => "queued until the refund is recorded".to_owned(),
                 };
-                (format!("» {word}: {when}"), theme.accent, None)
+                (format!("» {word}: {when}"), theme.accent, None, Some(format!("{undo}  undo")))
             }
-            State::Waiting => {
+            (None, Fate::Queued, _) => {
                 let closed = if decision.is_closed(now) { " The alert has expired." } else { "" };
-                (
-                    format!("» {word}: queued, offline"),
-                    theme.warning,
-                    Some(format!("avert asks before it sends.{closed}")),
-                )
+                let why = format!("avert asks before it sends.{closed}");
+                let offer = format!("{undo}  undo   {}  send or keep", self.draw.key(Action::Refresh));
+                (format!("» {word}: queued, offline"), theme.warning, Some(why), Some(offer))
             }
-            State::Sending => (format!("» {word}: sending"), theme.accent, None),
-            State::Checking(checking) => {
+            (_, _, Some(checking)) => {
                 let why = checking.why.trim_end_matches('.');
                 let next = if checking.has_given_up() {
                     "Check the network's portal.".to_owned()
                 } else {
                     next_poll(Some(checking.next_poll), now)
                 };
-                (format!("? {word}: unconfirmed"), theme.warning, Some(format!("{why}. {next}")))
+                (format!("? {word}: unconfirmed"), theme.warning, Some(format!("{why}. {next}")), None)
             }
-            State::Refused(why) => (format!("! {word}: not recorded"), theme.danger, Some(why.clone())),
+            (_, Fate::NotRecorded, _) => (format!("! {word}: not recorded"), theme.danger, decision.why.clone(), None),
+            _ => (format!("» {word}: sending"), theme.accent, None, None),
         };
         self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
         if let Some(why) = why {
             self.say(&without_exchange(&why), theme.plain);
         }
-        match &decision.state {
-            State::Staged(_) => self.offer(&format!("{}  undo", self.draw.key(Action::Undo)), Some(Action::Undo)),
-            State::Waiting => {
-                let keys = [Action::Undo, Action::Refresh].map(|action| self.draw.key(action));
-                self.offer(&format!("{}  undo   {}  send or keep", keys[0], keys[1]), Some(Action::Undo));
-            }
-            State::Refused(_) => self.again(),
-            State::Sending | State::Checking(_) => {}
+        if let Some(offer) = offer {
+            self.offer(&offer, Some(Action::Undo));
+        }
+        if decision.fate == Fate::NotRecorded {
+            self.again();
         }
         self.close_box();
     }
@@ -381,9 +377,9 @@ impl Parts<'_> {
         let theme = self.draw.theme;
         let word =
             record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
-        let (title, why) = match record.fate() {
-            DecisionFate::NeverLeft => (format!("! {word}: not sent"), "The console ended first."),
-            fate => (format!("! {word}: not recorded"), fate.reason().unwrap_or_default()),
+        let (title, why) = match record.step() {
+            AnswerStep::NeverLeft => (format!("! {word}: not sent"), "The console ended first."),
+            step => (format!("! {word}: not recorded"), step.reason().unwrap_or_default()),
         };
         self.open_box(theme.danger, &title, theme.danger.add_modifier(Modifier::BOLD));
         self.say(&without_exchange(why), theme.plain);

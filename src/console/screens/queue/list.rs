@@ -308,7 +308,7 @@ fn flag(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> Option<ListSign>
 
 /// The sign at the left edge: where an answer to the alert is, this console's own or what the engine has not finished.
 fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
-    let own = draw.decisions.of(alert.id).map(|decision| ListSign::of(&decision.state));
+    let own = draw.decisions.of(alert.id).map(|decision| ListSign::of(decision.fate));
     let engines = draw.unfinished.of(alert.id).map(ListSign::of_unfinished);
     let decision = match draw.decisions.is_checking(alert.id) {
         true => engines.or(own),

@@ -4,8 +4,8 @@
 use ratatui::style::Style;
 
 use crate::console::Theme;
-use crate::console::decisions::State;
 use crate::console::unfinished::Stage;
+use crate::desk::Fate;
 use crate::domain::ResolutionAttempt;
 
 /// A sign beside an alert in the list: the first four left of it, the others as its one flag.
@@ -36,11 +36,11 @@ impl ListSign {
     ];
 
     /// Returns the sign of an answer of this console.
-    pub fn of(state: &State) -> Self {
-        match state {
-            State::Staged(_) | State::Waiting | State::Sending => Self::Queued,
-            State::Checking(_) => Self::Unconfirmed,
-            State::Refused(_) => Self::NotRecorded,
+    pub fn of(fate: Fate) -> Self {
+        match fate {
+            Fate::Unconfirmed => Self::Unconfirmed,
+            Fate::NotRecorded => Self::NotRecorded,
+            _ => Self::Queued,
         }
     }
 

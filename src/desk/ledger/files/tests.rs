@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use super::*;
-use crate::desk::{DecisionFate, JournalDecision};
+use crate::desk::{AnswerStep, JournalDecision};
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, AlertId, AlertType, Provider, Resolution};
 
@@ -259,7 +259,7 @@ fn what_never_leaves_is_told_once_its_console_is_gone() {
     runs.append(staged("own")).unwrap();
     let never_left = || {
         let (history, _) = read_history(directory.path(), now()).unwrap();
-        let records = history.records().iter().filter(|record| *record.fate() == DecisionFate::NeverLeft);
+        let records = history.records().iter().filter(|record| *record.step() == AnswerStep::NeverLeft);
         records.map(|record| record.key.clone()).collect::<Vec<_>>()
     };
 

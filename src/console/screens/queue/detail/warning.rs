@@ -5,12 +5,12 @@ use ratatui::style::Modifier;
 
 use super::Parts;
 use crate::console::answer_words::{answer_words, answered_as};
-use crate::console::decisions::State;
 use crate::console::screens::queue::facts::Warning;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::suggestion::Suggestion;
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, times};
+use crate::desk::Fate;
 use crate::domain::duplicate::DuplicateEvidence;
 use crate::domain::resolution::{Decision, InvalidReason, OlderWord};
 use crate::domain::{Alert, AlertStatus, Dialect, ResolutionAttempt, Timestamp, duplicate};
@@ -81,10 +81,10 @@ impl Parts<'_> {
             return attempt.map_or_else(|| state_of_duplicate(other, now), unfinished_words);
         };
         let word = decision.word();
-        match decision.state {
-            State::Sending => format!("{word}, sending"),
-            State::Checking(_) => format!("{word}, unconfirmed"),
-            State::Staged(_) | State::Waiting | State::Refused(_) => format!("{word}, queued"),
+        match decision.fate {
+            Fate::Sending => format!("{word}, sending"),
+            Fate::Unconfirmed => format!("{word}, unconfirmed"),
+            _ => format!("{word}, queued"),
         }
     }
 }
