@@ -12,10 +12,9 @@ use chrono::Duration;
 
 pub use together::fate_of_run;
 
-use super::known_refunds::KnownRefunds;
-use super::last_look::LookStage;
 use super::text::sanitize;
 use super::unfinished::in_words;
+use crate::desk::ledger::last_look::KnownRefunds;
 use crate::desk::ledger::sender::{Landing, step_by_error};
 use crate::desk::ledger::steps::{is_of_command, new_key};
 use crate::desk::{AnswerStep, Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
@@ -117,6 +116,17 @@ pub fn alert_of(named: &JournalAlert) -> Alert {
         currency: Currency::new(named.currency.as_str()),
         ..Alert::new(named.id, Provider::parse(&named.provider), AlertType::parse(""))
     }
+}
+
+/// Where the last look of a decision stands.
+#[derive(Debug, Clone, PartialEq)]
+enum LookStage {
+    /// It is looked before it leaves.
+    Due,
+    /// It is being looked.
+    Running,
+    /// It was looked at this moment; and what could not be looked for.
+    Done(Option<String>, Timestamp),
 }
 
 /// Why decisions wait here.

@@ -6,13 +6,13 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::begun_text::BegunText;
-use super::last_look::LastLook;
 use super::notices::Notice;
 use super::order_matches::MatchChange;
 use super::screens::queue::listing::Need;
 use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
+use crate::desk::ledger::last_look::LastLook;
 use crate::desk::{
     AnswerDraft, Draft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert,
 };

@@ -7,8 +7,6 @@ use uuid::Uuid;
 
 use super::Action;
 use super::begun_text::BegunText;
-use super::known_refunds::KnownRefunds;
-use super::last_look::Looked;
 use super::profile_directory::ListedProfile;
 use super::rules_file::ReadRules;
 use super::screens::queue::columns::Column;
@@ -18,6 +16,8 @@ use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use super::views::View;
 use crate::desk::find::FoundAlerts;
+use crate::desk::ledger::last_look::KnownRefunds;
+use crate::desk::ledger::last_look::Looked;
 use crate::desk::ledger::sender::Landing;
 use crate::desk::{
     AnswerDraft, ClosingAlerts, DeskFigures, ExportFailure, FoundInsights, JournalDecision, Leftovers, MatchedOrders,

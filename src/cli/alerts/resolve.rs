@@ -11,6 +11,7 @@ use super::answer::{answered, as_decided, card, in_words, joined};
 use super::named;
 use super::sending::{CommandDecision, CommandJournal};
 use crate::desk::AnswerStep;
+use crate::desk::ledger::last_look::KnownRefunds;
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::time::to_iso;
@@ -33,9 +34,9 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
     let mut warnings: Vec<String> = unanswerable(&alert, source.now()).into_iter().collect();
     let mut decision = CommandDecision::new(&alert, resolution);
     if decision.resolution.gives_money_back() {
-        let (lines, unlooked) = doubles(&source, &alert).await;
+        let (lines, known) = doubles(&source, &alert).await;
         warnings.extend(lines);
-        decision.unlooked = unlooked;
+        decision.known = known;
     }
     if args.yes {
         warnings.iter().for_each(|line| say!("warning: {line}"));
@@ -46,6 +47,8 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         // A named key may be that of an earlier decision, which keeps its own key in the journal.
         decision.idempotency_key = key;
     }
+    // The question may have stood for long.
+    decision.last_look(&source).await?;
     let mut signals = Signals::listen()?;
     let (journal, key) = (CommandJournal::open(&source), decision.key.clone());
     let landed = tokio::select! {
@@ -114,26 +117,31 @@ pub(super) fn not_compared(source: &AlertAccess, alert: &Alert) -> Option<String
     duplicate::not_compared(alert).filter(|_| source.deployment.duplicates.is_none())
 }
 
-/// Returns the warnings about a refund, a line each: alerts and shop may refund a payment only once. The second value
-/// is the error of a search that failed.
-async fn doubles(source: &AlertAccess, alert: &Alert) -> (Vec<String>, Option<String>) {
+/// Returns the warnings about a refund, a line each, and the refunds that they tell of: alerts and shop may refund a
+/// payment only once.
+async fn doubles(source: &AlertAccess, alert: &Alert) -> (Vec<String>, KnownRefunds) {
     let others = match source.same_payment(alert).await {
         Ok(others) => others,
         Err(error) => {
             let failed = format!("alerts on the same payment could not be looked for: {error}");
-            let lines =
-                rule_in_words(alert).into_iter().chain([failed]).chain(source.refunded_order(alert, &[])).collect();
-            return (lines, Some(error.to_string().trim_end_matches('.').to_owned()));
+            let order = source.refunded_order(alert, &[]);
+            let known = KnownRefunds { alerts: Vec::new(), by_order: order.is_some() };
+            return (rule_in_words(alert).into_iter().chain([failed]).chain(order).collect(), known);
         }
     };
     let others = on_payment(alert, &others);
     let unfinished = source.unfinished().await;
-    let found = others.iter().filter_map(|other| double_of(alert, other, &unfinished));
+    let order = source.refunded_order(alert, &others);
+    let mut known = KnownRefunds { alerts: Vec::new(), by_order: order.is_some() };
     let mut lines: Vec<String> = rule_in_words(alert).into_iter().collect();
-    lines.extend(found.map(|(_, words)| format!("on the same payment, {words}")));
-    lines.extend(source.refunded_order(alert, &others));
+    for other in &others {
+        let Some((found, words)) = double_of(alert, other, &unfinished) else { continue };
+        known.alerts.extend(found.is_refunded().then_some(other.id));
+        lines.push(format!("on the same payment, {words}"));
+    }
+    lines.extend(order);
     lines.extend(not_compared(source, alert));
-    (lines, None)
+    (lines, known)
 }
 
 /// Returns the alerts among `others` on an alert's payment, the most important first.

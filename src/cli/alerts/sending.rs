@@ -1,8 +1,10 @@
 //! Sends a decision from a command: once, with the same steps in the desk's journal as from a console.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 
 use crate::cli::source::AlertAccess;
+use crate::desk::ledger::last_look::{KnownRefunds, LONGEST, LastLook, LookSort, Looked, called};
 use crate::desk::ledger::sender::{self, Landing, step_by_error};
 use crate::desk::ledger::steps::new_command_key;
 use crate::desk::{AnswerStep, DeskError, Journal, JournalDecision, JournalRun, JournalStep};
@@ -19,6 +21,8 @@ pub(super) struct CommandDecision<'a> {
     pub(super) idempotency_key: String,
     /// Run that it is part of.
     pub(super) together: Option<JournalRun>,
+    /// Refunds on its payment that were known when it was confirmed.
+    pub(super) known: KnownRefunds,
     /// Reason for which duplicates could not be searched.
     pub(super) unlooked: Option<String>,
 }
@@ -27,7 +31,47 @@ impl<'a> CommandDecision<'a> {
     /// Makes a decision under a new key.
     pub(super) fn new(alert: &'a Alert, resolution: Resolution) -> Self {
         let key = new_command_key();
-        Self { alert, resolution, idempotency_key: key.clone(), key, together: None, unlooked: None }
+        Self {
+            alert,
+            resolution,
+            idempotency_key: key.clone(),
+            key,
+            together: None,
+            known: KnownRefunds::default(),
+            unlooked: None,
+        }
+    }
+
+    /// Looks right before it is sent for what speaks against it. An alert that has its outcome may have it by the same
+    /// idempotency key, which the service knows.
+    ///
+    /// # Errors
+    /// When it is not to be sent.
+    pub(super) async fn last_look(&mut self, source: &AlertAccess) -> anyhow::Result<()> {
+        let look = LastLook {
+            alert: self.alert.clone(),
+            sort: LookSort::of(&self.resolution, false),
+            known: self.known.clone(),
+            answers: HashMap::new(),
+            within: LONGEST,
+        };
+        let advise = |alert: &Alert, others: &[Alert]| {
+            let advised = source.desk().and_then(|desk| desk.map_or(Ok(None), |desk| desk.order_advice(alert, others)));
+            advised.map_err(|error| ServiceError::Unavailable(error.to_string()))
+        };
+        self.unlooked = match look.knowing(source.history()).look(&source.deployment, advise).await {
+            Looked::Clear => None,
+            Looked::Answered(alert) if self.key == self.idempotency_key => {
+                return Err(ServiceError::AlreadyResolved(alert).into());
+            }
+            Looked::Answered(_) => None,
+            Looked::InPart(why, _) => Some(why),
+            Looked::Against(why) | Looked::Waits(why) => anyhow::bail!("not sent: {why}"),
+            Looked::PaidTwice(other) => {
+                anyhow::bail!("not sent: possible double refund: {} is refunded", called(&other))
+            }
+        };
+        Ok(())
     }
 
     /// Returns the journal's steps of sending it. It has no undo time.

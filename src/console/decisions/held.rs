@@ -5,8 +5,7 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, PendingDecision, WaitReason};
-use crate::console::last_look::LookStage;
+use super::{DecisionEvent, Decisions, LookStage, PendingDecision, WaitReason};
 use crate::desk::Fate;
 use crate::domain::Timestamp;
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, MARGIN, PendingDecision};
-use crate::console::last_look::{LEAST, LONGEST, LastLook, LookAgain, LookSort, LookStage, Looked, called};
+use super::{DecisionEvent, Decisions, LookStage, MARGIN, PendingDecision};
 use crate::desk::AnswerStep;
+use crate::desk::ledger::last_look::{LEAST, LONGEST, LastLook, LookAgain, LookSort, Looked, called};
 use crate::domain::{Alert, Timestamp};
 
 /// What was looked at is looked at again where the decision did not leave so soon: it was held or paused meanwhile.
@@ -49,11 +49,7 @@ impl PendingDecision {
     }
 
     fn look_sort(&self) -> LookSort {
-        match (self.resolution.rests_on_another(), self.resolution.gives_money_back()) {
-            (true, _) => LookSort::RestsOnRefund { waited: self.waits_elsewhere },
-            (false, true) => LookSort::Refund,
-            (false, false) => LookSort::Plain,
-        }
+        LookSort::of(&self.resolution, self.waits_elsewhere)
     }
 
     /// Returns true where it has to be looked before it leaves, or again.

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use super::foreign::{open, resolved};
 use crate::support::binary::{avert, run, run_ok};
 use crate::support::raw_server::{Asked, Play, RawServer};
+use crate::support::terminal::Terminal;
 
 /// A deployment with some alerts, and how it answers to a decision on each.
 pub struct Place {
@@ -553,8 +554,8 @@ fn this_machines_own_alerts_are_decided_by_their_networks_ids_and_are_on_record(
     );
 }
 
-#[test]
-fn one_payment_is_not_refunded_twice_by_a_file_and_a_refund_of_ones_own_is_warned_of() {
+/// Two alerts on one payment, of CDRN and of VERIFI, on this machine's own engine.
+fn two_on_one_payment() -> TempDir {
     let home = tempfile::tempdir().unwrap();
     let alert = |provider: &str, id: &str| {
         json!({"providerId": id, "provider": provider, "type": "VERIFI_DISPUTE", "amount": "9.00", "currency": "EUR",
@@ -564,6 +565,29 @@ fn one_payment_is_not_refunded_twice_by_a_file_and_a_refund_of_ones_own_is_warne
     let alerts = home.path().join("alerts.ndjson");
     std::fs::write(&alerts, format!("{}\n{}\n", alert("CDRN", "C-1"), alert("VERIFI", "V-1"))).unwrap();
     run_ok(home.path(), &["import", alerts.to_str().unwrap()]);
+    home
+}
+
+#[test]
+fn a_refund_of_the_same_payment_while_the_question_stands_is_found_right_before_sending() {
+    let home = two_on_one_payment();
+    let command = ["alerts", "resolve", "V-1", "--refunded", "refunded"];
+    let mut terminal = Terminal::start(home.path(), &command, 120, 40);
+    terminal.wait_for("Send it? [y/N]");
+    run_ok(home.path(), &["alerts", "resolve", "C-1", "--refunded", "refunded", "--yes"]);
+
+    terminal.press("y\r");
+
+    terminal.wait_for("not sent: possible double refund: CDRN C-1 is refunded");
+    assert_eq!(terminal.wait_exit().0, 1);
+    let alert: Value =
+        serde_json::from_str(&run_ok(home.path(), &["alerts", "show", "V-1", "--output", "json"])).unwrap();
+    assert_eq!(alert["outcome"], Value::Null);
+}
+
+#[test]
+fn one_payment_is_not_refunded_twice_by_a_file_and_a_refund_of_ones_own_is_warned_of() {
+    let home = two_on_one_payment();
     let rows = home.path().join("rows.csv");
     std::fs::write(&rows, "provider,providerId,refunded\nCDRN,C-1,REFUNDED\nVERIFI,V-1,REFUNDED\n").unwrap();
     let from = ["alerts", "resolve", "--from", rows.to_str().unwrap()];

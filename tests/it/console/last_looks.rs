@@ -3,10 +3,10 @@
 
 use avert::console::SessionInfo;
 use avert::console::effects::Effect;
-use avert::console::known_refunds::KnownRefunds;
-use avert::console::last_look::{LastLook, LookAgain, LookSort, Looked};
 use avert::console::message::Message;
 use avert::console::perform::perform;
+use avert::desk::ledger::last_look::KnownRefunds;
+use avert::desk::ledger::last_look::{LastLook, LookAgain, LookSort, Looked};
 use avert::desk::{JournalDecision, JournalEntry, JournalStep, WholeJournal};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, to_iso};

@@ -3,11 +3,11 @@
 use super::gets::{self, AnswerScope, FormItem};
 use super::{AnswerForm, Part};
 use crate::console::guards::Gets;
-use crate::console::known_refunds::KnownRefunds;
 use crate::console::resolving::{stage_together, subject};
 use crate::console::runs::LeftOut;
 use crate::console::text::counted;
 use crate::console::{Action, AppContext, Dialog, Message, Order, Orders};
+use crate::desk::ledger::last_look::KnownRefunds;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
 
 impl AnswerForm {

@@ -4,11 +4,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::known_refunds::KnownRefunds;
-use crate::desk::History;
-use crate::desk::ledger::known_answers::KnownAnswer;
+use super::fold::History;
+use super::known_answers::KnownAnswer;
 use crate::desk::same_payment::same_payment;
-use crate::domain::{Alert, AlertId, OrderAdvice, ResolutionAttempt, Timestamp, duplicate, sanitize};
+use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionAttempt, duplicate, sanitize};
 use crate::service::{Deployment, ServiceError};
 
 /// A last look takes no longer: what could not be looked for by then leaves without it.
@@ -31,6 +30,33 @@ pub enum LookSort {
     Plain,
 }
 
+impl LookSort {
+    /// Returns what is looked for before this answer; `waited` where it has waited for a refund already.
+    pub fn of(resolution: &Resolution, waited: bool) -> Self {
+        match (resolution.rests_on_another(), resolution.gives_money_back()) {
+            (true, _) => Self::RestsOnRefund { waited },
+            (false, true) => Self::Refund,
+            (false, false) => Self::Plain,
+        }
+    }
+}
+
+/// The refunds on an alert's payment that were known when its decision was staged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownRefunds {
+    /// The other alerts whose refund is recorded, probable or on its way.
+    pub alerts: Vec<AlertId>,
+    /// True where the shop's orders say that money went back.
+    pub by_order: bool,
+}
+
+impl KnownRefunds {
+    /// Returns true where none of these is another one than was known.
+    pub fn cover(&self, others: &Self) -> bool {
+        (self.by_order || !others.by_order) && others.alerts.iter().all(|alert| self.alerts.contains(alert))
+    }
+}
+
 /// What is compared before a decision leaves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LastLook {
@@ -44,17 +70,6 @@ pub struct LastLook {
     pub answers: HashMap<AlertId, KnownAnswer>,
     /// How long it may take: no longer than the refund can wait for it.
     pub within: Duration,
-}
-
-/// Where the last look of a decision stands.
-#[derive(Debug, Clone, PartialEq)]
-pub enum LookStage {
-    /// It is looked before it leaves.
-    Due,
-    /// It is being looked.
-    Running,
-    /// It was looked at this moment; and what could not be looked for.
-    Done(Option<String>, Timestamp),
 }
 
 /// What a last look found.
