@@ -14,36 +14,17 @@ use crate::domain::card::mask_card_numbers;
 #[derive(Debug, Default)]
 pub struct AnswerDraftList {
     all: Vec<AnswerDraft>,
-    /// The one that the start has told of, until somebody goes on with it or lets it go.
-    offered: Option<Uuid>,
 }
 
 impl AnswerDraftList {
     /// Those that were kept.
     pub fn of(all: Vec<AnswerDraft>) -> Self {
-        Self { all, offered: None }
+        Self { all }
     }
 
-    /// The draft that was begun last for what was marked. One that an earlier start has told of is found by its alerts
-    /// alone.
-    pub fn of_marks(&self) -> Option<&AnswerDraft> {
-        self.all.iter().rfind(|draft| !draft.case && !draft.told && draft.alerts.len() > 1)
-    }
-
-    /// The draft that the start has told of and that nobody has gone on with yet.
-    pub fn offered(&self) -> Option<&AnswerDraft> {
-        self.all.iter().find(|draft| Some(draft.id) == self.offered)
-    }
-
-    /// Offers the draft that was begun last for what was marked, once, as far as its alerts wait: the desk has it that
-    /// it was told of.
-    pub fn offer(&mut self, waiting: &[AlertId]) -> Option<Effect> {
-        let id = self.of_marks()?.id;
-        let draft = self.all.iter_mut().find(|draft| draft.id == id)?;
-        draft.alerts.retain(|alert| waiting.contains(alert));
-        draft.left_out.retain(|alert| waiting.contains(alert));
-        self.offered = Some(id);
-        Some(Effect::Keep(Keep::AnswerDraft(AnswerDraft { told: true, ..draft.clone() })))
+    /// All of them, the one that was begun last at the end.
+    pub fn all(&self) -> &[AnswerDraft] {
+        &self.all
     }
 
     /// The draft of this id.
@@ -58,18 +39,6 @@ impl AnswerDraftList {
             0 => alerts,
             left_out => format!("{alerts} ({} skipped)", count(left_out as u64)),
         }
-    }
-
-    /// Somebody goes on with the draft that was offered.
-    pub fn taken_up(&mut self) {
-        self.offered = None;
-    }
-
-    /// Lets the draft go that was offered; returns it.
-    pub fn let_go(&mut self) -> Option<(AnswerDraft, Effect)> {
-        let draft = self.offered()?.clone();
-        let dropped = self.drop(draft.id)?;
-        Some((draft, dropped))
     }
 
     /// The draft of an answer to what is marked, which has to be a part of what it was begun for: nobody decided for
@@ -91,30 +60,14 @@ impl AnswerDraftList {
         self.all.iter().filter(move |draft| !draft.case && draft.alerts == [alert])
     }
 
-    /// Drops the drafts for this alert alone.
-    pub fn drop_of(&mut self, alert: AlertId) -> Vec<Effect> {
-        let ids: Vec<Uuid> = self.of_alert(alert).map(|draft| draft.id).collect();
-        ids.into_iter().filter_map(|id| self.drop(id)).collect()
-    }
-
     /// A draft that is for this alert too.
     pub fn with(&self, alert: AlertId) -> Option<&AnswerDraft> {
         self.all.iter().rfind(|draft| draft.alerts.contains(&alert))
     }
 
-    /// Reads what was marked for the answer that was begun last; to open its form, or to tell of it.
-    pub fn read_marks(&self, opens: bool) -> Option<Effect> {
-        self.of_marks().map(|draft| Effect::ReadAlerts(draft.alerts.clone(), opens))
-    }
-
     /// Keeps a draft, card numbers masked as they would be sent.
     pub fn keep(&mut self, mut draft: AnswerDraft) -> Effect {
         draft.answer.comments = mask_card_numbers(&draft.answer.comments).into_owned();
-        // Somebody has gone on with it: the next start tells of it again.
-        draft.told = false;
-        if self.offered == Some(draft.id) {
-            self.taken_up();
-        }
         self.all.retain(|known| known.id != draft.id);
         self.all.push(draft.clone());
         Effect::Keep(Keep::AnswerDraft(draft))
@@ -154,7 +107,7 @@ mod tests {
 
     fn draft(case: bool, alerts: &[AlertId]) -> AnswerDraft {
         let answer = Draft { comments: "so far".to_owned(), ..Draft::default() };
-        AnswerDraft { id: Uuid::now_v7(), case, alerts: alerts.to_vec(), left_out: Vec::new(), answer, told: false }
+        AnswerDraft { id: Uuid::now_v7(), case, alerts: alerts.to_vec(), left_out: Vec::new(), answer }
     }
 
     #[test]
@@ -192,6 +145,6 @@ mod tests {
         let last = list.concluded(b);
 
         assert_eq!((first, last), (vec![], vec![Effect::Keep(Keep::NoAnswerDraft(kept.id))]));
-        assert!(list.of_marks().is_none());
+        assert!(list.all().is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! The application: clock, size, the screens, and the dialogs that lie over them. [`App::update`] routes one message
 //! and says what is to be done; it never waits.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
@@ -44,7 +44,7 @@ use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone, dialogs, resolving};
 use crate::desk::ledger::last_look::LastLook;
-use crate::desk::{AnswerDraft, JournalDecision, Layout};
+use crate::desk::{JournalDecision, Layout};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertFilter, AlertId, Timestamp};
 
@@ -108,8 +108,6 @@ impl App {
         effects.extend(queue.run_due(now));
         let journal =
             JournalFeed::new(&place.name, place.user.clone(), kept.session, now).beside(place.organizations.clone());
-        let of_one = |draft: &AnswerDraft| Some(*draft.alerts.first()?).filter(|_| draft.alerts.len() == 1);
-        let drafts: BTreeSet<AlertId> = kept.answer_drafts.iter().filter_map(of_one).collect();
         let mut app = Self {
             has_mouse: settings.mouse,
             settings_read: USER_SETTINGS.iter().map(|setting| (setting.current)(&settings)).collect(),
@@ -160,7 +158,7 @@ impl App {
                 queue,
                 insights: InsightsScreen::new(counts),
                 webhooks: WebhooksScreen::new(webhooks),
-                activity: ActivityScreen::new(audits, drafts.into_iter().collect()),
+                activity: ActivityScreen::new(audits),
                 settings: SettingsScreen::new(credentials),
             },
             seeking: None,
@@ -177,7 +175,6 @@ impl App {
         if operator {
             app.cx.unfinished.changed(now);
         }
-        effects.extend(app.cx.answer_drafts.read_marks(false).filter(|_| !app.cx.place.read_only));
         app.cx.runs.expect_earlier(LeftKeys::of(&kept.left));
         if let Some(said) = app.take_left(kept.left) {
             app.dialogs.push(Box::new(said));
@@ -271,10 +268,11 @@ impl App {
                 dialogs::export_progress::ended(number, &path, result, cx);
                 Vec::new()
             }
-            Message::BegunRead(wanted, answer) => {
-                // A form that was waited for does not open under other keys.
-                let opens = wanted && self.dialogs.is_empty() && self.screens.current == ScreenName::Queue;
-                dialogs::answer_form::begun(answer, opens, cx)
+            // A form that was waited for does not open under other keys.
+            Message::BegunRead(draft, answer)
+                if self.dialogs.is_empty() && self.screens.current == ScreenName::Queue =>
+            {
+                dialogs::answer_form::begun(draft, answer, cx)
             }
             Message::RulesRead(answer) => rules_taken(answer, cx),
             Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),

@@ -77,8 +77,8 @@ pub enum Effect {
     Find(FindQuery),
     /// Give the search up that is on its way.
     GiveUpFind,
-    /// Read the alerts of an answer that was begun; whether to open its form, else to tell of it.
-    ReadAlerts(Vec<AlertId>, bool),
+    /// Read the alerts of a draft, to open its form.
+    ReadAlerts(Vec<AlertId>, Uuid),
     /// Ask which of these alerts have duplicates.
     Mark(Vec<AlertId>),
     /// After so long, wait for a change after this one.
@@ -199,7 +199,6 @@ impl Keep {
     /// The begun text that it keeps; none where the desk has it already, or nothing is left of it.
     pub fn begun_text(&self) -> Option<BegunText> {
         match self {
-            Self::AnswerDraft(draft) if draft.told => None,
             Self::AnswerDraft(draft) => Some(BegunText::Answer(draft.id)),
             Self::NoteDraft(alert, _) => Some(BegunText::Note(*alert)),
             _ => None,

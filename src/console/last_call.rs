@@ -105,7 +105,7 @@ mod tests {
         let mut last = LastCall::default();
 
         last.hear(&Message::Alert(id, Err(ServiceError::AlertNotFound(id))), now);
-        last.hear(&Message::BegunRead(false, Err(ServiceError::InvalidRequest(Vec::new()))), now);
+        last.hear(&Message::BegunRead(uuid::Uuid::nil(), Err(ServiceError::InvalidRequest(Vec::new()))), now);
 
         assert_eq!(last.failed(), None);
     }

@@ -91,10 +91,8 @@ pub enum Message {
     /// These alerts are marked again: what was decided for them was taken back, or they were left out and still need a
     /// look.
     MarkAgain(Vec<Alert>),
-    /// The alerts of an answer that was begun for what was marked, as they are now; whether its form is wanted.
-    BegunRead(bool, Reply<Vec<Alert>>),
-    /// The answer that was begun for what was marked is to be opened.
-    OpenBegun,
+    /// The alerts of a draft, as they are now.
+    BegunRead(Uuid, Reply<Vec<Alert>>),
     /// What the shop's orders advise for alerts.
     AdvisedByOrders(Vec<AdvisedAlert>),
     /// The orders of the shop that an alert may be on, or why the desk cannot say it; nothing where none were ever

@@ -45,7 +45,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         }
         Effect::AtRisk(hours) => Message::AtRisk(stats.as_ref()?.at_risk(hours).await),
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
-        Effect::ReadAlerts(ids, opens) => Message::BegunRead(opens, read_all(&**alerts, &ids).await),
+        Effect::ReadAlerts(ids, draft) => Message::BegunRead(draft, read_all(&**alerts, &ids).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
         Effect::SameCard(id, query) => {
             Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await)

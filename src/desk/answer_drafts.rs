@@ -20,14 +20,12 @@ pub struct AnswerDraft {
     /// Alerts that are left out by hand.
     pub left_out: Vec<AlertId>,
     pub answer: Draft,
-    /// True where an earlier start has announced it as it stands: the next one does not.
-    pub told: bool,
 }
 
 impl AnswerDraft {
     /// A draft for one alert.
     pub fn of_one(alert: AlertId, answer: Draft) -> Self {
-        Self { id: Uuid::now_v7(), case: false, alerts: vec![alert], left_out: Vec::new(), answer, told: false }
+        Self { id: Uuid::now_v7(), case: false, alerts: vec![alert], left_out: Vec::new(), answer }
     }
 }
 
@@ -38,8 +36,6 @@ struct AnswerDraftFile {
     alerts: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    told: bool,
     answer: KeptDraft,
 }
 
@@ -63,9 +59,9 @@ impl AnswerDrafts {
         let mut all = Vec::new();
         for (id, _) in entries::<Uuid>(&self.directory)? {
             let ids = |ids: Vec<String>| ids.iter().filter_map(|id| id.parse().ok()).collect();
-            let draft = |AnswerDraftFile { case, alerts, left_out, told, answer }| {
+            let draft = |AnswerDraftFile { case, alerts, left_out, answer }| {
                 let (alerts, left_out) = (ids(alerts), ids(left_out));
-                AnswerDraft { id, case, alerts, left_out, answer: answer.0, told }
+                AnswerDraft { id, case, alerts, left_out, answer: answer.0 }
             };
             all.extend(self.file(id).read::<AnswerDraftFile>()?.map(draft));
         }
@@ -78,13 +74,7 @@ impl AnswerDrafts {
         file.read::<AnswerDraftFile>()?;
         let ids = |ids: &[AlertId]| ids.iter().map(ToString::to_string).collect();
         let (alerts, left_out) = (ids(&draft.alerts), ids(&draft.left_out));
-        let content = AnswerDraftFile {
-            case: draft.case,
-            alerts,
-            left_out,
-            told: draft.told,
-            answer: KeptDraft(draft.answer.clone()),
-        };
+        let content = AnswerDraftFile { case: draft.case, alerts, left_out, answer: KeptDraft(draft.answer.clone()) };
         file.write("An answer that was begun and not sent.", &content)
     }
 
@@ -123,7 +113,7 @@ mod tests {
             comments: "two\nlines, \"quotes\"".to_owned(),
             ..Draft::default()
         };
-        AnswerDraft { id: Uuid::now_v7(), case, left_out: vec![alerts[1]], alerts, answer, told: case }
+        AnswerDraft { id: Uuid::now_v7(), case, left_out: vec![alerts[1]], alerts, answer }
     }
 
     #[test]

@@ -57,12 +57,7 @@ fn text_for(alert: &JournalAlert, cx: &AppContext) -> String {
         None => named(alert),
         Some(draft) if draft.case => format!("the case of {}", named(alert)),
         Some(draft) => {
-            let many = AnswerDraftList::for_whom(draft);
-            format!(
-                "{many} that {} marked: {} opens it",
-                if draft.alerts.len() == 1 { "was" } else { "were" },
-                cx.key(Action::Bulk)
-            )
+            format!("{}: Activity ({})", AnswerDraftList::for_whom(draft), cx.key(Action::ShowActivity))
         }
     }
 }

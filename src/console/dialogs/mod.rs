@@ -66,10 +66,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::NotRefunded => answer_form::one(Choice::NotRefunded, queue, cx),
         Action::Invalid => answer_form::one(Choice::Invalid, queue, cx),
         Action::Bulk if !queue.marked.is_empty() => answer_form::marked(queue, cx),
-        Action::Bulk => match cx.answer_drafts.read_marks(true).filter(|_| cx.runs.newest().is_none()) {
-            Some(read) => vec![read.into()],
-            None => run_progress::open(cx),
-        },
+        Action::Bulk => run_progress::open(cx),
         Action::Repeat => repeat(cx.place.may_be_production(), queue, cx),
         Action::Settle => settle::open(chosen, |id| queue.listing.find(id), cx),
         Action::Suggested => answer_form::take_suggested(queue, cx),

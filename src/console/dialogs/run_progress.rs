@@ -50,8 +50,8 @@ enum Deed {
     Undo,
     Pause,
     Retry,
-    /// Open the answer that was begun and not sent.
-    Begun,
+    /// Open the form again as it was filled in, where its answers were undone.
+    Reopen,
     Export,
     Dismiss,
 }
@@ -79,8 +79,8 @@ impl RunProgress {
         if run.has_ended() && run.failed().next().is_some() {
             offered.push((Deed::Retry, "r".to_owned(), "answer failed ones again"));
         }
-        if cx.answer_drafts.of_marks().is_some() {
-            offered.push((Deed::Begun, cx.key(Action::Bulk), "draft"));
+        if !here && run.items.iter().any(|item| item.fate() == Fate::Undone) {
+            offered.push((Deed::Reopen, cx.key(Action::Bulk), "draft"));
         }
         offered.push((Deed::Export, "e".to_owned(), "export"));
         if run.has_ended() && !here {
@@ -153,7 +153,7 @@ impl RunProgress {
                 }
             }
             Deed::Retry => return answer_form::again(run.failed().cloned().collect(), cx),
-            Deed::Begun => return vec![Order::Close, Message::OpenBegun.into()],
+            Deed::Reopen => return vec![Order::Close, Order::Act(Action::Bulk)],
             Deed::Export => {
                 let rows = results(run);
                 return export_form::of_results(&run.subject, number, results_csv(&rows), cx);

@@ -35,7 +35,7 @@ fn on_the_desk(rig: &Rig) -> Vec<AnswerDraft> {
 fn begun(alerts: &[Alert], comments: &str) -> AnswerDraft {
     let alerts: Vec<AlertId> = alerts.iter().map(|alert| alert.id).collect();
     let answer = Draft { refunded: Some("NOT REFUNDED".to_owned()), comments: comments.to_owned(), ..Draft::default() };
-    AnswerDraft { id: Uuid::now_v7(), case: false, alerts, left_out: Vec::new(), answer, told: false }
+    AnswerDraft { id: Uuid::now_v7(), case: false, alerts, left_out: Vec::new(), answer }
 }
 
 /// A console on a desk that has kept a draft.
@@ -231,38 +231,34 @@ fn the_desk_has_what_was_filled_in_until_it_has_left() {
 }
 
 #[test]
-fn after_a_restart_what_was_marked_is_told_of_and_its_form_opens_as_it_was_left_with_nothing_marked() {
+fn after_a_restart_what_was_marked_is_to_do_and_its_form_opens_as_it_was_left_with_nothing_marked() {
     let alerts = alike(4);
     let mut rig = after_a_restart(alerts.clone(), begun(&alerts[..3], "no order"), &[&alerts[0]]);
     let said = rig.screen();
-    rig.press("enter");
-    let list = rig.screen();
+    rig.press("enter 4");
+    let to_do = rig.screen();
 
-    rig.press("b");
+    rig.press("t");
 
     let form = rig.screen();
-    assert!(said.contains("Drafts saved") && said.contains("3 alerts that were marked: b opens it"), "{said}");
-    assert!(list.contains("Draft for 3 alerts: b opens it."), "{list}");
-    assert!(!list.contains("3 marked"), "{list}");
+    assert!(said.contains("Drafts saved") && said.contains("3 alerts: Activity (4)"), "{said}");
+    assert!(to_do.contains("Draft") && to_do.contains("3 alerts") && to_do.contains("not sent: no order"), "{to_do}");
     assert!(form.contains("Answer 3 alerts") && form.contains("no order") && form.contains("3 will be sent"), "{form}");
-    assert_eq!(rig.sent(), 0);
+    assert!(!form.contains("3 marked") && rig.sent() == 0, "{form}");
 }
 
 #[test]
-fn how_many_an_answer_was_begun_for_is_one_number_wherever_it_is_said() {
+fn a_draft_opens_for_those_of_its_alerts_that_still_wait() {
     let mut alerts = alike(5);
     let draft = AnswerDraft { left_out: vec![alerts[1].id], ..begun(&alerts[..4], "no order") };
     let answer = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
     avert::domain::decide(&answer).record(&mut alerts[3], avert::domain::OutcomeId::generate(), "", None);
     let kept = DeskState { answer_drafts: vec![draft], ..DeskState::default() };
     let mut rig = Made { kept, size: (200, 40), ..Made::of(alerts) }.start();
-    let offered = rig.screen();
-    rig.press("b");
-    let form = rig.screen();
-    rig.press("esc");
 
-    assert!(offered.contains("Draft for 3 alerts (1 skipped): b opens it."), "{offered}");
-    assert!(offered.contains("draft for 3"), "{offered}");
+    rig.press("4 t");
+
+    let form = rig.screen();
     assert!(
         form.contains("Answer 3 alerts") && form.contains("2 will be sent") && form.contains("1 skipped"),
         "{form}"
@@ -286,35 +282,32 @@ fn an_undo_says_how_many_more_the_form_opens_with() {
 }
 
 #[test]
-fn what_was_answered_meanwhile_is_not_marked_again_and_a_draft_for_nobody_is_dropped() {
+fn a_draft_whose_alerts_are_answered_by_now_is_dropped_when_it_is_opened() {
     let mut alerts = alike(2);
     for alert in &mut alerts {
         avert::domain::decide(&Resolution::Current { decision: Decision::NotRefunded, comments: String::new() })
             .record(alert, avert::domain::OutcomeId::generate(), "", None);
     }
     let draft = begun(&alerts, "no order");
-
     let mut rig = after_a_restart(alerts, draft.clone(), &[]);
 
-    assert!(rig.done.contains(&Effect::Keep(Keep::NoAnswerDraft(draft.id))));
-    assert!(!rig.screen().contains("marked  "), "{}", rig.screen());
+    rig.press("4 t");
+
+    assert!(rig.done.contains(&Effect::Keep(Keep::NoAnswerDraft(draft.id))), "{}", rig.screen());
 }
 
 #[test]
-fn what_was_begun_for_marks_that_were_taken_away_opens_with_nothing_marked() {
+fn what_was_begun_for_marks_that_were_taken_away_is_to_do_and_x_drops_it() {
     let mut rig = Rig::new(alike(3));
     rig.press("* b alt-n");
     rig.type_text("no order");
-    rig.press("esc esc esc");
-    let unmarked = rig.screen();
+    rig.press("esc esc esc 4");
+    let to_do = rig.screen();
 
-    rig.press("b");
-    let form = rig.screen();
-    rig.press("esc");
+    rig.press("x 1 * b");
 
-    assert!(!unmarked.contains("3 marked"), "{unmarked}");
-    assert!(form.contains("Answer 3 alerts") && form.contains("no order"), "{form}");
-    assert!(!rig.screen().contains("3 marked"), "{}", rig.screen());
+    assert!(to_do.contains("3 alerts") && to_do.contains("not sent: no order"), "{to_do}");
+    assert!(on_the_desk(&rig).is_empty() && !rig.screen().contains("no order"), "{}", rig.screen());
 }
 
 #[test]
@@ -334,19 +327,13 @@ fn what_was_begun_before_a_restart_is_no_target_of_the_last_decision_made_again(
 }
 
 #[test]
-fn what_was_begun_is_told_of_at_one_start_alone_and_found_by_its_alerts_after_that() {
+fn a_draft_is_found_by_its_alerts_too() {
     let alerts = alike(3);
-    let mut first = after_a_restart(alerts.clone(), begun(&alerts, "no order"), &[]);
-    let told = first.screen();
-    let kept = on_the_desk(&first);
+    let mut rig = after_a_restart(alerts.clone(), begun(&alerts, "no order"), &[]);
 
-    let mut second = after_a_restart(alerts, kept[0].clone(), &[]);
-    let later = second.screen();
-    second.press("* b");
+    rig.press("* b");
 
-    assert!(told.contains("Draft for"), "{told}");
-    assert!(!later.contains("Draft for") && !later.contains("marked"), "{later}");
-    assert!(second.screen().contains("no order"), "{}", second.screen());
+    assert!(rig.screen().contains("no order"), "{}", rig.screen());
 }
 
 #[test]
@@ -358,31 +345,10 @@ fn what_was_begun_before_and_lies_on_the_desk_is_not_lost_where_nothing_can_be_k
         ..DeskState::default()
     };
     let mut rig = Made { kept, ..Made::of(alerts) }.start();
-    let told = on_the_desk(&rig).iter().any(|draft| draft.told);
 
     rig.press("q");
 
-    assert!(told && rig.has_quit(), "{}", rig.screen());
-}
-
-#[test]
-fn what_was_begun_before_a_restart_is_let_go_with_esc_for_good_and_that_is_said() {
-    let alerts = alike(3);
-    let draft = begun(&alerts, "no order");
-    let mut rig = after_a_restart(alerts, draft.clone(), &[]);
-    let heading = rig.screen();
-
-    rig.press("esc");
-    let footer = rig.screen().lines().last().unwrap().to_owned();
-    rig.press("esc");
-    let gone = rig.screen();
-    rig.press("* b");
-
-    assert!(heading.contains("draft for") && !heading.contains("drop draft"), "{heading}");
-    assert!(footer.contains("esc drop draft") && footer.contains("b open draft"), "{footer}");
-    assert!(gone.contains("Draft for 3 alerts dropped.") && !gone.contains("draft  b"), "{gone}");
-    assert!(rig.done.contains(&Effect::Keep(Keep::NoAnswerDraft(draft.id))));
-    assert!(!rig.screen().contains("no order"), "{}", rig.screen());
+    assert!(rig.has_quit(), "{}", rig.screen());
 }
 
 #[test]
@@ -395,22 +361,6 @@ fn who_was_left_out_of_a_case_is_kept_though_nothing_was_typed() {
     let form = rig.screen();
     assert!(form.contains("skipped by you") && form.contains("2 will be sent"), "{form}");
     assert_eq!(on_the_desk(&rig).len(), 1);
-}
-
-#[test]
-fn an_answer_that_was_begun_is_opened_from_the_page_of_a_run_too() {
-    let mut rig = Rig::new(alike(4));
-    rig.press("space space b alt-n ctrl-s");
-    rig.advance(Duration::seconds(6));
-    rig.press("esc G space k space b alt-n");
-    rig.type_text("no order");
-    rig.press("esc esc esc b");
-    let page = rig.screen();
-
-    rig.press("b");
-
-    assert!(page.contains("2 recorded") && page.contains("b draft"), "{page}");
-    assert!(rig.screen().contains("no order"), "{}", rig.screen());
 }
 
 #[test]
@@ -493,8 +443,7 @@ fn text_for_a_case_is_told_at_the_next_start_and_its_key_opens_it() {
     let alerts = three();
     let ids = [alerts[0].id, alerts[alerts.len() - 1].id, alerts[alerts.len() - 2].id];
     let answer = Draft { refunded: Some("REFUNDED".to_owned()), comments: "88213".to_owned(), ..Draft::default() };
-    let draft =
-        AnswerDraft { id: Uuid::now_v7(), case: true, alerts: ids.to_vec(), left_out: Vec::new(), answer, told: false };
+    let draft = AnswerDraft { id: Uuid::now_v7(), case: true, alerts: ids.to_vec(), left_out: Vec::new(), answer };
     let mut rig = after_a_restart(alerts.clone(), draft, &[&alerts[0]]);
     let told = rig.screen();
 

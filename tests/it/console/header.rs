@@ -83,7 +83,7 @@ fn a_clock_that_has_jumped_is_told_once_in_plain_words_and_so_is_one_that_was_se
 #[rstest]
 #[case::the_case("enter", |id| Message::SameCards(vec![(id, Err(busy()))]))]
 #[case::a_form("r", |id| Message::SameCards(vec![(id, Err(busy()))]))]
-#[case::a_find("ctrl-f", |_| Message::BegunRead(false, Err(busy())))]
+#[case::a_find("ctrl-f", |_| Message::BegunRead(uuid::Uuid::nil(), Err(busy())))]
 fn a_call_that_fails_under_a_dialog_changes_the_header_at_once_until_the_service_answers(
     #[case] keys: &str,
     #[case] answer: fn(AlertId) -> Message,

@@ -135,7 +135,6 @@ impl AnswerForm {
             alerts: ids,
             left_out: Vec::new(),
             answer: fields.answer(),
-            told: false,
         });
         let asked = if rows.iter().all(FormItem::is_looked_up) { rows.len() } else { 0 };
         let mut form = Self {

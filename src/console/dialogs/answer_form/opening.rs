@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use uuid::Uuid;
+
 use super::gets::FormItem;
 use super::{AnswerForm, AnswerScope, Choice};
 use crate::console::answer_drafts::AnswerDraftList;
@@ -204,41 +206,25 @@ fn restored(draft: &AnswerDraft, alerts: usize) -> String {
     format!("Draft for {} restored{part}.", AnswerDraftList::for_whom(draft))
 }
 
-/// Goes on with what was begun for what was marked before, as far as it still waits for an answer: `opens` its form,
-/// else tells of it. Nothing is marked for it.
-pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Orders {
-    let key = cx.key(Action::Bulk);
+/// Goes on with a draft for several alerts, as far as they still wait for an answer. Nothing is marked for it.
+pub fn begun(draft: Uuid, read: Reply<Vec<Alert>>, cx: &mut AppContext) -> Orders {
     let read = match read {
         Ok(read) => read,
         Err(error) => {
-            cx.notify(Tone::Bad, format!("The draft's alerts cannot be read: {error}. {key} retries."));
+            cx.notify(Tone::Bad, format!("The draft's alerts cannot be read: {error}."));
             return Vec::new();
         }
     };
-    let Some(draft) = cx.answer_drafts.of_marks().cloned() else { return Vec::new() };
+    let Some(draft) = cx.answer_drafts.get(draft).cloned() else { return Vec::new() };
     let open: Vec<Alert> = read.into_iter().filter(|alert| alert.outcome.is_none()).collect();
     if open.is_empty() {
         cx.notify(Tone::Note, "The draft's alerts are answered by now.");
         return cx.answer_drafts.drop(draft.id).map(Order::from).into_iter().collect();
     }
-    if !opens {
-        let waiting: Vec<AlertId> = open.iter().map(|alert| alert.id).collect();
-        let kept = cx.answer_drafts.offer(&waiting);
-        if let Some(draft) = cx.answer_drafts.offered() {
-            let many = AnswerDraftList::for_whom(draft);
-            cx.notify(Tone::Note, format!("Draft for {many}: {key} opens it."));
-        }
-        return kept.map(Order::from).into_iter().collect();
-    }
-    if cx.place.read_only {
-        cx.notify(Tone::Note, READ_ONLY);
-        return Vec::new();
-    }
     let choice = Choice::said_in(&draft.answer, cx.place.dialect);
     let rows = open.into_iter().map(FormItem::of).collect();
     let form = AnswerForm::new(rows, choice, &draft.answer, AnswerScope::Bulk, "draft".to_owned(), cx);
     let Some(mut form) = form else { return Vec::new() };
-    cx.answer_drafts.taken_up();
     form.chosen = Some("the draft".to_owned());
     form.restore(&draft, cx);
     let note = restored(&draft, form.rows.len());

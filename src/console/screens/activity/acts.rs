@@ -5,8 +5,8 @@ use super::rows::ActivityItem;
 use crate::console::dialogs::copy_menu;
 use crate::console::idle::{OTHER_PLACE, READ_ONLY, unless};
 use crate::console::resolving::record;
-use crate::console::{Action, AppContext, Message, Order, Orders};
-use crate::desk::{AnswerStep, DecisionRecord, Fate, JournalStep};
+use crate::console::{Action, AppContext, Effect, Message, Order, Orders};
+use crate::desk::{AnswerDraft, AnswerStep, DecisionRecord, Fate, JournalStep};
 use crate::domain::AlertId;
 
 /// The item under a cursor, on its own.
@@ -16,7 +16,7 @@ pub struct ChosenItem {
     /// The answer, where it is one of this desk.
     record: Option<DecisionRecord>,
     is_attempt: bool,
-    is_draft: bool,
+    draft: Option<AnswerDraft>,
 }
 
 impl From<&ActivityItem<'_>> for ChosenItem {
@@ -25,7 +25,7 @@ impl From<&ActivityItem<'_>> for ChosenItem {
             alert: item.alert(),
             record: item.record().cloned(),
             is_attempt: matches!(item, ActivityItem::Attempt(_)),
-            is_draft: matches!(item, ActivityItem::Draft(..)),
+            draft: if let ActivityItem::Draft(draft) = item { Some((*draft).clone()) } else { None },
         }
     }
 }
@@ -38,11 +38,11 @@ pub fn why_idle(chosen: &ChosenItem, action: Action, cx: &AppContext) -> Option<
         Action::Reopen if cx.place.read_only => Some(READ_ONLY),
         Action::Reopen => {
             let is_open = record.is_some_and(|record| can_be_made_again(record, cx) || is_unconfirmed(record, cx));
-            unless(chosen.is_attempt || chosen.is_draft || is_open, "nothing here can be retried")
+            unless(chosen.is_attempt || chosen.draft.is_some() || is_open, "nothing here can be retried")
         }
         Action::Dismiss => {
             let can_be = record.is_some_and(|record| can_be_dismissed(record, cx));
-            unless(chosen.is_draft || can_be, "nothing here can be dismissed")
+            unless(chosen.draft.is_some() || can_be, "nothing here can be dismissed")
         }
         _ => Some(OTHER_PLACE),
     }
@@ -53,20 +53,32 @@ pub fn act(chosen: &ChosenItem, action: Action, cx: &mut AppContext) -> Orders {
     if why_idle(chosen, action, cx).is_some() {
         return Vec::new();
     }
+    if let Some(draft) = &chosen.draft {
+        match action {
+            Action::Reopen => return go_on(draft),
+            Action::Dismiss => return cx.answer_drafts.drop(draft.id).map(Order::from).into_iter().collect(),
+            _ => {}
+        }
+    }
     match (action, chosen.alert, &chosen.record) {
         (Action::Open, Some(alert), _) => vec![Message::OpenCase(alert).into()],
         (Action::CopyId, Some(alert), _) => copy_menu::read(alert),
         (Action::Reopen, _, Some(decision)) if can_be_made_again(decision, cx) => {
             vec![Message::Reopen(Box::new(decision.said.clone())).into()]
         }
-        // Its text stands in the form that any answer opens.
-        (Action::Reopen, Some(alert), _) if chosen.is_draft => vec![Message::Seek(alert).into()],
         (Action::Reopen, ..) => look_again(cx),
-        (Action::Dismiss, Some(alert), _) if chosen.is_draft => {
-            cx.answer_drafts.drop_of(alert).into_iter().map(Order::from).collect()
-        }
         (Action::Dismiss, _, Some(decision)) => dismiss(decision, cx),
         _ => Vec::new(),
+    }
+}
+
+/// Goes where a draft is gone on with: its text stands in the form that its answer opens.
+fn go_on(draft: &AnswerDraft) -> Orders {
+    match draft.alerts.as_slice() {
+        [] => Vec::new(),
+        [alert] if !draft.case => vec![Message::Seek(*alert).into()],
+        [first, ..] if draft.case => vec![Message::OpenCase(*first).into()],
+        alerts => vec![Order::Act(Action::ShowQueue), Effect::ReadAlerts(alerts.to_vec(), draft.id).into()],
     }
 }
 

@@ -93,7 +93,7 @@ impl Detail<'_> {
                 self.fact("known", &attempt.detail, theme.plain);
                 self.fact("result", &row.result, row.tone.of(&theme));
             }
-            ActivityItem::Draft(_, draft) => self.fact("comments", &draft.comments, theme.plain),
+            ActivityItem::Draft(draft) => self.fact("comments", &draft.answer.comments, theme.plain),
             ActivityItem::Noted(_) => {
                 self.fact("", "Kept on this computer; the service never sees it.", theme.quiet);
             }

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use crate::console::AppContext;
+use crate::console::answer_drafts::AnswerDraftList;
 use crate::console::decisions::alert_of;
 use crate::console::text::sanitize;
 use crate::console::unfinished::{in_words, said_in_words};
-use crate::desk::{DecisionRecord, Draft, JournalAlert, Note, NotificationRecord};
+use crate::desk::{AnswerDraft, DecisionRecord, JournalAlert, Note, NotificationRecord};
 use crate::domain::{AlertId, AuditEntry, ResolutionAttempt, Timestamp};
 
 use super::proof::{RowTone, result_of, standing_of};
@@ -18,8 +19,8 @@ pub enum ActivityItem<'a> {
     Decision(&'a DecisionRecord),
     /// An answer that the engine has not finished, of whomever.
     Attempt(&'a ResolutionAttempt),
-    /// A draft that a console which ended left for an alert.
-    Draft(AlertId, &'a Draft),
+    /// An answer that was begun and not sent.
+    Draft(&'a AnswerDraft),
     /// An entry of the service's audit log.
     Audit(&'a AuditEntry),
     /// A message.
@@ -46,7 +47,7 @@ impl<'a> ActivityItem<'a> {
         match self {
             Self::Decision(record) => Cow::Borrowed(&record.key),
             Self::Attempt(attempt) => Cow::Owned(attempt.id.to_string()),
-            Self::Draft(alert, _) => Cow::Owned(alert.to_string()),
+            Self::Draft(draft) => Cow::Owned(draft.id.to_string()),
             Self::Audit(entry) => Cow::Owned(entry.number.to_string()),
             Self::Told(told) => Cow::Borrowed(&told.words),
             Self::Noted(note) => Cow::Borrowed(&note.text),
@@ -58,7 +59,7 @@ impl<'a> ActivityItem<'a> {
         match self {
             Self::Decision(record) => Some(record.said.alert.id),
             Self::Attempt(attempt) => Some(attempt.alert),
-            Self::Draft(alert, _) => Some(*alert),
+            Self::Draft(draft) => draft.alerts.first().copied(),
             Self::Audit(entry) => entry.action.starts_with("alert.").then(|| entry.subject.parse().ok()).flatten(),
             Self::Told(told) => told.alert.as_ref().map(|alert| alert.id),
             Self::Noted(note) => Some(note.alert),
@@ -101,9 +102,14 @@ pub fn row_of(item: &ActivityItem<'_>, cx: &AppContext) -> ActivityRow {
             let what = sanitize(&in_words(&attempt.resolution)).into_owned();
             ActivityRow { tone, what, named: named(attempt.alert), result, ..by(sanitize(&attempt.actor).into_owned()) }
         }
-        ActivityItem::Draft(alert, draft) => {
-            let result = format!("not sent: {}", sanitize(&draft.comments.replace('\n', " ")));
-            ActivityRow { what: "Draft".to_owned(), named: named(*alert), result, ..ActivityRow::default() }
+        ActivityItem::Draft(draft) => {
+            let result = format!("not sent: {}", sanitize(&draft.answer.comments.replace('\n', " ")));
+            let named = match draft.alerts.as_slice() {
+                [alert] => named(*alert),
+                [first, ..] if draft.case => format!("the case of {}", named(*first)),
+                _ => AnswerDraftList::for_whom(draft),
+            };
+            ActivityRow { what: "Draft".to_owned(), named, result, ..ActivityRow::default() }
         }
         ActivityItem::Audit(entry) => of_audit(entry, cx),
         ActivityItem::Told(told) => {

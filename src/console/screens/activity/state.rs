@@ -75,7 +75,6 @@ pub struct ActivityScreen {
     pub(super) targets: ClickTargets<ActivityTarget>,
     pub(super) cursor: RowCursor,
     /// The alerts for which an earlier console left a draft.
-    drafts: Vec<AlertId>,
     /// True where the service has an audit log that can be seen from here.
     offered: bool,
     wanted: u32,
@@ -90,8 +89,8 @@ pub struct ActivityScreen {
 impl ActivityScreen {
     /// The screen; `offered` where the service has an audit log that can be seen from here. `drafts` are the alerts for
     /// which an earlier console left one.
-    pub fn new(offered: bool, drafts: Vec<AlertId>) -> Self {
-        Self { offered, drafts, wanted: CHUNK, ..Self::default() }
+    pub fn new(offered: bool) -> Self {
+        Self { offered, wanted: CHUNK, ..Self::default() }
     }
 
     /// Returns the items of the tab, the newest first.
@@ -100,7 +99,7 @@ impl ActivityScreen {
     }
 
     pub(super) fn items_of<'a>(&'a self, view: ActivityView, cx: &'a AppContext) -> Vec<ActivityItem<'a>> {
-        items(view, &self.drafts, self.audit.loaded().map(Vec::as_slice).unwrap_or_default(), cx)
+        items(view, self.audit.loaded().map(Vec::as_slice).unwrap_or_default(), cx)
     }
 
     /// Returns the item under the cursor.

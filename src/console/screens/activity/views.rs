@@ -12,7 +12,7 @@ use super::rows::ActivityItem;
 /// A tab of the Activity screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ActivityView {
-    /// Answers that are not recorded or unconfirmed, and drafts of a console that ended.
+    /// Answers that are not recorded or unconfirmed, and drafts.
     #[default]
     ToDo,
     /// All that happened: answers, messages, and the service's audit log.
@@ -33,18 +33,17 @@ impl ActivityView {
     }
 }
 
-/// Returns the items of a tab, the newest first; `drafts` are the alerts whose text an earlier console left.
-pub fn items<'a>(
-    view: ActivityView,
-    drafts: &'a [AlertId],
-    audit: &'a [AuditEntry],
-    cx: &'a AppContext,
-) -> Vec<ActivityItem<'a>> {
+/// Returns the items of a tab, the newest first.
+pub fn items<'a>(view: ActivityView, audit: &'a [AuditEntry], cx: &'a AppContext) -> Vec<ActivityItem<'a>> {
     let mut items: Vec<ActivityItem<'a>> = match view {
         ActivityView::ToDo => {
-            let draft =
-                |alert: &AlertId| Some(ActivityItem::Draft(*alert, &cx.answer_drafts.of_alert(*alert).last()?.answer));
-            needs_you(cx).into_iter().rev().chain(drafts.iter().filter_map(draft)).collect()
+            // A draft for an alert that has an answer here is the text of that one.
+            let has_answer = |alert: &AlertId| {
+                cx.journal.history().latest_on(*alert).is_some_and(|record| record.fate() != Fate::Undone)
+            };
+            let drafts = cx.answer_drafts.all().iter().rev().filter(|draft| !draft.alerts.iter().any(has_answer));
+            let drafts = drafts.map(ActivityItem::Draft);
+            needs_you(cx).into_iter().rev().chain(drafts).collect()
         }
         ActivityView::History => {
             let audit = audit.iter().filter(|entry| !repeats_answer(entry, cx)).map(ActivityItem::Audit);

@@ -91,12 +91,6 @@ fn keyed(draw: &DrawContext<'_>, words: Segment<Action>, action: Action) -> [Seg
 fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let theme = draw.theme;
     let mut segments = Vec::new();
-    if let Some(begun) = draw.drafts.offered().filter(|_| queue.marked.is_empty()) {
-        // Offered since the start: the key opens it.
-        let words = Segment::new(3, format!("draft for {}", count(begun.alerts.len() as u64)), theme.accent);
-        let words = words.or(rank::SHORT_WORDS, "draft").or(rank::NAME, "begun");
-        segments.extend(keyed(draw, words, Action::Bulk));
-    }
     if queue.listing.arrived_above() > 0 {
         let many = count(queue.listing.arrived_above());
         let words = Segment::new(3, format!("{many} new above"), theme.accent);

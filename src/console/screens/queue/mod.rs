@@ -23,7 +23,6 @@ use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use crate::console::answer_drafts::AnswerDraftList;
 use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
 use crate::console::idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless};
@@ -94,8 +93,6 @@ impl Screen for Queue {
                 self.marked.add(&alerts);
                 Vec::new()
             }
-            Message::OpenBegun if self.marked.is_empty() => cx.answer_drafts.read_marks(true).into_iter().collect(),
-            Message::OpenBegun => return vec![Order::Act(Action::Bulk)],
             Message::List(filter, sort) => self.ask(filter, sort),
             Message::Sort(sort) => self.ask_sorted(sort),
             Message::ShowView(view) => self.show(view),
@@ -160,15 +157,9 @@ impl Screen for Queue {
     }
 
     fn words(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        let is_offered = cx.answer_drafts.offered().is_some() && !has_marks(self);
-        match action {
-            // What esc undoes before is no loss, and goes by its usual name.
-            Action::Back if is_offered && cx.toasts.is_empty() && !self.is_set_aside() => Some("drop draft"),
-            // With nothing marked it answers nothing: it shows what became of the last ones, or what was begun.
-            Action::Bulk if self.marked.is_empty() && cx.runs.newest().is_some() => Some("last run"),
-            Action::Bulk if self.marked.is_empty() => Some("open draft"),
-            _ => None,
-        }
+        // With nothing marked it answers nothing: it shows what became of the last ones.
+        let shows_run = action == Action::Bulk && self.marked.is_empty() && cx.runs.newest().is_some();
+        shows_run.then_some("last run")
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
@@ -180,11 +171,8 @@ impl Screen for Queue {
         };
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
-            Action::Back => unless(
-                self.is_set_aside() || has_marks(self) || cx.answer_drafts.offered().is_some(),
-                "nothing to go back from",
-            ),
-            Action::Bulk if cx.runs.newest().is_some() || cx.answer_drafts.of_marks().is_some() => None,
+            Action::Back => unless(self.is_set_aside() || has_marks(self), "nothing to go back from"),
+            Action::Bulk if cx.runs.newest().is_some() => None,
             Action::Bulk => writes().or_else(|| unless(!self.marked.is_empty(), "nothing is marked")),
             Action::Repeat => unless(cx.last_made.is_some(), NONE_MADE),
             Action::Snooze => is_open(),
@@ -252,10 +240,8 @@ fn has_marks(queue: &Queue) -> bool {
     !queue.marked.is_empty() || queue.marked.range.is_some() || queue.marked.is_reading()
 }
 
-/// Undoes one thing: what did not go well, the range, the search, the marks, the answer that was begun before and is
-/// offered. What is said beside it goes along.
+/// Undoes one thing: what did not go well, the range, the search, the marks. What is said beside it goes along.
 fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
-    let was_told = !cx.toasts.is_empty();
     // Bad news keeps nobody from ending a range, which the footer names.
     let (had_bad_news, had_range) = (cx.toasts.dismiss(), queue.marked.range.take().is_some());
     if had_bad_news || had_range {
@@ -264,16 +250,6 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     // What was found is a search as well.
     if queue.is_set_aside() {
         return queue.restore(cx.now);
-    }
-    // What is dropped for good takes a step of its own, which the footer names.
-    if !was_told
-        && queue.marked.is_empty()
-        && !queue.marked.is_reading()
-        && let Some((draft, dropped)) = cx.answer_drafts.let_go()
-    {
-        let many = AnswerDraftList::for_whom(&draft);
-        cx.notify(Tone::Note, format!("Draft for {many} dropped."));
-        return vec![dropped];
     }
     if queue.marked.is_empty() && !queue.marked.is_reading() && *queue.filter() != queue.view.filter {
         cx.hint(format!("The filter stays: {} changes it, {} views.", cx.key(Action::Filter), cx.key(Action::Views)));
