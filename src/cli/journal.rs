@@ -77,7 +77,7 @@ fn write_file(output: Output, to: &Path, report: &Report) -> anyhow::Result<()> 
 
 /// Returns whether a decision needs a person: its fate is open, and it is neither dismissed nor superseded.
 fn is_open(history: &History, record: &DecisionRecord) -> bool {
-    record.is_open() && !record.dismissed && !history.is_superseded(record)
+    record.needs_attention() && !record.dismissed && !history.is_superseded(record)
 }
 
 fn decisions(history: &History, since: Timestamp, open: bool) -> Report {

@@ -196,7 +196,7 @@ impl App {
             self.cx.notify(Tone::Bad, news);
         }
         let closed = resolving::closed_unseen(&mut self.cx);
-        if let Some(missed) = self.cx.decisions.tell_time(self.cx.now) {
+        if let Some(missed) = self.cx.decisions.adjust_for_clock(self.cx.now) {
             let (undo, went_by) = (self.cx.key(Action::Undo), times::short(self.cx.now + missed - self.cx.now));
             let words = format!("The console slept for {went_by}. Queued answers keep their undo time ({undo} undo).");
             self.cx.notify(Tone::Note, words);

@@ -297,16 +297,15 @@ pub struct Decisions {
     told: Option<Timestamp>,
     /// Those made together that are paused.
     paused: HashSet<u64>,
-    /// Alerts with the outcomes that their decisions here came to, the last ones: lists of what waits no longer have
-    /// them.
+    /// The last 1,000 alerts that were answered here, with their outcomes. Lists of open alerts no longer have them.
     landed: VecDeque<Alert>,
     /// How the alerts of first decisions were answered by another who was faster, while others wait here for these.
     overtaken: HashMap<u64, Alert>,
     /// The first decisions that did not leave because another alert on the payment is refunded: what was to follow them
     /// is true all the same.
     paid: HashSet<u64>,
-    /// Of which of those that wait it is still to be asked what becomes of them: one question for each case.
-    ask: Vec<WaitReason>,
+    /// Questions that are not asked yet, at most one for each case.
+    pending_questions: Vec<WaitReason>,
 }
 
 impl Decisions {
@@ -460,11 +459,11 @@ impl Decisions {
         self.all.iter_mut().filter_map(take).collect()
     }
 
-    /// What is certain about an alert by other means is no longer this console's to find out.
-    pub fn settled(&mut self, alert: AlertId, recorded: bool, now: Timestamp) {
+    /// Removes the unconfirmed answer to an alert whose result is known from elsewhere.
+    pub fn stop_polling(&mut self, alert: AlertId, recorded: bool, now: Timestamp) {
         let known = self.of(alert).filter(|decision| decision.fate == Fate::Unconfirmed).map(|decision| decision.key);
         if let Some(key) = known {
-            self.let_follow(self.first_of(key), recorded, now);
+            self.let_follow(self.root_of(key), recorded, now);
         }
         self.all.retain(|decision| decision.alert.id != alert || decision.fate != Fate::Unconfirmed);
     }
@@ -538,7 +537,7 @@ impl Decisions {
         if let Some(alert) = &event.alert {
             self.landed.truncate(MOST_LANDED - 1);
             self.landed.push_front((**alert).clone());
-            let first = self.first_of(key);
+            let first = self.root_of(key);
             // Whoever gave the answer: what was to follow it is true.
             self.let_follow(first, fate == Fate::Recorded, now);
             if fate == Fate::AlreadyAnswered && self.holds_others(first) {
@@ -548,7 +547,7 @@ impl Decisions {
         }
         match fate {
             Fate::Queued => self.ask_about(WaitReason::NoAnswer),
-            _ => self.let_follow(self.first_of(key), false, now),
+            _ => self.let_follow(self.root_of(key), false, now),
         }
         if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {
             let why = event.step.reason().unwrap_or_default();

@@ -45,7 +45,7 @@ impl Gets {
 const ANSWERED: &str = "already answered";
 
 /// That an alert is left out because it has this answer.
-pub fn out_as_answered(answer: &str) -> Gets {
+pub fn skip_answered(answer: &str) -> Gets {
     Gets::out(format!("{ANSWERED}: {answer}"))
 }
 
@@ -61,7 +61,7 @@ pub fn left_out_words(why: &str) -> String {
 /// Why an alert cannot be answered at all now; nothing where it can be.
 pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Gets> {
     if alert.outcome.is_some() {
-        return Some(out_as_answered(&answered_as(alert)));
+        return Some(skip_answered(&answered_as(alert)));
     }
     if let Some(waiting) = known.here.waiting().find(|decision| decision.alert.id == alert.id) {
         let follows = "queued until the refund is recorded";
@@ -85,7 +85,7 @@ pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Ge
 
 /// What speaks against a decision on an alert that can be answered, as far as it was not confirmed; `others` are on its
 /// payment, `advised_by` is what the shop's order advises, and `exact` says that one matches exactly.
-pub fn speaks_against<'o>(
+pub fn find_warning<'o>(
     alert: &Alert,
     resolution: &Resolution,
     others: impl Iterator<Item = &'o Alert>,

@@ -45,7 +45,7 @@ impl App {
                 decisions.of(record.said.alert.id).filter(|decision| decision.journal_key() == record.key)?;
             Some(decision.key)
         };
-        let (told, alerts) = cx.runs.take_earlier(cx.journal.history(), cx.journal.place(), goes_on);
+        let (told, alerts) = cx.runs.restore(cx.journal.history(), cx.journal.place(), goes_on);
         let key = cx.key(Action::Bulk);
         match told.as_slice() {
             [] => {}

@@ -221,7 +221,7 @@ pub fn record(step: JournalStep) -> Order {
 
 /// Tells that a decision is still not known to have arrived after so many polls.
 fn tell_nothing_so_far(decision: &PendingDecision, polls: usize, cx: &mut AppContext) -> Orders {
-    if !cx.runs.news(decision.key) {
+    if !cx.runs.mark_unreported(decision.key) {
         let (subject, word) = (subject(&decision.alert), decision.word());
         let words = format!("{subject}: {word} unconfirmed after {polls} checks. Check the network's portal.");
         cx.notify_about_fate(decision, Tone::Bad, words);
@@ -402,7 +402,7 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
                 let said = by_word.then(|| JournalStep::Settled { decision: decision.journal_key() });
                 said.into_iter().chain(event.step.line(decision.journal_key())).map(record).collect()
             });
-            cx.decisions.settled(id, applied && alert.outcome.is_some(), cx.now);
+            cx.decisions.stop_polling(id, applied && alert.outcome.is_some(), cx.now);
             let subject = subject(&alert);
             let words = if applied || alert.outcome.is_some() {
                 format!("{subject} is {}", alert.status)

@@ -61,7 +61,7 @@ pub struct RunCounts {
 /// How the reason begins of what was refused before it left.
 const NOT_SENT: &str = "not sent: ";
 
-/// From so many ends the pace of a run is told, at least and at most.
+/// Completed answers from which the remaining time is estimated: at least 3, at most 20.
 const PACED: (usize, usize) = (3, 20);
 
 impl RunCounts {
@@ -72,9 +72,8 @@ impl RunCounts {
 }
 
 impl DecisionRun {
-    /// How long what is underway takes, by the pace of what ended last; nothing while that is not known, or something
-    /// waits for a person.
-    pub fn left(&self) -> Option<Duration> {
+    /// Estimates the time until the rest is answered; `None` while that is not known, or something waits for a person.
+    pub fn estimated_remaining(&self) -> Option<Duration> {
         let RunCounts { underway, waiting, .. } = self.counts();
         let underway = i32::try_from(underway).ok().filter(|underway| *underway > 0 && waiting == 0)?;
         let (first, last) = (self.ends.front()?, self.ends.back()?);
@@ -286,15 +285,15 @@ impl Runs {
         self.all.remove(at).first
     }
 
-    /// There is news of a decision, also after its run has ended; whether it belongs to a run.
-    pub fn news(&mut self, key: u64) -> bool {
+    /// Marks an answer's run as not reported. Returns false where it has none.
+    pub fn mark_unreported(&mut self, key: u64) -> bool {
         let run = self.all.iter_mut().find(|run| run.items.iter().any(|item| item.key == key));
         run.map(|run| run.told = false).is_some()
     }
 
     /// Takes in what became of a decision; whether it belongs to a run.
     pub fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) -> bool {
-        self.news(key);
+        self.mark_unreported(key);
         let Some(run) = self.all.iter_mut().find(|run| run.items.iter().any(|item| item.key == key)) else {
             return false;
         };

@@ -28,8 +28,7 @@ const MAX_KEY: usize = 255;
 const FIRST_GAP: Duration = Duration::from_millis(5);
 const LONGEST_GAP: Duration = Duration::from_millis(250);
 
-/// Liveness interval: how often a loser checks whether the winner still lives, whose death changes nothing in the
-/// store.
+/// Liveness poll interval, 1 s: a holder of the claim that crashed writes nothing to the store.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Result of recording a provider's acceptance.
@@ -261,7 +260,7 @@ impl Sending {
         }
     }
 
-    /// Step 4a: accepted.
+    /// Commits an accepted resolution.
     async fn commit(self) -> Result<Alert, ServiceError> {
         match self.engine.commit_accepted(self.submission.attempt, self.generation).await {
             Ok(Landed::Ours(alert)) => Ok(*alert),
@@ -275,12 +274,12 @@ impl Sending {
         }
     }
 
-    /// Step 4b: declined.
+    /// Releases the attempt after the network declined it.
     async fn release(self, why: &str) -> Result<Alert, ServiceError> {
         self.release_saying(redact::words(why)).await
     }
 
-    /// The same in words of our own.
+    /// Releases the attempt for this reason, in words of our own.
     async fn release_saying(self, why: String) -> Result<Alert, ServiceError> {
         match self.end(AttemptEnd::Released, &why).await {
             // If the store cannot record it, the reconciler finds it declined again.
@@ -292,8 +291,8 @@ impl Sending {
         }
     }
 
-    /// Steps 4c and 4d: indeterminate; one look-up, where the provider can, and else the reconciler, or a person where
-    /// that can do nothing.
+    /// Finds out what became of an indeterminate attempt: by one look-up where the provider can, else by the reconciler,
+    /// or by a person where that can do nothing.
     async fn clear_up(self, cause: &Cause) -> Result<Alert, ServiceError> {
         let (engine, settings) = (&self.engine, self.engine.settings());
         let provider = engine.inner.providers.answering_for(&self.submission.provider);

@@ -47,10 +47,9 @@ impl PendingDecision {
 }
 
 impl Decisions {
-    /// Takes in what time it is. Where the clock was set back, what is left of each grace stays what it was; also where
-    /// this console did not run for a while, as far as the deadlines allow: then how long, if that was of one that
-    /// leaves later for it.
-    pub fn tell_time(&mut self, now: Timestamp) -> Option<Duration> {
+    /// Shifts what is left of each undo time where the clock was set back, or this console did not run for a while.
+    /// Returns how long it did not run, where an answer is sent later for it.
+    pub fn adjust_for_clock(&mut self, now: Timestamp) -> Option<Duration> {
         let told = self.told.replace(now)?;
         let back = told - now;
         if back <= Duration::zero() {
@@ -255,7 +254,7 @@ mod tests {
     /// so long.
     fn after_a_gap(deadline: Deadline, seconds: i64) -> (Decisions, Option<Duration>, Timestamp) {
         let (mut decisions, woken) = stopped(deadline, seconds);
-        let missed = decisions.tell_time(woken);
+        let missed = decisions.adjust_for_clock(woken);
         (decisions, missed, woken)
     }
 
@@ -264,11 +263,11 @@ mod tests {
         let alert =
             Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
         let mut decisions = Decisions::default();
-        decisions.tell_time(now());
+        decisions.adjust_for_clock(now());
         let said = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
         decisions.stage(alert, said, Duration::seconds(5), now());
         let last = now() + Duration::seconds(2);
-        let before = decisions.tell_time(last);
+        let before = decisions.adjust_for_clock(last);
         assert_eq!(before, None);
         (decisions, last + Duration::seconds(seconds))
     }
@@ -306,7 +305,7 @@ mod tests {
         let (mut decisions, woken) = stopped(Deadline::At(now() + Duration::seconds(closes)), gap);
 
         let refused = decisions.closed_unseen(woken);
-        decisions.tell_time(woken);
+        decisions.adjust_for_clock(woken);
         let left = decisions.leave_looked(woken + Duration::seconds(10)).len();
 
         assert_eq!((refused.len(), left), (kept, 1 - kept));
@@ -323,7 +322,7 @@ mod tests {
         let at = |seconds| now() + Duration::seconds(seconds);
         decisions.hold(true, at(3));
 
-        let missed = decisions.tell_time(at(603));
+        let missed = decisions.adjust_for_clock(at(603));
         decisions.hold(false, at(603));
         let left = [604, 605].map(|seconds| decisions.leave_looked(at(seconds)).len());
 

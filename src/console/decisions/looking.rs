@@ -9,7 +9,7 @@ use crate::desk::AnswerStep;
 use crate::desk::ledger::last_look::{LEAST, LONGEST, LastLook, LookAgain, LookSort, Looked, called};
 use crate::domain::{Alert, Timestamp};
 
-/// What was looked at is looked at again where the decision did not leave so soon: it was held or paused meanwhile.
+/// Lifetime of a look's result, 2 s. Where the answer was not sent by then, it is looked again.
 const FRESH: Duration = Duration::seconds(2);
 
 /// What has to wait for a refund is looked at again after so long.

@@ -75,8 +75,8 @@ impl Decisions {
         self.waiting().any(|decision| decision.after == Some(key))
     }
 
-    /// The first decision that this one was made instead of, else itself.
-    pub(super) fn first_of(&self, key: u64) -> u64 {
+    /// Returns the key of the answer that this one replaces, or its own key.
+    pub(super) fn root_of(&self, key: u64) -> u64 {
         self.get(key).and_then(|decision| decision.instead_of).unwrap_or(key)
     }
 
@@ -99,7 +99,7 @@ impl Decisions {
 
     /// Takes in that another alert's refund keeps a decision here.
     pub fn paid_otherwise(&mut self, key: u64) {
-        self.paid.insert(self.first_of(key));
+        self.paid.insert(self.root_of(key));
     }
 
     /// Takes in an alert that another has answered, where a decision on it has not left.

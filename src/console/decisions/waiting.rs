@@ -15,8 +15,7 @@ impl PendingDecision {
 }
 
 impl Decisions {
-    /// Keeps the decisions here whose time has come: the deployment cannot be reached. Where the window closes
-    /// meanwhile the last try is worth more than the question: without a connection nothing is sent, which is certain.
+    /// Holds the answers whose time has come while the service cannot be reached, except those whose deadline is near.
     /// Returns the keys of those that wait from now on.
     pub fn wait(&mut self, now: Timestamp) -> Vec<u64> {
         let held = self.held_since.is_some();
@@ -51,8 +50,8 @@ impl Decisions {
 
     /// The question that is to be asked now, by why decisions wait; each is asked once.
     pub fn take_question(&mut self) -> Option<WaitReason> {
-        while !self.ask.is_empty() {
-            let why = self.ask.remove(0);
+        while !self.pending_questions.is_empty() {
+            let why = self.pending_questions.remove(0);
             if self.waiting().any(|decision| decision.waits_for(why)) {
                 return Some(why);
             }
@@ -64,8 +63,8 @@ impl Decisions {
     /// them.
     pub(super) fn ask_about(&mut self, why: WaitReason) {
         let case = |why: &WaitReason| if let WaitReason::NotRecorded(first) = why { Some(*first) } else { None };
-        if !self.ask.iter().any(|asked| case(asked) == case(&why)) {
-            self.ask.push(why);
+        if !self.pending_questions.iter().any(|asked| case(asked) == case(&why)) {
+            self.pending_questions.push(why);
         }
     }
 

@@ -237,7 +237,7 @@ fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
     };
     let words = run.words_with(0, run.items.iter().filter(is_in_grace).count() as u64);
     // Nothing ends while nobody answers.
-    match run.left().filter(|_| !cx.held_back).map(|left| left.num_seconds()) {
+    match run.estimated_remaining().filter(|_| !cx.held_back).map(|left| left.num_seconds()) {
         Some(seconds @ ..60) => format!("{words}, about {} s left", (seconds / 5 + 1) * 5),
         Some(seconds) => format!("{words}, about {} min left", (seconds + 59) / 60),
         None => words,

@@ -93,10 +93,10 @@ fn run(
 }
 
 impl Runs {
-    /// Takes in the runs of earlier consoles at this place whose results nobody has seen: the last one, and before it
-    /// those of which something failed or is not known. Once; `key_of` tells the decision of this console that goes on
-    /// with a record. What there is to tell, in words; and the alerts of which more is to be read.
-    pub fn take_earlier(
+    /// Restores the runs of earlier consoles on this place that nobody has dismissed: the last one, and those of which
+    /// something failed or is unconfirmed. `key_of` tells the answer of this console that goes on with a record.
+    /// Returns their summaries, and the alerts to be read again.
+    pub fn restore(
         &mut self,
         history: &History,
         place: &str,
@@ -194,7 +194,7 @@ mod tests {
 
     fn taken(steps: Vec<JournalStep>, left: LeftKeys) -> (Runs, Vec<String>) {
         let mut runs = Runs { left: Some(left), ..Runs::default() };
-        let (words, _) = runs.take_earlier(&history(steps), "acme", |_| None);
+        let (words, _) = runs.restore(&history(steps), "acme", |_| None);
         (runs, words)
     }
 
@@ -303,10 +303,9 @@ mod tests {
         let mut runs = Runs { left: Some(LeftKeys::default()), ..Runs::default() };
         let all = history(half_failed("a"));
 
-        let elsewhere =
-            Runs { left: Some(LeftKeys::default()), ..Runs::default() }.take_earlier(&all, "other", |_| None);
-        let once = runs.take_earlier(&all, "acme", |_| None);
-        let twice = runs.take_earlier(&all, "acme", |_| None);
+        let elsewhere = Runs { left: Some(LeftKeys::default()), ..Runs::default() }.restore(&all, "other", |_| None);
+        let once = runs.restore(&all, "acme", |_| None);
+        let twice = runs.restore(&all, "acme", |_| None);
 
         assert_eq!((elsewhere.0.len(), once.0.len(), twice.0.len(), runs.all.len()), (0, 1, 0, 1));
         assert_eq!(once.1.len(), 1, "what failed is read again");

@@ -6,7 +6,7 @@ use crate::console::answer_words::answered_as;
 use crate::desk::{AnswerStep, Fate};
 use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 
-/// Why it is not said of an answer that it is one's own.
+/// Reason where the outcome is the one that was meant and its author is unknown.
 const AS_DECIDED: &str = "answered as chosen, by whom is unknown";
 
 /// Why what never left can be answered again.

@@ -123,7 +123,7 @@ fn the_rest_is_estimated_by_the_pace_of_what_ended_last_and_not_across_a_pause()
     let (mut runs, _) = begun(&[1, 2, 3, 4, 5, 6]);
     let end = |runs: &mut Runs, key, seconds| {
         runs.note(key, &DecisionEvent::refused("closed"), now() + Duration::seconds(seconds));
-        runs.newest().unwrap().left().map(|left| left.num_seconds())
+        runs.newest().unwrap().estimated_remaining().map(|left| left.num_seconds())
     };
 
     let told = [end(&mut runs, 1, 5), end(&mut runs, 2, 7), end(&mut runs, 3, 9)];

@@ -76,7 +76,7 @@ impl DecisionRecord {
     }
 
     /// Returns true where a person has to see to it: it failed, or it is not known whether it did.
-    pub fn is_open(&self) -> bool {
+    pub fn needs_attention(&self) -> bool {
         matches!(self.fate(), Fate::NotRecorded)
             || matches!(self.step(), AnswerStep::NotSent(_) | AnswerStep::Unknown(_))
     }
@@ -200,8 +200,7 @@ impl History {
         }
     }
 
-    /// Takes in that a decision never left: that is known before somebody has read it, and written down once that is
-    /// so.
+    /// Marks an answer as never sent, before the journal has a line of it.
     pub fn never_left(&mut self, decision: &str, at: Timestamp) {
         if let Some(record) = self.record_mut(decision).filter(|record| *record.step() != AnswerStep::NeverLeft) {
             record.steps.push((at, AnswerStep::NeverLeft));
@@ -248,7 +247,7 @@ impl History {
         self.records.get(*self.by_key.get(key)?)
     }
 
-    /// The last decision on the same alert that was made later, and not taken back: then nothing was decided.
+    /// Returns the latest later answer to the same alert. Undone ones do not count.
     pub fn later_than(&self, record: &DecisionRecord) -> Option<&DecisionRecord> {
         let stands = |other: &&DecisionRecord| other.key == record.key || other.fate() != Fate::Undone;
         let latest = self.on(record.said.alert.id).filter(stands).max_by_key(|other| other.made_at);
@@ -462,7 +461,7 @@ mod tests {
         let taken_back = history(vec![staged("a", &alert()), refused, dismissed(false), dismissed(true)]);
 
         let open = [&failed, &seen_to, &taken_back];
-        let open = open.map(|history| history.record("a").map(|record| (record.is_open(), record.dismissed)));
+        let open = open.map(|history| history.record("a").map(|record| (record.needs_attention(), record.dismissed)));
         assert_eq!(open, [Some((true, false)), Some((true, true)), Some((true, false))]);
     }
 

@@ -10,10 +10,10 @@ use crate::desk::same_payment::same_payment;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionAttempt, duplicate, sanitize};
 use crate::service::{Deployment, ServiceError};
 
-/// A last look takes no longer: what could not be looked for by then leaves without it.
+/// Timeout of one look, 60 s. A look that timed out is repeated while there is time.
 pub const LONGEST: Duration = Duration::from_secs(60);
 
-/// So long it takes at least where only whole hours are known: the window may close any moment, or be open for long.
+/// Least timeout of one look, 5 s, where the deadline is known in whole hours only.
 pub const LEAST: Duration = Duration::from_secs(5);
 
 /// What it is looked for.
@@ -92,11 +92,11 @@ pub enum Looked {
 /// Whether what could not be looked for can be again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LookAgain {
-    /// The service is busy, or slow.
+    /// Repeated soon: the service is busy, or slow.
     Soon,
-    /// It wants to be left alone for so long.
+    /// Repeated after so long, which the service asked for.
     After(Duration),
-    /// It does not answer this, or it is not there, which the decision itself is told then.
+    /// Not repeated: the error stays. The answer is sent without the look.
     Never,
 }
 

@@ -1,4 +1,4 @@
-//! The fate of a decision: it is sent once, and its alert is polled where no answer comes.
+//! Sends an answer once, and polls its alert where no reply comes.
 
 use std::time::Duration;
 
@@ -59,8 +59,8 @@ pub fn gaps_of_a_command() -> Vec<Duration> {
     (0..POLLS_OF_A_COMMAND).map(|poll| gap_before(poll).to_std().unwrap_or_default()).collect()
 }
 
-/// Polls the alert of an indeterminate decision. The engine is asked first whether it is still at it: an alert that has
-/// no outcome after that gets none by that decision.
+/// Reads the engine's unfinished answers first, and then the alert. In this order an alert without an outcome gets none
+/// by that answer any more.
 pub async fn look_up(alerts: &dyn Alerts, attempts: Option<&dyn Attempts>, id: AlertId) -> Result<Found, ServiceError> {
     let pending = match attempts {
         Some(attempts) => Some(attempts.unfinished().await?.iter().any(|unfinished| unfinished.alert == id)),

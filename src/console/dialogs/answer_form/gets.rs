@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::console::answer_words::answer_told;
-use crate::console::guards::{Gets, cannot_be_answered, out_as_answered, speaks_against};
+use crate::console::guards::{Gets, cannot_be_answered, find_warning, skip_answered};
 use crate::console::known_decisions::KnownDecisions;
 use crate::console::message::AdvisedAlert;
 use crate::console::resolving::subject;
@@ -156,7 +156,7 @@ impl FormItem {
     }
 
     /// What was confirmed by hand holds for the refunds that were known then: a further one has to be confirmed anew.
-    pub(super) fn hold_to_known(&mut self, now: KnownRefunds) {
+    pub(super) fn drop_stale_confirmations(&mut self, now: KnownRefunds) {
         match &self.known {
             _ if self.confirmed.is_empty() => self.known = None,
             Some(known) if known.cover(&now) => {}
@@ -223,26 +223,26 @@ impl FormItem {
 
 /// What the shop's orders say of each alert: that the payment's money went back counts for all its alerts, whichever
 /// the order was found by.
-pub(super) fn orders(rows: &[FormItem], twins: &[BTreeSet<usize>]) -> Vec<Option<OrderAdvice>> {
-    let of = |(row, twins): (&FormItem, &BTreeSet<usize>)| {
+pub(super) fn orders(rows: &[FormItem], duplicate_indices: &[BTreeSet<usize>]) -> Vec<Option<OrderAdvice>> {
+    let of = |(row, duplicate_indices): (&FormItem, &BTreeSet<usize>)| {
         let own = row.order().copied();
         let told_by = |at: &usize| rows[*at].order()?.for_another(&rows[*at].alert, &row.alert);
-        own.filter(|own| own.refund.is_some()).or_else(|| twins.iter().find_map(told_by)).or(own)
+        own.filter(|own| own.refund.is_some()).or_else(|| duplicate_indices.iter().find_map(told_by)).or(own)
     };
-    rows.iter().zip(twins).map(of).collect()
+    rows.iter().zip(duplicate_indices).map(of).collect()
 }
 
 /// For each alert the positions of the others that are on its payment.
-pub(super) fn twins(alerts: &[Alert]) -> Vec<BTreeSet<usize>> {
+pub(super) fn duplicate_indices(alerts: &[Alert]) -> Vec<BTreeSet<usize>> {
     let all: Vec<&Alert> = alerts.iter().collect();
     let before = duplicate::before(&all);
-    let mut twins = before.clone();
+    let mut duplicate_indices = before.clone();
     for (position, earlier) in before.into_iter().enumerate() {
         for other in earlier {
-            twins[other].insert(position);
+            duplicate_indices[other].insert(position);
         }
     }
-    twins
+    duplicate_indices
 }
 
 /// What is said in the form.
@@ -254,7 +254,7 @@ pub(super) struct Said<'s> {
     /// The most that can be stopped, where one alert is answered.
     pub most: Option<Money>,
     /// For each alert the positions of the others that are on its payment.
-    pub twins: &'s [BTreeSet<usize>],
+    pub duplicate_indices: &'s [BTreeSet<usize>],
 }
 
 impl Said<'_> {
@@ -276,14 +276,14 @@ impl Said<'_> {
 pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Result<Vec<Gets>, Vec<FieldError>> {
     // Each alert's own rules come later: what is wrong for all is told once, at its field.
     let alone = said.alone();
-    let orders = orders(rows, said.twins);
+    let orders = orders(rows, said.duplicate_indices);
     let mut all: Vec<Gets> = Vec::with_capacity(rows.len());
     for (position, row) in rows.iter().enumerate() {
         let taken = match takes_part(row, cx.known_decisions()) {
             Some(out) => out,
             None => match resolution((position, row), rows, orders[position].as_ref(), said, &alone, cx) {
                 Ok(resolution) => {
-                    held_to_the_guards((position, row), orders[position].as_ref(), resolution, rows, &all, said, cx)
+                    check_row((position, row), orders[position].as_ref(), resolution, rows, &all, said, cx)
                 }
                 Err(wrong) => return Err(wrong),
             },
@@ -307,7 +307,7 @@ fn is_left_out(first: AlertId, rows: &[FormItem], gets: &[Gets]) -> bool {
 /// Why an alert cannot be answered now, or is left out.
 fn takes_part(row: &FormItem, known: KnownDecisions<'_>) -> Option<Gets> {
     if row.alert.outcome.is_some() {
-        return Some(out_as_answered(&answer_told(&row.alert, row.answered_by.as_deref())));
+        return Some(skip_answered(&answer_told(&row.alert, row.answered_by.as_deref())));
     }
     let is_confirmed = |gets: &Gets| {
         matches!(gets, Gets::Out { cautions, .. }
@@ -337,9 +337,11 @@ fn resolution(
     let is_open =
         said.parts.resolution.is_none() && (said.dialect == Dialect::Current || said.parts.refunded.is_none());
     if said.choice == Some(Choice::Invalid) && alone.is_err() && is_open {
-        let twins = cx.known_decisions().duplicates(&row.alert, said.twins[position].iter().map(|at| &rows[*at].alert));
+        let duplicate_indices = cx
+            .known_decisions()
+            .duplicates(&row.alert, said.duplicate_indices[position].iter().map(|at| &rows[*at].alert));
         // Which of several is a duplicate is not said by those that wait.
-        let advised = advice(&row.alert, twins.iter(), order).filter(|advice| advice.after_refund);
+        let advised = advice(&row.alert, duplicate_indices.iter(), order).filter(|advice| advice.after_refund);
         return advised.and_then(|advice| advice.decision.reason()).map_or_else(|| alone.clone(), of);
     }
     alone.clone()
@@ -351,7 +353,7 @@ fn follows_refund(alert: &Alert, said: &Said<'_>) -> bool {
 }
 
 /// What speaks against a decision on an alert by itself, or beside the alerts before it.
-fn held_to_the_guards(
+fn check_row(
     (position, row): (usize, &FormItem),
     order: Option<&OrderAdvice>,
     resolution: Resolution,
@@ -361,10 +363,10 @@ fn held_to_the_guards(
     cx: &AppContext,
 ) -> Gets {
     let alert = &row.alert;
-    let beside = said.twins[position].iter().map(|at| &rows[*at].alert);
+    let beside = said.duplicate_indices[position].iter().map(|at| &rows[*at].alert);
     let others = row.others().iter().chain(beside);
     let order = (order, row.exact.is_some());
-    let found = match speaks_against(alert, &resolution, others, order, &row.confirmed, cx.known_decisions()) {
+    let found = match find_warning(alert, &resolution, others, order, &row.confirmed, cx.known_decisions()) {
         // What follows a refund rests on that one.
         Some(Gets::Out { cautions, .. }) if cautions == [Caution::RefundDenied] && follows_refund(alert, said) => None,
         found => found,
@@ -374,7 +376,7 @@ fn held_to_the_guards(
     }
     if let Some(first) = said.refunds_in_case()
         && alert.id != first
-        && !said.twins[position].iter().any(|at| rows[*at].alert.id == first)
+        && !said.duplicate_indices[position].iter().any(|at| rows[*at].alert.id == first)
     {
         return Gets::care("not proven to be the same payment");
     }
@@ -391,7 +393,7 @@ fn held_to_the_guards(
         }
         let is_refunded =
             |at: &&usize| matches!(earlier.get(**at), Some(Gets::Sent(other)) if other.gives_money_back());
-        let twin = said.twins[position].iter().find(is_refunded);
+        let twin = said.duplicate_indices[position].iter().find(is_refunded);
         if let Some(twin) = twin {
             return Gets::care(format!("same payment as {}, above", subject(&rows[*twin].alert)));
         }

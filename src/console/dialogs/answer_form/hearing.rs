@@ -2,7 +2,7 @@
 
 use crossterm::event::Event;
 
-use super::gets::{AnswerScope, FormItem, twins};
+use super::gets::{AnswerScope, FormItem, duplicate_indices};
 use super::{AnswerForm, Part};
 use crate::console::answer_words::who_answered;
 use crate::console::guards::{is_searched, looked_up_at_once, on_its_payment};
@@ -94,7 +94,7 @@ impl AnswerForm {
         }
         if let Some(words) = changed {
             let alerts: Vec<Alert> = self.rows.iter().map(|row| row.alert.clone()).collect();
-            (self.twins, self.asked) = (twins(&alerts), 0);
+            (self.duplicate_indices, self.asked) = (duplicate_indices(&alerts), 0);
             self.fields.clear_number();
             let unsent = if self.kept_send.take().is_some() { "Not sent. " } else { "" };
             self.word = Some(format!(

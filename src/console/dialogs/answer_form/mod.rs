@@ -40,7 +40,7 @@ pub use caution::{Caution, SaysOfMoney};
 pub use choice::Choice;
 pub use fields::AnswerFields;
 pub use gets::AnswerScope;
-use gets::{FormItem, Said, gets, twins};
+use gets::{FormItem, Said, duplicate_indices, gets};
 pub use opening::{
     KnownCase, again, answer_case, begun, foresee, marked, nothing_to_repeat, one, open_again, repeat, take_suggested,
 };
@@ -87,7 +87,7 @@ pub struct AnswerForm {
     chosen: Option<String>,
     rows: Vec<FormItem>,
     /// For each alert the positions of the others that are on its payment.
-    twins: Vec<BTreeSet<usize>>,
+    duplicate_indices: Vec<BTreeSet<usize>>,
     /// What each alert gets by what is said now; or what is wrong with that.
     gets: Result<Vec<Gets>, Vec<FieldError>>,
     part: Part,
@@ -143,7 +143,7 @@ impl AnswerForm {
             from,
             chosen: None,
             rows,
-            twins: twins(&alerts),
+            duplicate_indices: duplicate_indices(&alerts),
             gets: Ok(Vec::new()),
             part: Part::Answer,
             list: Cursor::default(),
@@ -207,17 +207,24 @@ impl AnswerForm {
 
     /// Works out what each alert gets by what is said now.
     fn work_out(&mut self, cx: &AppContext) {
-        let orders = gets::orders(&self.rows, &self.twins);
+        let orders = gets::orders(&self.rows, &self.duplicate_indices);
         for (row, order) in
             self.rows.iter_mut().zip(orders).filter(|(row, _)| !row.confirmed.is_empty() || row.known.is_some())
         {
-            row.hold_to_known(row.refunds_known(order, cx));
+            row.drop_stale_confirmations(row.refunds_known(order, cx));
         }
         self.offer_reason(cx);
         let parts = self.fields.answer();
         let most = self.rows[0].alert.money().filter(|_| self.scope == AnswerScope::One);
         let (choice, dialect) = (self.fields.choice(), cx.place.dialect);
-        let said = Said { parts: &parts, choice, dialect, scope: self.scope, most, twins: &self.twins };
+        let said = Said {
+            parts: &parts,
+            choice,
+            dialect,
+            scope: self.scope,
+            most,
+            duplicate_indices: &self.duplicate_indices,
+        };
         self.gets = gets(&self.rows, &said, cx);
         self.show_facts(cx);
     }
@@ -237,7 +244,7 @@ impl AnswerForm {
 
     /// The advice of the shop's orders on the one alert.
     fn order_of_one(&self) -> Option<OrderAdvice> {
-        gets::orders(&self.rows, &self.twins)[0]
+        gets::orders(&self.rows, &self.duplicate_indices)[0]
     }
 
     /// What an alert gets; nothing where what is said is wrong for all.

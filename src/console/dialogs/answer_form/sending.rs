@@ -138,6 +138,6 @@ impl AnswerForm {
             let rested_on = || rests(row).then(|| row.refunds_known(order, cx));
             Some((row.alert.id, row.known.clone().or_else(rested_on)?))
         };
-        self.rows.iter().zip(gets::orders(&self.rows, &self.twins)).filter_map(of).collect()
+        self.rows.iter().zip(gets::orders(&self.rows, &self.duplicate_indices)).filter_map(of).collect()
     }
 }
