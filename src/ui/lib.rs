@@ -4,6 +4,7 @@
 //! ```text
 //! terminal   raw mode, keys, frames: terminal, terminal_input, compact_backend
 //! text       columns, cuts and wraps; pen writes it along a line
+//! areas      areas within areas
 //! theme      every colour by the name of its meaning
 //! fit        lines of segments that give way by rank
 //! table      columns as data; one cursor, one scroll window
@@ -15,6 +16,7 @@ extern crate self as ui;
 
 use avert_domain as domain;
 
+pub mod areas;
 pub mod compact_backend;
 pub mod fit;
 pub mod form;

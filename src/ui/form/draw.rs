@@ -1,7 +1,7 @@
 //! Draws a form: lays its fields out, scrolls to the focus, and notes what can be clicked.
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout, Margin, Rect};
 
 use super::field::{Arrangement, FieldKind};
 use super::{Form, Spot};
@@ -115,8 +115,8 @@ impl Form {
                 self.draw_field(*field, label, theme, frame, place);
             }
         }
-        let bar = Rect { x: body.right(), width: 1, ..body }.intersection(frame.area());
-        scrollbar::draw(theme, frame.buffer_mut(), bar, top.into(), laid.total.into());
+        let window = body.outer(Margin::new(1, 0));
+        scrollbar::draw(theme, frame.buffer_mut(), window, top.into(), laid.total.into());
     }
 
     /// First line in sight: the beginning of a field.

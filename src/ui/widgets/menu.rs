@@ -194,8 +194,8 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
             }
             targets.push(row, (self.entry)(index));
         }
-        let bar = Rect { x: inside.right(), width: 1, ..list };
-        scrollbar::draw(theme, frame.buffer_mut(), bar, first as u64, lines.len() as u64);
+        let window = list.outer(Margin::new(1, 0));
+        scrollbar::draw(theme, frame.buffer_mut(), window, first as u64, lines.len() as u64);
 
         let words = wrap_to(&self.below, inside.width, below.into());
         for (words, line) in words.iter().zip(told.rows()) {

@@ -1,15 +1,66 @@
-//! A thin scrollbar: where one is in something longer than its window.
+//! Scrolling: how far a text is scrolled, and a thin scrollbar that shows where one is in it.
+
+use std::cell::Cell;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
+use ratatui::text::Line;
 
 use crate::ui::Theme;
 
-/// Draws the bar for a window that begins at line `top` of `lines`. The window is as high as the bar.
-pub fn draw(theme: &Theme, buffer: &mut Buffer, bar: Rect, top: u64, lines: u64) {
+/// How far a text is scrolled, and how far it can be, as the last frame found.
+#[derive(Debug, Clone, Default)]
+pub struct Scroll {
+    top: Cell<u16>,
+    most: Cell<u16>,
+}
+
+impl Scroll {
+    /// Goes back to the first line.
+    pub fn reset(&self) {
+        self.top.set(0);
+    }
+
+    /// Moves by so many lines, as far as there are any.
+    pub fn by(&self, lines: i16) {
+        self.top.set(self.top.get().saturating_add_signed(lines).min(self.most.get()));
+    }
+
+    /// Returns true where not all lines are in sight.
+    pub fn is_needed(&self) -> bool {
+        self.most.get() > 0
+    }
+
+    /// Returns the first line in sight in a window on so many lines.
+    pub fn fit(&self, lines: usize, height: u16) -> u16 {
+        let most = lines.max(height.into()) - usize::from(height);
+        self.most.set(u16::try_from(most).unwrap_or(u16::MAX));
+        self.by(0);
+        self.top.get()
+    }
+
+    /// Draws lines, and behind them, after a blank column, their bar.
+    pub fn draw(&self, lines: &[Line<'_>], theme: &Theme, buffer: &mut Buffer, area: Rect) {
+        let top = self.fit(lines.len(), area.height);
+        for (line, row) in lines.iter().skip(top.into()).zip(area.rows()) {
+            buffer.set_line(row.x, row.y, line, row.width);
+        }
+        draw(theme, buffer, beside(area), top.into(), lines.len() as u64);
+    }
+}
+
+/// The window whose right edge is behind a text, after a blank column.
+pub fn beside(text: Rect) -> Rect {
+    text.outer(Margin::new(2, 0))
+}
+
+/// Draws the bar along the right edge of a window that begins at line `top` of `lines`. Returns where it stands, if it
+/// does.
+pub fn draw(theme: &Theme, buffer: &mut Buffer, window: Rect, top: u64, lines: u64) -> Option<Rect> {
+    let bar = window.columns().next_back()?.intersection(buffer.area);
     let height = u64::from(bar.height);
     if lines <= height || bar.is_empty() {
-        return;
+        return None;
     }
     let length = (u128::from(height) * u128::from(height) / u128::from(lines)).max(1);
     let last = u128::from(lines - height);
@@ -19,6 +70,7 @@ pub fn draw(theme: &Theme, buffer: &mut Buffer, bar: Rect, top: u64, lines: u64)
         let (sign, style) = if on_thumb { ("┃", theme.thumb) } else { ("│", theme.line) };
         buffer.set_stringn(bar.x, y, sign, 1, style);
     }
+    Some(bar)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Margin, Rect};
+use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -14,7 +14,7 @@ use super::{CaseDialog, Target};
 use crate::console::answer_words::{answer_words, is_answered_refunded, who_answered};
 use crate::console::dialogs::alert_rows::{self, AlertRow, of_one_payment};
 use crate::console::screens::queue::columns::{amount, masked};
-use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put, put_bar, put_lines};
+use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::suggestion::order_advice;
 use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_indented, wrap_styled};
@@ -46,7 +46,7 @@ const COMMENT: u16 = 48;
 const MEASURED: usize = 12;
 
 /// From so many rows on a blank line is below the alerts.
-const TALL: u16 = 26;
+const TALL: u16 = 24;
 
 /// What is decided, in one word; its reason stands below, with the alert.
 fn brief_word(resolution: &Resolution) -> String {
@@ -91,28 +91,67 @@ impl Told {
     }
 }
 
+/// A warning in lines, and the row of the alert that its words in one style name.
+#[derive(Default)]
+struct CaseWarning {
+    lines: Vec<Vec<(String, Style)>>,
+    named: Option<(usize, Style)>,
+}
+
 impl CaseDialog {
     pub(super) fn draw_all(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let draw = cx.draw_context();
         alert_rows::open_page(&draw, frame.buffer_mut(), area);
-        let inside = area.inner(Margin::new(2, 0));
-        let mut y = area.y + 1;
+        let mut facts = area.inner(Margin::new(2, 1));
         if self.alerts.len() > 1 {
-            y = self.draw_case(frame, Rect { y, ..inside }, area, cx) + 1;
+            facts = self.draw_case(frame, area.inner(Margin::new(0, 1)), cx);
         }
-        let facts = Rect { y, height: area.bottom().saturating_sub(y + 1), ..inside };
         self.draw_facts(frame, facts, cx);
     }
 
-    /// What the case is about, its alerts and what speaks against a plain answer. Returns the line after it.
-    fn draw_case(&self, frame: &mut Frame<'_>, inside: Rect, area: Rect, cx: &AppContext) -> u16 {
+    /// What the case is about, its alerts and what speaks against a plain answer. Returns what is left below it.
+    fn draw_case(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> Rect {
         let (theme, now) = (&cx.theme, cx.now);
-        let line = |y: u16| Rect { y, height: 1, ..inside };
-        let mut y = inside.y;
-        let alert = self.current();
+        let inside = area.inner(Margin::new(2, 0));
+        let closes = self.first_to_close(now).map(|(first, at)| {
+            let words = ["first due in ".to_owned(), times::short(at - now), format!("  {}", cx.times().at(at, now))];
+            (words, cx.draw_context().urgency(times::left(first, now).urgency))
+        });
+        let needed = closes.as_ref().map_or(0, |(words, _)| words.iter().map(|words| columns(words)).sum::<u16>());
+        let (doubt, style) = if self.facts.values().any(|facts| facts.duplicates == Loadable::Loading) {
+            ("looking for more…  ".to_owned(), theme.quiet)
+        } else {
+            let error = self.facts.values().find_map(|facts| failure(&facts.duplicates));
+            (error.map_or_else(String::new, |error| format!("not all checked: {error}  ")), theme.warning)
+        };
+        // Why they belong together is said on every screen, and how long there is on a line of its own where not both
+        // have room. What only some share is not worth half a word.
+        let room = inside.width.max(columns(&doubt)) - columns(&doubt);
+        let shared = shared_words(&self.alerts).unwrap_or_default();
+        let shared = if columns(&shared) > room { shared.split("; ").next().unwrap_or(&shared) } else { &shared };
+        let is_beside = columns(shared) + APART_FROM + needed <= room;
         let open: Vec<&Alert> = self.alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).collect();
-        let mut pen = Pen::new(frame.buffer_mut(), line(y));
+        let warning = self.warning(inside.width, &open, cx);
+        let [shown, warned] = [self.alerts.len().min(usize::from(area.height / 3).max(2)) + 1, warning.lines.len()]
+            .map(|lines| u16::try_from(lines).unwrap_or(u16::MAX));
+        let lines = [1, 1, u16::from(!is_beside), 1, shown, u16::from(area.height >= TALL), warned, 1];
+        let lines = lines.map(Constraint::Length).into_iter().chain([Constraint::Fill(1)]);
+        let [title, beside, below, _, list, _, warned, _, facts] = Layout::vertical(lines).areas(area);
+        let [title, beside, below, warned, facts] =
+            [title, beside, below, warned, facts].map(|line| line.inner(Margin::new(2, 0)));
+        self.draw_alerts(frame, list, cx);
+        for (line, row) in warning.lines.iter().zip(warned.rows()) {
+            let mut pen = Pen::new(frame.buffer_mut(), row);
+            for (text, style) in line {
+                let put = pen.put(text, *style);
+                if let Some((named, _)) = warning.named.filter(|(_, named)| style == named) {
+                    self.targets.push(put, Target::Row(named));
+                }
+            }
+        }
+        let alert = self.current();
+        let mut pen = Pen::new(frame.buffer_mut(), title);
         pen.put(&sanitize(&alert.merchant_descriptor), theme.strong);
         pen.skip(3);
         pen.put(&amount(alert), theme.strong);
@@ -128,40 +167,19 @@ impl CaseDialog {
             pen.put_whole(&words, if calls { theme.warning } else { theme.quiet });
             pen.skip(3);
         }
-        y += 1;
-        let mut pen = Pen::new(frame.buffer_mut(), line(y));
-        if self.facts.values().any(|facts| facts.duplicates == Loadable::Loading) {
-            pen.put("looking for more…  ", theme.quiet);
-        } else if let Some(error) = self.facts.values().find_map(|facts| failure(&facts.duplicates)) {
-            pen.put(&format!("not all checked: {error}  "), theme.warning);
-        }
-        let closes = self.first_to_close(now).map(|(first, at)| {
-            let words = ["first due in ".to_owned(), times::short(at - now), format!("  {}", cx.times().at(at, now))];
-            (words, cx.draw_context().urgency(times::left(first, now).urgency))
-        });
-        let needed = closes.as_ref().map_or(0, |(words, _)| words.iter().map(|words| columns(words)).sum::<u16>());
-        // Why they belong together is said on every screen, and how long there is on a line of its own where not both
-        // have room.
-        if let Some(words) = shared_words(&self.alerts) {
-            // What only some share is not worth half a word.
-            let words = if columns(&words) > pen.room() { words.split("; ").next().unwrap_or(&words) } else { &words };
-            let has_room = columns(words) + APART_FROM + needed <= pen.room();
-            pen.put(words, theme.quiet);
-            pen.skip(APART_FROM);
-            if !has_room && needed > 0 {
-                y += 1;
-                pen = Pen::new(frame.buffer_mut(), line(y));
-            }
+        let mut pen = Pen::new(frame.buffer_mut(), beside);
+        pen.put(&doubt, style);
+        pen.put(shared, theme.quiet);
+        match is_beside {
+            true => pen.skip(if shared.is_empty() { 0 } else { APART_FROM }),
+            false => pen = Pen::new(frame.buffer_mut(), below),
         }
         if let Some(([first, left, at], urgent)) = closes {
             pen.put_whole(&first, theme.quiet);
             pen.put_whole(&left, urgent);
             pen.put_whole(&at, theme.quiet);
         }
-        y += 2;
-        y = self.draw_alerts(frame, Rect { y, ..area }, cx);
-        y += u16::from(area.height >= TALL);
-        self.draw_warning(frame, Rect { y, ..inside }, &open, cx)
+        facts
     }
 
     /// The alert whose window closes first, and when.
@@ -171,7 +189,7 @@ impl CaseDialog {
             .min_by_key(|(_, at)| *at)
     }
 
-    fn draw_alerts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> u16 {
+    fn draw_alerts(&self, frame: &mut Frame<'_>, list: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let draw = cx.draw_context();
         let foreseen = self.foreseen.as_ref();
@@ -213,21 +231,17 @@ impl CaseDialog {
                 AlertRow { sign, alert, what, style, quiet: over, beside }
             })
             .collect();
-        let room = rows.len().min(usize::from(area.height / 3).max(2));
-        let height = u16::try_from(room + 1).unwrap_or(u16::MAX);
-        let list = Rect { height, ..area };
         let table =
             alert_rows::table(&rows, of_one_payment(&self.alerts), ("STATE", &titles), table::room(list), &draw);
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (self.position(), true), theme, frame.buffer_mut(), list, note);
-        list.bottom()
     }
 
     /// Says that money has gone back already, or that one alone is to be refunded.
-    fn draw_warning(&self, frame: &mut Frame<'_>, area: Rect, open: &[&Alert], cx: &AppContext) -> u16 {
+    fn warning(&self, width: u16, open: &[&Alert], cx: &AppContext) -> CaseWarning {
         let theme = &cx.theme;
         if self.alerts.iter().all(|alert| alert.outcome.is_some()) {
-            return area.y;
+            return CaseWarning::default();
         }
         let known = cx.known_decisions();
         // The refund itself goes before an answer that says that there was one.
@@ -259,10 +273,8 @@ impl CaseDialog {
             }
         };
         // The alert that is named here is one of the rows: a click goes to it.
-        let named = refunded
-            .as_ref()
-            .or(coming.as_ref())
-            .and_then(|other| self.alerts.iter().position(|alert| alert.id == other.id));
+        let named = refunded.as_ref().or(coming.as_ref()).map(|other| other.id);
+        let named = named.and_then(|id| self.alerts.iter().position(|alert| alert.id == id));
         let (title, text) = match (refunded, coming) {
             (Some(other), _) => {
                 let what = if other.says_refunded_before() {
@@ -284,7 +296,7 @@ impl CaseDialog {
             }
             (None, None) => match self.refunded_elsewhere(cx) {
                 Some(who) => (format!("⚠ {who}"), paid_twice(false)),
-                None if open.len() < 2 || cx.place.read_only => return area.y,
+                None if open.len() < 2 || cx.place.read_only => return CaseWarning::default(),
                 None => {
                     let title = "⚠ Refund one of them only.".to_owned();
                     let follows = match cx.place.dialect {
@@ -305,23 +317,12 @@ impl CaseDialog {
         let parts =
             [format!("{title}{blank}"), text.before, text.key, text.after].map(|part| sanitize(&part).into_owned());
         let parts: Vec<_> = parts.iter().map(String::as_str).zip(styles).collect();
-        let wrapped = |parts: &[(&str, Style)]| wrap_styled(parts.iter().copied(), area.width);
+        let wrapped = |parts: &[(&str, Style)]| wrap_styled(parts.iter().copied(), width);
         let (in_one, apart) = (wrapped(&parts), [wrapped(&parts[..2]), wrapped(&parts[2..])].concat());
         // What a key does stands on a line of its own where that costs none.
         let has_key = !parts[2].0.is_empty();
         let lines = if has_key && in_one.len() > 1 && apart.len() <= in_one.len() { apart } else { in_one };
-        let mut y = area.y;
-        for line in lines {
-            let mut pen = Pen::new(frame.buffer_mut(), Rect { y, height: 1, ..area });
-            for (text, style) in line {
-                let put = pen.put(&text, style);
-                if let Some(row) = named.filter(|_| style == strong) {
-                    self.targets.push(put, Target::Row(row));
-                }
-            }
-            y += 1;
-        }
-        y
+        CaseWarning { lines, named: named.map(|row| (row, strong)) }
     }
 
     /// What is known of a refund behind the name of its alert: `, by maria 3 h ago, "reference 88213"; the shop's order
@@ -363,26 +364,18 @@ impl CaseDialog {
             let lines = wrap_indented(&lines(&indented_json(&json)), area.width.min(WIDEST));
             let parts: Vec<Part> =
                 lines.into_iter().map(|line| Part::of(Line::from(Span::styled(line, cx.theme.plain)))).collect();
-            self.most.set(put(&parts, self.scroll, &draw, frame.buffer_mut(), area, note));
+            put(&[(&parts, area)], &self.scroll, &draw, frame.buffer_mut(), area, note);
             return;
         }
-        let count: u16 = match area.width {
-            THREE.. => 3,
-            TWO.. => 2,
-            _ => 1,
-        };
-        let room = area.width.saturating_sub((count - 1) * GAP);
         // What happened is told in sentences: where there are three columns it is the widest.
-        let fact = match count {
-            3 => (room.saturating_mul(31) / 100).clamp(FACTS.0, FACTS.1),
-            2 => self.room_of_facts(room / 2, &draw),
-            _ => room,
+        let facts_beside = match area.width {
+            THREE.. => vec![(area.width / 10 * 3).min(FACTS.1); 2],
+            TWO.. => vec![self.room_of_facts((area.width - GAP) / 2, &draw)],
+            _ => Vec::new(),
         };
-        let last = room - (count - 1) * fact;
-        let column = |index: u16| {
-            let width = if index + 1 == count { last } else { fact };
-            Rect { x: area.x + index * (fact + GAP), width, ..area }
-        };
+        let widths = facts_beside.into_iter().map(Constraint::Length).chain([Constraint::Fill(1)]);
+        let areas = Layout::horizontal(widths).spacing(GAP).split(area);
+        let (count, fact, last) = (areas.len(), areas[0].width, areas[areas.len() - 1].width);
         let alone = self.alerts.len() == 1;
         let of = |facet, width| facets(facet, alert, false, facts, &draw, width);
         let order_told = !alone && self.alerts.iter().any(|alert| cx.known_decisions().answered(alert).was_refunded());
@@ -400,15 +393,10 @@ impl CaseDialog {
             (_, true) => vec![both(decides(last), both(payment(last), both(own(last), told(last))))],
             (_, false) => vec![both(decides(last), both(told(last), both(payment(last), own(last))))],
         };
-        let (mut most, mut longest) = (0, 0);
-        for (parts, index) in columns.iter().zip(0..) {
-            // The facts of a column begin on the line of the others' first one.
-            let parts = &parts[usize::from(parts.first().is_some_and(Part::is_blank))..];
-            most = most.max(put_lines(parts, self.scroll, &draw, frame.buffer_mut(), column(index), note));
-            longest = longest.max(parts.len());
-        }
-        put_bar(longest, self.scroll, &draw, frame.buffer_mut(), area);
-        self.most.set(most);
+        // The facts of a column begin on the line of the others' first one.
+        let first = |parts: &[Part]| usize::from(parts.first().is_some_and(Part::is_blank));
+        let columns: Vec<_> = columns.iter().map(|parts| &parts[first(parts)..]).zip(areas.iter().copied()).collect();
+        put(&columns, &self.scroll, &draw, frame.buffer_mut(), area, note);
     }
 
     /// How much of so much room the facts in the first of two columns need, whichever alert they are of: sentences
@@ -487,7 +475,7 @@ impl CaseDialog {
         if self.alerts.len() > 1 {
             offered.push(KeyHint::new("tab", "next alert", Action::NextPane));
         }
-        if self.most.get() > 0 {
+        if self.scroll.is_needed() {
             offered.push(key(Action::DetailDown, "scroll"));
         }
         offered

@@ -6,7 +6,6 @@ mod shared;
 mod standing;
 mod timeline;
 
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -37,6 +36,7 @@ use crate::domain::duplicate;
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, AlertId, Timestamp};
 use crate::ui::table::Cursor;
+use crate::ui::widgets::scrollbar::Scroll;
 
 /// Most alerts that a case shows: more on one payment is nothing that one decision could be right for.
 const MOST: usize = 20;
@@ -85,8 +85,7 @@ pub struct CaseDialog {
     read_at: Timestamp,
     /// True where the alert is shown as the interface writes it.
     raw: bool,
-    scroll: u16,
-    most: Cell<u16>,
+    scroll: Scroll,
     list: Cursor,
     targets: ClickTargets<Target>,
 }
@@ -116,8 +115,7 @@ fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppC
         foreseen_from: None,
         read_at,
         raw: false,
-        scroll: 0,
-        most: Cell::new(0),
+        scroll: Scroll::default(),
         list: Cursor::default(),
         targets: ClickTargets::default(),
     };
@@ -204,32 +202,27 @@ impl CaseDialog {
     fn go_to(&mut self, position: usize) {
         if let Some(alert) = self.alerts.get(position) {
             self.cursor = alert.id;
-            self.scroll = 0;
+            self.scroll.reset();
         }
-    }
-
-    fn scroll_by(&mut self, lines: i32) {
-        let scrolled = (i32::from(self.scroll) + lines).clamp(0, i32::from(self.most.get()));
-        self.scroll = u16::try_from(scrolled).unwrap_or(0);
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Orders {
         match action {
             // One thing at a time: the JSON goes before the page does.
-            Action::Back if self.raw => (self.raw, self.scroll) = (false, 0),
+            Action::Back if self.raw => (self.raw, self.scroll) = (false, Scroll::default()),
             Action::Back => return vec![Order::Close],
             Action::Down => self.move_by(1),
             Action::Up => self.move_by(-1),
             Action::NextPane => self.go_to((self.position() + 1) % self.alerts.len()),
             Action::Top => self.go_to(0),
             Action::Bottom => self.go_to(self.alerts.len() - 1),
-            Action::DetailDown => self.scroll_by(3),
-            Action::DetailUp => self.scroll_by(-3),
-            Action::PageDown => self.scroll_by(10),
-            Action::PageUp => self.scroll_by(-10),
+            Action::DetailDown => self.scroll.by(3),
+            Action::DetailUp => self.scroll.by(-3),
+            Action::PageDown => self.scroll.by(10),
+            Action::PageUp => self.scroll.by(-10),
             Action::Raw => {
                 self.raw = !self.raw;
-                self.scroll = 0;
+                self.scroll.reset();
             }
             Action::Refund => return self.decide(Choice::Refunded, cx),
             Action::NotRefunded => return self.decide(Choice::NotRefunded, cx),
@@ -431,8 +424,8 @@ impl Dialog for CaseDialog {
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),
             Message::Input(Event::Mouse(mouse)) => match mouse.kind {
-                MouseEventKind::ScrollDown => self.scroll_by(3),
-                MouseEventKind::ScrollUp => self.scroll_by(-3),
+                MouseEventKind::ScrollDown => self.scroll.by(3),
+                MouseEventKind::ScrollUp => self.scroll.by(-3),
                 _ => match self.targets.clicked(&Event::Mouse(*mouse)) {
                     Some(Target::Row(row)) => self.go_to(row),
                     Some(Target::Do(action)) => return self.act(action, cx),

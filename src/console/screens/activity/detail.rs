@@ -2,10 +2,9 @@
 //! item.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Paragraph, Widget};
 
 use super::proof::{RowTone, live, step_words};
 use super::rows::{ActivityItem, row_of};
@@ -13,7 +12,6 @@ use super::state::ActivityScreen;
 use crate::console::decisions::PendingDecision;
 use crate::console::resolving::UNLOOKED;
 use crate::console::text::{columns, sanitize, wrap};
-use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext};
 use crate::desk::DecisionRecord;
 use crate::domain::{AuditEntry, Timestamp};
@@ -23,16 +21,9 @@ const LABEL: u16 = 14;
 
 /// Draws the detail of an item, scrolled as it was left.
 pub fn draw(screen: &ActivityScreen, item: &ActivityItem<'_>, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
-    let [area, _, bar] =
-        Layout::horizontal([Constraint::Fill(1), Constraint::Length(1), Constraint::Length(1)]).areas(area);
     let mut detail = Detail { cx, width: area.width, lines: Vec::new() };
     detail.put(item);
-    let most = u16::try_from(detail.lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);
-    let at = screen.scrolled.get().0.min(most);
-    screen.scrolled.set((at, most));
-    let lines = detail.lines.len() as u64;
-    Paragraph::new(detail.lines).scroll((at, 0)).render(area, buffer);
-    scrollbar::draw(&cx.theme, buffer, bar, u64::from(at), lines);
+    screen.scroll.draw(&detail.lines, &cx.theme, buffer, area);
 }
 
 /// The lines of a detail.

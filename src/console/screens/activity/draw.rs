@@ -12,6 +12,7 @@ use super::views::ActivityView;
 use crate::console::text::{count, cut, sanitize, wrap, wrap_to};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext, Pen};
+use crate::ui::areas::inset;
 
 /// Columns left of a row's text: the cursor's bar, a blank, the sign and a blank.
 const GUTTER: u16 = 4;
@@ -35,7 +36,7 @@ enum ListLine {
 /// Draws everything below the header and above the notes.
 pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     screen.targets.clear();
-    let troubles = wrap_to(&trouble(screen, cx).unwrap_or_default(), area.width.saturating_sub(GUTTER), 2);
+    let troubles = wrap_to(&trouble(screen, cx).unwrap_or_default(), inset(area, 2, 2).width, 2);
     let items = screen.items(cx);
     let lines = lines(&items, screen.view, cx);
     let [tabs, _, trouble, below] = Layout::vertical([
@@ -45,15 +46,15 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
         Constraint::Fill(1),
     ])
     .areas(area);
-    draw_tabs(screen, &items, cx, buffer, indented(tabs, 2));
-    for (line, row) in troubles.iter().zip(indented(trouble, 2).rows()) {
+    draw_tabs(screen, &items, cx, buffer, inset(tabs, 2, 0));
+    for (line, row) in troubles.iter().zip(inset(trouble, 2, 0).rows()) {
         Pen::new(buffer, row).put(line, cx.theme.warning);
     }
     if items.is_empty() {
-        draw_empty(screen, cx, buffer, indented(below, 2));
+        draw_empty(screen, cx, buffer, inset(below, 2, 0));
         return;
     }
-    let wanted = rows(lines.len()).saturating_add(1).min(below.height / 2);
+    let wanted = rows(lines.len() + 1).min(below.height / 2);
     let [list, _, rule, _, detail] = Layout::vertical([
         Constraint::Length(wanted),
         Constraint::Length(1),
@@ -63,20 +64,14 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
     ])
     .areas(below);
     draw_list(screen, (&items, &lines), cx, buffer, list);
-    let rule = indented(rule, 1);
-    Pen::new(buffer, rule).put(&"─".repeat(usize::from(rule.width.saturating_sub(1))), cx.theme.line);
+    let rule = inset(rule, 1, 1);
+    Pen::new(buffer, rule).put(&"─".repeat(rule.width.into()), cx.theme.line);
     let chosen = &items[screen.cursor.row(&items)];
-    detail::draw(screen, chosen, cx, buffer, indented(detail, 2));
+    detail::draw(screen, chosen, cx, buffer, inset(detail, 2, 2));
 }
 
 fn rows(lines: usize) -> u16 {
     u16::try_from(lines).unwrap_or(u16::MAX)
-}
-
-/// An area without so many columns at its left.
-fn indented(area: Rect, by: u16) -> Rect {
-    let [_, rest] = Layout::horizontal([Constraint::Length(by), Constraint::Fill(1)]).areas(area);
-    rest
 }
 
 /// The lines of a tab: in the history each day has a heading, under an open item stands its reason.
@@ -103,8 +98,8 @@ fn scrolled(lines: &[ListLine], cursor: usize, top: usize, height: usize) -> usi
     let at = lines.iter().position(|line| *line == ListLine::Row(cursor)).unwrap_or(0);
     let first = if at > 0 && matches!(lines[at - 1], ListLine::Day(_)) { at - 1 } else { at };
     let last = if lines.get(at + 1) == Some(&ListLine::Reason(cursor)) { at + 1 } else { at };
-    let least = (last + 1).saturating_sub(height);
-    top.clamp(least.min(first), first.max(least)).max(least).min(lines.len().saturating_sub(height))
+    let [least, most] = [last + 1, lines.len()].map(|lines| lines.max(height) - height);
+    top.clamp(least.min(first), first.max(least)).max(least).min(most)
 }
 
 /// The tabs, each with how many items it holds.
@@ -182,7 +177,7 @@ fn cells(view: ActivityView, line: Rect) -> [Rect; 5] {
         ActivityView::ToDo => [when, who, what, Constraint::Fill(1), Constraint::Length(0)],
         _ => [when, who, what, named, Constraint::Fill(1)],
     };
-    Layout::horizontal(widths).areas(indented(line, GUTTER))
+    Layout::horizontal(widths).areas(inset(line, GUTTER, 0))
 }
 
 fn put(text: &str, style: Style, cell: Rect, buffer: &mut Buffer) {
@@ -198,19 +193,19 @@ fn draw_list(
     area: Rect,
 ) {
     let theme = &cx.theme;
-    let [head, body] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
-    let [body, bar] = Layout::horizontal([Constraint::Fill(1), Constraint::Length(1)]).areas(body);
+    let [head, window] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
+    let body = inset(window, 0, 1);
     let (height, cursor) = (usize::from(body.height).max(1), screen.cursor.row(items));
     let top = scrolled(lines, cursor, screen.window.get().0, height);
     screen.window.set((top, height));
     let titles = ["WHEN", "WHO", "WHAT", "ALERT", if screen.view == ActivityView::ToDo { "" } else { "RESULT" }];
-    for (title, cell) in titles.into_iter().zip(cells(screen.view, Rect { width: body.width, ..head })) {
+    for (title, cell) in titles.into_iter().zip(cells(screen.view, inset(head, 0, 1))) {
         put(title, theme.quiet, cell, buffer);
     }
     for (line, row) in lines.iter().skip(top).zip(body.rows()) {
         match *line {
             ListLine::Day(index) => {
-                Pen::new(buffer, indented(row, 2)).put(&day(&items[index..], cx), theme.quiet);
+                Pen::new(buffer, inset(row, 2, 0)).put(&day(&items[index..], cx), theme.quiet);
             }
             ListLine::Row(index) | ListLine::Reason(index) => {
                 if index == cursor {
@@ -219,14 +214,14 @@ fn draw_list(
                 screen.targets.push(row, ActivityTarget::Row(index));
                 let said = row_of(&items[index], cx);
                 if *line == ListLine::Reason(index) {
-                    Pen::new(buffer, indented(row, GUTTER)).put(&said.result, said.tone.of(theme));
+                    Pen::new(buffer, inset(row, GUTTER, 0)).put(&said.result, said.tone.of(theme));
                 } else {
                     draw_row(&said, items[index], screen.view, cx, buffer, row);
                 }
             }
         }
     }
-    scrollbar::draw(theme, buffer, bar, top as u64, lines.len() as u64);
+    scrollbar::draw(theme, buffer, window, top as u64, lines.len() as u64);
 }
 
 /// The day of the first of these items, with how many items of that day each person has.
@@ -261,7 +256,7 @@ fn draw_row(
         ActivityView::History => cx.times().second(at),
         _ => cx.times().row(at, cx.now),
     });
-    Pen::new(buffer, indented(line, 2)).put(said.tone.sign(), said.tone.of(theme));
+    Pen::new(buffer, inset(line, 2, 0)).put(said.tone.sign(), said.tone.of(theme));
     put(&at.unwrap_or_default(), theme.quiet, when, buffer);
     put(&said.who, theme.quiet, who, buffer);
     if said.is_sentence {

@@ -21,7 +21,7 @@ use state::{ActivityScreen, ActivityTarget};
 use views::ActivityView;
 
 /// Lines that a notch of the wheel scrolls the detail.
-const WHEEL: i32 = 3;
+const WHEEL: i16 = 3;
 
 impl Screen for ActivityScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
@@ -74,7 +74,7 @@ fn input(screen: &mut ActivityScreen, event: &Event, cx: &AppContext) {
             match met {
                 Some(ActivityTarget::Row(_)) => screen.move_by(if down { 1 } else { -1 }, cx),
                 Some(ActivityTarget::View(_)) => {}
-                None => screen.scroll(if down { WHEEL } else { -WHEEL }),
+                None => screen.scroll.by(if down { WHEEL } else { -WHEEL }),
             }
         }
         MouseEventKind::Down(MouseButton::Left) => match met {
@@ -95,8 +95,8 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::PageUp => screen.move_by(-page, cx),
         Action::Top => screen.move_to(0, cx),
         Action::Bottom => screen.move_to(usize::MAX, cx),
-        Action::DetailDown => screen.scroll(WHEEL),
-        Action::DetailUp => screen.scroll(-WHEEL),
+        Action::DetailDown => screen.scroll.by(WHEEL),
+        Action::DetailUp => screen.scroll.by(-WHEEL),
         Action::NextPane => screen.show(screen.view.step(1), cx.now),
         Action::PreviousPane => screen.show(screen.view.step(ActivityView::ALL.len() - 1), cx.now),
         Action::Refresh => screen.refresh(cx.now),

@@ -7,6 +7,7 @@ use chrono::Duration;
 use super::acts::ChosenItem;
 use super::rows::ActivityItem;
 use super::views::{ActivityView, items};
+use crate::console::widgets::scrollbar::Scroll;
 use crate::console::{AppContext, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{AlertId, AuditEntry, Timestamp};
 use crate::service::ServiceError;
@@ -70,8 +71,8 @@ pub struct ActivityScreen {
     pub audit: Loadable<Vec<AuditEntry>>,
     /// Lines that are scrolled away and lines there are room for, as the last frame found.
     pub(super) window: Cell<(usize, usize)>,
-    /// Lines of the chosen row's detail that are scrolled away, and how many can be at most.
-    pub(super) scrolled: Cell<(u16, u16)>,
+    /// How far the chosen row's detail is scrolled.
+    pub(super) scroll: Scroll,
     pub(super) targets: ClickTargets<ActivityTarget>,
     pub(super) cursor: RowCursor,
     /// The alerts for which an earlier console left a draft.
@@ -129,7 +130,7 @@ impl ActivityScreen {
 
     /// Another row is under the cursor: once it rests there, its alert is read.
     pub fn rest(&mut self, now: Timestamp) {
-        self.scrolled.set((0, 0));
+        self.scroll.reset();
         self.look_due = Some(now + REST);
     }
 
@@ -153,13 +154,6 @@ impl ActivityScreen {
             self.wanted = self.wanted.saturating_add(CHUNK);
             self.audit_due = Some(cx.now);
         }
-    }
-
-    /// Scrolls the detail of the chosen row.
-    pub fn scroll(&mut self, lines: i32) {
-        let (at, most) = self.scrolled.get();
-        let to = i32::from(at).saturating_add(lines).clamp(0, i32::from(most));
-        self.scrolled.set((u16::try_from(to).unwrap_or(0), most));
     }
 
     /// Loads what is shown at the next chance.

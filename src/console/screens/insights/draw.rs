@@ -46,16 +46,14 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let head = parts::head(&view, body.width);
     let columns = columns_of(&view, body.width);
     let rows = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0) + head.len();
-    let rows = u16::try_from(rows).unwrap_or(u16::MAX);
-    let most = rows.saturating_sub(body.height);
-    screen.window.set((most, body.height));
+    let top = screen.scroll.fit(rows, body.height);
+    screen.page.set(body.height);
     draw_title(screen, cx, buffer, title);
     // The hours stand first in the first column, and that under the cursor stays in sight.
     let hours: Vec<_> = lapses::hours(&view).iter().map(Hour::listed).collect();
     let line_of = |at: usize| u16::try_from(head.len() + lapses::HEADING + at).unwrap_or(u16::MAX);
     let cursor = screen.hour.and_then(|chosen| hours.iter().position(|hour| *hour == Some(chosen))).map(line_of);
-    let top = screen.scrolled.min(most);
-    let top = cursor.map_or(top, |line| top.clamp((line + 1).saturating_sub(body.height), line));
+    let top = cursor.map_or(top, |line| top.clamp((line + 1).max(body.height) - body.height, line));
     let mut put = |line: &Line<'static>, at: usize, x: u16, width: u16| {
         let Some(y) = u16::try_from(at).ok().and_then(|at| at.checked_sub(top)).filter(|y| *y < body.height) else {
             return;
@@ -78,8 +76,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
             draw.theme.mark_row(buffer, row);
         }
     }
-    let bar = Rect { x: area.right().saturating_sub(1), width: 1, ..body };
-    scrollbar::draw(draw.theme, buffer, bar, top.into(), rows.into());
+    scrollbar::draw(draw.theme, buffer, body.outer(Margin::new(GUTTER, 0)), top.into(), rows as u64);
 }
 
 /// A column of the screen: where it stands, and its lines.

@@ -24,7 +24,7 @@ use parts::InsightsView;
 use state::InsightsScreen;
 
 /// Lines a notch of the wheel scrolls.
-const WHEEL: i32 = 3;
+const WHEEL: i16 = 3;
 
 impl Screen for InsightsScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
@@ -54,7 +54,7 @@ impl Screen for InsightsScreen {
 
     fn leads_with(&self) -> Option<Action> {
         // In the hours the same keys go from one to the next.
-        (self.window.get().0 > 0 && self.hour.is_none()).then_some(Action::Down)
+        (self.scroll.is_needed() && self.hour.is_none()).then_some(Action::Down)
     }
 
     fn words(&self, action: Action, _: &AppContext) -> Option<&'static str> {
@@ -89,8 +89,8 @@ fn chosen_hour(screen: &InsightsScreen, cx: &AppContext) -> Option<CalendarHour>
 
 fn input(screen: &mut InsightsScreen, event: &Event) -> Orders {
     match event {
-        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => screen.scroll(WHEEL),
-        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => screen.scroll(-WHEEL),
+        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => screen.scroll.by(WHEEL),
+        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => screen.scroll.by(-WHEEL),
         event => {
             if let Some(hour) = screen.targets.clicked(event) {
                 // A second click shows its alerts.
@@ -133,16 +133,16 @@ fn act(screen: &mut InsightsScreen, action: Action, cx: &mut AppContext) -> Orde
     if move_hour(screen, action, cx) {
         return Vec::new();
     }
-    let page = i32::from(screen.window.get().1.max(3)) - 2;
+    let page = i16::try_from(screen.page.get().max(3) - 2).unwrap_or(i16::MAX);
     match action {
         Action::NextPane if screen.hour.take().is_none() => screen.hour = listed_hours(screen, cx).first().copied(),
         Action::Open => return show_hour(screen, cx),
-        Action::Down => screen.scroll(1),
-        Action::Up => screen.scroll(-1),
-        Action::PageDown => screen.scroll(page),
-        Action::PageUp => screen.scroll(-page),
-        Action::Top => screen.scroll(i32::MIN),
-        Action::Bottom => screen.scroll(i32::MAX),
+        Action::Down => screen.scroll.by(1),
+        Action::Up => screen.scroll.by(-1),
+        Action::PageDown => screen.scroll.by(page),
+        Action::PageUp => screen.scroll.by(-page),
+        Action::Top => screen.scroll.by(i16::MIN),
+        Action::Bottom => screen.scroll.by(i16::MAX),
         Action::Refresh => screen.refresh(cx.now),
         Action::Back if screen.hour.take().is_some() => {}
         Action::Back if !cx.toasts.dismiss() => return vec![Order::Act(Action::ShowQueue)],

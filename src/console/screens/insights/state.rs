@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use chrono::Duration;
 
+use crate::console::widgets::scrollbar::Scroll;
 use crate::console::{ClickTargets, Effect, Loadable, Reply};
 use crate::desk::{DeskFigures, FoundInsights};
 use crate::domain::insights::scope;
@@ -30,14 +31,13 @@ pub struct InsightsScreen {
     pub trouble: Option<(Timestamp, ServiceError)>,
     /// What the desk knows.
     pub figures: DeskFigures,
-    /// Lines that are scrolled away.
-    pub scrolled: u16,
     /// The hour under the cursor, while it is among what lapses.
     pub hour: Option<CalendarHour>,
     /// Where the hours stand.
     pub targets: ClickTargets<CalendarHour>,
-    /// The most that can be, and how many lines there is room for, as the last frame found.
-    pub window: Cell<(u16, u16)>,
+    pub scroll: Scroll,
+    /// How many lines there is room for, as the last frame found.
+    pub page: Cell<u16>,
     /// True where the service counts.
     counts: bool,
     refresh_due: Option<Timestamp>,
@@ -88,12 +88,6 @@ impl InsightsScreen {
             Err(error) => Some((self.trouble.take().map_or(now, |(since, _)| since), error.clone())),
         };
         self.found.answer(answer);
-    }
-
-    /// Scrolls by so many lines.
-    pub fn scroll(&mut self, lines: i32) {
-        let scrolled = i32::from(self.scrolled.min(self.window.get().0)).saturating_add(lines);
-        self.scrolled = u16::try_from(scrolled.max(0)).unwrap_or(u16::MAX).min(self.window.get().0);
     }
 }
 

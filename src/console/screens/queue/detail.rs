@@ -7,7 +7,7 @@ mod order;
 mod warning;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect, Size};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -20,7 +20,7 @@ use crate::console::suggestion::Suggestion;
 use crate::console::text::{columns, cut, sanitize, wrap, wrap_even};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
-use crate::console::widgets::scrollbar;
+use crate::console::widgets::scrollbar::{self, Scroll};
 use crate::console::{Action, DrawContext, Loadable};
 use crate::desk::{AnswerStep, DecisionRecord, Fate};
 use crate::domain::advice::AdviceBasis;
@@ -84,62 +84,45 @@ struct Parts<'l> {
     parts: Vec<Part>,
 }
 
-/// Draws the detail of the alert under the cursor, scrolled as far as it goes. Returns how far it can be scrolled.
-pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) -> u16 {
-    let Some(alert) = queue.current() else { return 0 };
+/// Draws the detail of the alert under the cursor, scrolled as it was left.
+pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let Some(alert) = queue.current() else { return };
     let parts = facets(Facet::Whole, alert, queue.listing.is_gone(), &queue.facts, draw, area.width.min(WIDEST));
-    put(&parts, queue.detail_scroll, draw, buffer, area, |line, action| {
+    put(&[(&parts, area)], &queue.detail_scroll, draw, buffer, area, |line, action| {
         queue.targets.push(line, QueueTarget::Do(action));
-    })
+    });
 }
 
-/// Draws lines, so many of them scrolled away. Returns how many can be.
+/// Draws columns of lines into an area, each scrolled as far as its own end.
 pub fn put(
-    parts: &[Part],
-    scroll: u16,
+    columns: &[(&[Part], Rect)],
+    scroll: &Scroll,
     draw: &DrawContext<'_>,
     buffer: &mut Buffer,
     area: Rect,
     note: impl Fn(Rect, Action),
-) -> u16 {
-    let most = put_lines(parts, scroll, draw, buffer, area, note);
-    put_bar(parts.len(), scroll, draw, buffer, area);
-    most
-}
-
-/// The scrollbar of so many lines, right of their area with a blank column between.
-pub fn put_bar(lines: usize, scroll: u16, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let most = lines.saturating_sub(usize::from(area.height));
-    let bar = Rect { x: area.right() + 1, width: 1, ..area }.intersection(buffer.area);
-    scrollbar::draw(draw.theme, buffer, bar, usize::from(scroll).min(most) as u64, lines as u64);
-}
-
-/// The lines alone, without a scrollbar. Returns how many of them can be scrolled away.
-pub fn put_lines(
-    parts: &[Part],
-    scroll: u16,
-    draw: &DrawContext<'_>,
-    buffer: &mut Buffer,
-    area: Rect,
-    note: impl Fn(Rect, Action),
-) -> u16 {
-    let most = parts.len().saturating_sub(usize::from(area.height));
-    let scroll = usize::from(scroll).min(most);
-    for (part, y) in parts.iter().skip(scroll).zip(area.y..area.bottom()) {
-        let line = Rect { y, height: 1, width: area.width.min(WIDEST), ..area };
-        if let Some(bar) = part.boxed {
-            // The box is a column wider than its text on either side, as far as there is room; a bar says how grave it
-            // is.
-            let wide = Rect { x: line.x.saturating_sub(1), width: line.width + 2, ..line }.intersection(buffer.area);
-            buffer.set_style(wide, draw.theme.panel);
-            buffer.set_stringn(wide.x, y, "▎", 1, bar);
-        }
-        buffer.set_line(line.x, y, &part.line, line.width);
-        if let Some(action) = part.target {
-            note(line, action);
+) {
+    let longest = columns.iter().map(|(parts, _)| parts.len()).max().unwrap_or(0);
+    let top = scroll.fit(longest, area.height);
+    for (parts, column) in columns {
+        let height = usize::from(column.height);
+        let first = usize::from(top).min(parts.len().max(height) - height);
+        let lines = column.resize(Size::new(column.width.min(WIDEST), column.height));
+        for (part, line) in parts.iter().skip(first).zip(lines.rows()) {
+            if let Some(bar) = part.boxed {
+                // The box is a column wider than its text on either side, as far as there is room; a bar says how grave
+                // it is.
+                let wide = line.outer(Margin::new(1, 0)).intersection(buffer.area);
+                buffer.set_style(wide, draw.theme.panel);
+                buffer.set_stringn(wide.x, wide.y, "▎", 1, bar);
+            }
+            buffer.set_line(line.x, line.y, &part.line, line.width);
+            if let Some(action) = part.target {
+                note(line, action);
+            }
         }
     }
-    u16::try_from(most).unwrap_or(u16::MAX)
+    scrollbar::draw(draw.theme, buffer, scrollbar::beside(area), top.into(), longest as u64);
 }
 
 /// The lines of an alert's facts, for so many columns. `gone`: it is no longer in its list.

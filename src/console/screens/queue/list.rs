@@ -318,11 +318,8 @@ fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
 }
 
 fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    if queue.listing.rows() > u64::from(area.height) && area.width > 0 {
-        let bar = Rect { x: area.right() - 1, width: 1, ..area };
-        scrollbar::draw(draw.theme, buffer, bar, queue.listing.top(), queue.listing.rows());
-        queue.targets.push(bar, QueueTarget::Scrollbar);
-    }
+    let bar = scrollbar::draw(draw.theme, buffer, area, queue.listing.top(), queue.listing.rows());
+    bar.into_iter().for_each(|bar| queue.targets.push(bar, QueueTarget::Scrollbar));
 }
 
 /// A command, and what it is for.

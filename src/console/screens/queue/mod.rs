@@ -40,7 +40,7 @@ const DOUBLE_CLICK: Duration = Duration::milliseconds(400);
 pub const ANOTHER_LIST: &str = "Loading: these rows are of the list before.";
 
 /// Rows a notch of the wheel.
-const WHEEL: i64 = 3;
+const WHEEL: i16 = 3;
 
 impl Screen for Queue {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
@@ -131,7 +131,7 @@ impl Screen for Queue {
             self.targets.push(divider, QueueTarget::Divider);
         }
         if let Some(detail) = regions.detail {
-            self.detail_most.set(detail::draw(self, &draw, frame.buffer_mut(), detail));
+            detail::draw(self, &draw, frame.buffer_mut(), detail);
         }
     }
 
@@ -188,7 +188,7 @@ impl Screen for Queue {
             Action::Arrived => unless(self.listing.arrived_above() > 0, "nothing new above"),
             Action::Suggested | Action::Unmatch | Action::GoToWarned => has_alert(),
             Action::DetailDown | Action::DetailUp => {
-                has_alert().or_else(|| unless(self.detail_most.get() > 0, "the detail has no more lines"))
+                has_alert().or_else(|| unless(self.detail_scroll.is_needed(), "the detail has no more lines"))
             }
             // Only where there is something to settle.
             Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
@@ -217,8 +217,8 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::Top => listing.move_to(0),
         Action::Arrived => listing.move_to_arrived(),
         Action::Bottom => listing.move_to(u64::MAX),
-        Action::DetailDown => queue.scroll_detail(3),
-        Action::DetailUp => queue.scroll_detail(-3),
+        Action::DetailDown => queue.detail_scroll.by(3),
+        Action::DetailUp => queue.detail_scroll.by(-3),
         Action::Back => return run(back(queue, cx)),
         Action::Search => return vec![Order::Act(Action::Find)],
         Action::Mark => return run(queue.toggle_mark(cx)),
@@ -323,9 +323,9 @@ fn mouse_event(queue: &mut Queue, event: MouseEvent, cx: &mut AppContext) -> Ord
         MouseEventKind::ScrollDown | MouseEventKind::ScrollUp => {
             let rows = if event.kind == MouseEventKind::ScrollDown { WHEEL } else { -WHEEL };
             if queue.regions().detail.is_some_and(|area| area.contains(at)) {
-                queue.scroll_detail(rows);
+                queue.detail_scroll.by(rows);
             } else {
-                queue.listing.scroll_by(rows);
+                queue.listing.scroll_by(rows.into());
             }
         }
         _ => {}

@@ -7,7 +7,6 @@ mod due;
 mod marking;
 mod viewed;
 
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration as Wait;
 
@@ -15,6 +14,7 @@ use chrono::Duration;
 use ratatui::layout::Rect;
 
 use crate::console::views::View;
+use crate::console::widgets::scrollbar::Scroll;
 use crate::console::{Action, ClickTargets, Effect, Loadable};
 use crate::desk::snoozed_page::ChosenAlerts;
 use crate::desk::{self, BuiltIn, Layout};
@@ -90,10 +90,8 @@ pub struct Queue {
     pub marked: MarkedAlerts,
     /// The list's share of the width beside the detail, in percent.
     pub divider: u8,
-    /// Lines of the detail that are scrolled away.
-    pub detail_scroll: u16,
-    /// How many can be, as the last frame found.
-    pub detail_most: Cell<u16>,
+    /// How far the detail is scrolled.
+    pub detail_scroll: Scroll,
     /// What is known of the alert under the cursor beyond the alert.
     pub facts: Facts,
     pub all: Loadable<u64>,
@@ -282,12 +280,6 @@ impl Queue {
     pub fn move_divider(&mut self, percent: u8) {
         self.divider = percent.clamp(20, 90);
         self.lay_out(self.area);
-    }
-
-    /// Scrolls the detail by so many lines.
-    pub fn scroll_detail(&mut self, lines: i64) {
-        let scrolled = i64::from(self.detail_scroll).saturating_add(lines);
-        self.detail_scroll = u16::try_from(scrolled.max(0)).unwrap_or(u16::MAX).min(self.detail_most.get());
     }
 
     /// The mouse has dragged what it drags to a place.

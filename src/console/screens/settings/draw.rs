@@ -48,8 +48,7 @@ pub fn draw(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, are
             }
         }
     }
-    let bar = Rect { x: area.right().max(1) - 1, width: 1, ..area };
-    scrollbar::draw(&cx.theme, buffer, bar, top as u64, page.lines.len() as u64);
+    scrollbar::draw(&cx.theme, buffer, area, top as u64, page.lines.len() as u64);
 }
 
 /// What a credential is and what is known of its use: `alerts key, created 2026-11-02, used 3 min ago`.

@@ -13,6 +13,7 @@ use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{count, counted, sanitize, wrap};
 use crate::console::{Action, DrawContext, Pen, times};
 use crate::domain::{Delivery, DeliveryState, Endpoint, Timestamp};
+use crate::ui::areas::inset;
 use crate::ui::fit::{self, KeyHint, Segment};
 use crate::ui::table::{self, DataTable, TableColumn};
 
@@ -41,7 +42,7 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
         return;
     }
     if screen.page {
-        log::draw(screen, draw, buffer, inside);
+        log::draw(screen, draw, buffer, inset(area, MARGIN, MARGIN + 1));
         return;
     }
     let endpoints = u16::try_from(screen.endpoint_rows().len()).unwrap_or(u16::MAX);
@@ -67,8 +68,7 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
     for row in line.rows() {
         Pen::new(buffer, row).put("│", draw.theme.line);
     }
-    let beside = beside.inner(Margin::new(1, 0));
-    log::draw(screen, draw, buffer, beside);
+    log::draw(screen, draw, buffer, inset(beside, 1, 2));
 }
 
 /// Says where webhooks can be seen.

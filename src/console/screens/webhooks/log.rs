@@ -7,7 +7,6 @@ use ratatui::text::{Line, Span};
 use super::state::WebhooksScreen;
 use super::words::event;
 use crate::console::text::{indented_json, sanitize, wrap, wrap_indented};
-use crate::console::widgets::scrollbar;
 use crate::console::{DrawContext, Loadable, times};
 use crate::domain::sanitize::lines;
 use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog};
@@ -21,9 +20,6 @@ const INDENT: u16 = 2;
 /// Draws what is known of the delivery under the cursor, scrolled as it was left.
 pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let Some(delivery) = screen.delivery().filter(|_| !area.is_empty()) else { return };
-    // A blank column is between a text and its scrollbar.
-    let bar = Rect { x: area.right(), width: 1, ..area }.intersection(buffer.area);
-    let area = Rect { width: area.width.saturating_sub(1), ..area };
     let mut page = Page { draw, width: area.width, lines: Vec::new() };
     page.head(delivery);
     match screen.log() {
@@ -33,14 +29,7 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
         }
         Some(Loadable::Loading | Loadable::NotAsked) | None => page.say("Loading its attempts…", draw.theme.quiet),
     }
-    let lines = page.lines;
-    let most = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);
-    let at = screen.scrolled.get().0.min(most);
-    screen.scrolled.set((at, most));
-    for (line, y) in lines.iter().skip(usize::from(at)).zip(area.y..area.bottom()) {
-        buffer.set_line(area.x, y, line, area.width);
-    }
-    scrollbar::draw(draw.theme, buffer, bar, u64::from(at), lines.len() as u64);
+    screen.scroll.draw(&page.lines, draw.theme, buffer, area);
 }
 
 /// The lines of a delivery.

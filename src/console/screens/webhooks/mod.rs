@@ -24,7 +24,7 @@ use state::{WebhooksPane, WebhooksScreen, WebhooksTarget, can_be_sent_again};
 const UNSEEN: &str = "webhooks are not available here";
 
 /// Lines a notch of the wheel scrolls the attempts.
-const WHEEL: i32 = 3;
+const WHEEL: i16 = 3;
 
 impl Screen for WebhooksScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
@@ -109,7 +109,7 @@ fn input(screen: &mut WebhooksScreen, event: &Event, cx: &mut AppContext) -> Ord
                 Some(WebhooksTarget::Delivery(_)) => screen.pane = WebhooksPane::Deliveries,
                 Some(WebhooksTarget::Chip(_) | WebhooksTarget::Do(_)) => return Vec::new(),
                 None => {
-                    screen.scroll(if down { WHEEL } else { -WHEEL });
+                    screen.scroll.by(if down { WHEEL } else { -WHEEL });
                     return Vec::new();
                 }
             }
@@ -143,14 +143,14 @@ fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orde
     match action {
         Action::Down => screen.move_by(1, now),
         Action::Up => screen.move_by(-1, now),
-        Action::PageDown if screen.page => screen.scroll(10),
-        Action::PageUp if screen.page => screen.scroll(-10),
+        Action::PageDown if screen.page => screen.scroll.by(10),
+        Action::PageUp if screen.page => screen.scroll.by(-10),
         Action::PageDown => screen.move_by(page, now),
         Action::PageUp => screen.move_by(-page, now),
         Action::Top => screen.move_to(0, now),
         Action::Bottom => screen.move_to(usize::MAX, now),
-        Action::DetailDown => screen.scroll(WHEEL),
-        Action::DetailUp => screen.scroll(-WHEEL),
+        Action::DetailDown => screen.scroll.by(WHEEL),
+        Action::DetailUp => screen.scroll.by(-WHEEL),
         Action::Refresh => screen.refresh(now),
         Action::NextPane if !screen.page => {
             screen.pane = screen.next_pane();

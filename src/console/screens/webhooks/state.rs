@@ -1,12 +1,12 @@
 //! The state of the Webhooks screen: endpoints, deliveries and the attempts of one of them. Cursors hold ids, never
 //! rows.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 
 use chrono::Duration;
 
 use crate::console::known_alerts::KnownAlerts;
+use crate::console::widgets::scrollbar::Scroll;
 use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{
     AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointId,
@@ -76,8 +76,8 @@ pub struct WebhooksScreen {
     pub testing: Option<EndpointId>,
     pub endpoint_list: Cursor,
     pub delivery_list: Cursor,
-    /// Lines of the attempts that are scrolled away, and how many can be at most.
-    pub scrolled: Cell<(u16, u16)>,
+    /// How far the attempts are scrolled.
+    pub scroll: Scroll,
     pub(super) targets: ClickTargets<WebhooksTarget>,
     /// True where the service has webhooks that can be seen from here.
     offered: bool,
@@ -216,7 +216,7 @@ impl WebhooksScreen {
                 let rows = self.delivery_rows();
                 self.delivery_cursor = rows.get(row).or(rows.last()).map(|delivery| delivery.id);
                 if self.delivery_cursor != before {
-                    self.scrolled.set((0, 0));
+                    self.scroll.reset();
                     self.log_due = Some(now + REST);
                 }
                 self.want_more(now);
@@ -240,13 +240,6 @@ impl WebhooksScreen {
         if self.has_more() && self.delivery_row() + NEAR >= known && self.wanted <= known {
             self.refresh(now);
         }
-    }
-
-    /// Scrolls the attempts.
-    pub fn scroll(&mut self, lines: i32) {
-        let (at, most) = self.scrolled.get();
-        let to = i32::from(at).saturating_add(lines).clamp(0, i32::from(most));
-        self.scrolled.set((u16::try_from(to).unwrap_or(0), most));
     }
 
     /// Shows these deliveries from now on.

@@ -47,7 +47,7 @@ impl Queue {
         if self.facts.alert != Some(id) {
             self.facts = Facts::of(id);
             self.facts_due = Some(now + CURSOR_REST);
-            self.detail_scroll = 0;
+            self.detail_scroll.reset();
             self.link.left_alert();
         }
     }

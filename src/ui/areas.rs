@@ -1,0 +1,9 @@
+//! Areas within areas, where ratatui's layout would say it in more words.
+
+use ratatui::layout::Rect;
+
+/// The area without so many columns at its left and at its right.
+pub fn inset(area: Rect, left: u16, right: u16) -> Rect {
+    let left = left.min(area.width);
+    Rect::new(area.x + left, area.y, area.width - left - right.min(area.width - left), area.height)
+}
