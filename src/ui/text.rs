@@ -1,8 +1,11 @@
 //! Text on the screen: what came from outside is sanitized, measured in columns, and cut where it must be.
 
 use std::borrow::Cow;
+use std::iter::{once, repeat};
 use std::path::{MAIN_SEPARATOR, Path};
 
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -127,10 +130,25 @@ pub fn wrap_styled<'t, S: Copy + PartialEq>(
 pub fn wrap_to(text: &str, columns: u16, most: usize) -> Vec<String> {
     let mut lines = wrap(text, columns);
     if lines.len() > most {
-        let rest = lines.split_off(most.saturating_sub(1)).join(" ");
+        let rest = lines.split_off(most.max(1) - 1).join(" ");
         lines.push(cut(&rest, columns).into_owned());
     }
     lines
+}
+
+/// A text beside a lead, in lines of at most so many columns: what is left of it stands under its first word.
+pub fn hanging(lead: Span<'static>, text: &str, style: Style, columns: u16) -> Vec<Line<'static>> {
+    let indent = lead.width();
+    let blank = Span::styled(" ".repeat(indent), lead.style);
+    let lines = wrap(text, room_beside(indent, columns)).into_iter();
+    let leads = once(lead).chain(repeat(blank));
+    leads.zip(lines).map(|(lead, line)| Line::from(vec![lead, Span::styled(line, style)])).collect()
+}
+
+/// Columns that are left beside a lead: a few, however wide it is.
+pub fn room_beside(lead: usize, columns: u16) -> u16 {
+    let lead = u16::try_from(lead).unwrap_or(u16::MAX);
+    columns.saturating_sub(lead).max(8)
 }
 
 /// The text in lines of at most so many columns; what is left of a broken line stands under its first word.
@@ -138,8 +156,10 @@ pub fn wrap_indented(text: &str, columns: u16) -> Vec<String> {
     let broken = |line: &str| {
         let begin = line.trim_start();
         let indent = line.len() - begin.len();
-        let room = columns.saturating_sub(u16::try_from(indent).unwrap_or(u16::MAX)).max(8);
-        wrap(begin, room).into_iter().map(move |part| format!("{:indent$}{part}", "")).collect::<Vec<_>>()
+        wrap(begin, room_beside(indent, columns))
+            .into_iter()
+            .map(move |part| format!("{:indent$}{part}", ""))
+            .collect::<Vec<_>>()
     };
     text.lines().flat_map(broken).collect()
 }

@@ -17,7 +17,7 @@ use crate::console::screens::queue::columns::{amount, masked};
 use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::suggestion::order_advice;
-use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_indented, wrap_styled};
+use crate::console::text::{columns, cut, hanging, indented_json, sanitize, wrap_indented, wrap_styled};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, DrawContext, Loadable, Pen, times};
 use crate::domain::sanitize::lines;
@@ -436,12 +436,8 @@ impl CaseDialog {
                 Weight::Quiet => theme.quiet,
             };
             let at = cx.times().row(event.at, cx.now);
-            let room = width.saturating_sub(MOMENT);
-            for (index, line) in wrap(&sanitize(&event.what), room).into_iter().enumerate() {
-                let moment = if index == 0 { at.as_str() } else { "" };
-                let moment = format!("{moment:<width$}", width = usize::from(MOMENT));
-                parts.push(Part::of(Line::from(vec![Span::styled(moment, theme.quiet), Span::styled(line, style)])));
-            }
+            let moment = Span::styled(format!("{at:<moment$}", moment = usize::from(MOMENT)), theme.quiet);
+            parts.extend(hanging(moment, &sanitize(&event.what), style, width).into_iter().map(Part::of));
         }
         parts
     }

@@ -11,7 +11,7 @@ use super::rows::{ActivityItem, row_of};
 use super::state::ActivityScreen;
 use crate::console::decisions::PendingDecision;
 use crate::console::resolving::UNLOOKED;
-use crate::console::text::{columns, sanitize, wrap};
+use crate::console::text::{columns, hanging, sanitize, wrap};
 use crate::console::{Action, AppContext};
 use crate::desk::DecisionRecord;
 use crate::domain::{AuditEntry, Timestamp};
@@ -40,11 +40,8 @@ impl Detail<'_> {
             return;
         }
         let beside = LABEL.max(columns(label) + 2);
-        for (index, line) in wrap(&sanitize(text), self.width.saturating_sub(beside)).into_iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            let label = format!("{label:<width$}", width = usize::from(beside));
-            self.lines.push(Line::from(vec![Span::styled(label, self.cx.theme.quiet), Span::styled(line, style)]));
-        }
+        let label = Span::styled(format!("{label:<width$}", width = usize::from(beside)), self.cx.theme.quiet);
+        self.lines.extend(hanging(label, &sanitize(text), style, self.width));
     }
 
     /// Adds a step: it happened, or is to happen, at a moment.

@@ -17,7 +17,7 @@ use super::state::{Queue, QueueTarget};
 use crate::console::answer_words::{answer_words, list_behind};
 use crate::console::decisions::{Departure, PendingDecision};
 use crate::console::suggestion::Suggestion;
-use crate::console::text::{columns, cut, sanitize, wrap, wrap_even};
+use crate::console::text::{columns, cut, hanging, room_beside, sanitize, wrap, wrap_even};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar::{self, Scroll};
@@ -218,10 +218,8 @@ impl Parts<'_> {
     /// What a key does, in as many lines as it takes, under each other behind the key; a click on it does the same.
     fn offer(&mut self, text: &str, target: Option<Action>) {
         let (key, words) = text.split_at(text.find("  ").map_or(0, |at| at + 2));
-        let indent = columns(key);
-        for (index, words) in wrap(words, self.width.saturating_sub(indent).max(8)).into_iter().enumerate() {
-            let before = if index == 0 { key.to_owned() } else { " ".repeat(indent.into()) };
-            let line = Line::from(Span::styled(format!("{before}{words}"), self.draw.theme.accent));
+        let style = self.draw.theme.accent;
+        for line in hanging(Span::styled(key.to_owned(), style), words, style, self.width) {
             self.parts.push(Part { line, boxed: self.bar, target });
         }
     }
@@ -424,6 +422,11 @@ impl Parts<'_> {
         (self.width / 3).clamp(12, LABEL)
     }
 
+    /// Columns of a text beside its label.
+    fn value_room(&self) -> u16 {
+        room_beside(self.label_room().into(), self.width)
+    }
+
     fn label(&self, text: &str) -> Span<'static> {
         let room = self.label_room();
         Span::styled(format!("{:<width$}", cut(text, room - 1), width = usize::from(room)), self.draw.theme.quiet)
@@ -437,25 +440,19 @@ impl Parts<'_> {
         let theme = self.draw.theme;
         self.blank();
         self.push(Span::styled(title, theme.quiet));
-        let label_room = self.label_room();
-        let value_room = self.width.saturating_sub(label_room).max(8);
         for (label, value, note) in facts {
             let value = sanitize(&value).into_owned();
             let label = self.label(label);
-            let whole = if note.is_empty() { columns(&value) } else { columns(&value) + 2 + columns(&note) };
-            if whole <= value_room && !note.is_empty() {
+            let whole = columns(&value) + 2 + columns(&note);
+            if whole <= self.value_room() && !note.is_empty() {
                 let note = Span::styled(format!("  {note}"), theme.quiet);
                 self.push(vec![label, Span::styled(value, theme.plain), note]);
                 continue;
             }
             // A value that is longer than its line goes on in the next one, under itself.
-            let indent = " ".repeat(usize::from(label_room));
-            for (index, line) in wrap(&value, value_room).into_iter().enumerate() {
-                let before = if index == 0 { label.clone() } else { Span::raw(indent.clone()) };
-                self.push(vec![before, Span::styled(line, theme.plain)]);
-            }
-            for line in wrap(&note, value_room).into_iter().filter(|_| !note.is_empty()) {
-                self.push(vec![Span::raw(indent.clone()), Span::styled(line, theme.quiet)]);
+            let note = hanging(self.label(""), &note, theme.quiet, self.width);
+            for line in hanging(label, &value, theme.plain, self.width).into_iter().chain(note) {
+                self.push(line);
             }
         }
     }

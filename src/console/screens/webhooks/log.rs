@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::state::WebhooksScreen;
 use super::words::event;
-use crate::console::text::{indented_json, sanitize, wrap, wrap_indented};
+use crate::console::text::{hanging, indented_json, sanitize, wrap, wrap_indented};
 use crate::console::{DrawContext, Loadable, times};
 use crate::domain::sanitize::lines;
 use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog};
@@ -51,12 +51,8 @@ impl Page<'_> {
     /// A label and a text beside it, in as many lines as it takes.
     fn fact(&mut self, indent: u16, label: &str, text: &str, style: ratatui::style::Style) {
         let before = usize::from(indent);
-        let room = self.width.saturating_sub(indent + LABEL).max(8);
-        for (index, line) in wrap(text, room).into_iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            let label = format!("{:before$}{label:<width$}", "", width = usize::from(LABEL));
-            self.lines.push(Line::from(vec![Span::styled(label, self.draw.theme.quiet), Span::styled(line, style)]));
-        }
+        let label = format!("{:before$}{label:<width$}", "", width = usize::from(LABEL));
+        self.lines.extend(hanging(Span::styled(label, self.draw.theme.quiet), text, style, self.width));
     }
 
     fn head(&mut self, delivery: &Delivery) {

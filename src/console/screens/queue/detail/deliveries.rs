@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::Parts;
-use crate::console::text::{columns, counted, cut, sanitize, wrap};
+use crate::console::text::{columns, counted, cut, hanging, sanitize};
 use crate::console::times;
 use crate::domain::{Delivery, DeliveryState};
 
@@ -35,8 +35,7 @@ impl Parts<'_> {
     /// Each delivery in a line, in as many words as all of them have room for.
     pub(super) fn deliveries(&mut self, deliveries: &[Delivery]) {
         let theme = self.draw.theme;
-        let label_room = self.label_room();
-        let room = self.width.saturating_sub(label_room).max(8);
+        let room = self.value_room();
         let place = |delivery: &Delivery, by_host: bool| {
             let address = address(delivery);
             if by_host { address.split('/').next().unwrap_or_default().to_owned() } else { address }
@@ -55,7 +54,6 @@ impl Parts<'_> {
         };
         let one_line: Vec<bool> =
             deliveries.iter().map(|each| tells(each) && in_one((briefly, by_host), each)).collect();
-        let indent = " ".repeat(usize::from(label_room));
         for (delivery, one_line) in deliveries.iter().zip(one_line) {
             let label = self.label(&sanitize(delivery.kind.as_str().trim_start_matches("alert.")));
             let ((state, style), note) = self.delivery_words(delivery, one_line && briefly);
@@ -72,9 +70,10 @@ impl Parts<'_> {
                 line.push(Span::styled(format!("  {note}"), theme.quiet));
             }
             self.push(line);
-            let below = if is_short { Vec::new() } else { wrap(&note, room) };
-            for words in below.into_iter().chain([cut(&address(delivery), room).into_owned()]) {
-                self.push(vec![Span::raw(indent.clone()), Span::styled(words, theme.quiet)]);
+            let note = if is_short { "" } else { &note };
+            for words in [note, &cut(&address(delivery), room)] {
+                let lines = hanging(self.label(""), words, theme.quiet, self.width);
+                lines.into_iter().for_each(|line| self.push(line));
             }
         }
     }
