@@ -7,3 +7,8 @@ pub fn inset(area: Rect, left: u16, right: u16) -> Rect {
     let left = left.min(area.width);
     Rect::new(area.x + left, area.y, area.width - left - right.min(area.width - left), area.height)
 }
+
+/// What is left of a line of an area from a column on; nothing below its last line.
+pub fn rest_of(area: Rect, (line, column): (u16, u16)) -> Rect {
+    inset(area.rows().nth(line.into()).unwrap_or_default(), column, 0)
+}

@@ -6,10 +6,11 @@ use std::cell::Cell;
 
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::ui::Theme;
+use crate::ui::areas::inset;
 use crate::ui::text::{columns as width_of, cut};
 use crate::ui::widgets::scrollbar;
 
@@ -251,16 +252,14 @@ impl Cursor {
         let top = scrolled(self.top.get(), before + own.max(1) - 1, total, height.into()).min(before);
         self.page.set(height.into());
         self.top.set(top);
-        let text = |line: Rect| Rect { x: line.x + GAP, width: line.width.max(GAP + BAR) - GAP - BAR, ..line };
-        let mut lines = area.rows();
-        if let Some(place) = lines.next().map(text) {
-            buffer.set_line(place.x, place.y, &head, place.width);
-        }
+        let cells = |line| inset(line, GAP, BAR);
+        let [heads, body] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
+        buffer.set_line(cells(heads).x, heads.y, &head, cells(heads).width);
         let of_rows = heights.iter().enumerate().flat_map(|(index, height)| (0..*height).map(move |row| (index, row)));
-        for ((index, row), line) in of_rows.skip(top).zip(lines) {
+        for ((index, row), line) in of_rows.skip(top).zip(body.rows()) {
             let is_cursor = has_focus && index == at;
             if is_cursor {
-                theme.mark_row(buffer, Rect { width: line.width.max(BAR) - BAR, ..line });
+                theme.mark_row(buffer, inset(line, 0, BAR));
             } else if index == at {
                 // Elsewhere its bar alone is left.
                 buffer.set_stringn(line.x, line.y, "▏", 1, theme.quiet);
@@ -269,18 +268,21 @@ impl Cursor {
             for span in shown.spans.iter_mut().filter(|span| is_cursor && span.style == theme.quiet) {
                 span.style = theme.plain;
             }
-            let cells = text(line);
-            buffer.set_line(cells.x, cells.y, &shown, cells.width);
+            buffer.set_line(cells(line).x, line.y, &shown, cells(line).width);
             note(line, index);
         }
-        let bar = Rect { x: area.right() - 1, y: area.y + 1, width: 1, height };
-        scrollbar::draw(theme, buffer, bar, top as u64, total as u64);
+        scrollbar::draw(theme, buffer, body, top as u64, total as u64);
     }
+}
+
+/// The row so many rows further down, or up, as far as there are any.
+pub fn moved(at: usize, by: isize, rows: usize) -> usize {
+    at.saturating_add_signed(by).min(rows.max(1) - 1)
 }
 
 /// Columns that a list of this width has for the cells of a row.
 pub fn room(area: Rect) -> u16 {
-    area.width.max(GAP + BAR) - GAP - BAR
+    inset(area, GAP, BAR).width
 }
 
 /// The first row that is shown so that the cursor's one is among so many.

@@ -13,6 +13,7 @@ use crate::console::widgets::buttons::Button;
 use crate::console::widgets::menu::{DrawnMenu, Menu, Selection};
 use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::{Action, AppContext, ClickTargets, KeyContext, Tone};
+use crate::ui::table::moved;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
@@ -57,15 +58,13 @@ pub struct OpenMenu {
     targets: ClickTargets<Target>,
     /// The first line in sight, and how many lines and entries the last frame had.
     top: Cell<usize>,
-    lines: Cell<usize>,
-    page: Cell<usize>,
+    page: Cell<[isize; 2]>,
 }
 
 impl OpenMenu {
     /// A list with the keys of these contexts. A click on an entry chooses it and does this action.
     pub fn new(chosen: Selection, contexts: &'static [KeyContext], click: Action) -> Self {
-        let [top, lines, page] = [0, 1, 1].map(Cell::new);
-        Self { chosen, contexts, click, targets: ClickTargets::default(), top, lines, page }
+        Self { chosen, contexts, click, targets: ClickTargets::default(), top: Cell::new(0), page: Cell::new([1, 1]) }
     }
 
     /// Takes an event. What it asks for beyond moving the choice, such as [`Action::MenuPick`].
@@ -96,19 +95,16 @@ impl OpenMenu {
         match action {
             Action::MenuDown | Action::MenuUp => self.chosen.step(action == Action::MenuDown, length),
             Action::MenuFirst => self.chosen = Selection::default(),
-            Action::MenuLast => self.chosen = Selection::at(length.saturating_sub(1)),
-            Action::MenuPageDown | Action::MenuPageUp => self.leap(action == Action::MenuPageDown, length),
+            Action::MenuLast => self.chosen = Selection::at(usize::MAX),
+            Action::MenuPageDown | Action::MenuPageUp => {
+                let (way, [lines, entries]) = (if action == Action::MenuPageDown { 1 } else { -1 }, self.page.get());
+                self.chosen.leap(way * entries.max(1), length);
+                // The last page ends with the last entry, whoever draws it sees to that.
+                self.top.set(moved(self.top.get(), way * lines, usize::MAX));
+            }
             other => return Some(other),
         }
         None
-    }
-
-    /// Goes on by what is in sight.
-    fn leap(&mut self, forward: bool, length: usize) {
-        let (top, lines) = (self.top.get(), self.lines.get());
-        self.chosen.leap(forward, self.page.get().max(1), length);
-        // The last page ends with the last entry, whoever draws it sees to that.
-        self.top.set(if forward { top + lines } else { top.saturating_sub(lines) });
     }
 
     /// How many columns an entry has in a list of this width.
@@ -162,10 +158,9 @@ impl OpenMenu {
             top: self.top.get(),
             is_marked: cx.settings.plain,
         };
-        let DrawnMenu { field, top, lines, entries } = menu.draw(&cx.theme, frame, area, &self.targets);
+        let DrawnMenu { field, top, page } = menu.draw(&cx.theme, frame, area, &self.targets);
         self.top.set(top);
-        self.lines.set(lines);
-        self.page.set(entries);
+        self.page.set(page);
         field
     }
 }

@@ -9,6 +9,8 @@ use super::buttons::{BETWEEN, Button, draw_button, flow};
 use super::click_targets::ClickTargets;
 use super::panel::{Panel, PanelWidth};
 use super::scrollbar;
+use crate::ui::areas::rest_of;
+use crate::ui::table;
 use crate::ui::text::{CUT, columns, wrap_to};
 use crate::ui::{Pen, Theme};
 
@@ -29,10 +31,9 @@ impl Selection {
         (length > 0).then(|| self.at.min(length - 1))
     }
 
-    /// Goes a page of so many entries further, as far as there are any.
-    pub fn leap(&mut self, forward: bool, page: usize, length: usize) {
-        let Some(at) = self.index(length) else { return };
-        self.at = if forward { (at + page).min(length - 1) } else { at.saturating_sub(page) };
+    /// Goes so many entries further, or back, as far as there are any.
+    pub fn leap(&mut self, by: isize, length: usize) {
+        self.at = table::moved(self.index(length).unwrap_or(0), by, length);
     }
 
     /// Goes one entry further, and round at the ends.
@@ -98,8 +99,7 @@ pub struct DrawnMenu {
     /// The first line in sight.
     pub top: usize,
     /// How many lines are in sight, and how many of them are entries.
-    pub lines: usize,
-    pub entries: usize,
+    pub page: [isize; 2],
 }
 
 /// A line of a list.
@@ -132,10 +132,9 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let Some(at) = chosen.and_then(|chosen| lines.iter().position(|line| *line == Shown::Entry(chosen))) else {
             return 0;
         };
-        let top = self.top.min(lines.len().saturating_sub(visible));
         let headed =
             lines[..at].iter().rposition(|line| matches!(line, Shown::Entry(_))).map_or(0, |before| before + 1);
-        top.min(headed).max((at + 1).saturating_sub(visible))
+        table::scrolled(self.top.min(headed), at, lines.len(), visible)
     }
 
     /// Draws the list into the middle of an area.
@@ -202,7 +201,8 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
             Pen::new(frame.buffer_mut(), line).put(words, theme.plain);
         }
         self.draw_hints(&hints, theme, frame, foot, targets);
-        DrawnMenu { field, top: first, lines: visible, entries }
+        let page = [visible, entries].map(|lines| isize::try_from(lines).unwrap_or(1));
+        DrawnMenu { field, top: first, page }
     }
 
     /// The line and the column of each button and key: closer together where they have room in one line so.
@@ -224,18 +224,12 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         area: Rect,
         targets: &ClickTargets<T>,
     ) {
-        let place = |(line, x): (u16, u16)| Rect {
-            x: area.x + x,
-            y: area.y + line,
-            width: area.width.saturating_sub(x),
-            height: 1,
-        };
         let (buttons, keys) = hints.split_at(self.buttons.len());
-        for (button, at) in self.buttons.iter().zip(buttons).filter(|(_, at)| at.0 < area.height) {
-            targets.push(draw_button(button, false, theme, frame.buffer_mut(), place(*at)), button.spot);
+        for (button, at) in self.buttons.iter().zip(buttons) {
+            targets.push(draw_button(button, false, theme, frame.buffer_mut(), rest_of(area, *at)), button.spot);
         }
-        for ((key, words, target), at) in self.keys.iter().zip(keys).filter(|(_, at)| at.0 < area.height) {
-            targets.push(Pen::new(frame.buffer_mut(), place(*at)).put_key(key, words, theme), *target);
+        for ((key, words, target), at) in self.keys.iter().zip(keys) {
+            targets.push(Pen::new(frame.buffer_mut(), rest_of(area, *at)).put_key(key, words, theme), *target);
         }
     }
 }

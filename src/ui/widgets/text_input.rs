@@ -15,8 +15,9 @@ use tui_textarea::{CursorMove, DataCursor, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use crate::ui::areas::inset;
 use crate::ui::text::without_sequences;
-use crate::ui::{Pen, Theme};
+use crate::ui::{Pen, Theme, table};
 
 /// More than any field can use; a larger paste is refused, because it can only be a mistake.
 const MOST_CHARS: usize = 10_000;
@@ -166,7 +167,7 @@ impl TextInput {
     pub fn draw_field(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, focused: bool, hint: &str) {
         let style = theme.page.patch(theme.field);
         frame.buffer_mut().set_style(area, style);
-        let text = Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(1), ..area };
+        let text = inset(area, 1, 0);
         self.draw(frame, text, style, focused);
         if self.is_empty() {
             Pen::new(frame.buffer_mut(), text).put(hint, style.patch(theme.quiet));
@@ -187,8 +188,8 @@ impl TextInput {
         let (height, last_column) = (usize::from(area.height), usize::from(area.width - 1));
         // Scrolls as little as brings the cursor into sight, and no further than there are rows to fill the field.
         let (position, room) = if self.several_lines { (at, height - 1) } else { (cells, last_column) };
-        let most = if self.several_lines { rows.len().saturating_sub(height) } else { position };
-        let scrolled = self.scrolled.get().clamp(position.saturating_sub(room), position).min(most);
+        let all = if self.several_lines { rows.len() } else { usize::MAX };
+        let scrolled = table::scrolled(self.scrolled.get(), position, all, room + 1);
         self.scrolled.set(scrolled);
         let (top, left) = if self.several_lines { (scrolled, 0) } else { (0, scrolled) };
         for (row, y) in rows.iter().skip(top).zip(area.y..area.bottom()) {
@@ -212,7 +213,7 @@ impl TextInput {
     /// last column is kept free for the cursor, and blanks at the end of a row may hang over it.
     fn rows(&self) -> Vec<Row> {
         let lines = self.area.lines().iter().enumerate();
-        let room = usize::from(self.drawn.get().width).saturating_sub(1);
+        let room = usize::from(inset(self.drawn.get(), 0, 1).width);
         if !self.several_lines || room == 0 {
             return lines.map(|(line, text)| Row { line, start: 0, end: text.chars().count() }).collect();
         }

@@ -35,7 +35,7 @@ use crate::domain::advice::{Advice, AdviceBasis};
 use crate::domain::duplicate;
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, AlertId, Timestamp};
-use crate::ui::table::Cursor;
+use crate::ui::table::{Cursor, moved};
 use crate::ui::widgets::scrollbar::Scroll;
 
 /// Most alerts that a case shows: more on one payment is nothing that one decision could be right for.
@@ -195,8 +195,7 @@ impl CaseDialog {
     }
 
     fn move_by(&mut self, rows: isize) {
-        let last = self.alerts.len() - 1;
-        self.go_to(self.position().saturating_add_signed(rows).min(last));
+        self.go_to(moved(self.position(), rows, self.alerts.len()));
     }
 
     fn go_to(&mut self, position: usize) {

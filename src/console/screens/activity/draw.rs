@@ -13,6 +13,7 @@ use crate::console::text::{count, cut, sanitize, wrap, wrap_to};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext, Pen};
 use crate::ui::areas::inset;
+use crate::ui::table;
 
 /// Columns left of a row's text: the cursor's bar, a blank, the sign and a blank.
 const GUTTER: u16 = 4;
@@ -98,8 +99,7 @@ fn scrolled(lines: &[ListLine], cursor: usize, top: usize, height: usize) -> usi
     let at = lines.iter().position(|line| *line == ListLine::Row(cursor)).unwrap_or(0);
     let first = if at > 0 && matches!(lines[at - 1], ListLine::Day(_)) { at - 1 } else { at };
     let last = if lines.get(at + 1) == Some(&ListLine::Reason(cursor)) { at + 1 } else { at };
-    let [least, most] = [last + 1, lines.len()].map(|lines| lines.max(height) - height);
-    top.clamp(least.min(first), first.max(least)).max(least).min(most)
+    table::scrolled(top, last, lines.len(), height).min(first)
 }
 
 /// The tabs, each with how many items it holds.

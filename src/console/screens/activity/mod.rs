@@ -87,7 +87,7 @@ fn input(screen: &mut ActivityScreen, event: &Event, cx: &AppContext) {
 }
 
 fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orders {
-    let page = i64::try_from(screen.window.get().1.max(2) - 1).unwrap_or(1);
+    let page = isize::try_from(screen.window.get().1.max(2) - 1).unwrap_or(1);
     match action {
         Action::Down => screen.move_by(1, cx),
         Action::Up => screen.move_by(-1, cx),

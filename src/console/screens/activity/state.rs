@@ -11,6 +11,7 @@ use crate::console::widgets::scrollbar::Scroll;
 use crate::console::{AppContext, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{AlertId, AuditEntry, Timestamp};
 use crate::service::ServiceError;
+use crate::ui::table::moved;
 
 /// Time that the cursor rests on a row before its alert is read.
 const REST: Duration = Duration::milliseconds(150);
@@ -45,7 +46,7 @@ impl RowCursor {
         let is_it = |item: &ActivityItem<'_>| {
             self.id.as_ref().is_some_and(|(at, key)| item.at() == *at && item.key() == key.as_str())
         };
-        let line = items.iter().position(is_it).unwrap_or_else(|| self.line.get().min(items.len().saturating_sub(1)));
+        let line = items.iter().position(is_it).unwrap_or_else(|| moved(self.line.get(), 0, items.len()));
         self.line.set(line);
         line
     }
@@ -57,7 +58,7 @@ impl RowCursor {
 
     /// Puts it on a row, or on the last one. On the first row it stays the first: new items are seen.
     pub fn move_to(&mut self, row: usize, items: &[ActivityItem<'_>]) {
-        let row = row.min(items.len().saturating_sub(1));
+        let row = moved(row, 0, items.len());
         self.id = items.get(row).filter(|_| row > 0).map(|item| (item.at(), item.key().into_owned()));
         self.line.set(row);
     }
@@ -135,9 +136,9 @@ impl ActivityScreen {
     }
 
     /// Moves the cursor by so many rows.
-    pub fn move_by(&mut self, by: i64, cx: &AppContext) {
-        let at = i64::try_from(self.cursor.row(&self.items(cx))).unwrap_or(i64::MAX);
-        self.move_to(usize::try_from(at.saturating_add(by).max(0)).unwrap_or(usize::MAX), cx);
+    pub fn move_by(&mut self, by: isize, cx: &AppContext) {
+        let items = self.items(cx);
+        self.move_to(moved(self.cursor.row(&items), by, items.len()), cx);
     }
 
     /// Puts the cursor on a row, or on the last one.
@@ -151,7 +152,7 @@ impl ActivityScreen {
         self.cursor = cursor;
         self.rest(cx.now);
         if is_near_end && has_more {
-            self.wanted = self.wanted.saturating_add(CHUNK);
+            self.wanted = self.wanted + CHUNK;
             self.audit_due = Some(cx.now);
         }
     }

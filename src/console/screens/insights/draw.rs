@@ -1,6 +1,8 @@
 //! Draws the Insights screen: its title, then the sentence that matters, then the parts in one column or two. What does
 //! not fit scrolls.
 
+use std::iter::repeat_n;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::text::Line;
@@ -16,6 +18,7 @@ use crate::console::text::sanitize;
 use crate::console::widgets::scrollbar;
 use crate::console::{AppContext, Pen};
 use crate::domain::query::{self, DEFAULT_SORT};
+use crate::ui::table::scrolled;
 
 /// Columns left of everything.
 const GUTTER: u16 = 2;
@@ -44,46 +47,37 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     }
     let Some(view) = InsightsView::of(screen, cx) else { return };
     let head = parts::head(&view, body.width);
-    let columns = columns_of(&view, body.width);
-    let rows = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0) + head.len();
+    let (width, columns) = columns_of(&view, body.width);
+    let rows = columns.iter().map(Vec::len).max().unwrap_or(0) + head.len();
     let top = screen.scroll.fit(rows, body.height);
     screen.page.set(body.height);
     draw_title(screen, cx, buffer, title);
     // The hours stand first in the first column, and that under the cursor stays in sight.
-    let hours: Vec<_> = lapses::hours(&view).iter().map(Hour::listed).collect();
-    let line_of = |at: usize| u16::try_from(head.len() + lapses::HEADING + at).unwrap_or(u16::MAX);
-    let cursor = screen.hour.and_then(|chosen| hours.iter().position(|hour| *hour == Some(chosen))).map(line_of);
-    let top = cursor.map_or(top, |line| top.clamp((line + 1).max(body.height) - body.height, line));
-    let mut put = |line: &Line<'static>, at: usize, x: u16, width: u16| {
-        let Some(y) = u16::try_from(at).ok().and_then(|at| at.checked_sub(top)).filter(|y| *y < body.height) else {
-            return;
-        };
-        buffer.set_line(x, body.y + y, line, width);
-    };
-    head.iter().enumerate().for_each(|(at, line)| put(line, at, body.x, body.width));
-    for (column, lines) in &columns {
-        for (at, line) in lines.iter().enumerate() {
-            put(line, head.len() + at, body.x + column.x, column.width);
+    let hours = lapses::hours(&view);
+    let hours: Vec<_> = repeat_n(None, head.len() + lapses::HEADING).chain(hours.iter().map(Hour::listed)).collect();
+    let cursor = screen.hour.and_then(|chosen| hours.iter().position(|hour| *hour == Some(chosen)));
+    let (top, height) = (usize::from(top), usize::from(body.height));
+    let top = cursor.map_or(top, |line| scrolled(top, line, rows, height));
+    let areas = Layout::horizontal(columns.iter().map(|_| Constraint::Length(width))).spacing(BETWEEN).split(body);
+    let blank = Line::default();
+    let below_head = columns.iter().map(|lines| repeat_n(&blank, head.len()).chain(lines).collect::<Vec<_>>());
+    for (lines, area) in below_head.zip(areas.iter()).chain([(head.iter().collect(), &body)]) {
+        for (line, row) in lines.into_iter().skip(top).zip(area.rows()) {
+            buffer.set_line(row.x, row.y, line, row.width);
         }
     }
-    let width = columns.first().map_or(0, |(column, _)| column.width);
-    for (at, hour) in hours.into_iter().enumerate() {
-        let (Some(hour), line) = (hour, line_of(at)) else { continue };
-        let Some(y) = line.checked_sub(top).filter(|y| *y < body.height) else { continue };
-        let row = Rect { x: area.x, y: body.y + y, width: GUTTER + width, height: 1 };
+    for (hour, row) in hours.into_iter().skip(top).zip(areas[0].outer(Margin::new(GUTTER, 0)).rows()) {
+        let Some(hour) = hour else { continue };
         screen.targets.push(row, hour);
-        if cursor == Some(line) {
+        if screen.hour == Some(hour) {
             draw.theme.mark_row(buffer, row);
         }
     }
-    scrollbar::draw(draw.theme, buffer, body.outer(Margin::new(GUTTER, 0)), top.into(), rows as u64);
+    scrollbar::draw(draw.theme, buffer, scrollbar::beside(body), top as u64, rows as u64);
 }
 
-/// A column of the screen: where it stands, and its lines.
-type PartsColumn = (Rect, Vec<Line<'static>>);
-
-/// The parts, one below the other in one column or two.
-fn columns_of(view: &InsightsView<'_>, width: u16) -> Vec<PartsColumn> {
+/// The parts, one below the other in one column or two of a width.
+fn columns_of(view: &InsightsView<'_>, width: u16) -> (u16, Vec<Vec<Line<'static>>>) {
     let is_wide = width >= TWO_COLUMNS;
     let width = if is_wide { (width - BETWEEN) / 2 } else { width }.min(WIDEST);
     let first = [lapses::lapses(view, width), days::answered(view, width)];
@@ -93,14 +87,13 @@ fn columns_of(view: &InsightsView<'_>, width: u16) -> Vec<PartsColumn> {
         programmes::measured(view, width),
         parts::unknown(view, width),
     ];
-    let column = |x| Rect { x, width, ..Rect::ZERO };
     if is_wide {
-        return vec![(column(0), below_each_other(first)), (column(width + BETWEEN), below_each_other(second))];
+        return (width, vec![below_each_other(first), below_each_other(second)]);
     }
     let (mut lines, rest) = (below_each_other(first), below_each_other(second));
     lines.push(Line::default());
     lines.extend(rest);
-    vec![(column(0), lines)]
+    (width, vec![lines])
 }
 
 fn below_each_other<const N: usize>(parts: [Vec<Line<'static>>; N]) -> Vec<Line<'static>> {

@@ -18,6 +18,7 @@ use crate::console::dialog::run;
 use crate::console::idle::{NO_ALERT, unless};
 use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
 use crate::domain::{CalendarHour, Timestamp};
+use crate::ui::table::moved;
 
 use lapses::Hour;
 use parts::InsightsView;
@@ -113,12 +114,12 @@ fn move_hour(screen: &mut InsightsScreen, action: Action, cx: &AppContext) -> bo
     let at = hours.iter().position(|hour| Some(*hour) == screen.hour);
     let to = match action {
         Action::Down => at.map_or(0, |at| at + 1),
-        Action::Up => at.unwrap_or(0).saturating_sub(1),
+        Action::Up => moved(at.unwrap_or(0), -1, hours.len()),
         Action::Top | Action::PageUp => 0,
         Action::Bottom | Action::PageDown => usize::MAX,
         _ => return false,
     };
-    screen.hour = hours.get(to.min(hours.len().saturating_sub(1))).copied();
+    screen.hour = hours.get(moved(to, 0, hours.len())).copied();
     true
 }
 

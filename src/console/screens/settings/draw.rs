@@ -10,6 +10,7 @@ use crate::console::times::{self, Moments};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext};
 use crate::domain::{Credential, CredentialKind, Timestamp};
+use crate::ui::areas::inset;
 use crate::ui::fit;
 
 /// Columns left of a row's text: the cursor's bar and a blank.
@@ -22,15 +23,15 @@ pub fn draw(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, are
     let page = SettingsPage::of(settings, cx, text.width);
     let top = page.top(settings, usize::from(area.height));
     settings.window.set((top, usize::from(area.height)));
-    let mark = |buffer: &mut Buffer, part: SettingsPart, index: usize, row: Rect| {
-        let whole = Rect { x: row.x - GUTTER, width: row.width + GUTTER, ..row };
+    let mark = |buffer: &mut Buffer, part: SettingsPart, index: usize, whole: Rect| {
         if settings.part() == part && settings.row() == index {
             cx.theme.mark_row(buffer, whole);
         }
         settings.targets.push(whole, SettingsTarget::Row(part, index));
     };
     let note = |area, action: Action| settings.targets.push(area, SettingsTarget::Do(action));
-    for (line, row) in page.lines.iter().skip(top).zip(text.rows()) {
+    for (line, whole) in page.lines.iter().skip(top).zip(inset(area, 0, GUTTER).rows()) {
+        let row = inset(whole, GUTTER, 0);
         match line {
             PageLine::Text(line) => {
                 buffer.set_line(row.x, row.y, line, row.width);
@@ -39,11 +40,11 @@ pub fn draw(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, are
                 fit::draw(segments, buffer, row, note);
             }
             PageLine::Row(part, index, line) => {
-                mark(buffer, *part, *index, row);
+                mark(buffer, *part, *index, whole);
                 buffer.set_line(row.x, row.y, line, row.width);
             }
             PageLine::Setting(index, segments) => {
-                mark(buffer, SettingsPart::Console, *index, row);
+                mark(buffer, SettingsPart::Console, *index, whole);
                 fit::draw(segments, buffer, row, note);
             }
         }

@@ -12,7 +12,7 @@ use crate::console::{Action, AppContext, DrawContext, Screen as _};
 use crate::domain::rule::DecisionRule;
 use crate::domain::{Credential, CredentialKind, CredentialList, Environment};
 use crate::ui::fit::Segment;
-use crate::ui::table::{DataTable, TableColumn};
+use crate::ui::table::{self, DataTable, TableColumn};
 
 /// Columns of the labels of settings and facts, and of the values of settings.
 const LABEL: u16 = 14;
@@ -182,8 +182,6 @@ impl SettingsPage {
     /// The line that is the first in a window of this height: the one under the cursor is seen, and with the first and
     /// the last row what stands around the rows.
     pub(super) fn top(&self, settings: &SettingsScreen, height: usize) -> usize {
-        let height = height.max(1);
-        let end = self.lines.len().max(height) - height;
         let place = |line: &PageLine| match line {
             PageLine::Row(part, row, _) => Some((*part, *row)),
             PageLine::Setting(row, _) => Some((SettingsPart::Console, *row)),
@@ -195,8 +193,8 @@ impl SettingsPage {
         let is_row = |line: &PageLine| place(line).is_some();
         let from = self.lines[..at].iter().rposition(is_row).map_or(0, |row| row + 1);
         let to = if self.lines[at + 1..].iter().any(is_row) { at } else { self.lines.len() - 1 };
-        let least = |last: usize| (last + 1).max(height) - height;
-        settings.window.get().0.max(least(to)).min(from).clamp(least(at), at).min(end)
+        let top = table::scrolled(settings.window.get().0, to, self.lines.len(), height).min(from);
+        table::scrolled(top, at, self.lines.len(), height)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{Credential, CredentialKind, CredentialList, Timestamp};
 use crate::service::ServiceError;
+use crate::ui::table::moved;
 
 /// How often the list is loaded again while it is looked at: uses are written down to the minute.
 const POLL: Duration = Duration::seconds(15);
@@ -135,7 +136,7 @@ impl SettingsScreen {
     /// Takes in how many rules there are by now.
     pub fn rules_listed(&mut self, rules: usize) {
         self.rules = rules;
-        self.rule = self.rule.min(rules.saturating_sub(1));
+        self.rule = moved(self.rule, 0, rules);
     }
 
     /// The place of the rule under the cursor, where that is among them.
@@ -210,7 +211,7 @@ impl SettingsScreen {
         self.part = self.part();
         match self.part {
             SettingsPart::Console => self.setting = row.min(USER_SETTINGS.len() - 1),
-            SettingsPart::Rules => self.rule = row.min(self.rules.saturating_sub(1)),
+            SettingsPart::Rules => self.rule = moved(row, 0, self.rules),
             SettingsPart::Profiles => {
                 let rows = self.profile_rows();
                 self.profile = rows.get(row).or(rows.last()).map(|profile| profile.name.clone());
@@ -233,10 +234,8 @@ impl SettingsScreen {
     }
 
     /// Moves the cursor by so many rows of its part.
-    pub fn move_by(&mut self, rows: i64) {
-        let at = self.row();
-        let at = i64::try_from(at).unwrap_or(i64::MAX);
-        self.move_to(usize::try_from(at.saturating_add(rows).max(0)).unwrap_or(usize::MAX));
+    pub fn move_by(&mut self, rows: isize) {
+        self.move_to(moved(self.row(), rows, usize::MAX));
     }
 
     /// Loads the lists at the next chance.

@@ -139,7 +139,7 @@ fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orde
         WebhooksPane::Endpoints => screen.endpoint_list.page(),
         WebhooksPane::Deliveries => screen.delivery_list.page(),
     };
-    let page = i64::try_from(window.max(2) - 1).unwrap_or(1);
+    let page = isize::try_from(window.max(2) - 1).unwrap_or(1);
     match action {
         Action::Down => screen.move_by(1, now),
         Action::Up => screen.move_by(-1, now),

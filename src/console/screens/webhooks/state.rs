@@ -13,7 +13,7 @@ use crate::domain::{
     Timestamp,
 };
 use crate::service::ServiceError;
-use crate::ui::table::Cursor;
+use crate::ui::table::{Cursor, moved};
 
 /// How often everything is loaded again while it is looked at and nothing tells of changes.
 const POLL: Duration = Duration::seconds(15);
@@ -225,13 +225,12 @@ impl WebhooksScreen {
     }
 
     /// Moves that cursor by so many rows.
-    pub fn move_by(&mut self, rows: i64, now: Timestamp) {
+    pub fn move_by(&mut self, rows: isize, now: Timestamp) {
         let row = match self.pane {
             WebhooksPane::Endpoints => self.endpoint_row(),
             WebhooksPane::Deliveries => self.delivery_row(),
         };
-        let at = i64::try_from(row).unwrap_or(i64::MAX);
-        self.move_to(usize::try_from(at.saturating_add(rows).max(0)).unwrap_or(usize::MAX), now);
+        self.move_to(moved(row, rows, usize::MAX), now);
     }
 
     /// Where the cursor comes near to the end of what is known, more is loaded.
