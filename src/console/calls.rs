@@ -87,7 +87,7 @@ fn outside_name(alert: &Alert) -> String {
 pub fn left_words(alert: &Alert, now: Timestamp) -> String {
     match alert.deadline {
         Deadline::At(moment) => format!("in {}", times::short(moment - now)),
-        Deadline::HoursLeft(hours @ 0..) => format!("in less than {} h", hours.saturating_add(1)),
+        Deadline::HoursLeft(hours @ 0..) => format!("in less than {} h", times::hour_bound(hours)),
         Deadline::HoursLeft(..0) | Deadline::Unknown => "at an unknown time".to_owned(),
     }
 }
@@ -98,7 +98,7 @@ pub fn when_words(alert: &Alert, told: Moments, now: Timestamp) -> String {
         Deadline::At(moment) => format!("at {}", told.at(moment, now)),
         // A day has its end, and so has what may be left.
         Deadline::HoursLeft(hours @ 0..) => {
-            let most = Duration::try_hours(hours.saturating_add(1)).unwrap_or_default();
+            let most = Duration::try_hours(times::hour_bound(hours)).unwrap_or_default();
             format!("before {}", told.at(now.checked_add_signed(most).unwrap_or(now), now))
         }
         Deadline::HoursLeft(..0) | Deadline::Unknown => left_words(alert, now),

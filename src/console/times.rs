@@ -168,13 +168,17 @@ pub fn left(alert: &Alert, now: Timestamp) -> Left {
         Deadline::At(moment) => Left { text: short(moment - now), urgency: urgency(moment - now) },
         // The service counts none and does not say that it has expired.
         Deadline::HoursLeft(..0) | Deadline::Unknown => over("?"),
-        // Whole hours rounded down: less than one more is left, and no false minutes are shown.
         Deadline::HoursLeft(hours) => {
-            let bound = hours.saturating_add(1);
+            let bound = hour_bound(hours);
             let text = if bound <= 24 { format!("<{bound}h") } else { format!("<{}d {}h", bound / 24, bound % 24) };
             Left { text, urgency: urgency(Duration::try_hours(hours).unwrap_or(Duration::MAX)) }
         }
     }
+}
+
+/// Returns the hours that less is left than: whole hours are told rounded down, and no false minutes are shown.
+pub fn hour_bound(hours: i64) -> i64 {
+    hours.saturating_add(1)
 }
 
 /// A duration in the one notation of the console: `52s`, `4m12` under five minutes, `38m`, `1h20` under eight hours,

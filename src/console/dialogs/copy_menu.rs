@@ -9,7 +9,9 @@ use super::menu::{List, OpenMenu};
 use crate::console::screens::queue::columns::card;
 use crate::console::text::sanitize;
 use crate::console::widgets::menu::Selection;
-use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Tone, dialog};
+use crate::console::{
+    Action, AppContext, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Tone, dialog, times,
+};
 use crate::domain::{Alert, AlertId, Deadline, Timestamp};
 
 /// A fact that can be copied.
@@ -68,7 +70,7 @@ pub fn ticket_line(alert: &Alert, now: Timestamp) -> String {
         _ if alert.is_over() => format!("status {}", alert.status),
         Deadline::At(moment) => format!("answer by {}", minute(moment)),
         Deadline::HoursLeft(..0) => format!("no time left at {}", minute(now)),
-        Deadline::HoursLeft(hours) => format!("due in less than {} h at {}", hours.saturating_add(1), minute(now)),
+        Deadline::HoursLeft(hours) => format!("due in less than {} h at {}", times::hour_bound(hours), minute(now)),
         Deadline::Unknown => "due time unknown".to_owned(),
     };
     let shown_card = match (alert.card_bin.is_empty(), alert.card_last_four.is_empty()) {

@@ -42,7 +42,7 @@ impl EarlierSession {
             let when = times.at(left.sent_at.unwrap_or(left.made_at), cx.now);
             question.line(format!("{word}  {}  {when}", named(&left.said.alert)), theme.plain);
         }
-        question.and_more(left.len().saturating_sub(NAMED), theme);
+        question.and_more(left.len(), NAMED, theme);
         question.say(after, theme.quiet);
     }
 }
@@ -112,12 +112,12 @@ impl Dialog for EarlierSession {
             for alert in texts.iter().take(NAMED) {
                 question.line(text_for(alert, cx), theme.plain);
             }
-            question.and_more(texts.len().saturating_sub(NAMED), theme);
+            question.and_more(texts.len(), NAMED, theme);
         }
         if !lost.is_empty() {
             question.gap();
             lost.iter().take(NAMED).for_each(|words| question.say(&sanitize(words), theme.warning));
-            question.and_more(lost.len().saturating_sub(NAMED), theme);
+            question.and_more(lost.len(), NAMED, theme);
         }
         question.gap();
         question.draw(&[((), "enter", "Continue")], &self.targets, theme, frame.buffer_mut());

@@ -75,12 +75,12 @@ impl Dialog for LoseTexts {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let (theme, texts) = (&cx.theme, cx.unkept.all());
-        let others = texts.len().saturating_sub(NAMED);
+        let all = texts.len();
         let mut question = Question::new(area);
-        question.line(format!("{} could not be saved", counted(texts.len() as u64, "text", "texts")), theme.strong);
+        question.line(format!("{} could not be saved", counted(all as u64, "text", "texts")), theme.strong);
         question.gap();
         texts.take(NAMED).for_each(|text| question.say(&named(text, cx), theme.plain));
-        question.and_more(others, theme);
+        question.and_more(all, NAMED, theme);
         question.gap();
         question.say("Leaving discards what you typed.", theme.plain);
         question.gap();

@@ -58,10 +58,10 @@ impl Question {
         self.lines.extend(wrap(text, self.room()).into_iter().map(|line| (line, style)));
     }
 
-    /// Says how many are not named, where there are such.
-    pub fn and_more(&mut self, others: usize, theme: &Theme) {
-        if others > 0 {
-            self.line(format!("and {} more", count(others as u64)), theme.quiet);
+    /// Says how many of all are not among the first ones, where there are such.
+    pub fn and_more(&mut self, all: usize, named: usize, theme: &Theme) {
+        if all > named {
+            self.line(format!("and {} more", count((all - named) as u64)), theme.quiet);
         }
     }
 
@@ -89,7 +89,7 @@ impl Question {
             let style = if decision.is_closed(now) { theme.warning } else { theme.plain };
             self.line(table.line(decision).to_string(), style);
         }
-        self.and_more(decisions.len() - named, theme);
+        self.and_more(decisions.len(), named, theme);
     }
 
     /// Keeps so many lines: the answers stay where there is no room for all that is said. Blank ones go first; where
@@ -101,7 +101,7 @@ impl Question {
             self.lines.remove(blank);
         }
         if self.lines.len() > most {
-            self.lines.truncate(most.saturating_sub(1));
+            self.lines.truncate(most.max(1) - 1);
             self.line(CUT, theme.quiet);
         }
     }
@@ -121,9 +121,9 @@ impl Question {
             .map(|(index, (answer, key, words))| Button::new(kind(index), *answer, *words, *key))
             .collect();
         let below = button_lines(&buttons, self.room());
-        self.keep_to(self.panel.most_lines().saturating_sub(below).into(), theme);
+        self.keep_to(usize::from(self.panel.most_lines().max(below) - below), theme);
         let lines = u16::try_from(self.lines.len()).unwrap_or(u16::MAX);
-        let inside = self.panel.open(lines.saturating_add(below), theme, buffer);
+        let inside = self.panel.open(lines + below, theme, buffer);
         let [said, foot] = Layout::vertical([Constraint::Length(lines), Constraint::Fill(1)]).areas(inside);
         for ((text, style), row) in self.lines.iter().zip(said.rows()) {
             Pen::new(buffer, row).put(text, *style);
