@@ -2,7 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Margin, Rect};
+use ratatui::layout::{Constraint, Layout, Margin, Rect, Size};
 use ratatui::style::Style;
 
 use super::answer_words::without_reason;
@@ -14,6 +14,7 @@ use super::plain::{clear_beside, simplify, unmark};
 use super::screens::ScreenName;
 use super::text::counted;
 use super::{Action, KeyContext, Keys, toasts};
+use crate::ui::areas::inset;
 use crate::ui::fit::{self, KeyHint, Segment};
 
 /// The rank of what is on its way: some keys are worth more than its words.
@@ -86,7 +87,7 @@ impl App {
     fn docked_area(&self) -> Option<Rect> {
         let docks = self.screens.current == ScreenName::Queue && self.dialogs.first().is_some_and(|form| form.docks());
         let divider = self.screens.queue.regions().divider.filter(|_| docks)?;
-        Some(Rect { width: divider.x, ..self.area })
+        Some(self.area.resize(Size::new(divider.x, self.area.height)))
     }
 
     fn draw_footer(&self, buffer: &mut Buffer, footer: Rect) {
@@ -102,7 +103,7 @@ impl App {
         if let Some(dialog) = self.dialogs.last() {
             let rest = fit::draw(&segments, buffer, line, note);
             let gap = if rest.width < line.width { 2 } else { 0 };
-            dialog.draw_keys(buffer, Rect { width: rest.width.max(gap) - gap, ..rest }, &self.cx);
+            dialog.draw_keys(buffer, inset(rest, 0, gap), &self.cx);
             return;
         }
         let context = match self.keys() {

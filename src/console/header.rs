@@ -2,7 +2,7 @@
 //! what is shown.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use ratatui::style::Style;
 
 use super::Action;
@@ -66,7 +66,7 @@ impl App {
     pub(super) fn draw_header(&self, buffer: &mut Buffer, header: Rect) {
         let theme = &self.cx.theme;
         buffer.set_style(header, Style::reset().patch(theme.page).patch(theme.bar));
-        let line = Rect { x: header.x + 1, width: header.width.max(2) - 2, ..header };
+        let line = header.inner(Margin::new(1, 0));
         let calls = needs_you(&self.cx).len();
         let mut segments = self.whereabouts();
         segments.extend(self.tabs(calls));

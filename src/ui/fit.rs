@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 
 use crate::ui::text::{columns, cut};
@@ -137,9 +137,7 @@ pub fn draw<T: Copy>(segments: &[Segment<T>], buffer: &mut Buffer, line: Rect, m
     let shown = || texts.iter().filter(|(_, text)| !text.is_empty());
     let at_right = shown().filter(|(segment, _)| segment.is_right);
     let right: u16 = at_right.map(|(segment, text)| segment.gap + columns(text)).sum();
-    let x = line.right() - right.min(line.width);
-    let right = Rect { x, width: line.right() - x, ..line };
-    let left = Rect { width: x - line.x, ..line };
+    let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Length(right)]).areas(line);
     for (is_right, area) in [(false, left), (true, right)] {
         let mut pen = Pen::new(buffer, area);
         for (segment, text) in shown().filter(|(segment, _)| segment.is_right == is_right) {

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use super::areas::inset;
 use super::{Theme, text};
 
 /// A cursor that writes from left to right within one line.
@@ -25,7 +26,7 @@ impl<'b> Pen<'b> {
 
     /// How many columns are left.
     pub fn room(&self) -> u16 {
-        self.end.saturating_sub(self.x)
+        self.end - self.x
     }
 
     /// Writes a text, cut where the line ends. Returns the area it took.
@@ -54,18 +55,18 @@ impl<'b> Pen<'b> {
 
     /// Leaves so many columns blank.
     pub fn skip(&mut self, columns: u16) {
-        self.x = self.x.saturating_add(columns).min(self.end);
+        self.x += columns.min(self.room());
     }
 }
 
 /// Writes a text at the right end of a line's area, cut where it must be. Returns the area it took.
 pub fn put_right(buffer: &mut Buffer, area: Rect, text: &str, style: Style) -> Rect {
     let width = text::columns(text).min(area.width);
-    Pen::new(buffer, Rect { x: area.right() - width, width, ..area }).put(text, style)
+    Pen::new(buffer, inset(area, area.width - width, 0)).put(text, style)
 }
 
 /// Writes a text into the middle of a line's area.
 pub fn put_middle(buffer: &mut Buffer, area: Rect, text: &str, style: Style) -> Rect {
     let width = text::columns(text).min(area.width);
-    Pen::new(buffer, Rect { x: area.x + (area.width - width) / 2, width, ..area }).put(text, style)
+    Pen::new(buffer, inset(area, (area.width - width) / 2, 0)).put(text, style)
 }

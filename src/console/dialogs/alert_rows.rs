@@ -111,16 +111,15 @@ fn known_cell<'s>(row: &AlertRow<'_>, column: Column, width: u16, draw: &DrawCon
     }
 }
 
-/// The rest of the cursor's row stands in the line below the list.
+/// The rest of the cursor's row, in a line below the list.
 pub fn draw_below(
     (table, known): (&DataTable<'_, AlertRow<'_>>, &[Column]),
     row: Option<&AlertRow<'_>>,
     buffer: &mut Buffer,
-    list: Rect,
+    line: Rect,
 ) {
     let what = table.width(1 + known.len());
     if let Some(row) = row.filter(|row| columns(&row.what) > what) {
-        let line = Rect { x: list.x + 2, y: list.bottom(), width: table::room(list), height: 1 };
         Pen::new(buffer, line).put(&row.what, row.style);
     }
 }

@@ -83,7 +83,7 @@ impl ColumnsMenu {
             filter,
             may_wait,
             widths: *queue.listing.widths(),
-            columns: queue.regions().row_room(),
+            columns: queue.regions().heads.width,
             place: Cell::default(),
         };
         Self { menu, shown: queue.columns.clone(), sort: queue.sort(), room }

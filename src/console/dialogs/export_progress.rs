@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crossterm::event::{Event, KeyCode};
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 
 use crate::console::exports::RunningExport;
 use crate::console::text::{count, counted, cut_path};
@@ -67,22 +67,21 @@ impl Dialog for ExportProgress {
         let theme = &cx.theme;
         let inside = Panel::of(PanelWidth::Dialog, area).open(LINES, theme, frame.buffer_mut());
         let buffer = frame.buffer_mut();
-        let line = |offset: u16| Rect { y: inside.y + offset, height: 1, ..inside };
-        Pen::new(buffer, line(0)).put("Export", theme.strong);
-        Pen::new(buffer, line(1))
+        let [title, name, _, bar, words, _, foot] = Layout::vertical([Constraint::Length(1); 7]).areas(inside);
+        Pen::new(buffer, title).put("Export", theme.strong);
+        Pen::new(buffer, name)
             .put(&cut_path(&path.display().to_string(), cx.settings.home.as_deref(), inside.width), theme.quiet);
         let done =
             total.filter(|total| *total > 0).map_or(0, |total| u64::from(inside.width) * (*written).min(total) / total);
-        for column in 0..inside.width {
-            let (sign, style) = if u64::from(column) < done { ("━", theme.accent) } else { ("─", theme.line) };
-            buffer.set_stringn(inside.x + column, inside.y + 3, sign, 1, style);
-        }
-        Pen::new(buffer, line(4)).put(&progress_words(*written, *total), theme.plain);
+        let mut pen = Pen::new(buffer, bar);
+        pen.put(&"━".repeat(usize::try_from(done).unwrap_or(0)), theme.accent);
+        pen.put(&"─".repeat(pen.room().into()), theme.line);
+        Pen::new(buffer, words).put(&progress_words(*written, *total), theme.plain);
         let buttons = [
             Button::quiet(Some(Deed::Back), "Continue in background", "esc"),
             Button::primary(Some(Deed::Cancel), "Stop", "x"),
         ];
-        draw_buttons(&buttons, None, 0, (theme, buffer, line(6)), |area, deed| {
+        draw_buttons(&buttons, None, 0, (theme, buffer, foot), |area, deed| {
             deed.into_iter().for_each(|deed| self.targets.push(area, deed));
         });
     }

@@ -2,7 +2,7 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 
 use super::alert_search::{AlertSearch, is_typed};
 use super::found_rows::lines;
@@ -276,12 +276,13 @@ impl Dialog for FindDialog {
             ..List::default()
         };
         let fields = self.menu.draw(list, frame, area, cx);
-        let field = Rect { y: fields.y + above, height: 1, ..fields };
+        let lines = [above, 1, 1].map(Constraint::Length).into_iter().chain([Constraint::Fill(1)]);
+        let [_, field, said, limited] = Layout::vertical(lines).areas(fields);
         self.input.draw_field(frame, field, theme, true, WHAT);
         let (words, style) = self.note(filter.as_ref(), cx);
-        Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field }).put(&words, style);
-        for (limit, y) in limits.iter().zip(field.y + 2..fields.bottom()) {
-            Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(limit, theme.warning);
+        Pen::new(frame.buffer_mut(), said).put(&words, style);
+        for (limit, row) in limits.iter().zip(limited.rows()) {
+            Pen::new(frame.buffer_mut(), row).put(limit, theme.warning);
         }
     }
 

@@ -28,7 +28,9 @@ use crate::console::{
 use crate::desk::{AnswerStep, Fate, JournalStep};
 use crate::domain::sanitize::exported_cell;
 use crate::domain::{Alert, AlertId};
+use crate::ui::areas::inset;
 use crate::ui::fit::{self, KeyHint};
+use crate::ui::pen::put_right;
 use crate::ui::table::{self, Cursor};
 
 /// The keys of every screen work here too, after its own.
@@ -199,24 +201,18 @@ impl RunProgress {
             (taken_back, theme.quiet),
         ];
         let words = format!("  {} of {all}", parts.iter().map(|(count, _)| count).sum::<u64>());
-        let width = u64::from(line.width.saturating_sub(columns(&words)));
-        let mut x = line.x;
+        let bar = inset(line, 0, columns(&words));
+        put_right(frame.buffer_mut(), line, &words, theme.strong);
+        let width = u64::from(bar.width);
+        let mut pen = Pen::new(frame.buffer_mut(), bar);
         let mut done = 0;
-        let buffer = frame.buffer_mut();
         for (count, style) in parts {
+            let before = width * done / all.max(1);
             done += count;
-            let end = line.x + u16::try_from(width * done / all.max(1)).unwrap_or(line.width);
-            while x < end {
-                buffer.set_stringn(x, line.y, "━", 1, style);
-                x += 1;
-            }
+            let cells = width * done / all.max(1) - before;
+            pen.put(&"━".repeat(usize::try_from(cells).unwrap_or(0)), style);
         }
-        let end = line.x + u16::try_from(width).unwrap_or(line.width);
-        while x < end {
-            buffer.set_stringn(x, line.y, "─", 1, theme.line);
-            x += 1;
-        }
-        Pen::new(buffer, Rect { x: end, width: line.right().saturating_sub(end), ..line }).put(&words, theme.strong);
+        pen.put(&"─".repeat(pen.room().into()), theme.line);
     }
 }
 
@@ -378,11 +374,11 @@ impl Dialog for RunProgress {
         let Some(run) = cx.runs.newest() else { return };
         let lines = [1, 1, 1, 1, 1, 1].map(Constraint::Length).into_iter();
         let lines = lines.chain([Constraint::Fill(1), Constraint::Length(1)]);
-        let rows = Layout::vertical(lines).split(area);
-        let line = |at: usize| rows[at].inner(Margin::new(2, 0));
+        let lines = Layout::vertical(lines).split(area);
+        let line = |at: usize| lines[at].inner(Margin::new(2, 0));
         Self::draw_title(run, frame, line(1), cx);
         Self::draw_bar(run, frame, line(3), cx);
-        let list = rows[6];
+        let list = lines[6];
         let mut pen = Pen::new(frame.buffer_mut(), line(4));
         if !run.left_out.is_empty() {
             pen.put(&format!("{} marked", count((run.items.len() + run.left_out.len()) as u64)), cx.theme.plain);
@@ -394,7 +390,7 @@ impl Dialog for RunProgress {
         let (at, buffer) = (self.position(run), frame.buffer_mut());
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (at, true), &cx.theme, buffer, list, note);
-        alert_rows::draw_below((&table, OF_MANY), rows.get(at), buffer, list);
+        alert_rows::draw_below((&table, OF_MANY), rows.get(at), buffer, line(7));
     }
 
     fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {

@@ -20,6 +20,7 @@ use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, TextInput, Tone};
 use crate::desk::{BuiltIn, SavedView};
 use crate::domain::query;
+use crate::ui::areas::rest_of;
 
 /// Columns for the names.
 const NAMES: usize = 20;
@@ -202,7 +203,6 @@ impl Dialog for ViewsMenu {
         let above = u16::from(is_roomy(area));
         let list = List { title: "Views", entries, below, field: above + 1, empty: "No match", ..List::default() };
         let fields = self.menu.draw_without(withheld, list, frame, area, cx);
-        let field = Rect { y: fields.y + above, height: 1, ..fields };
-        self.input.draw_field(frame, field, theme, true, "letters of a name");
+        self.input.draw_field(frame, rest_of(fields, (above, 0)), theme, true, "letters of a name");
     }
 }

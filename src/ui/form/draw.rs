@@ -5,6 +5,7 @@ use ratatui::layout::{Constraint, Layout, Margin, Rect};
 
 use super::field::{Arrangement, FieldKind};
 use super::{Form, Spot};
+use crate::ui::areas::rest_of;
 use crate::ui::pen::put_right;
 use crate::ui::text::columns;
 use crate::ui::widgets::buttons::{button_lines, draw_buttons};
@@ -200,9 +201,8 @@ impl Form {
                 (false, true) => theme.strong,
                 (false, false) => theme.plain,
             };
-            let place = Rect { x: area.x + column, y: area.y + row, width: area.width - column, height: 1 };
             let style = if cursor && focused { style.patch(theme.selection) } else { style };
-            let mut pen = Pen::new(frame.buffer_mut(), place.intersection(area));
+            let mut pen = Pen::new(frame.buffer_mut(), rest_of(area, (row, column)));
             let key = pen.put(&field.key_of(*option), theme.key);
             let drawn = key.union(pen.put(text, style));
             if let (false, Some(aside)) = (steps, options.get(*option).map(|option| &option.aside)) {

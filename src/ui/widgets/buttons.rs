@@ -7,6 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
+use crate::ui::areas::{inset, rest_of};
 use crate::ui::text::columns;
 use crate::ui::{Pen, Theme};
 
@@ -76,8 +77,8 @@ fn placed<S>(buttons: &[Button<'_, S>], room: u16) -> Vec<(u16, u16)> {
     flow(&widths, BETWEEN, room)
 }
 
-/// Draws buttons, under what stands beside the labels; further left where they would not fit, and in a line more where
-/// that is not enough. `note` is told where each stands.
+/// Draws buttons, under what stands beside the labels; from the left edge on where they have no room for that, in as
+/// many lines as they take. `note` is told where each stands.
 pub fn draw_buttons<S: Copy + PartialEq>(
     buttons: &[Button<'_, S>],
     focus: S,
@@ -85,12 +86,10 @@ pub fn draw_buttons<S: Copy + PartialEq>(
     (theme, buffer, area): (&Theme, &mut Buffer, Rect),
     mut note: impl FnMut(Rect, S),
 ) {
-    let needed = buttons.iter().map(|each| each.width() + BETWEEN).sum::<u16>().saturating_sub(BETWEEN);
-    let begin = label.min(area.width.saturating_sub(needed));
-    let room = area.width - begin;
-    for (each, (line, x)) in buttons.iter().zip(placed(buttons, room)) {
-        let place = Rect { x: area.x + begin + x, y: area.y + line, width: room.saturating_sub(x), height: 1 };
-        note(draw_button(each, focus == each.spot, theme, buffer, place.intersection(area)), each.spot);
+    let indented = inset(area, label, 0);
+    let area = if button_lines(buttons, indented.width) == 1 { indented } else { area };
+    for (each, at) in buttons.iter().zip(placed(buttons, area.width)) {
+        note(draw_button(each, focus == each.spot, theme, buffer, rest_of(area, at)), each.spot);
     }
 }
 

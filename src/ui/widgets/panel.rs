@@ -1,7 +1,7 @@
 //! A panel: what lies over a screen. It has one of two widths, one frame and margin, and one place.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Margin, Rect};
 
 use crate::ui::Theme;
 
@@ -55,21 +55,22 @@ impl Panel {
 
     /// Lines that there is room for between its edges.
     pub fn most_lines(self) -> u16 {
-        self.area.height.saturating_sub(2)
+        self.area.inner(Margin::new(0, 1)).height
     }
 
     /// The place of a panel with so many lines between its edges: nearer to the top than to the foot.
     pub fn place(self, lines: u16) -> Rect {
-        let Rect { x, y, width, height } = self.area;
-        let lines = lines.saturating_add(2).min(height);
-        Rect { x: x + (width - self.width) / 2, y: y + (height - lines) / 3, width: self.width, height: lines }
+        let lines = (lines + 2).min(self.area.height);
+        let above = (self.area.height - lines) / 3;
+        let [_, place] = Layout::vertical([above, lines].map(Constraint::Length)).areas(self.area);
+        place.centered_horizontally(Constraint::Length(self.width))
     }
 
     /// Empties its place, gives it its look and its edge, and returns what is inside.
     pub fn open(self, lines: u16, theme: &Theme, buffer: &mut Buffer) -> Rect {
         let place = self.place(lines);
         theme.open_panel(buffer, place);
-        Rect { x: place.x + self.margin, y: place.y + 1, width: self.room(), height: place.height.saturating_sub(2) }
+        place.inner(Margin::new(self.margin, 1))
     }
 }
 

@@ -9,7 +9,6 @@ use super::checks::sums;
 use super::gets::AnswerScope;
 use super::{AnswerForm, Part, Target};
 use crate::console::dialogs::alert_rows;
-use crate::console::pen::put_right;
 use crate::console::text::{counted, sanitize};
 use crate::console::{AppContext, Pen, times};
 use crate::domain::{Alert, Dialect};
@@ -44,7 +43,7 @@ impl AnswerForm {
         self.draw_title(frame.buffer_mut(), title, cx);
         self.fields.draw(draw.theme, frame, fields);
         if list_rows > 0 {
-            self.draw_list(frame, list, cx);
+            self.draw_list(frame, [list, word], cx);
         }
         let said = self.word.as_deref().or(self.fields.word());
         Pen::new(frame.buffer_mut(), word).put(said.unwrap_or_default(), cx.theme.warning);
@@ -52,13 +51,8 @@ impl AnswerForm {
 
     fn draw_title(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let mut room = line;
-        if cx.place.is_production() {
-            let badge = put_right(buffer, line, " PRODUCTION ", theme.production);
-            room.width = badge.x.saturating_sub(line.x + 1);
-        }
         let part = |gap, text: String, style: Style| Segment::<()>::new(gap, text, style);
-        let segments = match self.scope {
+        let mut segments = match self.scope {
             AnswerScope::One => self.title_of_one(&self.rows[0].alert, cx),
             AnswerScope::Bulk => {
                 let what = format!("Answer {}", counted(self.rows.len() as u64, "alert", "alerts"));
@@ -77,7 +71,8 @@ impl AnswerForm {
                 [part(0, what, theme.strong)].into_iter().chain(money).collect::<Vec<_>>()
             }
         };
-        fit::draw(&segments, buffer, room, |_, ()| {});
+        segments.extend(cx.place.is_production().then(|| part(1, " PRODUCTION ".to_owned(), theme.production).right()));
+        fit::draw(&segments, buffer, line, |_, ()| {});
     }
 
     fn title_of_one(&self, alert: &Alert, cx: &AppContext) -> Vec<Segment<()>> {

@@ -69,7 +69,7 @@ impl AnswerForm {
         self.list.at = self.list_rows().iter().position(|row| *row == AnswerRow::Alert(alert)).unwrap_or(0);
     }
 
-    pub(super) fn draw_list(&self, frame: &mut Frame<'_>, list: Rect, cx: &AppContext) {
+    pub(super) fn draw_list(&self, frame: &mut Frame<'_>, [list, word]: [Rect; 2], cx: &AppContext) {
         let (theme, draw) = (&cx.theme, cx.draw_context());
         let is_bulk = self.scope == AnswerScope::Bulk;
         let shown = |position: usize| match self.gets_of(position) {
@@ -121,7 +121,7 @@ impl AnswerForm {
         self.list.draw_tall((table.head(theme), &heights), line, at, theme, frame.buffer_mut(), list, note);
         if let (true, None, Some(AnswerRow::Alert(at))) = (has_focus && !is_bulk, &self.word, listed.get(self.list.at))
         {
-            alert_rows::draw_below((&table, columns), rows.get(*at), frame.buffer_mut(), list);
+            alert_rows::draw_below((&table, columns), rows.get(*at), frame.buffer_mut(), word);
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::console::widgets::menu::Selection;
 use crate::console::widgets::panel::PanelWidth;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, TextInput, Theme, Tone};
+use crate::ui::areas::rest_of;
 
 use offers::{PaletteGoal, PaletteOffer};
 
@@ -190,7 +191,12 @@ impl Dialog for Palette {
             ..List::default()
         };
         let fields = self.menu.draw(list, frame, area, cx);
-        let field = Rect { y: fields.y + 1, height: 1, ..fields };
-        self.input.draw_field(frame, field, theme, true, "a key, a command, a view, a setting, a profile");
+        self.input.draw_field(
+            frame,
+            rest_of(fields, (1, 0)),
+            theme,
+            true,
+            "a key, a command, a view, a setting, a profile",
+        );
     }
 }

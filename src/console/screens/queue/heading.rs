@@ -36,13 +36,12 @@ mod rank {
 
 /// Draws the line.
 pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let line = Rect { x: area.x + 2, width: area.width.max(3) - 3, ..area };
     let mut segments = name_and_counts(queue, draw);
     // One sum stands there: that of what is marked, where something is.
     let has_marks = queue.marked.range.is_some() || queue.marked.is_reading() || !queue.marked.is_empty();
     segments.extend(if has_marks { marked(queue, draw) } else { list_sums(queue, draw) });
     segments.extend(news(queue, draw));
-    fit::draw(&segments, buffer, line, |area, action| queue.targets.push(area, QueueTarget::Do(action)));
+    fit::draw(&segments, buffer, area, |area, action| queue.targets.push(area, QueueTarget::Do(action)));
 }
 
 /// The name of what is listed, and how many alerts it has.

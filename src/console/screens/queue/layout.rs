@@ -1,8 +1,9 @@
 //! The layout of the Queue screen.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 
 use crate::console::areas::Areas;
+use crate::ui::areas::inset;
 
 /// From so many columns on the detail stands beside the list.
 pub const WIDE: u16 = 100;
@@ -17,7 +18,7 @@ pub struct Regions {
     pub title: Rect,
     /// Chips, or the search line.
     pub chips: Rect,
-    /// Titles of the columns.
+    /// Titles of the columns; as wide as the text of a row.
     pub heads: Rect,
     /// The rows of the list, with cursor bar and scrollbar.
     pub rows: Rect,
@@ -29,37 +30,34 @@ pub struct Regions {
 /// Columns left of a row's text: the cursor's bar and the decision's sign.
 pub const GUTTER: u16 = 2;
 
+/// Columns right of it: a blank one and the scrollbar's.
+pub const BAR: u16 = 2;
+
 impl Regions {
     /// The areas in so much room. Above the footer one line is kept for notes; `more_notes` is how many lines more they
     /// need now.
     pub fn of(area: Rect, divider: u8, more_notes: u16) -> Self {
-        let body = Areas::of(area).body;
-        let body = Rect { height: body.height.saturating_sub(more_notes), ..body };
-        let line =
-            |y: u16, from: Rect| Rect::new(from.x, (body.y + y).min(area.bottom().saturating_sub(1)), from.width, 1);
+        let lines = [Constraint::Fill(1), Constraint::Length(more_notes)];
+        let [body, _] = Layout::vertical(lines).areas(Areas::of(area).body);
         let beside = area.width >= WIDE;
         let list = if beside {
             let share = u16::try_from(u32::from(area.width) * u32::from(divider) / 100).unwrap_or(area.width);
-            Rect { width: share.clamp(NARROWEST.0, area.width - NARROWEST.1), ..body }
+            Constraint::Length(share.clamp(NARROWEST.0, area.width - NARROWEST.1))
         } else {
-            body
+            Constraint::Fill(1)
         };
-        let heads = 3;
-        let rows = Rect::new(list.x, body.y + heads + 1, list.width, body.height.saturating_sub(heads + 1));
-        let aside = Rect { x: list.right() + 2, width: area.width.saturating_sub(list.width + 4), ..body };
+        let columns = [list, Constraint::Length(1), Constraint::Fill(1)];
+        let [list, divider, aside] = if beside { Layout::horizontal(columns).areas(body) } else { [body; 3] };
+        let lines = [1, 1, 1, 1].map(Constraint::Length).into_iter().chain([Constraint::Fill(1)]);
+        let [title, chips, _, heads, rows] = Layout::vertical(lines).areas(list);
         Self {
-            title: line(0, list),
-            chips: line(1, list),
-            heads: line(heads, list),
+            title: inset(title, GUTTER, 1),
+            chips: inset(chips, GUTTER, 1),
+            heads: inset(heads, GUTTER, BAR),
             rows,
-            divider: beside.then_some(Rect { x: list.right(), width: 1, ..body }),
-            detail: beside.then_some(aside),
+            divider: beside.then_some(divider),
+            detail: beside.then(|| inset(aside, 1, 2)),
         }
-    }
-
-    /// Columns that a row has for its text.
-    pub fn row_room(&self) -> u16 {
-        self.rows.width.saturating_sub(GUTTER + 2)
     }
 }
 

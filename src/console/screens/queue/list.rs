@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::layout::{Constraint, Flex, Layout, Rect, Size};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::columns::{self, Column, Placed};
 use super::heading;
-use super::layout::{GUTTER, Regions};
+use super::layout::{BAR, GUTTER, Regions};
 use super::listing::ListRow;
 use super::signs::ListSign;
 use super::state::{Queue, QueueTarget};
@@ -22,6 +22,7 @@ use crate::console::{Action, DrawContext, Loadable, Pen, text};
 use crate::domain::exchange::without_exchange;
 use crate::domain::{Alert, AlertId, SortOrder, duplicate, query};
 use crate::service::ServiceError;
+use crate::ui::areas::inset;
 use crate::ui::fit::{self, Segment};
 use crate::ui::table::{DataTable, TableColumn};
 
@@ -52,7 +53,6 @@ const LAST_CHIP: u8 = 1;
 
 fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regions: &Regions) {
     let theme = draw.theme;
-    let area = Rect { x: regions.chips.x + 2, width: regions.chips.width.saturating_sub(3), ..regions.chips };
     let mut segments: Vec<Segment<QueueTarget>> = Vec::new();
     // What the list does not show is said before what it was asked for.
     segments.extend(queue.view_note().map(|note| Segment::new(0, note, theme.warning)));
@@ -79,13 +79,13 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
             segments.push(key.target(QueueTarget::Do(action)));
         }
     }
-    fit::draw(&segments, frame.buffer_mut(), area, |area, target| queue.targets.push(area, target));
+    fit::draw(&segments, frame.buffer_mut(), regions.chips, |area, target| queue.targets.push(area, target));
 }
 
 fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let sort = queue.order();
     for Placed { column, x, width } in placed.iter().copied() {
-        let area = Rect::new(regions.heads.x + GUTTER + x, regions.heads.y, width, 1);
+        let area = inset(regions.heads, x, 0).resize(Size::new(width, 1));
         let sorted = column.sort_field() == Some(sort.field);
         let arrow = match sort.order {
             _ if !sorted => "",
@@ -119,14 +119,14 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
     let warned = duplicate::with_duplicate_in(in_sight(), coming.iter().copied().chain(refunded));
     let paired = duplicate::with_duplicate_in(in_sight(), answered);
     let known = |alert: &Alert| Known::of(alert, [&warned, &paired], queue);
+    let rows: Vec<Rect> = inset(regions.rows, 0, BAR).rows().collect();
     for (line, index) in listing.window() {
-        let row =
-            Rect { y: regions.rows.y + line, height: 1, width: regions.rows.width.saturating_sub(2), ..regions.rows };
+        let row = rows[usize::from(line)];
         if index == listing.cursor() {
             draw.theme.mark_row(buffer, row);
         }
         queue.targets.push(row, QueueTarget::Row(index));
-        let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
+        let text = inset(row, GUTTER, 0);
         match listing.row(index) {
             ListRow::Alert(alert) => {
                 let is_snoozed = listing.chosen().is_none() && draw.snoozes.until(alert.id).is_some();
@@ -140,14 +140,14 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
             }
             ListRow::Gone(alert) => draw_alert(alert, known(alert), Stand::Gone, draw, buffer, text, placed),
             ListRow::Pending => {
-                put_right(buffer, Rect { width: 6.min(text.width), ..text }, "·", draw.theme.quiet);
+                Pen::new(buffer, text).put("     ·", draw.theme.quiet);
             }
         }
         // What is answered together is seen whatever else there is to say of it.
         let in_range = range.is_some_and(|(first, rows)| (first..first + rows).contains(&index));
         if in_range || listing.row(index).alert().is_some_and(|alert| queue.marked.contains(alert.id)) {
             let (sign, style) = ListSign::Marked.drawn(draw.theme);
-            buffer.set_stringn(text.x.saturating_sub(1), text.y, sign, 1, style);
+            buffer.set_stringn(text.x - 1, text.y, sign, 1, style);
         }
         carry_over_blanks(buffer, row);
     }
@@ -156,12 +156,8 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
 /// Says in the line over the first row why there is none: the cursor's row keeps its line while rows above it leave.
 fn draw_left_above(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, rows: Rect) {
     let listing = &queue.listing;
-    let Some(line) =
-        listing.lead().checked_sub(1).and_then(|line| u16::try_from(line).ok()).filter(|line| *line < rows.height)
-    else {
-        return;
-    };
-    let area = Rect { x: rows.x + GUTTER, y: rows.y + line, width: rows.width.saturating_sub(GUTTER + 2), height: 1 };
+    let last = listing.lead().checked_sub(1).and_then(|line| usize::try_from(line).ok());
+    let Some(area) = last.and_then(|line| inset(rows, GUTTER, BAR).rows().nth(line)) else { return };
     let words = format!("{} no longer listed", counted(listing.lead(), "alert", "alerts"));
     Pen::new(buffer, area).put(&words, draw.theme.quiet);
 }
@@ -244,10 +240,10 @@ fn draw_alert(
     };
     let gone = stand == Stand::Gone;
     if let Some((sign, style)) = decision_sign(alert, draw).map(|sign| sign.drawn(theme)) {
-        buffer.set_stringn(area.x.saturating_sub(1), area.y, sign, 1, style);
+        buffer.set_stringn(area.x - 1, area.y, sign, 1, style);
     }
     for Placed { column, x, width } in placed.iter().copied() {
-        let cell = Rect { x: area.x + x, width: width.min(area.width.saturating_sub(x)), ..area };
+        let cell = inset(area, x, 0).resize(Size::new(width, 1)).intersection(area);
         match column {
             Column::Left | Column::When => {
                 let style = match column {
@@ -287,11 +283,8 @@ fn put_cut(buffer: &mut Buffer, cell: Rect, text: &str, style: Style) {
 
 /// The number up to the currency's three columns, so that numbers stand under numbers.
 fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, quiet: Style) {
-    let currency_room = 4.min(cell.width);
-    let number = Rect { width: cell.width - currency_room, ..cell };
-    put_right(buffer, number, &columns::amount(alert), digits);
-    let currency = Rect { x: number.right() + 1, width: currency_room.saturating_sub(1), ..cell };
-    put_cut(buffer, currency, &sanitize(alert.currency.as_str()), quiet);
+    put_right(buffer, inset(cell, 0, 4), &columns::amount(alert), digits);
+    put_right(buffer, cell, &format!("{:<3}", cut(&sanitize(alert.currency.as_str()), 3)), quiet);
 }
 
 /// The flag right of the time left: what warns first, then what is suggested. An answered alert has none.
@@ -435,7 +428,7 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     let shown: Vec<(String, Style)> = lines
         .into_iter()
         .flat_map(|(line, style)| {
-            text::wrap_even(&line, area.width.saturating_sub(8).min(72)).into_iter().map(move |line| (line, style))
+            text::wrap_even(&line, inset(area, 4, 4).width.min(72)).into_iter().map(move |line| (line, style))
         })
         .collect();
     // A blank line stands before the commands.

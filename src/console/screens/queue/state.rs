@@ -421,7 +421,7 @@ impl Queue {
     /// The columns of the list that is shown, where they stand.
     pub fn placed_columns(&self) -> Vec<Placed> {
         let shown = columns::shown(&self.columns, self.listing.filter(), self.listing.may_wait());
-        columns::lay_out(&shown, self.listing.widths(), self.regions().row_room())
+        columns::lay_out(&shown, self.listing.widths(), self.regions().heads.width)
     }
 
     /// Sorts by the next column to the right that can be sorted by.
