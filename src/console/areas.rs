@@ -1,6 +1,8 @@
 //! Where everything stands around a screen: a header line, a footer line, and the body between them.
 
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
+
+use crate::ui::areas::{FILL, stacked};
 
 /// The smallest size in which one can work.
 pub const SMALLEST: (u16, u16) = (80, 24);
@@ -20,9 +22,7 @@ impl Areas {
     /// The areas in so much room.
     pub fn of(area: Rect) -> Self {
         // A blank line is below the header, and the line of notifications above the footer.
-        let lines =
-            [1, 1, 0, 1, 1].map(|lines| if lines == 0 { Constraint::Fill(1) } else { Constraint::Length(lines) });
-        let [header, _, body, _, footer] = Layout::vertical(lines).areas(area);
+        let [header, _, body, _, footer] = stacked(area, [1, 1, FILL, 1, 1]);
         Self { header, body, footer }
     }
 }

@@ -2,7 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Margin, Rect, Size};
+use ratatui::layout::{Constraint, Margin, Rect, Size};
 use ratatui::style::Style;
 
 use super::answer_words::without_reason;
@@ -14,7 +14,7 @@ use super::plain::{clear_beside, simplify, unmark};
 use super::screens::ScreenName;
 use super::text::counted;
 use super::{Action, KeyContext, Keys, toasts};
-use crate::ui::areas::inset;
+use crate::ui::areas::{FILL, inset, stacked};
 use crate::ui::fit::{self, KeyHint, Segment};
 
 /// The rank of what is on its way: some keys are worth more than its words.
@@ -43,8 +43,7 @@ impl App {
 
     fn draw_too_small(&self, buffer: &mut Buffer, area: Rect) {
         let (width, height) = SMALLEST;
-        let [_, line, _] =
-            Layout::vertical([Constraint::Fill(1), Constraint::Length(1), Constraint::Fill(1)]).areas(area);
+        let line = area.centered_vertically(Constraint::Length(1));
         put_middle(buffer, line, &format!("avert needs {width} x {height}"), self.cx.theme.strong);
     }
 
@@ -58,8 +57,7 @@ impl App {
         self.draw_header(frame.buffer_mut(), header);
         let notes = self.notes(area.width);
         let noted = u16::try_from(notes.len()).unwrap_or(0);
-        let parts = [Constraint::Length(1), Constraint::Fill(1), Constraint::Length(noted), Constraint::Length(1)];
-        let [_, between, lines, _] = Layout::vertical(parts).areas(area);
+        let [_, between, lines, _] = stacked(area, [1, FILL, noted, 1]);
         let first = docked.map_or(between, |list| list.intersection(between));
         // What hides lists hides them too where something lies over it.
         let hiding = self.dialogs.iter().rposition(|dialog| dialog.hides_lists()).unwrap_or(0);

@@ -1,6 +1,15 @@
 //! Areas within areas, where ratatui's layout would say it in more words.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
+
+/// The height of a part that takes what the others leave.
+pub const FILL: u16 = u16::MAX;
+
+/// Splits an area into parts of these heights, one below the other.
+pub fn stacked<const N: usize>(area: Rect, heights: [u16; N]) -> [Rect; N] {
+    let height = |height| if height == FILL { Constraint::Fill(1) } else { Constraint::Length(height) };
+    Layout::vertical(heights.map(height)).areas(area)
+}
 
 /// The area without so many columns at its left and at its right.
 pub fn inset(area: Rect, left: u16, right: u16) -> Rect {

@@ -6,11 +6,11 @@ use std::cell::Cell;
 
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::ui::Theme;
-use crate::ui::areas::inset;
+use crate::ui::areas::{FILL, inset, stacked};
 use crate::ui::text::{columns as width_of, cut};
 use crate::ui::widgets::scrollbar;
 
@@ -253,7 +253,7 @@ impl Cursor {
         self.page.set(height.into());
         self.top.set(top);
         let cells = |line| inset(line, GAP, BAR);
-        let [heads, body] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
+        let [heads, body] = stacked(area, [1, FILL]);
         buffer.set_line(cells(heads).x, heads.y, &head, cells(heads).width);
         let of_rows = heights.iter().enumerate().flat_map(|(index, height)| (0..*height).map(move |row| (index, row)));
         for ((index, row), line) in of_rows.skip(top).zip(body.rows()) {

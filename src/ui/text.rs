@@ -130,7 +130,7 @@ pub fn wrap_styled<'t, S: Copy + PartialEq>(
 pub fn wrap_to(text: &str, columns: u16, most: usize) -> Vec<String> {
     let mut lines = wrap(text, columns);
     if lines.len() > most {
-        let rest = lines.split_off(most.max(1) - 1).join(" ");
+        let rest = lines.split_off(most.saturating_sub(1)).join(" ");
         lines.push(cut(&rest, columns).into_owned());
     }
     lines

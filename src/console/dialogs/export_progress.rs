@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crossterm::event::{Event, KeyCode};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
 
 use crate::console::exports::RunningExport;
 use crate::console::text::{count, counted, cut_path};
@@ -12,6 +12,7 @@ use crate::console::widgets::buttons::{Button, draw_buttons};
 use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone};
 use crate::desk::ExportFailure;
+use crate::ui::areas::stacked;
 
 /// Title, file, bar, how far it is and buttons, with blank lines between them.
 const LINES: u16 = 7;
@@ -67,7 +68,7 @@ impl Dialog for ExportProgress {
         let theme = &cx.theme;
         let inside = Panel::of(PanelWidth::Dialog, area).open(LINES, theme, frame.buffer_mut());
         let buffer = frame.buffer_mut();
-        let [title, name, _, bar, words, _, foot] = Layout::vertical([Constraint::Length(1); 7]).areas(inside);
+        let [title, name, _, bar, words, _, foot] = stacked(inside, [1; 7]);
         Pen::new(buffer, title).put("Export", theme.strong);
         Pen::new(buffer, name)
             .put(&cut_path(&path.display().to_string(), cx.settings.home.as_deref(), inside.width), theme.quiet);

@@ -2,7 +2,7 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
 
 use super::alert_search::{AlertSearch, is_typed};
 use super::found_rows::lines;
@@ -20,6 +20,7 @@ use crate::desk::find::FoundAlerts;
 use crate::domain::query::{Key, chips, parse, render, without};
 use crate::domain::{Alert, AlertFilter, Sort, Timestamp};
 use crate::service::ServiceError;
+use crate::ui::areas::{FILL, stacked};
 
 /// What is searched.
 const WHAT: &str = "order number, ARN, amount, auth code, transaction, card, name, comment";
@@ -276,8 +277,7 @@ impl Dialog for FindDialog {
             ..List::default()
         };
         let fields = self.menu.draw(list, frame, area, cx);
-        let lines = [above, 1, 1].map(Constraint::Length).into_iter().chain([Constraint::Fill(1)]);
-        let [_, field, said, limited] = Layout::vertical(lines).areas(fields);
+        let [_, field, said, limited] = stacked(fields, [above, 1, 1, FILL]);
         self.input.draw_field(frame, field, theme, true, WHAT);
         let (words, style) = self.note(filter.as_ref(), cx);
         Pen::new(frame.buffer_mut(), said).put(&words, style);

@@ -2,7 +2,7 @@
 
 use crossterm::event::{Event, KeyEvent};
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
@@ -13,6 +13,7 @@ use crate::console::text::{CUT, count, wrap};
 use crate::console::widgets::buttons::{Button, ButtonKind, button_lines, draw_buttons};
 use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::{AppContext, ClickTargets, Message, Pen, SessionInfo, Theme, Tone};
+use crate::ui::areas::{FILL, stacked};
 use crate::ui::table::{DataTable, TableColumn};
 
 /// The badge of what reaches the real world.
@@ -101,7 +102,7 @@ impl Question {
             self.lines.remove(blank);
         }
         if self.lines.len() > most {
-            self.lines.truncate(most.max(1) - 1);
+            self.lines.truncate(most.saturating_sub(1));
             self.line(CUT, theme.quiet);
         }
     }
@@ -121,10 +122,10 @@ impl Question {
             .map(|(index, (answer, key, words))| Button::new(kind(index), *answer, *words, *key))
             .collect();
         let below = button_lines(&buttons, self.room());
-        self.keep_to(usize::from(self.panel.most_lines().max(below) - below), theme);
+        self.keep_to(self.panel.most_lines().saturating_sub(below).into(), theme);
         let lines = u16::try_from(self.lines.len()).unwrap_or(u16::MAX);
         let inside = self.panel.open(lines + below, theme, buffer);
-        let [said, foot] = Layout::vertical([Constraint::Length(lines), Constraint::Fill(1)]).areas(inside);
+        let [said, foot] = stacked(inside, [lines, FILL]);
         for ((text, style), row) in self.lines.iter().zip(said.rows()) {
             Pen::new(buffer, row).put(text, *style);
         }

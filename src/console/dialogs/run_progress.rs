@@ -6,7 +6,7 @@ use std::path::Path;
 use crossterm::event::{Event, KeyCode, KeyEvent, MouseEventKind};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Margin, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::alert_rows::{self, AlertRow, OF_MANY};
@@ -28,7 +28,7 @@ use crate::console::{
 use crate::desk::{AnswerStep, Fate, JournalStep};
 use crate::domain::sanitize::exported_cell;
 use crate::domain::{Alert, AlertId};
-use crate::ui::areas::inset;
+use crate::ui::areas::{FILL, inset, stacked};
 use crate::ui::fit::{self, KeyHint};
 use crate::ui::pen::put_right;
 use crate::ui::table::{self, Cursor};
@@ -372,14 +372,11 @@ impl Dialog for RunProgress {
         let draw = cx.draw_context();
         alert_rows::open_page(&draw, frame.buffer_mut(), area);
         let Some(run) = cx.runs.newest() else { return };
-        let lines = [1, 1, 1, 1, 1, 1].map(Constraint::Length).into_iter();
-        let lines = lines.chain([Constraint::Fill(1), Constraint::Length(1)]);
-        let lines = Layout::vertical(lines).split(area);
-        let line = |at: usize| lines[at].inner(Margin::new(2, 0));
-        Self::draw_title(run, frame, line(1), cx);
-        Self::draw_bar(run, frame, line(3), cx);
-        let list = lines[6];
-        let mut pen = Pen::new(frame.buffer_mut(), line(4));
+        let [_, title, _, bar, said, _, list, below] = stacked(area, [1, 1, 1, 1, 1, 1, FILL, 1]);
+        let [title, bar, said, below] = [title, bar, said, below].map(|line| inset(line, 2, 2));
+        Self::draw_title(run, frame, title, cx);
+        Self::draw_bar(run, frame, bar, cx);
+        let mut pen = Pen::new(frame.buffer_mut(), said);
         if !run.left_out.is_empty() {
             pen.put(&format!("{} marked", count((run.items.len() + run.left_out.len()) as u64)), cx.theme.plain);
             pen.skip(3);
@@ -390,7 +387,7 @@ impl Dialog for RunProgress {
         let (at, buffer) = (self.position(run), frame.buffer_mut());
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (at, true), &cx.theme, buffer, list, note);
-        alert_rows::draw_below((&table, OF_MANY), rows.get(at), buffer, line(7));
+        alert_rows::draw_below((&table, OF_MANY), rows.get(at), buffer, below);
     }
 
     fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {

@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Layout, Margin, Rect};
 
 use super::field::{Arrangement, FieldKind};
 use super::{Form, Spot};
-use crate::ui::areas::rest_of;
+use crate::ui::areas::{FILL, rest_of, stacked};
 use crate::ui::pen::put_right;
 use crate::ui::text::columns;
 use crate::ui::widgets::buttons::{button_lines, draw_buttons};
@@ -69,14 +69,7 @@ impl Form {
         let ways = [(1, roomy), (1, grouped), (1, close.clone())];
         let (around, laid) = ways.into_iter().find(fits).unwrap_or((0, close));
         let inside = panel.open(lines(around, laid.total), theme, frame.buffer_mut());
-        let [title, _, body, said, foot] = Layout::vertical([
-            Constraint::Length(1),
-            Constraint::Length(around),
-            Constraint::Fill(1),
-            Constraint::Length(around.max(word)),
-            Constraint::Length(button_rows),
-        ])
-        .areas(inside);
+        let [title, _, body, said, foot] = stacked(inside, [1, around, FILL, around.max(word), button_rows]);
         let mut pen = Pen::new(frame.buffer_mut(), title);
         pen.put(&self.title, theme.strong);
         pen.skip(2);
@@ -142,7 +135,7 @@ impl Form {
         let [label, beside] = Layout::horizontal([Constraint::Length(label), Constraint::Fill(1)]).areas(area);
         Pen::new(frame.buffer_mut(), label).put(field.label, if focused { theme.key } else { theme.quiet });
         let rows = field.rows(beside.width, focused);
-        let [main, foot] = Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(beside);
+        let [main, foot] = stacked(beside, [rows, FILL]);
         let input_width = field.width.map_or(Constraint::Fill(1), Constraint::Length);
         let [place, _, note] = Layout::horizontal([
             input_width,

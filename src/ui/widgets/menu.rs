@@ -2,14 +2,14 @@
 //! that work in it.
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Margin, Rect};
+use ratatui::layout::{Margin, Rect};
 use ratatui::text::Line;
 
 use super::buttons::{BETWEEN, Button, draw_button, flow};
 use super::click_targets::ClickTargets;
 use super::panel::{Panel, PanelWidth};
 use super::scrollbar;
-use crate::ui::areas::rest_of;
+use crate::ui::areas::{FILL, rest_of, stacked};
 use crate::ui::table;
 use crate::ui::text::{CUT, columns, wrap_to};
 use crate::ui::{Pen, Theme};
@@ -149,15 +149,7 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let all = entries.saturating_add(2 + self.field + below + hint_lines);
         let blank = u16::from(is_roomy(area) || all <= panel.most_lines());
         let inside = panel.open(all.min(panel.most_lines()), theme, frame.buffer_mut());
-        let [title, field, _, list, told, foot] = Layout::vertical([
-            Constraint::Length(1),
-            Constraint::Length(self.field),
-            Constraint::Length(blank),
-            Constraint::Fill(1),
-            Constraint::Length(below),
-            Constraint::Length(hint_lines),
-        ])
-        .areas(inside);
+        let [title, field, _, list, told, foot] = stacked(inside, [1, self.field, blank, FILL, below, hint_lines]);
         let mut pen = Pen::new(frame.buffer_mut(), title);
         pen.put(self.title, theme.strong);
         pen.skip(1);

@@ -1,9 +1,10 @@
 //! A panel: what lies over a screen. It has one of two widths, one frame and margin, and one place.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Margin, Rect};
+use ratatui::layout::{Constraint, Margin, Rect};
 
 use crate::ui::Theme;
+use crate::ui::areas::{FILL, stacked};
 
 /// The width of a panel, by what is in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -62,7 +63,7 @@ impl Panel {
     pub fn place(self, lines: u16) -> Rect {
         let lines = (lines + 2).min(self.area.height);
         let above = (self.area.height - lines) / 3;
-        let [_, place] = Layout::vertical([above, lines].map(Constraint::Length)).areas(self.area);
+        let [_, place, _] = stacked(self.area, [above, lines, FILL]);
         place.centered_horizontally(Constraint::Length(self.width))
     }
 

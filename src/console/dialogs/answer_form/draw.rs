@@ -2,7 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Margin, Rect};
+use ratatui::layout::{Margin, Rect};
 use ratatui::style::Style;
 
 use super::checks::sums;
@@ -12,6 +12,7 @@ use crate::console::dialogs::alert_rows;
 use crate::console::text::{counted, sanitize};
 use crate::console::{AppContext, Pen, times};
 use crate::domain::{Alert, Dialect};
+use crate::ui::areas::{FILL, stacked};
 use crate::ui::fit::{self, KeyHint, Segment};
 
 /// Rows that the list keeps: its titles and three alerts.
@@ -29,16 +30,7 @@ impl AnswerForm {
         let inside = Margin::new(MARGIN, 0);
         let most = area.height.saturating_sub(3 + list_rows + u16::from(list_rows > 0) + 1);
         let rows = self.fields.rows(area.inner(inside).width, most, draw.theme);
-        let [_, title, _, fields, _, list, word] = Layout::vertical([
-            Constraint::Length(1),
-            Constraint::Length(1),
-            Constraint::Length(1),
-            Constraint::Length(rows),
-            Constraint::Length(u16::from(list_rows > 0)),
-            Constraint::Fill(1),
-            Constraint::Length(1),
-        ])
-        .areas(area);
+        let [_, title, _, fields, _, list, word] = stacked(area, [1, 1, 1, rows, u16::from(list_rows > 0), FILL, 1]);
         let [title, fields, word] = [title, fields, word].map(|row| row.inner(inside));
         self.draw_title(frame.buffer_mut(), title, cx);
         self.fields.draw(draw.theme, frame, fields);

@@ -22,6 +22,7 @@ use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, DrawContext, Loadable, Pen, times};
 use crate::domain::sanitize::lines;
 use crate::domain::{Alert, Dialect, Resolution, Timestamp};
+use crate::ui::areas::{FILL, stacked};
 use crate::ui::fit::{self, KeyHint};
 use crate::ui::table;
 
@@ -135,9 +136,9 @@ impl CaseDialog {
         let warning = self.warning(inside.width, &open, cx);
         let [shown, warned] = [self.alerts.len().min(usize::from(area.height / 3).max(2)) + 1, warning.lines.len()]
             .map(|lines| u16::try_from(lines).unwrap_or(u16::MAX));
-        let lines = [1, 1, u16::from(!is_beside), 1, shown, u16::from(area.height >= TALL), warned, 1];
-        let lines = lines.map(Constraint::Length).into_iter().chain([Constraint::Fill(1)]);
-        let [title, beside, below, _, list, _, warned, _, facts] = Layout::vertical(lines).areas(area);
+        let (own_line, blank) = (u16::from(!is_beside), u16::from(area.height >= TALL));
+        let [title, beside, below, _, list, _, warned, _, facts] =
+            stacked(area, [1, 1, own_line, 1, shown, blank, warned, 1, FILL]);
         let [title, beside, below, warned, facts] =
             [title, beside, below, warned, facts].map(|line| line.inner(Margin::new(2, 0)));
         self.draw_alerts(frame, list, cx);

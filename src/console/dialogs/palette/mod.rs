@@ -191,12 +191,7 @@ impl Dialog for Palette {
             ..List::default()
         };
         let fields = self.menu.draw(list, frame, area, cx);
-        self.input.draw_field(
-            frame,
-            rest_of(fields, (1, 0)),
-            theme,
-            true,
-            "a key, a command, a view, a setting, a profile",
-        );
+        let field = rest_of(fields, (1, 0));
+        self.input.draw_field(frame, field, theme, true, "a key, a command, a view, a setting, a profile");
     }
 }

@@ -12,7 +12,7 @@ use super::views::ActivityView;
 use crate::console::text::{count, cut, sanitize, wrap, wrap_to};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext, Pen};
-use crate::ui::areas::inset;
+use crate::ui::areas::{FILL, inset, stacked};
 use crate::ui::table;
 
 /// Columns left of a row's text: the cursor's bar, a blank, the sign and a blank.
@@ -40,13 +40,7 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let troubles = wrap_to(&trouble(screen, cx).unwrap_or_default(), inset(area, 2, 2).width, 2);
     let items = screen.items(cx);
     let lines = lines(&items, screen.view, cx);
-    let [tabs, _, trouble, below] = Layout::vertical([
-        Constraint::Length(1),
-        Constraint::Length(1),
-        Constraint::Length(rows(troubles.len())),
-        Constraint::Fill(1),
-    ])
-    .areas(area);
+    let [tabs, _, trouble, below] = stacked(area, [1, 1, rows(troubles.len()), FILL]);
     draw_tabs(screen, &items, cx, buffer, inset(tabs, 2, 0));
     for (line, row) in troubles.iter().zip(inset(trouble, 2, 0).rows()) {
         Pen::new(buffer, row).put(line, cx.theme.warning);
@@ -56,14 +50,7 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
         return;
     }
     let wanted = rows(lines.len() + 1).min(below.height / 2);
-    let [list, _, rule, _, detail] = Layout::vertical([
-        Constraint::Length(wanted),
-        Constraint::Length(1),
-        Constraint::Length(1),
-        Constraint::Length(1),
-        Constraint::Fill(1),
-    ])
-    .areas(below);
+    let [list, _, rule, _, detail] = stacked(below, [wanted, 1, 1, 1, FILL]);
     draw_list(screen, (&items, &lines), cx, buffer, list);
     let rule = inset(rule, 1, 1);
     Pen::new(buffer, rule).put(&"─".repeat(rule.width.into()), cx.theme.line);
@@ -193,7 +180,7 @@ fn draw_list(
     area: Rect,
 ) {
     let theme = &cx.theme;
-    let [head, window] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
+    let [head, window] = stacked(area, [1, FILL]);
     let body = inset(window, 0, 1);
     let (height, cursor) = (usize::from(body.height).max(1), screen.cursor.row(items));
     let top = scrolled(lines, cursor, screen.window.get().0, height);

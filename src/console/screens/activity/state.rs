@@ -152,7 +152,7 @@ impl ActivityScreen {
         self.cursor = cursor;
         self.rest(cx.now);
         if is_near_end && has_more {
-            self.wanted = self.wanted + CHUNK;
+            self.wanted += CHUNK;
             self.audit_due = Some(cx.now);
         }
     }

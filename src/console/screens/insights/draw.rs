@@ -18,6 +18,7 @@ use crate::console::text::sanitize;
 use crate::console::widgets::scrollbar;
 use crate::console::{AppContext, Pen};
 use crate::domain::query::{self, DEFAULT_SORT};
+use crate::ui::areas::{FILL, stacked};
 use crate::ui::table::scrolled;
 
 /// Columns left of everything.
@@ -38,8 +39,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let draw = cx.draw_context();
     let inside = area.inner(Margin::new(GUTTER, 0));
     // The last line is kept for notifications.
-    let lines = [Constraint::Length(1), Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)];
-    let [title, _, body, _] = Layout::vertical(lines).areas(inside);
+    let [title, _, body, _] = stacked(inside, [1, 1, FILL, 1]);
     let words = ListWords { name: "Insights", empty: "" };
     if !has_rows(&screen.found, |_| false, &words, &draw, buffer, body) {
         draw_title(screen, cx, buffer, title);

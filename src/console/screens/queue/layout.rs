@@ -3,7 +3,7 @@
 use ratatui::layout::{Constraint, Layout, Rect};
 
 use crate::console::areas::Areas;
-use crate::ui::areas::inset;
+use crate::ui::areas::{FILL, inset, stacked};
 
 /// From so many columns on the detail stands beside the list.
 pub const WIDE: u16 = 100;
@@ -37,8 +37,7 @@ impl Regions {
     /// The areas in so much room. Above the footer one line is kept for notes; `more_notes` is how many lines more they
     /// need now.
     pub fn of(area: Rect, divider: u8, more_notes: u16) -> Self {
-        let lines = [Constraint::Fill(1), Constraint::Length(more_notes)];
-        let [body, _] = Layout::vertical(lines).areas(Areas::of(area).body);
+        let [body, _] = stacked(Areas::of(area).body, [FILL, more_notes]);
         let beside = area.width >= WIDE;
         let list = if beside {
             let share = u16::try_from(u32::from(area.width) * u32::from(divider) / 100).unwrap_or(area.width);
@@ -48,8 +47,7 @@ impl Regions {
         };
         let columns = [list, Constraint::Length(1), Constraint::Fill(1)];
         let [list, divider, aside] = if beside { Layout::horizontal(columns).areas(body) } else { [body; 3] };
-        let lines = [1, 1, 1, 1].map(Constraint::Length).into_iter().chain([Constraint::Fill(1)]);
-        let [title, chips, _, heads, rows] = Layout::vertical(lines).areas(list);
+        let [title, chips, _, heads, rows] = stacked(list, [1, 1, 1, 1, FILL]);
         Self {
             title: inset(title, GUTTER, 1),
             chips: inset(chips, GUTTER, 1),

@@ -13,7 +13,7 @@ use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{count, counted, sanitize, wrap};
 use crate::console::{Action, DrawContext, Pen, times};
 use crate::domain::{Delivery, DeliveryState, Endpoint, Timestamp};
-use crate::ui::areas::inset;
+use crate::ui::areas::{FILL, inset, stacked};
 use crate::ui::fit::{self, KeyHint, Segment};
 use crate::ui::table::{self, DataTable, TableColumn};
 
@@ -47,14 +47,7 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
     }
     let endpoints = u16::try_from(screen.endpoint_rows().len()).unwrap_or(u16::MAX);
     let shown = endpoints.min(area.height / ENDPOINTS_SHARE).max(1);
-    let [title, _, top, _, below] = Layout::vertical([
-        Constraint::Length(1),
-        Constraint::Length(1),
-        Constraint::Length(shown + 1),
-        Constraint::Length(1),
-        Constraint::Fill(1),
-    ])
-    .areas(area);
+    let [title, _, top, _, below] = stacked(area, [1, 1, shown + 1, 1, FILL]);
     let title = title.inner(Margin::new(MARGIN, 0));
     draw_title(screen, draw, buffer, title);
     draw_endpoints(screen, draw, buffer, top);
@@ -172,7 +165,7 @@ fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>) 
 
 fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let theme = draw.theme;
-    let [line, table] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
+    let [line, table] = stacked(area, [1, FILL]);
     let line = line.inner(Margin::new(MARGIN, 0));
     draw_filter(screen, draw, buffer, line);
     let empty = match screen.is_filtered() {
