@@ -59,6 +59,13 @@ impl<'b> Pen<'b> {
     }
 }
 
+/// Writes lines below each other, as far as an area goes.
+pub fn put_lines<T: AsRef<str>>(buffer: &mut Buffer, area: Rect, lines: impl IntoIterator<Item = (T, Style)>) {
+    for ((line, style), row) in lines.into_iter().zip(area.rows()) {
+        Pen::new(buffer, row).put(line.as_ref(), style);
+    }
+}
+
 /// Writes a text at the right end of a line's area, cut where it must be. Returns the area it took.
 pub fn put_right(buffer: &mut Buffer, area: Rect, text: &str, style: Style) -> Rect {
     let width = text::columns(text).min(area.width);

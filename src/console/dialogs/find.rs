@@ -10,6 +10,7 @@ use super::menu::{List, OpenMenu};
 use super::{case, copy_menu, links_menu};
 use crate::console::dialog;
 use crate::console::effects::SHOWN_OF_FOUND;
+use crate::console::pen::put_lines;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{counted, sanitize, wrap_to};
 use crate::console::widgets::menu::{Selection, is_roomy};
@@ -281,9 +282,7 @@ impl Dialog for FindDialog {
         self.input.draw_field(frame, field, theme, true, WHAT);
         let (words, style) = self.note(filter.as_ref(), cx);
         Pen::new(frame.buffer_mut(), said).put(&words, style);
-        for (limit, row) in limits.iter().zip(limited.rows()) {
-            Pen::new(frame.buffer_mut(), row).put(limit, theme.warning);
-        }
+        put_lines(frame.buffer_mut(), limited, limits.iter().map(|limit| (limit, theme.warning)));
     }
 
     fn hides_lists(&self) -> bool {

@@ -8,11 +8,11 @@ use ratatui::text::Span;
 
 use super::menu::NO_FIELD;
 use crate::console::decisions::PendingDecision;
-use crate::console::pen::put_right;
+use crate::console::pen::{put_lines, put_right};
 use crate::console::text::{CUT, count, wrap};
 use crate::console::widgets::buttons::{Button, ButtonKind, button_lines, draw_buttons};
 use crate::console::widgets::panel::{Panel, PanelWidth};
-use crate::console::{AppContext, ClickTargets, Message, Pen, SessionInfo, Theme, Tone};
+use crate::console::{AppContext, ClickTargets, Message, SessionInfo, Theme, Tone};
 use crate::ui::areas::{FILL, stacked};
 use crate::ui::table::{DataTable, TableColumn};
 
@@ -126,9 +126,7 @@ impl Question {
         let lines = u16::try_from(self.lines.len()).unwrap_or(u16::MAX);
         let inside = self.panel.open(lines + below, theme, buffer);
         let [said, foot] = stacked(inside, [lines, FILL]);
-        for ((text, style), row) in self.lines.iter().zip(said.rows()) {
-            Pen::new(buffer, row).put(text, *style);
-        }
+        put_lines(buffer, said, self.lines);
         if let (true, Some(first)) = (self.production, inside.rows().next()) {
             put_right(buffer, first, PRODUCTION, theme.production);
         }

@@ -5,8 +5,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::console::pen::put_lines;
 use crate::console::text::{sanitize, wrap};
-use crate::console::{Action, DrawContext, Loadable, Pen};
+use crate::console::{Action, DrawContext, Loadable};
 
 /// The words of a list: what it is called, and what is said where it is empty.
 pub struct ListWords<'w> {
@@ -45,8 +46,6 @@ pub fn has_rows<T>(
     area: Rect,
 ) -> bool {
     let Some((text, style)) = in_its_place(data, is_empty, words, draw) else { return true };
-    for (line, row) in wrap(&text, area.width).iter().zip(area.rows()) {
-        Pen::new(buffer, row).put(line, style);
-    }
+    put_lines(buffer, area, wrap(&text, area.width).into_iter().map(|line| (line, style)));
     false
 }

@@ -6,7 +6,7 @@ use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use super::field::{Arrangement, FieldKind};
 use super::{Form, Spot};
 use crate::ui::areas::{FILL, rest_of, stacked};
-use crate::ui::pen::put_right;
+use crate::ui::pen::{put_lines, put_right};
 use crate::ui::text::columns;
 use crate::ui::widgets::buttons::{button_lines, draw_buttons};
 use crate::ui::widgets::panel::{Panel, PanelWidth};
@@ -176,9 +176,7 @@ impl Form {
         if field.width.is_some() {
             Pen::new(frame.buffer_mut(), note).put(&field.note, theme.quiet);
         }
-        for ((text, style), row) in field.foot(beside.width, theme).iter().zip(foot.rows()) {
-            Pen::new(frame.buffer_mut(), row).put(text, *style);
-        }
+        put_lines(frame.buffer_mut(), foot, field.foot(beside.width, theme));
     }
 
     fn draw_options(&self, index: usize, focused: bool, theme: &Theme, frame: &mut Frame<'_>, area: Rect) {

@@ -10,6 +10,7 @@ use super::click_targets::ClickTargets;
 use super::panel::{Panel, PanelWidth};
 use super::scrollbar;
 use crate::ui::areas::{FILL, rest_of, stacked};
+use crate::ui::pen::put_lines;
 use crate::ui::table;
 use crate::ui::text::{CUT, columns, wrap_to};
 use crate::ui::{Pen, Theme};
@@ -188,10 +189,8 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let window = list.outer(Margin::new(1, 0));
         scrollbar::draw(theme, frame.buffer_mut(), window, first as u64, lines.len() as u64);
 
-        let words = wrap_to(&self.below, inside.width, below.into());
-        for (words, line) in words.iter().zip(told.rows()) {
-            Pen::new(frame.buffer_mut(), line).put(words, theme.plain);
-        }
+        let words = wrap_to(&self.below, inside.width, below.into()).into_iter();
+        put_lines(frame.buffer_mut(), told, words.map(|line| (line, theme.plain)));
         self.draw_hints(&hints, theme, frame, foot, targets);
         let page = [visible, entries].map(|lines| isize::try_from(lines).unwrap_or(1));
         DrawnMenu { field, top: first, page }

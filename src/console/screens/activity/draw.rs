@@ -9,7 +9,8 @@ use super::detail;
 use super::rows::{ActivityItem, ActivityRow, row_of};
 use super::state::{ActivityScreen, ActivityTarget};
 use super::views::ActivityView;
-use crate::console::text::{count, cut, sanitize, wrap, wrap_to};
+use crate::console::pen::put_lines;
+use crate::console::text::{count, sanitize, wrap, wrap_to};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext, Pen};
 use crate::ui::areas::{FILL, inset, stacked};
@@ -42,9 +43,7 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let lines = lines(&items, screen.view, cx);
     let [tabs, _, trouble, below] = stacked(area, [1, 1, rows(troubles.len()), FILL]);
     draw_tabs(screen, &items, cx, buffer, inset(tabs, 2, 0));
-    for (line, row) in troubles.iter().zip(inset(trouble, 2, 0).rows()) {
-        Pen::new(buffer, row).put(line, cx.theme.warning);
-    }
+    put_lines(buffer, inset(trouble, 2, 0), troubles.iter().map(|line| (line, cx.theme.warning)));
     if items.is_empty() {
         draw_empty(screen, cx, buffer, inset(below, 2, 0));
         return;
@@ -144,12 +143,9 @@ fn draw_empty(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, are
         }
         ActivityView::Notes => ("No notes yet.", format!("{} in the Queue adds one.", cx.key(Action::Note))),
     };
-    let mut rows = area.rows();
-    for (text, style) in [(title, theme.strong), (more.as_str(), theme.plain)] {
-        for (line, row) in wrap(text, area.width).iter().zip(&mut rows) {
-            Pen::new(buffer, row).put(line, style);
-        }
-    }
+    let said = [(title, theme.strong), (more.as_str(), theme.plain)].into_iter();
+    let lines = said.flat_map(|(text, style)| wrap(text, area.width).into_iter().map(move |line| (line, style)));
+    put_lines(buffer, area, lines);
 }
 
 /// The areas of a row's cells: time, person, answer, alert, result.
@@ -169,7 +165,7 @@ fn cells(view: ActivityView, line: Rect) -> [Rect; 5] {
 
 fn put(text: &str, style: Style, cell: Rect, buffer: &mut Buffer) {
     // The gap behind a cell stays blank.
-    Pen::new(buffer, cell).put(&cut(text, cell.width.saturating_sub(2)), style);
+    Pen::new(buffer, inset(cell, 0, 2)).put(text, style);
 }
 
 fn draw_list(

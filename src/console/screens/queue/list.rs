@@ -269,15 +269,9 @@ fn draw_alert(
                     | Column::Merchant => plain,
                     _ => quiet,
                 };
-                put_cut(buffer, cell, &column.text(alert, width, draw.times, draw.now), style);
+                Pen::new(buffer, cell).put(&column.text(alert, width, draw.times, draw.now), style);
             }
         }
-    }
-}
-
-fn put_cut(buffer: &mut Buffer, cell: Rect, text: &str, style: Style) {
-    if cell.width > 0 {
-        buffer.set_stringn(cell.x, cell.y, cut(text, cell.width), usize::from(cell.width), style);
     }
 }
 

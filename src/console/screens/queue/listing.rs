@@ -300,9 +300,14 @@ impl Listing {
         self.show_cursor();
     }
 
+    /// The last row; the first one where there is none.
+    fn last_row(&self) -> u64 {
+        self.rows().saturating_sub(1)
+    }
+
     /// Puts the cursor on a row, or on the nearest there is.
     pub fn move_to(&mut self, row: u64) {
-        let mut target = self.shown_row(row.min(self.rows().saturating_sub(1)));
+        let mut target = self.shown_row(row.min(self.last_row()));
         if target == self.cursor {
             self.fill_foot();
             return;
@@ -355,7 +360,7 @@ impl Listing {
     pub fn scroll_to(&mut self, row: u64) {
         self.unpin();
         self.top = row.min(self.last_top());
-        let last = self.row_below(self.top, u64::from(self.height) - 1).min(self.rows().saturating_sub(1));
+        let last = self.row_below(self.top, u64::from(self.height) - 1).min(self.last_row());
         if self.cursor < self.top {
             self.move_to(self.top);
         } else if self.cursor > last {
@@ -572,7 +577,7 @@ impl Listing {
 
     /// Keeps cursor and window inside the list and learns the id under the cursor.
     fn clamp(&mut self) {
-        self.cursor = self.cursor.min(self.rows().saturating_sub(1));
+        self.cursor = self.cursor.min(self.last_row());
         if self.ghost.is_none() {
             let found = self.pages.get(self.cursor).map(|alert| alert.id);
             // The page came with another alert in this row: the row is where the cursor was put, unless its alert is

@@ -9,6 +9,7 @@ use ratatui::text::Span;
 use super::log;
 use super::state::{FilterPart, WebhooksPane, WebhooksScreen, WebhooksTarget};
 use super::words::{EndpointNames, alert_name, event, is_tried_again, outlook, short};
+use crate::console::pen::put_lines;
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{count, counted, sanitize, wrap};
 use crate::console::{Action, DrawContext, Pen, times};
@@ -74,9 +75,7 @@ fn say_absent(draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let lines = said
         .into_iter()
         .flat_map(|(text, style)| wrap(text, area.width.min(SENTENCE)).into_iter().map(move |line| (line, style)));
-    for ((line, style), row) in lines.zip(area.rows()) {
-        Pen::new(buffer, row).put(&line, draw.theme.page.patch(style));
-    }
+    put_lines(buffer, area, lines.map(|(line, style)| (line, draw.theme.page.patch(style))));
 }
 
 fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, line: Rect) {
