@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
+use ratatui::layout::{Rect, Size};
+
 use crate::console::answer_words::answer_words;
 use crate::console::text::{columns as width_of, sanitize};
 use crate::console::times::{self, Moments};
 use crate::domain::{Alert, AlertFilter, AlertStatus, AlertType, Money, SortField, Timestamp};
+use crate::ui::areas::inset;
 use crate::ui::table;
 
 /// A column of the list.
@@ -248,6 +251,13 @@ pub struct Placed {
     /// Columns from the left edge of the row.
     pub x: u16,
     pub width: u16,
+}
+
+impl Placed {
+    /// Its cell in a row.
+    pub fn within(self, row: Rect) -> Rect {
+        inset(row, self.x, 0).resize(Size::new(self.width, 1)).intersection(row)
+    }
 }
 
 /// Returns true where a filter leaves nothing in that waits for an answer.

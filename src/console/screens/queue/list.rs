@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Flex, Layout, Rect, Size};
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -84,8 +84,8 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
 
 fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let sort = queue.order();
-    for Placed { column, x, width } in placed.iter().copied() {
-        let area = inset(regions.heads, x, 0).resize(Size::new(width, 1));
+    for place in placed {
+        let (column, area) = (place.column, place.within(regions.heads));
         let sorted = column.sort_field() == Some(sort.field);
         let arrow = match sort.order {
             _ if !sorted => "",
@@ -94,7 +94,7 @@ fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, region
         };
         let style = if sorted { draw.theme.accent } else { draw.theme.quiet };
         let with_arrow = format!("{}{arrow}", column.title());
-        let title = if text::columns(&with_arrow) <= width { with_arrow } else { column.title().to_owned() };
+        let title = if text::columns(&with_arrow) <= area.width { with_arrow } else { column.title().to_owned() };
         if column.is_right() {
             put_right(buffer, area, &title, style);
         } else {
@@ -242,8 +242,9 @@ fn draw_alert(
     if let Some((sign, style)) = decision_sign(alert, draw).map(|sign| sign.drawn(theme)) {
         buffer.set_stringn(area.x - 1, area.y, sign, 1, style);
     }
-    for Placed { column, x, width } in placed.iter().copied() {
-        let cell = inset(area, x, 0).resize(Size::new(width, 1)).intersection(area);
+    for place in placed {
+        let (column, cell) = (place.column, place.within(area));
+        let told = || column.text(alert, place.width, draw.times, draw.now);
         match column {
             Column::Left | Column::When => {
                 let style = match column {
@@ -251,7 +252,7 @@ fn draw_alert(
                     Column::When => plain,
                     _ => draw.urgency(left.urgency),
                 };
-                put_right(buffer, cell, &column.text(alert, width, draw.times, draw.now), style);
+                put_right(buffer, cell, &told(), style);
                 if let Some((sign, style)) = flag(alert, known, draw).map(|flag| flag.drawn(theme)) {
                     buffer.set_stringn(cell.right() + 1, cell.y, sign, 1, if gone { theme.quiet } else { style });
                 }
@@ -269,7 +270,7 @@ fn draw_alert(
                     | Column::Merchant => plain,
                     _ => quiet,
                 };
-                Pen::new(buffer, cell).put(&column.text(alert, width, draw.times, draw.now), style);
+                Pen::new(buffer, cell).put(&told(), style);
             }
         }
     }
