@@ -98,21 +98,17 @@ pub fn wrap_even(text: &str, columns: u16) -> Vec<String> {
     narrower.take_while(|narrower| narrower.len() == lines.len()).find(is_even).unwrap_or(lines.clone())
 }
 
-/// Texts after each other, each with its style, in lines of at most so many columns, broken at blanks where there are
-/// any.
-pub fn wrap_styled<'t, S: Copy + PartialEq>(
-    texts: impl IntoIterator<Item = (&'t str, S)>,
-    columns: u16,
-) -> Vec<Vec<(String, S)>> {
+/// Spans after each other in lines of at most so many columns, broken at blanks where there are any.
+pub fn wrap_spans(spans: &[Span<'_>], columns: u16) -> Vec<Line<'static>> {
     let (mut text, mut styles) = (String::new(), Vec::new());
-    for (part, style) in texts {
-        text.push_str(part);
-        styles.extend(part.chars().filter(|c| !c.is_whitespace()).map(|_| style));
+    for Span { content, style } in spans {
+        text.push_str(content);
+        styles.extend(content.chars().filter(|c| !c.is_whitespace()).map(|_| *style));
     }
     // Only blanks are left out where a line is broken.
     let mut styles = styles.into_iter();
     let styled = |line: String| {
-        let mut spans: Vec<(String, S)> = Vec::new();
+        let mut spans: Vec<(String, Style)> = Vec::new();
         for c in line.chars() {
             let style = if c.is_whitespace() { None } else { styles.next() };
             match (spans.last_mut(), style) {
@@ -121,7 +117,7 @@ pub fn wrap_styled<'t, S: Copy + PartialEq>(
                 _ => {}
             }
         }
-        spans
+        spans.into_iter().map(|(text, style)| Span::styled(text, style)).collect()
     };
     wrap(&text, columns).into_iter().map(styled).collect()
 }
@@ -185,13 +181,15 @@ mod tests {
 
     #[test]
     fn styled_texts_keep_their_styles_where_a_line_is_broken() {
-        let lines = wrap_styled([("pays twice. ", 'a'), ("ctrl-x", 'k'), (" answers it", 'a')], 14);
+        let (plain, key) = (Style::new(), Style::new().bold());
+        let spans = |spans: &[(&'static str, Style)]| -> Vec<Span<'static>> {
+            spans.iter().map(|(text, style)| Span::styled(*text, *style)).collect()
+        };
 
-        let texts = lines
-            .iter()
-            .map(|line| line.iter().map(|(text, style)| (text.as_str(), *style)).collect())
-            .collect::<Vec<Vec<_>>>();
-        assert_eq!(texts, [vec![("pays twice.", 'a')], vec![("ctrl-x ", 'k'), ("answers", 'a')], vec![("it", 'a')]]);
+        let lines = wrap_spans(&spans(&[("pays twice. ", plain), ("ctrl-x", key), (" answers it", plain)]), 14);
+
+        let expected = [&[("pays twice.", plain)][..], &[("ctrl-x ", key), ("answers", plain)], &[("it", plain)]];
+        assert_eq!(lines, expected.map(|line| Line::from(spans(line))));
     }
 
     #[rstest]

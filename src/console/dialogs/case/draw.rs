@@ -17,7 +17,7 @@ use crate::console::screens::queue::columns::{amount, masked};
 use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::suggestion::order_advice;
-use crate::console::text::{columns, cut, hanging, indented_json, sanitize, wrap_indented, wrap_styled};
+use crate::console::text::{columns, cut, hanging, indented_json, sanitize, wrap_indented, wrap_spans};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, DrawContext, Loadable, Pen, times};
 use crate::domain::sanitize::lines;
@@ -95,7 +95,7 @@ impl Told {
 /// A warning in lines, and the row of the alert that its words in one style name.
 #[derive(Default)]
 struct CaseWarning {
-    lines: Vec<Vec<(String, Style)>>,
+    lines: Vec<Line<'static>>,
     named: Option<(usize, Style)>,
 }
 
@@ -144,9 +144,9 @@ impl CaseDialog {
         self.draw_alerts(frame, list, cx);
         for (line, row) in warning.lines.iter().zip(warned.rows()) {
             let mut pen = Pen::new(frame.buffer_mut(), row);
-            for (text, style) in line {
-                let put = pen.put(text, *style);
-                if let Some((named, _)) = warning.named.filter(|(_, named)| style == named) {
+            for span in line {
+                let put = pen.put(&span.content, span.style);
+                if let Some((named, _)) = warning.named.filter(|(_, named)| span.style == *named) {
                     self.targets.push(put, Target::Row(named));
                 }
             }
@@ -313,15 +313,18 @@ impl CaseDialog {
             },
         };
         let strong = theme.warning.add_modifier(Modifier::BOLD);
-        let styles = [strong, theme.plain, theme.key, theme.plain];
         let blank = if title.ends_with('.') { " " } else { "" };
-        let parts =
-            [format!("{title}{blank}"), text.before, text.key, text.after].map(|part| sanitize(&part).into_owned());
-        let parts: Vec<_> = parts.iter().map(String::as_str).zip(styles).collect();
-        let wrapped = |parts: &[(&str, Style)]| wrap_styled(parts.iter().copied(), width);
+        let parts = [
+            (format!("{title}{blank}"), strong),
+            (text.before, theme.plain),
+            (text.key, theme.key),
+            (text.after, theme.plain),
+        ];
+        let parts = parts.map(|(text, style)| Span::styled(sanitize(&text).into_owned(), style));
+        let wrapped = |parts| wrap_spans(parts, width);
         let (in_one, apart) = (wrapped(&parts), [wrapped(&parts[..2]), wrapped(&parts[2..])].concat());
         // What a key does stands on a line of its own where that costs none.
-        let has_key = !parts[2].0.is_empty();
+        let has_key = !parts[2].content.is_empty();
         let lines = if has_key && in_one.len() > 1 && apart.len() <= in_one.len() { apart } else { in_one };
         CaseWarning { lines, named: named.map(|row| (row, strong)) }
     }

@@ -5,7 +5,7 @@ use chrono::{Duration, NaiveDate};
 use ratatui::text::{Line, Span};
 
 use super::state::InsightsScreen;
-use crate::console::text::{columns, count, counted, sanitize, wrap};
+use crate::console::text::{count, counted, sanitize, wrap, wrap_spans};
 use crate::console::{AppContext, DrawContext, times};
 use crate::desk::{DeskFigures, FoundInsights, InsightLimit};
 use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, percentile};
@@ -138,7 +138,7 @@ pub fn said(view: &InsightsView<'_>, text: &str, width: u16) -> Vec<Line<'static
 
 /// The sentence that matters, and the money at risk; a blank line behind it.
 pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let mut lines = wrap_spans(sentence(view), width);
+    let mut lines = wrap_spans(&sentence(view), width);
     let soon: Vec<&Lapsing> = view.lapsing().filter(|row| row.soon).collect();
     let all: Vec<&Lapsing> = view.lapsing().collect();
     let scopes = [(format!("at risk within {SOON_HOURS} h"), soon), ("at risk in all".to_owned(), all)];
@@ -233,26 +233,6 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
         spans.push(view.quiet(format!("  (as when you last worked, {})", times::ago(pace.last_at, view.now()))));
     }
     spans
-}
-
-/// Spans in lines of at most so many columns, broken between words.
-fn wrap_spans(spans: Vec<Span<'static>>, width: u16) -> Vec<Line<'static>> {
-    let mut lines = vec![Line::default()];
-    let mut used = 0;
-    for span in spans {
-        for word in span.content.split_inclusive(' ') {
-            if used > 0 && used + columns(word.trim_end()) > width {
-                lines.push(Line::default());
-                used = 0;
-            }
-            let word = if used == 0 { word.trim_start() } else { word };
-            used += columns(word);
-            if let Some(line) = lines.last_mut() {
-                line.push_span(Span::styled(word.to_owned(), span.style));
-            }
-        }
-    }
-    lines
 }
 
 /// The sum in the currency of most alerts, how many currencies more there are, and how many alerts have no amount:

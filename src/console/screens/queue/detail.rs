@@ -17,7 +17,7 @@ use super::state::{Queue, QueueTarget};
 use crate::console::answer_words::{answer_words, list_behind};
 use crate::console::decisions::{Departure, PendingDecision};
 use crate::console::suggestion::Suggestion;
-use crate::console::text::{columns, cut, hanging, room_beside, sanitize, wrap, wrap_even};
+use crate::console::text::{columns, cut, hanging, room_beside, sanitize, wrap, wrap_even, wrap_spans};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar::{self, Scroll};
@@ -265,19 +265,7 @@ impl Parts<'_> {
             self.push(line);
         } else {
             self.push(line);
-            // The moments go to a line of their own where they would be cut.
-            let [left, moments @ ..] = closing.as_slice() else { return };
-            if closing_width <= usize::from(self.width) {
-                self.push(closing);
-            } else {
-                self.push(left.clone());
-                self.push(
-                    moments
-                        .iter()
-                        .map(|span| Span::styled(span.content.trim_start().to_owned(), span.style))
-                        .collect::<Vec<_>>(),
-                );
-            }
+            wrap_spans(&closing, self.width).into_iter().for_each(|line| self.push(line));
         }
         if gone {
             self.push(Span::styled("no longer in this list", theme.quiet));
