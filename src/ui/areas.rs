@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
-/// The height of a part that takes what the others leave.
+/// Height of a part that takes what the others leave.
 pub const FILL: u16 = u16::MAX;
 
 /// Splits an area into parts of these heights, one below the other.
@@ -11,13 +11,13 @@ pub fn stacked<const N: usize>(area: Rect, heights: [u16; N]) -> [Rect; N] {
     Layout::vertical(heights.map(height)).areas(area)
 }
 
-/// The area without so many columns at its left and at its right.
+/// Cuts so many columns off an area at its left and at its right.
 pub fn inset(area: Rect, left: u16, right: u16) -> Rect {
     let left = left.min(area.width);
     Rect::new(area.x + left, area.y, area.width - left - right.min(area.width - left), area.height)
 }
 
-/// What is left of a line of an area from a column on; nothing below its last line.
+/// Returns the rest of a line of an area from a column on; nothing below its last line.
 pub fn rest_of(area: Rect, (line, column): (u16, u16)) -> Rect {
     inset(area.rows().nth(line.into()).unwrap_or_default(), column, 0)
 }

@@ -275,7 +275,7 @@ impl Cursor {
     }
 }
 
-/// The row so many rows further down, or up, as far as there are any.
+/// Returns the row so many rows further down, or up, as far as there are any.
 pub fn moved(at: usize, by: isize, rows: usize) -> usize {
     at.saturating_add_signed(by).min(rows.max(1) - 1)
 }

@@ -98,7 +98,7 @@ pub fn wrap_even(text: &str, columns: u16) -> Vec<String> {
     narrower.take_while(|narrower| narrower.len() == lines.len()).find(is_even).unwrap_or(lines.clone())
 }
 
-/// Spans after each other in lines of at most so many columns, broken at blanks where there are any.
+/// Wraps spans after each other, broken at blanks where there are any.
 pub fn wrap_spans(spans: &[Span<'_>], columns: u16) -> Vec<Line<'static>> {
     let (mut text, mut styles) = (String::new(), Vec::new());
     for Span { content, style } in spans {
@@ -132,7 +132,7 @@ pub fn wrap_to(text: &str, columns: u16, most: usize) -> Vec<String> {
     lines
 }
 
-/// A text beside a lead, in lines of at most so many columns: what is left of it stands under its first word.
+/// Wraps a text beside a lead: what does not fit its first line stands under its first word.
 pub fn hanging(lead: Span<'static>, text: &str, style: Style, columns: u16) -> Vec<Line<'static>> {
     let indent = lead.width();
     let blank = Span::styled(" ".repeat(indent), lead.style);
@@ -141,7 +141,7 @@ pub fn hanging(lead: Span<'static>, text: &str, style: Style, columns: u16) -> V
     leads.zip(lines).map(|(lead, line)| Line::from(vec![lead, Span::styled(line, style)])).collect()
 }
 
-/// Columns that are left beside a lead: a few, however wide it is.
+/// Returns the columns that are left beside a lead: a few, however wide it is.
 pub fn room_beside(lead: usize, columns: u16) -> u16 {
     let lead = u16::try_from(lead).unwrap_or(u16::MAX);
     columns.saturating_sub(lead).max(8)

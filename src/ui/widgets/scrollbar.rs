@@ -8,7 +8,7 @@ use ratatui::text::Line;
 
 use crate::ui::Theme;
 
-/// How far a text is scrolled, and how far it can be, as the last frame found.
+/// Scroll position of a text, and how far it can go, as the last frame found.
 #[derive(Debug, Clone, Default)]
 pub struct Scroll {
     top: Cell<u16>,
@@ -49,7 +49,7 @@ impl Scroll {
     }
 }
 
-/// The window whose right edge is behind a text, after a blank column.
+/// Returns the window whose right edge is behind a text, after a blank column.
 pub fn beside(text: Rect) -> Rect {
     text.outer(Margin::new(2, 0))
 }

@@ -254,7 +254,7 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Its cell in a row.
+    /// Returns its cell in a row.
     pub fn within(self, row: Rect) -> Rect {
         inset(row, self.x, 0).resize(Size::new(self.width, 1)).intersection(row)
     }

@@ -300,7 +300,7 @@ impl Listing {
         self.show_cursor();
     }
 
-    /// The last row; the first one where there is none.
+    /// Returns the last row; the first one where there is none.
     fn last_row(&self) -> u64 {
         self.rows().saturating_sub(1)
     }
