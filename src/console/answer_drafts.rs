@@ -41,10 +41,10 @@ impl AnswerDraftList {
         }
     }
 
-    /// The draft of an answer to what is marked, which has to be a part of what it was begun for: nobody decided for
-    /// the others.
-    pub fn of_marked(&self, alerts: &[AlertId]) -> Option<&AnswerDraft> {
-        self.all.iter().filter(|draft| !draft.case).rfind(|draft| {
+    /// The drafts of answers to what is marked, which has to be a part of what they were begun for: nobody decided for
+    /// the others. The one that was begun last is at the end.
+    pub fn of_marked(&self, alerts: &[AlertId]) -> impl DoubleEndedIterator<Item = &AnswerDraft> {
+        self.all.iter().filter(|draft| !draft.case).filter(|draft| {
             let all: HashSet<&AlertId> = draft.alerts.iter().collect();
             alerts.iter().all(|alert| all.contains(alert))
         })
@@ -116,8 +116,8 @@ mod tests {
         let mut list = AnswerDraftList::default();
         list.keep(draft(false, &[a, b]));
 
-        let found =
-            [vec![a], vec![a, b], vec![a, b, c], vec![b, c], vec![c]].map(|marked| list.of_marked(&marked).is_some());
+        let found = [vec![a], vec![a, b], vec![a, b, c], vec![b, c], vec![c]]
+            .map(|marked| list.of_marked(&marked).next().is_some());
 
         assert_eq!(found, [true, true, false, false, false]);
         assert!(list.of_case(&[a, b]).next().is_none(), "what was marked is no case");

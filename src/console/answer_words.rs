@@ -15,6 +15,14 @@ fn outcome_words(stored: &str) -> String {
     sanitize(stored).replace('_', " ").to_uppercase()
 }
 
+/// A stored outcome in the words of the form, as far as it says what was answered: `Not refunded`.
+pub fn stored_words(stored: &str) -> String {
+    match stored.replace('_', " ").to_lowercase().as_str() {
+        "unresolved dispute" => Decision::NotRefunded.words(),
+        _ => sanitize(stored).into_owned(),
+    }
+}
+
 /// What an alert was answered, as the form says it: `REFUNDED`, `INVALID (duplicate alert)`, `NOT REFUNDED`; a word
 /// that only the older dialect has as it is stored.
 pub fn answer_words(alert: &Alert, outcome: &Outcome) -> String {

@@ -127,7 +127,7 @@ impl App {
             back.into_iter().chain(first).chain(others).filter(|binding| screen.offers(binding.action, &self.cx));
         let keys = shown.filter_map(|binding| {
             let key = binding.keys.first()?.to_string();
-            let words = screen.words(binding.action, &self.cx).unwrap_or(&binding.words);
+            let words = screen.words(binding.action, &self.cx).unwrap_or_else(|| binding.words.to_string());
             // The help stays, however narrow it gets: from there every key is found.
             let stays = binding.action == Action::Help;
             Some(KeyHint { stays, ..KeyHint::new(key, words, binding.action) })

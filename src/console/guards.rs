@@ -4,7 +4,7 @@ use super::answer_words::answered_as;
 use super::dialogs::answer_form::{Caution, SaysOfMoney};
 use super::known_decisions::KnownDecisions;
 use super::resolving::subject;
-use super::unfinished::Stage;
+use super::unfinished::{Stage, in_words};
 use super::{Loadable, times};
 use crate::domain::advice::{Advice, AdviceBasis, refund_warning};
 use crate::domain::duplicate::{Duplicate, DuplicateState};
@@ -181,6 +181,9 @@ fn denied_words(
             let known = match &double.state {
                 DuplicateState::Refunded { at: Some(at) } => format!("refunded {}", times::ago(*at, now)),
                 DuplicateState::Refunded { at: None } => "already refunded".to_owned(),
+                DuplicateState::OnItsWay(said) if !said.gives_money_back() => {
+                    format!("{} is under way", in_words(said))
+                }
                 DuplicateState::OnItsWay(_) => "a refund is under way".to_owned(),
                 DuplicateState::MayHaveArrived(_) => "a refund is unconfirmed".to_owned(),
                 _ => Caution::NetworkRule.words().to_owned(),

@@ -30,7 +30,7 @@ pub trait Screen {
     }
 
     /// What the footer calls an action where one is, where that is not what the keymap calls it.
-    fn words(&self, _action: Action, _cx: &AppContext) -> Option<&'static str> {
+    fn words(&self, _action: Action, _cx: &AppContext) -> Option<String> {
         None
     }
 

@@ -28,7 +28,11 @@ impl<'r> Suggestion<'r> {
     pub fn by(alert: &Alert, others: &[Alert], order: Option<OrderAdvice>, draw: &DrawContext<'r>) -> Option<Self> {
         let duplicates = draw.known_decisions().duplicates(alert, others);
         let warning = refund_warning(alert, duplicates.iter(), order.as_ref());
-        let rule = draw.suggestion(alert).filter(|rule| !warning.is_some_and(|advice| advice.overrules(rule.decision)));
+        let is_open = order.is_some_and(|order| order.leaves_refund_open);
+        let rule = draw.suggestion(alert).filter(|rule| {
+            !warning.is_some_and(|advice| advice.overrules(rule.decision))
+                && !(is_open && rule.decision == Decision::Refunded)
+        });
         rule.map(Self::Rule).or_else(|| advice(alert, duplicates.iter(), order.as_ref()).map(Self::Advice))
     }
 

@@ -291,8 +291,8 @@ impl Sending {
         }
     }
 
-    /// Finds out what became of an indeterminate attempt: by one look-up where the provider can, else by the reconciler,
-    /// or by a person where that can do nothing.
+    /// Finds out what became of an indeterminate attempt: by one look-up where the provider can, else by the
+    /// reconciler, or by a person where that can do nothing.
     async fn clear_up(self, cause: &Cause) -> Result<Alert, ServiceError> {
         let (engine, settings) = (&self.engine, self.engine.settings());
         let provider = engine.inner.providers.answering_for(&self.submission.provider);

@@ -106,7 +106,7 @@ fn alerts_of_another_process_are_triaged_by_token_in_the_words_of_the_older_dial
     open_form(&mut terminal, "r");
     terminal.press("29.50");
     terminal.wait_until("the amount", |screen| screen.contains("9.50") && screen.contains("of 19.90 EUR"));
-    send(&mut terminal, "ETHOCA 19.90 EUR: PARTIALLY_STOPPED, 9.50, REFUNDED, recorded (API status RESOLVED)");
+    send(&mut terminal, "ETHOCA 19.90 EUR: PARTIALLY_STOPPED, 9.50, recorded (API status RESOLVED)");
     terminal.wait_for("network id  FAR-2");
     open_form(&mut terminal, "n");
     send(&mut terminal, "(API status CHARGEBACK)");

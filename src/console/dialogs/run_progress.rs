@@ -252,8 +252,8 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
     let (at, why) = (cx.times().row(*at, cx.now), item.reason());
     let (sign, words, style) = match step {
         _ if item.again => ("✓", format!("{DECIDED_AGAIN}: {}, {at}", step.status().unwrap_or_default()), theme.ok),
-        AnswerStep::Recorded(status) => ("✓", format!("{status}, recorded {at}"), theme.ok),
-        AnswerStep::AsDecided(status) => ("✓", format!("{status}, found {at}; {BY_WHOM}"), theme.ok),
+        AnswerStep::Recorded(_) => ("✓", format!("recorded {at}"), theme.ok),
+        AnswerStep::AsDecided(_) => ("✓", format!("recorded, found {at}; {BY_WHOM}"), theme.ok),
         AnswerStep::NotSent(_) => ("»", format!("queued, not sent: {}", briefly(&why)), theme.warning),
         step => match step.fate() {
             Fate::Undone => ("–", "undone, not sent".to_owned(), theme.quiet),

@@ -45,7 +45,9 @@ impl OrderMatch {
         if alert.is_over() || self.confidence < MatchConfidence::Likely && !only_warns {
             return None;
         }
-        let advice = OrderAdvice { only_warns, ..self.told(alert)? };
+        let told = self.told(alert)?;
+        // What a fact warns against it does not suggest.
+        let advice = OrderAdvice { only_warns: only_warns || told.leaves_refund_open, ..told };
         (!only_warns || advice.refund.is_some() || advice.leaves_refund_open).then_some(advice)
     }
 
@@ -62,9 +64,7 @@ impl OrderMatch {
             (_, None) if self.order.refunded_amount.is_some() => return None,
             // Nothing is owed for it. That it was cancelled says nothing of where the money is: who answers looks
             // first.
-            (OrderState::Cancelled, None) => {
-                (Decision::Refunded, "cancelled; whether it was refunded is not told: look first")
-            }
+            (OrderState::Cancelled, None) => (Decision::Refunded, "cancelled, refund unknown: check at your provider"),
             // A part of the money went back: a person has to decide about the rest.
             (OrderState::Refunded, Some(false)) => return None,
             (_, Some(false)) if self.order.refunded_amount.is_some_and(|amount| !amount.decimal().is_zero()) => {

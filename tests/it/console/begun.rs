@@ -159,7 +159,7 @@ fn the_footer_offers_to_answer_together_only_what_is_marked() {
 
     let nothing_marked = footer(&mut rig);
 
-    assert!(marked.contains("b last run"), "{marked}");
+    assert!(marked.contains("r refunded, 2 alerts") && !marked.contains("last run"), "{marked}");
     assert!(nothing_marked.contains("b last run") && !nothing_marked.contains("draft forgether"), "{nothing_marked}");
 }
 

@@ -175,6 +175,16 @@ fn where_the_refund_is_refused_or_unknown_the_others_stay_here_and_are_asked_abo
 }
 
 #[test]
+fn a_case_that_is_answered_as_refunded_before_claims_no_refund_under_way() {
+    let mut rig = Rig::new(three());
+
+    rig.press("enter i 1 ctrl-s");
+
+    let staged = rig.screen();
+    assert!(!staged.contains("A refund is") && staged.contains("Refunded before, by the answer to"), "{staged}");
+}
+
+#[test]
 fn a_case_whose_decision_has_not_left_says_how_far_each_one_is_and_claims_no_refund() {
     let mut rig = Rig::new(three());
 
@@ -708,7 +718,7 @@ fn in_the_older_dialect_the_case_says_what_its_keys_do_in_that_dialects_words() 
 
     let page = rig.screen();
     assert!(page.contains("r refund, others OTHER") && page.contains("i other word, all"), "{page}");
-    assert!(page.contains("r refunds this one and answers the others OTHER, NOT REFUNDED."), "{page}");
+    assert!(page.contains("r reports this one as refunded, the others OTHER, NOT REFUNDED."), "{page}");
     assert!(page.contains("WITH r") && page.contains("STOPPED, REFUNDED"), "{page}");
     assert!(!page.contains("duplicate") && !page.contains("invalid"), "{page}");
 }

@@ -238,14 +238,15 @@ fn hints(rig: &mut Rig, keymap: &Keymap, has_own_words: bool) -> Vec<String> {
     let known: Vec<String> =
         keymap.all().flat_map(|binding| binding.keys.first().map(|key| format!("{key} {}", binding.words))).collect();
     // A screen may have words of its own for a key.
-    let known: Vec<String> = known.into_iter().chain(["j scroll", "tab out"].map(str::to_owned)).collect();
+    let known: Vec<String> = known.into_iter().chain(["j scroll", "tab out", "b answer"].map(str::to_owned)).collect();
     let has_key = |chunk: &str| {
         keymap.all().any(|binding| binding.keys.first().is_some_and(|key| chunk.starts_with(&format!("{key} "))))
     };
     let mut hints = Vec::new();
     for chunk in footer.split("   ").map(str::trim).filter(|chunk| !chunk.is_empty()) {
-        let is_known =
-            known.iter().any(|hint| hint == chunk) || (has_own_words && has_key(chunk) && !chunk.contains('…'));
+        let is_known = chunk.starts_with("r refunded, ")
+            || known.iter().any(|hint| hint == chunk)
+            || (has_own_words && has_key(chunk) && !chunk.contains('…'));
         // What is on its way stands behind the hints.
         assert!(is_known || !rig.app.decisions().staged().is_empty(), "{chunk:?} is no whole hint: {footer}");
         if is_known {

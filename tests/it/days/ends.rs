@@ -150,10 +150,12 @@ fn text_in_a_form_for_several_outlives_a_line_that_hangs_up_and_its_key_opens_it
     signal(terminal.process(), "HUP");
     let (code, _) = terminal.wait_exit();
     let mut terminal = day.open_with(&[], 120, 40);
-    terminal.wait_for("marked: b opens it");
+    terminal.wait_for("2 alerts: Activity (4)");
     terminal.press("\r");
-    terminal.wait_for("open draft");
-    terminal.press("b");
+    terminal.wait_gone("2 alerts: Activity (4)");
+    terminal.press("4");
+    terminal.wait_for("not sent: goods were delivered");
+    terminal.press("t");
     terminal.wait_until("the form as it was left", |screen| {
         screen.contains("Answer 2 alerts")
             && screen.contains("goods were delivered")

@@ -6,6 +6,7 @@ use chrono::Duration;
 use super::fields::FieldFacts;
 use super::gets::{AnswerScope, FormItem};
 use super::{AnswerForm, Caution, Choice, GO_TO_WARNED, SaysOfMoney, TAKE_SUGGESTION};
+use crate::console::answer_words::stored_words;
 use crate::console::answer_words::{answer_told, list_behind};
 use crate::console::decisions::{PendingDecision, leaves_at_once};
 use crate::console::guards::Gets;
@@ -81,7 +82,7 @@ impl AnswerForm {
         Suggestion::by(&row.alert, row.others(), self.order_of_one(), &cx.draw_context())
     }
 
-    fn says(&self, decision: Decision, dialect: Dialect) -> bool {
+    pub(super) fn says(&self, decision: Decision, dialect: Dialect) -> bool {
         let answer = self.fields.answer();
         match (dialect, decision.reason()) {
             (Dialect::Current, reason) => {
@@ -315,7 +316,7 @@ fn double_words(double: &Duplicate, now: Timestamp) -> String {
         DuplicateState::OnItsWay(resolution) => format!("{} is under way", said(resolution)),
         DuplicateState::MayHaveArrived(resolution) => format!("{} is unconfirmed", said(resolution)),
         DuplicateState::Waiting => "open".to_owned(),
-        DuplicateState::Answered { outcome, at } => format!("answered {} {}", sanitize(outcome), when(at)),
+        DuplicateState::Answered { outcome, at } => format!("answered {} {}", stored_words(outcome), when(at)),
     };
     let who = format!("{} {}", sanitize(double.provider.as_str()), sanitize(&double.provider_id));
     format!("{state}: {who}, {}", double.evidence.words())

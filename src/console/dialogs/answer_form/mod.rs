@@ -42,7 +42,8 @@ pub use fields::AnswerFields;
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, duplicate_indices, gets};
 pub use opening::{
-    KnownCase, again, answer_case, begun, foresee, marked, nothing_to_repeat, one, open_again, repeat, take_suggested,
+    KnownCase, again, answer_case, begun, chosen, foresee, marked, nothing_to_repeat, one, open_again, repeat,
+    take_suggested,
 };
 use reading::ReadingAgain;
 use typed::TypedAnswer;

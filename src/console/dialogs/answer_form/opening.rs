@@ -16,7 +16,7 @@ use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::heading::title;
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::Suggestion;
-use crate::console::text::{count, counted};
+use crate::console::text::count;
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, AppContext, Effect, Order, Orders, Reply, Tone};
 use crate::desk::{AnswerDraft, Draft, Fate};
@@ -25,6 +25,11 @@ use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
 const READ_ONLY: &str = "Read-only connection";
 
 const RESTORED: &str = "Draft restored.";
+
+/// Opens the form with this choice: on what is marked, else on the alert under the cursor.
+pub fn chosen(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
+    if queue.marked.is_empty() { one(choice, queue, cx) } else { marked(Some(choice), queue, cx) }
+}
 
 /// Opens the form on the alert under the cursor, or says why it cannot be answered now. A draft for the same answer is
 /// in it; one for another answer stays where it is.
@@ -51,13 +56,6 @@ pub fn one(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
         Some(draft) => form.restore(draft, cx),
         None => form.fill_in(&said, cx),
     }
-    let marked = queue.marked.alerts().len() as u64;
-    let note = note.or_else(|| {
-        (marked > 0).then(|| {
-            let (marked, together) = (counted(marked, "marked alert", "marked alerts"), cx.key(Action::Bulk));
-            format!("This answers one alert. {together} answers the {marked}.")
-        })
-    });
     with(effects, form.open(note, cx))
 }
 
@@ -93,8 +91,8 @@ pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut
     with(effects, form.open(None, cx))
 }
 
-/// Makes an answer again, with its comment: on the alert under the cursor, or on what is marked. Where something has to
-/// be looked at or typed, and where a form is wanted, that opens with it.
+/// Makes an answer again: on the alert under the cursor, or on what is marked. The form opens with it where a form is
+/// wanted, something has to be looked at or typed, or another answer is suggested.
 pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let mut said = last.to_parts();
     let (mut form, effects) = if queue.marked.is_empty() {
@@ -108,13 +106,13 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
         (form, Vec::new())
     };
     form.fill_in(&said, cx);
+    let differs = |suggested: Suggestion<'_>| !form.says(suggested.decision(), cx.place.dialect);
+    let is_against = form.scope == AnswerScope::One && form.suggestion(cx).is_some_and(differs);
     let is_clear = form.asked_number().is_none() && form.counts().care == 0;
-    let sent = if in_form {
-        Vec::new()
-    } else if is_clear {
-        form.send(cx)
-    } else {
-        form.not_repeated(cx)
+    let sent = match (in_form, is_clear) {
+        (false, true) if !is_against => form.send(cx),
+        (false, false) => form.not_repeated(cx),
+        _ => Vec::new(),
     };
     // Sending closes the form, which is not open.
     let orders = if sent.is_empty() { form.open(None, cx) } else { sent.into_iter().skip(1).collect() };
@@ -186,12 +184,16 @@ fn kept_words(draft: &Draft, cx: &AppContext) -> String {
     format!("Your {what} for \"{}\" is saved.", Choice::of_parts(draft, cx.place.dialect).words())
 }
 
-/// Opens the form on what is marked, as it was left. Where it was not begun yet, what it is answered with is chosen
-/// there.
-pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
+/// Opens the form on what is marked, with this choice, as it was left. Without a choice, the last draft has it, or it
+/// is made there.
+pub fn marked(choice: Option<Choice>, queue: &Queue, cx: &mut AppContext) -> Orders {
     let ids: Vec<AlertId> = queue.marked.alerts().iter().map(|alert| alert.id).collect();
-    let Some(draft) = cx.answer_drafts.of_marked(&ids).cloned() else {
-        return begin(queue, None, &Draft::default(), cx).map_or_else(Vec::new, |form| form.open(None, cx));
+    let is_same = |draft: &AnswerDraft| {
+        choice.is_none_or(|choice| Choice::said_in(&draft.answer, cx.place.dialect) == Some(choice))
+    };
+    let Some(draft) = cx.answer_drafts.of_marked(&ids).rfind(|draft| is_same(draft)).cloned() else {
+        let note = cx.answer_drafts.of_marked(&ids).last().map(|other| kept_words(&other.answer, cx));
+        return begin(queue, choice, &Draft::default(), cx).map_or_else(Vec::new, |form| form.open(note, cx));
     };
     let choice = Choice::said_in(&draft.answer, cx.place.dialect);
     let Some(mut form) = begin(queue, choice, &draft.answer, cx) else { return Vec::new() };

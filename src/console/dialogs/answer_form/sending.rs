@@ -59,7 +59,7 @@ impl AnswerForm {
     /// Says why the one alert's answer, or any of several, is not sent.
     pub(super) fn nothing_to_send(&mut self, cx: &AppContext) -> Orders {
         let (AnswerScope::One, Some(Gets::Out { why, cautions, .. })) = (self.scope, self.gets_of(0)) else {
-            return self.say("Nothing to send: see the list.");
+            return self.say("Nothing to send: tab to the list, space sends anyway.");
         };
         let why = why.clone();
         if cautions.is_empty() {

@@ -287,6 +287,11 @@ impl CaseDialog {
                 let told = paid_twice(true);
                 (title, Told { before: format!("{} {}", self.refund_told(&other, cx), told.before), ..told })
             }
+            // Money does not go back by that answer: it went back before.
+            (None, Some(other)) if other.says_refunded_before() => {
+                let title = format!("⚠ Refunded before, by the answer to {} {}.", other.provider, other.provider_id);
+                (title, paid_twice(true))
+            }
             (None, Some(other)) => {
                 let (how_far, would) = match known.may_have_arrived(other.id) {
                     true => ("is unconfirmed", "may"),
@@ -301,8 +306,8 @@ impl CaseDialog {
                 None => {
                     let title = "⚠ Refund one of them only.".to_owned();
                     let follows = match cx.place.dialect {
-                        Dialect::Current => " refunds this one, the others become duplicates.".to_owned(),
-                        dialect => format!(" refunds this one and answers the others {}.", duplicate_words(dialect)),
+                        Dialect::Current => " reports this one as refunded, the others as duplicates.".to_owned(),
+                        dialect => format!(" reports this one as refunded, the others {}.", duplicate_words(dialect)),
                     };
                     let text = match open.iter().any(|alert| alert.id == self.cursor) {
                         true => Told::plain("").with_key(&key(Action::Refund), &follows),

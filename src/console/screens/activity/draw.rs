@@ -13,6 +13,7 @@ use crate::console::pen::put_lines;
 use crate::console::text::{count, sanitize, wrap, wrap_to};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext, Pen};
+use crate::desk::Fate;
 use crate::ui::areas::{FILL, inset, stacked};
 use crate::ui::table;
 
@@ -207,13 +208,14 @@ fn draw_list(
     scrollbar::draw(theme, buffer, window, top as u64, lines.len() as u64);
 }
 
-/// The day of the first of these items, with how many items of that day each person has.
+/// The day of the first of these items, with how many answers of that day each person has recorded.
 fn day(items: &[ActivityItem<'_>], cx: &AppContext) -> String {
     let Some(at) = items.first().and_then(ActivityItem::at) else { return String::new() };
     let date = cx.times().day_of(at);
     let mut people: Vec<(String, u64)> = Vec::new();
     for item in items.iter().take_while(|item| item.at().is_some_and(|at| cx.times().day_of(at) == date)) {
-        let Some(who) = item.record().map(|_| row_of(item, cx).who) else { continue };
+        let recorded = item.record().filter(|record| record.fate() == Fate::Recorded);
+        let Some(who) = recorded.map(|_| row_of(item, cx).who) else { continue };
         match people.iter_mut().find(|(name, _)| *name == who) {
             Some((_, number)) => *number += 1,
             None => people.push((who, 1)),

@@ -154,11 +154,11 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
         AnswerStep::TakenBack => (RowTone::Quiet, "undone".to_owned()),
         AnswerStep::Sent => (RowTone::Unsure, format!("sent {when}, no reply")),
         AnswerStep::NotSent(why) => (RowTone::Under, format!("not sent: {why}")),
-        AnswerStep::Recorded(status) if record.unlooked.is_some() => {
-            (RowTone::Plain, format!("{status}, recorded {when}; doubles not looked for again"))
+        AnswerStep::Recorded(_) if record.unlooked.is_some() => {
+            (RowTone::Plain, format!("recorded {when}; doubles not looked for again"))
         }
-        AnswerStep::Recorded(status) => (RowTone::Quiet, format!("{status}, recorded {when}{word}")),
-        AnswerStep::AsDecided(status) => (RowTone::Quiet, format!("{status}, found {when}; {BY_WHOM}")),
+        AnswerStep::Recorded(_) => (RowTone::Quiet, format!("recorded {when}{word}")),
+        AnswerStep::AsDecided(_) => (RowTone::Quiet, format!("recorded, found {when}; {BY_WHOM}")),
         AnswerStep::Overtaken(status) => {
             let tone = if is_overtaken_refund(record) { wrong } else { RowTone::Quiet };
             (tone, format!("{dismissed}already answered: {status}"))

@@ -58,10 +58,10 @@ impl Screen for InsightsScreen {
         (self.scroll.is_needed() && self.hour.is_none()).then_some(Action::Down)
     }
 
-    fn words(&self, action: Action, _: &AppContext) -> Option<&'static str> {
+    fn words(&self, action: Action, _: &AppContext) -> Option<String> {
         match action {
-            Action::Down => Some("scroll"),
-            Action::NextPane if self.hour.is_some() => Some("out"),
+            Action::Down => Some("scroll".to_owned()),
+            Action::NextPane if self.hour.is_some() => Some("out".to_owned()),
             _ => None,
         }
     }

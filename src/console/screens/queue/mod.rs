@@ -26,6 +26,7 @@ use ratatui::layout::Rect;
 use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
 use crate::console::idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless};
+use crate::console::text::counted;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::AnswerDraft;
 use crate::domain::query;
@@ -153,13 +154,16 @@ impl Screen for Queue {
     }
 
     fn leads_with(&self) -> Option<Action> {
-        (!self.marked.is_empty()).then_some(Action::Bulk)
+        (!self.marked.is_empty()).then_some(Action::Refund)
     }
 
-    fn words(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        // With nothing marked it answers nothing: it shows what became of the last ones.
-        let shows_run = action == Action::Bulk && self.marked.is_empty() && cx.runs.newest().is_some();
-        shows_run.then_some("last run")
+    fn words(&self, action: Action, _: &AppContext) -> Option<String> {
+        let marked = self.marked.alerts().len() as u64;
+        match action {
+            Action::Refund if marked > 0 => Some(format!("refunded, {}", counted(marked, "alert", "alerts"))),
+            Action::Bulk if marked > 0 => Some("answer".to_owned()),
+            _ => None,
+        }
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
@@ -176,6 +180,7 @@ impl Screen for Queue {
             Action::Bulk => writes().or_else(|| unless(!self.marked.is_empty(), "nothing is marked")),
             Action::Repeat => unless(cx.last_made.is_some(), NONE_MADE),
             Action::Snooze => is_open(),
+            Action::Refund | Action::NotRefunded | Action::Invalid if !self.marked.is_empty() => writes(),
             Action::Refund | Action::NotRefunded | Action::Invalid => writes().or_else(is_open),
             Action::Open | Action::OpenLink | Action::CopyId | Action::Mark | Action::MarkRange => has_alert(),
             Action::Down

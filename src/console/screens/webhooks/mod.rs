@@ -63,8 +63,8 @@ impl Screen for WebhooksScreen {
         self.due()
     }
 
-    fn words(&self, action: Action, _: &AppContext) -> Option<&'static str> {
-        (action == Action::Open && self.pane == WebhooksPane::Endpoints).then_some("deliveries")
+    fn words(&self, action: Action, _: &AppContext) -> Option<String> {
+        (action == Action::Open && self.pane == WebhooksPane::Endpoints).then(|| "deliveries".to_owned())
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
