@@ -1,7 +1,7 @@
 //! The words of an answer: what an alert was answered, as the form that answers it says it.
 
 use super::text::sanitize;
-use super::times::Moments;
+use super::times::TimeFormat;
 use super::unfinished::in_words;
 use crate::desk::{AnswerStep, DecisionRecord, History};
 use crate::domain::resolution::{Decision, InvalidReason};
@@ -97,7 +97,7 @@ pub fn maker(record: &DecisionRecord) -> Option<String> {
 
 /// What a journal knows of an alert's outcome while lists show none: `REFUNDED was recorded here 14:03:12 UTC, by
 /// maria; the list is behind`.
-pub fn list_behind(record: &DecisionRecord, times: Moments, now: Timestamp) -> String {
+pub fn list_behind(record: &DecisionRecord, times: TimeFormat, now: Timestamp) -> String {
     let (at, step) = record.last();
     let when = times.row(at, now);
     let word =

@@ -38,12 +38,12 @@ use super::text::counted;
 use super::times::{self, until_next_minute};
 use super::toasts::{NoteLine, Toasts};
 use super::unfinished::Unfinished;
-use super::unkept::UnkeptTexts;
+use super::unsaved_drafts::UnsavedDrafts;
 use super::user_settings::USER_SETTINGS;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone, dialogs, resolving};
-use crate::desk::ledger::last_look::LastLook;
+use crate::desk::ledger::preflight::Preflight;
 use crate::desk::{JournalDecision, Layout};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertFilter, AlertId, Timestamp};
@@ -129,7 +129,7 @@ impl App {
                 exports: Exports::default(),
                 last_made: None,
                 unfinished: Unfinished::default(),
-                unkept: UnkeptTexts::of(kept.keeps_nothing),
+                unkept: UnsavedDrafts::of(kept.keeps_nothing),
                 networks: NetworkTroubles::default(),
                 answer_drafts: AnswerDraftList::of(kept.answer_drafts),
                 notes: NoteList::of(kept.notes, kept.note_drafts),
@@ -247,7 +247,7 @@ impl App {
                 snooze_menu::kept(&snoozed, answer, cx);
                 Vec::new()
             }
-            Message::Looked(key, looked) => resolving::looked(key, looked, cx),
+            Message::PreflightResult(key, looked) => resolving::looked(key, looked, cx),
             Message::Resolved(key, answer) => {
                 cx.networks.answered(&cx.decisions, key, &answer, cx.now);
                 resolving::answered(key, answer, cx)
@@ -348,8 +348,9 @@ impl App {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), now));
         }
         let history = self.cx.journal.history();
-        let knowing = |look: LastLook| Box::new(look.knowing(history));
-        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, knowing(look))));
+        let knowing = |look: Preflight| Box::new(look.knowing(history));
+        effects
+            .extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Preflight(key, knowing(look))));
         let cx = &mut self.cx;
         let left =
             cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));

@@ -7,7 +7,7 @@ use chrono::Duration;
 
 use super::notices::NoticeSettings;
 use super::text::count;
-use super::times::{self, Moments};
+use super::times::{self, TimeFormat};
 use crate::desk::ClosingAlerts;
 use crate::domain::insights::{QUARTER, SOON_HOURS, due_soon, quarter_of, soon};
 use crate::domain::work_pace::will_lapse;
@@ -93,7 +93,7 @@ pub fn left_words(alert: &Alert, now: Timestamp) -> String {
 }
 
 /// When an alert lapses, in words that stay true while they stand.
-pub fn when_words(alert: &Alert, told: Moments, now: Timestamp) -> String {
+pub fn when_words(alert: &Alert, told: TimeFormat, now: Timestamp) -> String {
     match alert.deadline {
         Deadline::At(moment) => format!("at {}", told.at(moment, now)),
         // A day has its end, and so has what may be left.
@@ -223,7 +223,7 @@ impl Calls {
         before: Duration,
         quiet: bool,
         underway: impl Fn(AlertId) -> bool,
-        told: Moments,
+        told: TimeFormat,
         now: Timestamp,
     ) -> Option<AttentionCall> {
         let mut near: Vec<Alert> = self.near(before, &underway, now).cloned().collect();

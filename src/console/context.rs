@@ -21,10 +21,10 @@ use super::notes::NoteList;
 use super::runs::Runs;
 use super::session::{AlertJson, NextConsole, Preferences, SessionInfo};
 use super::snoozes::SnoozeList;
-use super::times::Moments;
+use super::times::TimeFormat;
 use super::toasts::Toasts;
 use super::unfinished::Unfinished;
-use super::unkept::UnkeptTexts;
+use super::unsaved_drafts::UnsavedDrafts;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
@@ -74,7 +74,7 @@ pub struct AppContext {
     pub last_made: Option<Resolution>,
     pub unfinished: Unfinished,
     /// Begun texts that are not on the disk.
-    pub unkept: UnkeptTexts,
+    pub unkept: UnsavedDrafts,
     /// Networks that did not answer or did not take a decision.
     pub networks: NetworkTroubles,
     /// Answers that were begun.
@@ -156,7 +156,7 @@ impl AppContext {
     }
 
     /// How moments are told.
-    pub fn times(&self) -> Moments {
+    pub fn times(&self) -> TimeFormat {
         self.settings.times()
     }
 

@@ -2,7 +2,7 @@
 
 mod coming;
 mod held;
-mod looking;
+mod preflights;
 mod together;
 mod waiting;
 
@@ -14,7 +14,7 @@ pub use together::fate_of_run;
 
 use super::text::sanitize;
 use super::unfinished::in_words;
-use crate::desk::ledger::last_look::KnownRefunds;
+use crate::desk::ledger::preflight::KnownRefunds;
 use crate::desk::ledger::sender::{Landing, step_by_error};
 use crate::desk::ledger::steps::{is_of_command, new_key};
 use crate::desk::{AnswerStep, Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
@@ -100,7 +100,7 @@ pub struct PendingDecision {
     instead_of: Option<u64>,
     /// The refunds on its payment that were known when it was made: confirmed, or what it rests on.
     known: KnownRefunds,
-    look: LookStage,
+    look: PreflightStage,
     /// Since when it could not be looked for what speaks against it.
     unlooked_since: Option<Timestamp>,
     /// True while it waits for a refund that the engine has not finished.
@@ -118,9 +118,9 @@ pub fn alert_of(named: &JournalAlert) -> Alert {
     }
 }
 
-/// Where the last look of a decision stands.
+/// Progress of an answer's preflight check.
 #[derive(Debug, Clone, PartialEq)]
-enum LookStage {
+enum PreflightStage {
     /// It is looked before it leaves.
     Due,
     /// It is being looked.
@@ -129,9 +129,9 @@ enum LookStage {
     Done(Option<String>, Timestamp),
 }
 
-/// Why decisions wait here.
+/// Reason for which answers wait here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WaitReason {
+pub enum HoldReason {
     /// The deployment did not answer.
     NoAnswer,
     /// The decision of this key, which they were to follow, was not recorded, or not in time.
@@ -140,9 +140,9 @@ pub enum WaitReason {
     Paused,
 }
 
-/// When a staged decision leaves.
+/// Time of sending of a queued answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Departure {
+pub enum SendTiming {
     /// In so many seconds.
     In(i64),
     /// As soon as the networks have answered others that were made together with it.
@@ -203,7 +203,7 @@ impl PendingDecision {
             after: None,
             instead_of: None,
             known: KnownRefunds::default(),
-            look: LookStage::Due,
+            look: PreflightStage::Due,
             unlooked_since: None,
             waits_elsewhere: false,
             idempotency_key,
@@ -305,7 +305,7 @@ pub struct Decisions {
     /// is true all the same.
     paid: HashSet<u64>,
     /// Questions that are not asked yet, at most one for each case.
-    pending_questions: Vec<WaitReason>,
+    pending_questions: Vec<HoldReason>,
 }
 
 impl Decisions {
@@ -546,7 +546,7 @@ impl Decisions {
             return self.all.retain(|decision| decision.key != key);
         }
         match fate {
-            Fate::Queued => self.ask_about(WaitReason::NoAnswer),
+            Fate::Queued => self.ask_about(HoldReason::NoAnswer),
             _ => self.let_follow(self.root_of(key), false, now),
         }
         if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use super::answer_words::without_reason;
 use super::app::App;
 use super::areas::{Areas, SMALLEST};
-use super::decisions::Departure;
+use super::decisions::SendTiming;
 use super::pen::put_middle;
 use super::plain::{clear_beside, simplify, unmark};
 use super::screens::ScreenName;
@@ -127,7 +127,7 @@ impl App {
             back.into_iter().chain(first).chain(others).filter(|binding| screen.offers(binding.action, &self.cx));
         let keys = shown.filter_map(|binding| {
             let key = binding.keys.first()?.to_string();
-            let words = screen.words(binding.action, &self.cx).unwrap_or_else(|| binding.words.to_string());
+            let words = screen.words(binding.action, &self.cx).unwrap_or_else(|| binding.words.clone());
             // The help stays, however narrow it gets: from there every key is found.
             let stays = binding.action == Action::Help;
             Some(KeyHint { stays, ..KeyHint::new(key, words, binding.action) })
@@ -178,11 +178,11 @@ impl App {
             return Vec::new();
         }
         let when = match decisions.departure(next, *due, self.cx.now) {
-            Departure::In(seconds) => format!("in {seconds} s"),
-            Departure::InTurn => "queued".to_owned(),
-            Departure::Paused => "paused".to_owned(),
-            Departure::AfterLook => "checking duplicates".to_owned(),
-            Departure::AfterFirst => "after the refund".to_owned(),
+            SendTiming::In(seconds) => format!("in {seconds} s"),
+            SendTiming::InTurn => "queued".to_owned(),
+            SendTiming::Paused => "paused".to_owned(),
+            SendTiming::AfterLook => "checking duplicates".to_owned(),
+            SendTiming::AfterFirst => "after the refund".to_owned(),
         };
         let what = match staged.len() {
             1 => {

@@ -10,7 +10,7 @@ use super::known_alerts::KnownAlerts;
 use super::known_decisions::KnownDecisions;
 use super::notes::NoteList;
 use super::snoozes::SnoozeList;
-use super::times::{Moments, Urgency};
+use super::times::{TimeFormat, Urgency};
 use super::unfinished::Unfinished;
 use super::{Action, SessionInfo, Theme};
 use crate::desk::{DecisionRecord, Draft};
@@ -23,7 +23,7 @@ pub struct DrawContext<'a> {
     pub theme: &'a Theme,
     pub now: Timestamp,
     /// How moments are told.
-    pub times: Moments,
+    pub times: TimeFormat,
     pub keymap: &'a Keymap,
     pub decisions: &'a Decisions,
     /// What the engine has not finished.

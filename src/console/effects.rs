@@ -12,7 +12,7 @@ use super::screens::queue::listing::Need;
 use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
-use crate::desk::ledger::last_look::LastLook;
+use crate::desk::ledger::preflight::Preflight;
 use crate::desk::{
     AnswerDraft, Draft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert,
 };
@@ -84,7 +84,7 @@ pub enum Effect {
     /// After so long, wait for a change after this one.
     Watch(u64, Duration),
     /// Look whether something speaks against a decision that is about to leave.
-    Look(u64, Box<LastLook>),
+    Preflight(u64, Box<Preflight>),
     /// Send a decision, at this moment. Final.
     Resolve(u64, AlertId, ResolveRequest, Timestamp),
     /// Look up what became of a decision.

@@ -72,7 +72,7 @@ pub mod times;
 pub mod toasts;
 pub mod typing;
 pub mod unfinished;
-pub mod unkept;
+pub mod unsaved_drafts;
 pub mod user_settings;
 pub mod views;
 pub mod workstation;

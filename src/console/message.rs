@@ -16,8 +16,8 @@ use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use super::views::View;
 use crate::desk::find::FoundAlerts;
-use crate::desk::ledger::last_look::KnownRefunds;
-use crate::desk::ledger::last_look::Looked;
+use crate::desk::ledger::preflight::KnownRefunds;
+use crate::desk::ledger::preflight::PreflightResult;
 use crate::desk::ledger::sender::Landing;
 use crate::desk::{
     AnswerDraft, ClosingAlerts, DeskFigures, ExportFailure, FoundInsights, JournalDecision, Leftovers, MatchedOrders,
@@ -116,8 +116,8 @@ pub enum Message {
     AllSentAgain(EndpointId, Reply<u64>),
     /// Something changed at the service; the change's number.
     Changed(Reply<u64>),
-    /// What the last look for a decision that is about to leave found.
-    Looked(u64, Looked),
+    /// The result of the preflight check of an answer.
+    PreflightResult(u64, PreflightResult),
     /// What became of a decision.
     Resolved(u64, Reply<Landing>),
     /// What the alert of a decision looks like whose fate is not known.

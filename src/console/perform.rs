@@ -88,9 +88,10 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             tokio::time::sleep(delay).await;
             Message::Changed(changes.next_change(after).await)
         }
-        Effect::Look(key, look) => {
-            Message::Looked(key, look.look(deployment, |alert, others| advice_of_order(desk, alert, others)).await)
-        }
+        Effect::Preflight(key, look) => Message::PreflightResult(
+            key,
+            look.look(deployment, |alert, others| advice_of_order(desk, alert, others)).await,
+        ),
         Effect::Resolve(key, id, request, sent_at) => {
             Message::Resolved(key, send(&**alerts, id, request, sent_at).await)
         }

@@ -9,7 +9,7 @@ use super::dialog::run;
 use super::text::count;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
-use crate::desk::ledger::last_look::Looked;
+use crate::desk::ledger::preflight::PreflightResult;
 use crate::desk::ledger::sender::Landing;
 use crate::desk::{AnswerStep, Fate, JournalRun, JournalStep};
 use crate::domain::attempt::outcome_id;
@@ -18,7 +18,7 @@ use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, AttemptId, Outcome, Resolution, ResolutionAttempt};
 use crate::service::ServiceError;
 
-/// What is said of a refund for which the last look did not come to its end.
+/// What is said of a refund whose preflight check did not come to its end.
 pub const UNLOOKED: &str = "duplicates not checked again before sending";
 
 /// Takes back the decision that was staged last, and what was made together with it.
@@ -119,10 +119,10 @@ pub fn staged(keys: &[u64], run: Option<&JournalRun>, cx: &AppContext) -> Orders
 }
 
 /// Takes in what was looked for before a decision leaves. What does not leave stands there for somebody to see to.
-pub fn looked(key: u64, looked: Looked, cx: &mut AppContext) -> Orders {
+pub fn looked(key: u64, looked: PreflightResult, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
-    let refunded = if let Looked::PaidTwice(other) = &looked { Some(other.clone()) } else { None };
-    let in_part = if let Looked::InPart(why, _) = &looked { Some(why.clone()) } else { None };
+    let refunded = if let PreflightResult::PaidTwice(other) = &looked { Some(other.clone()) } else { None };
+    let in_part = if let PreflightResult::InPart(why, _) = &looked { Some(why.clone()) } else { None };
     let Some(event) = cx.decisions.looked(key, looked, cx.now) else {
         tell_waiting_for_look(&decision, in_part, cx);
         return Vec::new();

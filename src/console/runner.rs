@@ -149,7 +149,7 @@ impl Runner {
             (effect.writes(), matches!(effect, Effect::Find(_)), matches!(effect, Effect::Sums(_)));
         let intent = self.record_intent(&effect);
         // What was staged here is in the journal before it is looked at.
-        let kept = if matches!(effect, Effect::Look(..)) { self.when_kept() } else { None };
+        let kept = if matches!(effect, Effect::Preflight(..)) { self.when_kept() } else { None };
         let (deployment, messages, failures) = (self.deployment.clone(), self.messages.clone(), self.failures.clone());
         let desk = self.desk.clone();
         let work = async move {

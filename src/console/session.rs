@@ -13,7 +13,7 @@ use super::rules_file::RulesFile;
 use super::setting::{SettingOverride, SettingsKeeper};
 use super::text::count;
 use super::theme::ThemeName;
-use super::times::{Moments, Zone};
+use super::times::{TimeFormat, Zone};
 use crate::desk::AlertRecords;
 use crate::desk::OrderOwner;
 use crate::domain::filter::MAX_PAGE_SIZE;
@@ -174,8 +174,8 @@ impl Default for Preferences {
 
 impl Preferences {
     /// How moments are told.
-    pub fn times(&self) -> Moments {
-        Moments { zone: if self.utc { Zone::Utc } else { self.zone }, by_minutes: !self.motion }
+    pub fn times(&self) -> TimeFormat {
+        TimeFormat { zone: if self.utc { Zone::Utc } else { self.zone }, by_minutes: !self.motion }
     }
 
     /// The analyst's own days.

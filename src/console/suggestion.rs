@@ -29,10 +29,10 @@ impl<'r> Suggestion<'r> {
         let duplicates = draw.known_decisions().duplicates(alert, others);
         let warning = refund_warning(alert, duplicates.iter(), order.as_ref());
         let is_open = order.is_some_and(|order| order.leaves_refund_open);
-        let rule = draw.suggestion(alert).filter(|rule| {
-            !warning.is_some_and(|advice| advice.overrules(rule.decision))
-                && !(is_open && rule.decision == Decision::Refunded)
-        });
+        let is_warned_of = |decision: Decision| {
+            warning.is_some_and(|advice| advice.overrules(decision)) || is_open && decision == Decision::Refunded
+        };
+        let rule = draw.suggestion(alert).filter(|rule| !is_warned_of(rule.decision));
         rule.map(Self::Rule).or_else(|| advice(alert, duplicates.iter(), order.as_ref()).map(Self::Advice))
     }
 

@@ -38,13 +38,13 @@ impl Zone {
 
 /// How moments are told. Every moment on the screen goes through here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Moments {
+pub struct TimeFormat {
     pub zone: Zone,
     /// True where ages are told by the minute alone, so that nothing counts on the screen but what is due.
     pub by_minutes: bool,
 }
 
-impl Moments {
+impl TimeFormat {
     fn told(self, at: Timestamp, format: &str) -> String {
         at.with_timezone(&self.zone.offset(at)).format(format).to_string()
     }
@@ -305,7 +305,7 @@ mod tests {
     #[case::last_year("2025-11-18T09:12:00Z", ["18 Nov 2025", "18 Nov 2025", "2025-11"])]
     fn moments_are_told_where_the_analyst_sits_by_how_near_they_are(#[case] at: &str, #[case] told: [&str; 3]) {
         let zone = Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap());
-        let (at, times) = (from_iso(at).unwrap(), Moments { zone, ..Moments::default() });
+        let (at, times) = (from_iso(at).unwrap(), TimeFormat { zone, ..TimeFormat::default() });
 
         assert_eq!([times.at(at, now()), times.row(at, now()), times.short(at, now())], told);
     }
@@ -332,7 +332,7 @@ mod tests {
         #[case] next: i64,
     ) {
         let read_at = now() - Duration::seconds(seconds);
-        let told = Moments { by_minutes, ..Moments::default() };
+        let told = TimeFormat { by_minutes, ..TimeFormat::default() };
 
         assert_eq!(told.age(read_at, now()), words);
         assert_eq!(told.next_age(read_at, now()), read_at + Duration::seconds(next));

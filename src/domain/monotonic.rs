@@ -1,7 +1,7 @@
 //! Monotonic time: moments of a clock that only counts, which setting the date does not move. What has to have passed
 //! is measured by it.
 //!
-//! Such a clock counts from the boot of its machine. Moments of different boots cannot be compared: between them an
+//! Such a clock counts from the boot of its machine. TimeFormat of different boots cannot be compared: between them an
 //! unknown time passed, and what is unknown counts as not passed.
 
 use chrono::TimeDelta;

@@ -11,7 +11,7 @@ use super::answer::{answered, as_decided, card, in_words, joined};
 use super::named;
 use super::sending::{CommandDecision, CommandJournal};
 use crate::desk::AnswerStep;
-use crate::desk::ledger::last_look::KnownRefunds;
+use crate::desk::ledger::preflight::KnownRefunds;
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::time::to_iso;
@@ -48,7 +48,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         decision.idempotency_key = key;
     }
     // The question may have stood for long.
-    decision.last_look(&source).await?;
+    decision.preflight(&source).await?;
     let mut signals = Signals::listen()?;
     let (journal, key) = (CommandJournal::open(&source), decision.key.clone());
     let landed = tokio::select! {

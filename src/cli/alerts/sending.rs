@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use crate::cli::source::AlertAccess;
-use crate::desk::ledger::last_look::{KnownRefunds, LONGEST, LastLook, LookSort, Looked, called};
+use crate::desk::ledger::preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult, called};
 use crate::desk::ledger::sender::{self, Landing, step_by_error};
 use crate::desk::ledger::steps::new_command_key;
 use crate::desk::{AnswerStep, DeskError, Journal, JournalDecision, JournalRun, JournalStep};
@@ -47,10 +47,10 @@ impl<'a> CommandDecision<'a> {
     ///
     /// # Errors
     /// When it is not to be sent.
-    pub(super) async fn last_look(&mut self, source: &AlertAccess) -> anyhow::Result<()> {
-        let look = LastLook {
+    pub(super) async fn preflight(&mut self, source: &AlertAccess) -> anyhow::Result<()> {
+        let look = Preflight {
             alert: self.alert.clone(),
-            sort: LookSort::of(&self.resolution, false),
+            sort: PreflightKind::of(&self.resolution, false),
             known: self.known.clone(),
             answers: HashMap::new(),
             within: LONGEST,
@@ -60,14 +60,14 @@ impl<'a> CommandDecision<'a> {
             advised.map_err(|error| ServiceError::Unavailable(error.to_string()))
         };
         self.unlooked = match look.knowing(source.history()).look(&source.deployment, advise).await {
-            Looked::Clear => None,
-            Looked::Answered(alert) if self.key == self.idempotency_key => {
+            PreflightResult::Clear => None,
+            PreflightResult::Answered(alert) if self.key == self.idempotency_key => {
                 return Err(ServiceError::AlreadyResolved(alert).into());
             }
-            Looked::Answered(_) => None,
-            Looked::InPart(why, _) => Some(why),
-            Looked::Against(why) | Looked::Waits(why) => anyhow::bail!("not sent: {why}"),
-            Looked::PaidTwice(other) => {
+            PreflightResult::Answered(_) => None,
+            PreflightResult::InPart(why, _) => Some(why),
+            PreflightResult::Against(why) | PreflightResult::Waits(why) => anyhow::bail!("not sent: {why}"),
+            PreflightResult::PaidTwice(other) => {
                 anyhow::bail!("not sent: possible double refund: {} is refunded", called(&other))
             }
         };

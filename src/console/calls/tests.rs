@@ -11,7 +11,7 @@ use crate::domain::time::from_iso;
 use crate::domain::{AlertType, Currency, Provider};
 
 const BEFORE: Duration = Duration::minutes(30);
-const TOLD: Moments = Moments { zone: Zone::Utc, by_minutes: false };
+const TOLD: TimeFormat = TimeFormat { zone: Zone::Utc, by_minutes: false };
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, LookStage, PendingDecision, WaitReason};
+use super::{DecisionEvent, Decisions, HoldReason, PendingDecision, PreflightStage};
 use crate::desk::Fate;
 use crate::domain::Timestamp;
 
@@ -62,7 +62,7 @@ impl Decisions {
             decision.staged_at -= back;
             decision.unlooked_since = decision.unlooked_since.map(|since| since - back);
             decision.due = decision.due.map(|due| due - back);
-            if let LookStage::Done(_, at) = &mut decision.look {
+            if let PreflightStage::Done(_, at) = &mut decision.look {
                 *at -= back;
             }
         }
@@ -123,10 +123,10 @@ impl Decisions {
                 decision.after.is_none() && decision.together.is_some_and(|number| paused.contains(&number));
             if let Some(first) = decision.after.filter(|_| decision.waits_for_another() && late(decision)) {
                 decision.due = None;
-                asked.push(WaitReason::NotRecorded(first));
+                asked.push(HoldReason::NotRecorded(first));
             } else if is_paused && decision.leaves_at().is_some() {
                 decision.due = None;
-                asked.push(WaitReason::Paused);
+                asked.push(HoldReason::Paused);
             }
         }
         asked.into_iter().for_each(|why| self.ask_about(why));
@@ -194,7 +194,7 @@ mod tests {
 
         assert_eq!(called, [(keys[0], 90 * 60)]);
         assert_eq!((asks, left), (now() + Duration::hours(2) - Duration::seconds(10), vec![]));
-        assert_eq!((decisions.take_question(), waiting(&decisions)), (Some(WaitReason::Paused), keys));
+        assert_eq!((decisions.take_question(), waiting(&decisions)), (Some(HoldReason::Paused), keys));
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(asks, now() + Duration::seconds(60));
         assert_eq!(
             (decisions.take_question(), waiting(&decisions)),
-            (Some(WaitReason::NotRecorded(keys[0])), vec![keys[2]])
+            (Some(HoldReason::NotRecorded(keys[0])), vec![keys[2]])
         );
     }
 

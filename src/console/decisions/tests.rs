@@ -99,7 +99,7 @@ fn what_rests_on_a_refund_stays_where_that_is_not_recorded() {
     decisions.answered(first, Err(ServiceError::ProviderFailed("closed".to_owned())), now() + Duration::seconds(6));
 
     assert!(decisions.leave_looked(now() + Duration::seconds(60)).is_empty());
-    assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded(first)));
+    assert_eq!(decisions.take_question(), Some(HoldReason::NotRecorded(first)));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_last_look_takes_no_longer_than_its_window_allows(#[case] deadline: Deadline
     let mut decisions = Decisions::default();
     let key = decisions.stage(Alert { deadline, ..alert() }, refunded(), Duration::zero(), now());
 
-    let look = decisions.get(key).map(|decision| decision.last_look(now())).unwrap();
+    let look = decisions.get(key).map(|decision| decision.preflight(now())).unwrap();
 
     assert_eq!(look.within.as_secs(), seconds);
 }

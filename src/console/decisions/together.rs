@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, Departure, PendingDecision, WaitReason, is_due, seconds_left};
+use super::{DecisionEvent, Decisions, HoldReason, PendingDecision, SendTiming, is_due, seconds_left};
 use crate::desk::{AnswerStep, Fate};
 use crate::domain::{Alert, Resolution, Timestamp};
 
@@ -146,22 +146,22 @@ impl Decisions {
             }
         }
         if self.holds_others(key) {
-            self.ask_about(WaitReason::NotRecorded(key));
+            self.ask_about(HoldReason::NotRecorded(key));
         }
     }
 
     /// When a decision that is to leave at a moment does so.
-    pub fn departure(&self, decision: &PendingDecision, due: Timestamp, now: Timestamp) -> Departure {
+    pub fn departure(&self, decision: &PendingDecision, due: Timestamp, now: Timestamp) -> SendTiming {
         if decision.after.is_some() || decision.waits_elsewhere && due > now {
-            Departure::AfterFirst
+            SendTiming::AfterFirst
         } else if decision.is_looked_at() && decision.asks_the_service() {
-            Departure::AfterLook
+            SendTiming::AfterLook
         } else if self.is_kept(decision) {
-            Departure::Paused
+            SendTiming::Paused
         } else if due <= now && decision.together.is_some() {
-            Departure::InTurn
+            SendTiming::InTurn
         } else {
-            Departure::In(seconds_left(due, now))
+            SendTiming::In(seconds_left(due, now))
         }
     }
 
@@ -170,7 +170,7 @@ impl Decisions {
     pub fn first_leaves_in(&self, now: Timestamp) -> Option<i64> {
         let now = self.held_since.unwrap_or(now);
         let leaves = |decision: &PendingDecision| match self.departure(decision, decision.leaves_at()?, now) {
-            Departure::In(seconds) => Some(seconds),
+            SendTiming::In(seconds) => Some(seconds),
             _ => None,
         };
         self.all.iter().filter_map(leaves).min()
@@ -328,7 +328,7 @@ mod tests {
 
             assert_eq!(decisions.leave_looked(due + Duration::seconds(60)), []);
             assert_eq!(decisions.waiting().map(|decision| decision.key).collect::<Vec<_>>(), all[1..]);
-            assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded(all[0])));
+            assert_eq!(decisions.take_question(), Some(HoldReason::NotRecorded(all[0])));
         }
     }
 
@@ -353,9 +353,9 @@ mod tests {
         decisions.leave_looked(due);
         decisions.answered(all[0], Err(ServiceError::ProviderFailed("closed".to_owned())), due);
 
-        decisions.release_waiting(WaitReason::NoAnswer, due);
+        decisions.release_waiting(HoldReason::NoAnswer, due);
         let kept = keys(&decisions.leave_looked(due));
-        decisions.release_waiting(WaitReason::NotRecorded(all[0]), due);
+        decisions.release_waiting(HoldReason::NotRecorded(all[0]), due);
 
         assert_eq!((kept, keys(&decisions.leave_looked(due))), (vec![], all[1..].to_vec()));
     }
@@ -372,7 +372,7 @@ mod tests {
         decisions.call_held(call);
 
         assert_eq!(call, now() + Duration::seconds(50));
-        assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded(made[0])));
+        assert_eq!(decisions.take_question(), Some(HoldReason::NotRecorded(made[0])));
         assert_eq!(decisions.waiting().map(|decision| decision.key).collect::<Vec<_>>(), made[1..]);
     }
 
@@ -386,10 +386,10 @@ mod tests {
         }
 
         let questions = [(); 3].map(|()| decisions.take_question());
-        let back = keys(&decisions.take_back_waiting(WaitReason::NotRecorded(one[0])));
-        decisions.release_waiting(WaitReason::NotRecorded(other[0]), now());
+        let back = keys(&decisions.take_back_waiting(HoldReason::NotRecorded(one[0])));
+        decisions.release_waiting(HoldReason::NotRecorded(other[0]), now());
 
-        assert_eq!(questions, [Some(WaitReason::NotRecorded(one[0])), Some(WaitReason::NotRecorded(other[0])), None]);
+        assert_eq!(questions, [Some(HoldReason::NotRecorded(one[0])), Some(HoldReason::NotRecorded(other[0])), None]);
         assert_eq!((back, keys(&decisions.leave_looked(now()))), (one[1..].to_vec(), other[1..].to_vec()));
     }
 
@@ -405,10 +405,10 @@ mod tests {
 
         assert_eq!(
             (before, in_turn, says(&decisions, all[5])),
-            (Departure::In(5), Departure::InTurn, Departure::Paused)
+            (SendTiming::In(5), SendTiming::InTurn, SendTiming::Paused)
         );
         let (decisions, _, all, due) = staged(2, true);
-        assert_eq!(decisions.departure(decisions.get(all[1]).unwrap(), due, due), Departure::AfterFirst);
+        assert_eq!(decisions.departure(decisions.get(all[1]).unwrap(), due, due), SendTiming::AfterFirst);
     }
 
     #[test]
@@ -416,7 +416,7 @@ mod tests {
         let (mut decisions, _, all, due) = staged(3, true);
 
         decisions.wait(due);
-        decisions.release_waiting(WaitReason::NoAnswer, due);
+        decisions.release_waiting(HoldReason::NoAnswer, due);
 
         assert_eq!(keys(&decisions.leave_looked(due)), [all[0]]);
     }
@@ -445,7 +445,7 @@ mod tests {
         assert!(matches!(&event, Some(event) if event.step.fate() == Fate::AlreadyAnswered), "{event:?}");
         assert_eq!(
             (keys(&decisions.leave_looked(due)), decisions.take_question()),
-            (vec![], Some(WaitReason::NotRecorded(all[0])))
+            (vec![], Some(HoldReason::NotRecorded(all[0])))
         );
     }
 
@@ -454,7 +454,7 @@ mod tests {
         let (mut decisions, _, all, due) = staged(3, true);
         decisions.wait(due);
 
-        let taken = keys(&decisions.take_back_waiting(WaitReason::NoAnswer));
+        let taken = keys(&decisions.take_back_waiting(HoldReason::NoAnswer));
 
         assert_eq!(taken, all);
     }

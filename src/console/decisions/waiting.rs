@@ -3,13 +3,13 @@
 
 use std::collections::HashSet;
 
-use super::{Decisions, MARGIN, PendingDecision, WaitReason, is_due};
+use super::{Decisions, HoldReason, MARGIN, PendingDecision, is_due};
 use crate::domain::Timestamp;
 
 impl PendingDecision {
     /// Returns true where it waits here for this reason.
-    pub fn waits_for(&self, why: WaitReason) -> bool {
-        let first = if let WaitReason::NotRecorded(first) = why { Some(first) } else { None };
+    pub fn waits_for(&self, why: HoldReason) -> bool {
+        let first = if let HoldReason::NotRecorded(first) = why { Some(first) } else { None };
         self.is_waiting() && self.after == first
     }
 }
@@ -28,7 +28,7 @@ impl Decisions {
             }
         }
         if !kept.is_empty() {
-            self.ask_about(WaitReason::NoAnswer);
+            self.ask_about(HoldReason::NoAnswer);
         }
         kept
     }
@@ -49,7 +49,7 @@ impl Decisions {
     }
 
     /// The question that is to be asked now, by why decisions wait; each is asked once.
-    pub fn take_question(&mut self) -> Option<WaitReason> {
+    pub fn take_question(&mut self) -> Option<HoldReason> {
         while !self.pending_questions.is_empty() {
             let why = self.pending_questions.remove(0);
             if self.waiting().any(|decision| decision.waits_for(why)) {
@@ -61,8 +61,8 @@ impl Decisions {
 
     /// Has it asked what becomes of those that wait for a reason: of those that follow nothing once, whatever holds
     /// them.
-    pub(super) fn ask_about(&mut self, why: WaitReason) {
-        let case = |why: &WaitReason| if let WaitReason::NotRecorded(first) = why { Some(*first) } else { None };
+    pub(super) fn ask_about(&mut self, why: HoldReason) {
+        let case = |why: &HoldReason| if let HoldReason::NotRecorded(first) = why { Some(*first) } else { None };
         if !self.pending_questions.iter().any(|asked| case(asked) == case(&why)) {
             self.pending_questions.push(why);
         }
@@ -72,12 +72,12 @@ impl Decisions {
     pub fn ask_again(&mut self) {
         let follows: Vec<Option<u64>> = self.waiting().map(|decision| decision.after).collect();
         for first in follows {
-            self.ask_about(first.map_or(WaitReason::NoAnswer, WaitReason::NotRecorded));
+            self.ask_about(first.map_or(HoldReason::NoAnswer, HoldReason::NotRecorded));
         }
     }
 
     /// Lets every decision leave now that waits for this reason.
-    pub fn release_waiting(&mut self, why: WaitReason, now: Timestamp) {
+    pub fn release_waiting(&mut self, why: HoldReason, now: Timestamp) {
         for decision in self.all.iter_mut().filter(|decision| decision.waits_for(why)) {
             (decision.due, decision.after) = (Some(now), None);
             if let Some(number) = decision.together {
@@ -87,7 +87,7 @@ impl Decisions {
     }
 
     /// Takes back every decision that waits for this reason, and what was to leave after it; returns them.
-    pub fn take_back_waiting(&mut self, why: WaitReason) -> Vec<PendingDecision> {
+    pub fn take_back_waiting(&mut self, why: HoldReason) -> Vec<PendingDecision> {
         let waiting = self.waiting().filter(|decision| decision.waits_for(why)).map(|decision| decision.key).collect();
         self.take_back_those(&waiting)
     }

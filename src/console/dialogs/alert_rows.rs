@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use ratatui::widgets::{Clear, Widget};
 
-use crate::console::decisions::{Departure, PendingDecision};
+use crate::console::decisions::{PendingDecision, SendTiming};
 use crate::console::screens::queue::columns::Column;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::columns;
@@ -134,11 +134,11 @@ pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, 
     let sign = ListSign::of(decision.fate).drawn(theme);
     if let Some(due) = decision.leaves_at() {
         let words = match cx.decisions.departure(decision, due, cx.now) {
-            Departure::In(seconds) => format!("sends in {seconds} s"),
-            Departure::InTurn => "queued".to_owned(),
-            Departure::Paused => "paused, not sent".to_owned(),
-            Departure::AfterLook => "checking duplicates".to_owned(),
-            Departure::AfterFirst => "after the refund".to_owned(),
+            SendTiming::In(seconds) => format!("sends in {seconds} s"),
+            SendTiming::InTurn => "queued".to_owned(),
+            SendTiming::Paused => "paused, not sent".to_owned(),
+            SendTiming::AfterLook => "checking duplicates".to_owned(),
+            SendTiming::AfterFirst => "after the refund".to_owned(),
         };
         return (sign, words, theme.plain);
     }

@@ -5,7 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
-use crate::console::decisions::WaitReason;
+use crate::console::decisions::HoldReason;
 use crate::console::resolving::taken_back;
 use crate::console::text::counted;
 use crate::console::widgets::menu::is_roomy;
@@ -69,7 +69,7 @@ impl Dialog for Leave {
         let mut outcome = vec![Order::Close];
         match choice {
             Choice::Send => {
-                cx.decisions.release_waiting(WaitReason::NoAnswer, cx.now);
+                cx.decisions.release_waiting(HoldReason::NoAnswer, cx.now);
                 cx.runs.released(None);
                 cx.decisions.send_now(cx.now);
             }

@@ -9,7 +9,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
-use crate::console::decisions::{PendingDecision, WaitReason};
+use crate::console::decisions::{HoldReason, PendingDecision};
 use crate::console::resolving::{answer_known, subject, taken_back};
 use crate::console::text::{count, counted, sanitize};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, Tone};
@@ -65,7 +65,7 @@ impl Choice {
 /// The dialog while it is open.
 #[derive(Debug)]
 pub struct Reconnected {
-    why: WaitReason,
+    why: HoldReason,
     /// The other alerts on the payments of the refunds among them, as they are now.
     others: HashMap<AlertId, Loadable<Vec<Alert>>>,
     targets: ClickTargets<Choice>,
@@ -73,7 +73,7 @@ pub struct Reconnected {
 
 impl Reconnected {
     /// Asks about those that waited for this reason.
-    pub fn about(why: WaitReason) -> Self {
+    pub fn about(why: HoldReason) -> Self {
         Self { why, others: HashMap::new(), targets: ClickTargets::default() }
     }
 }
@@ -129,7 +129,7 @@ impl Reconnected {
 
     /// The number of the case that is asked about.
     fn case(&self) -> Option<u64> {
-        if let WaitReason::NotRecorded(first) = self.why { Some(first) } else { None }
+        if let HoldReason::NotRecorded(first) = self.why { Some(first) } else { None }
     }
 }
 
@@ -180,8 +180,8 @@ impl Dialog for Reconnected {
         let waiting: Vec<_> = cx.decisions.waiting().filter(|decision| decision.waits_for(self.why)).collect();
         let mut question = Question::new(area).about(&cx.place);
         match self.why {
-            WaitReason::NoAnswer => question.line("Back online", theme.strong),
-            WaitReason::NotRecorded(first) => {
+            HoldReason::NoAnswer => question.line("Back online", theme.strong),
+            HoldReason::NotRecorded(first) => {
                 let certain = cx.decisions.is_certain_of_first(first);
                 question.line(
                     if certain { "The refund was not recorded" } else { "The refund is unconfirmed" },
@@ -202,7 +202,7 @@ impl Dialog for Reconnected {
                     theme.plain,
                 );
             }
-            WaitReason::Paused => {
+            HoldReason::Paused => {
                 question.line("An alert is due while answers are paused", theme.strong);
                 question.say("Paused answers are not sent by themselves.", theme.plain);
             }

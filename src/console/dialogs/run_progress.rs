@@ -13,7 +13,7 @@ use super::alert_rows::{self, AlertRow, OF_MANY};
 use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
 use super::{answer_form, export_form};
 use crate::console::answer_words::BY_WHOM;
-use crate::console::decisions::{Departure, PendingDecision, fate_of_run};
+use crate::console::decisions::{PendingDecision, SendTiming, fate_of_run};
 use crate::console::dialog::DataAge;
 use crate::console::guards::left_out_words;
 use crate::console::idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless};
@@ -229,7 +229,7 @@ fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
         let decision = cx.decisions.get(item.key).filter(|_| item.fate() == Fate::Sending);
         decision
             .and_then(|decision| Some((decision, decision.leaves_at()?)))
-            .is_some_and(|(decision, due)| matches!(cx.decisions.departure(decision, due, cx.now), Departure::In(_)))
+            .is_some_and(|(decision, due)| matches!(cx.decisions.departure(decision, due, cx.now), SendTiming::In(_)))
     };
     let words = run.words_with(0, run.items.iter().filter(is_in_grace).count() as u64);
     // Nothing ends while nobody answers.

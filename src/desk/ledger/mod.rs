@@ -5,6 +5,6 @@ pub mod fate;
 pub mod files;
 pub mod fold;
 pub mod known_answers;
-pub mod last_look;
+pub mod preflight;
 pub mod sender;
 pub mod steps;

@@ -5,8 +5,8 @@ use avert::console::SessionInfo;
 use avert::console::effects::Effect;
 use avert::console::message::Message;
 use avert::console::perform::perform;
-use avert::desk::ledger::last_look::KnownRefunds;
-use avert::desk::ledger::last_look::{LastLook, LookAgain, LookSort, Looked};
+use avert::desk::ledger::preflight::KnownRefunds;
+use avert::desk::ledger::preflight::{Preflight, PreflightKind, PreflightResult, PreflightRetry};
 use avert::desk::{JournalDecision, JournalEntry, JournalStep, WholeJournal};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, to_iso};
@@ -136,19 +136,19 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
     let alert = alerts[0].clone();
     let service = Fake::with(alerts, clock());
     service.never_compares();
-    let look = LastLook {
+    let look = Preflight {
         alert,
-        sort: LookSort::Refund,
+        sort: PreflightKind::Refund,
         known: KnownRefunds::default(),
         answers: HashMap::new(),
         within: Wait::from_millis(1),
     };
 
-    let looked = perform(&service.deployment(), None, Effect::Look(1, Box::new(look))).await;
+    let looked = perform(&service.deployment(), None, Effect::Preflight(1, Box::new(look))).await;
 
     assert!(
-        matches!(&looked, Some(Message::Looked(1, Looked::InPart(why,
-            LookAgain::Soon))) if why == "no reply in time"),
+        matches!(&looked, Some(Message::PreflightResult(1, PreflightResult::InPart(why,
+            PreflightRetry::Soon))) if why == "no reply in time"),
         "{looked:?}"
     );
 }

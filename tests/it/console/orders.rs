@@ -53,7 +53,7 @@ fn the_last_answer_is_not_repeated_unread_where_another_one_is_suggested() {
     let desk = Desk::open(directory.path()).unwrap();
     desk.make_orders().unwrap().import(vec![order_of(&alerts[1], "NW-1", OrderState::Delivered)]).unwrap();
     let mut made = Made { alerts, desk: Some(desk), ..Made::default() };
-    made.place.environment = Some(avert::domain::Environment::Sandbox);
+    made.place.environment = Some(Environment::Sandbox);
     let mut rig = made.start();
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(6));

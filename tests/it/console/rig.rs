@@ -271,7 +271,7 @@ impl Rig {
         while let Some(effect) = queue.pop_front() {
             let searches = self.holding_searches
                 && matches!(effect, Effect::SameCard(..) | Effect::SameCards(_) | Effect::Find(_));
-            let looks = self.holding_looks && matches!(effect, Effect::Look(..));
+            let looks = self.holding_looks && matches!(effect, Effect::Preflight(..));
             if searches
                 || looks
                 || self.holding

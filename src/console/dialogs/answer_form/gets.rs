@@ -11,7 +11,7 @@ use crate::console::screens::queue::facts::Facts;
 use crate::console::suggestion::order_advice;
 use crate::console::text::sanitize;
 use crate::console::{AppContext, Loadable, Reply};
-use crate::desk::ledger::last_look::KnownRefunds;
+use crate::desk::ledger::preflight::KnownRefunds;
 use crate::domain::advice::advice;
 use crate::domain::resolution::invalid;
 use crate::domain::resolution::{Dialect, FieldError, InvalidReason};

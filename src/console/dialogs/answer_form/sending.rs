@@ -7,7 +7,7 @@ use crate::console::resolving::{stage_together, subject};
 use crate::console::runs::LeftOut;
 use crate::console::text::counted;
 use crate::console::{Action, AppContext, Dialog, Message, Order, Orders};
-use crate::desk::ledger::last_look::KnownRefunds;
+use crate::desk::ledger::preflight::KnownRefunds;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
 
 impl AnswerForm {

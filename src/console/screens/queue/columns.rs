@@ -6,7 +6,7 @@ use ratatui::layout::{Rect, Size};
 
 use crate::console::answer_words::answer_words;
 use crate::console::text::{columns as width_of, sanitize};
-use crate::console::times::{self, Moments};
+use crate::console::times::{self, TimeFormat};
 use crate::domain::{Alert, AlertFilter, AlertStatus, AlertType, Money, SortField, Timestamp};
 use crate::ui::areas::inset;
 use crate::ui::table;
@@ -156,7 +156,7 @@ impl Column {
 
     /// The plain text of the cell in so many columns; [`Column::Left`] and [`Column::Amount`] are drawn in parts by the
     /// list.
-    pub fn text(self, alert: &Alert, width: u16, told: Moments, now: Timestamp) -> Cow<'_, str> {
+    pub fn text(self, alert: &Alert, width: u16, told: TimeFormat, now: Timestamp) -> Cow<'_, str> {
         let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| told.minute(at).into());
         match self {
             Self::Left => times::left(alert, now).text.into(),
@@ -335,7 +335,7 @@ impl ContentWidths {
                 Column::Left | Column::When | Column::Alerted | Column::Transaction | Column::Updated => continue,
                 // The number, a blank and the currency.
                 Column::Amount => width_of(&amount(alert)) + 4,
-                _ => width_of(&column.text(alert, u16::MAX, Moments::default(), Timestamp::UNIX_EPOCH)),
+                _ => width_of(&column.text(alert, u16::MAX, TimeFormat::default(), Timestamp::UNIX_EPOCH)),
             };
             *widest = width.max(*widest);
         }

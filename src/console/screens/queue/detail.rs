@@ -15,7 +15,7 @@ use super::columns::amount;
 use super::facts::{Facts, warnings};
 use super::state::{Queue, QueueTarget};
 use crate::console::answer_words::{answer_words, list_behind};
-use crate::console::decisions::{Departure, PendingDecision};
+use crate::console::decisions::{PendingDecision, SendTiming};
 use crate::console::suggestion::Suggestion;
 use crate::console::text::{columns, cut, hanging, room_beside, sanitize, wrap, wrap_even, wrap_spans};
 use crate::console::times::{self, Urgency};
@@ -302,11 +302,11 @@ impl Parts<'_> {
         let (title, style, why, offer) = match (decision.leaves_at(), decision.fate, &decision.polling) {
             (Some(due), ..) => {
                 let when = match self.draw.decisions.departure(decision, due, now) {
-                    Departure::In(seconds) => format!("sends in {seconds} s"),
-                    Departure::InTurn => "queued".to_owned(),
-                    Departure::Paused => "paused, not sent".to_owned(),
-                    Departure::AfterLook => "queued, checking duplicates".to_owned(),
-                    Departure::AfterFirst => "queued until the refund is recorded".to_owned(),
+                    SendTiming::In(seconds) => format!("sends in {seconds} s"),
+                    SendTiming::InTurn => "queued".to_owned(),
+                    SendTiming::Paused => "paused, not sent".to_owned(),
+                    SendTiming::AfterLook => "queued, checking duplicates".to_owned(),
+                    SendTiming::AfterFirst => "queued until the refund is recorded".to_owned(),
                 };
                 (format!("» {word}: {when}"), theme.accent, None, Some(format!("{undo}  undo")))
             }

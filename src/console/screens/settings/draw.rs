@@ -6,7 +6,7 @@ use ratatui::layout::{Margin, Rect};
 use super::page::{PageLine, SettingsPage};
 use super::state::{SettingsPart, SettingsScreen, SettingsTarget};
 use crate::console::text::sanitize;
-use crate::console::times::{self, Moments};
+use crate::console::times::{self, TimeFormat};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext};
 use crate::domain::{Credential, CredentialKind, Timestamp};
@@ -65,7 +65,7 @@ pub fn described(credential: &Credential, now: Timestamp) -> String {
 }
 
 /// That a credential was revoked before.
-pub fn revoked_already(credential: &Credential, told: Moments, now: Timestamp) -> String {
+pub fn revoked_already(credential: &Credential, told: TimeFormat, now: Timestamp) -> String {
     let when = credential.revoked_at.map_or_else(String::new, |at| format!(", {}", told.at(at, now)));
     format!("The {} {} is already revoked{when}.", credential.kind.as_str(), sanitize(&credential.id))
 }

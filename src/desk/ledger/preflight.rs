@@ -1,5 +1,5 @@
-//! The last look right before a decision leaves: where a refund is in question, others may have refunded the payment
-//! since its form was filled in, and what is to have been refunded may not be.
+//! Preflight check: looks for other refunds of the payment right before an answer is sent. Others may have refunded it
+//! since the form was filled in, and what is to have been refunded may not be.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -16,9 +16,9 @@ pub const LONGEST: Duration = Duration::from_secs(60);
 /// Least timeout of one look, 5 s, where the deadline is known in whole hours only.
 pub const LEAST: Duration = Duration::from_secs(5);
 
-/// What it is looked for.
+/// Kind of a preflight check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LookSort {
+pub enum PreflightKind {
     /// A refund: the payment must not have been refunded otherwise.
     Refund,
     /// An answer that is true where another alert on the payment is refunded.
@@ -30,7 +30,7 @@ pub enum LookSort {
     Plain,
 }
 
-impl LookSort {
+impl PreflightKind {
     /// Returns what is looked for before this answer; `waited` where it has waited for a refund already.
     pub fn of(resolution: &Resolution, waited: bool) -> Self {
         match (resolution.rests_on_another(), resolution.gives_money_back()) {
@@ -57,12 +57,12 @@ impl KnownRefunds {
     }
 }
 
-/// What is compared before a decision leaves.
+/// A preflight check of one answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LastLook {
+pub struct Preflight {
     /// The alert that is answered.
     pub alert: Alert,
-    pub sort: LookSort,
+    pub sort: PreflightKind,
     /// The refunds on its payment that were known when it was staged: confirmed, or what it rests on.
     pub known: KnownRefunds,
     /// The answers to other alerts that may be on its payment, as this console knows them: the service's lists may be
@@ -72,9 +72,9 @@ pub struct LastLook {
     pub within: Duration,
 }
 
-/// What a last look found.
+/// Result of a preflight check.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Looked {
+pub enum PreflightResult {
     /// Nothing speaks against it.
     Clear,
     /// Its alert was answered meanwhile: the alert as it is.
@@ -86,12 +86,12 @@ pub enum Looked {
     /// Why it does not leave yet: the refund that it rests on is with its network.
     Waits(String),
     /// Why it could not be looked for all of it, and whether it can be again.
-    InPart(String, LookAgain),
+    InPart(String, PreflightRetry),
 }
 
-/// Whether what could not be looked for can be again.
+/// Whether a preflight check that failed is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LookAgain {
+pub enum PreflightRetry {
     /// Repeated soon: the service is busy, or slow.
     Soon,
     /// Repeated after so long, which the service asked for.
@@ -100,7 +100,7 @@ pub enum LookAgain {
     Never,
 }
 
-impl LookAgain {
+impl PreflightRetry {
     fn of(error: &ServiceError) -> Self {
         match error {
             ServiceError::Throttled { wait, .. } => Self::After(*wait),
@@ -110,7 +110,7 @@ impl LookAgain {
     }
 }
 
-impl LastLook {
+impl Preflight {
     /// The same with the answers that the console knows of.
     #[must_use]
     pub fn knowing(self, history: &History) -> Self {
@@ -119,17 +119,17 @@ impl LastLook {
 
     /// Looks at the deployment and at the shop's orders, which `advise` asks for an alert with others on its payment.
     /// Answers that the console knows count while the service's lists are behind.
-    pub async fn look<A>(&self, deployment: &Deployment, advise: A) -> Looked
+    pub async fn look<A>(&self, deployment: &Deployment, advise: A) -> PreflightResult
     where
         A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,
     {
-        if self.sort == LookSort::Plain {
-            return Looked::Clear;
+        if self.sort == PreflightKind::Plain {
+            return PreflightResult::Clear;
         }
-        let mut again = LookAgain::Soon;
+        let mut again = PreflightRetry::Soon;
         let payment = match tokio::time::timeout(self.within, self.ask(deployment)).await {
             Ok(asked) => asked.map_err(|error| {
-                again = LookAgain::of(&error);
+                again = PreflightRetry::of(&error);
                 error.to_string()
             }),
             Err(_) if self.within < LONGEST => Err("no reply in time".to_owned()),
@@ -138,47 +138,50 @@ impl LastLook {
         let (mut others, mut untold) = (Vec::new(), None);
         match payment {
             Ok(payment) => match (self.with_answers(payment), self.sort) {
-                (Payment::Another(changed), _) => return Looked::Against(changed),
-                (Payment::Answered(alert), _) => return Looked::Answered(alert),
-                (Payment::Refunded(_), LookSort::RestsOnRefund { .. }) => return Looked::Clear,
-                (Payment::Refunded(other), _) => return Looked::PaidTwice(other),
-                (Payment::OnItsWay(other), LookSort::RestsOnRefund { .. }) => {
-                    return Looked::Waits(format!("the refund of {other} is not recorded"));
+                (Payment::Another(changed), _) => return PreflightResult::Against(changed),
+                (Payment::Answered(alert), _) => return PreflightResult::Answered(alert),
+                (Payment::Refunded(_), PreflightKind::RestsOnRefund { .. }) => return PreflightResult::Clear,
+                (Payment::Refunded(other), _) => return PreflightResult::PaidTwice(other),
+                (Payment::OnItsWay(other), PreflightKind::RestsOnRefund { .. }) => {
+                    return PreflightResult::Waits(format!("the refund of {other} is not recorded"));
                 }
                 (Payment::OnItsWay(other), _) => {
-                    return Looked::Against(format!("possible double refund: {other} is sending or unconfirmed"));
+                    return PreflightResult::Against(format!(
+                        "possible double refund: {other} is sending or unconfirmed"
+                    ));
                 }
-                (Payment::Open(found), LookSort::RestsOnRefund { waited })
+                (Payment::Open(found), PreflightKind::RestsOnRefund { waited })
                     if waited || self.misses_a_refund(&found) =>
                 {
-                    return Looked::Against("its refund is not recorded".to_owned());
+                    return PreflightResult::Against("its refund is not recorded".to_owned());
                 }
                 (Payment::Open(found), _) => others = found,
             },
             Err(why) => untold = Some(why),
         }
-        if matches!(self.sort, LookSort::RestsOnRefund { .. }) {
-            return untold.map_or(Looked::Clear, |why| Looked::InPart(why, again));
+        if matches!(self.sort, PreflightKind::RestsOnRefund { .. }) {
+            return untold.map_or(PreflightResult::Clear, |why| PreflightResult::InPart(why, again));
         }
         match advise(&self.alert, &others) {
             Ok(Some((order, advice))) if advice.was_refunded_before() && !self.known.by_order => {
-                return Looked::Against(format!(
+                return PreflightResult::Against(format!(
                     "possible double refund: order {} was {}",
                     sanitize::line(&order),
                     advice.why
                 ));
             }
             Ok(_) => {}
-            Err(error) if untold.is_none() => (untold, again) = (Some(error.to_string()), LookAgain::of(&error)),
+            Err(error) if untold.is_none() => (untold, again) = (Some(error.to_string()), PreflightRetry::of(&error)),
             Err(_) => {}
         }
-        untold.map_or(Looked::Clear, |why| Looked::InPart(why.trim_end_matches('.').to_owned(), again))
+        untold
+            .map_or(PreflightResult::Clear, |why| PreflightResult::InPart(why.trim_end_matches('.').to_owned(), again))
     }
 
     /// Returns true where it asks of another alert on the payment: a refund asks of what was not confirmed, what rests
     /// on a refund of any.
     fn asks_of(&self, other: &Alert) -> bool {
-        self.sort != LookSort::Refund || !self.known.alerts.contains(&other.id)
+        self.sort != PreflightKind::Refund || !self.known.alerts.contains(&other.id)
     }
 
     /// A payment with the answers that this console knows of.

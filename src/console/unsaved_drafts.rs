@@ -1,17 +1,17 @@
-//! Begun texts that are not on the disk: nobody leaves without knowing that one is lost.
+//! Unsaved drafts: texts that are not on the disk. Nobody leaves without knowing that one is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::begun_text::BegunText;
 use super::{Effect, Keep, Message};
 
-/// The begun texts that are not on the disk.
+/// The texts that are not on the disk.
 #[derive(Debug, Default)]
-pub struct UnkeptTexts {
+pub struct UnsavedDrafts {
     /// True where nothing can be kept at all: what is begun is lost with the console.
     keeps_nothing: bool,
     /// What of each is on its way to the disk.
-    coming: BTreeMap<BegunText, ComingKeeps>,
+    coming: BTreeMap<BegunText, PendingSaves>,
     unkept: BTreeSet<BegunText>,
     /// True where they were tried once more since somebody began to leave.
     tried_again: bool,
@@ -19,14 +19,14 @@ pub struct UnkeptTexts {
 
 /// What of a text is on its way to the disk. It is written, and answered, one after the other.
 #[derive(Debug, Default)]
-struct ComingKeeps {
+struct PendingSaves {
     /// How often it is.
     times: usize,
     /// How many of them, the first ones, are of a text that was let go of meanwhile: it is not missed.
     let_go: usize,
 }
 
-impl UnkeptTexts {
+impl UnsavedDrafts {
     /// Those of a console that keeps something, or nothing.
     pub fn of(keeps_nothing: bool) -> Self {
         Self { keeps_nothing, ..Self::default() }
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_text_that_was_let_go_of_and_begun_anew_is_waited_for_to_its_own_answer() {
-        let (mut texts, alert) = (UnkeptTexts::default(), Uuid::now_v7());
+        let (mut texts, alert) = (UnsavedDrafts::default(), Uuid::now_v7());
         texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoAnswerDraft(alert)), typed(alert, "second")]);
 
         texts.hear(&answered(alert, Ok(())));
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_text_that_was_let_go_of_is_not_missed_when_it_could_not_be_kept() {
-        let (mut texts, alert) = (UnkeptTexts::default(), Uuid::now_v7());
+        let (mut texts, alert) = (UnsavedDrafts::default(), Uuid::now_v7());
         texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoAnswerDraft(alert)), typed(alert, "second")]);
 
         texts.hear(&answered(alert, failed()));
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_was_emptied_is_not_missed() {
-        let (mut texts, alert) = (UnkeptTexts::default(), Uuid::now_v7());
+        let (mut texts, alert) = (UnsavedDrafts::default(), Uuid::now_v7());
         texts.watch(&[typed(alert, "first")]);
         texts.hear(&answered(alert, failed()));
 

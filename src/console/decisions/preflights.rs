@@ -1,12 +1,14 @@
-//! The last look of decisions that are about to leave. Until it is done they have not left.
+//! The preflight checks of answers that are about to be sent. Until one is done its answer is not sent.
 
 use std::collections::HashMap;
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, LookStage, MARGIN, PendingDecision};
+use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, PreflightStage};
 use crate::desk::AnswerStep;
-use crate::desk::ledger::last_look::{LEAST, LONGEST, LastLook, LookAgain, LookSort, Looked, called};
+use crate::desk::ledger::preflight::{
+    LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, called,
+};
 use crate::domain::{Alert, Timestamp};
 
 /// Lifetime of a look's result, 2 s. Where the answer was not sent by then, it is looked again.
@@ -25,12 +27,12 @@ const LEAST_LEFT: Duration = Duration::minutes(5);
 impl PendingDecision {
     /// Returns true where it is being looked whether something speaks against it.
     pub fn is_looked_at(&self) -> bool {
-        self.look == LookStage::Running && self.leaves_at().is_some()
+        self.look == PreflightStage::Running && self.leaves_at().is_some()
     }
 
     /// Returns true where it waits here because it could not be looked for what speaks against it.
     pub fn waits_for_look(&self) -> bool {
-        self.unlooked_since.is_some() && self.look == LookStage::Due && self.leaves_at().is_some()
+        self.unlooked_since.is_some() && self.look == PreflightStage::Due && self.leaves_at().is_some()
     }
 
     /// Returns true where it has waited for that before.
@@ -40,41 +42,41 @@ impl PendingDecision {
 
     /// What could not be looked for before it left.
     pub fn unlooked(&self) -> Option<&str> {
-        if let LookStage::Done(why, _) = &self.look { why.as_deref() } else { None }
+        if let PreflightStage::Done(why, _) = &self.look { why.as_deref() } else { None }
     }
 
-    /// Returns true where its last look asks the service for doubles, which takes its time.
+    /// Returns true where its preflight check asks the service for duplicates, which takes its time.
     pub(super) fn asks_the_service(&self) -> bool {
-        self.look_sort() != LookSort::Plain
+        self.look_sort() != PreflightKind::Plain
     }
 
-    fn look_sort(&self) -> LookSort {
-        LookSort::of(&self.resolution, self.waits_elsewhere)
+    fn look_sort(&self) -> PreflightKind {
+        PreflightKind::of(&self.resolution, self.waits_elsewhere)
     }
 
     /// Returns true where it has to be looked before it leaves, or again.
     fn needs_look(&self, now: Timestamp) -> bool {
         match self.look {
-            LookStage::Due => true,
-            LookStage::Running => false,
-            LookStage::Done(_, at) => now - at > FRESH,
+            PreflightStage::Due => true,
+            PreflightStage::Running => false,
+            PreflightStage::Done(_, at) => now - at > FRESH,
         }
     }
 
     /// Returns true where nothing is left to be looked for.
     pub(super) fn was_looked_at(&self, now: Timestamp) -> bool {
-        self.look != LookStage::Running && !self.needs_look(now)
+        self.look != PreflightStage::Running && !self.needs_look(now)
     }
 
     /// What is compared right before it leaves. It takes no longer than the decision can wait for it.
-    pub(super) fn last_look(&self, now: Timestamp) -> LastLook {
+    pub(super) fn preflight(&self, now: Timestamp) -> Preflight {
         let until = |moment: Timestamp| (moment - now).to_std().unwrap_or_default();
         let within = match (self.last_moment, self.closes_from) {
             (Some(last), _) => until(last),
             (None, Some(closes)) => until(closes - MARGIN).max(LEAST),
             (None, None) => LONGEST,
         };
-        LastLook {
+        Preflight {
             alert: self.alert.clone(),
             sort: self.look_sort(),
             known: self.known.clone(),
@@ -95,42 +97,42 @@ impl Decisions {
     }
 
     /// The decisions that are to be looked at now, before they leave.
-    pub fn looks(&mut self, now: Timestamp) -> Vec<(u64, LastLook)> {
+    pub fn looks(&mut self, now: Timestamp) -> Vec<(u64, Preflight)> {
         let due = self.in_turn(now, |decision| decision.needs_look(now));
         let look = |decision: &mut PendingDecision| {
-            decision.look = LookStage::Running;
-            (decision.key, decision.last_look(now))
+            decision.look = PreflightStage::Running;
+            (decision.key, decision.preflight(now))
         };
         self.all.iter_mut().filter(|decision| due.contains(&decision.key)).map(look).collect()
     }
 
     /// Takes in what was looked for: what nothing speaks against leaves. One that is no longer about to leave is looked
     /// at again when it is.
-    pub fn looked(&mut self, key: u64, looked: Looked, now: Timestamp) -> Option<DecisionEvent> {
+    pub fn looked(&mut self, key: u64, looked: PreflightResult, now: Timestamp) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         if !decision.is_looked_at() {
-            decision.look = LookStage::Due;
+            decision.look = PreflightStage::Due;
             return None;
         }
         let why = match looked {
-            Looked::Clear => {
+            PreflightResult::Clear => {
                 decision.unlooked_since = None;
-                decision.look = LookStage::Done(None, now);
+                decision.look = PreflightStage::Done(None, now);
                 return None;
             }
-            Looked::InPart(why, again) => return self.looked_in_part(key, why, again, now),
-            Looked::Waits(_) if decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > now) => {
-                (decision.look, decision.due) = (LookStage::Due, Some(now + AGAIN));
+            PreflightResult::InPart(why, again) => return self.looked_in_part(key, why, again, now),
+            PreflightResult::Waits(_) if decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > now) => {
+                (decision.look, decision.due) = (PreflightStage::Due, Some(now + AGAIN));
                 decision.waits_elsewhere = true;
                 return None;
             }
-            Looked::Answered(alert) => {
+            PreflightResult::Answered(alert) => {
                 let event = DecisionEvent::answered(AnswerStep::Overtaken, *alert);
                 self.note(key, &event, now);
                 return Some(event);
             }
-            Looked::Waits(why) | Looked::Against(why) => why,
-            Looked::PaidTwice(other) => {
+            PreflightResult::Waits(why) | PreflightResult::Against(why) => why,
+            PreflightResult::PaidTwice(other) => {
                 self.paid_otherwise(key);
                 format!("possible double refund: {} is refunded", called(&other))
             }
@@ -142,23 +144,29 @@ impl Decisions {
 
     /// Something could not be looked for. It is tried again while there is time, and not before the service wants to be
     /// asked; then it leaves, because a window that is missed costs more than a look.
-    fn looked_in_part(&mut self, key: u64, why: String, again: LookAgain, now: Timestamp) -> Option<DecisionEvent> {
+    fn looked_in_part(
+        &mut self,
+        key: u64,
+        why: String,
+        again: PreflightRetry,
+        now: Timestamp,
+    ) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         let since = *decision.unlooked_since.get_or_insert(now);
         let is_patient = match again {
-            LookAgain::After(_) => true,
-            LookAgain::Soon => now - since < PATIENCE,
-            LookAgain::Never => false,
+            PreflightRetry::After(_) => true,
+            PreflightRetry::Soon => now - since < PATIENCE,
+            PreflightRetry::Never => false,
         };
         let wait =
-            if let LookAgain::After(wait) = again { Duration::from_std(wait).unwrap_or(PATIENCE) } else { AGAIN };
+            if let PreflightRetry::After(wait) = again { Duration::from_std(wait).unwrap_or(PATIENCE) } else { AGAIN };
         let next = now + wait.max(AGAIN);
         let has_time = decision.has_time(next) && decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > next);
         if has_time && is_patient {
-            (decision.look, decision.due) = (LookStage::Due, Some(next));
+            (decision.look, decision.due) = (PreflightStage::Due, Some(next));
             return None;
         }
-        decision.look = LookStage::Done(Some(why), now);
+        decision.look = PreflightStage::Done(Some(why), now);
         None
     }
 }
@@ -168,7 +176,7 @@ impl Decisions {
     /// Lets those leave whose time has come, against which nothing speaks.
     pub(super) fn leave_looked(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         for (key, _) in self.looks(now) {
-            self.looked(key, Looked::Clear, now);
+            self.looked(key, PreflightResult::Clear, now);
         }
         self.leave(now)
     }
@@ -211,7 +219,7 @@ mod tests {
 
         assert_eq!((keys(&looks), left.len()), (vec![key], 0));
         assert_eq!((taken.len(), taken[0].sent_at), (1, None));
-        assert_eq!(decisions.looked(key, Looked::Clear, now()), None);
+        assert_eq!(decisions.looked(key, PreflightResult::Clear, now()), None);
         assert!(decisions.leave(now()).is_empty());
     }
 
@@ -220,9 +228,9 @@ mod tests {
         let (mut decisions, key) = staged(Decision::NotRefunded, Deadline::Unknown);
 
         let looks = decisions.looks(now());
-        decisions.looked(key, Looked::Clear, now());
+        decisions.looked(key, PreflightResult::Clear, now());
 
-        assert_eq!(looks[0].1.sort, LookSort::Plain);
+        assert_eq!(looks[0].1.sort, PreflightKind::Plain);
         assert_eq!(decisions.leave(now())[0].key, key);
     }
 
@@ -231,7 +239,7 @@ mod tests {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::At(now() + Duration::minutes(4)));
         decisions.looks(now());
 
-        decisions.looked(key, Looked::InPart("no reply".to_owned(), LookAgain::Soon), now());
+        decisions.looked(key, PreflightResult::InPart("no reply".to_owned(), PreflightRetry::Soon), now());
 
         assert_eq!(decisions.leave(now())[0].unlooked(), Some("no reply"));
     }
@@ -241,11 +249,11 @@ mod tests {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
         decisions.looks(now());
 
-        decisions.looked(key, Looked::InPart("no reply".to_owned(), LookAgain::Soon), now());
+        decisions.looked(key, PreflightResult::InPart("no reply".to_owned(), PreflightRetry::Soon), now());
         let again = decisions.looks(now() + AGAIN);
         decisions.looked(
             key,
-            Looked::InPart("not yet".to_owned(), LookAgain::After(StdDuration::from_secs(600))),
+            PreflightResult::InPart("not yet".to_owned(), PreflightRetry::After(StdDuration::from_secs(600))),
             now() + AGAIN,
         );
         let too_soon = decisions.looks(now() + Duration::seconds(600));
@@ -260,7 +268,7 @@ mod tests {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
         decisions.looks(now());
         decisions.hold(true, now());
-        decisions.looked(key, Looked::Clear, now());
+        decisions.looked(key, PreflightResult::Clear, now());
         let later = now() + Duration::seconds(30);
         decisions.hold(false, later);
         let due = later + Duration::seconds(30);
@@ -275,7 +283,7 @@ mod tests {
     fn what_waits_for_a_refund_elsewhere_is_looked_at_again_until_its_window_is_near_its_end() {
         let (mut decisions, key) =
             staged(Decision::Invalid(InvalidReason::Duplicate), Deadline::At(now() + Duration::minutes(6)));
-        let waits = || Looked::Waits("the refund is not recorded".to_owned());
+        let waits = || PreflightResult::Waits("the refund is not recorded".to_owned());
         decisions.looks(now());
 
         let first = decisions.looked(key, waits(), now());
@@ -285,7 +293,7 @@ mod tests {
         let last = decisions.looked(key, waits(), late);
 
         assert_eq!((first, keys(&at_once), keys(&soon)), (None, vec![], vec![key]));
-        assert_eq!(soon[0].1.sort, LookSort::RestsOnRefund { waited: true });
+        assert_eq!(soon[0].1.sort, PreflightKind::RestsOnRefund { waited: true });
         assert_eq!(last, Some(DecisionEvent::refused("not sent: the refund is not recorded")));
     }
 }
