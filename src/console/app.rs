@@ -44,7 +44,7 @@ use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone, dialogs, resolving};
 use crate::desk::ledger::preflight::Preflight;
-use crate::desk::{JournalDecision, Layout};
+use crate::desk::{History, JournalDecision, Layout};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertFilter, AlertId, Timestamp};
 
@@ -476,6 +476,11 @@ impl App {
     /// The decisions on their way.
     pub fn decisions(&self) -> &Decisions {
         &self.cx.decisions
+    }
+
+    /// The answers of this desk, as its journal tells them.
+    pub fn history(&self) -> &History {
+        self.cx.journal.history()
     }
 
     /// Takes a new size.

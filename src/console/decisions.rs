@@ -349,6 +349,11 @@ impl Decisions {
         self.all.push(PendingDecision { fate: Fate::Unconfirmed, polling, sent_at: left.sent_at, ..made });
     }
 
+    /// All of them, the oldest first.
+    pub fn all(&self) -> &[PendingDecision] {
+        &self.all
+    }
+
     /// The decision on an alert.
     pub fn of(&self, alert: AlertId) -> Option<&PendingDecision> {
         self.all.iter().find(|decision| decision.alert.id == alert)

@@ -106,7 +106,7 @@ fn alerts_of_another_process_are_triaged_by_token_in_the_words_of_the_older_dial
     open_form(&mut terminal, "r");
     terminal.press("29.50");
     terminal.wait_until("the amount", |screen| screen.contains("9.50") && screen.contains("of 19.90 EUR"));
-    send(&mut terminal, "ETHOCA 19.90 EUR: PARTIALLY_STOPPED, 9.50, recorded (API status RESOLVED)");
+    send(&mut terminal, "ETHOCA 19.90 EUR: PARTIALLY_STOPPED, 9.50, REFUNDED, recorded (API status RESOLVED)");
     terminal.wait_for("network id  FAR-2");
     open_form(&mut terminal, "n");
     send(&mut terminal, "(API status CHARGEBACK)");
@@ -172,7 +172,7 @@ fn a_case_of_another_process_is_refunded_in_the_words_of_the_older_dialect() {
     let mut terminal = world.console_by(&world.by_token(&world.server.url));
 
     terminal.press("\r");
-    terminal.wait_for("answers the others OTHER, NOT REFUNDED");
+    terminal.wait_for("reports this one as refunded, the others OTHER, NOT REFUNDED");
     terminal.press("r");
     terminal.wait_until("what each gets", |screen| {
         screen.contains("3 will be sent") && !screen.contains("Checking duplicates")

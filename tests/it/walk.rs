@@ -13,7 +13,6 @@ use crate::support::terminal::Terminal;
 const README: &str = include_str!("../../README.md");
 
 const CTRL_S: &str = "\x13";
-const ALT_N: &str = "\x1bn";
 const ENTER: &str = "\r";
 const ESC: &str = "\x1b";
 
@@ -139,15 +138,12 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     terminal.press("V");
     terminal.wait_for("6 marked");
     pictures.take(&terminal, 900, "V   several alerts at once");
-    says("`b` opens one form for all of them");
-    terminal.press("b");
+    says("Now `n` opens one form for all of them");
+    terminal.press("n");
     terminal.wait_for("Answer 6 alerts");
-    pictures.take(&terminal, 1_200, "b   one form for all of them");
-    says("`alt-n` answers them not refunded");
-    terminal.press(ALT_N);
     terminal.wait_for("4 will be sent");
-    pictures.take(&terminal, 2_000, "alt-n   not refunded");
-    says("`ctrl-s` sends and shows how far they are, and one `u` undoes everything (`b` opens the form again)");
+    pictures.take(&terminal, 3_000, "n   one form for all of them");
+    says("`ctrl-s` sends them and shows how far they are. One `u` undoes all, and `b` opens the form again");
     terminal.press(CTRL_S);
     terminal.wait_for("sends in");
     terminal.press("u");
@@ -160,7 +156,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     terminal.wait_for("4 recorded");
     pictures.take(&terminal, 2_500, "recorded, each for itself");
     terminal.press(ESC);
-    says("What needs review stays marked; `esc` unmarks it, and with nothing marked `b` comes back to that page");
+    says("What needs review stays marked, and `esc` unmarks it. With nothing marked `b` comes back to that page");
     terminal.wait_for("2 marked");
     terminal.press(ESC);
     terminal.wait_until("nothing marked", |screen| screen.contains("DUE IN▲") && !screen.contains("marked"));

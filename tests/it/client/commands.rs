@@ -355,7 +355,8 @@ async fn a_command_whose_answer_is_lost_finds_out_that_its_decision_landed() {
     let (server, id) = (MockServer::start().await, AlertId::generate());
     let mut landed = resolved(id, "refunded", "resolved", "");
     landed["outcome"]["actionTimestamp"] = Value::Null;
-    getting(id).respond_with(answer(200, &open(id))).up_to_n_times(1).mount(&server).await;
+    // Read before the question, and again right before it is sent.
+    getting(id).respond_with(answer(200, &open(id))).up_to_n_times(2).mount(&server).await;
     getting(id).respond_with(answer(200, &landed)).mount(&server).await;
     resolving(id).respond_with(ResponseTemplate::new(502)).mount(&server).await;
 

@@ -20,7 +20,7 @@ use avert::console::times::Zone;
 use avert::console::views::View;
 use avert::console::workstation::export_list;
 use avert::console::{Preferences, SessionInfo};
-use avert::desk::{AlertRecords, BuiltIn, Desk, JournalStep};
+use avert::desk::{AlertRecords, BuiltIn, Desk, Fate, JournalStep};
 use avert::domain::rule::parse_rules;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertFilter, AlertId, Calendar, Environment, LinkTemplates};
@@ -264,6 +264,17 @@ impl Rig {
     pub fn update(&mut self, message: Message) {
         let effects = self.app.update(message);
         self.perform(effects);
+        self.assert_journal_agrees();
+    }
+
+    /// What the journal tells of each answer on its way is what the console does with it.
+    fn assert_journal_agrees(&self) {
+        for decision in self.app.decisions().all() {
+            let Some(record) = self.app.history().record(&decision.journal_key()) else { continue };
+            // One that another console sent is looked up here.
+            let is_adopted = decision.fate == Fate::Unconfirmed && record.fate() == Fate::Sending;
+            assert!(is_adopted || record.fate() == decision.fate, "{:?} is {record:?}", decision.fate);
+        }
     }
 
     fn perform(&mut self, effects: Vec<Effect>) {
