@@ -9,8 +9,8 @@ use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 
+use super::concurrency_limit::{Asker, enter, reading};
 use super::options::MAX_BODY;
-use super::places::{Asker, enter, reading};
 use super::problem::{Code, Problem};
 use super::state::Api;
 use crate::domain::{FieldError, KeyScope};

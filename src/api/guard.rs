@@ -18,9 +18,9 @@ use ipnet::IpNet;
 use uuid::Uuid;
 
 use super::client_address::{client_address, is_untrusted_proxy};
+use super::concurrency_limit::{Admission, RequestPlaces};
 use super::hosts::{HostError, Hosts};
 use super::options::{ApiOptions, MAX_HEAD};
-use super::places::{Admission, RequestPlaces};
 use super::problem::{Code, Problem};
 use super::state::{Connected, Peer};
 use crate::domain::card::mask_card_numbers;
@@ -237,8 +237,8 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
+    use crate::api::concurrency_limit::{Asker, StrangersPlace};
     use crate::api::options::MAX_BODY;
-    use crate::api::places::{Asker, StrangersPlace};
     use crate::domain::OrganizationId;
 
     #[rstest]

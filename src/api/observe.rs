@@ -11,7 +11,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
-use super::places::{Asker, StrangersPlace, enter};
+use super::concurrency_limit::{Asker, StrangersPlace, enter};
 use super::problem::{Code, Problem, json};
 use crate::domain::KeyScope;
 use crate::engine::Engine;

@@ -8,12 +8,12 @@ use axum::response::Response;
 use governor::clock::DefaultClock;
 use tokio_util::sync::CancellationToken;
 
+use super::concurrency_limit::{Shares, StrangersPlace};
 use super::guard::{self, Guard};
 use super::hosts::HostError;
 use super::limit::TokenLimit;
 use super::observe::{self, Observed};
 use super::options::ApiOptions;
-use super::places::{Shares, StrangersPlace};
 use super::state::Api;
 use super::{alerts, operator, problem, token};
 use crate::engine::Engine;

@@ -8,9 +8,9 @@ use axum::extract::FromRef;
 use axum::http::request::Parts;
 use tokio_util::sync::CancellationToken;
 
+use super::concurrency_limit::Shares;
 use super::limit::TokenLimit;
 use super::observe::Observed;
-use super::places::Shares;
 use crate::domain::OrganizationId;
 use crate::domain::person::{PERSON_HEADER, person_of_header};
 use crate::engine::{ActingEngine, Caller, Engine};

@@ -18,7 +18,7 @@ use serde::Serialize;
 use url::form_urlencoded;
 
 use super::access::{BodyFault, scheme, whole_body};
-use super::places::{Asker, StrangersPlace, enter};
+use super::concurrency_limit::{Asker, StrangersPlace, enter};
 use super::problem::{Problem, json};
 use super::state::{Api, Peer};
 use crate::domain::{KeyScope, Secret};

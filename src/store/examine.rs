@@ -4,8 +4,8 @@ use std::path::Path;
 
 use chrono::Duration;
 
+use super::encryption::{Seal, open_to_others};
 use super::portable::{PortableCell, PortableRow};
-use super::seal::{Seal, open_to_others};
 use super::sql::StoreRows;
 use super::{Finding, Grade, StoreResult};
 use crate::domain::audit::hex;

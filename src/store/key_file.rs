@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::seal::{Seal, put_key};
+use super::encryption::{Seal, put_key};
 use super::{Finding, StoreError, StoreResult, sealed};
 use crate::domain::cause::directory_of;
 use crate::domain::time::{Clock as _, SystemClock};

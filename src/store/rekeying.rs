@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::encryption::{Seal, made_key, put_key};
 use super::key_file::{kept, next, put_in_place};
-use super::seal::{Seal, made_key, put_key};
 use super::{SharedStore, StoreError, StoreResult, sealed};
 use crate::domain::time::Timestamp;
 use crate::domain::without_mark;

@@ -1,7 +1,7 @@
 //! Sealed values and their form: credentials, addresses and secrets of endpoints, the key of access tokens, and the
 //! proof of a data key. The form is the same in every store, so that values copied from one to another open there.
 
-use super::seal::{AssociatedData, Seal};
+use super::encryption::{AssociatedData, Seal};
 use super::{StoreError, StoreResult};
 use crate::domain::url::EndpointUrl;
 use crate::domain::{EndpointAuth, EndpointId, Secret};

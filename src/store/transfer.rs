@@ -7,10 +7,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::copy_end::CopyEnd;
 use super::copy_mark::{CopyMark, DESK, Occupant};
+use super::encryption::Seal;
 use super::key_file;
 use super::portable::{PortableCell, PortableRow, PortableTable};
 use super::postgres::transfer::PostgresEnd;
-use super::seal::Seal;
 use super::sealed::{self, KEY_CHECK, SEALED};
 use super::sqlite::transfer::SqliteEnd;
 use super::{StoreError, StoreResult};

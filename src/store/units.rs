@@ -8,8 +8,8 @@ use std::ops::Deref;
 use futures::future::BoxFuture;
 
 use super::audit_log;
+use super::encryption::Seal;
 use super::postgres::{Unit as OnPostgres, is_beside_service, is_dead};
-use super::seal::Seal;
 use super::sealed::KEY_CHECK;
 use super::sql::{SqliteRows, StoreRows, locked};
 use super::sqlite::{Memory, Reader, Unit as OnSqlite};

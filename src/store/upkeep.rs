@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 
+use super::encryption::Seal;
 use super::error::StoreResult;
-use super::seal::Seal;
 use crate::domain::clock::ClockMemory;
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};

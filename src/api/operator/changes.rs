@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt, stream};
 
 use super::extract::Operator;
-use crate::api::places::Share;
+use crate::api::concurrency_limit::Share;
 use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;
 use crate::domain::{FieldError, KeyScope, OrganizationId};

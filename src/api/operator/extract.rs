@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use url::form_urlencoded;
 
 use crate::api::access::{BodyFault, JsonContent, RequestCredential, whole_body};
-use crate::api::places::{Asker, enter};
+use crate::api::concurrency_limit::{Asker, enter};
 use crate::api::problem::{self, Code, Problem};
 use crate::api::state::Api;
 use crate::domain::{FieldError, KeyScope};

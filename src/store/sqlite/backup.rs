@@ -19,8 +19,8 @@ use super::soundness::check_log;
 pub use super::staging::StepObserver;
 use super::staging::{CHECKSUM, DATABASE, KEY, LeftBehind, Move, OwnStaging, Staging};
 use crate::domain::InstanceId;
+use crate::store::encryption::Seal;
 use crate::store::key_file::find;
-use crate::store::seal::Seal;
 use crate::store::sealed::proves;
 use crate::store::{StoreError, StoreResult};
 

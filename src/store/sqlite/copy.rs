@@ -17,7 +17,7 @@ use super::migrate::{MIGRATIONS, applied, inspect};
 use super::statements::{Statements as _, cell};
 use crate::domain::AuditState;
 use crate::store::audit_log;
-use crate::store::seal::Seal;
+use crate::store::encryption::Seal;
 use crate::store::sql::{driven, on_sqlite};
 use crate::store::{RefusalCause, StoreError, StoreResult};
 

@@ -8,8 +8,8 @@ use rusqlite::{Connection, Row, TransactionBehavior};
 use super::statements::{Statements as _, cell, id};
 use crate::domain::EndpointId;
 use crate::domain::url::{EndpointUrl, PlainHttp};
+use crate::store::encryption::Seal;
 use crate::store::key_file::DataKey;
-use crate::store::seal::Seal;
 use crate::store::sealed::{self, KEY_CHECK};
 use crate::store::{StoreError, StoreResult};
 

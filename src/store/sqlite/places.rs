@@ -11,7 +11,7 @@ use super::files::{directory_of, is_regular};
 use super::instance::census;
 use super::restore;
 use super::staging::{LeftBehind, Staging, StagingState, StepObserver, named_after, settle_named_after};
-use crate::store::seal::Seal;
+use crate::store::encryption::Seal;
 use crate::store::{Finding, StoreResult, key_file, sealed};
 
 /// Advice on how to remove it at once.

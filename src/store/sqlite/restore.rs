@@ -19,7 +19,7 @@ use crate::domain::Actor;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::audit_log;
-use crate::store::seal::Seal;
+use crate::store::encryption::Seal;
 use crate::store::sql::{driven, on_sqlite};
 use crate::store::{StoreError, StoreResult};
 

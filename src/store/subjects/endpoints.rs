@@ -13,7 +13,7 @@ use crate::domain::webhook::schedule::{BY_OPERATOR, Failing, REMOVED};
 use crate::domain::{
     Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
 };
-use crate::store::seal::Seal;
+use crate::store::encryption::Seal;
 use crate::store::sealed::{self, CHECK};
 use crate::store::stored_row::{StoredRow, cell};
 use crate::store::units::{UnitOfWork, Units, Way};

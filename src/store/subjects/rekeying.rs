@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::store::cells::ToCell;
-use crate::store::seal::Seal;
+use crate::store::encryption::Seal;
 use crate::store::sealed::{self, CHECK, KEY_CHECK, SEALED};
 use crate::store::stored_row::cell;
 use crate::store::units::UnitOfWork;

@@ -10,7 +10,7 @@ use super::{rekeying, retention};
 use crate::domain::clock::{ClockMemory, Jump};
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
-use crate::store::seal::Seal;
+use crate::store::encryption::Seal;
 use crate::store::sql::BoundValues;
 use crate::store::stored_row::cell;
 use crate::store::units::{UnitOfWork, Units, Way};

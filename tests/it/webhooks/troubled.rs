@@ -13,7 +13,7 @@ use avert::domain::{
     NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned, ResolutionAttempt, Revoked,
     SharedAlert,
 };
-use avert::store::seal::Seal;
+use avert::store::encryption::Seal;
 use avert::store::{
     AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClaimedAttempt,
     Commit, CommitRequest, CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget, NetworkStore,

@@ -1,7 +1,5 @@
-//! Places: how many requests are worked on at once. Callers without a credential have few of their own, and no
-//! organization gets them all.
-//!
-//! A request has its place while it is worked on: not while its body is on its way, and not while its answer is read.
+//! Concurrency limit: how many requests are worked on at once. Callers without a credential have few places of their
+//! own, and no organization gets them all.
 
 use std::collections::HashMap;
 use std::hash::Hash;
