@@ -245,11 +245,10 @@ fn merge_ended(directory: &Path, now: Timestamp) -> io::Result<()> {
 fn count_lines(path: &Path, now: Timestamp) -> io::Result<(HashMap<Uuid, usize>, bool)> {
     let (mut counts, mut has_old) = (HashMap::new(), false);
     for line in BufReader::new(File::open(path)?).split(b'\n') {
-        let line = line?;
-        if let Ok(StampedLine { session, .. }) = serde_json::from_slice(&line) {
-            *counts.entry(session).or_default() += 1;
+        if let Ok(line) = serde_json::from_slice::<StampedLine>(&line?) {
+            *counts.entry(line.session).or_default() += 1;
+            has_old |= line.is_old(now);
         }
-        has_old |= is_old(&line, now);
     }
     Ok((counts, has_old))
 }
@@ -267,6 +266,12 @@ fn prune(directory: &Path, now: Timestamp) -> io::Result<()> {
 struct StampedLine {
     at: String,
     session: Uuid,
+}
+
+impl StampedLine {
+    fn is_old(&self, now: Timestamp) -> bool {
+        from_iso(&self.at).is_some_and(|at| now - at > KEPT)
+    }
 }
 
 /// A journal as it was read.
@@ -352,8 +357,7 @@ fn files_of_running(directory: &Path) -> Vec<(Uuid, PathBuf)> {
 
 /// Returns true where a line is beyond the retention.
 fn is_old(line: &[u8], now: Timestamp) -> bool {
-    let at = serde_json::from_slice(line).ok().and_then(|line: StampedLine| from_iso(&line.at));
-    at.is_some_and(|at| now - at > KEPT)
+    serde_json::from_slice(line).is_ok_and(|line: StampedLine| line.is_old(now))
 }
 
 fn running_path(directory: &Path, session: Uuid) -> PathBuf {
