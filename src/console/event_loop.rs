@@ -185,8 +185,7 @@ impl Surface for Screen {
         }
         self.terminal.draw(|frame| app.draw(frame))?;
         // Stopped from outside meanwhile, and continued in the background.
-        if !is_in_foreground() {
-            self.away = true;
+        if !self.has_terminal()? {
             self.writer.discard();
             return Ok(false);
         }
