@@ -15,7 +15,7 @@ use crate::desk::same_payment::same_payment;
 use crate::desk::{Desk, DeskError, History, Journal, OrderOwner};
 use crate::domain::query::Vocabulary;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::domain::{Alert, Environment, ResolutionAttempt, duplicate};
+use crate::domain::{Alert, Environment, OrderAdvice, ResolutionAttempt, duplicate};
 use crate::service::{Alerts, Deployment, ServiceError};
 use crate::wire::Dialect;
 
@@ -177,10 +177,18 @@ impl AlertAccess {
         Ok(opened.map(|desk| desk.with_orders_of(self.order_owner.clone())))
     }
 
+    /// Returns the shop's order that matches an alert best, by its id, and what it advises.
+    pub(super) fn order_advice(
+        &self,
+        alert: &Alert,
+        others: &[Alert],
+    ) -> Result<Option<(String, OrderAdvice)>, DeskError> {
+        self.desk()?.map_or(Ok(None), |desk| desk.order_advice(alert, others))
+    }
+
     /// Describes the shop's order where its money was returned already: a refund would be paid twice.
     pub(super) fn refunded_order(&self, alert: &Alert, others: &[Alert]) -> Option<String> {
-        let advised = self.desk().and_then(|desk| desk.map_or(Ok(None), |desk| desk.order_advice(alert, others)));
-        match advised {
+        match self.order_advice(alert, others) {
             Ok(advised) => advised
                 .filter(|(_, advice)| advice.was_refunded_before())
                 .map(|(id, advice)| format!("the shop's order {}: {}", printable(&id), advice.why)),

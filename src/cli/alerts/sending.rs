@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use crate::cli::source::AlertAccess;
-use crate::desk::ledger::preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult, called};
+use crate::desk::ledger::preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult, paid_twice};
 use crate::desk::ledger::sender::{self, Landing, step_by_error};
 use crate::desk::ledger::steps::new_command_key;
 use crate::desk::{AnswerStep, DeskError, Journal, JournalDecision, JournalRun, JournalStep};
@@ -56,8 +56,7 @@ impl<'a> CommandDecision<'a> {
             within: LONGEST,
         };
         let advise = |alert: &Alert, others: &[Alert]| {
-            let advised = source.desk().and_then(|desk| desk.map_or(Ok(None), |desk| desk.order_advice(alert, others)));
-            advised.map_err(|error| ServiceError::Unavailable(error.to_string()))
+            source.order_advice(alert, others).map_err(|error| ServiceError::Unavailable(error.to_string()))
         };
         self.unlooked = match look.knowing(source.history()).look(&source.deployment, advise).await {
             PreflightResult::Clear => None,
@@ -68,7 +67,7 @@ impl<'a> CommandDecision<'a> {
             PreflightResult::InPart(why, _) => Some(why),
             PreflightResult::Against(why) | PreflightResult::Waits(why) => anyhow::bail!("not sent: {why}"),
             PreflightResult::PaidTwice(other) => {
-                anyhow::bail!("not sent: possible double refund: {} is refunded", called(&other))
+                anyhow::bail!("not sent: {}", paid_twice(&other))
             }
         };
         Ok(())

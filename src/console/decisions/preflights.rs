@@ -7,7 +7,7 @@ use chrono::Duration;
 use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, PreflightStage};
 use crate::desk::AnswerStep;
 use crate::desk::ledger::preflight::{
-    LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, called,
+    LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, paid_twice,
 };
 use crate::domain::{Alert, Timestamp};
 
@@ -47,10 +47,10 @@ impl PendingDecision {
 
     /// Returns true where its preflight check asks the service for duplicates, which takes its time.
     pub(super) fn asks_the_service(&self) -> bool {
-        self.look_sort() != PreflightKind::Plain
+        self.preflight_kind() != PreflightKind::Plain
     }
 
-    fn look_sort(&self) -> PreflightKind {
+    fn preflight_kind(&self) -> PreflightKind {
         PreflightKind::of(&self.resolution, self.waits_elsewhere)
     }
 
@@ -78,7 +78,7 @@ impl PendingDecision {
         };
         Preflight {
             alert: self.alert.clone(),
-            sort: self.look_sort(),
+            sort: self.preflight_kind(),
             known: self.known.clone(),
             answers: HashMap::new(),
             within: within.min(LONGEST),
@@ -134,7 +134,7 @@ impl Decisions {
             PreflightResult::Waits(why) | PreflightResult::Against(why) => why,
             PreflightResult::PaidTwice(other) => {
                 self.paid_otherwise(key);
-                format!("possible double refund: {} is refunded", called(&other))
+                paid_twice(&other)
             }
         };
         let event = DecisionEvent::refused(format!("not sent: {why}"));

@@ -89,7 +89,7 @@ pub enum PreflightResult {
     InPart(String, PreflightRetry),
 }
 
-/// Whether a preflight check that failed is repeated.
+/// Repetition of a preflight check that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreflightRetry {
     /// Repeated soon: the service is busy, or slow.
@@ -238,8 +238,13 @@ impl Preflight {
     }
 }
 
+/// Reason for which a refund is not sent where this other alert of its payment is refunded.
+pub fn paid_twice(other: &Alert) -> String {
+    format!("possible double refund: {} is refunded", called(other))
+}
+
 /// An alert by its network and its id there.
-pub fn called(other: &Alert) -> String {
+fn called(other: &Alert) -> String {
     format!("{} {}", sanitize::line(other.provider.as_str()), sanitize::line(&other.provider_id))
 }
 
