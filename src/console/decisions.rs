@@ -74,9 +74,9 @@ pub struct PendingDecision {
     pub fate: Fate,
     /// The moment at which it leaves, where it is queued and does not wait for its user's word.
     due: Option<Timestamp>,
-    /// How its alert is polled, while it is unconfirmed.
+    /// The polls of its alert, while it is unconfirmed.
     pub polling: Option<Polling>,
-    /// Why it is certain that nothing was recorded, once it is.
+    /// The reason for which it is certain that nothing was recorded, once it is.
     pub why: Option<String>,
     /// When it has to leave at the latest, so that its answer is in time.
     last_moment: Option<Timestamp>,
@@ -217,7 +217,7 @@ impl PendingDecision {
 
     /// When it leaves, where it is staged; nothing where it waits here for its user's word, or has left.
     pub fn leaves_at(&self) -> Option<Timestamp> {
-        self.due.filter(|_| self.is_here())
+        self.due
     }
 
     /// Returns true where it is queued and its time has come: it leaves when its user says so again.

@@ -18,7 +18,7 @@ use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, AttemptId, Outcome, Resolution, ResolutionAttempt};
 use crate::service::ServiceError;
 
-/// What is said of a refund whose preflight check did not come to its end.
+/// Words for a refund whose preflight check did not come to its end.
 pub const UNLOOKED: &str = "duplicates not checked again before sending";
 
 /// Takes back the decision that was staged last, and what was made together with it.
@@ -306,13 +306,13 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
     let PendingDecision { alert: before, resolution, .. } = decision;
     let (subject, word) = (subject(before), in_words(resolution));
     let (why, fate) = (event.step.reason().unwrap_or_default().to_owned(), event.step.fate());
-    let told = event.alert.as_ref().map(|alert| answer_known(alert, cx)).unwrap_or_default();
     let (tone, words) = match &event.step {
         AnswerStep::Recorded(status) => (Tone::Good, format!("{subject}: {word}, recorded (API status {status})")),
         AnswerStep::AsDecided(status) => (Tone::Good, format!("{subject}: {word} (API status {status}), {BY_WHOM}.")),
         AnswerStep::NotSent(_) => (Tone::Bad, format!("{subject}: {word} not sent: {}.", briefly(&why))),
         AnswerStep::Unknown(_) => (Tone::Bad, format!("{subject}: {word} unconfirmed: {}. Checking.", briefly(&why))),
         _ if fate == Fate::AlreadyAnswered => {
+            let told = event.alert.as_ref().map(|alert| answer_known(alert, cx)).unwrap_or_default();
             (Tone::Bad, format!("{subject}: already answered, {told}. {word} was not recorded."))
         }
         _ => {

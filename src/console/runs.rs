@@ -10,7 +10,7 @@ use std::collections::{HashSet, VecDeque};
 use chrono::Duration;
 use uuid::Uuid;
 
-pub use rows::{DECIDED_AGAIN, LeftOut, RunItem, RunRow};
+pub use rows::{DECIDED_AGAIN, LeftOut, NEVER_LEFT, RunItem, RunRow};
 
 use super::decisions::{DecisionEvent, PendingDecision};
 use super::text::count;
@@ -287,16 +287,18 @@ impl Runs {
 
     /// Marks an answer's run as not reported. Returns false where it has none.
     pub fn mark_unreported(&mut self, key: u64) -> bool {
-        let run = self.all.iter_mut().find(|run| run.items.iter().any(|item| item.key == key));
-        run.map(|run| run.told = false).is_some()
+        self.run_of(key).map(|run| run.told = false).is_some()
+    }
+
+    fn run_of(&mut self, key: u64) -> Option<&mut DecisionRun> {
+        self.all.iter_mut().find(|run| run.items.iter().any(|item| item.key == key))
     }
 
     /// Takes in what became of a decision; whether it belongs to a run.
     pub fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) -> bool {
-        self.mark_unreported(key);
-        let Some(run) = self.all.iter_mut().find(|run| run.items.iter().any(|item| item.key == key)) else {
-            return false;
-        };
+        let Some(run) = self.run_of(key) else { return false };
+        // What comes after the end is news.
+        run.told = false;
         let Some(item) = run.items.iter_mut().find(|item| item.key == key) else { return false };
         // What is over no longer counts down.
         if let Some(alert) = &event.alert {

@@ -9,8 +9,8 @@ use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 /// Reason where the outcome is the one that was meant and its author is unknown.
 const AS_DECIDED: &str = "answered as chosen, by whom is unknown";
 
-/// Why what never left can be answered again.
-const NEVER_LEFT: &str = "not sent: the console ended first";
+/// Reason where an answer was never sent.
+pub const NEVER_LEFT: &str = "not sent: the console ended first";
 
 /// What is said of a decision that was not recorded where a later one on its alert was.
 pub const DECIDED_AGAIN: &str = "answered again since";

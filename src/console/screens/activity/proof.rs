@@ -4,7 +4,7 @@ use ratatui::style::Style;
 
 use crate::console::answer_words::BY_WHOM;
 use crate::console::decisions::PendingDecision;
-use crate::console::runs::DECIDED_AGAIN;
+use crate::console::runs::{DECIDED_AGAIN, NEVER_LEFT};
 use crate::console::text::sanitize;
 use crate::console::unfinished::Stage;
 use crate::console::{Action, AppContext, Theme};
@@ -166,7 +166,7 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
         AnswerStep::Answered(status) => (RowTone::Quiet, format!("not recorded; answered another way since: {status}")),
         AnswerStep::Refused(why) => (wrong, format!("{dismissed}{}", not_recorded(why))),
         AnswerStep::Unknown(why) => (RowTone::Unsure, format!("unconfirmed: {}", why.trim_end_matches('.'))),
-        AnswerStep::NeverLeft => (wrong, format!("{dismissed}not sent: the console ended first")),
+        AnswerStep::NeverLeft => (wrong, format!("{dismissed}{NEVER_LEFT}")),
     };
     (tone, sanitize(&words).into_owned())
 }
@@ -185,6 +185,6 @@ pub fn step_words(step: &AnswerStep) -> (String, RowTone) {
         AnswerStep::Answered(status) => (format!("answered otherwise: API status {}", clean(status)), RowTone::Plain),
         AnswerStep::Refused(why) => (sanitize(&not_recorded(why)).into_owned(), RowTone::Wrong),
         AnswerStep::Unknown(why) => (format!("unconfirmed: {}", clean(why)), RowTone::Unsure),
-        AnswerStep::NeverLeft => ("not sent: the console ended first".to_owned(), RowTone::Wrong),
+        AnswerStep::NeverLeft => (NEVER_LEFT.to_owned(), RowTone::Wrong),
     }
 }
