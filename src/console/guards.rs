@@ -11,7 +11,7 @@ use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, OrderAdvice, Resolution, Timestamp, duplicate};
 
-/// What an alert gets.
+/// Plan for one alert of a form.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Gets {
     Sent(Resolution),

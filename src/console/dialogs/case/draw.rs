@@ -111,7 +111,7 @@ impl CaseDialog {
         self.draw_facts(frame, facts, cx);
     }
 
-    /// What the case is about, its alerts and what speaks against a plain answer. Returns what is left below it.
+    /// Draws the head of the case, its alerts and the warnings. Returns the area below them.
     fn draw_case(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> Rect {
         let (theme, now) = (&cx.theme, cx.now);
         let inside = area.inner(Margin::new(2, 0));

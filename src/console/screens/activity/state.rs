@@ -72,7 +72,7 @@ pub struct ActivityScreen {
     pub audit: Loadable<Vec<AuditEntry>>,
     /// Lines that are scrolled away and lines there are room for, as the last frame found.
     pub(super) window: Cell<(usize, usize)>,
-    /// How far the chosen row's detail is scrolled.
+    /// Scroll position of the chosen row's detail.
     pub(super) scroll: Scroll,
     pub(super) targets: ClickTargets<ActivityTarget>,
     pub(super) cursor: RowCursor,

@@ -36,7 +36,7 @@ pub struct InsightsScreen {
     /// Where the hours stand.
     pub targets: ClickTargets<CalendarHour>,
     pub scroll: Scroll,
-    /// How many lines there is room for, as the last frame found.
+    /// Lines that have room, as of the last frame.
     pub page: Cell<u16>,
     /// True where the service counts.
     counts: bool,

@@ -90,7 +90,7 @@ pub struct Queue {
     pub marked: MarkedAlerts,
     /// The list's share of the width beside the detail, in percent.
     pub divider: u8,
-    /// How far the detail is scrolled.
+    /// Scroll position of the detail.
     pub detail_scroll: Scroll,
     /// What is known of the alert under the cursor beyond the alert.
     pub facts: Facts,

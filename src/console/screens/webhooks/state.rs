@@ -76,7 +76,7 @@ pub struct WebhooksScreen {
     pub testing: Option<EndpointId>,
     pub endpoint_list: Cursor,
     pub delivery_list: Cursor,
-    /// How far the attempts are scrolled.
+    /// Scroll position of the attempts.
     pub scroll: Scroll,
     pub(super) targets: ClickTargets<WebhooksTarget>,
     /// True where the service has webhooks that can be seen from here.
