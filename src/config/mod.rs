@@ -63,8 +63,8 @@ table! {
         simulator: SimulatorSettings;
         /// The console.
         console: Console;
-        /// Reminders of the console: before a deadline, when the pace no longer holds, when an answer was not recorded.
-        /// Each is a message and a line of the journal as well.
+        /// Reminders of the console: before a deadline, and when an answer was not recorded. Each is a message and a
+        /// line of the journal as well.
         notices: Notices;
         /// Addresses that `o` opens in the browser, http or https: the order, the payment, and the portals of the
         /// networks. In braces behind the host stands what the alert tells: {id}, {provider}, {providerId},
@@ -201,7 +201,7 @@ table! {
         /// Calls on the desktop, by a sequence that the terminal has to know: off, osc9 or osc777. They have counts,
         /// time left and the network's id.
         desktop: DesktopSetting = "off";
-        /// Minutes before its deadline that an alert calls, once, 0 to 1440; 0 calls for no deadline and no pace.
+        /// Minutes before its deadline that an alert calls, once, 0 to 1440; 0 calls for no deadline.
         before_minutes: BeforeMinutes = 30;
         /// Hours of local time in which neither bell nor desktop is used; empty for none. Alerts still due when they
         /// end call then.

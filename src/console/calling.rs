@@ -1,4 +1,4 @@
-//! What the application does so that it is heard: it reads what lapses next, tells who calls, rings, and keeps the
+//! Calls in the application: it reads what lapses next, tells who calls, rings, and keeps the
 //! terminal's title.
 
 use chrono::Duration;
@@ -17,7 +17,6 @@ impl App {
         let cx = &mut self.cx;
         match message {
             Message::Closing(answer) => {
-                cx.calls.recorded(cx.journal.recorded_at());
                 if let Some(wrong) = cx.calls.read(answer.clone(), cx.settings.notices.before, cx.now) {
                     cx.notify(Tone::Bad, wrong);
                 }
@@ -38,7 +37,7 @@ impl App {
         cx.calls.note_quiet(quiet, left_alone.is_some(), cx.now);
         // The one place that says no to both: a time before deadlines of nothing.
         if before > Duration::zero() && left_alone.is_none() && cx.calls.take_due(cx.now) {
-            effects.push(Effect::ReadClosing(hours_read(before), cx.now));
+            effects.push(Effect::ReadClosing(hours_read(before)));
         }
         let mut outside: Vec<String> = Vec::new();
         for call in calls(cx) {
@@ -95,7 +94,7 @@ pub(super) fn title(cx: &AppContext) -> String {
     cx.calls.title(&sanitize(&cx.place.name), &cx.settings.notices, open, |id| is_underway(&cx.decisions, id), cx.now)
 }
 
-/// Who calls now.
+/// Returns the calls that are due.
 fn calls(cx: &mut AppContext) -> Vec<AttentionCall> {
     let (now, before, quiet) = (cx.now, cx.settings.notices.before, is_quiet(cx));
     if before.is_zero() {
@@ -106,7 +105,6 @@ fn calls(cx: &mut AppContext) -> Vec<AttentionCall> {
         let told = cx.times();
         let decisions = &cx.decisions;
         calls.extend(cx.calls.deadlines(before, quiet, |id| is_underway(decisions, id), told, now));
-        calls.extend(cx.calls.pace(quiet, before, |id| is_underway(decisions, id), now));
     }
     calls
 }

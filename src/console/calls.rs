@@ -1,7 +1,6 @@
-//! Calls: what asks for attention: alerts that lapse soon, a pace that no longer holds, decisions that failed, answers
-//! that are held here.
+//! Calls: what asks for attention: alerts that lapse soon, decisions that failed, answers that are held here.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use chrono::Duration;
 
@@ -9,12 +8,10 @@ use super::notices::NoticeSettings;
 use super::text::count;
 use super::times::{self, TimeFormat};
 use crate::desk::ClosingAlerts;
-use crate::domain::insights::{QUARTER, SOON_HOURS, due_soon, quarter_of, soon};
-use crate::domain::work_pace::will_lapse;
-use crate::domain::{Alert, AlertId, Calendar, Deadline, Insights, Timestamp, WorkPace};
+use crate::domain::{Alert, AlertId, Deadline, Timestamp};
 use crate::service::ServiceError;
 
-/// How often it is read what lapses next.
+/// Interval between two reads of the alerts that are due next, 60 s.
 const READ_EVERY: Duration = Duration::seconds(60);
 
 /// Two readings are at least so far apart, however many alerts come near one after the other.
@@ -24,7 +21,7 @@ const APART: Duration = Duration::seconds(5);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttentionCall {
     pub words: String,
-    /// What is told outside the console: counts, time left, a network's id.
+    /// Text outside the console: counts, time left, a network's id.
     pub outside: String,
     pub about: Vec<Alert>,
     /// True where it rings.
@@ -40,11 +37,6 @@ pub struct Calls {
     /// Decisions that are held here and were told.
     held: HashSet<u64>,
     closing: ClosingAlerts,
-    /// How many will lapse at the pace; none where it is not known.
-    lost: Option<u64>,
-    /// True where it was told that the pace does not hold, and it has not held since.
-    pace_told: bool,
-    recorded: Vec<Timestamp>,
     failures: Vec<String>,
     /// True where it was told that nothing can be read.
     trouble_told: bool,
@@ -56,10 +48,10 @@ pub struct Calls {
     read_at: Option<Timestamp>,
 }
 
-/// How many hours ahead are read.
+/// Returns the number of hours ahead that are read.
 pub fn hours_read(before: Duration) -> u32 {
     let hours = (before.num_minutes().max(0) + 59) / 60;
-    u32::try_from(hours.max(SOON_HOURS)).unwrap_or(u32::MAX)
+    u32::try_from(hours.max(1)).unwrap_or(u32::MAX)
 }
 
 /// Returns true where an alert waits for an answer that may be late within this time. Whole hours count at the earliest
@@ -83,7 +75,7 @@ fn outside_name(alert: &Alert) -> String {
     format!("{} {}", alert.provider, alert.provider_id)
 }
 
-/// How long is left of an alert, in words.
+/// Returns the time left of an alert, in words.
 pub fn left_words(alert: &Alert, now: Timestamp) -> String {
     match alert.deadline {
         Deadline::At(moment) => format!("in {}", times::short(moment - now)),
@@ -161,11 +153,6 @@ impl Calls {
         wrong
     }
 
-    /// Takes in when decisions were recorded.
-    pub fn recorded(&mut self, moments: Vec<Timestamp>) {
-        self.recorded = moments;
-    }
-
     /// An alert is through with.
     pub fn concluded(&mut self, alert: &Alert) {
         if let Some(known) = self.closing.alerts.iter_mut().find(|known| known.id == alert.id) {
@@ -183,7 +170,7 @@ impl Calls {
         self.failures.push(what.into());
     }
 
-    /// What is told outside of decisions that failed since this was asked last.
+    /// Takes the text outside the console for decisions that failed since this was called last.
     pub fn take_failures(&mut self) -> Option<String> {
         let failures = std::mem::take(&mut self.failures);
         match failures.as_slice() {
@@ -213,7 +200,7 @@ impl Calls {
     fn more_may_be_near(&self, before: Duration, underway: &impl Fn(AlertId) -> bool, now: Timestamp) -> bool {
         let waiting = || self.closing.alerts.iter().filter(|alert| waits(alert) && !underway(alert.id));
         let all_are_near = waiting().all(|alert| lapses_within(alert, before, now));
-        (self.closing.unread() > 0 || self.closing.open_end) && (!self.closing.first || all_are_near)
+        self.closing.more && (!self.closing.first || all_are_near)
     }
 
     /// The call of the alerts that have come near since this was asked last. Each is told once and rings once; where it
@@ -265,61 +252,6 @@ impl Calls {
         Some(AttentionCall { words, outside, about, rings })
     }
 
-    /// The call of a pace that no longer holds: once, until it holds again. `underway` says which alerts a decision is
-    /// on its way for.
-    pub fn pace(
-        &mut self,
-        quiet: bool,
-        before: Duration,
-        underway: impl Fn(AlertId) -> bool,
-        now: Timestamp,
-    ) -> Option<AttentionCall> {
-        let pace = WorkPace::of(&self.recorded, now).filter(|_| self.closing.first);
-        self.lost = pace.map(|pace| will_lapse(&self.due(before, &underway, now), &pace, now));
-        let (pace, lost) = pace.zip(self.lost)?;
-        if lost == 0 {
-            self.pace_told = false;
-            return None;
-        }
-        if std::mem::replace(&mut self.pace_told, true) {
-            return None;
-        }
-        let about: Vec<Alert> =
-            self.closing.alerts.iter().find(|alert| waits(alert) && !underway(alert.id)).cloned().into_iter().collect();
-        let least = at_least(self.closing.is_open());
-        let words = format!("At {} an hour, {least}{lost} will expire within {SOON_HOURS} h.", pace.per_hour());
-        let outside = format!("{least}{lost} will expire within {SOON_HOURS} h at this pace");
-        Some(AttentionCall { words, outside, about, rings: !quiet })
-    }
-
-    /// How many lapse within the hours that the pace is told of, by the quarter hour. What was neither read nor counted
-    /// counts at the latest that it can lapse.
-    fn due(&self, before: Duration, underway: &impl Fn(AlertId) -> bool, now: Timestamp) -> BTreeMap<Timestamp, u64> {
-        let open = self.closing.alerts.iter().filter(|alert| !alert.alert_type.is_notice() && !underway(alert.id));
-        let mut due = due_soon(&Insights::of(open, now, Calendar::UTC).lapsing);
-        let uncounted = || {
-            let unread = self.closing.unread();
-            let latest = quarter_of(soon(now) - Duration::seconds(1));
-            if i64::from(hours_read(before)) == SOON_HOURS {
-                BTreeMap::from([(latest, unread)])
-            } else {
-                BTreeMap::new()
-            }
-        };
-        // What was counted a while ago may have lapsed since.
-        let rest = self
-            .closing
-            .rest
-            .clone()
-            .unwrap_or_else(uncounted)
-            .into_iter()
-            .filter(|(quarter, _)| *quarter + QUARTER > now);
-        for (quarter, alerts) in rest {
-            *due.entry(quarter).or_default() += alerts;
-        }
-        due
-    }
-
     /// The decisions of these that are held here and were not told yet; they count as told.
     pub fn take_held(&mut self, keys: impl Iterator<Item = u64>) -> Vec<u64> {
         keys.filter(|key| self.held.insert(*key)).collect()
@@ -341,16 +273,12 @@ impl Calls {
     ) -> String {
         let near = self.near(settings.before, &underway, now).count() as u64;
         let more = if near > 0 && self.more_may_be_near(settings.before, &underway, now) { "+" } else { "" };
-        let lost = self.lost.filter(|lost| *lost > 0);
-        let parts = [
-            (near > 0).then(|| format!("{}{more} due within {}", count(near), times::short(settings.before))),
-            lost.map(|lost| format!("{}{} will expire at this pace", at_least(self.closing.is_open()), count(lost))),
-        ];
+        let due = (near > 0).then(|| format!("{}{more} due within {}", count(near), times::short(settings.before)));
         let open = open
             .into_iter()
             .filter(|(number, _)| *number > 0)
             .map(|(number, words)| format!("{} {words}", count(number as u64)));
-        let parts: Vec<String> = parts.into_iter().flatten().chain(open).collect();
+        let parts: Vec<String> = due.into_iter().chain(open).collect();
         if parts.is_empty() { format!("avert: {place}") } else { format!("avert: {} - {place}", parts.join(", ")) }
     }
 }
@@ -364,7 +292,7 @@ pub fn named(alert: &Alert) -> String {
     format!("{} {parts}", alert.provider)
 }
 
-/// What stands before a number of alerts where there may be more than is known.
+/// Returns the words before a number of alerts where there may be more than is known.
 fn at_least(may_be_more: bool) -> &'static str {
     if may_be_more { "at least " } else { "" }
 }

@@ -22,7 +22,7 @@ use crate::domain::{
 };
 use crate::service::ResolveRequest;
 
-/// How many alerts a search shows.
+/// Most alerts that a search shows.
 pub const SHOWN_OF_FOUND: u32 = 50;
 
 /// An effect: something to be done.
@@ -50,9 +50,8 @@ pub enum Effect {
     SameCards(Vec<(AlertId, Option<AlertQuery>)>),
     /// Load these rows of a list, whether they are shown or not.
     Collect(u64, Stretch),
-    /// Load what lapses within so many hours from this moment, as much as a page has, and count the rest where that can
-    /// be done.
-    ReadClosing(u32, Timestamp),
+    /// Load what is due within so many hours, as much as a page has.
+    ReadClosing(u32),
     /// Read the file of rules again.
     ReadRules,
     /// List the profiles.
@@ -67,8 +66,8 @@ pub enum Effect {
     Notice(Notice),
     /// Set the terminal's title; nothing gives it the one back that it had.
     Title(Option<String>),
-    /// Write a text into a new file; the run whose results it is, where it is one's.
-    WriteFile(PathBuf, String, Option<u64>),
+    /// Write a text into a new file.
+    WriteFile(PathBuf, String),
     /// Match an alert, and these others on its payment, with the desk's orders, after this change of what matches.
     MatchOrders(Box<Alert>, Vec<Alert>, Option<MatchChange>),
     /// Ask what the desk's orders advise for alerts, each with these others on its payment.
@@ -167,7 +166,7 @@ impl Effect {
 /// A write to the desk.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Keep {
-    /// What the screen looks like.
+    /// The layout of the screen.
     Layout(Layout),
     /// A view under a name of one's own.
     View(SavedView),
@@ -181,7 +180,7 @@ pub enum Keep {
     Journal(JournalStep),
     /// Steps of the journal, written at once.
     JournalSteps(Vec<JournalStep>),
-    /// What the journal did not have yet, each at its time.
+    /// Entries that the journal did not have yet, each at its time.
     JournalEntries(Vec<JournalEntry>),
     /// A note on an alert.
     Note(Note),

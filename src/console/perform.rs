@@ -67,10 +67,10 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await)
         }
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
-        Effect::ReadClosing(hours, now) => Message::Closing(closing(&**alerts, stats.as_deref(), hours, now).await),
-        Effect::WriteFile(path, text, run) => {
+        Effect::ReadClosing(hours) => Message::Closing(closing(&**alerts, hours).await),
+        Effect::WriteFile(path, text) => {
             let written = write_new(&path, |file| file.write_all(text.as_bytes()));
-            Message::FileWritten(path, run, written.map_err(|error| error.to_string()))
+            Message::FileWritten(path, written.map_err(|error| error.to_string()))
         }
         Effect::Find(query) => {
             let found = find_everywhere(desk, &**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
@@ -156,7 +156,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
     })
 }
 
-/// What the application is told of whether something is on the desk: of texts and snoozes both, of anything else that
+/// Returns the message on whether something is on the desk: of texts and snoozes both, of anything else that
 /// it is not.
 pub fn kept(what: &Keep, answer: Result<(), String>) -> Option<Message> {
     if let Some(text) = what.begun_text() {

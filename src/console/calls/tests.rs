@@ -1,6 +1,6 @@
 //! Tests of what calls, and how often.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -29,7 +29,7 @@ fn due(number: u128, deadline: Deadline) -> Alert {
 fn lapsing_at(minutes: &[i64]) -> ClosingAlerts {
     let alerts: Vec<Alert> =
         minutes.iter().enumerate().map(|(number, minutes)| due(number as u128, Deadline::At(at(*minutes)))).collect();
-    ClosingAlerts { total: alerts.len() as u64, alerts, first: true, ..ClosingAlerts::default() }
+    ClosingAlerts { alerts, first: true, more: false }
 }
 
 fn reading(closing: ClosingAlerts) -> Calls {
@@ -81,7 +81,7 @@ fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
 #[test]
 fn where_only_whole_hours_are_known_alerts_may_lapse() {
     let alerts = vec![due(0, Deadline::HoursLeft(0)), due(1, Deadline::HoursLeft(0))];
-    let mut calls = reading(ClosingAlerts { total: 2, alerts, first: true, ..ClosingAlerts::default() });
+    let mut calls = reading(ClosingAlerts { alerts, first: true, more: false });
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
@@ -148,9 +148,8 @@ fn it_is_read_again_when_the_next_one_comes_near_and_each_minute() {
     bursts.read(
         Ok(ClosingAlerts {
             alerts: vec![due(1, Deadline::At(at(30) + Duration::seconds(1)))],
-            total: 1,
             first: true,
-            ..ClosingAlerts::default()
+            more: false,
         }),
         BEFORE,
         now(),
@@ -181,65 +180,9 @@ fn one_that_was_near_calls_though_nobody_answers_any_more() {
     assert!(calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).is_some());
 }
 
-/// A pace of one in five minutes.
-fn slow() -> Vec<Timestamp> {
-    (0..10).map(|number| at(-5 * number)).collect()
-}
-
-#[test]
-fn a_pace_that_no_longer_holds_calls_once_until_it_holds_again() {
-    let mut calls = reading(lapsing_at(&[60; 40]));
-    calls.recorded(slow());
-
-    let first = calls.pace(false, BEFORE, nobody, now()).unwrap();
-    let again = calls.pace(false, BEFORE, nobody, at(1));
-    calls.closing = lapsing_at(&[60; 2]);
-    let holds = calls.pace(false, BEFORE, nobody, at(1));
-    calls.closing = lapsing_at(&[60; 40]);
-    let anew = calls.pace(true, BEFORE, nobody, at(1)).unwrap();
-
-    assert!(first.words.starts_with("At 12 an hour, 27 will expire within 4 h"), "{first:?}");
-    assert_eq!((first.about.len(), first.rings, again, holds, anew.rings), (1, true, None, None, false));
-}
-
-#[test]
-fn without_a_pace_none_is_said_not_to_hold() {
-    let mut calls = reading(lapsing_at(&[60; 40]));
-
-    let none = calls.pace(false, BEFORE, nobody, now());
-    calls.recorded(slow());
-    calls.closing.first = false;
-
-    assert_eq!((none, calls.pace(false, BEFORE, nobody, now())), (None, None));
-}
-
-#[test]
-fn what_was_not_read_counts_for_the_pace_at_the_latest_that_it_can_lapse() {
-    let mut calls = reading(ClosingAlerts { total: 200, ..lapsing_at(&[60; 2]) });
-    calls.recorded(slow());
-
-    let call = calls.pace(false, BEFORE, nobody, now()).unwrap();
-
-    // 200 are due by the last quarter hour, in the middle of which 46 can have been done.
-    assert!(call.words.contains("at least 154 will expire"), "{call:?}");
-}
-
-#[test]
-fn where_there_may_be_more_than_is_known_the_number_is_said_to_be_the_least() {
-    let settings = NoticeSettings::default();
-    let mut calls = reading(ClosingAlerts { open_end: true, ..lapsing_at(&[20; 40]) });
-    calls.recorded(slow());
-
-    let call = calls.pace(false, BEFORE, nobody, now()).unwrap();
-    let title = calls.title("acme", &settings, [(0, "failed"), (0, "held")], nobody, now());
-
-    assert!(call.outside.contains("at least 36 will expire"), "{call:?}");
-    assert!(title.contains("at least 36 will expire at this pace"), "{title}");
-}
-
 #[test]
 fn where_all_that_was_read_is_near_those_that_come_near_are_said_to_be_the_least() {
-    let mut calls = reading(ClosingAlerts { total: 120, ..lapsing_at(&[10; 100]) });
+    let mut calls = reading(ClosingAlerts { more: true, ..lapsing_at(&[10; 100]) });
 
     let underway = calls.closing.alerts[99].id;
 
@@ -250,35 +193,19 @@ fn where_all_that_was_read_is_near_those_that_come_near_are_said_to_be_the_least
 }
 
 #[rstest]
-#[case::counted_and_read(ClosingAlerts::default(), "2 alerts")]
-#[case::not_counted(ClosingAlerts { open_end: true, ..ClosingAlerts::default() }, "2 alerts")]
-#[case::in_no_order(ClosingAlerts { total: 9, ..ClosingAlerts::default() }, "at least 2 alerts")]
+#[case::all_read(true, false, "2 alerts")]
+#[case::in_order(true, true, "2 alerts")]
+#[case::in_no_order(false, true, "at least 2 alerts")]
 fn what_is_in_the_order_of_deadlines_has_no_more_before_one_that_is_later(
-    #[case] read: ClosingAlerts,
+    #[case] first: bool,
+    #[case] more: bool,
     #[case] told: &str,
 ) {
-    let first = read.total == 0;
-    let mut calls = reading(ClosingAlerts {
-        total: read.total.max(3),
-        first,
-        ..ClosingAlerts { alerts: lapsing_at(&[10, 11, 200]).alerts, ..read }
-    });
+    let mut calls = reading(ClosingAlerts { first, more, ..lapsing_at(&[10, 11, 200]) });
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
     assert!(call.outside.starts_with(told), "{call:?}");
-}
-
-#[test]
-fn what_was_counted_and_has_lapsed_since_is_not_said_to_lapse() {
-    let mut calls = reading(ClosingAlerts { total: 60, rest: Some(BTreeMap::from([(at(0), 60)])), ..lapsing_at(&[]) });
-    calls.recorded(slow());
-    let before = calls.pace(false, BEFORE, nobody, now()).is_some();
-
-    calls.read(Err(ServiceError::Unreachable("no connection".to_owned())), BEFORE, at(20));
-    calls.pace(false, BEFORE, nobody, at(20));
-
-    assert_eq!((before, calls.lost), (true, Some(0)));
 }
 
 #[test]
@@ -291,7 +218,7 @@ fn the_title_tells_what_is_due_and_is_plain_where_nothing_is() {
     assert_eq!(title(&calls, 0, now()), "avert: 2 due within 30m - acme");
     assert_eq!(title(&calls, 1, at(41)), "avert: 1 failed - acme");
     assert_eq!(title(&Calls::default(), 0, now()), "avert: acme");
-    calls.closing = ClosingAlerts { total: 120, ..lapsing_at(&[10; 100]) };
+    calls.closing = ClosingAlerts { more: true, ..lapsing_at(&[10; 100]) };
     assert_eq!(title(&calls, 0, now()), "avert: 100+ due within 30m - acme");
 }
 
@@ -326,8 +253,8 @@ proptest! {
             let rows: BTreeMap<u128, i64> = rows.into_iter().collect();
             let alerts: Vec<Alert> = rows.into_iter().map(|(number, minutes)| due(number,
                 Deadline::At(at(minutes)))).collect();
-            let (underway, total) = (due(underway, Deadline::Unknown).id, alerts.len() as u64);
-            calls.read(Ok(ClosingAlerts { alerts, total, first: true, ..ClosingAlerts::default() }), BEFORE, now);
+            let underway = due(underway, Deadline::Unknown).id;
+            calls.read(Ok(ClosingAlerts { alerts, first: true, more: false }), BEFORE, now);
 
             let before: Vec<AlertId> = calls.told.iter().copied().collect();
             let silent = calls.rung.clone();

@@ -10,7 +10,6 @@ use avert::service::ServiceError;
 use chrono::Duration;
 
 use super::fake::{Fate, morning};
-use super::insights::figures;
 use super::rig::{Made, Rig, clock};
 
 /// Alerts that lapse after so many minutes, each of a payment of its own.
@@ -92,21 +91,6 @@ fn an_alert_calls_once_when_half_an_hour_is_left() {
         "{told:?}"
     );
     assert_eq!(titles(&rig), ["avert: acme-eu", "avert: 1 due within 30m - acme-eu"]);
-}
-
-#[test]
-fn a_pace_that_does_not_hold_is_called_by_the_number_that_insights_has() {
-    let mut rig = calling(lapsing(&[119; 150])).start();
-
-    rig.press("2");
-    figures(&mut rig, 5, Vec::new());
-    rig.advance(Duration::seconds(61));
-    let screen = rig.screen();
-
-    // A page holds a hundred of them. They lapse about 16:07, and 24 can be done until then, one each five minutes.
-    assert!(screen.contains("150 open within 4 h, you do 12 an hour: 126 will expire"), "{screen}");
-    assert_eq!(words(&rig), ["126 will expire within 4 h at this pace"]);
-    assert_eq!(titles(&rig).last(), Some(&"avert: 126 will expire at this pace - acme-eu"));
 }
 
 #[test]
@@ -212,7 +196,7 @@ fn it_costs_one_small_list_a_minute() {
 
     rig.advance(Duration::minutes(10));
 
-    let asked = rig.service.lists.lock().unwrap().iter().filter(|query| query.filter.expires_in == Some(4)).count();
+    let asked = rig.service.lists.lock().unwrap().iter().filter(|query| query.filter.expires_in == Some(1)).count();
     assert!((10..=11).contains(&asked), "{asked}");
 }
 
