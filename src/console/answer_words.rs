@@ -7,7 +7,7 @@ use crate::desk::{AnswerStep, DecisionRecord, History};
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{Alert, AlertId, AlertStatus, AuditEntry, Outcome, Timestamp};
 
-/// What is said of an outcome that was found as it was decided here, and may be another's all the same.
+/// Words for an outcome that was found as it was decided here, and may be another's all the same.
 pub const BY_WHOM: &str = "by whom is not known";
 
 /// A stored word of an outcome, spelled as decisions are: `unresolved_dispute` is `UNRESOLVED DISPUTE`.
@@ -23,7 +23,7 @@ pub fn stored_words(stored: &str) -> String {
     }
 }
 
-/// What an alert was answered, as the form says it: `REFUNDED`, `INVALID (duplicate alert)`, `NOT REFUNDED`; a word
+/// Answer of an alert, as the form says it: `REFUNDED`, `INVALID (duplicate alert)`, `NOT REFUNDED`; a word
 /// that only the older dialect has as it is stored.
 pub fn answer_words(alert: &Alert, outcome: &Outcome) -> String {
     let reason = outcome.dispute_reason_code.as_deref().unwrap_or(&outcome.outcome);
@@ -52,7 +52,7 @@ pub fn is_answered_refunded(alert: &Alert) -> bool {
     alert.outcome.as_ref().is_some_and(|outcome| answer_words(alert, outcome) == Decision::Refunded.words())
 }
 
-/// What an answered alert is, with its answer as the form says it: `CHARGEBACK, NOT REFUNDED`.
+/// Status of an answered alert, with its answer as the form says it: `CHARGEBACK, NOT REFUNDED`.
 pub fn answered_as(alert: &Alert) -> String {
     let status = sanitize(alert.status.as_str()).into_owned();
     let Some(outcome) = &alert.outcome else { return status };
@@ -62,20 +62,20 @@ pub fn answered_as(alert: &Alert) -> String {
     if is_said { answer } else { format!("{status}, {answer}") }
 }
 
-/// What an answered alert is, and by whom and with which comment it was answered, as far as that is known: `RESOLVED,
+/// Status of an answered alert, its author and comment, as far as they are known: `RESOLVED,
 /// REFUNDED by maria "88213"`.
 pub fn answer_told(alert: &Alert, by: Option<&str>) -> String {
     format!("{}{}", answered_as(alert), by_with_comment(alert, by))
 }
 
-/// What stands behind the words of an answer: ` by maria "88213"`.
+/// Author and comment behind the words of an answer: ` by maria "88213"`.
 pub fn by_with_comment(alert: &Alert, by: Option<&str>) -> String {
     let by = by.map_or_else(String::new, |by| format!(" {}", sanitize(by)));
     let comments = alert.outcome.as_ref().map_or("", |outcome| &outcome.comments).replace('\n', " / ");
     if comments.is_empty() { by } else { format!("{by} \"{}\"", sanitize(&comments)) }
 }
 
-/// Who gave an alert its outcome, as `by maria`, where that is known: by the service's audit log, else by this desk's
+/// Author of an alert's outcome, as `by maria`, where that is known: by the service's audit log, else by this desk's
 /// journal for a place.
 pub fn who_answered(alert: AlertId, audit: &[AuditEntry], history: &History, place: &str) -> Option<String> {
     let audited = audit.iter().find(|entry| entry.tells_of_resolution() && entry.is_of(alert));
@@ -86,7 +86,7 @@ pub fn who_answered(alert: AlertId, audit: &[AuditEntry], history: &History, pla
     })
 }
 
-/// Who made a decision of this desk, as `by maria`, where that was written down.
+/// Author of a decision of this desk, as `by maria`, where that was written down.
 pub fn maker(record: &DecisionRecord) -> Option<String> {
     match (&record.rule, &record.user) {
         (Some(rule), _) => Some(format!("by the desk rule {rule}")),
@@ -95,7 +95,7 @@ pub fn maker(record: &DecisionRecord) -> Option<String> {
     }
 }
 
-/// What a journal knows of an alert's outcome while lists show none: `REFUNDED was recorded here 14:03:12 UTC, by
+/// Outcome that a journal has of an alert while lists show none: `REFUNDED was recorded here 14:03:12 UTC, by
 /// maria; the list is behind`.
 pub fn list_behind(record: &DecisionRecord, times: TimeFormat, now: Timestamp) -> String {
     let (at, step) = record.last();

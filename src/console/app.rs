@@ -1,7 +1,7 @@
 //! The application: clock, size, the screens, and the dialogs that lie over them. [`App::update`] routes one message
 //! and says what is to be done; it never waits.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
@@ -18,11 +18,10 @@ use super::exports::Exports;
 use super::journal_feed::JournalFeed;
 use super::known_alerts::{KnownAlerts, KnownEndpoints};
 use super::last_call::LastCall;
-use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 pub use super::parts::{DeskState, Parts};
 use super::rules_file::ReadRules;
-use super::runs::{LeftKeys, Runs};
+use super::runs::Runs;
 use super::screens::activity::state::ActivityScreen;
 use super::screens::insights::state::InsightsScreen;
 use super::screens::queue::ANOTHER_LIST;
@@ -56,9 +55,9 @@ pub struct App {
     pub(super) area: Rect,
     pub(super) more_notes: u16,
     pub(super) screens: Screens,
-    /// What lies over the screen; the last one is on top and has the input.
+    /// Open dialogs; the last one is on top and has the input.
     pub(super) dialogs: Vec<Box<dyn Dialog>>,
-    /// What is to lie over the screen next.
+    /// Dialogs that open next.
     waiting: VecDeque<Box<dyn Dialog>>,
     /// An alert that is read to be gone to.
     pub(super) seeking: Option<AlertId>,
@@ -68,11 +67,11 @@ pub struct App {
     pub(super) reopening: Option<(Choice, JournalDecision)>,
     /// True where the console has the mouse.
     pub(super) has_mouse: bool,
-    /// What the settings file said when it was read last, in the order of the table of settings.
+    /// Settings of the file as it was read last, in the order of the table of settings.
     pub(super) settings_read: Vec<SettingValue>,
     /// The terminal's title as it was set last.
     pub(super) title: Option<String>,
-    /// What can be clicked around the screen.
+    /// Click targets around the screen.
     pub(super) targets: ClickTargets<Action>,
     pub(super) kept: Layout,
     dirty: bool,
@@ -130,7 +129,6 @@ impl App {
                 last_made: None,
                 unfinished: Unfinished::default(),
                 unkept: UnsavedDrafts::of(kept.keeps_nothing),
-                networks: NetworkTroubles::default(),
                 answer_drafts: AnswerDraftList::of(kept.answer_drafts),
                 notes: NoteList::of(kept.notes, kept.note_drafts),
                 snoozes,
@@ -138,7 +136,6 @@ impl App {
                 toasts: Toasts::default(),
                 said: false,
                 told: Vec::new(),
-                answered: HashMap::new(),
                 journal,
                 known: KnownAlerts::default(),
                 endpoints: KnownEndpoints::default(),
@@ -175,7 +172,6 @@ impl App {
         if operator {
             app.cx.unfinished.changed(now);
         }
-        app.cx.runs.expect_earlier(LeftKeys::of(&kept.left));
         if let Some(said) = app.take_left(kept.left) {
             app.dialogs.push(Box::new(said));
         }
@@ -227,9 +223,8 @@ impl App {
         self.cx.unkept.hear(&message);
         self.cx.last_call.hear(&message, self.cx.now);
         self.hear_calls(&message);
-        self.hear_runs(&message);
-        self.hear_answered(&message);
-        let changed = resolving::seen(message.alerts(), &mut self.cx);
+        let mut changed = self.found_answered(message.alerts());
+        changed.extend(resolving::seen(message.alerts(), &mut self.cx));
         let cx = &mut self.cx;
         let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let outcome = match message {
@@ -248,10 +243,7 @@ impl App {
                 Vec::new()
             }
             Message::PreflightResult(key, looked) => resolving::looked(key, looked, cx),
-            Message::Resolved(key, answer) => {
-                cx.networks.answered(&cx.decisions, key, &answer, cx.now);
-                resolving::answered(key, answer, cx)
-            }
+            Message::Resolved(key, answer) => resolving::answered(key, answer, cx),
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
             Message::Settled(attempt, id, applied, answer) => resolving::settled(attempt, id, applied, answer, cx),
             Message::Unfinished(answer) => {
@@ -259,7 +251,7 @@ impl App {
                 resolving::listed_unfinished(answer, cx);
                 run(cx.unnamed().into_iter().map(Effect::Get).collect())
             }
-            Message::FileWritten(path, run, result) => dialogs::run_progress::written(&path, run, &result, cx),
+            Message::FileWritten(path, result) => dialogs::run_progress::written(&path, &result, cx),
             Message::Exporting(number, written, total) => {
                 cx.exports.progressed(number, written, total);
                 Vec::new()
@@ -333,7 +325,7 @@ impl App {
         effects
     }
 
-    /// What follows from whatever happened, and what is due.
+    /// Does what follows from whatever happened, and what is due.
     fn run_due(&mut self) -> Vec<Effect> {
         let now = self.cx.now;
         self.cx.toasts.expire(now);
@@ -345,6 +337,7 @@ impl App {
         self.open_next();
         // What was looked at leaves first: did others take its turn, its look would grow old.
         for decision in self.cx.decisions.leave(now) {
+            self.cx.journal.sent(decision.journal_key(), now);
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), now));
         }
         let history = self.cx.journal.history();
@@ -405,7 +398,7 @@ impl App {
         name == self.screens.current || self.screens.get(name).runs_hidden()
     }
 
-    /// What the screens look like, to be kept.
+    /// Returns the layout to be kept.
     fn layout(&self) -> Layout {
         Layout { recent: self.cx.recent.clone(), ..self.screens.queue.kept() }
     }

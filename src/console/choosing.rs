@@ -1,4 +1,4 @@
-//! What the application does with lists of actions: the palette and the help open over whatever is there, and do what
+//! Lists of actions in the application: the palette and the help open over whatever is there, and do what
 //! is chosen in them.
 
 use crossterm::event::KeyEvent;
@@ -19,7 +19,7 @@ impl App {
         }
     }
 
-    /// Why an action means nothing where one is, where that is so.
+    /// Returns the reason for which an action does nothing here.
     pub(super) fn why_idle(&self, action: Action) -> Option<&'static str> {
         let cx = &self.cx;
         match self.dialogs.last() {
@@ -37,7 +37,7 @@ impl App {
         })
     }
 
-    /// What a key leads to from a list that is open: the palette, for which it is closed, or Find, which stands in its
+    /// Returns where a key leads from an open list: the palette, for which it is closed, or Find, which stands in its
     /// place meanwhile.
     pub(super) fn leads_from_list(&self, key: KeyEvent) -> Option<Action> {
         let all = [KeyContext::Views, KeyContext::Columns, KeyContext::Menu, KeyContext::Always];
@@ -74,7 +74,7 @@ impl App {
     }
 
     /// Does what was chosen in a list: on the page that lies over the screen where that is its own, else on the screen.
-    /// What a key would send opens its form.
+    /// Opens the form of what a key would send.
     pub(super) fn choose(&mut self, action: Action) -> Vec<Effect> {
         let own = self.dialogs.last_mut().and_then(|page| page.act(action, &mut self.cx));
         match (own, action) {

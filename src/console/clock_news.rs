@@ -1,4 +1,4 @@
-//! What is told of the machine's clock: once that it has jumped ahead and is not believed, and each time that it was
+//! Messages about the machine's clock: once that it has jumped ahead and is not believed, and each time that it was
 //! set back.
 
 use chrono::Duration;
@@ -7,14 +7,14 @@ use super::times::short;
 use crate::domain::Timestamp;
 use crate::domain::clock::CONFIRMED;
 
-/// What is set back by less changes nothing that is shown.
+/// Least change that is told, one minute: less changes nothing that is shown.
 const LEAST: Duration = Duration::minutes(1);
 
-/// What is known of the clock, and told.
+/// The state of the clock, as it is known and told.
 #[derive(Debug, Default)]
 pub struct ClockNews {
     seen: Option<Timestamp>,
-    /// How far ahead it was told that the date is.
+    /// Lead of the date that was told.
     told: Option<Duration>,
 }
 

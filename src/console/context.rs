@@ -1,7 +1,5 @@
 //! The application context: what every screen and dialog reads and changes, handed down by the application.
 
-use std::collections::HashMap;
-
 use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -16,9 +14,8 @@ use super::keymap::Chord;
 use super::known_alerts::{KnownAlerts, KnownEndpoints};
 use super::known_decisions::KnownDecisions;
 use super::last_call::LastCall;
-use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
-use super::runs::Runs;
+use super::runs::{RunState, Runs};
 use super::session::{AlertJson, NextConsole, Preferences, SessionInfo};
 use super::snoozes::SnoozeList;
 use super::times::TimeFormat;
@@ -27,7 +24,7 @@ use super::unfinished::Unfinished;
 use super::unsaved_drafts::UnsavedDrafts;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
-use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
+use super::{Action, DrawContext, Effect, Keep, Order, Theme, Tone};
 use crate::desk::{Draft, JournalAlert, JournalStep};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp};
@@ -57,7 +54,7 @@ pub struct AppContext {
     pub now: Timestamp,
     /// True where a dialog lies over the screen, so that the order of what it shows is frozen.
     pub covered: bool,
-    /// What the Queue lists.
+    /// The filter of the Queue's list.
     pub listed: AlertFilter,
     /// Another deployment does not answer, or nothing can be recorded: what would leave now waits.
     pub held_back: bool,
@@ -66,7 +63,7 @@ pub struct AppContext {
     pub decisions: Decisions,
     /// Decisions that were made together.
     pub runs: Runs,
-    /// What calls for attention.
+    /// Calls for attention.
     pub calls: Calls,
     /// Lists that are written into files.
     pub exports: Exports,
@@ -75,8 +72,6 @@ pub struct AppContext {
     pub unfinished: Unfinished,
     /// Begun texts that are not on the disk.
     pub unkept: UnsavedDrafts,
-    /// Networks that did not answer or did not take a decision.
-    pub networks: NetworkTroubles,
     /// Answers that were begun.
     pub answer_drafts: AnswerDraftList,
     /// Notes on alerts.
@@ -87,32 +82,30 @@ pub struct AppContext {
     pub toasts: Toasts,
     /// True where something was said since this was last put out.
     pub said: bool,
-    /// What was told and is not in the journal yet.
+    /// Messages that are not in the journal yet.
     pub told: Vec<JournalStep>,
-    /// Alerts that were found answered, with their status: of those whose decision failed here that is written down.
-    pub answered: HashMap<AlertId, String>,
-    /// What happened on this desk.
+    /// The journal of this desk.
     pub journal: JournalFeed,
     /// Names of alerts.
     pub known: KnownAlerts,
-    /// What endpoints are known by.
+    /// Names of endpoints.
     pub endpoints: KnownEndpoints,
-    /// Whether the last call to the service failed.
+    /// The last call to the service that failed.
     pub last_call: LastCall,
     pub writes: WriteCheck,
-    /// Whether the desk can be written, where it could not be at the start.
+    /// The check of a desk that could not be written at the start.
     pub desk: DeskCheck,
     /// When a guard opened a form in the place of what was asked for, and the last key that was meant for what lay
     /// below it.
     pub typed_ahead: Option<(Timestamp, Timestamp)>,
-    /// What was chosen in the palette, the last first.
+    /// Ids of what was chosen in the palette, the last first.
     pub recent: Vec<String>,
     /// The console that is opened when this one is left.
     pub next_console: Option<NextConsole>,
 }
 
 impl AppContext {
-    /// Why what would leave now waits, where it does.
+    /// Returns the reason for which answers wait here, where they do.
     pub fn held_back_by(&self) -> Option<&'static str> {
         let why = if self.writes.failing.is_some() { "nothing can be recorded" } else { "the service does not answer" };
         self.held_back.then_some(why)
@@ -144,7 +137,7 @@ impl AppContext {
         self.draw_context().known_decisions()
     }
 
-    /// What an alert is known by: it was read here, or decided on this desk.
+    /// Returns the name of an alert that was read here, or decided on this desk.
     pub fn alert_named(&self, id: AlertId) -> Option<&JournalAlert> {
         self.known.get(id).or_else(|| self.journal.history().latest_on(id).map(|record| &record.said.alert))
     }
@@ -155,7 +148,7 @@ impl AppContext {
         alerts.filter(|alert| self.alert_named(*alert).is_none()).take(MOST_NAMED_AT_ONCE).collect()
     }
 
-    /// How moments are told.
+    /// Returns the format of moments.
     pub fn times(&self) -> TimeFormat {
         self.settings.times()
     }
@@ -165,7 +158,7 @@ impl AppContext {
         self.settings.calendar(self.now)
     }
 
-    /// How long a decision waits, and can be taken back, before it leaves.
+    /// Returns the undo time: so long a decision can be taken back before it leaves.
     pub fn grace(&self) -> Duration {
         Duration::from_std(self.settings.grace).unwrap_or_default()
     }
@@ -278,6 +271,16 @@ impl AppContext {
                 decision,
             });
         }
+    }
+
+    /// Takes a step into the journal; the order that writes it.
+    pub fn record(&mut self, step: JournalStep) -> Order {
+        self.journal.write(step, self.now).into()
+    }
+
+    /// The run that is shown.
+    pub fn newest_run(&self) -> Option<RunState<'_>> {
+        self.runs.newest(self.journal.history(), &self.decisions)
     }
 
     /// The key to name for an action.

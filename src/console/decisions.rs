@@ -258,30 +258,25 @@ impl PendingDecision {
         self.idempotency_key.clone()
     }
 
-    /// What the journal says when it is made, by itself or in a run.
+    /// Returns the journal's step of its making, by itself or in a run.
     pub fn staged_step(&self, together: Option<JournalRun>) -> JournalStep {
         let said = JournalDecision::of(&self.alert, &self.resolution);
         JournalStep::Staged { decision: self.journal_key(), said, rule: None, together }
     }
 
-    /// What is sent. The same for every attempt of this decision.
+    /// Returns the request, the same for every attempt of this decision.
     pub fn request(&self) -> ResolveRequest {
         ResolveRequest { resolution: self.resolution.clone(), idempotency_key: Some(self.idempotency_key.clone()) }
     }
 
-    /// Returns true where it was confirmed though the refund of this other alert on its payment was known.
-    pub fn knew_refund_of(&self, other: AlertId) -> bool {
-        self.known.alerts.contains(&other)
-    }
-
-    /// What this decision came to, where its alert was found with an outcome of which is not known whose it is.
+    /// Returns its result where its alert was found with an outcome of which is not known whose it is.
     pub fn answered_as_found(&self, alert: Alert, now: Timestamp) -> DecisionEvent {
         let found = Found { alert, pending: Some(false), clock_lead: None };
         let is_meant = self.proof(&found, now) == Proof::Landed;
         DecisionEvent::answered(if is_meant { AnswerStep::AsDecided } else { AnswerStep::Overtaken }, found.alert)
     }
 
-    /// What an alert as it was found proves of this decision.
+    /// Returns the proof that an alert as it was found gives of this decision.
     fn proof(&self, found: &Found, now: Timestamp) -> Proof {
         proof(&self.resolution, self.sent_at.unwrap_or(now), found)
     }
@@ -299,7 +294,7 @@ pub struct Decisions {
     paused: HashSet<u64>,
     /// The last 1,000 alerts that were answered here, with their outcomes. Lists of open alerts no longer have them.
     landed: VecDeque<Alert>,
-    /// How the alerts of first decisions were answered by another who was faster, while others wait here for these.
+    /// Alerts of first decisions that another answered faster, while others wait here for these.
     overtaken: HashMap<u64, Alert>,
     /// The first decisions that did not leave because another alert on the payment is refunded: what was to follow them
     /// is true all the same.
@@ -361,7 +356,8 @@ impl Decisions {
 
     /// The decision of this key.
     pub fn get(&self, key: u64) -> Option<&PendingDecision> {
-        self.all.iter().find(|decision| decision.key == key)
+        // Each new one has the next key, at the end.
+        self.all.binary_search_by_key(&key, |decision| decision.key).ok().map(|at| &self.all[at])
     }
 
     /// Returns true where an alert's decision is on its way, so that another one must wait.
@@ -431,7 +427,7 @@ impl Decisions {
         staged
     }
 
-    /// How many are with the service right now.
+    /// Returns the number that are with the service right now.
     pub fn sending(&self) -> usize {
         self.all.iter().filter(|decision| decision.fate == Fate::Sending).count()
     }

@@ -4,7 +4,7 @@ use chrono::Duration;
 
 use crate::domain::Timestamp;
 
-/// How soon it is tried again.
+/// Interval between two tries, 5 s.
 const AGAIN: Duration = Duration::seconds(5);
 
 /// The desk check.

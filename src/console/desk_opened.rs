@@ -1,4 +1,4 @@
-//! What the application does once a desk can be written that could not be at the start: what was decided and begun
+//! A desk that can be written and could not be at the start: what was decided and begun
 //! meanwhile is kept there.
 
 use uuid::Uuid;

@@ -9,7 +9,7 @@ use super::idle::OTHER_PLACE;
 use super::{Action, AppContext, Effect, KeyContext, Message};
 use crate::domain::{AlertId, Timestamp};
 
-/// How old is what a dialog shows.
+/// Age of what a dialog shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataAge {
     /// As old as the list, which is not read again while it is open.
@@ -45,7 +45,7 @@ pub trait Dialog: Send {
         None
     }
 
-    /// How old is what it shows.
+    /// Returns the age of what it shows.
     fn data_age(&self) -> DataAge {
         DataAge::OfList
     }
@@ -71,7 +71,7 @@ pub trait Dialog: Send {
         &[]
     }
 
-    /// Why an action of those contexts means nothing on it now, where that is so.
+    /// Returns the reason for which an action of those contexts does nothing on it now.
     fn why_idle(&self, _: Action, _: &AppContext) -> Option<&'static str> {
         Some(OTHER_PLACE)
     }
@@ -102,18 +102,18 @@ pub trait Dialog: Send {
         false
     }
 
-    /// What was typed or chosen in it that is lost where the console ends under it, in words.
+    /// Returns the input that is lost where the console ends under it, in words.
     fn lost(&self) -> Option<String> {
         None
     }
 
-    /// What is to be done because it is taken away unanswered.
+    /// Returns the effects of taking it away unanswered.
     fn abandon(&mut self, _: &mut AppContext) -> Vec<Effect> {
         Vec::new()
     }
 }
 
-/// What an update wants of the application, in this order.
+/// Orders of an update to the application, in this order.
 pub type Orders = Vec<Order>;
 
 /// One thing that is wanted of the application.

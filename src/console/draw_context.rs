@@ -22,11 +22,11 @@ use crate::domain::{Alert, DeliveryState, Dialect, Timestamp};
 pub struct DrawContext<'a> {
     pub theme: &'a Theme,
     pub now: Timestamp,
-    /// How moments are told.
+    /// The format of moments.
     pub times: TimeFormat,
     pub keymap: &'a Keymap,
     pub decisions: &'a Decisions,
-    /// What the engine has not finished.
+    /// Answers that the engine has not finished.
     pub unfinished: &'a Unfinished,
     /// In whose words decisions are given.
     pub dialect: Dialect,
@@ -77,7 +77,7 @@ impl<'a> DrawContext<'a> {
         self.journal.history().answered_on(alert.id).filter(|_| is_open)
     }
 
-    /// What was typed for an answer to an alert, where none was sent.
+    /// Returns the draft of an answer to an alert.
     pub fn draft(&self, alert: &Alert) -> Option<&'a Draft> {
         let is_open =
             alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();

@@ -30,7 +30,7 @@ use crate::domain::time::SharedClock;
 /// Thirty frames a second.
 const FRAME: Duration = Duration::from_millis(33);
 
-/// What a frame costs that changes nothing on the screen: its drawing alone.
+/// Measures a frame that changes nothing on the screen: its drawing alone.
 const UNSEEN: Duration = Duration::from_millis(4);
 
 /// A frame that is so late is drawn though more is waiting.
@@ -53,7 +53,7 @@ impl FramePacer {
     }
 }
 
-/// How the event loop ended.
+/// End of the event loop.
 #[derive(Debug)]
 pub enum End {
     /// Its user left.
@@ -149,7 +149,7 @@ struct Screen {
     terminal: Terminal<CompactBackend<FrameWriter<io::Stdout>>>,
     writer: FrameWriter<io::Stdout>,
     guard: TerminalGuard,
-    /// What the title says; nothing where it is left alone.
+    /// The title; none where it is left alone.
     title: Option<String>,
     /// True where a shell has had the terminal since the last frame.
     away: bool,

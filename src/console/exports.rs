@@ -8,7 +8,7 @@ pub struct RunningExport {
     pub number: u64,
     pub path: PathBuf,
     pub written: u64,
-    /// How many there are, once that is known.
+    /// Number of alerts in all, once that is known.
     pub total: Option<u64>,
 }
 

@@ -35,7 +35,7 @@ impl FailureLog {
     }
 }
 
-/// What was asked of the deployment, and why it failed where it did.
+/// Returns what was asked of the deployment, and the error where it failed.
 pub(super) fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
     Some(match message {
         Message::Page(_, answer) => ("reading the list", answer.as_ref().err()),

@@ -1,6 +1,8 @@
 //! The header: where one is, in words, which screens there are, how the service and the networks answer, and how old is
 //! what is shown.
 
+use std::collections::BTreeSet;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Margin, Rect};
 use ratatui::style::Style;
@@ -8,13 +10,13 @@ use ratatui::style::Style;
 use super::Action;
 use super::app::App;
 use super::dialog::DataAge;
-use super::network_trouble::{DecisionFault, NetworkTrouble};
 use super::screens::ScreenName;
 use super::screens::activity::views::needs_you;
 use super::screens::queue::link::LATE;
 use super::text::{capitalized, sanitize};
+use super::unfinished::Stage;
 use crate::domain::exchange::without_exchange;
-use crate::domain::{Environment, Timestamp};
+use crate::domain::{Environment, Provider, Timestamp};
 use crate::service::ServiceError;
 use crate::ui::fit::{self, Segment};
 
@@ -213,9 +215,16 @@ impl App {
         if queue.is_late(self.cx.now) {
             return wrong(vec!["no reply".to_owned()]);
         }
-        let network_of = |id| queue.listing.find(id).map(|alert| alert.provider.clone());
-        if let Some(trouble) = self.cx.networks.now(&self.cx.decisions, &self.cx.unfinished, network_of) {
-            return wrong(in_words(&trouble, &hour(&trouble.since)));
+        if let Some((networks, since)) = self.unconfirmed() {
+            let since = hour(&since);
+            let few = match networks.as_slice() {
+                [first, _, ..] => format!("{first} +{}", networks.len() - 1),
+                one => one.concat(),
+            };
+            return wrong(vec![
+                format!("{}: unconfirmed since {since}", networks.join(", ")),
+                format!("{few}: unknown, {since}"),
+            ]);
         }
         if calls > 0 {
             let key = self.cx.key(Action::ShowActivity);
@@ -255,7 +264,24 @@ impl App {
         }
     }
 
-    /// What lasts and needs more words than the header has room for.
+    /// The networks whose answers are unconfirmed, from here or at the engine, and since when.
+    fn unconfirmed(&self) -> Option<(Vec<String>, Timestamp)> {
+        let cx = &self.cx;
+        let own = cx.decisions.checked().map(|decision| (Some(&decision.alert.provider), decision.sent_at));
+        let engines = cx.unfinished.all().filter(|attempt| Stage::of(attempt) == Stage::Unknown).map(|attempt| {
+            let alert = self.screens.queue.listing.find(attempt.alert);
+            (alert.map(|alert| &alert.provider), Some(attempt.started_at))
+        });
+        let all: Vec<_> = own.chain(engines).collect();
+        let since = all.iter().filter_map(|(_, since)| *since).min()?;
+        let named = |network: Option<&Provider>| {
+            network.map_or_else(|| "a network".to_owned(), |network| sanitize(network.as_str()).into_owned())
+        };
+        let networks: BTreeSet<String> = all.iter().map(|(network, _)| named(*network)).collect();
+        Some((networks.into_iter().collect(), since))
+    }
+
+    /// Returns the note of trouble that lasts and needs more words than the header has room for.
     pub(super) fn lasting_note(&self) -> Option<String> {
         // The exchange behind it stands in the log.
         let why = |error: &ServiceError| match error {
@@ -290,32 +316,5 @@ impl App {
             self.cx.times().at(call.since, self.cx.now),
             why(&call.error)
         ))
-    }
-}
-
-/// `ETHOCA: unconfirmed since 14:03`, and shorter.
-fn in_words(trouble: &NetworkTrouble, since: &str) -> Vec<String> {
-    let names: Vec<_> = trouble.networks.iter().map(|network| sanitize(network.as_str()).into_owned()).collect();
-    let (all, few) = match names.as_slice() {
-        [] => ("a network".to_owned(), "a network".to_owned()),
-        [one] => (one.clone(), one.clone()),
-        [first, others @ ..] => (names.join(", "), format!("{first} +{}", others.len())),
-    };
-    match trouble.fault {
-        DecisionFault::Unknown => {
-            vec![format!("{all}: unconfirmed since {since}"), format!("{few}: unknown, {since}")]
-        }
-        // It is over: a moment, and nothing that goes on.
-        DecisionFault::Declined => {
-            vec![
-                format!("{all} not recorded, {since}"),
-                format!("{few} not recorded, {since}"),
-                format!("{few} failed"),
-            ]
-        }
-        DecisionFault::Unheard => {
-            vec![format!("an answer unconfirmed since {since}"), format!("unconfirmed, {since}")]
-        }
-        DecisionFault::Service => vec![format!("an answer not recorded, {since}"), "not recorded".to_owned()],
     }
 }

@@ -1,4 +1,4 @@
-//! Why an action means nothing where one is, in the words that more than one place says it in.
+//! Reasons for which an action does nothing, in the words that more than one place says them in.
 
 /// The reason, unless something holds.
 pub fn unless(holds: bool, why: &'static str) -> Option<&'static str> {
@@ -29,5 +29,5 @@ pub const NONE_TOLD: &str = "no message is about an alert";
 /// There are no rows.
 pub const NOTHING_LISTED: &str = "nothing is listed";
 
-/// What is done elsewhere.
+/// It is done elsewhere.
 pub const OTHER_PLACE: &str = "not available here";

@@ -89,7 +89,7 @@ impl App {
         self.dialogs.last().is_some_and(|page| page.takes_questions())
     }
 
-    /// Which keys the screen takes.
+    /// Returns the keys that the screen takes.
     pub(super) fn keys(&self) -> Keys {
         self.screens.shown().keys()
     }

@@ -78,7 +78,7 @@ impl JournalFeed {
         self.history.recorded_at(&self.place)
     }
 
-    /// What the journal tells.
+    /// Returns the history that the journal tells.
     pub fn history(&self) -> &History {
         &self.history
     }
@@ -125,20 +125,21 @@ impl JournalFeed {
         self.unreadable().filter(|_| self.unreadable.len() > told)
     }
 
-    /// Takes in the steps that are about to be written.
-    pub fn watch(&mut self, effects: &[Effect], now: Timestamp) {
-        for effect in effects {
-            match effect {
-                Effect::Keep(Keep::Journal(step)) => self.wrote(step.clone(), now),
-                Effect::Keep(Keep::JournalSteps(steps)) => steps.iter().for_each(|step| self.wrote(step.clone(), now)),
-                Effect::Resolve(_, _, request, _) => {
-                    if let Some(decision) = request.idempotency_key.clone() {
-                        self.wrote(JournalStep::Sent { decision }, now);
-                    }
-                }
-                _ => {}
-            }
-        }
+    /// Takes in a step, and returns what writes it.
+    pub fn write(&mut self, step: JournalStep, now: Timestamp) -> Effect {
+        self.wrote(step.clone(), now);
+        Effect::Keep(Keep::Journal(step))
+    }
+
+    /// Takes in steps that are written at once, and returns what writes them.
+    pub fn write_all(&mut self, steps: Vec<JournalStep>, now: Timestamp) -> Effect {
+        steps.iter().for_each(|step| self.wrote(step.clone(), now));
+        Effect::Keep(Keep::JournalSteps(steps))
+    }
+
+    /// Takes in that an answer leaves: whoever sends it writes that down.
+    pub fn sent(&mut self, decision: String, now: Timestamp) {
+        self.wrote(JournalStep::Sent { decision }, now);
     }
 
     /// Knows of decisions that another console ended before they left. On the disk that stands once somebody has read
@@ -197,7 +198,6 @@ mod tests {
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
     use crate::domain::{Alert, Resolution};
-    use crate::service::ResolveRequest;
 
     const OWN: Uuid = Uuid::from_u128(7);
 
@@ -221,7 +221,7 @@ mod tests {
 
     fn feed() -> JournalFeed {
         let mut feed = JournalFeed::new("acme-eu", None, Some(OWN), now());
-        feed.watch(&[Effect::Keep(Keep::Journal(staged("own")))], now());
+        feed.write(staged("own"), now());
         feed
     }
 
@@ -316,10 +316,8 @@ mod tests {
     #[test]
     fn a_decision_that_leaves_has_left_before_the_disk_says_so() {
         let mut feed = feed();
-        let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
-        let request = ResolveRequest { resolution, idempotency_key: Some("own".to_owned()) };
 
-        feed.watch(&[Effect::Resolve(1, Alert::sample().id, request, now())], now());
+        feed.sent("own".to_owned(), now());
 
         assert_eq!(feed.history().record("own").and_then(DecisionRecord::sent_at), Some(now()));
     }

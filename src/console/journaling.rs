@@ -9,14 +9,12 @@ use super::dialogs::case;
 use super::resolving::answered_since;
 use super::screens::ScreenName;
 use super::screens::activity::views::{calls_as_failed, needs_you};
-use super::text::count;
-use super::{Action, Effect, Keep, Message, Order, Orders, Tone};
-use crate::desk::{DecisionRecord, JournalDecision, JournalStep, WholeJournal};
+use super::{Action, Effect, Message, Order, Orders, Tone};
+use crate::desk::{JournalDecision, JournalStep, WholeJournal};
 use crate::domain::{Alert, AlertId};
 
 impl App {
-    /// Takes in the journal as it was read. The first time results of earlier consoles that nobody has seen are
-    /// offered again.
+    /// Takes in the journal as it was read.
     pub(super) fn journal_read(&mut self, answer: Result<WholeJournal, String>) -> Orders {
         let cx = &mut self.cx;
         let is_read = answer.is_ok();
@@ -37,65 +35,23 @@ impl App {
                 history.as_answered(&alert).into_owned()
             })
             .collect();
-        self.found_answered(&known);
+        self.found_answered(&known)
+    }
+
+    /// Takes in alerts that have an outcome: a decision on one that failed here calls for nobody any more.
+    pub(super) fn found_answered<'a>(&mut self, alerts: impl IntoIterator<Item = &'a Alert>) -> Orders {
         let cx = &mut self.cx;
-        let decisions = &cx.decisions;
-        let goes_on = |record: &DecisionRecord| {
-            let decision =
-                decisions.of(record.said.alert.id).filter(|decision| decision.journal_key() == record.key)?;
-            Some(decision.key)
-        };
-        let (told, alerts) = cx.runs.restore(cx.journal.history(), cx.journal.place(), goes_on);
-        let key = cx.key(Action::Bulk);
-        match told.as_slice() {
-            [] => {}
-            [one] => {
-                cx.notify(Tone::Note, format!("Earlier, not dismissed: {one}. {key} shows it."));
-            }
-            many => {
-                let many = count(many.len() as u64);
-                cx.notify(Tone::Note, format!("Earlier, not dismissed: {many} runs. {key} shows them."));
-            }
-        }
-        alerts.into_iter().map(|id| Effect::Get(id).into()).collect()
-    }
-
-    /// Takes in what is known of the alerts of earlier runs.
-    pub(super) fn hear_runs(&mut self, message: &Message) {
-        if let Message::Alert(_, Ok(alert)) = message {
-            self.cx.runs.take_alert(alert);
-        }
-    }
-
-    /// Takes in which alerts have an outcome, where a decision on them failed here: it calls for nobody any more.
-    pub(super) fn hear_answered(&mut self, message: &Message) {
-        self.found_answered(message.alerts());
-    }
-
-    fn found_answered<'a>(&mut self, alerts: impl IntoIterator<Item = &'a Alert>) {
-        let cx = &mut self.cx;
+        let mut orders = Orders::new();
         for alert in alerts.into_iter().filter(|alert| alert.outcome.is_some()) {
-            if cx.journal.history().latest_on(alert.id).is_some_and(|record| calls_as_failed(record, cx)) {
-                cx.answered.insert(alert.id, alert.status.to_string());
-                answered_since(alert, false, cx);
-            }
-        }
-    }
-
-    /// Writes down of decisions that failed that their alerts were answered another way.
-    fn record_answered(&mut self, effects: &mut Vec<Effect>) {
-        let cx = &mut self.cx;
-        for (alert, status) in std::mem::take(&mut cx.answered) {
-            let Some(record) = cx.journal.history().latest_on(alert).filter(|record| calls_as_failed(record, cx))
-            else {
-                continue;
-            };
-            let decision = record.key.clone();
-            cx.decisions.dismiss(alert);
-            effects.push(Effect::Keep(Keep::Journal(JournalStep::Answered { decision, status })));
+            let failed = cx.journal.history().latest_on(alert.id).filter(|record| calls_as_failed(record, cx));
+            let Some(decision) = failed.map(|record| record.key.clone()) else { continue };
+            answered_since(alert, cx);
+            cx.decisions.dismiss(alert.id);
+            orders.push(cx.record(JournalStep::Answered { decision, status: alert.status.to_string() }));
             // What comes to its row is read in its turn.
             self.screens.activity.rest(cx.now);
         }
+        orders
     }
 
     /// Goes to the alert that the last message was about.
@@ -109,13 +65,10 @@ impl App {
         }
     }
 
-    /// Reads the journal where that is due, and notes what is about to be written.
+    /// Writes down what was told, and reads the journal where that is due.
     pub(super) fn follow_journal(&mut self, effects: &mut Vec<Effect>) {
-        self.record_answered(effects);
         let cx = &mut self.cx;
-        let told = std::mem::take(&mut cx.told).into_iter().map(|step| Effect::Keep(Keep::Journal(step)));
-        effects.extend(told);
-        cx.journal.watch(effects, cx.now);
+        effects.extend(std::mem::take(&mut cx.told).into_iter().map(|step| cx.journal.write(step, cx.now)));
         effects.extend(cx.journal.take_due(cx.now).then_some(Effect::ReadJournal));
     }
 

@@ -366,7 +366,7 @@ impl Keymap {
         Ok(Self { bindings, index })
     }
 
-    /// What a key does, in the innermost of these contexts that knows it.
+    /// Returns the action of a key, in the innermost of these contexts that knows it.
     pub fn action(&self, contexts: &[KeyContext], key: Chord) -> Option<Action> {
         contexts.iter().find_map(|context| self.index.get(&(*context, key)).copied())
     }
@@ -381,7 +381,7 @@ impl Keymap {
         self.bindings.iter().filter(move |binding| binding.context == context)
     }
 
-    /// How an action is bound.
+    /// Returns the binding of an action.
     pub fn binding(&self, action: Action) -> Option<&Binding> {
         self.bindings.iter().find(|binding| binding.action == action)
     }

@@ -8,7 +8,7 @@ use super::dialogs::lose_texts::{LoseTexts, named};
 use super::dialogs::reconnected::Reconnected;
 use super::session::LostAtEnd;
 use super::text::count;
-use super::{Effect, Keep, Message, Tone, resolving};
+use super::{Effect, Message, Tone, resolving};
 use crate::desk::JournalStep;
 
 impl App {
@@ -71,7 +71,7 @@ impl App {
         }
     }
 
-    /// What is to be kept of the dialogs when the console ends under them.
+    /// Takes the dialogs away; returns what is to be kept of them.
     pub fn abandon(&mut self) -> Vec<Effect> {
         self.dialogs.drain(..).rev().flat_map(|mut dialog| dialog.abandon(&mut self.cx)).collect()
     }
@@ -85,7 +85,8 @@ impl App {
         };
         let mut effects = self.abandon();
         self.cx.unkept.watch(&effects);
-        effects.extend(lost.unkept.iter().map(|what| Effect::Keep(Keep::Journal(JournalStep::lost(what)))));
+        let (journal, now) = (&mut self.cx.journal, self.cx.now);
+        effects.extend(lost.unkept.iter().map(|what| journal.write(JournalStep::lost(what), now)));
         (effects, lost)
     }
 
@@ -96,7 +97,7 @@ impl App {
         self.cx.unkept.all().map(|text| named(text, &self.cx)).collect()
     }
 
-    /// How many decisions were made and have not left.
+    /// Returns the number of decisions that have not left.
     pub fn unsent(&self) -> usize {
         self.cx.decisions.not_left().count()
     }
@@ -108,12 +109,11 @@ impl App {
         let before = cx.held_back;
         cx.held_back = cx.place.remote && self.screens.queue.link.is_unreachable() || cx.writes.failing.is_some();
         cx.decisions.call_held(cx.now);
-        if let Some(why) = cx.held_back_by() {
+        if cx.held_back {
             if !before {
                 cx.decisions.ask_again();
             }
-            let kept = cx.decisions.wait(cx.now);
-            cx.runs.wait(&kept, why, cx.now);
+            cx.decisions.wait(cx.now);
         }
         self.ask_of_waiting();
         let cx = &mut self.cx;

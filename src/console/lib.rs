@@ -48,7 +48,6 @@ mod last_call;
 mod leaving;
 pub mod loadable;
 pub mod message;
-pub mod network_trouble;
 pub mod notes;
 pub mod notices;
 pub mod order_matches;
@@ -191,7 +190,7 @@ fn nothing_is_kept(error: &DeskError, no_log: bool, read: &str) -> String {
     format!("Nothing is saved: drafts, notes, views, {what}{read}. {error}. Retrying.")
 }
 
-/// What was kept; where it cannot be read nothing, and why.
+/// Returns what was kept; where it cannot be read nothing, and why.
 fn or_trouble<T: Default>(kept: Result<T, DeskError>, troubles: &mut Vec<String>) -> T {
     kept.unwrap_or_else(|error| {
         troubles.push(error.to_string());

@@ -34,7 +34,7 @@ use crate::service::ServiceError;
 /// A service's reply.
 pub type Reply<T> = Result<T, ServiceError>;
 
-/// What the shop's orders advise for an alert.
+/// Advice of the shop's orders for an alert.
 #[derive(Debug, Clone)]
 pub struct AdvisedAlert {
     pub alert: AlertId,
@@ -54,13 +54,13 @@ pub enum Message {
     Tick,
     /// A page of a list.
     Page(Ticket, Reply<Page<Alert>>),
-    /// How many alerts a list has by now, while its order is frozen.
+    /// Number of alerts that a list has by now, while its order is frozen.
     Counted(u64, Reply<u64>),
-    /// How many alerts there are in all.
+    /// Number of alerts in all.
     CountedAll(Reply<u64>),
     /// The sums of the alerts within a filter.
     Sums(AlertFilter, Reply<Vec<CurrencySum>>),
-    /// What lapses soon.
+    /// Alerts that lapse soon.
     AtRisk(Reply<Vec<AtRisk>>),
     /// An alert as it is now.
     Alert(AlertId, Reply<Alert>),
@@ -72,20 +72,20 @@ pub enum Message {
     SameCards(Vec<(AlertId, Reply<Vec<Alert>>)>),
     /// A stretch of a list that was asked for under this number, and how many alerts the list has.
     Collected(u64, Reply<(Vec<Alert>, u64)>),
-    /// What lapses next.
+    /// Alerts that are due next.
     Closing(Reply<ClosingAlerts>),
-    /// What the file of rules says by now, or what is wrong with it.
+    /// Rules of the file, or what is wrong with it.
     RulesRead(Result<ReadRules, String>),
     /// Other rules hold from now on.
     RulesTaken,
-    /// How many alerts an export has written, and of how many.
+    /// Number of alerts that an export has written, and of how many.
     Exporting(u64, u64, u64),
-    /// What became of an export: how many alerts are in the file.
+    /// End of an export: the number of alerts in the file.
     Exported(u64, PathBuf, Result<u64, ExportFailure>),
     /// An address did not open in the browser, and why.
     NotBrowsed(String, String),
-    /// What became of writing a file, and the run whose results it has.
-    FileWritten(PathBuf, Option<u64>, Result<(), String>),
+    /// Result of writing a file.
+    FileWritten(PathBuf, Result<(), String>),
     /// Nothing is marked any more.
     Unmark,
     /// These alerts are marked again: what was decided for them was taken back, or they were left out and still need a
@@ -93,12 +93,12 @@ pub enum Message {
     MarkAgain(Vec<Alert>),
     /// The alerts of a draft, as they are now.
     BegunRead(Uuid, Reply<Vec<Alert>>),
-    /// What the shop's orders advise for alerts.
+    /// Advice of the shop's orders for alerts.
     AdvisedByOrders(Vec<AdvisedAlert>),
     /// The orders of the shop that an alert may be on, or why the desk cannot say it; nothing where none were ever
     /// brought in.
     OrdersMatched(AlertId, Option<Result<MatchedOrders, String>>),
-    /// Which of these alerts have duplicates, and whether one of those was refunded.
+    /// Those of these alerts that have duplicates, and whether one of those was refunded.
     Marked(Vec<AlertId>, Reply<Vec<(AlertId, Option<bool>)>>),
     /// The endpoints of webhooks.
     Endpoints(Reply<Vec<Endpoint>>),
@@ -106,50 +106,50 @@ pub enum Message {
     DeliveryList(u64, Reply<DeliveryPage>),
     /// A delivery with its attempts.
     DeliveryAttempts(DeliveryId, Reply<DeliveryLog>),
-    /// What came of a test of an endpoint.
+    /// Result of a test of an endpoint.
     EndpointTested(EndpointId, Reply<DeliveryLog>),
     /// A delivery that is to be sent again, as it is now.
     SentAgain(Reply<Delivery>),
-    /// How many deliveries to an endpoint were given up, and whether there are even more.
+    /// Number of deliveries to an endpoint that were given up, and whether there are even more.
     GivenUp(EndpointId, Reply<(u64, bool)>),
-    /// How many deliveries to an endpoint are due again.
+    /// Number of deliveries to an endpoint that are due again.
     AllSentAgain(EndpointId, Reply<u64>),
     /// Something changed at the service; the change's number.
     Changed(Reply<u64>),
     /// The result of the preflight check of an answer.
     PreflightResult(u64, PreflightResult),
-    /// What became of a decision.
+    /// Reply to a decision.
     Resolved(u64, Reply<Landing>),
-    /// What the alert of a decision looks like whose fate is not known.
+    /// The alert of an unconfirmed decision, as it is now.
     LookedUp(u64, Reply<Found>),
     /// The decisions that the engine has not finished.
     Unfinished(Reply<Vec<ResolutionAttempt>>),
-    /// What came of a person's word on a parked decision: on which alert, and whether it was applied.
+    /// Reply to a person's word on a parked decision: on which alert, and whether it was applied.
     Settled(AttemptId, AlertId, bool, Reply<Alert>),
     /// Every key and client.
     Credentials(Reply<CredentialList>),
-    /// What became of creating a credential.
+    /// Reply to creating a credential.
     CredentialCreated(Reply<CreatedCredential>),
-    /// What became of revoking a credential.
+    /// Reply to revoking a credential.
     CredentialRevoked(CredentialKind, String, Reply<Revoked>),
     /// The newest entries of the service's audit log.
     AuditLog(Reply<Vec<AuditEntry>>),
-    /// What those of them say that are about the alerts of a case, and which alerts those are.
+    /// Audit entries about the alerts of a case, and which alerts those are.
     AuditOf(Vec<(AlertId, bool)>, Reply<Vec<AuditEntry>>),
-    /// What was written into the desk's journal, or why it cannot be read.
+    /// Entries of the desk's journal, or why it cannot be read.
     JournalRead(Result<WholeJournal, String>),
     /// The desk was opened to be written, under this name in its journal, with what earlier consoles left; or why it
     /// cannot be.
     DeskOpened(Result<(Uuid, Leftovers), String>),
-    /// Whether the service can write.
+    /// Result of a try to write at the service.
     Written(Reply<()>),
     /// Something of the desk could not be kept, in words.
     DeskFailed(String),
-    /// Whether a begun text is on the desk, else why not.
+    /// Result of keeping a begun text on the desk.
     TextKept(BegunText, Result<(), String>),
-    /// Whether a note is on the desk, else why not.
+    /// Result of keeping a note on the desk.
     NoteKept(Box<Note>, Result<(), String>),
-    /// Whether alerts that were put aside are so on the desk, else why not.
+    /// Result of keeping snoozed alerts on the desk.
     SnoozeKept(Vec<SnoozedAlert>, Result<(), String>),
     /// The process was asked to stop for a while.
     Suspend,
@@ -194,11 +194,11 @@ pub enum Message {
     /// What a search means that no text says, or an hour that lapses, is to be listed, whatever is listed; what is to
     /// be said of the list.
     ListFound(AlertFilter, Sort, Option<String>),
-    /// What a search over all fields found.
+    /// Alerts that a search over all fields found.
     Found(FindQuery, Reply<FoundAlerts>),
-    /// What insights there are of the alerts within a filter.
+    /// Insights of the alerts within a filter.
     Insights(AlertFilter, Reply<FoundInsights>),
-    /// What the desk knows besides.
+    /// Figures of the desk.
     Figures(Box<DeskFigures>),
     /// The profiles there are.
     Profiles(Result<Vec<ListedProfile>, String>),
@@ -206,9 +206,9 @@ pub enum Message {
     GoToSetting(&'static UserSetting),
     /// A setting is to be changed.
     ChangeSetting(&'static UserSetting, SettingValue),
-    /// What the settings file says by now, in the order of the table of settings.
+    /// Settings of the file, in the order of the table of settings.
     SettingsRead(Result<Vec<SettingValue>, String>),
-    /// Whether the change of a setting was kept.
+    /// Result of keeping the change of a setting.
     SettingKept(&'static UserSetting, Result<(), String>),
     /// A credential is to be created.
     CreateCredential(CredentialKind),

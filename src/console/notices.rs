@@ -12,14 +12,14 @@ pub enum DesktopSequence {
     Osc777,
 }
 
-/// How the console calls.
+/// Settings of reminders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoticeSettings {
     pub bell: bool,
     /// True where the terminal's title tells of what lapses.
     pub title: bool,
     pub desktop: Option<DesktopSequence>,
-    /// How long before its deadline an alert calls; zero for not at all.
+    /// Time before its deadline at which an alert calls; zero for not at all.
     pub before: Duration,
     pub quiet: Option<QuietHours>,
 }
@@ -46,7 +46,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// What is written to the terminal.
+    /// Returns the bytes that are written to the terminal.
     pub fn sequence(&self) -> String {
         let bell = if self.bell { "\x07" } else { "" };
         let desktop = self.desktop.as_ref().map_or_else(String::new, |(sequence, words)| {

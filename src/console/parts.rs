@@ -1,4 +1,4 @@
-//! What an application is made of: the session, what the service can, and what the desk kept.
+//! Parts of an application: the session, what the service can, and what the desk kept.
 
 use std::collections::HashMap;
 
@@ -22,13 +22,13 @@ pub struct DeskState {
     /// Notes that were being written.
     pub note_drafts: HashMap<AlertId, Draft>,
     pub snoozed: Vec<SnoozedAlert>,
-    /// What earlier consoles began and did not finish.
+    /// Answers and texts that earlier consoles did not finish.
     pub left: Leftovers,
     /// This console's name in the journal, where there is one.
     pub session: Option<Uuid>,
     /// True where nothing can be kept: what is begun is lost with the console.
     pub keeps_nothing: bool,
-    /// What could not be read, in words.
+    /// Errors of reading, in words.
     pub troubles: Vec<String>,
     /// That no log is written, in words: nothing that was decided here is less known for it.
     pub log_trouble: Option<String>,
@@ -53,7 +53,7 @@ pub struct Parts {
     pub webhooks: bool,
     /// True where the service's audit log can be seen from here.
     pub audits: bool,
-    /// What lists can be asked for.
+    /// Filters that lists can be asked for.
     pub vocabulary: Vocabulary,
     pub kept: DeskState,
     /// Columns and rows of the terminal.

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 
-/// What stands in the place of a symbol that only draws; `None` for one that says something.
+/// Returns the substitute of a symbol that only draws; `None` for one that says something.
 fn plain(symbol: &str) -> Option<&'static str> {
     let mut letters = symbol.chars();
     let (Some(letter), None) = (letters.next(), letters.next()) else { return None };

@@ -1,4 +1,4 @@
-//! What the application does with a setting that is changed: it holds at once, and is kept in the settings file.
+//! Changed settings in the application: each holds at once, and is kept in the settings file.
 
 use super::app::App;
 use super::setting::SettingValue;

@@ -11,7 +11,7 @@ pub struct ListedProfile {
     pub name: String,
     /// Where it is, in words.
     pub address: String,
-    /// Which of the two worlds it is; none where nobody has said it.
+    /// Its environment; none where nobody has said it.
     pub environment: Option<Environment>,
     pub read_only: bool,
     /// True where it is meant where none is named.
@@ -54,7 +54,7 @@ pub trait ProfileDirectory: Send + Sync {
     /// Lists them. A keyring may take its time.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// The trouble, in words.
     fn list(&self) -> Result<Vec<ListedProfile>, String>;
 
     /// The files that it reads.

@@ -7,7 +7,7 @@ use crate::domain::{
 };
 use crate::service::{Audit, Deployment, ServiceError, Webhooks};
 
-/// How many deliveries are counted before it is enough to say "or more", and how many at a time.
+/// Most deliveries that are counted before it is enough to say "or more", and how many at a time.
 const MOST_COUNTED: u64 = 10_000;
 const COUNTED_AT_A_TIME: u32 = 1_000;
 
@@ -26,7 +26,7 @@ pub(super) async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Re
     }
 }
 
-/// How many deliveries to an endpoint were given up, as far as they are counted, and whether there are even more.
+/// Counts the deliveries to an endpoint that were given up; also whether there are even more.
 pub(super) async fn count_given_up(webhooks: &dyn Webhooks, endpoint: EndpointId) -> Result<(u64, bool), ServiceError> {
     let states = vec![DeliveryState::Exhausted, DeliveryState::Cancelled];
     let mut filter =
@@ -48,7 +48,7 @@ pub(super) fn refunds(others: &[Alert]) -> Option<bool> {
     (!others.is_empty()).then(|| crate::domain::duplicate::may_be_paid_twice(others.iter()))
 }
 
-/// How many alerts a filter lists.
+/// Counts the alerts of a filter.
 pub(super) async fn count(deployment: &Deployment, filter: AlertFilter) -> Result<u64, ServiceError> {
     let query = AlertQuery { filter, sort: Sort::default(), page: PageRequest { page: 0, size: 1 } };
     deployment.alerts.list(&query).await.map(|page| page.total)
@@ -59,7 +59,7 @@ pub(super) async fn count(deployment: &Deployment, filter: AlertFilter) -> Resul
 const AUDITED: u32 = 1_000;
 const AUDITED_AT_A_TIME: u32 = 100;
 
-/// What the newest entries of an audit log say of these alerts, each with whether it is answered: until every answer is
+/// Reads the newest entries of an audit log about these alerts, each with whether it is answered: until every answer is
 /// found, at most so far back as is looked.
 pub(super) async fn audited(audit: &dyn Audit, alerts: &[(AlertId, bool)]) -> Result<Vec<AuditEntry>, ServiceError> {
     let ids: Vec<AlertId> = alerts.iter().map(|(id, _)| *id).collect();

@@ -1,4 +1,4 @@
-//! What becomes of decisions: taken back, answered, looked up, settled by a person; each is told, and handed on to the
+//! Events of decisions: taken back, answered, looked up, settled by a person; each is told, and handed on to the
 //! screens.
 
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ pub fn undo(cx: &mut AppContext) -> Orders {
         }
         many => {
             let together = many[0].together;
-            let all = together.and_then(|number| cx.runs.get(number)).map_or(many.len(), |run| run.items.len());
+            let all = together.and_then(|number| cx.runs.subject(number)).map_or(many.len(), |(_, answers)| answers);
             let left = all.saturating_sub(many.len());
             let rest =
                 if left == 0 { "Not sent.".to_owned() } else { format!("{} were sent already.", count(left as u64)) };
@@ -57,7 +57,7 @@ pub fn undo(cx: &mut AppContext) -> Orders {
     outcome
 }
 
-/// How many alerts are marked again by this order, where it is one of that.
+/// Returns the number of alerts that this order marks again, where it is one of that.
 fn marked_again(order: &Order) -> Option<usize> {
     let Order::Send(message) = order else { return None };
     if let Message::MarkAgain(alerts) = &**message { Some(alerts.len()) } else { None }
@@ -66,12 +66,11 @@ fn marked_again(order: &Order) -> Option<usize> {
 /// Writes down that decisions were taken back. What was answered by one form can be gone on with in it: what was marked
 /// is marked again.
 pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Orders {
-    cx.runs.taken_back(taken, cx.now);
-    let mut outcome: Orders =
-        taken.iter().map(|decision| record(JournalStep::TakenBack { decision: decision.journal_key() })).collect();
+    let steps = taken.iter().map(|decision| JournalStep::TakenBack { decision: decision.journal_key() });
+    let mut outcome: Orders = steps.map(|step| cx.record(step)).collect();
     let numbers: BTreeSet<u64> = taken.iter().filter_map(|decision| decision.together).collect();
     for number in numbers {
-        let Some((mut draft, alerts)) = cx.runs.taken_form(number) else { continue };
+        let Some((mut draft, alerts)) = cx.runs.taken_form(number, cx.journal.history()) else { continue };
         if draft.case && draft.answer.is_bare() && draft.left_out.is_empty() {
             // The key alone says as much.
             outcome.push(Effect::Keep(Keep::NoAnswerDraft(draft.id)).into());
@@ -101,21 +100,13 @@ pub fn stage_together(
     cx.toasts.clear();
     cx.last_made = made.first().map(|(_, resolution)| resolution.clone());
     let grace = cx.grace();
-    let (number, keys) = cx.decisions.stage_together(made.clone(), first_decides, grace, cx.now);
-    cx.runs.begin(number, subject, made, &keys, cx.now);
+    let (number, keys) = cx.decisions.stage_together(made, first_decides, grace, cx.now);
+    cx.runs.begin(number, subject, &keys, (cx.journal.history(), &cx.decisions), cx.now);
     let first = cx.decisions.get(number).map(PendingDecision::journal_key);
     let run = first.filter(|_| keys.len() > 1).map(|first| JournalRun { first, from: chosen });
-    if let Some(run) = &run {
-        cx.runs.name(number, &run.first);
-    }
-    staged(&keys, run.as_ref(), cx)
-}
-
-/// The order that writes down that decisions were staged, in one step; as this run where they are one.
-pub fn staged(keys: &[u64], run: Option<&JournalRun>, cx: &AppContext) -> Orders {
     let decisions = keys.iter().filter_map(|key| cx.decisions.get(*key));
-    let steps: Vec<JournalStep> = decisions.map(|decision| decision.staged_step(run.cloned())).collect();
-    if steps.is_empty() { Vec::new() } else { vec![Effect::Keep(Keep::JournalSteps(steps)).into()] }
+    let steps = decisions.map(|decision| decision.staged_step(run.clone())).collect();
+    vec![cx.journal.write_all(steps, cx.now).into()]
 }
 
 /// Takes in what was looked for before a decision leaves. What does not leave stands there for somebody to see to.
@@ -194,7 +185,7 @@ fn tell_unlooked(decision: &PendingDecision, why: String, cx: &mut AppContext) -
         let words = format!("{}: {UNLOOKED}: {}.", subject(&decision.alert), briefly(&why));
         cx.notify_of_decision(decision, Tone::Note, words);
     }
-    vec![record(JournalStep::Unlooked { decision: decision.journal_key(), why })]
+    vec![cx.record(JournalStep::Unlooked { decision: decision.journal_key(), why })]
 }
 
 /// Takes in what a look for a decision of unknown fate found.
@@ -214,14 +205,9 @@ pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Orders {
     unreachable.map(|error| Message::OutOfReach(error).into()).into_iter().chain(told).collect()
 }
 
-/// The order that writes a step into the journal.
-pub fn record(step: JournalStep) -> Order {
-    Effect::Keep(Keep::Journal(step)).into()
-}
-
 /// Tells that a decision is still not known to have arrived after so many polls.
 fn tell_nothing_so_far(decision: &PendingDecision, polls: usize, cx: &mut AppContext) -> Orders {
-    if !cx.runs.mark_unreported(decision.key) {
+    if !cx.runs.has_news(decision.key) {
         let (subject, word) = (subject(&decision.alert), decision.word());
         let words = format!("{subject}: {word} unconfirmed after {polls} checks. Check the network's portal.");
         cx.notify_about_fate(decision, Tone::Bad, words);
@@ -244,8 +230,9 @@ fn tell_held(decision: &PendingDecision, why: &str, cx: &mut AppContext) {
 }
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
-    let mut outcome: Orders = event.step.clone().line(decision.journal_key()).map(record).into_iter().collect();
-    if cx.runs.note(decision.key, &event, cx.now) {
+    let step = event.step.clone().line(decision.journal_key());
+    let mut outcome: Orders = step.map(|step| cx.record(step)).into_iter().collect();
+    if cx.runs.has_news(decision.key) {
         if cx.decisions.holds_others(decision.key) {
             tell_held(decision, &of_refund(&event, cx), cx);
         }
@@ -260,13 +247,13 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
     outcome
 }
 
-/// Why something is so, as it is told beside what can be done: the exchange behind it stands with the steps in
+/// Returns a reason as it is told beside what can be done: the exchange behind it stands with the steps in
 /// Activity.
 pub fn briefly(why: &str) -> String {
     without_exchange(why).trim_end_matches('.').to_owned()
 }
 
-/// What became of a refund that others were to follow.
+/// Returns the words for a refund that others were to follow.
 fn of_refund(event: &DecisionEvent, cx: &AppContext) -> String {
     let why = briefly(event.step.reason().unwrap_or_default());
     match (event.step.fate(), &event.alert) {
@@ -279,10 +266,10 @@ fn of_refund(event: &DecisionEvent, cx: &AppContext) -> String {
     }
 }
 
-/// What follows from what became of a decision of a run: its list tells it, and the end of the run is told once.
+/// Returns the orders after an event of a run's decision: its list tells it, and the end of the run is told once.
 fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     match (event.alert, event.step) {
-        (Some(alert), step) => concluded(alert, step.fate() == Fate::Recorded, cx),
+        (Some(alert), _) => concluded(alert, cx),
         (None, AnswerStep::NotSent(why)) => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
         _ => vec![Effect::Get(before.id).into()],
     }
@@ -290,7 +277,7 @@ fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Order
 
 /// Tells that the run of a decision has ended, and how.
 fn tell_ended(last: &PendingDecision, cx: &mut AppContext) {
-    if let Some((words, failed)) = cx.runs.take_ended() {
+    if let Some((words, failed)) = cx.runs.take_ended(cx.journal.history(), &cx.decisions) {
         let key = cx.key(Action::Bulk);
         if failed == 0 {
             cx.notify_of_run(last, Tone::Good, format!("{words}."));
@@ -323,13 +310,13 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
     };
     cx.notify_of_decision(decision, tone, words);
     match event.alert {
-        Some(alert) => concluded(alert, fate == Fate::Recorded, cx),
+        Some(alert) => concluded(alert, cx),
         None if fate == Fate::Queued => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
         None => Vec::new(),
     }
 }
 
-/// What an answered alert is, with whom and what this desk's journal knows of its answer.
+/// Returns the words for an answered alert, with what this desk's journal knows of its answer.
 pub fn answer_known(alert: &Alert, cx: &AppContext) -> String {
     let by = who_answered(alert.id, &[], cx.journal.history(), cx.journal.place());
     answer_told(alert, by.as_deref())
@@ -342,8 +329,8 @@ pub fn subject(alert: &Alert) -> String {
 }
 
 /// An alert is through with, by a decision of this console or another's: what was typed for it is needed no more.
-fn concluded(alert: Box<Alert>, is_ours: bool, cx: &mut AppContext) -> Orders {
-    answered_since(&alert, is_ours, cx);
+fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Orders {
+    answered_since(&alert, cx);
     let mut outcome = run(cx.answer_drafts.concluded(alert.id));
     outcome.push(Message::Concluded(alert).into());
     outcome
@@ -351,13 +338,13 @@ fn concluded(alert: Box<Alert>, is_ours: bool, cx: &mut AppContext) -> Orders {
 
 /// Takes in that an alert has an outcome: the runs in which it failed before say so, and what was told of them before
 /// is so no longer.
-pub fn answered_since(alert: &Alert, is_ours: bool, cx: &mut AppContext) {
-    for number in cx.runs.answered_since(alert, is_ours, cx.now) {
+pub fn answered_since(alert: &Alert, cx: &mut AppContext) {
+    for number in cx.runs.concluded(alert, cx.journal.history()) {
         cx.toasts.withdraw(&fate_of_run(number));
     }
 }
 
-/// What is told of decisions that wait for a person's word.
+/// Name of the notification of decisions that wait for a person's word.
 const PARKED: &str = "parked";
 
 /// Takes in which decisions the engine has not finished.
@@ -398,9 +385,10 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
                         cx.place.user.as_deref().unwrap_or("a person")
                     )),
                 };
-                cx.runs.note(decision.key, &event, cx.now);
+                cx.runs.has_news(decision.key);
                 let said = by_word.then(|| JournalStep::Settled { decision: decision.journal_key() });
-                said.into_iter().chain(event.step.line(decision.journal_key())).map(record).collect()
+                let steps = said.into_iter().chain(event.step.line(decision.journal_key()));
+                steps.map(|step| cx.record(step)).collect()
             });
             cx.decisions.stop_polling(id, applied && alert.outcome.is_some(), cx.now);
             let subject = subject(&alert);
@@ -413,7 +401,7 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
             let alert = Box::new(alert);
             let mut outcome: Orders = recorded;
             outcome.extend(if alert.outcome.is_some() {
-                concluded(alert, by_word, cx)
+                concluded(alert, cx)
             } else {
                 vec![Message::Concluded(alert).into()]
             });

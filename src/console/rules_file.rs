@@ -17,7 +17,7 @@ pub trait RulesFile: Send + Sync {
     /// Reads them.
     ///
     /// # Errors
-    /// What is wrong, in words; then the rules that were read before stay.
+    /// The trouble, in words; then the rules that were read before stay.
     fn read(&self) -> Result<ReadRules, String>;
 
     /// The file that it reads, where there can be one.

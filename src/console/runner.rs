@@ -35,7 +35,7 @@ pub struct Runner {
     address: Option<DeskAddress>,
     /// The desk that was opened anew and is to be used.
     opened: Arc<Mutex<Option<Desk>>>,
-    /// What is to be kept once the desk can be written.
+    /// Writes that wait until the desk can be written.
     later: Vec<Keep>,
     failures: FailureLog,
     messages: UnboundedSender<Message>,
@@ -50,7 +50,7 @@ pub struct Runner {
     exporting: Option<AbortHandle>,
     /// Each file with rules, profiles and settings, as it was when it was looked at last.
     seen: Arc<Mutex<HashMap<PathBuf, FileVersion>>>,
-    /// What is kept is written one after the other, so that the last state wins.
+    /// Queue of writes, one after the other, so that the last state wins.
     keeping: Option<(UnboundedSender<DeskWork>, JoinHandle<()>)>,
 }
 

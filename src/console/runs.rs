@@ -1,48 +1,192 @@
-//! Runs: decisions that were made together, what became of each, kept until they are dismissed.
+//! Runs: answers that were made together. What became of each is asked of the journal's history, what has not left of
+//! the pending answers.
 
-mod earlier;
-mod rows;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashMap;
 
 use chrono::Duration;
 use uuid::Uuid;
 
-pub use rows::{DECIDED_AGAIN, LeftOut, NEVER_LEFT, RunItem, RunRow};
-
-use super::decisions::{DecisionEvent, PendingDecision};
+use super::answer_words::answered_as;
+use super::decisions::{Decisions, PendingDecision};
 use super::text::count;
-use crate::desk::{AnswerDraft, AnswerStep, Fate, LeftDecision, Leftovers};
+use crate::desk::{AnswerDraft, AnswerStep, Fate, History};
 use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 
-/// A run: alerts that were answered together.
-#[derive(Debug, Clone)]
-pub struct DecisionRun {
-    /// The number under which its decisions were staged together.
-    pub number: u64,
-    /// What it answers, in words: `38 alerts`.
-    pub subject: String,
-    pub items: Vec<RunItem>,
-    pub started: Timestamp,
-    /// What was chosen with them and got no decision, and why.
-    pub left_out: Vec<LeftOut>,
-    /// All its alerts in the order of their form, where that is known.
-    order: Vec<AlertId>,
-    /// How its form was filled in, and whether the desk still has that.
-    filled_in: Option<(AnswerDraft, bool)>,
-    /// When the last ones ended, without a pause between.
-    ends: VecDeque<Timestamp>,
-    /// True where it was said that it has ended.
-    told: bool,
-    /// Its name in the journal, where it has one: the key of its first decision.
-    first: Option<String>,
-    /// True where an earlier console made it: its alerts are known as the journal names them.
-    is_earlier: bool,
+/// Reason where the outcome is the one that was meant and its author is unknown.
+const AS_DECIDED: &str = "answered as chosen, by whom is unknown";
+
+/// Reason where an answer was never sent.
+pub const NEVER_LEFT: &str = "not sent: the console ended first";
+
+/// Words for a decision that was not recorded where a later one on its alert was.
+pub const DECIDED_AGAIN: &str = "answered again since";
+
+/// Beginning of the reason of what was refused before it left.
+const NOT_SENT: &str = "not sent: ";
+
+/// Completed answers from which the remaining time is estimated: at least 3, at most 20.
+const PACED: (usize, usize) = (3, 20);
+
+/// An answer of a run as it was made.
+#[derive(Debug)]
+struct RunAnswer {
+    alert: Alert,
+    resolution: Resolution,
+    key: u64,
+    /// Its name in the journal.
+    journal_key: String,
+    made_at: Timestamp,
 }
 
-/// How many alerts of a run are how far.
+/// A run as it was begun.
+#[derive(Debug)]
+pub struct DecisionRun {
+    /// The number under which its decisions were staged together.
+    number: u64,
+    /// The alerts that it answers, in words: `38 alerts`.
+    subject: String,
+    answers: Vec<RunAnswer>,
+    started: Timestamp,
+    /// When it went on last, after its user or the service held it.
+    resumed: Timestamp,
+    left_out: Vec<LeftOut>,
+    /// All its alerts in the order of their form, where that is known.
+    order: Vec<AlertId>,
+    /// The draft of its form, and whether the desk still has that.
+    filled_in: Option<(AnswerDraft, bool)>,
+    /// True where it was said that it has ended.
+    told: bool,
+}
+
+/// An alert that was chosen with those of a run and got no decision.
+#[derive(Debug, Clone)]
+pub struct LeftOut {
+    pub alert: Alert,
+    pub why: String,
+    /// True where it should be looked at by itself.
+    pub care: bool,
+}
+
+/// An answer of a run with what became of it.
+#[derive(Debug, Clone)]
+pub struct RunItem<'a> {
+    pub alert: &'a Alert,
+    pub resolution: &'a Resolution,
+    /// Its latest step, and when that was.
+    pub at: Timestamp,
+    pub step: AnswerStep,
+    /// The answer while it is pending.
+    pub pending: Option<&'a PendingDecision>,
+    /// True where it was not recorded, and a later decision on the alert was.
+    pub again: bool,
+}
+
+impl<'a> RunItem<'a> {
+    fn of(answer: &'a RunAnswer, history: &'a History, decisions: &'a Decisions) -> Self {
+        let RunAnswer { alert, resolution, key, journal_key, made_at } = answer;
+        let pending = decisions.get(*key);
+        let made = Self { alert, resolution, at: *made_at, step: AnswerStep::Staged, pending, again: false };
+        let Some(record) = history.record(journal_key) else { return made };
+        let (at, step) = record.last();
+        let since = history.later_than(record).filter(|later| step.fate() == Fate::NotRecorded && later.was_answered());
+        match since {
+            Some(later) => {
+                let again = later.fate() == Fate::Recorded;
+                let status = later.step().status().unwrap_or_default().to_owned();
+                Self { at: later.last().0, step: AnswerStep::Answered(status), again, ..made }
+            }
+            None => Self { at, step: step.clone(), ..made },
+        }
+    }
+
+    /// Its fate.
+    pub fn fate(&self) -> Fate {
+        if self.again { Fate::Recorded } else { self.step.fate() }
+    }
+
+    /// Returns true where it is queued until its user says what becomes of it.
+    pub fn waits(&self) -> bool {
+        self.pending.is_some_and(PendingDecision::is_waiting)
+    }
+
+    /// Its word in results that are written to a file, as of `alerts resolve --from`.
+    pub fn word(&self) -> &'static str {
+        match self.fate() {
+            Fate::Undone => "skipped",
+            Fate::Recorded if !self.again => "recorded",
+            Fate::AlreadyAnswered => "conflict",
+            Fate::Recorded | Fate::NotRecorded => "failed",
+            Fate::Queued if self.waits() => "failed",
+            Fate::Queued | Fate::Sending => "underway",
+            Fate::Unconfirmed => "unknown",
+        }
+    }
+
+    /// Returns true where nothing is left to be done: the alert has its answer, or none was wanted after all.
+    pub fn is_settled(&self) -> bool {
+        self.went_well() || self.fate() == Fate::AlreadyAnswered
+    }
+
+    /// Returns true where nobody has to look at it.
+    fn went_well(&self) -> bool {
+        matches!(self.fate(), Fate::Recorded | Fate::Undone)
+    }
+
+    /// Returns true where nothing of it is to come.
+    pub fn has_ended(&self) -> bool {
+        !matches!(self.fate(), Fate::Queued | Fate::Sending)
+    }
+
+    /// Why, where there is more to say.
+    pub fn reason(&self) -> String {
+        let answer = |status: &str| match &self.alert.outcome {
+            Some(_) => answered_as(self.alert),
+            None => status.to_owned(),
+        };
+        match &self.step {
+            _ if self.again => DECIDED_AGAIN.to_owned(),
+            AnswerStep::TakenBack => "undone".to_owned(),
+            AnswerStep::Recorded(status) => status.clone(),
+            AnswerStep::AsDecided(_) => AS_DECIDED.to_owned(),
+            AnswerStep::Overtaken(status) => format!("already answered: {}", answer(status)),
+            AnswerStep::Answered(status) => format!("answered otherwise since: {}", answer(status)),
+            AnswerStep::NeverLeft => NEVER_LEFT.to_owned(),
+            step => step.reason().unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+/// A row of a run.
+#[derive(Debug, Clone, Copy)]
+pub enum RunRow<'a> {
+    Decided(&'a RunItem<'a>),
+    LeftOut(&'a LeftOut),
+}
+
+impl<'a> RunRow<'a> {
+    /// The alert that it is about.
+    pub fn alert(self) -> &'a Alert {
+        match self {
+            Self::Decided(item) => item.alert,
+            Self::LeftOut(left) => &left.alert,
+        }
+    }
+
+    /// Returns its rank by how soon it needs somebody, once nothing moves by itself any more.
+    fn rank(self) -> u8 {
+        match self {
+            Self::Decided(item) if item.went_well() => 2,
+            Self::Decided(_) => 0,
+            Self::LeftOut(left) if left.care && left.alert.outcome.is_none() => 1,
+            Self::LeftOut(_) => 2,
+        }
+    }
+}
+
+/// Counts of a run's alerts by how far they are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunCounts {
     pub underway: u64,
@@ -58,46 +202,55 @@ pub struct RunCounts {
     pub unknown: u64,
 }
 
-/// How the reason begins of what was refused before it left.
-const NOT_SENT: &str = "not sent: ";
-
-/// Completed answers from which the remaining time is estimated: at least 3, at most 20.
-const PACED: (usize, usize) = (3, 20);
-
-impl RunCounts {
-    /// How many did not come to what was decided, or may not have.
-    fn calling(self) -> u64 {
-        self.failed + self.overtaken + self.unknown
-    }
+/// A run as it stands: each of its answers with what became of it.
+#[derive(Debug)]
+pub struct RunState<'a> {
+    pub number: u64,
+    pub subject: &'a str,
+    pub started: Timestamp,
+    resumed: Timestamp,
+    pub items: Vec<RunItem<'a>>,
+    /// Alerts that were chosen with them and got no decision, and why.
+    pub left_out: &'a [LeftOut],
+    order: &'a [AlertId],
 }
 
-impl DecisionRun {
+impl RunState<'_> {
     /// Estimates the time until the rest is answered; `None` while that is not known, or something waits for a person.
     pub fn estimated_remaining(&self) -> Option<Duration> {
         let RunCounts { underway, waiting, .. } = self.counts();
         let underway = i32::try_from(underway).ok().filter(|underway| *underway > 0 && waiting == 0)?;
-        let (first, last) = (self.ends.front()?, self.ends.back()?);
-        let between = i32::try_from(self.ends.len()).ok().filter(|_| self.ends.len() >= PACED.0)? - 1;
-        Some((*last - *first) / between * underway)
+        let ended = self.items.iter().filter(|item| item.has_ended() && item.at >= self.resumed);
+        let mut ends: Vec<Timestamp> = ended.map(|item| item.at).collect();
+        ends.sort_unstable_by(|one, other| other.cmp(one));
+        ends.truncate(PACED.1);
+        let between = i32::try_from(ends.len()).ok().filter(|_| ends.len() >= PACED.0)? - 1;
+        Some((*ends.first()? - *ends.last()?) / between * underway)
     }
 
-    /// Its rows: in the order of their form, and once it has ended what needs somebody first.
+    /// Its rows in the order of their form; once nothing moves any more what needs somebody stands first.
     pub fn rows(&self) -> Vec<RunRow<'_>> {
-        rows::in_order(&self.items, &self.left_out, &self.order, self.has_ended())
+        let places: HashMap<AlertId, usize> = self.order.iter().copied().zip(0..).collect();
+        let place = |row: &RunRow<'_>| places.get(&row.alert().id).copied().unwrap_or(usize::MAX);
+        let decided = self.items.iter().map(RunRow::Decided);
+        let mut rows: Vec<RunRow<'_>> = decided.chain(self.left_out.iter().map(RunRow::LeftOut)).collect();
+        let has_ended = self.has_ended();
+        rows.sort_by_key(|row| (if has_ended { row.rank() } else { 0 }, place(row)));
+        rows
     }
 
-    /// How many alerts are how far.
+    /// Counts its alerts by how far they are.
     pub fn counts(&self) -> RunCounts {
         let mut counts = RunCounts::default();
         for item in &self.items {
             *match item.fate() {
-                Fate::Sending => &mut counts.underway,
+                Fate::Queued if item.waits() => &mut counts.waiting,
+                Fate::Queued | Fate::Sending => &mut counts.underway,
                 Fate::Undone => &mut counts.taken_back,
                 Fate::Recorded if item.again => &mut counts.again,
                 Fate::Recorded => &mut counts.recorded,
                 Fate::AlreadyAnswered => &mut counts.overtaken,
                 Fate::NotRecorded => &mut counts.failed,
-                Fate::Queued => &mut counts.waiting,
                 Fate::Unconfirmed => &mut counts.unknown,
             } += 1;
         }
@@ -106,20 +259,22 @@ impl DecisionRun {
 
     /// Returns true where nothing of it is on its way any more, or waits here.
     pub fn has_ended(&self) -> bool {
-        let counts = self.counts();
-        counts.underway + counts.waiting == 0
+        self.items.iter().all(RunItem::has_ended)
     }
 
-    /// When the last one ended, once nothing of it is on its way any more: what was found afterwards of one that was
-    /// not known is its end.
+    /// When the last one ended, once nothing of it is on its way any more.
     pub fn ended_at(&self) -> Option<Timestamp> {
-        let recorded = |item: &RunItem| item.fate() == Fate::Recorded && !item.again;
-        let found = |item: &RunItem| item.step.as_ref().filter(|_| recorded(item)).map(|(at, _)| *at);
-        self.ends.back().copied().max(self.items.iter().filter_map(found).max()).filter(|_| self.has_ended())
+        self.items.iter().map(|item| item.at).max().filter(|_| self.has_ended())
     }
 
-    /// What can be sent again: it is certain that it was not recorded, and nothing else was.
-    pub fn failed(&self) -> impl Iterator<Item = &RunItem> {
+    /// Returns the number that did not come to what was decided, or may not have.
+    fn calling(&self) -> u64 {
+        let counts = self.counts();
+        counts.failed + counts.overtaken + counts.unknown
+    }
+
+    /// Returns what can be sent again: it is certain that it was not recorded, and nothing else was.
+    pub fn failed(&self) -> impl Iterator<Item = &RunItem<'_>> {
         self.items.iter().filter(|item| item.fate() == Fate::NotRecorded)
     }
 
@@ -154,19 +309,11 @@ impl DecisionRun {
     }
 }
 
-/// Decisions that earlier consoles did not finish, by their keys in the journal: what is open and not among them is
-/// another console's that is still there.
-#[derive(Debug, Default)]
-pub struct LeftKeys {
-    unsent: HashSet<String>,
-    unanswered: HashSet<String>,
-}
-
-impl LeftKeys {
-    /// Those of what was left.
-    pub fn of(left: &Leftovers) -> Self {
-        let keys = |left: &[LeftDecision]| left.iter().map(|left| left.key.clone()).collect();
-        Self { unsent: keys(&left.unsent), unanswered: keys(&left.unanswered) }
+impl DecisionRun {
+    fn state<'a>(&'a self, history: &'a History, decisions: &'a Decisions) -> RunState<'a> {
+        let Self { number, subject, answers, started, resumed, left_out, order, .. } = self;
+        let items = answers.iter().map(|answer| RunItem::of(answer, history, decisions)).collect();
+        RunState { number: *number, subject, started: *started, resumed: *resumed, items, left_out, order }
     }
 }
 
@@ -174,71 +321,59 @@ impl LeftKeys {
 #[derive(Debug, Default)]
 pub struct Runs {
     all: Vec<DecisionRun>,
-    /// What earlier consoles left, until their runs are taken in.
-    left: Option<LeftKeys>,
 }
 
 impl Runs {
-    /// A run begins. What went well before it is forgotten.
+    /// A run of these pending answers begins. What went well before it is forgotten, and what failed before and is
+    /// answered again is told by this one.
     pub fn begin(
         &mut self,
         number: u64,
         subject: String,
-        made: Vec<(Alert, Resolution)>,
         keys: &[u64],
+        (history, decisions): (&History, &Decisions),
         now: Timestamp,
     ) {
-        // What failed before and is answered again is told by this run.
-        let again = |item: &RunItem| {
-            item.fate() == Fate::NotRecorded && made.iter().any(|(alert, _)| alert.id == item.alert.id)
-        };
+        let made: Vec<&PendingDecision> = keys.iter().filter_map(|key| decisions.get(*key)).collect();
         for run in &mut self.all {
-            run.items.retain(|item| !again(item));
+            let is_told_here = |answer: &RunAnswer| {
+                let item = RunItem::of(answer, history, decisions);
+                item.fate() == Fate::NotRecorded && made.iter().any(|made| made.alert.id == answer.alert.id)
+            };
+            run.answers.retain(|answer| !is_told_here(answer));
         }
-        self.all.retain(|run| !run.has_ended() || run.counts().calling() > 0);
-        let items = made.into_iter().zip(keys);
-        let items =
-            items.map(|((alert, resolution), key)| RunItem { alert, resolution, key: *key, step: None, again: false });
+        self.all.retain(|run| {
+            let state = run.state(history, decisions);
+            !state.has_ended() || state.calling() > 0
+        });
+        let answers = made.iter().map(|made| RunAnswer {
+            alert: made.alert.clone(),
+            resolution: made.resolution.clone(),
+            key: made.key,
+            journal_key: made.journal_key(),
+            made_at: now,
+        });
         self.all.push(DecisionRun {
             number,
             subject,
-            items: items.collect(),
+            answers: answers.collect(),
             started: now,
+            resumed: now,
             left_out: Vec::new(),
             order: Vec::new(),
             filled_in: None,
-            ends: VecDeque::new(),
             told: false,
-            first: None,
-            is_earlier: false,
         });
     }
 
-    /// These were left by earlier consoles: their runs are taken in once the journal is read.
-    pub fn expect_earlier(&mut self, left: LeftKeys) {
-        self.left = Some(left);
-    }
-
-    /// A run goes by this name in the journal.
-    pub fn name(&mut self, number: u64, first: &str) {
-        if let Some(run) = self.all.iter_mut().find(|run| run.number == number) {
-            run.first = Some(first.to_owned());
-        }
-    }
-
-    /// The results of a run are in a file: its name in the journal, where it has ended.
-    pub fn exported(&self, number: u64) -> Option<String> {
-        self.get(number).filter(|run| run.has_ended())?.first.clone()
-    }
-
-    /// What was chosen with the newest run's alerts and got no decision, and in which order all of them stood.
+    /// Takes in what was chosen with the newest run's alerts and got no decision, and in which order all of them stood.
     pub fn leave_out(&mut self, left_out: Vec<LeftOut>, order: Vec<AlertId>) {
         if let Some(run) = self.all.last_mut() {
             (run.left_out, run.order) = (left_out, order);
         }
     }
 
-    /// How the form of the newest run was filled in.
+    /// Takes in the draft of the newest run's form.
     pub fn fill_in(&mut self, draft: AnswerDraft) {
         if let Some(run) = self.all.last_mut() {
             run.filled_in = Some((draft, true));
@@ -258,111 +393,78 @@ impl Runs {
         .collect()
     }
 
-    /// How the form of a run was filled in, and the alerts of it that have no decision now: those that were taken back,
+    /// Takes the draft of a run's form, and the alerts of it that have no decision now: those that were taken back,
     /// and what was left out.
-    pub fn taken_form(&mut self, number: u64) -> Option<(AnswerDraft, Vec<Alert>)> {
+    pub fn taken_form(&mut self, number: u64, history: &History) -> Option<(AnswerDraft, Vec<Alert>)> {
         let run = self.all.iter_mut().find(|run| run.number == number)?;
         let (draft, _) = run.filled_in.take()?;
-        let back = run.items.iter().filter(|item| item.fate() == Fate::Undone).map(|item| &item.alert);
+        let is_back = |answer: &&RunAnswer| {
+            history.record(&answer.journal_key).is_some_and(|record| record.fate() == Fate::Undone)
+        };
+        let back = run.answers.iter().filter(is_back).map(|answer| &answer.alert);
         let alerts: Vec<Alert> = back.chain(run.left_out.iter().map(|left| &left.alert)).cloned().collect();
         Some((draft, alerts))
     }
 
-    /// The run of a number.
-    pub fn get(&self, number: u64) -> Option<&DecisionRun> {
-        self.all.iter().find(|run| run.number == number)
+    /// The words for the alerts of a run, and how many were answered.
+    pub fn subject(&self, number: u64) -> Option<(&str, usize)> {
+        self.all.iter().find(|run| run.number == number).map(|run| (run.subject.as_str(), run.answers.len()))
     }
 
     /// The run that is shown: the newest one that goes on, else the newest one.
-    pub fn newest(&self) -> Option<&DecisionRun> {
-        let goes_on = |run: &&DecisionRun| !run.has_ended();
-        self.all.iter().rev().find(goes_on).or(self.all.last())
+    pub fn newest<'a>(&'a self, history: &'a History, decisions: &'a Decisions) -> Option<RunState<'a>> {
+        let state = |run: &'a DecisionRun| run.state(history, decisions);
+        self.all.iter().rev().map(state).find(|run| !run.has_ended()).or_else(|| self.all.last().map(state))
     }
 
-    /// Forgets a run: its name in the journal.
-    pub fn dismiss(&mut self, number: u64) -> Option<String> {
-        let at = self.all.iter().position(|run| run.number == number)?;
-        self.all.remove(at).first
+    /// Returns true where there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
     }
 
-    /// Marks an answer's run as not reported. Returns false where it has none.
-    pub fn mark_unreported(&mut self, key: u64) -> bool {
-        self.run_of(key).map(|run| run.told = false).is_some()
+    /// Forgets a run.
+    pub fn dismiss(&mut self, number: u64) {
+        self.all.retain(|run| run.number != number);
     }
 
-    fn run_of(&mut self, key: u64) -> Option<&mut DecisionRun> {
-        self.all.iter_mut().find(|run| run.items.iter().any(|item| item.key == key))
+    /// Takes in that there is news of an answer: the end of its run is told again. Returns false where it is of none.
+    pub fn has_news(&mut self, key: u64) -> bool {
+        let run = self.all.iter_mut().find(|run| run.answers.iter().any(|answer| answer.key == key));
+        run.map(|run| run.told = false).is_some()
     }
 
-    /// Takes in what became of a decision; whether it belongs to a run.
-    pub fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) -> bool {
-        let Some(run) = self.run_of(key) else { return false };
-        // What comes after the end is news.
-        run.told = false;
-        let Some(item) = run.items.iter_mut().find(|item| item.key == key) else { return false };
-        // What is over no longer counts down.
-        if let Some(alert) = &event.alert {
-            item.alert.clone_from(alert);
-        }
-        if item.step.is_none() {
-            run.ends.push_back(now);
-            run.ends.drain(..run.ends.len().saturating_sub(PACED.1));
-        }
-        item.step = Some((now, event.step.clone()));
-        if run.has_ended() {
-            // What needs somebody comes first.
-            run.items.sort_by_key(RunItem::went_well);
-        }
-        true
-    }
-
-    /// Takes in that an alert has an outcome, by a later decision of this console or by another's: what failed on it
-    /// before calls for nobody any more. The numbers of the runs of which that is so.
-    pub fn answered_since(&mut self, alert: &Alert, is_ours: bool, now: Timestamp) -> Vec<u64> {
-        let mut numbers = Vec::new();
+    /// Takes in an alert that has an outcome: it no longer counts down. Returns the runs in which its answer failed.
+    pub fn concluded(&mut self, alert: &Alert, history: &History) -> Vec<u64> {
+        let mut failed_in = Vec::new();
         for run in &mut self.all {
-            let failed = |item: &&mut RunItem| item.alert.id == alert.id && item.fate() == Fate::NotRecorded;
-            for item in run.items.iter_mut().filter(failed) {
-                item.alert.clone_from(alert);
-                let step = if is_ours { AnswerStep::Recorded } else { AnswerStep::Answered };
-                (item.step, item.again) = (Some((now, step(alert.status.to_string()))), is_ours);
-                numbers.push(run.number);
+            for answer in run.answers.iter_mut().filter(|answer| answer.alert.id == alert.id) {
+                answer.alert.clone_from(alert);
+                let record = history.record(&answer.journal_key);
+                if record.is_some_and(|record| record.fate() == Fate::NotRecorded) {
+                    failed_in.push(run.number);
+                }
             }
         }
-        numbers
+        failed_in
     }
 
-    /// Takes in that the decisions of these keys wait here, and why: their time came while nothing could be sent.
-    pub fn wait(&mut self, keys: &[u64], why: &str, now: Timestamp) {
-        for item in self.all.iter_mut().flat_map(|run| &mut run.items).filter(|item| keys.contains(&item.key)) {
-            item.step = Some((now, AnswerStep::NotSent(why.to_owned())));
-        }
-    }
-
-    /// Takes in that decisions were taken back.
-    pub fn taken_back(&mut self, decisions: &[PendingDecision], now: Timestamp) {
-        for item in self.all.iter_mut().flat_map(|run| &mut run.items) {
-            if decisions.iter().any(|decision| decision.key == item.key) {
-                item.step = Some((now, AnswerStep::TakenBack));
-            }
-        }
-    }
-
-    /// What waited here leaves now, that of one run or of all: it is on its way again.
-    pub fn released(&mut self, number: Option<u64>) {
+    /// Takes in that what waited here leaves now, that of one run or of all: it is on its way again.
+    pub fn released(&mut self, number: Option<u64>, now: Timestamp) {
         let runs = self.all.iter_mut().filter(|run| number.is_none_or(|number| run.number == number));
-        for run in runs {
-            run.ends.clear();
-            run.items.iter_mut().filter(|item| item.fate() == Fate::Queued).for_each(|item| item.step = None);
-        }
+        runs.for_each(|run| run.resumed = now);
     }
 
     /// The run that has just ended, told once: what became of it, in words, and how many failed or are not known to
     /// have arrived.
-    pub fn take_ended(&mut self) -> Option<(String, u64)> {
-        let ended = |run: &&mut DecisionRun| !run.told && !run.items.is_empty() && run.has_ended();
-        let run = self.all.iter_mut().find(ended)?;
-        run.told = true;
-        Some((format!("{}: {}", run.subject, run.words()), run.counts().calling()))
+    pub fn take_ended(&mut self, history: &History, decisions: &Decisions) -> Option<(String, u64)> {
+        for run in self.all.iter_mut().filter(|run| !run.told && !run.answers.is_empty()) {
+            let state = run.state(history, decisions);
+            if state.has_ended() {
+                let told = (format!("{}: {}", state.subject, state.words()), state.calling());
+                run.told = true;
+                return Some(told);
+            }
+        }
+        None
     }
 }

@@ -15,7 +15,7 @@ pub trait Screen {
     /// Draws it into the body of the frame. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext);
 
-    /// Which keys it takes.
+    /// Returns the keys that it takes.
     fn keys(&self) -> Keys;
 
     /// When [`Message::Tick`] has something to do by itself.
@@ -29,17 +29,17 @@ pub trait Screen {
         false
     }
 
-    /// What the footer calls an action where one is, where that is not what the keymap calls it.
+    /// Returns the footer's name of an action here, where it is not the keymap's.
     fn words(&self, _action: Action, _cx: &AppContext) -> Option<String> {
         None
     }
 
-    /// What the footer tells of before all else.
+    /// Returns the actions that the footer tells of before all else.
     fn leads_with(&self) -> Option<Action> {
         None
     }
 
-    /// Why an action means nothing now, where that is so.
+    /// Returns the reason for which an action does nothing now.
     fn why_idle(&self, _action: Action, _cx: &AppContext) -> Option<&'static str> {
         None
     }
@@ -50,7 +50,7 @@ pub trait Screen {
     }
 }
 
-/// Which keys a screen takes.
+/// Keys that a screen takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keys {
     /// Those of the keymap in this context, and those of every screen.

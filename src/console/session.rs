@@ -1,4 +1,4 @@
-//! What a console is opened with: the service, session facts, preferences; and why it ended otherwise than by its user.
+//! Parameters of a console: the service, session facts, preferences; and errors by which it ends.
 
 use std::fmt;
 use std::io;
@@ -37,7 +37,7 @@ pub struct Session {
     pub desk_dir: Option<PathBuf>,
     /// Writes an alert as the interface does.
     pub alert_json: AlertJson,
-    /// How alerts are exported.
+    /// Writes alerts as exports do.
     pub alert_records: AlertRecords,
     /// Reason for which no log is written, where that is so.
     pub log_trouble: Option<String>,
@@ -45,7 +45,7 @@ pub struct Session {
     pub rules: Option<Arc<dyn RulesFile>>,
     /// Where the profiles are; nothing where none can be opened from here.
     pub profiles: Option<Arc<dyn ProfileDirectory>>,
-    /// Who keeps changes of settings; nothing where they are not kept.
+    /// The keeper of changed settings; none where they are not kept.
     pub keeper: Option<Arc<dyn SettingsKeeper>>,
 }
 
@@ -58,12 +58,12 @@ pub enum NextConsole {
     Organization(String),
 }
 
-/// What the header says of the session.
+/// Facts of the session for the header.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionInfo {
     /// The profile's or organization's name.
     pub name: String,
-    /// Which of the two worlds decisions reach; nothing where nobody has said it.
+    /// Environment that decisions reach; none where nobody has said it.
     pub environment: Option<Environment>,
     /// A throwaway engine with made-up alerts.
     pub demo: bool,
@@ -75,15 +75,15 @@ pub struct SessionInfo {
     pub unstoppable: bool,
     /// In whose words decisions are given.
     pub dialect: Dialect,
-    /// Who sits here, where it is known.
+    /// The analyst's name, where it is known.
     pub user: Option<String>,
-    /// What there is to know of this console and its service, for the Settings screen: label and words.
+    /// Facts of this console and its service for the Settings screen: label and words.
     pub facts: Vec<(&'static str, String)>,
     /// The other profiles that a console can be opened on from here.
     pub profiles: Vec<String>,
     /// The other organizations of the same engine that one can be opened on from here.
     pub organizations: Vec<String>,
-    /// Whose orders of the shop the desk has for this console, where there may be those of several organizations.
+    /// Owner of the shop's orders on this desk, where there may be those of several organizations.
     pub order_owner: Option<OrderOwner>,
 }
 
@@ -104,11 +104,11 @@ impl SessionInfo {
 pub struct Preferences {
     /// The theme by name; none means what the terminal's background calls for.
     pub theme: Option<ThemeName>,
-    /// How long a decision waits, and can be taken back, before it leaves; zero for not at all.
+    /// Undo time of a decision before it leaves; zero for none.
     pub grace: Duration,
-    /// How often a list is read again where nobody tells of changes; none adapts it to the work.
+    /// Interval of reading a list again where nobody tells of changes; none adapts it to the work.
     pub refresh: Option<Duration>,
-    /// How many alerts of a list are asked for at once.
+    /// Number of alerts of a list that are asked for at once.
     pub page_size: u32,
     pub mouse: bool,
     pub keymap: Keymap,
@@ -124,7 +124,7 @@ pub struct Preferences {
     pub plain: bool,
     /// True where ages count by the second.
     pub motion: bool,
-    /// How it calls.
+    /// Settings of reminders.
     pub notices: NoticeSettings,
     /// Where orders, payments and portals are.
     pub links: LinkTemplates,
@@ -132,7 +132,7 @@ pub struct Preferences {
     pub browses: bool,
     /// Where files are written whose path does not say it.
     pub files: PathBuf,
-    /// What `~` stands for in the path of a file.
+    /// The directory of `~` in the path of a file.
     pub home: Option<PathBuf>,
     /// Where the report of a crash is written.
     pub reports: PathBuf,
@@ -140,7 +140,7 @@ pub struct Preferences {
     pub has_all_colors: bool,
     /// The file in which changes of settings are kept; none where they are not.
     pub kept_in: Option<PathBuf>,
-    /// What is stronger than that file here.
+    /// Settings that are stronger than that file here.
     pub overrides: Vec<SettingOverride>,
 }
 
@@ -173,7 +173,7 @@ impl Default for Preferences {
 }
 
 impl Preferences {
-    /// How moments are told.
+    /// Returns the format of moments.
     pub fn times(&self) -> TimeFormat {
         TimeFormat { zone: if self.utc { Zone::Utc } else { self.zone }, by_minutes: !self.motion }
     }
@@ -193,7 +193,7 @@ pub enum ConsoleError {
     /// The terminal is gone.
     #[error("the terminal is gone: {error}{lost}")]
     TerminalGone {
-        /// What it answered.
+        /// The terminal's error.
         error: io::Error,
         lost: LostAtEnd,
     },
@@ -205,12 +205,12 @@ pub enum ConsoleError {
     Crashed,
 }
 
-/// What does not outlive a console that ends otherwise than by its user.
+/// Work that is lost with a console that ends otherwise than by its user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LostAtEnd {
     /// Decisions that had not left yet.
     pub unsent: usize,
-    /// What was typed or chosen and is kept nowhere, in words.
+    /// Input that is kept nowhere, in words.
     pub unkept: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the session knows of settings that can be changed: their values, what is stronger than the file, and who keeps
+//! Settings that can be changed in a session: their values, what is stronger than the file, and who keeps
 //! them.
 
 use std::fmt;
@@ -62,7 +62,7 @@ pub trait SettingsKeeper: Send + Sync {
     /// them now.
     ///
     /// # Errors
-    /// What is wrong with the file, in words.
+    /// The trouble with the file, in words.
     fn read(&self) -> Result<Vec<SettingValue>, String>;
 
     /// The files that it reads.

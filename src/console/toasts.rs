@@ -43,7 +43,7 @@ struct Toast {
     hint: Option<HintAge>,
 }
 
-/// How old a hint is, which goes with the next key.
+/// Age of a hint, which goes with the next key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HintAge {
     New,
@@ -68,7 +68,7 @@ pub struct NoteLine {
     key: Option<String>,
 }
 
-/// What that key does, and the blanks before it.
+/// Words for that key, and the blanks before it.
 const GOES: &str = "goes there";
 const BEFORE_KEY: u16 = 3;
 

@@ -14,11 +14,11 @@ pub struct UserSetting {
     /// The table of the settings file that it stands in, and its name there.
     pub table: &'static str,
     pub key: &'static str,
-    /// What it is called on the screen.
+    /// Its name on the screen.
     pub label: &'static str,
-    /// What can be chosen, and what that means.
+    /// Values to choose from, and what they mean.
     pub options: &'static [(SettingValue, &'static str)],
-    /// What it is now.
+    /// Returns its value.
     pub current: fn(&Preferences) -> SettingValue,
     /// Has it be this from now on.
     pub apply: fn(&mut Preferences, SettingValue),
@@ -156,7 +156,7 @@ fn theme_word(theme: Option<ThemeName>) -> &'static str {
 }
 
 impl UserSetting {
-    /// What the value of now means.
+    /// Returns the meaning of its value.
     pub fn words(&self, value: SettingValue) -> &'static str {
         self.options.iter().find(|(option, _)| *option == value).map_or("", |(_, words)| words)
     }

@@ -1,4 +1,4 @@
-//! What effects do on this machine beside the desk: a list is written into a file, an address opens in the
+//! Effects on this machine beside the desk: a list is written into a file, an address opens in the
 //! browser.
 
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use crate::desk::export::export;
 use crate::desk::{AlertRecords, ExportRequest};
 use crate::service::Alerts;
 
-/// How long an opener is watched for a failure: those that work end soon, or stay.
+/// Time for which an opener is watched for a failure: those that work end soon, or stay.
 const WATCHED: Duration = Duration::from_millis(250);
 
 /// Exports a list; `told` hears how far it is. The message that it ends with.

@@ -7,7 +7,7 @@ use super::times::until_next_minute;
 use crate::domain::Timestamp;
 use crate::service::ServiceError;
 
-/// How soon it is probed again while nothing can be written.
+/// Interval of probes while nothing can be written, 5 s.
 const AGAIN: Duration = Duration::seconds(5);
 
 /// The write check.

@@ -47,7 +47,6 @@ mod preferences;
 mod resolving;
 pub mod rig;
 mod rules;
-mod run_kept;
 mod run_page;
 mod sent;
 mod settings;

@@ -69,8 +69,8 @@ impl Decisions {
         None
     }
 
-    /// What was to leave while its window was open, and closed while this console did not run: it stays here, to be
-    /// made anew if at all. To be asked before it is told what time it is.
+    /// Takes what was to leave while its window was open, and closed while this console did not run: it stays here, to
+    /// be made anew if at all. To be asked before it is told what time it is.
     pub fn closed_unseen(&mut self, now: Timestamp) -> Vec<(PendingDecision, DecisionEvent)> {
         let Some(told) = self.told.filter(|told| now - *told > UNSEEN) else { return Vec::new() };
         let closed = |decision: &&PendingDecision| {
@@ -138,7 +138,7 @@ impl Decisions {
         held.filter_map(PendingDecision::asked_at).min()
     }
 
-    /// How many were refused and stand there for somebody to see to.
+    /// Returns the number that were refused and stand there for somebody to see to.
     pub fn refused(&self) -> usize {
         self.all.iter().filter(|decision| decision.fate == Fate::NotRecorded).count()
     }

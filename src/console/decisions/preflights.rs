@@ -14,11 +14,11 @@ use crate::domain::{Alert, Timestamp};
 /// Lifetime of a look's result, 2 s. Where the answer was not sent by then, it is looked again.
 const FRESH: Duration = Duration::seconds(2);
 
-/// What has to wait for a refund is looked at again after so long.
+/// Interval of checks of an answer that waits for a refund, 5 s.
 const AGAIN: Duration = Duration::seconds(5);
 
-/// What cannot be looked for is tried again for so long, and where the service wants to be left alone for as long as
-/// that.
+/// Time for which a check that failed is tried again, 2 min, and where the service wants to be left alone for as long
+/// as that.
 const PATIENCE: Duration = Duration::minutes(2);
 
 /// So long before its window closes such an answer waits no longer: somebody has to see to it in time.
@@ -40,7 +40,7 @@ impl PendingDecision {
         self.unlooked_since.is_some()
     }
 
-    /// What could not be looked for before it left.
+    /// Returns what could not be looked for before it left.
     pub fn unlooked(&self) -> Option<&str> {
         if let PreflightStage::Done(why, _) = &self.look { why.as_deref() } else { None }
     }
@@ -68,7 +68,7 @@ impl PendingDecision {
         self.look != PreflightStage::Running && !self.needs_look(now)
     }
 
-    /// What is compared right before it leaves. It takes no longer than the decision can wait for it.
+    /// Builds the check right before it leaves. It takes no longer than the decision can wait for it.
     pub(super) fn preflight(&self, now: Timestamp) -> Preflight {
         let until = |moment: Timestamp| (moment - now).to_std().unwrap_or_default();
         let within = match (self.last_moment, self.closes_from) {

@@ -29,7 +29,7 @@ fn staged(grace: i64) -> (Decisions, u64, Alert) {
     (decisions, key, alert)
 }
 
-/// What is told by these decisions, where nothing else is known.
+/// The decisions known by these alone.
 fn known<T>(here: &Decisions, told: impl Fn(KnownDecisions<'_>) -> T) -> T {
     told(KnownDecisions { here, unfinished: &Unfinished::default(), history: &History::default(), now: now() })
 }

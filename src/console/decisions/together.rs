@@ -9,16 +9,16 @@ use super::{DecisionEvent, Decisions, HoldReason, PendingDecision, SendTiming, i
 use crate::desk::{AnswerStep, Fate};
 use crate::domain::{Alert, Resolution, Timestamp};
 
-/// How many decisions that were made together are with the networks at once.
+/// Most decisions that were made together and are with the networks at once.
 const MOST_AT_ONCE: usize = 4;
 
-/// What a notification of the fate of decisions that were made together is about: all of them.
+/// Names the notification of the fate of decisions that were made together.
 pub fn fate_of_run(number: u64) -> String {
     format!("run {number}")
 }
 
 impl PendingDecision {
-    /// What a notification of its fate is about: it, or all that were made together with it.
+    /// Names the notification of its fate, its own or that of all that were made together with it.
     pub fn fate_of(&self) -> String {
         self.together.map_or_else(|| self.journal_key(), fate_of_run)
     }
@@ -134,7 +134,7 @@ impl Decisions {
         }
     }
 
-    /// What was to leave after a decision: at once where that one is recorded; else it stays, and its user is asked.
+    /// Lets what follows a decision leave at once where that one is recorded; else it stays, and its user is asked.
     pub(super) fn let_follow(&mut self, key: u64, recorded: bool, now: Timestamp) {
         for decision in self.all.iter_mut().filter(|decision| decision.after == Some(key) && decision.is_here()) {
             if recorded {

@@ -16,21 +16,19 @@ impl PendingDecision {
 
 impl Decisions {
     /// Holds the answers whose time has come while the service cannot be reached, except those whose deadline is near.
-    /// Returns the keys of those that wait from now on.
-    pub fn wait(&mut self, now: Timestamp) -> Vec<u64> {
+    pub fn wait(&mut self, now: Timestamp) {
         let held = self.held_since.is_some();
-        let mut kept = Vec::new();
+        let mut kept = false;
         // What follows another decision waits for that one alone.
         for decision in self.all.iter_mut().filter(|decision| decision.after.is_none()) {
             if is_due(decision, held, now) && decision.has_time(now) {
                 decision.due = None;
-                kept.push(decision.key);
+                kept = true;
             }
         }
-        if !kept.is_empty() {
+        if kept {
             self.ask_about(HoldReason::NoAnswer);
         }
-        kept
     }
 
     /// Keeps what is about to leave here until a moment: the deployment asked to be left alone. Where a window may
@@ -93,7 +91,7 @@ impl Decisions {
     }
 
     /// Takes back the decisions of these keys that have not left, and what was to leave after them; returns them.
-    pub fn take_back_those(&mut self, keys: &HashSet<u64>) -> Vec<PendingDecision> {
+    fn take_back_those(&mut self, keys: &HashSet<u64>) -> Vec<PendingDecision> {
         let taken = |decision: &PendingDecision| {
             keys.contains(&decision.key) || decision.after.is_some_and(|first| keys.contains(&first))
         };

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use super::question::{Question, answered};
 use crate::console::answer_drafts::AnswerDraftList;
 use crate::console::decisions::alert_of;
-use crate::console::resolving::{record, subject};
+use crate::console::resolving::subject;
 use crate::console::text::sanitize;
 use crate::console::unfinished::said_in_words;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Message, Order, Orders};
@@ -72,11 +72,12 @@ impl Dialog for EarlierSession {
             return Vec::new();
         }
         let Leftovers { unsent, texts, .. } = &self.left;
-        let unsent_read = unsent.iter().map(|left| record(JournalStep::Read { decision: left.key.clone() }));
-        let texts_read = texts.iter().map(|alert| record(JournalStep::Closed { alert: alert.id }));
+        let unsent_read = unsent.iter().map(|left| JournalStep::Read { decision: left.key.clone() });
+        let texts_read = texts.iter().map(|alert| JournalStep::Closed { alert: alert.id });
         let first = unsent.iter().map(|left| left.said.alert.id).chain(texts.iter().map(|alert| alert.id)).next();
         let go = first.map(|id| Message::GoToAlert(id).into());
-        [Order::Close].into_iter().chain(unsent_read).chain(texts_read).chain(go).collect()
+        let read = unsent_read.chain(texts_read).map(|step| cx.record(step));
+        [Order::Close].into_iter().chain(read).chain(go).collect()
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

@@ -35,9 +35,9 @@ pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
 }
 
 /// Opens it for the results of a run, as they are written.
-pub fn of_results(subject: &str, run: u64, csv: String, cx: &AppContext) -> Orders {
+pub fn of_results(subject: &str, csv: String, cx: &AppContext) -> Orders {
     form(format!("the results of {subject}"), "results", cx, move |path, _| {
-        vec![Effect::WriteFile(path, csv.clone(), Some(run)).into()]
+        vec![Effect::WriteFile(path, csv.clone()).into()]
     })
 }
 

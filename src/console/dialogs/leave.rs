@@ -70,7 +70,7 @@ impl Dialog for Leave {
         match choice {
             Choice::Send => {
                 cx.decisions.release_waiting(HoldReason::NoAnswer, cx.now);
-                cx.runs.released(None);
+                cx.runs.released(None, cx.now);
                 cx.decisions.send_now(cx.now);
             }
             Choice::TakeBack => {

@@ -18,14 +18,14 @@ use crate::console::dialog::DataAge;
 use crate::console::guards::left_out_words;
 use crate::console::idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless};
 use crate::console::keymap::Chord;
-use crate::console::resolving::{briefly, record, undo};
-use crate::console::runs::{DECIDED_AGAIN, DecisionRun, LeftOut, RunCounts, RunItem, RunRow};
+use crate::console::resolving::{briefly, undo};
+use crate::console::runs::{DECIDED_AGAIN, LeftOut, RunCounts, RunItem, RunRow, RunState};
 use crate::console::text::{columns, count};
 use crate::console::unfinished::in_words;
 use crate::console::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times,
 };
-use crate::desk::{AnswerStep, Fate, JournalStep};
+use crate::desk::{AnswerStep, Fate};
 use crate::domain::sanitize::exported_cell;
 use crate::domain::{Alert, AlertId};
 use crate::ui::areas::{FILL, inset, stacked};
@@ -69,8 +69,8 @@ pub struct RunProgress {
 
 impl RunProgress {
     /// What can be done now, each with its key and words.
-    fn offered(run: &DecisionRun, cx: &AppContext) -> Vec<(Deed, String, &'static str)> {
-        let here = run.items.iter().any(|item| cx.decisions.get(item.key).is_some_and(PendingDecision::is_here));
+    fn offered(run: &RunState<'_>, cx: &AppContext) -> Vec<(Deed, String, &'static str)> {
+        let here = run.items.iter().any(|item| item.pending.is_some_and(PendingDecision::is_here));
         let mut offered =
             vec![(Deed::Back, "esc".to_owned(), "back"), (Deed::GoTo, "enter".to_owned(), "to the alert")];
         if here {
@@ -92,20 +92,20 @@ impl RunProgress {
     }
 
     /// The row of the cursor.
-    fn position(&self, run: &DecisionRun) -> usize {
+    fn position(&self, run: &RunState<'_>) -> usize {
         self.chosen.and_then(|id| run.rows().iter().position(|row| row.alert().id == id)).unwrap_or(0)
     }
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
-        let Some(run) = cx.runs.newest() else { return vec![Order::Close] };
-        self.list.at = self.position(run);
+        let Some(run) = cx.newest_run() else { return vec![Order::Close] };
+        self.list.at = self.position(&run);
         let rows = run.rows();
         if key.modifiers.is_empty() && self.list.key(key.code, rows.len()) {
             self.chosen = rows.get(self.list.at).map(|row| row.alert().id);
             return Vec::new();
         }
         let pressed = Chord::from(key);
-        let deed = Self::offered(run, cx)
+        let deed = Self::offered(&run, cx)
             .into_iter()
             .find(|(_, key, _)| key.parse::<Chord>().is_ok_and(|key| key == pressed))
             .map(|(deed, ..)| deed);
@@ -135,13 +135,13 @@ impl RunProgress {
     }
 
     fn act(&mut self, deed: Deed, cx: &mut AppContext) -> Orders {
-        let Some(run) = cx.runs.newest() else { return vec![Order::Close] };
+        let Some(run) = cx.newest_run() else { return vec![Order::Close] };
         let number = run.number;
         match deed {
             Deed::Back => return vec![Order::Close],
             Deed::GoTo => {
                 // Wherever it is by now: what is answered leaves the list.
-                let alert = run.rows().get(self.position(run)).map(|row| Box::new(row.alert().clone()));
+                let alert = run.rows().get(self.position(&run)).map(|row| Box::new(row.alert().clone()));
                 let goes = alert.map(|alert| [Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()]);
                 return std::iter::once(Order::Leave).chain(goes.into_iter().flatten()).collect();
             }
@@ -149,33 +149,34 @@ impl RunProgress {
             Deed::Pause => {
                 if cx.decisions.is_paused(number) {
                     cx.decisions.release_paused(number, cx.now);
-                    cx.runs.released(Some(number));
+                    cx.runs.released(Some(number), cx.now);
                 } else {
                     cx.decisions.pause(number);
                 }
             }
-            Deed::Retry => return answer_form::again(run.failed().cloned().collect(), cx),
+            Deed::Retry => {
+                let failed = run.failed().map(|item| (item.alert.clone(), item.resolution.clone())).collect();
+                return answer_form::again(failed, cx);
+            }
             Deed::Reopen => return vec![Order::Close, Order::Act(Action::Bulk)],
             Deed::Export => {
-                let rows = results(run);
-                return export_form::of_results(&run.subject, number, results_csv(&rows), cx);
+                let rows = results(&run);
+                return export_form::of_results(run.subject, results_csv(&rows), cx);
             }
             Deed::Dismiss => {
-                let run = cx.runs.dismiss(number);
-                return std::iter::once(Order::Close)
-                    .chain(run.map(|run| record(JournalStep::RunDismissed { run })))
-                    .collect();
+                cx.runs.dismiss(number);
+                return vec![Order::Close];
             }
         }
         Vec::new()
     }
 
-    fn draw_title(run: &DecisionRun, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
+    fn draw_title(run: &RunState<'_>, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let mut pen = Pen::new(frame.buffer_mut(), line);
-        pen.put(&run.subject, theme.strong);
+        pen.put(run.subject, theme.strong);
         pen.skip(3);
-        let mut said: Vec<String> = run.items.iter().map(|item| in_words(&item.resolution)).collect();
+        let mut said: Vec<String> = run.items.iter().map(|item| in_words(item.resolution)).collect();
         said.dedup();
         if let [only] = said.as_slice() {
             pen.put_whole(only, theme.plain);
@@ -189,7 +190,7 @@ impl RunProgress {
     }
 
     /// The bar and the counts: each in the colour of its rows.
-    fn draw_bar(run: &DecisionRun, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
+    fn draw_bar(run: &RunState<'_>, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let RunCounts { recorded, again, overtaken, failed, unknown, taken_back, underway: _, waiting: _ } =
             run.counts();
@@ -217,17 +218,14 @@ impl RunProgress {
 }
 
 /// How far a run is, and how long the rest takes: `3 underway, 12 recorded, about 20 s`.
-fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
+fn how_far(run: &RunState<'_>, cx: &AppContext) -> String {
     if cx.decisions.is_paused(run.number) {
-        let here = |item: &&RunItem| {
-            item.fate() == Fate::Sending && cx.decisions.get(item.key).is_some_and(PendingDecision::is_here)
-        };
+        let here = |item: &&RunItem<'_>| item.pending.is_some_and(PendingDecision::is_here) && !item.waits();
         return run.words_with(run.items.iter().filter(here).count() as u64, 0);
     }
     // What has its grace is not on its way: it can be taken back.
-    let is_in_grace = |item: &&RunItem| {
-        let decision = cx.decisions.get(item.key).filter(|_| item.fate() == Fate::Sending);
-        decision
+    let is_in_grace = |item: &&RunItem<'_>| {
+        item.pending
             .and_then(|decision| Some((decision, decision.leaves_at()?)))
             .is_some_and(|(decision, due)| matches!(cx.decisions.departure(decision, due, cx.now), SendTiming::In(_)))
     };
@@ -241,21 +239,20 @@ fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
 }
 
 /// The sign, the words and the style of an alert of a run.
-fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Style) {
+fn state(item: &RunItem<'_>, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
-    let Some((at, step)) = &item.step else {
-        return match cx.decisions.get(item.key) {
-            Some(decision) => alert_rows::progress(decision, cx),
-            None => (("→", theme.accent), "sending".to_owned(), theme.accent),
-        };
-    };
-    let (at, why) = (cx.times().row(*at, cx.now), item.reason());
-    let (sign, words, style) = match step {
-        _ if item.again => ("✓", format!("{DECIDED_AGAIN}: {}, {at}", step.status().unwrap_or_default()), theme.ok),
+    if let Some(decision) = item.pending.filter(|_| !item.waits() && !item.has_ended()) {
+        return alert_rows::progress(decision, cx);
+    }
+    let (at, why) = (cx.times().row(item.at, cx.now), item.reason());
+    let (sign, words, style) = match &item.step {
+        _ if item.again => {
+            ("✓", format!("{DECIDED_AGAIN}: {}, {at}", item.step.status().unwrap_or_default()), theme.ok)
+        }
         AnswerStep::Recorded(_) => ("✓", format!("recorded {at}"), theme.ok),
         AnswerStep::AsDecided(_) => ("✓", format!("recorded, found {at}; {BY_WHOM}"), theme.ok),
-        AnswerStep::NotSent(_) => ("»", format!("queued, not sent: {}", briefly(&why)), theme.warning),
         step => match step.fate() {
+            Fate::Queued | Fate::Sending => ("»", waiting(step, cx), theme.warning),
             Fate::Undone => ("–", "undone, not sent".to_owned(), theme.quiet),
             Fate::AlreadyAnswered => ("✗", why, theme.warning),
             Fate::Unconfirmed => ("?", briefly(&why), theme.warning),
@@ -263,6 +260,12 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
         },
     };
     ((sign, style), words, style)
+}
+
+/// Why an answer waits here, where that is known.
+fn waiting(step: &AnswerStep, cx: &AppContext) -> String {
+    let why = step.reason().map(briefly).or_else(|| cx.held_back_by().map(str::to_owned));
+    why.map_or_else(|| "queued, not sent".to_owned(), |why| format!("queued, not sent: {why}"))
 }
 
 /// A row as it is drawn.
@@ -283,7 +286,7 @@ fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
 
 /// What became of each alert, as `alerts resolve --from` writes it: its id, network, id there, decision, result and
 /// reason.
-fn results(run: &DecisionRun) -> Vec<[String; 6]> {
+fn results(run: &RunState<'_>) -> Vec<[String; 6]> {
     let row = |alert: &Alert, decision: String, result: &str, reason: &str| {
         [
             alert.id.to_string(),
@@ -294,7 +297,7 @@ fn results(run: &DecisionRun) -> Vec<[String; 6]> {
             reason.to_owned(),
         ]
     };
-    let made = run.items.iter().map(|item| row(&item.alert, item.resolution.to_string(), item.word(), &item.reason()));
+    let made = run.items.iter().map(|item| row(item.alert, item.resolution.to_string(), item.word(), &item.reason()));
     made.chain(run.left_out.iter().map(|left| row(&left.alert, String::new(), "skipped", &left.why))).collect()
 }
 
@@ -324,7 +327,7 @@ impl Dialog for RunProgress {
             }
             Message::Input(event) => match self.targets.clicked(event) {
                 Some(Target::Row(row)) => {
-                    self.chosen = cx.runs.newest().and_then(|run| run.rows().get(row).map(|row| row.alert().id));
+                    self.chosen = cx.newest_run().and_then(|run| run.rows().get(row).map(|row| row.alert().id));
                     Vec::new()
                 }
                 Some(Target::Do(deed)) => self.act(deed, cx),
@@ -360,46 +363,46 @@ impl Dialog for RunProgress {
     }
 
     fn tells_fate(&self, cx: &AppContext) -> Option<String> {
-        cx.runs.newest().map(|run| fate_of_run(run.number))
+        cx.newest_run().map(|run| fate_of_run(run.number))
     }
 
     fn is_stale(&self, cx: &AppContext) -> bool {
-        cx.runs.newest().is_none()
+        cx.runs.is_empty()
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let draw = cx.draw_context();
         alert_rows::open_page(&draw, frame.buffer_mut(), area);
-        let Some(run) = cx.runs.newest() else { return };
+        let Some(run) = cx.newest_run() else { return };
         let [_, title, _, bar, said, _, list, below] = stacked(area, [1, 1, 1, 1, 1, 1, FILL, 1]);
         let [title, bar, said, below] = [title, bar, said, below].map(|line| inset(line, 2, 2));
-        Self::draw_title(run, frame, title, cx);
-        Self::draw_bar(run, frame, bar, cx);
+        Self::draw_title(&run, frame, title, cx);
+        Self::draw_bar(&run, frame, bar, cx);
         let mut pen = Pen::new(frame.buffer_mut(), said);
         if !run.left_out.is_empty() {
             pen.put(&format!("{} marked", count((run.items.len() + run.left_out.len()) as u64)), cx.theme.plain);
             pen.skip(3);
         }
-        pen.put(&how_far(run, cx), cx.theme.plain);
+        pen.put(&how_far(&run, cx), cx.theme.plain);
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
         let table = alert_rows::table(&rows, OF_MANY, ("RESULT", &[]), table::room(list), &draw);
-        let (at, buffer) = (self.position(run), frame.buffer_mut());
+        let (at, buffer) = (self.position(&run), frame.buffer_mut());
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (at, true), &cx.theme, buffer, list, note);
         alert_rows::draw_below((&table, OF_MANY), rows.get(at), buffer, below);
     }
 
     fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
-        let Some(run) = cx.runs.newest() else { return };
-        let keys = Self::offered(run, cx).into_iter().map(|(deed, key, words)| KeyHint::new(key, words, deed));
+        let Some(run) = cx.newest_run() else { return };
+        let keys = Self::offered(&run, cx).into_iter().map(|(deed, key, words)| KeyHint::new(key, words, deed));
         fit::draw(&fit::keys(keys, &cx.theme), buffer, line, |area, deed| self.targets.push(area, Target::Do(deed)));
     }
 }
 
 /// Opens it, or says that there is nothing to show.
 pub fn open(cx: &mut AppContext) -> Orders {
-    if cx.runs.newest().is_none() {
+    if cx.runs.is_empty() {
         let (mark, all) = (cx.key(Action::Mark), cx.key(Action::MarkAll));
         cx.hint(format!("Nothing is marked: {mark} marks one, {all} all."));
         return Vec::new();
@@ -407,15 +410,13 @@ pub fn open(cx: &mut AppContext) -> Orders {
     dialog::open(RunProgress::default())
 }
 
-/// Tells what became of writing a file, of a run's results where one is named: what is in a file need not be offered at
-/// the next start.
-pub fn written(path: &Path, run: Option<u64>, result: &Result<(), String>, cx: &mut AppContext) -> Orders {
+/// Tells what became of writing a file.
+pub fn written(path: &Path, result: &Result<(), String>, cx: &mut AppContext) -> Orders {
     match result {
         Ok(()) => cx.notify(Tone::Good, format!("Written: {}", path.display())),
         Err(why) => cx.notify(Tone::Bad, format!("{} was not written: {why}.", path.display())),
     }
-    let run = run.filter(|_| result.is_ok()).and_then(|number| cx.runs.exported(number));
-    run.map(|run| record(JournalStep::RunDismissed { run })).into_iter().collect()
+    Vec::new()
 }
 
 #[cfg(test)]

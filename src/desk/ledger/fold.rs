@@ -1,7 +1,7 @@
 //! The history of a desk: what its journal says of each decision, from the first step to the last, and what its user
 //! was told.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use uuid::Uuid;
 
@@ -81,6 +81,11 @@ impl DecisionRecord {
             || matches!(self.step(), AnswerStep::NotSent(_) | AnswerStep::Unknown(_))
     }
 
+    /// Returns true where its alert has an outcome as far as it tells, its own or another's.
+    pub fn was_answered(&self) -> bool {
+        self.step().status().is_some()
+    }
+
     /// Returns the time at which it was last sent; `None` where it never was.
     pub fn sent_at(&self) -> Option<Timestamp> {
         self.steps.iter().rev().find(|(_, fate)| *fate == AnswerStep::Sent).map(|(at, _)| *at)
@@ -122,8 +127,6 @@ pub struct History {
     by_alert: HashMap<AlertId, Vec<usize>>,
     /// The decisions of each run, by the key of its first one.
     runs: HashMap<String, Vec<usize>>,
-    /// Dismissed runs, by the same key.
-    dismissed_runs: HashSet<String>,
     notifications: VecDeque<NotificationRecord>,
 }
 
@@ -161,11 +164,7 @@ impl History {
             JournalStep::Notified { tone, words, alert, decision } => {
                 return self.told(NotificationRecord { at, place, session, user, tone, words, alert, decision });
             }
-            JournalStep::Typing { .. } | JournalStep::Closed { .. } => return,
-            JournalStep::RunDismissed { run } => {
-                self.dismissed_runs.insert(run);
-                return;
-            }
+            JournalStep::Typing { .. } | JournalStep::Closed { .. } | JournalStep::RunDismissed { .. } => return,
             JournalStep::Dismissed { decision, taken_back } => {
                 if let Some(record) = self.record_mut(&decision) {
                     record.dismissed = !taken_back;
@@ -264,11 +263,6 @@ impl History {
         self.runs.get(first).map_or(&[][..], Vec::as_slice).iter().map(|index| &self.records[*index])
     }
 
-    /// Returns whether a person has dismissed the results of a run, by the key of its first decision.
-    pub fn is_run_dismissed(&self, first: &str) -> bool {
-        self.dismissed_runs.contains(first)
-    }
-
     /// The decisions on an alert, in the order in which the journal has them.
     pub fn on(&self, alert: AlertId) -> impl Iterator<Item = &DecisionRecord> {
         self.by_alert.get(&alert).map_or(&[][..], Vec::as_slice).iter().map(|index| &self.records[*index])
@@ -283,7 +277,7 @@ impl History {
     /// its own that was recorded, else one that another was faster than.
     pub fn answered_on(&self, alert: AlertId) -> Option<&DecisionRecord> {
         let weight = |record: &&DecisionRecord| (matches!(record.step(), AnswerStep::Recorded(_)), record.last().0);
-        self.on(alert).filter(|record| record.step().status().is_some()).max_by_key(weight)
+        self.on(alert).filter(|record| record.was_answered()).max_by_key(weight)
     }
 
     /// Returns the decisions that consoles that are gone left on a place, or on any where none is named. The first list

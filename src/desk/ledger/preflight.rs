@@ -68,7 +68,7 @@ pub struct Preflight {
     /// The answers to other alerts that may be on its payment, as this console knows them: the service's lists may be
     /// behind.
     pub answers: HashMap<AlertId, KnownAnswer>,
-    /// How long it may take: no longer than the refund can wait for it.
+    /// Timeout: no longer than the refund can wait for it.
     pub within: Duration,
 }
 
@@ -79,13 +79,14 @@ pub enum PreflightResult {
     Clear,
     /// Its alert was answered meanwhile: the alert as it is.
     Answered(Box<Alert>),
-    /// Why it does not leave: the payment was refunded otherwise, or may be; or what it rests on is not so.
+    /// The reason for which it does not leave: the payment was refunded otherwise, or may be; or what it rests on is
+    /// not so.
     Against(String),
     /// The other alert on the payment that is refunded, so that it does not leave.
     PaidTwice(Box<Alert>),
-    /// Why it does not leave yet: the refund that it rests on is with its network.
+    /// The reason for which it does not leave yet: the refund that it rests on is with its network.
     Waits(String),
-    /// Why it could not be looked for all of it, and whether it can be again.
+    /// The reason for which not all could be looked for, and whether it can be again.
     InPart(String, PreflightRetry),
 }
 

@@ -269,7 +269,7 @@ pub enum JournalStep {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         taken_back: bool,
     },
-    /// Results of a run dismissed by a person: they are not shown any more.
+    /// Results of a run dismissed: older versions wrote it, nothing rests on it.
     RunDismissed {
         /// The key of its first decision.
         run: String,

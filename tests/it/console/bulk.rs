@@ -6,7 +6,7 @@ use avert::console::message::Message;
 use avert::desk::BuiltIn;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, AlertType, Currency, Dialect, Resolution};
+use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, AlertType, Currency, Dialect, Outcome, Resolution};
 use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
@@ -991,4 +991,20 @@ fn the_number_that_is_typed_in_pictures() {
 fn the_form_of_several_in_the_older_dialect_in_pictures() {
     pictures("older", 3, Dialect::Older, "* b");
     pictures("older-partial", 3, Dialect::Older, "* b 2 tab 9");
+}
+
+#[test]
+fn the_number_that_is_asked_for_follows_what_will_be_sent() {
+    let alerts = alike(12);
+    let mut rig = Rig::new(alerts.clone());
+    rig.press("* b alt-n ctrl-s");
+    let asked = rig.screen();
+
+    let alert = alerts[3].clone();
+    let outcome = Some(Outcome { alert_id: alert.id, ..refunded_sibling(&alert, 9, clock().now()).outcome.unwrap() });
+    rig.update(Message::Concluded(Box::new(Alert { outcome, ..alert })));
+    let after = rig.screen();
+
+    assert!(asked.contains("Type 12 to send 12 answers."), "{asked}");
+    assert!(after.contains("type 11 to confirm") && !after.contains("Type 12"), "{after}");
 }

@@ -285,7 +285,7 @@ const BROKE: &str = "the connection broke before an answer came";
     taken: 1 })]
 #[case::wrong_content_type(Fault::WrongType, Row { read: LIVE, decided: RECORDED, after: LIVE, sent: 1, taken: 1 })]
 #[case::too_often(Fault::TooOften, Row { read: "it may be asked again in", decided: "the service refused: it was \
-    asked too often", after: "an answer not recorded", sent: 1, taken: 0 })]
+    asked too often", after: "1 needs you: 4", sent: 1, taken: 0 })]
 #[case::busy(Fault::Busy, Row { read: "it may be asked again in", decided: UNKNOWN, after: NOT_LANDED, sent: 1,
     taken: 0 })]
 #[case::expired_token(Fault::ExpiredToken, Row { read: LIVE, decided: RECORDED, after: LIVE, sent: 1, taken: 1 })]

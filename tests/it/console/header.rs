@@ -181,13 +181,12 @@ fn a_network_that_the_engine_waits_for_is_named_whoever_decided() {
 #[test]
 fn a_decision_that_a_network_did_not_take_stands_in_the_header_until_it_is_seen_to() {
     let mut rig = Rig::new(morning(clock().now()));
-    let provider = rig.service.alert(rig.current()).unwrap().provider;
     rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("it refused: closed".to_owned())));
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(6));
 
     let refused = header(&mut rig);
-    assert!(refused.contains(&format!("▲ {provider} not recorded, 14:03")), "{refused}");
+    assert!(refused.contains("▲ 1 needs you: 4"), "{refused}");
     rig.press("k esc esc");
     let left = header(&mut rig);
     assert_eq!(left, refused, "going back sees to nothing");
@@ -330,7 +329,8 @@ fn what_gave_way_to_many_words_comes_back_where_fewer_are_told() {
     let place = SessionInfo { demo: true, ..place("demo", Environment::Sandbox) };
     let mut rig = Made { place, size: (114, 40), ..Made::default() }.start();
     for provider in [Provider::Ethoca, Provider::Verifi, Provider::Cdrn] {
-        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("down".to_owned())));
+        rig.service
+            .next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
         let at = rig.app.queue().listing.alerts().find(|alert| alert.provider == provider).unwrap().id;
         rig.update(Message::GoToAlert(at));
         rig.press("n ctrl-s");
@@ -339,7 +339,7 @@ fn what_gave_way_to_many_words_comes_back_where_fewer_are_told() {
 
     let header = header(&mut rig);
 
-    assert!(header.contains("2 Insights") && header.contains("▲ ETHOCA +2 not recorded, 14:03"), "{header}");
+    assert!(header.contains("2 Insights") && header.contains("▲ CDRN +2: unknown, 14:03"), "{header}");
 }
 
 #[rstest]
@@ -450,7 +450,8 @@ fn the_page_of_a_run_is_of_this_console_and_has_no_age() {
 fn the_environment_and_the_profile_stay_beside_any_trouble(#[case] size: (u16, u16)) {
     let mut rig = Made { size, ..Made::default() }.start();
     for provider in [Provider::Ethoca, Provider::Verifi, Provider::Cdrn] {
-        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("down".to_owned())));
+        rig.service
+            .next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
         let at = rig.app.queue().listing.alerts().find(|alert| alert.provider == provider).unwrap().id;
         rig.update(Message::GoToAlert(at));
         rig.press("n ctrl-s");
@@ -459,7 +460,7 @@ fn the_environment_and_the_profile_stay_beside_any_trouble(#[case] size: (u16, u
 
     let header = header(&mut rig);
 
-    assert!(header.contains("PRODUCTION  acme-eu") && header.contains("▲ ETHOCA"), "{header}");
+    assert!(header.contains("PRODUCTION  acme-eu") && header.contains("▲ CDRN"), "{header}");
 }
 
 #[rstest]

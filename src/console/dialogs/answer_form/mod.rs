@@ -269,7 +269,7 @@ impl AnswerForm {
         let kept = self.keep_typed(true, cx);
         let mut outcome = vec![Order::Close];
         outcome.extend(kept.into_iter().map(Order::from));
-        outcome.extend(self.typed.end());
+        outcome.extend(self.typed.end(cx));
         outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));
         outcome
     }

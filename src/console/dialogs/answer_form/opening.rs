@@ -10,7 +10,6 @@ use super::{AnswerForm, AnswerScope, Choice};
 use crate::console::answer_drafts::AnswerDraftList;
 use crate::console::guards::Gets;
 use crate::console::resolving::answer_known;
-use crate::console::runs::RunItem;
 use crate::console::screens::queue::ANOTHER_LIST;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::heading::title;
@@ -296,10 +295,10 @@ fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(Answe
 }
 
 /// Opens the form on what failed, with the decision that it was to get.
-pub fn again(failed: Vec<RunItem>, cx: &mut AppContext) -> Orders {
-    let Some(first) = failed.first() else { return Vec::new() };
-    let (choice, parts) = (Some(Choice::of(&first.resolution)), first.resolution.to_parts());
-    let rows: Vec<FormItem> = failed.into_iter().map(|item| FormItem::of(item.alert)).collect();
+pub fn again(failed: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
+    let Some((_, first)) = failed.first() else { return Vec::new() };
+    let (choice, parts) = (Some(Choice::of(first)), first.to_parts());
+    let rows: Vec<FormItem> = failed.into_iter().map(|(alert, _)| FormItem::of(alert)).collect();
     // Somebody else may have answered them meanwhile.
     let read: Orders = rows.iter().map(|row| Effect::Get(row.alert.id).into()).collect();
     let form = AnswerForm::new(rows, choice, &parts, AnswerScope::Bulk, "what failed".to_owned(), cx);

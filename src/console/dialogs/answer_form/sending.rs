@@ -72,9 +72,9 @@ impl AnswerForm {
         self.say("Not sent: see Send anyway.")
     }
 
-    fn send_one(&mut self, made: Vec<(Alert, Resolution)>, cx: &AppContext) -> Orders {
+    fn send_one(&mut self, made: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
         let mut outcome = vec![Order::Close];
-        outcome.extend(self.typed.end());
+        outcome.extend(self.typed.end(cx));
         let draft = Some(self.stands()).filter(|_| !self.fields.is_bare());
         let known = self.rows[0].refunds_known(self.order_of_one(), cx);
         let sent = made.into_iter().next();
@@ -109,7 +109,7 @@ impl AnswerForm {
         };
         let first_decides = matches!(self.scope, AnswerScope::Case(_)) && refunds;
         let mut outcome = vec![Order::Close];
-        outcome.extend(self.typed.end());
+        outcome.extend(self.typed.end(cx));
         outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
         for (alert, known) in known {
             cx.decisions.confirm(alert, known);

@@ -3,8 +3,7 @@
 use chrono::Duration;
 use uuid::Uuid;
 
-use crate::console::resolving::record;
-use crate::console::{AppContext, Effect, Keep, Order};
+use crate::console::{AppContext, Effect, Order};
 use crate::desk::{AnswerDraft, JournalAlert, JournalStep};
 use crate::domain::{AlertId, Timestamp};
 
@@ -69,15 +68,15 @@ impl TypedAnswer {
         let mut effects = Vec::new();
         if let (None, Some(alert)) = (self.recorded, first) {
             self.recorded = Some(alert.id);
-            effects.push(Effect::Keep(Keep::Journal(JournalStep::Typing { alert })));
+            effects.push(cx.journal.write(JournalStep::Typing { alert }, cx.now));
         }
         effects.push(cx.answer_drafts.keep(stands));
         effects
     }
 
     /// The form is sent or closed by its user.
-    pub(super) fn end(&mut self) -> Option<Order> {
+    pub(super) fn end(&mut self, cx: &mut AppContext) -> Option<Order> {
         (self.due, self.ended) = (None, true);
-        self.recorded.map(|alert| record(JournalStep::Closed { alert }))
+        self.recorded.map(|alert| cx.record(JournalStep::Closed { alert }))
     }
 }

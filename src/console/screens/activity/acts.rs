@@ -4,7 +4,6 @@ use super::proof::{can_be_made_again, is_overtaken_refund, live};
 use super::rows::ActivityItem;
 use crate::console::dialogs::copy_menu;
 use crate::console::idle::{OTHER_PLACE, READ_ONLY, unless};
-use crate::console::resolving::record;
 use crate::console::{Action, AppContext, Effect, Message, Order, Orders};
 use crate::desk::{AnswerDraft, AnswerStep, DecisionRecord, Fate, JournalStep};
 use crate::domain::AlertId;
@@ -110,5 +109,5 @@ fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
     // It may be known here alone that it did not leave.
     let read =
         (*decision.step() == AnswerStep::NeverLeft).then(|| JournalStep::Read { decision: decision.key.clone() });
-    read.into_iter().chain([dismissed]).map(record).collect()
+    read.into_iter().chain([dismissed]).map(|step| cx.record(step)).collect()
 }

@@ -27,7 +27,7 @@ use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
 use crate::console::idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless};
 use crate::console::text::counted;
-use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
+use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::AnswerDraft;
 use crate::domain::query;
 use crate::domain::{Alert, Resolution, Timestamp};
@@ -176,7 +176,7 @@ impl Screen for Queue {
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Back => unless(self.is_set_aside() || has_marks(self), "nothing to go back from"),
-            Action::Bulk if cx.runs.newest().is_some() => None,
+            Action::Bulk if !cx.runs.is_empty() => None,
             Action::Bulk => writes().or_else(|| unless(!self.marked.is_empty(), "nothing is marked")),
             Action::Repeat => unless(cx.last_made.is_some(), NONE_MADE),
             Action::Snooze => is_open(),
@@ -295,7 +295,7 @@ fn stage(
     queue.keep_line();
     // Once the journal has the decision, its text is on the disk as well: a console that is killed loses neither.
     let mut effects: Vec<Effect> = draft.map(|draft| cx.answer_drafts.keep(*draft)).into_iter().collect();
-    effects.extend(cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step(None)))));
+    effects.extend(cx.decisions.get(key).map(|staged| cx.journal.write(staged.staged_step(None), cx.now)));
     if queue.listing.cursor_id() == Some(id) {
         move_on(queue, cx);
     }
