@@ -120,8 +120,8 @@ impl FindDialog {
         self.menu.chosen.index(self.search.alerts().len()).and_then(|at| self.search.alerts().get(at))
     }
 
-    fn copy(&self) -> Orders {
-        self.chosen().map(copy_menu::open).unwrap_or_default()
+    fn copy(&self, cx: &AppContext) -> Orders {
+        self.chosen().map(|alert| copy_menu::open(alert, cx)).unwrap_or_default()
     }
 
     fn open_link(&self, cx: &mut AppContext) -> Orders {
@@ -198,7 +198,7 @@ impl Dialog for FindDialog {
                 modifiers: KeyModifiers::ALT,
                 ..
             })) => {
-                return if *letter == 'y' { self.copy() } else { self.open_link(cx) };
+                return if *letter == 'y' { self.copy(cx) } else { self.open_link(cx) };
             }
             Message::Input(Event::Key(key)) if is_typed(key) => {
                 let typed = self.input.key(*key);
@@ -224,7 +224,7 @@ impl Dialog for FindDialog {
                         };
                     }
                     Some(Action::Open) => return self.open_case(cx),
-                    Some(Action::CopyId) => return self.copy(),
+                    Some(Action::CopyId) => return self.copy(cx),
                     Some(Action::OpenLink) => return self.open_link(cx),
                     _ => {}
                 }

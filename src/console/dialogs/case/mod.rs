@@ -229,7 +229,7 @@ impl CaseDialog {
             Action::Settle => {
                 return settle::open(self.parked(cx), |id| self.alerts.iter().find(|alert| alert.id == id), cx);
             }
-            Action::CopyId => return copy_menu::open(self.current()),
+            Action::CopyId => return copy_menu::open(self.current(), cx),
             Action::OpenLink => return links_menu::open(self.current(), cx),
             Action::GoToAlert => {
                 let alert = Box::new(self.current().clone());
