@@ -245,7 +245,7 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
     let theme = &cx.theme;
     let Some((at, step)) = &item.step else {
         return match cx.decisions.get(item.key) {
-            Some(decision) => alert_rows::progress(decision, cx),
+            Some(decision) => alert_rows::progress(decision, &cx.draw_context()),
             None => (("→", theme.accent), "sending".to_owned(), theme.accent),
         };
     };
