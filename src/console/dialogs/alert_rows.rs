@@ -102,13 +102,7 @@ fn known_cell<'s>(row: &AlertRow<'_>, column: Column, width: u16, draw: &DrawCon
         Column::Card | Column::ProviderId => draw.theme.quiet,
         _ => draw.theme.plain,
     };
-    match column {
-        Column::Amount => {
-            let money = row.alert.money().map_or_else(|| "–".to_owned(), |money| money.to_string());
-            Span::styled(money, style)
-        }
-        column => Span::styled(column.text(row.alert, width, draw.times, draw.now).into_owned(), style),
-    }
+    Span::styled(column.text(row.alert, width, draw.times, draw.now).into_owned(), style)
 }
 
 /// The rest of the cursor's row, in a line below the list.

@@ -154,8 +154,7 @@ impl Column {
         matches!(self, Self::Left | Self::When | Self::Amount)
     }
 
-    /// The plain text of the cell in so many columns; [`Column::Left`] and [`Column::Amount`] are drawn in parts by the
-    /// list.
+    /// The text of the cell in so many columns.
     pub fn text(self, alert: &Alert, width: u16, told: TimeFormat, now: Timestamp) -> Cow<'_, str> {
         let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| told.minute(at).into());
         match self {
@@ -164,7 +163,7 @@ impl Column {
             Self::Provider => sanitize(alert.provider.as_str()),
             Self::Type => sanitize(type_word(&alert.alert_type)),
             Self::Status => sanitize(alert.status.as_str()),
-            Self::Amount => amount(alert).into(),
+            Self::Amount => format!("{} {}", amount(alert), sanitize(alert.currency.as_str())).into(),
             Self::Card => card(alert, width).into(),
             Self::Descriptor => or_dash(&alert.merchant_descriptor),
             Self::Order => or_dash(alert.merchant_order_id.as_deref().unwrap_or_default()),
@@ -315,26 +314,13 @@ impl ContentWidths {
         widths
     }
 
-    /// Those of some columns of these alerts.
-    pub fn of<'a>(columns: &[Column], alerts: impl Iterator<Item = &'a Alert>) -> Self {
-        let mut widths = Self::default();
-        alerts.for_each(|alert| widths.take_in_of(columns, alert));
-        widths
-    }
-
     /// Takes the content of an alert in.
     pub fn take_in(&mut self, alert: &Alert) {
-        self.take_in_of(&Column::ALL, alert);
-    }
-
-    fn take_in_of(&mut self, columns: &[Column], alert: &Alert) {
-        for column in columns.iter().copied() {
+        for column in Column::ALL {
             let widest = &mut self.0[column as usize];
             let width = match column {
                 // As wide as they ever are: the moment does not matter.
                 Column::Left | Column::When | Column::Alerted | Column::Transaction | Column::Updated => continue,
-                // The number, a blank and the currency.
-                Column::Amount => width_of(&amount(alert)) + 4,
                 _ => width_of(&column.text(alert, u16::MAX, TimeFormat::default(), Timestamp::UNIX_EPOCH)),
             };
             *widest = width.max(*widest);

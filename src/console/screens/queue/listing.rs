@@ -119,18 +119,6 @@ impl Listing {
         Self { pages: Pages::of(size), ..self }
     }
 
-    /// The same, its columns no narrower than in another list.
-    #[must_use]
-    pub fn as_wide_as(mut self, other: &Self) -> Self {
-        self.pages.widen(*other.widths());
-        self
-    }
-
-    /// Its columns are as wide as its own content alone.
-    pub fn forget_widths(&mut self) {
-        self.pages.widen(ContentWidths::of_pages());
-    }
-
     /// How wide the content of its columns is.
     pub fn widths(&self) -> &ContentWidths {
         self.pages.widths()

@@ -175,7 +175,7 @@ impl Screen for Queue {
         };
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
-            Action::Back => unless(self.is_set_aside() || has_marks(self), "nothing to go back from"),
+            Action::Back => unless(self.is_set_aside() || self.has_marks(), "nothing to go back from"),
             Action::Bulk if cx.runs.newest().is_some() => None,
             Action::Bulk => writes().or_else(|| unless(!self.marked.is_empty(), "nothing is marked")),
             Action::Repeat => unless(cx.last_made.is_some(), NONE_MADE),
@@ -238,11 +238,6 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         _ => {}
     }
     Vec::new()
-}
-
-/// Returns true where something is marked, or about to be.
-fn has_marks(queue: &Queue) -> bool {
-    !queue.marked.is_empty() || queue.marked.range.is_some() || queue.marked.is_reading()
 }
 
 /// Undoes one thing: what did not go well, the range, the search, the marks. What is said beside it goes along.

@@ -362,8 +362,6 @@ impl Queue {
             self.listings += 1;
             let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height)
                 .paged(self.page_size)
-                // Whoever types a search or sorts sees the columns stand still.
-                .as_wide_as(&self.listing)
                 .of_chosen(snoozed.then(|| self.snoozed.clone()));
             if self.refused_orders.contains(&sort.field) {
                 incoming.fall_back();

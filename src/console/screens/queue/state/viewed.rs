@@ -10,7 +10,7 @@ use crate::console::times::next_second_before;
 use crate::console::views::View;
 use crate::console::{Action, Effect};
 use crate::desk::snoozed_page::ChosenAlerts;
-use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Deadline, Sort, Timestamp};
+use crate::domain::{Alert, AlertId, Calendar, Deadline, Timestamp};
 
 impl Queue {
     /// Goes to a view.
@@ -18,7 +18,7 @@ impl Queue {
         let (filter, sort) = (view.filter.clone(), view.sort);
         self.view = view;
         self.aside = None;
-        let effects = self.ask_anew(filter, sort);
+        let effects = self.ask(filter, sort);
         self.clear_rows_offline();
         effects
     }
@@ -39,16 +39,7 @@ impl Queue {
             filter.start_date = new.start_date;
         }
         self.view = view;
-        self.ask_anew(filter, sort)
-    }
-
-    /// Asks for another list whose columns are as wide as its own alerts need.
-    fn ask_anew(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
-        let effects = self.ask(filter, sort);
-        if let Some(incoming) = &mut self.incoming {
-            incoming.forget_widths();
-        }
-        effects
+        self.ask(filter, sort)
     }
 
     /// What the list cannot show though the view's name says so: as long as that of the view's filter which is near it
