@@ -533,28 +533,6 @@ fn the_line_that_a_row_above_the_cursors_leaves_says_so() {
     assert!(!rig.screen().contains("no longer listed"), "{}", rig.screen());
 }
 
-#[rstest]
-#[case::the_page_of_the_run("", "esc")]
-#[case::another_screen("esc 4", "1")]
-#[case::a_form("esc r", "esc")]
-fn whoever_comes_back_to_the_list_finds_its_first_row_on_the_first_line(#[case] goes: &str, #[case] comes_back: &str) {
-    let mut rig = Made { size: (80, 24), ..Made::of(alike(12)) }.start();
-    rig.press("V j j j V j b alt-n ctrl-s");
-    rig.press(goes);
-    rig.advance(Duration::seconds(20));
-
-    rig.press(comes_back);
-    rig.advance(Duration::seconds(1));
-
-    let screen = rig.screen();
-    let heads = screen.lines().position(|line| line.contains("NETWORK")).unwrap();
-    assert!(
-        screen.lines().nth(heads + 1).unwrap().contains("ETHOCA") && !screen.contains("no longer listed"),
-        "{screen}"
-    );
-    assert_eq!(rig.sent(), 4);
-}
-
 /// The line of the screen that the cursor's row is on.
 fn line_of_cursor(rig: &mut Rig) -> usize {
     rig.screen().lines().position(|line| line.starts_with('▌')).unwrap()

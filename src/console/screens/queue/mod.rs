@@ -13,7 +13,6 @@ pub mod orders;
 pub mod pace;
 pub mod pages;
 pub mod row_orders;
-pub mod searched;
 pub mod signs;
 pub mod state;
 pub mod sums;
@@ -50,16 +49,7 @@ impl Screen for Queue {
             Message::Tick => {
                 // A range holds what it is seen to hold.
                 self.freeze(cx.covered || self.marked.range.is_some(), now);
-                if self.take_unfound() {
-                    cx.notify(Tone::Note, "The alert is not in this list.");
-                }
-                if self.take_range_ended() {
-                    cx.hint("The list changed: nothing was marked.");
-                }
-                if self.take_unsorted() {
-                    let why = if self.link.is_unreachable() { "offline" } else { "the list cannot be read" };
-                    cx.hint(format!("Not sorted: {why}."));
-                }
+                self.take_hints().into_iter().for_each(|hint| cx.hint(hint));
                 let mut effects = self.follow_snoozes(&cx.snoozes, now);
                 effects.extend(self.renew_view(now, cx.calendar()));
                 effects.extend(self.run_due(now));
@@ -287,7 +277,6 @@ fn stage(
         cx.notify(Tone::Note, "Due now: sent at once, no undo.");
     }
     let key = cx.decisions.stage(alert, resolution, grace, cx.now);
-    queue.keep_line();
     // Once the journal has the decision, its text is on the disk as well: a console that is killed loses neither.
     let mut effects: Vec<Effect> = draft.map(|draft| cx.answer_drafts.keep(*draft)).into_iter().collect();
     effects.extend(cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step(None)))));

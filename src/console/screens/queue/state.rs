@@ -28,7 +28,6 @@ use super::listing::Listing;
 use super::marked::MarkedAlerts;
 use super::pace::Pace;
 use super::row_orders::RowOrders;
-use super::searched::Searched;
 use super::sums::ListSums;
 
 /// The hours ahead that the line over the list tells of.
@@ -123,15 +122,11 @@ pub struct Queue {
     operator: bool,
     /// True where the service looks for doubles by every fact: then every visible row's are looked for.
     pub compares_all: bool,
-    /// What searches for duplicates found.
-    searched: Searched,
     /// Which alerts the shop's orders say were refunded or cancelled before.
     orders: RowOrders,
     /// The alerts whose doubles were looked for since the list was read last.
     compared: HashSet<AlertId>,
     frozen: bool,
-    /// True where a page lies over all of it, or another screen is shown.
-    unseen: bool,
     facts_due: Option<Timestamp>,
     refresh_due: Option<Timestamp>,
     refresh_again: bool,
@@ -151,12 +146,8 @@ pub struct Queue {
     sought: Option<AlertId>,
     /// The alert that the cursor stays on in that list, where it is there.
     followed: Option<AlertId>,
-    /// True where it was not in that list, and nobody was told yet.
-    unfound: bool,
-    /// True where a range has ended with its list, and nobody was told yet.
-    range_ended: bool,
-    /// True where it could not be read in the order that was asked for, and nobody was told yet.
-    unsorted: bool,
+    /// What is to be hinted with the next tick.
+    hints: Vec<&'static str>,
 }
 
 impl Queue {
@@ -350,7 +341,7 @@ impl Queue {
             return Vec::new();
         }
         // A range is one of rows of this list.
-        self.range_ended |= self.marked.range.take().is_some();
+        self.hints.extend(self.marked.range.take().map(|_| "The list changed: nothing was marked."));
         let mut effects = self.abandon_incoming();
         let is_of = |listing: &Listing| {
             (&filter, sort, snoozed) == (listing.filter(), listing.sort(), listing.chosen().is_some())
@@ -402,7 +393,7 @@ impl Queue {
     /// first. The service sorts: where it is not reached the rows stay as they are.
     pub fn ask_sorted(&mut self, sort: Sort) -> Vec<Effect> {
         if self.link.is_unreachable() && self.incoming.is_none() && self.listing.total().is_some() {
-            self.unsorted |= sort != self.sort();
+            self.hints.extend((sort != self.sort()).then_some("Not sorted: offline."));
             return Vec::new();
         }
         let followed = self.listing.cursor_id();
@@ -411,9 +402,9 @@ impl Queue {
         effects
     }
 
-    /// Returns true where it could not be read in the order that was asked for; told once.
-    pub fn take_unsorted(&mut self) -> bool {
-        std::mem::take(&mut self.unsorted)
+    /// What is to be hinted now.
+    pub fn take_hints(&mut self) -> Vec<&'static str> {
+        std::mem::take(&mut self.hints)
     }
 
     /// The columns of the list that is shown, where they stand.
@@ -444,20 +435,6 @@ impl Queue {
             self.refresh_due = Some(now);
         }
         self.frozen = frozen;
-    }
-
-    /// Returns true where it is out of sight. Whoever comes back finds the first row on the first line, by what is
-    /// asked for then too.
-    pub fn set_unseen(&mut self, unseen: bool, now: Timestamp) {
-        if std::mem::replace(&mut self.unseen, unseen) && !unseen {
-            let is_due = self.refresh_due.is_some_and(|due| due <= now + CHANGES_REST);
-            self.listing.fill_head(self.new.is_some() || self.listing.is_refreshing() || is_due);
-        }
-    }
-
-    /// An answer was given in a form: whoever gave it looks on where the cursor goes on, and its line is kept.
-    pub fn keep_line(&mut self) {
-        self.unseen = false;
     }
 
     /// Asks soon for everything that is shown: something changed. What changes meanwhile is seen by the same question.

@@ -85,7 +85,7 @@ pub fn known_sums(listing: &Listing, asked: &ListSums, is_counted: bool) -> Resu
 mod tests {
     use super::*;
     use crate::domain::time::from_iso;
-    use crate::domain::{Alert, Provider};
+    use crate::domain::Provider;
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()

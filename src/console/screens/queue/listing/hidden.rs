@@ -131,10 +131,8 @@ impl Listing {
         self.hidden.clone_from(hidden);
         if self.cursor_id.is_some() {
             // What is back above the cursor may be out of sight: it is told like what came in there.
-            let above =
-                self.pages.placed().take_while(|(position, _)| *position < self.cursor).map(|(_, alert)| alert.id);
-            let told: Vec<AlertId> = above.filter(|id| back.contains(id) || self.arrived.ids.contains(id)).collect();
-            self.arrived.ids = told;
+            let told = self.shown_above().filter(|id| back.contains(id) || self.arrived.contains(id)).collect();
+            self.arrived = told;
             (self.top, self.lead) = self.row_above(self.cursor, line);
             self.pinned = true;
         }

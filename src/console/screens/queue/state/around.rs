@@ -32,11 +32,8 @@ impl Queue {
             self.facts.deliveries.ask();
             effects.push(Effect::Deliveries(id));
         }
-        let known =
-            query.as_ref().filter(|_| !self.compares_all).and_then(|query| self.searched.fresh(query, lasts, now));
-        if let Some((at, found)) = known.cloned() {
-            self.show_same_card(id, Ok(found), at);
-        } else {
+        let is_fresh = self.facts.searched_at.is_some_and(|at| at <= now && now - at < lasts);
+        if self.compares_all || !is_fresh {
             effects.extend(self.facts.ask_duplicates(id, query, self.compares_all));
         }
         effects

@@ -34,11 +34,6 @@ impl Queue {
         Vec::new()
     }
 
-    /// Returns true where a range has ended with its list; told once.
-    pub fn take_range_ended(&mut self) -> bool {
-        std::mem::take(&mut self.range_ended)
-    }
-
     /// The rows from where the range began to the cursor: the first one, and how many.
     pub fn range_rows(&self) -> Option<(u64, u64)> {
         let start = self.marked.range?;
