@@ -84,8 +84,8 @@ pub fn known_sums(listing: &Listing, asked: &ListSums, is_counted: bool) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::time::from_iso;
     use crate::domain::Provider;
+    use crate::domain::time::from_iso;
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()

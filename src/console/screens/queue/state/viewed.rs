@@ -23,35 +23,21 @@ impl Queue {
         effects
     }
 
-    /// Takes the view that is listed as it is by now: one of today is another one after midnight. Of what is asked for
-    /// only the day that was the view's goes along; what was changed by hand stays.
+    /// Takes the view that is listed as it is by now, where nothing of it was changed: one of today is another one after
+    /// midnight.
     pub fn renew_view(&mut self, now: Timestamp, calendar: Calendar) -> Vec<Effect> {
-        if self.frozen || self.aside.is_some() {
+        if self.frozen || self.aside.is_some() || *self.filter() != self.view.filter {
             return Vec::new();
         }
         let Some(view) = self.view.renewed(self.vocabulary, now, calendar) else { return Vec::new() };
-        let (mut filter, sort) = (self.filter().clone(), self.sort());
-        let (old, new) = (&self.view.filter, &view.filter);
-        if filter.conditions.answered == old.conditions.answered {
-            filter.conditions.answered = new.conditions.answered;
-        }
-        if filter.start_date == old.start_date {
-            filter.start_date = new.start_date;
-        }
+        let (filter, sort) = (view.filter.clone(), self.sort());
         self.view = view;
         self.ask(filter, sort)
     }
 
-    /// What the list cannot show though the view's name says so: as long as that of the view's filter which is near it
-    /// is asked for, however the list is narrowed.
+    /// What the list cannot show though the view's name says so.
     pub fn view_note(&self) -> Option<&'static str> {
-        let (asked, of_view) = (self.filter(), &self.view.filter);
-        let stands = if of_view.types.is_empty() {
-            asked.start_date == of_view.start_date
-        } else {
-            asked.types == of_view.types
-        };
-        self.view.note.filter(|_| stands)
+        self.view.note.filter(|_| *self.filter() == self.view.filter)
     }
 }
 
