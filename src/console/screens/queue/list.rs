@@ -1,7 +1,5 @@
 //! Draws the list: what is asked for, the titles, the visible rows, and what to do where there are none.
 
-use std::collections::HashSet;
-
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -20,7 +18,7 @@ use crate::console::times::{self, Urgency};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable, Pen, text};
 use crate::domain::exchange::without_exchange;
-use crate::domain::{Alert, AlertId, SortOrder, duplicate, query};
+use crate::domain::{Alert, SortOrder, duplicate, query};
 use crate::service::ServiceError;
 use crate::ui::areas::inset;
 use crate::ui::fit::{self, Segment};
@@ -105,10 +103,7 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
     let listing = &queue.listing;
     let range = queue.range_rows();
     let coming = draw.known_decisions().refunds_unlisted(listing.alerts(), |id| listing.find(id));
-    let in_sight = || {
-        let rows = listing.window().into_iter().filter_map(|(_, index)| listing.row(index).alert());
-        rows.filter(|alert| alert.outcome.is_none())
-    };
+    let in_sight = || listing.in_sight().filter(|alert| alert.outcome.is_none());
     let (refunded, answered): (Vec<_>, Vec<_>) =
         draw.known_decisions().here.landed().partition(|alert| alert.refund_is_likely());
     let warned = duplicate::with_duplicate_in(in_sight(), coming.iter().copied().chain(refunded));
@@ -136,7 +131,12 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
         let in_range = range.is_some_and(|(first, rows)| (first..first + rows).contains(&index));
         let is_marked = in_range || queue.marked.contains(alert.id);
         let sign = if is_marked { Some(ListSign::Marked) } else { decision_sign(alert, draw) };
-        let flag = flag(alert, Known::of(alert, [&warned, &paired], queue), draw);
+        // A refund that is on its way or was recorded here warns as one does that is listed.
+        let duplicate = match warned.contains(&alert.id) {
+            true => Some(true),
+            false => queue.duplicate(alert.id).or(paired.contains(&alert.id).then_some(false)),
+        };
+        let flag = flag(alert, duplicate, queue, draw);
         buffer.set_line(area.x, area.y, &row_line(alert, stand, [sign, flag], draw, placed), area.width);
         carry_over_blanks(buffer, row);
     }
@@ -189,29 +189,6 @@ enum Stand {
     Gone,
 }
 
-/// What is known of an alert beyond itself: whether it is one of several on a payment, and whether its order was
-/// refunded.
-#[derive(Debug, Clone, Copy)]
-struct Known {
-    duplicate: Option<bool>,
-    order_refunded: bool,
-}
-
-impl Known {
-    /// `warned`: the alerts on whose payment a refund is on its way or was recorded here, of which the detail warns as
-    /// it does of one that is listed; `paired`: those on whose payment another answer was.
-    fn of(alert: &Alert, [warned, paired]: [&HashSet<AlertId>; 2], queue: &Queue) -> Self {
-        let listed = || queue.duplicate(alert.id).or(paired.contains(&alert.id).then_some(false));
-        let duplicate = if warned.contains(&alert.id) { Some(true) } else { listed() };
-        Self { duplicate, order_refunded: queue.refunded_by_order(alert.id) }
-    }
-
-    /// Returns true where a refund may be the second one.
-    fn may_be_paid_twice(self) -> bool {
-        self.duplicate == Some(true) || self.order_refunded
-    }
-}
-
 /// A row: its sign, its cells, and its flag right of the time left.
 fn row_line(
     alert: &Alert,
@@ -257,14 +234,14 @@ fn cell_style(column: Column, stand: Stand, urgency: Urgency, draw: &DrawContext
 }
 
 /// The flag right of the time left: what warns first, then what is suggested. An answered alert has none.
-fn flag(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> Option<ListSign> {
+fn flag(alert: &Alert, duplicate: Option<bool>, queue: &Queue, draw: &DrawContext<'_>) -> Option<ListSign> {
     if alert.outcome.is_some() {
         return None;
     }
-    if known.may_be_paid_twice() || alert.network_rule_applied() {
+    if duplicate == Some(true) || queue.refunded_by_order(alert.id) || alert.network_rule_applied() {
         return Some(ListSign::LookFirst);
     }
-    let duplicate = known.duplicate.map(|_| ListSign::SamePayment);
+    let duplicate = duplicate.map(|_| ListSign::SamePayment);
     duplicate.or_else(|| draw.suggestion(alert).map(|_| ListSign::Suggested))
 }
 

@@ -9,7 +9,6 @@ pub mod link;
 pub mod list;
 pub mod listing;
 pub mod marked;
-pub mod orders;
 pub mod pace;
 pub mod pages;
 pub mod row_orders;
@@ -31,6 +30,7 @@ use crate::desk::AnswerDraft;
 use crate::domain::query;
 use crate::domain::{Alert, Resolution, Timestamp};
 
+use facts::change_match;
 use state::{Queue, QueueTarget};
 
 /// Two clicks within so long are a double click.
@@ -222,7 +222,10 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::GoToWarned => return go_to_warned(queue, cx),
         Action::SortNext => return run(queue.sort_next()),
         Action::SortReverse => return run(queue.sort_by(queue.sort().field)),
-        Action::Unmatch => return run(queue.change_match(cx)),
+        Action::Unmatch => {
+            let changed = queue.current().map(|alert| change_match(alert, &queue.facts, cx));
+            return run(changed.unwrap_or_default());
+        }
         Action::Refresh => return run(queue.refresh(cx.now)),
         // The others belong to every screen, to another one, or open a dialog.
         _ => {}

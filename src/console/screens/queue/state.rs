@@ -1,7 +1,6 @@
 //! The state of the Queue screen, and what changes it.
 
 mod answers;
-mod around;
 mod aside;
 mod due;
 mod marking;

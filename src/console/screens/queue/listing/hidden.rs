@@ -121,6 +121,11 @@ impl Listing {
         (first..self.height).zip(rows).collect()
     }
 
+    /// The alerts that are in sight.
+    pub fn in_sight(&self) -> impl Iterator<Item = &Alert> {
+        self.window().into_iter().filter_map(|(_, row)| self.row(row).alert())
+    }
+
     /// Hides these alerts, but for the one under the cursor, whose line stays where it is.
     pub fn set_hidden(&mut self, hidden: &HashSet<AlertId>) {
         if *hidden == self.hidden {

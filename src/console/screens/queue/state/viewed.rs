@@ -127,8 +127,7 @@ impl Queue {
 
     /// The alerts in sight that wait for an answer.
     fn waiting_in_sight(&self) -> impl Iterator<Item = &Alert> {
-        let rows = self.listing.window().into_iter();
-        let shown = rows.filter_map(|(_, row)| self.listing.row(row).alert()).chain(self.current());
+        let shown = self.listing.in_sight().chain(self.current());
         shown.filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none())
     }
 
