@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::pick::Pick;
+use super::pick;
 use crate::console::text::{cut_path, sanitize};
 use crate::console::{AppContext, Effect, Order, Orders, Tone};
 use crate::domain::{Alert, AlertLink};
@@ -43,12 +43,10 @@ fn menu(links: Vec<AlertLink>, cx: &AppContext) -> Orders {
         Line::from(vec![Span::styled(format!("{:<18}", link.to), style), address])
     };
     let title = if cx.settings.browses { "Open in the browser" } else { "Copy the address (no browser here)" };
-    let entries = links.iter().map(line).collect();
-    let picked = move |at: usize, cx: &mut AppContext| {
+    pick::open(title, 0, links.iter().map(line).collect(), move |at, cx| {
         let close = links[at].address.is_ok().then_some(Order::Close);
         close.into_iter().chain(go(&links[at], cx)).collect()
-    };
-    Pick::new(title, entries, picked).open()
+    })
 }
 
 /// Opens a link; where there is no browser its address is shown and copied.

@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::pick::Pick;
+use super::pick;
 use crate::console::screens::settings::state::SettingsScreen;
 use crate::console::{AppContext, Message, Order, Orders, Tone};
 use crate::domain::{CredentialKind, KeyScope};
@@ -28,10 +28,9 @@ pub fn open(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
             let line = |(_, name, about): &(CredentialKind, &'static str, &'static str)| {
                 Line::from(vec![Span::styled(format!("{name:<25}"), theme.strong), Span::styled(*about, theme.quiet)])
             };
-            let entries = KINDS.iter().map(line).collect();
-            let picked =
-                |at: usize, _: &mut AppContext| vec![Order::Close, Message::CreateCredential(KINDS[at].0).into()];
-            Pick::new("Create (secret shown only once)", entries, picked).open()
+            pick::open("Create (secret shown only once)", 0, KINDS.iter().map(line).collect(), |at, _| {
+                vec![Order::Close, Message::CreateCredential(KINDS[at].0).into()]
+            })
         }
     }
 }

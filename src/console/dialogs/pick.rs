@@ -23,6 +23,18 @@ pub struct Pick {
     picked: Picked,
 }
 
+/// Opens a list; the entry at `at` is chosen. What is picked closes it, where its orders say so.
+pub fn open(
+    title: impl Into<String>,
+    at: usize,
+    entries: Vec<Line<'static>>,
+    picked: impl FnMut(usize, &mut AppContext) -> Orders + Send + 'static,
+) -> Orders {
+    let mut pick = Pick::new(title, entries, picked);
+    pick.menu.chosen = Selection::at(at);
+    pick.open()
+}
+
 impl Pick {
     /// A list of these entries. What is picked closes it, where its orders say so.
     pub fn new(
@@ -33,13 +45,6 @@ impl Pick {
         let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
         let (title, picked) = (title.into(), Box::new(picked));
         Self { menu, title, about: String::new(), entries, keys: Vec::new(), picked }
-    }
-
-    /// The same with this entry chosen.
-    #[must_use]
-    pub fn at(mut self, at: usize) -> Self {
-        self.menu.chosen = Selection::at(at);
-        self
     }
 
     /// The same with words behind its title.

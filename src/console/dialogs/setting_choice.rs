@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::pick::Pick;
+use super::pick;
 use crate::console::setting::SettingValue;
 use crate::console::text::capitalized;
 use crate::console::user_settings::UserSetting;
@@ -29,7 +29,7 @@ pub fn open(setting: &'static UserSetting, cx: &AppContext) -> Orders {
         ])
     };
     let entries = options.iter().enumerate().map(line).collect();
-    let picked =
-        move |at: usize, _: &mut AppContext| vec![Order::Close, Message::ChangeSetting(setting, options[at].0).into()];
-    Pick::new(capitalized(setting.label), entries, picked).at(at).open()
+    pick::open(capitalized(setting.label), at, entries, move |at, _| {
+        vec![Order::Close, Message::ChangeSetting(setting, options[at].0).into()]
+    })
 }

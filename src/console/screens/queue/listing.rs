@@ -135,6 +135,11 @@ impl Listing {
         self.pages.alerts()
     }
 
+    /// Returns true where it is of this filter in this order, and of chosen alerts or not.
+    pub fn is_of(&self, filter: &AlertFilter, sort: Sort, chosen: bool) -> bool {
+        (&self.filter, self.sort, self.chosen.is_some()) == (filter, sort, chosen)
+    }
+
     /// Tells this list from every other one.
     pub fn id(&self) -> u64 {
         self.id

@@ -327,7 +327,7 @@ impl Queue {
 
     /// Asks for another list; the one that is shown stays until the first page of the other is here.
     pub fn ask(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
-        if (&filter, sort, self.view.is_snoozed()) == (self.filter(), self.sort(), self.lists_snoozed()) {
+        if self.asked_listing().is_of(&filter, sort, self.view.is_snoozed()) {
             return Vec::new();
         }
         self.aside = None;
@@ -336,19 +336,16 @@ impl Queue {
     }
 
     fn list(&mut self, filter: AlertFilter, sort: Sort, snoozed: bool) -> Vec<Effect> {
-        if (&filter, sort, snoozed) == (self.filter(), self.sort(), self.lists_snoozed()) {
+        if self.asked_listing().is_of(&filter, sort, snoozed) {
             return Vec::new();
         }
         // A range is one of rows of this list.
         self.hints.extend(self.marked.range.take().map(|_| "The list changed: nothing was marked."));
         let mut effects = self.abandon_incoming();
-        let is_of = |listing: &Listing| {
-            (&filter, sort, snoozed) == (listing.filter(), listing.sort(), listing.chosen().is_some())
-        };
-        if let Some(listing) = self.read_last.take_if(|listing| is_of(listing)) {
+        if let Some(listing) = self.read_last.take_if(|listing| listing.is_of(&filter, sort, snoozed)) {
             self.put_back(listing);
             effects.extend(self.listing.refresh().into_iter().map(Effect::Load));
-        } else if !is_of(&self.listing) {
+        } else if !self.listing.is_of(&filter, sort, snoozed) {
             self.listings += 1;
             let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height)
                 .paged(self.page_size)

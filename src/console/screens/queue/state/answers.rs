@@ -200,13 +200,18 @@ impl Queue {
     fn take_marks(&mut self, ids: &[AlertId], answer: Reply<Vec<(AlertId, Option<bool>)>>, now: Timestamp) {
         self.link.took_part(ReadPart::Duplicates, &answer, now);
         let Ok(found) = answer else { return };
+        self.know_duplicates(ids, found.into_iter().filter_map(|(id, refunded)| Some((id, refunded?))));
+    }
+
+    /// Notes which of the alerts that were looked at are one of several on a payment.
+    fn know_duplicates(&mut self, looked_at: &[AlertId], found: impl IntoIterator<Item = (AlertId, bool)>) {
         if self.known_duplicates.len() > MOST_KNOWN {
             self.known_duplicates.clear();
         }
-        for id in ids {
+        for id in looked_at {
             self.known_duplicates.remove(id);
         }
-        self.known_duplicates.extend(found.into_iter().filter_map(|(id, refunded)| Some((id, refunded?))));
+        self.known_duplicates.extend(found);
     }
 
     /// Takes in the alerts on the same card: those on the same payment are kept.
@@ -226,13 +231,8 @@ impl Queue {
             all
         });
         if let Ok(duplicates) = &duplicates {
-            if self.known_duplicates.len() > MOST_KNOWN {
-                self.known_duplicates.clear();
-            }
-            self.known_duplicates.remove(&of);
-            if !duplicates.is_empty() {
-                self.known_duplicates.insert(of, duplicate::may_be_paid_twice(duplicates.iter()));
-            }
+            let refunded = duplicate::may_be_paid_twice(duplicates.iter());
+            self.know_duplicates(&[of], (!duplicates.is_empty()).then_some((of, refunded)));
         }
         self.facts.take_duplicates(duplicates, now);
     }

@@ -44,28 +44,21 @@ impl Queue {
 impl Queue {
     /// Follows which alerts are put aside: lists hide them, the view of them is read again where they are others.
     pub fn follow_snoozes(&mut self, snoozes: &SnoozeList, now: Timestamp) -> Vec<Effect> {
-        let ids = snoozes.ids();
+        let (ids, none) = (snoozes.ids(), HashSet::new());
         let mut effects = Vec::new();
         self.snoozed = ChosenAlerts { ids: snoozes.in_order(), at: now };
         // What a find goes to stands there whatever is put aside.
-        let found = [self.aside.as_ref().is_some_and(|aside| aside.listing.is_some()), self.aside.is_some()];
-        let listings = [Some(&mut self.listing), self.incoming.as_mut()];
-        for (listing, is_found) in
-            listings.into_iter().zip(found).filter_map(|(listing, is_found)| Some((listing?, is_found)))
-        {
+        let is_found = self.aside.as_ref().is_some_and(|aside| aside.listing.is_some());
+        let listings = [(Some(&mut self.listing), is_found), (self.incoming.as_mut(), self.aside.is_some())];
+        for (listing, is_found) in listings {
+            let Some(listing) = listing else { continue };
             if listing.chosen().is_none() {
-                let hidden = if is_found { &HashSet::new() } else { &ids };
-                listing.set_hidden(hidden);
+                listing.set_hidden(if is_found { &none } else { &ids });
             } else if listing.choose(self.snoozed.clone()) && listing.total().is_some() {
                 effects.extend(listing.refresh().into_iter().map(Effect::Load));
             }
         }
         effects
-    }
-
-    /// Returns true where what is asked for is the alerts that are put aside alone.
-    pub fn lists_snoozed(&self) -> bool {
-        self.asked_listing().chosen().is_some()
     }
 
     /// The cursor leaves what was put aside, where it stands on one of these.
