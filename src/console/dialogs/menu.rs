@@ -161,21 +161,7 @@ impl OpenMenu {
         cx: &'m AppContext,
     ) -> Rect {
         self.targets.clear();
-        let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
-        let told: Vec<&Binding> =
-            bindings.filter(|binding| binding.footer && !withheld.contains(&binding.action)).collect();
-        let key = |binding: &'m Binding| {
-            Some((binding.keys.first()?.to_string(), binding.words.as_str(), Target::Do(binding.action)))
-        };
-        let of = |action| told.iter().find(|binding| binding.action == action).and_then(|binding| key(binding));
-        let leave = of(Action::MenuClose).map(|(key, words, target)| Button::quiet(target, capitalized(words), key));
-        let choose = of(Action::MenuPick).filter(|_| self.click == Action::MenuPick && list.pick != Some(""));
-        let choose =
-            choose.map(|(key, words, target)| Button::primary(target, capitalized(list.pick.unwrap_or(words)), key));
-        let others = told.iter().filter(|binding| !matches!(binding.action, Action::MenuClose | Action::MenuPick));
-        let also = list.also.iter().map(|(key, words, action)| ((*key).to_owned(), *words, Target::Do(*action)));
-        let buttons: Vec<Button<'_, Target>> = leave.into_iter().chain(choose).collect();
-        let keys: Vec<(String, &str, Target)> = also.chain(others.filter_map(|binding| key(binding))).collect();
+        let (buttons, keys) = self.hints(withheld, &list, cx);
         let (theme, panel) = (&cx.theme, Panel::of(list.width, area));
         let lines = list.lines();
         let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
@@ -191,12 +177,52 @@ impl OpenMenu {
         pen.put(list.title, theme.strong);
         pen.skip(1);
         pen.put(list.about, theme.quiet);
-        let chosen = self.chosen.index(list.entries.len());
         if list.entries.is_empty() {
             Pen::new(frame.buffer_mut(), body).put(list.empty, theme.quiet);
         }
+        self.draw_entries(&list, &lines, frame, body, cx);
+        let words = wrap_to(&list.below, inside.width, below.into()).into_iter();
+        put_lines(frame.buffer_mut(), told, words.map(|line| (line, theme.plain)));
+        let (of_buttons, of_keys) = hints.split_at(buttons.len());
+        for (button, at) in buttons.iter().zip(of_buttons) {
+            let drawn = draw_button(button, false, theme, frame.buffer_mut(), rest_of(foot, *at));
+            self.targets.push(drawn, button.spot);
+        }
+        for ((key, words, target), at) in keys.iter().zip(of_keys) {
+            self.targets.push(Pen::new(frame.buffer_mut(), rest_of(foot, *at)).put_key(key, words, theme), *target);
+        }
+        field
+    }
+
+    /// The buttons that end it, and the other keys that work in it, each with its words.
+    fn hints<'m>(
+        &self,
+        withheld: &[Action],
+        list: &List<'m>,
+        cx: &'m AppContext,
+    ) -> (Vec<Button<'m, Target>>, Vec<(String, &'m str, Target)>) {
+        let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
+        let told: Vec<&Binding> =
+            bindings.filter(|binding| binding.footer && !withheld.contains(&binding.action)).collect();
+        let key = |binding: &'m Binding| {
+            Some((binding.keys.first()?.to_string(), binding.words.as_str(), Target::Do(binding.action)))
+        };
+        let of = |action| told.iter().find(|binding| binding.action == action).and_then(|binding| key(binding));
+        let leave = of(Action::MenuClose).map(|(key, words, target)| Button::quiet(target, capitalized(words), key));
+        let choose = of(Action::MenuPick).filter(|_| self.click == Action::MenuPick && list.pick != Some(""));
+        let choose =
+            choose.map(|(key, words, target)| Button::primary(target, capitalized(list.pick.unwrap_or(words)), key));
+        let others = told.iter().filter(|binding| !matches!(binding.action, Action::MenuClose | Action::MenuPick));
+        let also = list.also.iter().map(|(key, words, action)| ((*key).to_owned(), *words, Target::Do(*action)));
+        let keys = also.chain(others.filter_map(|binding| key(binding))).collect();
+        (leave.into_iter().chain(choose).collect(), keys)
+    }
+
+    /// Draws the entries in sight with their headings.
+    fn draw_entries(&self, list: &List<'_>, lines: &[Shown<'_>], frame: &mut Frame<'_>, body: Rect, cx: &AppContext) {
+        let (theme, chosen) = (&cx.theme, self.chosen.index(list.entries.len()));
         let visible = usize::from(body.height);
-        let first = self.first_in_sight(chosen, &lines, visible);
+        let first = self.first_in_sight(chosen, lines, visible);
         let in_sight = lines.iter().skip(first).take(visible);
         let entries = in_sight.filter(|line| matches!(line, Shown::Entry(_))).count();
         for (shown, line) in lines.iter().skip(first).zip(body.rows()) {
@@ -224,20 +250,8 @@ impl OpenMenu {
         }
         let window = body.outer(Margin::new(1, 0));
         scrollbar::draw(theme, frame.buffer_mut(), window, first as u64, lines.len() as u64);
-
-        let words = wrap_to(&list.below, inside.width, below.into()).into_iter();
-        put_lines(frame.buffer_mut(), told, words.map(|line| (line, theme.plain)));
-        let (of_buttons, of_keys) = hints.split_at(buttons.len());
-        for (button, at) in buttons.iter().zip(of_buttons) {
-            let drawn = draw_button(button, false, theme, frame.buffer_mut(), rest_of(foot, *at));
-            self.targets.push(drawn, button.spot);
-        }
-        for ((key, words, target), at) in keys.iter().zip(of_keys) {
-            self.targets.push(Pen::new(frame.buffer_mut(), rest_of(foot, *at)).put_key(key, words, theme), *target);
-        }
         self.top.set(first);
         self.page.set([visible, entries].map(|lines| isize::try_from(lines).unwrap_or(1)));
-        field
     }
 
     /// The first line in sight: as it was left, where the chosen entry is in sight so, with a heading over it.
