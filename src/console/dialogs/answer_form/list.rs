@@ -88,8 +88,7 @@ impl AnswerForm {
             let (sign, what, style, quiet) = shown(position);
             rows.push(AlertRow { sign, alert: &row.alert, what, style, quiet, beside: Vec::new() });
         }
-        let of_one = of_one_payment(self.rows.iter().map(|row| &row.alert));
-        let columns = if is_bulk { OF_QUEUE } else { &of_one };
+        let columns = if is_bulk { OF_QUEUE } else { of_one_payment(self.rows.iter().map(|row| &row.alert)) };
         let title = if is_bulk { "" } else { "ANSWER" };
         let table = alert_rows::table(&rows, columns, (title, &[]), table::room(list), &draw);
         let listed = self.list_rows();

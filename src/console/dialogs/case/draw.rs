@@ -233,7 +233,7 @@ impl CaseDialog {
             })
             .collect();
         let table =
-            alert_rows::table(&rows, &of_one_payment(&self.alerts), ("STATE", &titles), table::room(list), &draw);
+            alert_rows::table(&rows, of_one_payment(&self.alerts), ("STATE", &titles), table::room(list), &draw);
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (self.position(), true), theme, frame.buffer_mut(), list, note);
     }
