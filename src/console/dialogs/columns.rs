@@ -120,6 +120,6 @@ impl Dialog for ColumnsMenu {
             ])
         };
         let entries = all(&self.shown).iter().map(line).collect();
-        self.menu.draw(List { title: "Columns", entries, ..List::default() }, frame, area, cx);
+        self.menu.draw(&List { title: "Columns", entries, ..List::default() }, frame, area, cx);
     }
 }

@@ -257,7 +257,7 @@ impl Dialog for FindDialog {
             also: of_alert,
             ..List::default()
         };
-        let fields = self.menu.draw(list, frame, area, cx);
+        let fields = self.menu.draw(&list, frame, area, cx);
         let [_, field, said, limited] = stacked(fields, [above, 1, 1, FILL]);
         self.input.draw_field(frame, field, theme, true, WHAT);
         let (words, style) = self.note(filter.as_ref(), cx);

@@ -82,6 +82,9 @@ const CLOSEST: u16 = 3;
 /// Lines that buttons and keys have at most.
 const MOST_HINT_LINES: u16 = 2;
 
+/// The buttons of a list, and the other keys that work in it, each with its words.
+type Hints<'m> = (Vec<Button<'m, Target>>, Vec<(String, &'m str, Target)>);
+
 /// An open list.
 #[derive(Debug)]
 pub struct OpenMenu {
@@ -147,7 +150,7 @@ impl OpenMenu {
     }
 
     /// Draws it into the middle of an area. Returns the free lines under its title.
-    pub fn draw<'m>(&self, list: List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
+    pub fn draw<'m>(&self, list: &List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
         self.draw_without(&[], list, frame, area, cx)
     }
 
@@ -155,13 +158,13 @@ impl OpenMenu {
     pub fn draw_without<'m>(
         &self,
         withheld: &[Action],
-        list: List<'m>,
+        list: &List<'m>,
         frame: &mut Frame<'_>,
         area: Rect,
         cx: &'m AppContext,
     ) -> Rect {
         self.targets.clear();
-        let (buttons, keys) = self.hints(withheld, &list, cx);
+        let (buttons, keys) = self.hints(withheld, list, cx);
         let (theme, panel) = (&cx.theme, Panel::of(list.width, area));
         let lines = list.lines();
         let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
@@ -180,7 +183,7 @@ impl OpenMenu {
         if list.entries.is_empty() {
             Pen::new(frame.buffer_mut(), body).put(list.empty, theme.quiet);
         }
-        self.draw_entries(&list, &lines, frame, body, cx);
+        self.draw_entries(list, &lines, frame, body, cx);
         let words = wrap_to(&list.below, inside.width, below.into()).into_iter();
         put_lines(frame.buffer_mut(), told, words.map(|line| (line, theme.plain)));
         let (of_buttons, of_keys) = hints.split_at(buttons.len());
@@ -195,12 +198,7 @@ impl OpenMenu {
     }
 
     /// The buttons that end it, and the other keys that work in it, each with its words.
-    fn hints<'m>(
-        &self,
-        withheld: &[Action],
-        list: &List<'m>,
-        cx: &'m AppContext,
-    ) -> (Vec<Button<'m, Target>>, Vec<(String, &'m str, Target)>) {
+    fn hints<'m>(&self, withheld: &[Action], list: &List<'m>, cx: &'m AppContext) -> Hints<'m> {
         let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
         let told: Vec<&Binding> =
             bindings.filter(|binding| binding.footer && !withheld.contains(&binding.action)).collect();

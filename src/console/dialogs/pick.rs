@@ -94,6 +94,6 @@ impl Dialog for Pick {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let (title, about, entries) = (self.title.as_str(), self.about.as_str(), self.entries.clone());
-        self.menu.draw(List { title, about, entries, ..List::default() }, frame, area, cx);
+        self.menu.draw(&List { title, about, entries, ..List::default() }, frame, area, cx);
     }
 }

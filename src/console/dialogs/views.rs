@@ -186,7 +186,7 @@ impl Dialog for ViewsMenu {
         let withheld: &[Action] = if is_own { &[] } else { &[Action::ViewDelete] };
         let above = u16::from(is_roomy(area));
         let list = List { title: "Views", entries, field: above + 1, empty: "No match", ..List::default() };
-        let fields = self.menu.draw_without(withheld, list, frame, area, cx);
+        let fields = self.menu.draw_without(withheld, &list, frame, area, cx);
         self.input.draw_field(frame, rest_of(fields, (above, 0)), theme, true, "letters of a name");
     }
 }

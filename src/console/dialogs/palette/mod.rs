@@ -178,7 +178,7 @@ impl Dialog for Palette {
             pick,
             ..List::default()
         };
-        let fields = self.menu.draw(list, frame, area, cx);
+        let fields = self.menu.draw(&list, frame, area, cx);
         let field = rest_of(fields, (1, 0));
         self.input.draw_field(frame, field, theme, true, "a key, a command, a view, a setting, a profile");
     }

@@ -397,8 +397,9 @@ impl Parts<'_> {
             false => "next now".to_owned(),
         });
         let address = delivery.url.split_once("://").map_or(delivery.url.as_str(), |(_, address)| address);
+        let host = address.split('/').next().unwrap_or_default();
         let attempts = (attempts > 0).then(|| counted(attempts, "attempt", "attempts"));
-        let note = [attempts, delivery.last_result.clone(), next, Some(address.to_owned())];
+        let note = [attempts, delivery.last_result.clone(), next, Some(host.to_owned())];
         let note = note.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let kind = delivery.kind.as_str().trim_start_matches("alert.").to_owned();
         Fact { style, ..self.fact(kind, format!("{sign} {words}"), note) }

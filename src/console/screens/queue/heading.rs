@@ -119,7 +119,7 @@ fn marked(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let said = Segment::new(3, words, draw.theme.accent);
     let sums = match alerts {
         Some(alerts) => {
-            sums(&sums_by_currency(alerts.into_iter().filter_map(Alert::money).map(|money| (1, money))), draw)
+            sums(&sums_by_currency(alerts.into_iter().filter_map(Alert::money).map(|money| (1, money))), 2, draw)
         }
         None => Some(Segment::new(2, "sum unknown", draw.theme.quiet)),
     };
@@ -139,17 +139,17 @@ fn list_sums(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let money: Vec<Money> = known.into_iter().filter(|sum| sum.unpriced < sum.alerts).map(|sum| sum.money).collect();
     let untold = Segment::new(2, format!("{} without an amount", count(unpriced)), draw.theme.quiet);
     let untold = (unpriced > 0).then(|| untold.or_none(rank::COUNTS));
-    sums(&money, draw).into_iter().chain(untold).collect()
+    sums(&money, 3, draw).into_iter().chain(untold).collect()
 }
 
-/// Sums, and how many more there are. The first one is shortened last: a sum in one currency never stands for all.
-fn sums(money: &[Money], draw: &DrawContext<'_>) -> Option<Segment<Action>> {
+/// Sums, and how many more there are, after so many blanks. The first one is shortened last: a sum in one currency never stands for all.
+fn sums(money: &[Money], gap: u16, draw: &DrawContext<'_>) -> Option<Segment<Action>> {
     let told = |most: usize, write: fn(&Money) -> String| {
         let shown = money.len().min(most);
         let more = (money.len() > shown).then(|| format!("+{} more", money.len() - shown));
         money[..shown].iter().map(write).chain(more).collect::<Vec<_>>().join("  ")
     };
-    let segment = Segment::new(3, told(4, Money::to_string), draw.theme.plain)
+    let segment = Segment::new(gap, told(4, Money::to_string), draw.theme.plain)
         .or(rank::TWO_SUMS, told(2, Money::to_string))
         .or(rank::ONE_SUM, told(1, Money::to_string))
         .or(rank::SHORT_SUM, told(1, Money::short));
