@@ -10,7 +10,6 @@ use crossterm::event::{Event, MouseButton, MouseEventKind};
 use rstest::rstest;
 use std::sync::Arc;
 
-use super::bulk::alike;
 use super::fake::{Fate, Million, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 use avert::console::message::Message;
