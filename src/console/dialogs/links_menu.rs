@@ -21,7 +21,8 @@ pub fn open(alert: &Alert, cx: &mut AppContext) -> Orders {
                 |file| cut_path(&file, cx.settings.home.as_deref(), LONGEST_FILE),
             );
             let words = format!(
-                "No link is set for {}. Add it in {file}: [links] order = \"https://shop.example/{{merchantOrderId}}\".",
+                "No link is set for {}. Add it in {file}: [links] order = \
+                    \"https://shop.example/{{merchantOrderId}}\".",
                 alert.provider
             );
             cx.notify(Tone::Note, words);

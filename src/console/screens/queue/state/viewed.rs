@@ -23,8 +23,8 @@ impl Queue {
         effects
     }
 
-    /// Takes the view that is listed as it is by now, where nothing of it was changed: one of today is another one after
-    /// midnight.
+    /// Takes the view that is listed as it is by now, where nothing of it was changed: one of today is another one
+    /// after midnight.
     pub fn renew_view(&mut self, now: Timestamp, calendar: Calendar) -> Vec<Effect> {
         if self.frozen || self.aside.is_some() || *self.filter() != self.view.filter {
             return Vec::new();
