@@ -142,8 +142,8 @@ fn list_sums(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     sums(&money, 3, draw).into_iter().chain(untold).collect()
 }
 
-/// Sums, and how many more there are, after so many blanks. The first one is shortened last: a sum in one currency never
-/// stands for all.
+/// Sums, and how many more there are, after so many blanks. The first one is shortened last: a sum in one currency
+/// never stands for all.
 fn sums(money: &[Money], gap: u16, draw: &DrawContext<'_>) -> Option<Segment<Action>> {
     let told = |most: usize, write: fn(&Money) -> String| {
         let shown = money.len().min(most);

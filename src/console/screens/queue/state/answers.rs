@@ -214,8 +214,8 @@ impl Queue {
         self.known_duplicates.extend(found);
     }
 
-    /// Takes in the alerts on the same card: those on the same payment are kept.
-    fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, now: Timestamp) {
+    /// Takes in what was found then on the card of the cursor's alert: alerts on the same payment are kept.
+    pub(super) fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, at: Timestamp) {
         if self.facts.alert != Some(of) {
             return;
         }
@@ -234,6 +234,6 @@ impl Queue {
             let refunded = duplicate::may_be_paid_twice(duplicates.iter());
             self.know_duplicates(&[of], (!duplicates.is_empty()).then_some((of, refunded)));
         }
-        self.facts.take_duplicates(duplicates, now);
+        self.facts.take_duplicates(duplicates, at);
     }
 }

@@ -101,9 +101,11 @@ impl Queue {
             self.facts.deliveries.ask();
             effects.push(Effect::Deliveries(id));
         }
-        let is_fresh = self.facts.searched_at.is_some_and(|at| at <= now && now - at < lasts);
-        if self.compares_all || !is_fresh {
-            effects.extend(self.facts.ask_duplicates(id, query, self.compares_all));
+        let searched_at = self.facts.searched_at.filter(|at| !self.compares_all && *at <= now && now - *at < lasts);
+        match (searched_at, self.facts.duplicates.loaded().cloned()) {
+            // The list may hold more by now.
+            (Some(at), Some(found)) => self.take_same_card(id, Ok(found), at),
+            _ => effects.extend(self.facts.ask_duplicates(id, query, self.compares_all)),
         }
         effects
     }
