@@ -355,12 +355,6 @@ impl App {
         if self.cx.listed != *self.screens.queue.filter() {
             self.cx.listed.clone_from(self.screens.queue.filter());
         }
-        // What takes questions is a page, and leaves nothing of the screen to be seen; nobody looks past the form of an
-        // answer.
-        let hides = |dialog: &dyn Dialog| dialog.takes_questions() || !dialog.in_hand().is_empty();
-        let unseen =
-            self.screens.current != ScreenName::Queue || self.dialogs.iter().any(|dialog| hides(dialog.as_ref()));
-        self.screens.queue.set_unseen(unseen, now);
         for (name, ..) in ScreenName::ALL {
             if self.is_running(name) {
                 let outcome = self.screens.get_mut(name).update(Message::Tick, &mut self.cx);

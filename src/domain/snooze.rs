@@ -26,15 +26,6 @@ pub enum NoSnooze {
     FewHours(i64),
 }
 
-/// A snooze that can be chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SnoozeOffer {
-    pub length: Duration,
-    pub until: Timestamp,
-    /// True where it is shortened by the deadline.
-    pub is_cut: bool,
-}
-
 /// Returns the last moment to which an alert may be snoozed now.
 fn latest(alert: &Alert, now: Timestamp) -> Result<Timestamp, NoSnooze> {
     if alert.outcome.is_some() {
@@ -62,25 +53,6 @@ pub fn snoozed_until(alert: &Alert, length: Duration, now: Timestamp) -> Result<
     latest(alert, now).map(|latest| latest.min(now + length))
 }
 
-/// Returns the snoozes offered for an alert: every length that its deadline permits, and the first longer one,
-/// shortened.
-pub fn snooze_offers(alert: &Alert, now: Timestamp) -> Result<Vec<SnoozeOffer>, NoSnooze> {
-    let latest = latest(alert, now)?;
-    let mut offers = Vec::with_capacity(SNOOZE_LENGTHS.len());
-    for length in SNOOZE_LENGTHS {
-        let until = now + length;
-        if until > latest {
-            // An offer that ends with the one before it is not made a second time.
-            if offers.last().is_none_or(|last: &SnoozeOffer| latest - last.until >= SHORTEST) {
-                offers.push(SnoozeOffer { length, until: latest, is_cut: true });
-            }
-            break;
-        }
-        offers.push(SnoozeOffer { length, until, is_cut: false });
-    }
-    Ok(offers)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -98,22 +70,22 @@ mod tests {
         Alert { deadline: Deadline::At(now() + Duration::minutes(minutes)), outcome: None, ..Alert::sample() }
     }
 
-    fn minutes(offers: &[SnoozeOffer]) -> Vec<(i64, bool)> {
-        offers.iter().map(|offer| ((offer.until - now()).num_minutes(), offer.is_cut)).collect()
+    /// Minutes of the snooze of each length.
+    fn minutes(alert: &Alert) -> [i64; 3] {
+        SNOOZE_LENGTHS.map(|length| (snoozed_until(alert, length, now()).unwrap() - now()).num_minutes())
+    }
+
+    fn why_not(alert: &Alert) -> Option<NoSnooze> {
+        snoozed_until(alert, SNOOZE_LENGTHS[0], now()).err()
     }
 
     #[rstest]
-    #[case(1_000, &[(15, false), (60, false), (240, false)])]
-    #[case(300, &[(15, false), (60, false), (240, false)])]
-    #[case(299, &[(15, false), (60, false), (239, true)])]
-    #[case(121, &[(15, false), (60, false), (61, true)])]
-    #[case(120, &[(15, false), (60, false)])]
-    #[case(100, &[(15, false), (40, true)])]
-    #[case(75, &[(15, false)])]
-    #[case(70, &[(10, true)])]
-    #[case(61, &[(1, true)])]
-    fn what_is_offered_is_cut_to_an_hour_before_the_deadline(#[case] left: i64, #[case] offered: &[(i64, bool)]) {
-        assert_eq!(minutes(&snooze_offers(&closing_in(left), now()).unwrap()), offered);
+    #[case(300, [15, 60, 240])]
+    #[case(299, [15, 60, 239])]
+    #[case(100, [15, 40, 40])]
+    #[case(61, [1, 1, 1])]
+    fn a_snooze_is_cut_to_an_hour_before_the_deadline(#[case] left: i64, #[case] snoozed: [i64; 3]) {
+        assert_eq!(minutes(&closing_in(left)), snoozed);
     }
 
     #[test]
@@ -122,20 +94,20 @@ mod tests {
         let lapsed = Alert { expired_at: Some(now()), ..closing_in(500) };
         let few = Alert { deadline: Deadline::HoursLeft(1), ..closing_in(0) };
 
-        assert_eq!(snooze_offers(&closing_in(60), now()), Err(NoSnooze::ClosesIn(Duration::hours(1))));
-        assert_eq!(snooze_offers(&closing_in(-1), now()), Err(NoSnooze::Lapsed));
-        assert_eq!(snooze_offers(&answered, now()), Err(NoSnooze::Answered));
-        assert_eq!(snooze_offers(&lapsed, now()), Err(NoSnooze::Lapsed));
-        assert_eq!(snooze_offers(&few, now()), Err(NoSnooze::FewHours(1)));
+        assert_eq!(why_not(&closing_in(60)), Some(NoSnooze::ClosesIn(Duration::hours(1))));
+        assert_eq!(why_not(&closing_in(-1)), Some(NoSnooze::Lapsed));
+        assert_eq!(why_not(&answered), Some(NoSnooze::Answered));
+        assert_eq!(why_not(&lapsed), Some(NoSnooze::Lapsed));
+        assert_eq!(why_not(&few), Some(NoSnooze::FewHours(1)));
     }
 
     #[test]
     fn whole_hours_of_a_service_are_taken_as_the_least_they_can_be() {
         let alert = |deadline| Alert { deadline, ..closing_in(0) };
 
-        assert_eq!(minutes(&snooze_offers(&alert(Deadline::HoursLeft(2)), now()).unwrap()), [(15, false), (60, false)]);
-        assert_eq!(minutes(&snooze_offers(&alert(Deadline::HoursLeft(i64::MAX)), now()).unwrap()).len(), 3);
-        assert_eq!(minutes(&snooze_offers(&alert(Deadline::Unknown), now()).unwrap()), [(15, false)]);
+        assert_eq!(minutes(&alert(Deadline::HoursLeft(2))), [15, 60, 60]);
+        assert_eq!(minutes(&alert(Deadline::HoursLeft(i64::MAX))), [15, 60, 240]);
+        assert_eq!(minutes(&alert(Deadline::Unknown)), [15; 3]);
     }
 
     proptest! {
@@ -143,11 +115,7 @@ mod tests {
         fn no_snooze_ends_later_than_an_hour_before_the_deadline(left in -100i64..3_000, length in 0usize..3) {
             let alert = closing_in(left);
             let deadline = alert.deadline.moment().unwrap();
-            let chosen = snoozed_until(&alert, SNOOZE_LENGTHS[length], now());
-            let offered = snooze_offers(&alert, now());
-            prop_assert_eq!(chosen.is_ok(), offered.is_ok());
-            let ends = offered.unwrap_or_default().into_iter().map(|offer| offer.until).chain(chosen.ok());
-            for until in ends {
+            if let Ok(until) = snoozed_until(&alert, SNOOZE_LENGTHS[length], now()) {
                 prop_assert!(until > now() && deadline - until >= BACK_BEFORE);
             }
         }

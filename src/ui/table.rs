@@ -166,19 +166,25 @@ impl<'c, T> DataTable<'c, T> {
     }
 
     fn in_line(&self, cell: impl Fn(&TableColumn<'c, T>, u16) -> Span<'c>) -> Line<'static> {
-        let mut spans = Vec::with_capacity(2 * self.places.len());
-        let mut x = 0;
-        for CellPlace { column, x: start, width } in self.places.iter().copied() {
-            let column = &self.columns[column];
-            let span = cell(column, width);
-            let text = cut(&span.content, width).into_owned();
-            let (taken, style) = (width_of(&text), span.style);
-            let start = if column.is_right { start + width - taken } else { start };
-            spans.extend([Span::raw(" ".repeat((start - x).into())), Span::styled(text, style)]);
-            x = start + taken;
-        }
-        Line::from(spans)
+        let cells = self.places.iter().map(|place| {
+            let column = &self.columns[place.column];
+            (place.x, place.width, column.is_right, cell(column, place.width))
+        });
+        line_of(cells)
     }
+}
+
+/// A line of cells, each with its place, its width, and whether its text stands at the right edge.
+pub fn line_of<'c>(cells: impl IntoIterator<Item = (u16, u16, bool, Span<'c>)>) -> Line<'static> {
+    let (mut spans, mut x) = (Vec::new(), 0);
+    for (start, width, is_right, span) in cells {
+        let text = cut(&span.content, width).into_owned();
+        let (taken, style) = (width_of(&text), span.style);
+        let start = if is_right { start + width - taken } else { start };
+        spans.extend([Span::raw(" ".repeat((start - x).into())), Span::styled(text, style)]);
+        x = start + taken;
+    }
+    Line::from(spans)
 }
 
 /// The cursor of a list, and how far the list is scrolled.

@@ -13,7 +13,7 @@ use crate::console::screens::queue::columns::Column;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::columns;
 use crate::console::unfinished::Stage;
-use crate::console::{AppContext, DrawContext, Pen, Theme, times};
+use crate::console::{DrawContext, Pen, Theme, times};
 use crate::desk::Fate;
 use crate::domain::{Alert, ResolutionAttempt};
 use crate::ui::table::{self, DataTable};
@@ -67,7 +67,7 @@ pub fn of_one_payment<'a>(alerts: impl IntoIterator<Item = &'a Alert> + Clone) -
 /// columns.
 pub fn table<'t>(
     rows: &[AlertRow<'t>],
-    known: &'static [Column],
+    known: &[Column],
     (title, beside): (&'t str, &'t [String]),
     room: u16,
     draw: &DrawContext<'t>,
@@ -102,13 +102,7 @@ fn known_cell<'s>(row: &AlertRow<'_>, column: Column, width: u16, draw: &DrawCon
         Column::Card | Column::ProviderId => draw.theme.quiet,
         _ => draw.theme.plain,
     };
-    match column {
-        Column::Amount => {
-            let money = row.alert.money().map_or_else(|| "–".to_owned(), |money| money.to_string());
-            Span::styled(money, style)
-        }
-        column => Span::styled(column.text(row.alert, width, draw.times, draw.now).into_owned(), style),
-    }
+    Span::styled(column.text(row.alert, width, draw.times, draw.now).into_owned(), style)
 }
 
 /// The rest of the cursor's row, in a line below the list.
@@ -125,41 +119,35 @@ pub fn draw_below(
 }
 
 /// The sign, the words and the style of a decision: how far it is.
-pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, Style), String, Style) {
-    let theme = &cx.theme;
-    if let (Fate::Unconfirmed, Some(attempt)) = (decision.fate, cx.unfinished.of(decision.alert.id)) {
-        let (sign, words, style) = progress_at_engine(attempt, theme);
-        return (sign, words.to_owned(), style);
+pub fn progress(decision: &PendingDecision, draw: &DrawContext<'_>) -> ((&'static str, Style), String, Style) {
+    if let (Fate::Unconfirmed, Some(attempt)) = (decision.fate, draw.unfinished.of(decision.alert.id)) {
+        return progress_at_engine(attempt, draw.theme);
     }
-    let sign = ListSign::of(decision.fate).drawn(theme);
-    if let Some(due) = decision.leaves_at() {
-        let words = match cx.decisions.departure(decision, due, cx.now) {
-            SendTiming::In(seconds) => format!("sends in {seconds} s"),
-            SendTiming::InTurn => "queued".to_owned(),
-            SendTiming::Paused => "paused, not sent".to_owned(),
-            SendTiming::AfterLook => "checking duplicates".to_owned(),
-            SendTiming::AfterFirst => "after the refund".to_owned(),
-        };
-        return (sign, words, theme.plain);
-    }
-    let words = match decision.fate {
-        Fate::Queued => "queued, offline",
-        Fate::Sending => "sending",
-        Fate::Unconfirmed => "unconfirmed",
-        _ => "not recorded",
+    let sign = ListSign::of(decision.fate).drawn(draw.theme);
+    let timing = decision.leaves_at().map(|due| draw.decisions.departure(decision, due, draw.now));
+    let words = match (timing, decision.fate) {
+        (Some(SendTiming::In(seconds)), _) => return (sign, format!("sends in {seconds} s"), draw.theme.plain),
+        (Some(SendTiming::InTurn), _) => "queued",
+        (Some(SendTiming::Paused), _) => "paused, not sent",
+        (Some(SendTiming::AfterLook), _) => "checking duplicates",
+        (Some(SendTiming::AfterFirst), _) => "after the refund",
+        (None, Fate::Queued) => "queued, offline",
+        (None, Fate::Sending) => "sending",
+        (None, Fate::Unconfirmed) => "unconfirmed",
+        (None, _) => "not recorded",
     };
-    (sign, words.to_owned(), sign.1)
+    (sign, words.to_owned(), if timing.is_some() { draw.theme.plain } else { sign.1 })
 }
 
 /// The same of a decision that the engine has not finished.
-pub fn progress_at_engine(attempt: &ResolutionAttempt, theme: &Theme) -> ((&'static str, Style), &'static str, Style) {
+pub fn progress_at_engine(attempt: &ResolutionAttempt, theme: &Theme) -> ((&'static str, Style), String, Style) {
     let sign = ListSign::of_unfinished(attempt).drawn(theme);
     let words = match Stage::of(attempt) {
         Stage::Sending => "sending",
         Stage::Unknown => "unconfirmed",
         Stage::Parked => "unconfirmed: set the result",
     };
-    (sign, words, sign.1)
+    (sign, words.to_owned(), sign.1)
 }
 
 /// Empties an area for a page of its own.

@@ -1,10 +1,11 @@
 //! A search over all fields of all alerts while one types: when it is asked for, and what came of it.
 
 use chrono::Duration;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 use crate::console::typing::searched_at;
-use crate::console::{AppContext, Effect, Orders, Reply};
+use crate::console::widgets::text_input::Typed;
+use crate::console::{AppContext, Effect, Orders, Reply, TextInput, Tone};
 use crate::desk::find::FoundAlerts;
 use crate::domain::{Alert, FindQuery, Timestamp};
 
@@ -113,6 +114,21 @@ impl AlertSearch {
 /// Returns true where this is the service's answer to a search.
 fn is_answer((known, answer): &(FindQuery, Reply<FoundAlerts>), query: &FindQuery) -> bool {
     known == query && answer.as_ref().is_ok_and(|found| !found.only_held)
+}
+
+/// Types an event into the field of a dialog. Returns whether the text is another one; nothing where the event is not
+/// the field's.
+pub fn type_into(input: &mut TextInput, event: &Event, cx: &mut AppContext) -> Option<bool> {
+    match event {
+        Event::Key(key) if is_typed(key) => Some(input.key(*key) == Typed::Changed),
+        Event::Paste(text) => {
+            let pasted = input.paste(text);
+            let is_changed = pasted.is_ok();
+            pasted.unwrap_or_else(Some).into_iter().for_each(|words| cx.notify(Tone::Note, words));
+            Some(is_changed)
+        }
+        _ => None,
+    }
 }
 
 /// Returns true where a key goes to the field: what is a letter, and what edits a line. Letters by AltGr come with both

@@ -1,17 +1,15 @@
 //! The list of columns: which are shown, in which order, and by which the list is sorted.
 
-use std::cell::Cell;
-
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
-use crate::console::screens::queue::columns::{self, Column, ContentWidths};
+use crate::console::screens::queue::columns::Column;
 use crate::console::screens::queue::state::{Queue, sorted_by};
 use crate::console::widgets::menu::Selection;
 use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, Tone};
-use crate::domain::{AlertFilter, Sort, SortOrder};
+use crate::domain::{Sort, SortOrder};
 
 /// Every column: the shown ones in their order, then the others.
 fn all(shown: &[Column]) -> Vec<Column> {
@@ -46,47 +44,13 @@ pub struct ColumnsMenu {
     menu: OpenMenu,
     shown: Vec<Column>,
     sort: Sort,
-    room: ListRoom,
-}
-
-/// What the list has room for: what it lists, how wide its contents are, and its own width as the menu was opened, in a
-/// place of such a width.
-#[derive(Debug)]
-struct ListRoom {
-    filter: AlertFilter,
-    may_wait: bool,
-    widths: ContentWidths,
-    columns: u16,
-    place: Cell<Option<u16>>,
-}
-
-impl ListRoom {
-    /// Which of these columns have no room; once the place has another width that is not known.
-    fn left_out(&self, chosen: &[Column], place: u16) -> Vec<Column> {
-        let before = self.place.get().unwrap_or(place);
-        self.place.set(Some(before));
-        if before != place {
-            return Vec::new();
-        }
-        let shown = columns::shown(chosen, &self.filter, self.may_wait);
-        let placed = columns::lay_out(&shown, &self.widths, self.columns);
-        shown.into_iter().filter(|column| !placed.iter().any(|known| known.column == *column)).collect()
-    }
 }
 
 impl ColumnsMenu {
     /// The columns of the list.
     pub fn of(queue: &Queue) -> Self {
         let menu = OpenMenu::new(Selection::default(), &[KeyContext::Columns, KeyContext::Menu], Action::ColumnToggle);
-        let (filter, may_wait) = (queue.listing.filter().clone(), queue.listing.may_wait());
-        let room = ListRoom {
-            filter,
-            may_wait,
-            widths: *queue.listing.widths(),
-            columns: queue.regions().heads.width,
-            place: Cell::default(),
-        };
-        Self { menu, shown: queue.columns.clone(), sort: queue.sort(), room }
+        Self { menu, shown: queue.columns.clone(), sort: queue.sort() }
     }
 
     fn change(&mut self, action: Action, at: usize, cx: &mut AppContext) -> Orders {
@@ -141,7 +105,6 @@ impl Dialog for ColumnsMenu {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let left_out = self.room.left_out(&self.shown, area.width);
         let line = |column: &Column| {
             let (sign, style) = if self.shown.contains(column) { ("✓ ", theme.strong) } else { ("  ", theme.quiet) };
             let sorted = match self.sort.order {
@@ -149,19 +112,14 @@ impl Dialog for ColumnsMenu {
                 SortOrder::Ascending => "▲ ",
                 SortOrder::Descending => "▼ ",
             };
-            let about = match left_out.contains(column) {
-                true => "no room at this width",
-                false => column.about(),
-            };
-            let style = if left_out.contains(column) { theme.quiet } else { style };
             Line::from(vec![
                 Span::styled(sign, theme.accent),
                 Span::styled(format!("{:<14}", column.title()), style),
                 Span::styled(sorted, theme.accent),
-                Span::styled(about, theme.quiet),
+                Span::styled(column.about(), theme.quiet),
             ])
         };
         let entries = all(&self.shown).iter().map(line).collect();
-        self.menu.draw(List { title: "Columns", entries, ..List::default() }, frame, area, cx);
+        self.menu.draw(&List { title: "Columns", entries, ..List::default() }, frame, area, cx);
     }
 }

@@ -1,63 +1,42 @@
 //! The copy menu: the facts of an alert that somebody may want elsewhere, each with a key of its own.
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::menu::{List, OpenMenu};
+use super::pick::Pick;
 use crate::console::screens::queue::columns::card;
 use crate::console::text::sanitize;
-use crate::console::widgets::menu::Selection;
-use crate::console::{
-    Action, AppContext, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Tone, dialog, times,
-};
+use crate::console::{Action, AppContext, Dialog, Effect, Message, Order, Orders, Tone, dialog, times};
 use crate::domain::{Alert, AlertId, Deadline, Timestamp};
 
-/// A fact that can be copied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CopiedFact {
-    Id,
-    Json,
-    NetworkId,
-    Order,
-    Arn,
-    LastFour,
-    Descriptor,
-    Ticket,
-    /// No fact: it unlinks the order of the shop, or links it again.
-    Unlink,
+/// A fact that can be copied: its key, its name, and its text where the alert tells it.
+struct CopiedFact {
+    key: &'static str,
+    name: &'static str,
+    text: fn(&Alert, &AppContext) -> Option<String>,
+    /// True where its text is too long for a line.
+    is_long: bool,
 }
 
-impl CopiedFact {
-    /// All of them, with the letter of those that have no key in the keymap, and their words.
-    const ALL: [(Self, Option<char>, &'static str); 9] = [
-        (Self::Id, None, "avert id"),
-        (Self::Json, Some('J'), "raw JSON"),
-        (Self::NetworkId, Some('n'), "network id"),
-        (Self::Order, Some('o'), "order number"),
-        (Self::Arn, Some('a'), "ARN"),
-        (Self::LastFour, Some('l'), "last four"),
-        (Self::Descriptor, Some('d'), "descriptor"),
-        (Self::Ticket, Some('t'), "ticket line"),
-        (Self::Unlink, Some('u'), "unlink order"),
-    ];
+const fn fact(key: &'static str, name: &'static str, text: fn(&Alert, &AppContext) -> Option<String>) -> CopiedFact {
+    CopiedFact { key, name, text, is_long: false }
+}
 
-    /// The text of it; nothing where the alert does not tell it.
-    fn text(self, alert: &Alert, cx: &AppContext) -> Option<String> {
-        let given = |text: &str| Some(sanitize(text).trim().to_owned()).filter(|text| !text.is_empty());
-        match self {
-            Self::Id => Some(alert.id.to_string()),
-            Self::Json => Some((cx.alert_json)(alert, cx.now)),
-            Self::NetworkId => given(&alert.provider_id),
-            Self::Order => given(alert.merchant_order_id.as_deref()?),
-            Self::Arn => given(alert.acquirer_reference_number.as_deref()?),
-            Self::LastFour => given(&alert.card_last_four),
-            Self::Descriptor => given(&alert.merchant_descriptor),
-            Self::Ticket => Some(ticket_line(alert, cx.now)),
-            Self::Unlink => Some("or link again".to_owned()),
-        }
-    }
+/// The facts, behind the id, whose key is in the keymap.
+const FACTS: [CopiedFact; 8] = [
+    fact("", "avert id", |alert, _| Some(alert.id.to_string())),
+    CopiedFact { is_long: true, ..fact("J", "raw JSON", |alert, cx| Some((cx.alert_json)(alert, cx.now))) },
+    fact("n", "network id", |alert, _| given(&alert.provider_id)),
+    fact("o", "order number", |alert, _| given(alert.merchant_order_id.as_deref()?)),
+    fact("a", "ARN", |alert, _| given(alert.acquirer_reference_number.as_deref()?)),
+    fact("l", "last four", |alert, _| given(&alert.card_last_four)),
+    fact("d", "descriptor", |alert, _| given(&alert.merchant_descriptor)),
+    CopiedFact { is_long: true, ..fact("t", "ticket line", |alert, cx| Some(ticket_line(alert, cx.now))) },
+];
+
+fn given(text: &str) -> Option<String> {
+    Some(sanitize(text).trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// An alert in one line for a ticket: its id, its network and the id there, the merchant, the amount, the card as it is
@@ -90,140 +69,71 @@ pub fn ticket_line(alert: &Alert, now: Timestamp) -> String {
     parts.join(" | ")
 }
 
-/// The menu while it is open.
-#[derive(Debug)]
-pub struct CopyMenu {
-    id: AlertId,
-    alert: Loadable<Box<Alert>>,
-    /// What is copied as soon as the alert is here.
-    wanted: Option<CopiedFact>,
-    /// True where its order can be unlinked here.
-    unlinks: bool,
-    menu: OpenMenu,
+/// Opens the menu of an alert; its last entry unlinks the order of the shop, or links it again.
+pub fn open(alert: &Alert, cx: &AppContext) -> Orders {
+    menu(alert, true, cx)
 }
 
-/// Opens the menu of an alert.
-pub fn open(alert: &Alert) -> Orders {
-    let menu = CopyMenu::of(alert.id, Loadable::Loaded(Box::new(alert.clone())));
-    dialog::open(CopyMenu { unlinks: true, ..menu })
+fn menu(alert: &Alert, unlinks: bool, cx: &AppContext) -> Orders {
+    let theme = &cx.theme;
+    let keys = FACTS.iter().map(|fact| if fact.key.is_empty() { cx.key(Action::CopyId) } else { fact.key.to_owned() });
+    let keys: Vec<String> = keys.chain(unlinks.then(|| "u".to_owned())).collect();
+    let row = |key: &str, name: &str, value: Option<String>| {
+        let name = Span::styled(format!("{name:<19}"), if value.is_none() { theme.quiet } else { theme.strong });
+        let value = value.unwrap_or_else(|| "–".to_owned());
+        Line::from(vec![Span::styled(format!("{key:<3}"), theme.key), name, Span::styled(value, theme.quiet)])
+    };
+    let texts: Vec<Option<String>> = FACTS.iter().map(|fact| (fact.text)(alert, cx)).collect();
+    let rows = FACTS.iter().zip(&keys).zip(&texts).map(|((fact, key), text)| {
+        let shown = if fact.name == "raw JSON" { Some("the whole alert".to_owned()) } else { text.clone() };
+        row(key, fact.name, shown)
+    });
+    let unlink = unlinks.then(|| row("u", "unlink order", Some("or link again".to_owned())));
+    let entries = rows.chain(unlink).collect();
+    let picked = move |at: usize, cx: &mut AppContext| match FACTS.get(at) {
+        Some(fact) => copy(fact, texts[at].as_deref(), cx),
+        None => vec![Order::Close, Order::Choose(Action::Unmatch)],
+    };
+    Pick::new("Copy", entries, picked).keys(keys).open()
 }
+
+fn copy(CopiedFact { name, is_long, .. }: &CopiedFact, text: Option<&str>, cx: &mut AppContext) -> Orders {
+    let Some(text) = text else {
+        cx.notify(Tone::Note, format!("Nothing copied: the alert has no {name}."));
+        return Vec::new();
+    };
+    cx.notify(Tone::Note, if *is_long { format!("Copied the {name}.") } else { format!("Copied the {name}: {text}") });
+    vec![Effect::Copy(text.to_owned()).into(), Order::Close]
+}
+
+/// An alert that is read before its menu opens.
+struct Reading(AlertId);
 
 /// Opens the menu of an alert that has to be read first.
 pub fn read(id: AlertId) -> Orders {
-    dialog::open(CopyMenu::of(id, Loadable::Loading)).into_iter().chain([Effect::Get(id).into()]).collect()
+    [Effect::Get(id).into()].into_iter().chain(dialog::open(Reading(id))).collect()
 }
 
-impl CopyMenu {
-    fn of(id: AlertId, alert: Loadable<Box<Alert>>) -> Self {
-        let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
-        Self { id, alert, wanted: None, unlinks: false, menu }
-    }
-
-    /// The facts that it lists.
-    fn facts(&self) -> impl ExactSizeIterator<Item = (CopiedFact, Option<char>, &'static str)> + use<> {
-        let listed = if self.unlinks { CopiedFact::ALL.len() } else { CopiedFact::ALL.len() - 1 };
-        CopiedFact::ALL.into_iter().take(listed)
-    }
-
-    fn text(&self, fact: CopiedFact, cx: &AppContext) -> Option<String> {
-        match self.alert.loaded() {
-            Some(alert) => fact.text(alert, cx),
-            None => (fact == CopiedFact::Id).then(|| self.id.to_string()),
-        }
-    }
-
-    fn copy(&mut self, fact: CopiedFact, cx: &mut AppContext) -> Orders {
-        if fact == CopiedFact::Unlink {
-            return vec![Order::Close, Order::Choose(Action::Unmatch)];
-        }
-        let name = CopiedFact::ALL.iter().find(|(known, ..)| *known == fact).map_or("", |(_, _, name)| name);
-        let Some(text) = self.text(fact, cx) else {
-            if self.alert.loaded().is_some() {
-                cx.notify(Tone::Note, format!("Nothing copied: the alert has no {name}."));
-            } else {
-                self.wanted = Some(fact);
-            }
-            return Vec::new();
-        };
-        let words = match fact {
-            CopiedFact::Id => format!("Copied {text}"),
-            CopiedFact::Json => "Copied the alert as JSON.".to_owned(),
-            CopiedFact::LastFour => "Copied the card's last four.".to_owned(),
-            CopiedFact::Ticket => {
-                "Copied a line for a ticket: id, network, merchant, amount, card, deadline.".to_owned()
-            }
-            _ => format!("Copied the {name}: {text}"),
-        };
-        cx.notify(Tone::Note, words);
-        vec![Effect::Copy(text).into(), Order::Close]
-    }
-
-    /// The fact that a key copies by itself.
-    fn by_key(&self, key: KeyEvent, cx: &AppContext) -> Option<CopiedFact> {
-        let keymap = &cx.settings.keymap;
-        if keymap.action(&[KeyContext::Menu], key.into()).is_some() {
-            return None;
-        }
-        if keymap.action(&[KeyContext::Queue, KeyContext::Always], key.into()) == Some(Action::CopyId) {
-            return Some(CopiedFact::Id);
-        }
-        let KeyCode::Char(letter) = key.code else { return None };
-        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        self.facts().find(|(_, known, _)| plain && *known == Some(letter)).map(|(fact, ..)| fact)
-    }
-
-    fn line<'l>(&self, (fact, letter, name): (CopiedFact, Option<char>, &'static str), cx: &AppContext) -> Line<'l> {
-        let theme = &cx.theme;
-        let key = match fact {
-            CopiedFact::Id => cx.key(Action::CopyId),
-            _ => letter.map(String::from).unwrap_or_default(),
-        };
-        let (value, style) = match (self.text(fact, cx), &self.alert) {
-            (Some(_), _) if fact == CopiedFact::Json => ("the whole alert".to_owned(), theme.quiet),
-            (Some(text), _) => (text, theme.quiet),
-            (None, Loadable::Loaded(_)) => ("–".to_owned(), theme.quiet),
-            (None, Loadable::Failed(error)) => (sanitize(&error.to_string()).into_owned(), theme.danger),
-            (None, _) => ("reading…".to_owned(), theme.quiet),
-        };
-        let absent = value == "–";
-        let name = Span::styled(format!("{name:<19}"), if absent { theme.quiet } else { theme.strong });
-        Line::from(vec![Span::styled(format!("{key:<3}"), theme.key), name, Span::styled(value, style)])
-    }
-}
-
-impl Dialog for CopyMenu {
+impl Dialog for Reading {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
-            Message::Alert(id, answer) if *id == self.id => {
-                self.alert.answer(answer.clone().map(Box::new));
-                return self.wanted.take().map_or_else(Vec::new, |wanted| self.copy(wanted, cx));
+            Message::Alert(id, Ok(alert)) if *id == self.0 => {
+                [Order::Close].into_iter().chain(menu(alert, false, cx)).collect()
             }
-            Message::Input(event) => {
-                if let Event::Key(key) = event
-                    && let Some(fact) = self.by_key(*key, cx)
-                {
-                    return self.copy(fact, cx);
-                }
-                let length = self.facts().len();
-                match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {
-                    (Some(Action::MenuClose), _) => return vec![Order::Close],
-                    (Some(Action::MenuPick), Some(at)) => return self.copy(CopiedFact::ALL[at].0, cx),
-                    _ => {}
-                }
+            Message::Alert(id, Err(error)) if *id == self.0 => {
+                cx.notify(Tone::Bad, format!("Nothing copied: {error}"));
+                vec![Order::Close]
             }
-            _ => {}
+            Message::Input(event) if event.is_key_press() => vec![Order::Close],
+            _ => Vec::new(),
         }
-        Vec::new()
     }
 
     fn gives_way(&self) -> bool {
         true
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let entries = self.facts().map(|fact| self.line(fact, cx)).collect();
-        self.menu.draw(List { title: "Copy", entries, pick: Some("copy"), ..List::default() }, frame, area, cx);
-    }
+    fn draw(&self, _: &mut Frame<'_>, _: Rect, _: &AppContext) {}
 }
 
 #[cfg(test)]

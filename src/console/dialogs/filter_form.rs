@@ -190,13 +190,9 @@ impl FilterForm {
 
     fn day_error(&self, field: usize, left: bool) -> Option<String> {
         let text = self.form.text(field);
-        if text.is_empty() || parse_day(&text).is_some() {
-            return None;
-        }
+        let is_wrong = !text.is_empty() && parse_day(&text).is_none();
         // While it is being typed, the beginning of a day is not an error yet.
-        let beginning = text.len() < 10
-            && text.bytes().enumerate().all(|(at, b)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
-        (left || !beginning).then(|| format!("{text} is no day: use YYYY-MM-DD"))
+        (is_wrong && left).then(|| format!("{text} is no day: use YYYY-MM-DD"))
     }
 
     fn apply(&mut self) -> FilterStep {

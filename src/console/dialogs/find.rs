@@ -4,7 +4,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::alert_search::{AlertSearch, is_typed};
+use super::alert_search::{AlertSearch, type_into};
 use super::found_rows::lines;
 use super::menu::{List, OpenMenu};
 use super::{case, copy_menu, links_menu};
@@ -15,8 +15,7 @@ use crate::console::screens::queue::state::Queue;
 use crate::console::text::{counted, sanitize, wrap_to};
 use crate::console::widgets::menu::{Selection, is_roomy};
 use crate::console::widgets::panel::PanelWidth;
-use crate::console::widgets::text_input::Typed;
-use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Tone};
+use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput};
 use crate::desk::find::FoundAlerts;
 use crate::domain::query::{Key, chips, parse, render, without};
 use crate::domain::{Alert, AlertFilter, Sort, Timestamp};
@@ -100,11 +99,6 @@ impl FindDialog {
         parse(&format!("{} {text}", render(&filter, sort)), vocabulary).ok()
     }
 
-    /// Returns true where the service was not reached, and only what the Queue holds was looked through.
-    fn is_of_held(&self) -> bool {
-        matches!(self.search.shown(), Some((_, Ok(found))) if found.only_held)
-    }
-
     /// Lists in the Queue what the words of the filter ask for.
     fn list(&self, filter: AlertFilter, sort: Sort) -> Orders {
         vec![
@@ -120,18 +114,38 @@ impl FindDialog {
         self.menu.chosen.index(self.search.alerts().len()).and_then(|at| self.search.alerts().get(at))
     }
 
-    fn copy(&self) -> Orders {
-        self.chosen().map(copy_menu::open).unwrap_or_default()
-    }
-
-    fn open_link(&self, cx: &mut AppContext) -> Orders {
-        self.chosen().map(|alert| links_menu::open(alert, cx)).unwrap_or_default()
-    }
-
-    /// Opens the case of what is chosen.
-    fn open_case(&self, cx: &AppContext) -> Orders {
+    /// Copies of what is chosen, opens its link or its case.
+    fn with_chosen(&self, action: Action, cx: &mut AppContext) -> Orders {
         let Some(alert) = self.chosen() else { return Vec::new() };
-        [Effect::GiveUpFind.into(), Order::Close].into_iter().chain(case::open_on(alert, None, cx)).collect()
+        match action {
+            Action::CopyId => copy_menu::open(alert, cx),
+            Action::OpenLink => links_menu::open(alert, cx),
+            _ => [Effect::GiveUpFind.into(), Order::Close].into_iter().chain(case::open_on(alert, None, cx)).collect(),
+        }
+    }
+
+    /// Does what a key or a click asks for that types nothing.
+    fn command(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+        if let Event::Key(KeyEvent { code, modifiers, .. }) = event {
+            let is_alt = *modifiers == KeyModifiers::ALT;
+            match code {
+                KeyCode::Enter if is_alt || *modifiers == KeyModifiers::CONTROL => {
+                    return self.with_chosen(Action::Open, cx);
+                }
+                KeyCode::Char('y') if is_alt => return self.with_chosen(Action::CopyId, cx),
+                KeyCode::Char('o') if is_alt => return self.with_chosen(Action::OpenLink, cx),
+                _ => {}
+            }
+        }
+        match self.menu.update(event, self.search.alerts().len(), cx) {
+            Some(Action::MenuClose) => vec![Effect::GiveUpFind.into(), Order::Close],
+            Some(Action::MenuPick) => match self.filter(cx) {
+                Some((filter, sort)) => self.list(filter, sort),
+                None => self.pick(event, cx),
+            },
+            Some(action @ (Action::Open | Action::CopyId | Action::OpenLink)) => self.with_chosen(action, cx),
+            _ => Vec::new(),
+        }
     }
 
     /// What stands under the field: what is wrong, what is under way, or how much was found.
@@ -184,49 +198,15 @@ impl Dialog for FindDialog {
                 self.menu.chosen = Selection::default();
                 // What is best among those that are loaded may not be what was meant: that it is only of them is seen
                 // first.
-                self.goes &= !self.is_of_held();
+                self.goes &= !matches!(self.search.shown(), Some((_, Ok(found))) if found.only_held);
                 return if self.goes { self.go(0) } else { Vec::new() };
             }
-            Message::Input(Event::Key(KeyEvent { code: KeyCode::Enter, modifiers, .. }))
-                if modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) =>
-            {
-                return self.open_case(cx);
-            }
-            // What is typed is searched for, so letters are no commands here.
-            Message::Input(Event::Key(KeyEvent {
-                code: KeyCode::Char(letter @ ('y' | 'o')),
-                modifiers: KeyModifiers::ALT,
-                ..
-            })) => {
-                return if *letter == 'y' { self.copy() } else { self.open_link(cx) };
-            }
-            Message::Input(Event::Key(key)) if is_typed(key) => {
-                let typed = self.input.key(*key);
-                if typed == Typed::Changed {
-                    self.typed(cx);
-                }
-            }
-            Message::Input(Event::Paste(text)) => match self.input.paste(text) {
-                Ok(changed) => {
-                    self.typed(cx);
-                    changed.into_iter().for_each(|words| cx.notify(Tone::Note, words));
-                }
-                Err(why) => cx.notify(Tone::Note, why),
-            },
             Message::Input(event) => {
-                let length = self.search.alerts().len();
-                match self.menu.update(event, length, cx) {
-                    Some(Action::MenuClose) => return vec![Effect::GiveUpFind.into(), Order::Close],
-                    Some(Action::MenuPick) => {
-                        return match self.filter(cx) {
-                            Some((filter, sort)) => self.list(filter, sort),
-                            None => self.pick(event, cx),
-                        };
-                    }
-                    Some(Action::Open) => return self.open_case(cx),
-                    Some(Action::CopyId) => return self.copy(),
-                    Some(Action::OpenLink) => return self.open_link(cx),
-                    _ => {}
+                // What is typed is searched for, so letters are no commands here.
+                match type_into(&mut self.input, event, cx) {
+                    Some(true) => self.typed(cx),
+                    Some(false) => {}
+                    None => return self.command(event, cx),
                 }
             }
             _ => {}
@@ -277,7 +257,7 @@ impl Dialog for FindDialog {
             also: of_alert,
             ..List::default()
         };
-        let fields = self.menu.draw(list, frame, area, cx);
+        let fields = self.menu.draw(&list, frame, area, cx);
         let [_, field, said, limited] = stacked(fields, [above, 1, 1, FILL]);
         self.input.draw_field(frame, field, theme, true, WHAT);
         let (words, style) = self.note(filter.as_ref(), cx);

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::console::answer_words::{answer_words, is_answered_refunded, without_reason};
-use crate::console::screens::queue::columns::{Column, amount};
+use crate::console::screens::queue::columns::Column;
 use crate::console::text::sanitize;
 use crate::console::{AppContext, times};
 use crate::desk::find::FoundAlerts;
@@ -27,7 +27,6 @@ const DESCRIPTOR: u16 = 16;
 struct FoundRow<'a> {
     alert: &'a Alert,
     left: (String, Style),
-    money: String,
     label: &'static str,
     value: String,
 }
@@ -47,7 +46,6 @@ impl<'a> FoundRow<'a> {
                 (left.text, cx.draw_context().urgency(left.urgency))
             }
         };
-        let money = format!("{} {}", amount(alert), sanitize(alert.currency.as_str()));
         let order = || {
             let (order_id, confidence) = found.order_of(alert.id)?;
             Some(FindField { label: "order", value: Cow::Owned(format!("{order_id}, {} match", confidence.words())) })
@@ -55,7 +53,7 @@ impl<'a> FoundRow<'a> {
         let matched = query.best_field(alert).or_else(order);
         let (label, value) =
             matched.map_or(("", String::new()), |field| (field.label, sanitize(&field.value).into_owned()));
-        Self { alert, left, money, label, value }
+        Self { alert, left, label, value }
     }
 
     /// The text of a column; none where what matched says it already.
@@ -95,12 +93,14 @@ fn columns<'l, 'a>(cx: &'l AppContext) -> Vec<table::TableColumn<'l, FoundRow<'a
         let cell = move |row: &FoundRow<'_>, width| Span::styled(row.text(column, width, cx), theme.quiet);
         table::TableColumn::new("", cell).min(min).max(max).rank(rank)
     };
-    let network =
-        move |row: &FoundRow<'_>, _| Span::styled(sanitize(row.alert.provider.as_str()).into_owned(), plain(row));
+    let named = |column: Column| {
+        let text = move |row: &FoundRow<'_>, width| column.text(row.alert, width, cx.times(), cx.now).into_owned();
+        table::TableColumn::new("", move |row: &FoundRow<'_>, width| Span::styled(text(row, width), plain(row)))
+    };
     vec![
         table::TableColumn::new("", |row: &FoundRow<'_>, _| Span::styled(row.left.0.clone(), row.left.1)).right(),
-        table::TableColumn::new("", network),
-        table::TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.money.clone(), plain(row))).right(),
+        named(Column::Provider),
+        named(Column::Amount).right(),
         table::TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.label, theme.quiet)).gap(1),
         table::TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.value.clone(), strong(row)))
             .min(FIELD.0)

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use super::pick;
 use crate::console::text::{cut_path, sanitize};
 use crate::console::{AppContext, Effect, Order, Orders, Tone};
-use crate::domain::{Alert, AlertLink, LinkTemplates};
+use crate::domain::{Alert, AlertLink};
 
 /// Columns that the settings file is named in at most.
 const LONGEST_FILE: u16 = 60;
@@ -20,14 +20,11 @@ pub fn open(alert: &Alert, cx: &mut AppContext) -> Orders {
                 || "the settings".to_owned(),
                 |file| cut_path(&file, cx.settings.home.as_deref(), LONGEST_FILE),
             );
-            let words = if cx.settings.links == LinkTemplates::default() {
-                format!(
-                    "No link is set. Add it in {file}: [links] order = \
-                        \"https://shop.example/{{merchantOrderId}}\"."
-                )
-            } else {
-                format!("No link is set for {}. Add it under [links] in {file}.", alert.provider)
-            };
+            let words = format!(
+                "No link is set for {}. Add it in {file}: [links] order = \
+                    \"https://shop.example/{{merchantOrderId}}\".",
+                alert.provider
+            );
             cx.notify(Tone::Note, words);
             Vec::new()
         }

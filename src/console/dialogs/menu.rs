@@ -4,16 +4,19 @@ use std::cell::Cell;
 
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use ratatui::text::Line;
 
 use crate::console::keymap::Binding;
-use crate::console::text::capitalized;
-use crate::console::widgets::buttons::Button;
-use crate::console::widgets::menu::{DrawnMenu, Menu, Selection};
+use crate::console::pen::put_lines;
+use crate::console::text::{CUT, capitalized, columns, wrap_to};
+use crate::console::widgets::buttons::{BETWEEN, Button, draw_button, flow};
+use crate::console::widgets::menu::{Selection, is_roomy};
 use crate::console::widgets::panel::{Panel, PanelWidth};
-use crate::console::{Action, AppContext, ClickTargets, KeyContext, Tone};
-use crate::ui::table::moved;
+use crate::console::widgets::scrollbar;
+use crate::console::{Action, AppContext, ClickTargets, KeyContext, Pen, Tone};
+use crate::ui::areas::{FILL, rest_of, stacked};
+use crate::ui::table::{moved, scrolled};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
@@ -47,6 +50,40 @@ pub struct List<'m> {
     /// What else a key does with the chosen entry, and what a click on it is.
     pub also: Vec<(&'m str, &'m str, Action)>,
 }
+
+/// A line of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown<'m> {
+    Blank,
+    Heading(&'m str),
+    Entry(usize),
+}
+
+impl List<'_> {
+    /// The entries with their headings, and a blank line before each heading but the first.
+    fn lines(&self) -> Vec<Shown<'_>> {
+        let mut lines = Vec::with_capacity(self.entries.len() + 2 * self.groups.len());
+        for index in 0..self.entries.len() {
+            if let Some((_, heading)) = self.groups.iter().find(|(first, _)| *first == index) {
+                if !lines.is_empty() {
+                    lines.push(Shown::Blank);
+                }
+                lines.push(Shown::Heading(heading));
+            }
+            lines.push(Shown::Entry(index));
+        }
+        lines
+    }
+}
+
+/// Fewest blanks between two of them.
+const CLOSEST: u16 = 3;
+
+/// Lines that buttons and keys have at most.
+const MOST_HINT_LINES: u16 = 2;
+
+/// The buttons of a list, and the other keys that work in it, each with its words.
+type Hints<'m> = (Vec<Button<'m, Target>>, Vec<(String, &'m str, Target)>);
 
 /// An open list.
 #[derive(Debug)]
@@ -113,7 +150,7 @@ impl OpenMenu {
     }
 
     /// Draws it into the middle of an area. Returns the free lines under its title.
-    pub fn draw<'m>(&self, list: List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
+    pub fn draw<'m>(&self, list: &List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
         self.draw_without(&[], list, frame, area, cx)
     }
 
@@ -121,13 +158,47 @@ impl OpenMenu {
     pub fn draw_without<'m>(
         &self,
         withheld: &[Action],
-        list: List<'m>,
+        list: &List<'m>,
         frame: &mut Frame<'_>,
         area: Rect,
         cx: &'m AppContext,
     ) -> Rect {
         self.targets.clear();
-        let List { title, about, entries, groups, empty, width, field, below, below_lines, pick, also } = list;
+        let (buttons, keys) = self.hints(withheld, list, cx);
+        let (theme, panel) = (&cx.theme, Panel::of(list.width, area));
+        let lines = list.lines();
+        let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
+        let below = list.below_lines.max(1);
+        let hints = places(&buttons, &keys, panel.room());
+        let hint_lines = hints.last().map_or(1, |(line, _)| (line + 1).min(MOST_HINT_LINES));
+        // Where there is little room the entries have it, and no line is blank.
+        let all = entries.saturating_add(2 + list.field + below + hint_lines);
+        let blank = u16::from(is_roomy(area) || all <= panel.most_lines());
+        let inside = panel.open(all.min(panel.most_lines()), theme, frame.buffer_mut());
+        let [title, field, _, body, told, foot] = stacked(inside, [1, list.field, blank, FILL, below, hint_lines]);
+        let mut pen = Pen::new(frame.buffer_mut(), title);
+        pen.put(list.title, theme.strong);
+        pen.skip(1);
+        pen.put(list.about, theme.quiet);
+        if list.entries.is_empty() {
+            Pen::new(frame.buffer_mut(), body).put(list.empty, theme.quiet);
+        }
+        self.draw_entries(list, &lines, frame, body, cx);
+        let words = wrap_to(&list.below, inside.width, below.into()).into_iter();
+        put_lines(frame.buffer_mut(), told, words.map(|line| (line, theme.plain)));
+        let (of_buttons, of_keys) = hints.split_at(buttons.len());
+        for (button, at) in buttons.iter().zip(of_buttons) {
+            let drawn = draw_button(button, false, theme, frame.buffer_mut(), rest_of(foot, *at));
+            self.targets.push(drawn, button.spot);
+        }
+        for ((key, words, target), at) in keys.iter().zip(of_keys) {
+            self.targets.push(Pen::new(frame.buffer_mut(), rest_of(foot, *at)).put_key(key, words, theme), *target);
+        }
+        field
+    }
+
+    /// The buttons that end it, and the other keys that work in it, each with its words.
+    fn hints<'m>(&self, withheld: &[Action], list: &List<'m>, cx: &'m AppContext) -> Hints<'m> {
         let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
         let told: Vec<&Binding> =
             bindings.filter(|binding| binding.footer && !withheld.contains(&binding.action)).collect();
@@ -136,33 +207,70 @@ impl OpenMenu {
         };
         let of = |action| told.iter().find(|binding| binding.action == action).and_then(|binding| key(binding));
         let leave = of(Action::MenuClose).map(|(key, words, target)| Button::quiet(target, capitalized(words), key));
-        let choose = of(Action::MenuPick).filter(|_| self.click == Action::MenuPick && pick != Some(""));
+        let choose = of(Action::MenuPick).filter(|_| self.click == Action::MenuPick && list.pick != Some(""));
         let choose =
-            choose.map(|(key, words, target)| Button::primary(target, capitalized(pick.unwrap_or(words)), key));
+            choose.map(|(key, words, target)| Button::primary(target, capitalized(list.pick.unwrap_or(words)), key));
         let others = told.iter().filter(|binding| !matches!(binding.action, Action::MenuClose | Action::MenuPick));
-        let also = also.into_iter().map(|(key, words, action)| (key.to_owned(), words, Target::Do(action)));
-        let menu = Menu {
-            title,
-            about,
-            entries,
-            groups,
-            chosen: self.chosen,
-            buttons: leave.into_iter().chain(choose).collect(),
-            keys: also.chain(others.filter_map(|binding| key(binding))).collect(),
-            entry: Target::Entry,
-            empty,
-            width,
-            field,
-            below,
-            below_lines,
-            top: self.top.get(),
-            is_marked: cx.settings.plain,
-        };
-        let DrawnMenu { field, top, page } = menu.draw(&cx.theme, frame, area, &self.targets);
-        self.top.set(top);
-        self.page.set(page);
-        field
+        let also = list.also.iter().map(|(key, words, action)| ((*key).to_owned(), *words, Target::Do(*action)));
+        let keys = also.chain(others.filter_map(|binding| key(binding))).collect();
+        (leave.into_iter().chain(choose).collect(), keys)
     }
+
+    /// Draws the entries in sight with their headings.
+    fn draw_entries(&self, list: &List<'_>, lines: &[Shown<'_>], frame: &mut Frame<'_>, body: Rect, cx: &AppContext) {
+        let (theme, chosen) = (&cx.theme, self.chosen.index(list.entries.len()));
+        let visible = usize::from(body.height);
+        let first = self.first_in_sight(chosen, lines, visible);
+        let in_sight = lines.iter().skip(first).take(visible);
+        let entries = in_sight.filter(|line| matches!(line, Shown::Entry(_))).count();
+        for (shown, line) in lines.iter().skip(first).zip(body.rows()) {
+            let (index, entry) = match shown {
+                Shown::Blank => continue,
+                // Below it stands what is none of its own.
+                Shown::Heading(_) if line.bottom() == body.bottom() => continue,
+                Shown::Heading(words) => {
+                    Pen::new(frame.buffer_mut(), line).put(words, theme.quiet);
+                    continue;
+                }
+                Shown::Entry(index) => (*index, &list.entries[*index]),
+            };
+            let row = line.outer(Margin::new(1, 0));
+            match Some(index) == chosen {
+                true if cx.settings.plain => theme.mark_row(frame.buffer_mut(), row),
+                true => frame.buffer_mut().set_style(row, theme.selection),
+                false => {}
+            }
+            frame.buffer_mut().set_line(line.x, line.y, entry, line.width);
+            if entry.width() > usize::from(line.width) {
+                frame.buffer_mut().set_stringn(line.right() - 1, line.y, CUT, 1, theme.quiet);
+            }
+            self.targets.push(row, Target::Entry(index));
+        }
+        let window = body.outer(Margin::new(1, 0));
+        scrollbar::draw(theme, frame.buffer_mut(), window, first as u64, lines.len() as u64);
+        self.top.set(first);
+        self.page.set([visible, entries].map(|lines| isize::try_from(lines).unwrap_or(1)));
+    }
+
+    /// The first line in sight: as it was left, where the chosen entry is in sight so, with a heading over it.
+    fn first_in_sight(&self, chosen: Option<usize>, lines: &[Shown<'_>], visible: usize) -> usize {
+        let Some(at) = chosen.and_then(|chosen| lines.iter().position(|line| *line == Shown::Entry(chosen))) else {
+            return 0;
+        };
+        let headed =
+            lines[..at].iter().rposition(|line| matches!(line, Shown::Entry(_))).map_or(0, |before| before + 1);
+        scrolled(self.top.get().min(headed), at, lines.len(), visible)
+    }
+}
+
+/// The line and the column of each button and key: closer together where they have room in one line so.
+fn places(buttons: &[Button<'_, Target>], keys: &[(String, &str, Target)], room: u16) -> Vec<(u16, u16)> {
+    let keys = keys.iter().map(|(key, words, _)| columns(key) + 1 + columns(words));
+    let widths: Vec<u16> = buttons.iter().map(Button::width).chain(keys).collect();
+    let all: u16 = widths.iter().sum();
+    let gaps = u16::try_from(widths.len()).unwrap_or(u16::MAX).saturating_sub(1);
+    let gap = (CLOSEST..=BETWEEN).rev().find(|gap| all + gap * gaps <= room).unwrap_or(BETWEEN);
+    flow(&widths, gap, room)
 }
 
 /// What is said to one who pastes where nothing can be typed.

@@ -54,7 +54,9 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Note => note_form::open(queue.current()?, cx),
         Action::Snooze => snooze_menu::open(queue, cx),
         Action::Open if keys == Keys::Of(KeyContext::Queue) && queue.current().is_some() => case::open(queue, cx),
-        Action::CopyId if keys == Keys::Of(KeyContext::Queue) => queue.current().map(copy_menu::open)?,
+        Action::CopyId if keys == Keys::Of(KeyContext::Queue) => {
+            queue.current().map(|alert| copy_menu::open(alert, cx))?
+        }
         Action::OpenLink => queue.current().map(|alert| links_menu::open(alert, cx))?,
         Action::Export => export_form::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),

@@ -1,5 +1,6 @@
 //! A list to pick one of, as a dialog.
 
+use crossterm::event::Event;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -11,10 +12,14 @@ use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Ord
 /// Handler of the entry that is picked.
 type Picked = Box<dyn FnMut(usize, &mut AppContext) -> Orders + Send>;
 
-struct Pick {
+/// A list of entries that is open as a dialog.
+pub struct Pick {
     menu: OpenMenu,
     title: String,
+    about: String,
     entries: Vec<Line<'static>>,
+    /// Keys that pick an entry by themselves, in the order of the entries.
+    keys: Vec<String>,
     picked: Picked,
 }
 
@@ -25,13 +30,56 @@ pub fn open(
     entries: Vec<Line<'static>>,
     picked: impl FnMut(usize, &mut AppContext) -> Orders + Send + 'static,
 ) -> Orders {
-    let menu = OpenMenu::new(Selection::at(at), &[KeyContext::Menu], Action::MenuPick);
-    dialog::open(Pick { menu, title: title.into(), entries, picked: Box::new(picked) })
+    let mut pick = Pick::new(title, entries, picked);
+    pick.menu.chosen = Selection::at(at);
+    pick.open()
+}
+
+impl Pick {
+    /// A list of these entries. What is picked closes it, where its orders say so.
+    pub fn new(
+        title: impl Into<String>,
+        entries: Vec<Line<'static>>,
+        picked: impl FnMut(usize, &mut AppContext) -> Orders + Send + 'static,
+    ) -> Self {
+        let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
+        let (title, picked) = (title.into(), Box::new(picked));
+        Self { menu, title, about: String::new(), entries, keys: Vec::new(), picked }
+    }
+
+    /// The same with words behind its title.
+    #[must_use]
+    pub fn about(self, about: impl Into<String>) -> Self {
+        Self { about: about.into(), ..self }
+    }
+
+    /// The same with a key for each of its first entries.
+    #[must_use]
+    pub fn keys(self, keys: Vec<String>) -> Self {
+        Self { keys, ..self }
+    }
+
+    /// Opens it.
+    pub fn open(self) -> Orders {
+        dialog::open(self)
+    }
+
+    /// The entry that a key picks by itself.
+    fn by_key(&self, event: &Event, cx: &AppContext) -> Option<usize> {
+        let Event::Key(key) = event else { return None };
+        let chord = (*key).into();
+        let is_free = cx.settings.keymap.action(&[KeyContext::Menu], chord).is_none();
+        let named = chord.to_string();
+        self.keys.iter().position(|key| is_free && *key == named)
+    }
 }
 
 impl Dialog for Pick {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
+        if let Some(at) = self.by_key(event, cx) {
+            return (self.picked)(at, cx);
+        }
         let length = self.entries.len();
         match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {
             (Some(Action::MenuPick), Some(at)) => (self.picked)(at, cx),
@@ -45,7 +93,7 @@ impl Dialog for Pick {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let (title, entries) = (self.title.as_str(), self.entries.clone());
-        self.menu.draw(List { title, entries, ..List::default() }, frame, area, cx);
+        let (title, about, entries) = (self.title.as_str(), self.about.as_str(), self.entries.clone());
+        self.menu.draw(&List { title, about, entries, ..List::default() }, frame, area, cx);
     }
 }

@@ -242,7 +242,7 @@ fn how_far(run: &RunState<'_>, cx: &AppContext) -> String {
 fn state(item: &RunItem<'_>, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
     if let Some(decision) = item.pending.filter(|_| !item.waits() && !item.has_ended()) {
-        return alert_rows::progress(decision, cx);
+        return alert_rows::progress(decision, &cx.draw_context());
     }
     let (at, why) = (cx.times().row(item.at, cx.now), item.reason());
     let (sign, words, style) = match &item.step {

@@ -1,13 +1,13 @@
 //! The list of views: the built-in ones, then one's own, which are saved, deleted and brought back here. What is typed
 //! narrows it.
 
-use crossterm::event::Event;
+use crossterm::event::{Event, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::alert_search::is_typed;
+use super::alert_search::type_into;
 use super::form_dialog::prompt;
 use super::menu::{List, OpenMenu};
 use super::palette::offers::names_that_fit;
@@ -15,8 +15,6 @@ use crate::console::screens::queue::state::Queue;
 use crate::console::text::sanitize;
 use crate::console::views::View;
 use crate::console::widgets::menu::{Selection, is_roomy};
-use crate::console::widgets::panel::PanelWidth;
-use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, TextInput, Tone};
 use crate::desk::{BuiltIn, SavedView};
 use crate::domain::query;
@@ -136,27 +134,18 @@ fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Orders, Str
 impl Dialog for ViewsMenu {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
-        match event {
-            // Letters narrow the list, but for one that its user has made a key of it.
-            Event::Key(key)
-                if is_typed(key) && cx.settings.keymap.action(&[KeyContext::Views], (*key).into()).is_none() =>
-            {
-                if self.input.key(*key) == Typed::Changed {
+        // Letters narrow the list, but for one that its user has made a key of it.
+        let is_key = |key: &KeyEvent| cx.settings.keymap.action(&[KeyContext::Views], (*key).into()).is_some();
+        let is_command = matches!(event, Event::Key(key) if is_key(key));
+        let typed = if is_command { None } else { type_into(&mut self.input, event, cx) };
+        match typed {
+            Some(is_changed) => {
+                if is_changed {
                     self.menu.chosen = Selection::default();
                 }
                 Vec::new()
             }
-            Event::Paste(text) => {
-                match self.input.paste(text) {
-                    Ok(changed) => {
-                        self.menu.chosen = Selection::default();
-                        changed.into_iter().for_each(|words| cx.notify(Tone::Note, words));
-                    }
-                    Err(why) => cx.notify(Tone::Note, why),
-                }
-                Vec::new()
-            }
-            event => {
+            None => {
                 let length = self.shown(cx).len();
                 let wanted = self.menu.update(event, length, cx);
                 self.perform(wanted, cx)
@@ -192,17 +181,12 @@ impl Dialog for ViewsMenu {
         };
         let (names, shown) = (cx.views.names(), self.shown(cx));
         let entries: Vec<Line<'_>> = shown.iter().map(|at| line(names[*at], about(*at))).collect();
-        let chosen = self.menu.chosen.index(shown.len());
-        // What has no room in its line stands below.
-        let room = usize::from(OpenMenu::room(PanelWidth::Dialog, area));
-        let cut = chosen.filter(|at| entries[*at].width() > room);
-        let below = cut.map_or_else(String::new, |at| sanitize(about(shown[at])).into_owned());
         // The built-in views stay.
-        let is_own = chosen.is_some_and(|at| shown[at] >= BuiltIn::ALL.len());
+        let is_own = self.chosen(cx).is_some_and(|at| at >= BuiltIn::ALL.len());
         let withheld: &[Action] = if is_own { &[] } else { &[Action::ViewDelete] };
         let above = u16::from(is_roomy(area));
-        let list = List { title: "Views", entries, below, field: above + 1, empty: "No match", ..List::default() };
-        let fields = self.menu.draw_without(withheld, list, frame, area, cx);
+        let list = List { title: "Views", entries, field: above + 1, empty: "No match", ..List::default() };
+        let fields = self.menu.draw_without(withheld, &list, frame, area, cx);
         self.input.draw_field(frame, rest_of(fields, (above, 0)), theme, true, "letters of a name");
     }
 }

@@ -121,7 +121,7 @@ fn a_range_is_marked_from_where_it_began_to_the_cursor_and_esc_undoes_one_thing_
     let still = rig.screen();
     rig.press("esc");
 
-    assert!(extending.contains("range of 3") && extending.contains("V marks"), "{extending}");
+    assert!(extending.contains("range of 3"), "{extending}");
     assert!(marked.contains("2 marked"), "a mark is taken away by the same key: {marked}");
     assert!(still.contains("2 marked") && !still.contains("range of"), "{still}");
     assert!(!rig.screen().contains("marked"), "{}", rig.screen());
@@ -144,7 +144,7 @@ fn a_range_over_rows_that_are_not_here_is_read() {
 
     rig.press("V G V");
 
-    assert!(rig.screen().contains("950 marked  950.00 EUR  b answers"), "{}", rig.screen());
+    assert!(rig.screen().contains("950 marked  950.00 EUR"), "{}", rig.screen());
 }
 
 #[test]

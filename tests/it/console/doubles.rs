@@ -80,7 +80,7 @@ fn the_double_of_a_staged_refund_is_a_duplicate_that_leaves_once_that_is_recorde
     rig.advance(Duration::seconds(20));
 
     assert!(fits.contains("a refund is under way: ETHOCA 8F2C77AA2082"), "{fits}");
-    assert!(staged.contains("queued until the refund is recorded"), "{staged}");
+    assert!(staged.contains("after the refund"), "{staged}");
     assert_eq!((rig.sent(), reason(&rig, ids[1]).as_deref()), (2, Some("duplicate")));
 }
 
@@ -260,7 +260,7 @@ fn what_rests_on_a_refund_that_the_engine_has_not_finished_leaves_once_it_is_rec
     rig.service.record(first, &ResolveRequest { resolution: refunded, idempotency_key: None }).unwrap();
     rig.advance(Duration::seconds(10));
 
-    assert!(before.is_none() && waits.contains("queued until the refund is recorded"), "{waits}");
+    assert!(before.is_none() && waits.contains("after the refund"), "{waits}");
     assert_eq!(reason(&rig, second).as_deref(), Some("duplicate"), "{}", rig.screen());
 }
 

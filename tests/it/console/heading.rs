@@ -1,6 +1,5 @@
 //! The lines over the list: counts, sums of what is listed or marked, what lapses; and what is searched for.
 
-use avert::console::SessionInfo;
 use avert::desk::BuiltIn;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertFilter, AlertId, Deadline};
@@ -120,26 +119,6 @@ fn what_is_marked_has_a_sum_of_its_own_beside_what_lapses() {
     assert!(["EUR", "AED", "USD", "JPY"].iter().any(|currency| between.contains(currency)), "{heading}");
 }
 
-#[test]
-fn the_key_of_what_is_marked_stands_with_what_it_does_or_not_at_all() {
-    for width in (80..=120).step_by(4) {
-        for keys in ["*", "V G"] {
-            let mut rig = Made { size: (width, 24), ..Made::default() }.start();
-            rig.press(keys);
-            rig.advance(Duration::milliseconds(500));
-
-            let heading = heading(&mut rig);
-
-            let words: Vec<&str> = heading.split('│').next().unwrap().split_whitespace().collect();
-            let has_half = |key, does| {
-                words.iter().position(|word| *word == key).is_some_and(|at| words.get(at + 1) != Some(&does))
-            };
-            assert!(heading.contains("marked") || heading.contains("range of"), "{heading}");
-            assert!(!has_half("b", "answers") && !has_half("V", "marks"), "{width}: {heading}");
-        }
-    }
-}
-
 #[rstest]
 #[case::expired(BuiltIn::Expired, "Expired, latest first ")]
 #[case::open(BuiltIn::ToAnswer, "To answer, by deadline ")]
@@ -213,15 +192,4 @@ fn the_search_is_the_last_chip_to_go() {
 
     let chips = rig.screen().lines().find(|line| line.contains("harbour")).unwrap().to_owned();
     assert!(chips.contains("harbour"), "{chips}");
-}
-
-#[test]
-fn what_is_marked_where_nothing_is_sent_from_offers_no_answer() {
-    let place = SessionInfo { name: "shop".to_owned(), read_only: true, ..SessionInfo::default() };
-    let mut rig = Made { place, size: (120, 40), ..Made::default() }.start();
-
-    rig.press("*");
-
-    let screen = rig.screen();
-    assert!(screen.contains(" marked  ") && !screen.contains("b answers"), "{screen}");
 }

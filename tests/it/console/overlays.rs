@@ -111,17 +111,6 @@ fn a_question_about_a_final_act_has_the_look_of_all() {
 }
 
 #[test]
-fn a_column_that_is_chosen_and_has_no_room_says_so() {
-    let column = |size| {
-        let mut rig = Made { size, ..Made::default() }.start();
-        rig.press("c");
-        rig.screen().contains("no room at this width")
-    };
-
-    assert!(!column((200, 60)));
-}
-
-#[test]
 fn the_buttons_of_a_list_are_pressed_by_the_mouse_as_by_their_keys() {
     let mut rig = Made::default().start();
 

@@ -10,7 +10,6 @@ use crossterm::event::{Event, MouseButton, MouseEventKind};
 use rstest::rstest;
 use std::sync::Arc;
 
-use super::bulk::alike;
 use super::fake::{Fate, Million, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 use avert::console::message::Message;
@@ -531,28 +530,6 @@ fn the_line_that_a_row_above_the_cursors_leaves_says_so() {
     assert_eq!(line_of_cursor(&mut rig), before, "its row keeps its line: {screen}");
     rig.press("j");
     assert!(!rig.screen().contains("no longer listed"), "{}", rig.screen());
-}
-
-#[rstest]
-#[case::the_page_of_the_run("", "esc")]
-#[case::another_screen("esc 4", "1")]
-#[case::a_form("esc r", "esc")]
-fn whoever_comes_back_to_the_list_finds_its_first_row_on_the_first_line(#[case] goes: &str, #[case] comes_back: &str) {
-    let mut rig = Made { size: (80, 24), ..Made::of(alike(12)) }.start();
-    rig.press("V j j j V j b alt-n ctrl-s");
-    rig.press(goes);
-    rig.advance(Duration::seconds(20));
-
-    rig.press(comes_back);
-    rig.advance(Duration::seconds(1));
-
-    let screen = rig.screen();
-    let heads = screen.lines().position(|line| line.contains("NETWORK")).unwrap();
-    assert!(
-        screen.lines().nth(heads + 1).unwrap().contains("ETHOCA") && !screen.contains("no longer listed"),
-        "{screen}"
-    );
-    assert_eq!(rig.sent(), 4);
 }
 
 /// The line of the screen that the cursor's row is on.

@@ -215,7 +215,7 @@ impl CaseDialog {
                         (("✓", style), told, style)
                     }
                     (None, Some(decision)) => {
-                        let (sign, words, style) = alert_rows::progress(decision, cx);
+                        let (sign, words, style) = alert_rows::progress(decision, &cx.draw_context());
                         (sign, format!("{}: {words}", brief_word(&decision.resolution)), style)
                     }
                     (None, None) if let Some(attempt) = cx.unfinished.of(alert.id) => {

@@ -24,8 +24,7 @@ use super::{copy_menu, links_menu};
 use super::{note_form, settle, snooze_menu};
 use crate::console::dialog::{DataAge, run};
 use crate::console::idle::{NONE_LEAVES, NONE_MADE, NONE_PARKED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless};
-use crate::console::screens::queue::facts::Facts;
-use crate::console::screens::queue::orders::change_match;
+use crate::console::screens::queue::facts::{Facts, change_match};
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::{Suggestion, order_advice};
 use crate::console::{
@@ -229,7 +228,7 @@ impl CaseDialog {
             Action::Settle => {
                 return settle::open(self.parked(cx), |id| self.alerts.iter().find(|alert| alert.id == id), cx);
             }
-            Action::CopyId => return copy_menu::open(self.current()),
+            Action::CopyId => return copy_menu::open(self.current(), cx),
             Action::OpenLink => return links_menu::open(self.current(), cx),
             Action::GoToAlert => {
                 let alert = Box::new(self.current().clone());

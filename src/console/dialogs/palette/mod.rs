@@ -2,17 +2,15 @@
 
 pub mod offers;
 
-use crossterm::event::Event;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::alert_search::is_typed;
+use super::alert_search::type_into;
 use super::menu::{List, OpenMenu};
 use crate::console::text::{columns, cut, sanitize};
 use crate::console::widgets::menu::Selection;
 use crate::console::widgets::panel::PanelWidth;
-use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, TextInput, Theme, Tone};
 use crate::ui::areas::rest_of;
 
@@ -141,21 +139,12 @@ fn offer_line<'l>(offer: &PaletteOffer, room: u16, theme: &Theme) -> Line<'l> {
 
 impl Dialog for Palette {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        match message {
-            // Letters are searched for, so they are no commands here.
-            Message::Input(Event::Key(key)) if is_typed(key) => {
-                let typed = self.input.key(*key);
-                if typed == Typed::Changed {
-                    self.menu.chosen = Selection::default();
-                }
-            }
-            Message::Input(Event::Paste(text)) => {
-                if let Some(words) = self.input.paste(text).unwrap_or_else(Some) {
-                    cx.notify(Tone::Note, words);
-                }
-                self.menu.chosen = Selection::default();
-            }
-            Message::Input(event) => {
+        let Message::Input(event) = message else { return Vec::new() };
+        // Letters are searched for, so they are no commands here.
+        match type_into(&mut self.input, event, cx) {
+            Some(true) => self.menu.chosen = Selection::default(),
+            Some(false) => {}
+            None => {
                 let length = self.rows(cx).len();
                 match self.menu.update(event, length, cx) {
                     Some(Action::MenuClose) => return vec![Order::Close],
@@ -163,7 +152,6 @@ impl Dialog for Palette {
                     _ => {}
                 }
             }
-            _ => {}
         }
         Vec::new()
     }
@@ -190,7 +178,7 @@ impl Dialog for Palette {
             pick,
             ..List::default()
         };
-        let fields = self.menu.draw(list, frame, area, cx);
+        let fields = self.menu.draw(&list, frame, area, cx);
         let field = rest_of(fields, (1, 0));
         self.input.draw_field(frame, field, theme, true, "a key, a command, a view, a setting, a profile");
     }

@@ -41,9 +41,49 @@ struct Spec {
     sort: Option<SortField>,
     /// The narrowest it is of use while nothing is known of its content, and the widest it ever gets.
     room: (u16, u16),
-    /// The higher, the earlier it gives way.
-    rank: u8,
+    /// True where its text may be cut: what is a word of a few, a figure or a moment is shown in full.
+    is_cut: bool,
 }
+
+impl Spec {
+    const fn new(
+        name: &'static str,
+        title: &'static str,
+        about: &'static str,
+        sort: Option<SortField>,
+        room: (u16, u16),
+    ) -> Self {
+        Self { name, title, about, sort, room, is_cut: false }
+    }
+
+    const fn cut(self) -> Self {
+        Self { is_cut: true, ..self }
+    }
+}
+
+/// The columns, in the order of [`Column`].
+const SPECS: [Spec; Column::ALL.len()] = {
+    use SortField as By;
+    [
+        Spec::new("left", "DUE IN", "time left to answer", Some(By::HoursLeft), (7, 7)),
+        Spec::new("when", "WHEN", "when it was answered or expired", None, (7, 7)),
+        Spec::new("provider", "NETWORK", "alert network", Some(By::Provider), (8, 8)),
+        Spec::new("type", "TYPE", "kind of alert", Some(By::Type), (7, 12)).cut(),
+        Spec::new("order", "ORDER", "your order id", None, (9, 26)).cut(),
+        Spec::new("status", "STATUS", "API status", Some(By::Status), (10, 10)),
+        Spec::new("amount", "AMOUNT", "disputed money", Some(By::Amount), (14, 28)),
+        Spec::new("card", "CARD", "BIN and last four", Some(By::CardLastFour), (6, 16)).cut(),
+        Spec::new("descriptor", "DESCRIPTOR", "merchant descriptor", Some(By::MerchantDescriptor), (10, 30)).cut(),
+        Spec::new("outcome", "ANSWER", "answer recorded", None, (12, 20)).cut(),
+        Spec::new("merchant", "MERCHANT", "merchant name", Some(By::MerchantName), (10, 24)).cut(),
+        Spec::new("issuer", "ISSUER", "issuing bank", Some(By::Issuer), (8, 22)).cut(),
+        Spec::new("reason", "REASON", "reason code", None, (6, 8)),
+        Spec::new("alerted", "ALERTED", "time of the alert", Some(By::AlertTimeStamp), (16, 16)),
+        Spec::new("transaction", "TRANSACTION", "time of the payment", Some(By::TransactionTimeStamp), (16, 16)),
+        Spec::new("updated", "UPDATED", "time of the last change", Some(By::UpdatedAt), (16, 16)),
+        Spec::new("provider-id", "NETWORK ID", "the network's alert id", Some(By::ProviderId), (10, 26)).cut(),
+    ]
+};
 
 impl Column {
     /// Every column, in the order of the list of columns.
@@ -71,40 +111,16 @@ impl Column {
     pub const USUAL: [Self; 7] =
         [Self::Left, Self::Provider, Self::Type, Self::Order, Self::Amount, Self::Card, Self::Descriptor];
 
-    fn spec(self) -> Spec {
-        let spec = |name, title, about, sort, room, rank| Spec { name, title, about, sort, room, rank };
+    fn spec(self) -> &'static Spec {
+        &SPECS[self as usize]
+    }
+
+    /// The rank by which it gives way: the highest goes first.
+    fn rank(self) -> u8 {
         match self {
-            Self::Left => spec("left", "DUE IN", "time left to answer", Some(SortField::HoursLeft), (7, 7), 0),
-            Self::When => spec("when", "WHEN", "when it was answered or expired", None, (7, 7), 0),
-            Self::Provider => spec("provider", "NETWORK", "alert network", Some(SortField::Provider), (8, 8), 2),
-            Self::Type => spec("type", "TYPE", "kind of alert", Some(SortField::Type), (7, 12), 3),
-            Self::Order => spec("order", "ORDER", "your order id", None, (9, 26), 4),
-            Self::Status => spec("status", "STATUS", "API status", Some(SortField::Status), (10, 10), 5),
-            Self::Amount => spec("amount", "AMOUNT", "disputed money", Some(SortField::Amount), (14, 28), 1),
-            Self::Card => spec("card", "CARD", "BIN and last four", Some(SortField::CardLastFour), (6, 16), 6),
-            Self::Descriptor => {
-                let sort = Some(SortField::MerchantDescriptor);
-                spec("descriptor", "DESCRIPTOR", "merchant descriptor", sort, (10, 30), 7)
-            }
-            Self::Outcome => spec("outcome", "ANSWER", "answer recorded", None, (12, 20), 8),
-            Self::Merchant => {
-                spec("merchant", "MERCHANT", "merchant name", Some(SortField::MerchantName), (10, 24), 10)
-            }
-            Self::Issuer => spec("issuer", "ISSUER", "issuing bank", Some(SortField::Issuer), (8, 22), 9),
-            Self::Reason => spec("reason", "REASON", "reason code", None, (6, 8), 11),
-            Self::Alerted => {
-                spec("alerted", "ALERTED", "time of the alert", Some(SortField::AlertTimeStamp), (16, 16), 12)
-            }
-            Self::Transaction => {
-                let sort = Some(SortField::TransactionTimeStamp);
-                spec("transaction", "TRANSACTION", "time of the payment", sort, (16, 16), 13)
-            }
-            Self::Updated => {
-                spec("updated", "UPDATED", "time of the last change", Some(SortField::UpdatedAt), (16, 16), 14)
-            }
-            Self::ProviderId => {
-                spec("provider-id", "NETWORK ID", "the network's alert id", Some(SortField::ProviderId), (10, 26), 15)
-            }
+            Self::Left | Self::When => 0,
+            Self::Amount => 1,
+            other => other as u8,
         }
     }
 
@@ -133,15 +149,9 @@ impl Column {
         self.spec().sort
     }
 
-    /// Returns true where its text may be cut: what is a word of a few, a figure or a moment is shown in full.
-    fn may_be_cut(self) -> bool {
-        use Column::{Card, Descriptor, Issuer, Merchant, Order, Outcome, ProviderId, Type};
-        matches!(self, Card | Descriptor | Issuer | Merchant | Order | Outcome | ProviderId | Type)
-    }
-
     /// Fewest columns that it is cut to, where it may be cut.
     pub fn narrowest(self) -> Option<u16> {
-        self.may_be_cut().then_some(self.spec().room.0)
+        self.spec().is_cut.then_some(self.spec().room.0)
     }
 
     /// Most columns that it ever gets.
@@ -154,8 +164,7 @@ impl Column {
         matches!(self, Self::Left | Self::When | Self::Amount)
     }
 
-    /// The plain text of the cell in so many columns; [`Column::Left`] and [`Column::Amount`] are drawn in parts by the
-    /// list.
+    /// The text of the cell in so many columns.
     pub fn text(self, alert: &Alert, width: u16, told: TimeFormat, now: Timestamp) -> Cow<'_, str> {
         let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| told.minute(at).into());
         match self {
@@ -164,7 +173,7 @@ impl Column {
             Self::Provider => sanitize(alert.provider.as_str()),
             Self::Type => sanitize(type_word(&alert.alert_type)),
             Self::Status => sanitize(alert.status.as_str()),
-            Self::Amount => amount(alert).into(),
+            Self::Amount => format!("{} {}", amount(alert), sanitize(alert.currency.as_str())).into(),
             Self::Card => card(alert, width).into(),
             Self::Descriptor => or_dash(&alert.merchant_descriptor),
             Self::Order => or_dash(alert.merchant_order_id.as_deref().unwrap_or_default()),
@@ -315,26 +324,13 @@ impl ContentWidths {
         widths
     }
 
-    /// Those of some columns of these alerts.
-    pub fn of<'a>(columns: &[Column], alerts: impl Iterator<Item = &'a Alert>) -> Self {
-        let mut widths = Self::default();
-        alerts.for_each(|alert| widths.take_in_of(columns, alert));
-        widths
-    }
-
     /// Takes the content of an alert in.
     pub fn take_in(&mut self, alert: &Alert) {
-        self.take_in_of(&Column::ALL, alert);
-    }
-
-    fn take_in_of(&mut self, columns: &[Column], alert: &Alert) {
-        for column in columns.iter().copied() {
+        for column in Column::ALL {
             let widest = &mut self.0[column as usize];
             let width = match column {
                 // As wide as they ever are: the moment does not matter.
                 Column::Left | Column::When | Column::Alerted | Column::Transaction | Column::Updated => continue,
-                // The number, a blank and the currency.
-                Column::Amount => width_of(&amount(alert)) + 4,
                 _ => width_of(&column.text(alert, u16::MAX, TimeFormat::default(), Timestamp::UNIX_EPOCH)),
             };
             *widest = width.max(*widest);
@@ -343,14 +339,14 @@ impl ContentWidths {
 
     /// How wide a column is at least, and how wide with all of its content.
     pub fn room(&self, column: Column) -> (u16, u16) {
-        let Spec { title, sort, room: (narrow, wide), .. } = column.spec();
+        let Spec { title, sort, room: (narrow, wide), is_cut, .. } = *column.spec();
         // The direction of the sort stands behind the title.
         let title = width_of(title) + u16::from(sort.is_some());
         let content = match self.0[column as usize] {
             0 => return (narrow, wide),
             content => content.max(title).min(wide),
         };
-        if column.may_be_cut() { (narrow.min(content), content) } else { (content, content) }
+        if is_cut { (narrow.min(content), content) } else { (content, content) }
     }
 }
 
@@ -364,7 +360,7 @@ pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Pl
         let (min, wide) = content.room(*column);
         // A card is whole or its last four digits: in a narrow list the descriptor needs the room more.
         let wide = if *column == Column::Card && room < CARD_ROOM { min } else { wide };
-        table::Want { min, wide, rank: column.spec().rank }
+        table::Want { min, wide, rank: column.rank() }
     };
     let wants: Vec<table::Want> = columns.iter().map(want).collect();
     let placed = table::place(&wants, |at| gap_after(columns[at]), room);

@@ -1,10 +1,11 @@
 //! Draws the detail of one alert: what decides first, warnings with the keys that answer them, then the facts in
 //! sections.
 
-mod deliveries;
-mod noted;
+mod answer;
 mod order;
 mod warning;
+
+use std::borrow::Cow;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Margin, Rect, Size};
@@ -12,22 +13,16 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::columns::amount;
-use super::facts::{Facts, warnings};
+use super::facts::Facts;
 use super::state::{Queue, QueueTarget};
-use crate::console::answer_words::{answer_words, list_behind};
-use crate::console::decisions::{PendingDecision, SendTiming};
-use crate::console::suggestion::Suggestion;
-use crate::console::text::{columns, cut, hanging, room_beside, sanitize, wrap, wrap_even, wrap_spans};
+use crate::console::answer_words::answer_words;
+use crate::console::text::{columns, counted, cut, hanging, room_beside, sanitize, wrap, wrap_even, wrap_spans};
 use crate::console::times::{self, Urgency};
-use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar::{self, Scroll};
 use crate::console::{Action, DrawContext, Loadable};
-use crate::desk::{AnswerStep, DecisionRecord, Fate};
-use crate::domain::advice::AdviceBasis;
 use crate::domain::code_words::{dispute_reason, field_value, merchant_category};
-use crate::domain::exchange::without_exchange;
 use crate::domain::field::{Content, Field, Kind, Section, Shown};
-use crate::domain::{Alert, AlertStatus, Deadline, Delivery, Money, ResolutionAttempt, Timestamp, duplicate};
+use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Money, Timestamp};
 
 /// Columns of the labels.
 const LABEL: u16 = 14;
@@ -73,6 +68,14 @@ pub enum Facet {
     Payment,
     /// What is its own: its network, its webhooks; and its window, where it does not stand `alone`.
     Own { alone: bool },
+}
+
+/// A labelled fact, with a note behind its value.
+struct Fact {
+    label: Cow<'static, str>,
+    value: String,
+    style: Style,
+    note: String,
 }
 
 /// Collects lines of a fixed width.
@@ -148,51 +151,6 @@ pub fn facets(facet: Facet, alert: &Alert, gone: bool, facts: &Facts, draw: &Dra
 }
 
 impl Parts<'_> {
-    /// What becomes of the alert: the decision on its way, what speaks against a plain answer, its outcome.
-    fn answer(&mut self, alert: &Alert, facts: &Facts, with_duplicates: bool, order_told: bool) {
-        let draw = self.draw;
-        match (draw.decisions.of(alert.id), draw.unfinished.of(alert.id)) {
-            (Some(decision), None) => self.decision(decision),
-            // The engine knows more of a decision than whoever sent it and heard nothing.
-            (Some(decision), Some(unfinished)) if decision.fate == Fate::Unconfirmed => {
-                self.unfinished(unfinished);
-            }
-            (Some(decision), Some(_)) => self.decision(decision),
-            (None, Some(unfinished)) => self.unfinished(unfinished),
-            (None, None) => match draw.list_behind(alert) {
-                Some(record) => self.list_behind(record),
-                None => draw.failed_before(alert).into_iter().for_each(|record| self.failed_before(record)),
-            },
-        }
-        self.drafted(alert);
-        let suggestion = Suggestion::of(alert, facts, draw);
-        let duplicates = facts.duplicates.loaded().filter(|_| with_duplicates).map_or(&[][..], Vec::as_slice);
-        let duplicates: Vec<Alert> =
-            duplicates.iter().map(|other| draw.known_decisions().foreseen(other).into_owned()).collect();
-        for warning in warnings(alert, &duplicates) {
-            self.warning(&warning, alert, suggestion.as_ref());
-        }
-        if let (Some(words), None) = (duplicate::not_compared(alert).filter(|_| !draw.compares_all), &alert.outcome) {
-            self.quiet(&words);
-        }
-        if let (Loadable::Failed(error), None) = (&facts.duplicates, &alert.outcome) {
-            self.quiet(&format!("Duplicates not checked: {error}"));
-        }
-        if let Some(rule) = draw.suggestion(alert) {
-            self.rule(rule, matches!(suggestion, Some(Suggestion::Rule(_))));
-        }
-        self.outcome(alert);
-        if let Some(orders) = &facts.orders {
-            self.order(
-                alert,
-                orders,
-                suggestion.is_some_and(|suggestion| suggestion.rests_on(AdviceBasis::Order)),
-                order_told,
-            );
-        }
-        self.notes(alert);
-    }
-
     fn push(&mut self, line: impl Into<Line<'static>>) {
         self.parts.push(Part { line: line.into(), boxed: self.bar, target: None });
     }
@@ -222,6 +180,13 @@ impl Parts<'_> {
         for line in hanging(Span::styled(key.to_owned(), style), words, style, self.width) {
             self.parts.push(Part { line, boxed: self.bar, target });
         }
+    }
+
+    /// A box behind a bar: its title, lines, and what keys do.
+    fn callout(&mut self, bar: Style, title: &str, content: impl FnOnce(&mut Self)) {
+        self.open_box(bar, title, bar.add_modifier(Modifier::BOLD));
+        content(self);
+        self.close_box();
     }
 
     /// Begins a box, behind a bar, with a title.
@@ -254,23 +219,16 @@ impl Parts<'_> {
         self.push(self.spread(vec![Span::styled(provider, theme.strong), Span::styled(kind, theme.plain)], badge));
         self.blank();
         let money = Span::styled(amount(alert), theme.strong);
-        let currency = Span::styled(format!(" {}", sanitize(alert.currency.as_str())), theme.quiet);
-        let closing = self.closing(alert);
-        let closing_width: usize = closing.iter().map(Span::width).sum();
-        let mut line = vec![money, currency];
-        let used: usize = line.iter().map(Span::width).sum();
-        if used + 4 + closing_width <= usize::from(self.width) {
-            line.push(Span::raw("    "));
-            line.extend(closing);
-            self.push(line);
-        } else {
-            self.push(line);
-            wrap_spans(&closing, self.width).into_iter().for_each(|line| self.push(line));
-        }
+        let currency = Span::styled(format!(" {}    ", sanitize(alert.currency.as_str())), theme.quiet);
+        let line: Vec<Span<'static>> = [money, currency].into_iter().chain(self.closing(alert)).collect();
+        wrap_spans(&line, self.width).into_iter().for_each(|line| self.push(line));
         if gone {
             self.push(Span::styled("no longer in this list", theme.quiet));
         }
-        self.snoozed(alert);
+        if let Some(until) = self.draw.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()) {
+            let (left, until) = (times::short(until - self.draw.now), self.draw.times.at(until, self.draw.now));
+            self.say(&format!("snoozed until {until} ({left})"), theme.accent);
+        }
     }
 
     fn closing(&self, alert: &Alert) -> Vec<Span<'static>> {
@@ -295,117 +253,6 @@ impl Parts<'_> {
         std::iter::once(said).chain(at).collect()
     }
 
-    fn decision(&mut self, decision: &PendingDecision) {
-        let (theme, now) = (self.draw.theme, self.draw.now);
-        let word = decision.word();
-        let undo = self.draw.key(Action::Undo);
-        let (title, style, why, offer) = match (decision.leaves_at(), decision.fate, &decision.polling) {
-            (Some(due), ..) => {
-                let when = match self.draw.decisions.departure(decision, due, now) {
-                    SendTiming::In(seconds) => format!("sends in {seconds} s"),
-                    SendTiming::InTurn => "queued".to_owned(),
-                    SendTiming::Paused => "paused, not sent".to_owned(),
-                    SendTiming::AfterLook => "queued, checking duplicates".to_owned(),
-                    SendTiming::AfterFirst => "queued until the refund is recorded".to_owned(),
-                };
-                (format!("» {word}: {when}"), theme.accent, None, Some(format!("{undo}  undo")))
-            }
-            (None, Fate::Queued, _) => {
-                let closed = if decision.is_closed(now) { " The alert has expired." } else { "" };
-                let why = format!("avert asks before it sends.{closed}");
-                let offer = format!("{undo}  undo   {}  send or keep", self.draw.key(Action::Refresh));
-                (format!("» {word}: queued, offline"), theme.warning, Some(why), Some(offer))
-            }
-            (_, _, Some(checking)) => {
-                let why = checking.why.trim_end_matches('.');
-                let next = if checking.has_given_up() {
-                    "Check the network's portal.".to_owned()
-                } else {
-                    next_poll(Some(checking.next_poll), now)
-                };
-                (format!("? {word}: unconfirmed"), theme.warning, Some(format!("{why}. {next}")), None)
-            }
-            (_, Fate::NotRecorded, _) => (format!("! {word}: not recorded"), theme.danger, decision.why.clone(), None),
-            _ => (format!("» {word}: sending"), theme.accent, None, None),
-        };
-        self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
-        if let Some(why) = why {
-            self.say(&without_exchange(&why), theme.plain);
-        }
-        if let Some(offer) = offer {
-            self.offer(&offer, Some(Action::Undo));
-        }
-        if decision.fate == Fate::NotRecorded {
-            self.again();
-        }
-        self.close_box();
-    }
-
-    /// A decision of an earlier console that was not recorded, and why.
-    fn failed_before(&mut self, record: &DecisionRecord) {
-        let theme = self.draw.theme;
-        let word =
-            record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
-        let (title, why) = match record.step() {
-            AnswerStep::NeverLeft => (format!("! {word}: not sent"), "The console ended first."),
-            step => (format!("! {word}: not recorded"), step.reason().unwrap_or_default()),
-        };
-        self.open_box(theme.danger, &title, theme.danger.add_modifier(Modifier::BOLD));
-        self.say(&without_exchange(why), theme.plain);
-        self.again();
-        self.close_box();
-    }
-
-    /// That this desk knows of an outcome which the list does not show.
-    fn list_behind(&mut self, record: &DecisionRecord) {
-        let (theme, now) = (self.draw.theme, self.draw.now);
-        self.open_box(theme.quiet, "Already answered, the list is behind", theme.strong);
-        self.say(&list_behind(record, self.draw.times, now), theme.plain);
-        self.close_box();
-    }
-
-    /// The keys that answer a decision that was not recorded.
-    fn again(&mut self) {
-        let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
-        let seen_to = [Action::ShowActivity, Action::Dismiss].map(|action| self.draw.key(action)).join(" ");
-        self.offer(&format!("{keys}  answer again   {seen_to}  dismiss"), None);
-    }
-
-    /// A decision that the engine has not finished: what was sent, when and by whom, and what is known.
-    fn unfinished(&mut self, unfinished: &ResolutionAttempt) {
-        let (theme, now) = (self.draw.theme, self.draw.now);
-        let word = in_words(&unfinished.resolution);
-        let (title, style) = match Stage::of(unfinished) {
-            Stage::Sending => (format!("» {word}: sending"), theme.accent),
-            Stage::Unknown => (format!("? {word}: unconfirmed"), theme.warning),
-            Stage::Parked => (format!("? {word}: unconfirmed. Check the network's portal."), theme.danger),
-        };
-        self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
-        let at = unfinished.started_at;
-        self.say(
-            &format!("sent {}, {}, by {}", self.draw.times.at(at, now), times::ago(at, now), unfinished.actor),
-            theme.plain,
-        );
-        if !unfinished.detail.is_empty() {
-            self.say(&unfinished.detail, theme.plain);
-        }
-        let comments = unfinished.resolution.comments();
-        if !comments.is_empty() {
-            self.say(&format!("comments: {}", comments.replace('\n', " / ")), theme.quiet);
-        }
-        match Stage::of(unfinished) {
-            Stage::Sending => {}
-            Stage::Unknown => {
-                self.say(&next_poll(unfinished.next_check, now), theme.plain);
-            }
-            Stage::Parked => {
-                let key = self.draw.key(Action::Settle);
-                self.offer(&format!("{key}  set the result"), Some(Action::Settle));
-            }
-        }
-        self.close_box();
-    }
-
     fn label_room(&self) -> u16 {
         (self.width / 3).clamp(12, LABEL)
     }
@@ -420,26 +267,30 @@ impl Parts<'_> {
         Span::styled(format!("{:<width$}", cut(text, room - 1), width = usize::from(room)), self.draw.theme.quiet)
     }
 
-    fn section(&mut self, title: &'static str, facts: Vec<(&'static str, String, String)>) {
-        let facts: Vec<_> = facts.into_iter().filter(|(_, value, _)| !value.is_empty()).collect();
+    fn fact(&self, label: impl Into<Cow<'static, str>>, value: impl Into<String>, note: impl Into<String>) -> Fact {
+        Fact { label: label.into(), value: value.into(), style: self.draw.theme.plain, note: note.into() }
+    }
+
+    /// A section of facts; those without a value are left out.
+    fn section(&mut self, title: &'static str, mut facts: Vec<Fact>) {
+        facts.retain(|fact| !fact.value.is_empty());
         if facts.is_empty() {
             return;
         }
         let theme = self.draw.theme;
         self.blank();
         self.push(Span::styled(title, theme.quiet));
-        for (label, value, note) in facts {
-            let value = sanitize(&value).into_owned();
-            let label = self.label(label);
-            let whole = columns(&value) + 2 + columns(&note);
-            if whole <= self.value_room() && !note.is_empty() {
+        for Fact { label, value, style, note } in facts {
+            let [label, value, note] = [&label, value.as_str(), &note].map(|text| sanitize(text).into_owned());
+            let label = self.label(&label);
+            if !note.is_empty() && columns(&value) + 2 + columns(&note) <= self.value_room() {
                 let note = Span::styled(format!("  {note}"), theme.quiet);
-                self.push(vec![label, Span::styled(value, theme.plain), note]);
+                self.push(vec![label, Span::styled(value, style), note]);
                 continue;
             }
             // A value that is longer than its line goes on in the next one, under itself.
             let note = hanging(self.label(""), &note, theme.quiet, self.width);
-            for line in hanging(label, &value, theme.plain, self.width).into_iter().chain(note) {
+            for line in hanging(label, &value, style, self.width).into_iter().chain(note) {
                 self.push(line);
             }
         }
@@ -451,8 +302,8 @@ impl Parts<'_> {
         if let (true, None, None, Deadline::At(at)) = (with_window, &alert.outcome, alert.expired_at, alert.deadline) {
             let (value, _) = self.moment(Some(at));
             let left = format!("in {}", times::short(at - self.draw.now));
-            let behind = facts.iter().position(|(label, ..)| *label == "alerted").map_or(facts.len(), |at| at + 1);
-            facts.insert(behind, ("due", value, left));
+            let behind = facts.iter().position(|fact| fact.label == "alerted").map_or(facts.len(), |at| at + 1);
+            facts.insert(behind, self.fact("due", value, left));
         }
         self.section("NETWORK", facts);
     }
@@ -463,14 +314,14 @@ impl Parts<'_> {
     }
 
     /// The alert's fields of a section: the label of each, what it shows, and a note.
-    fn facts_of(&self, section: Section, alert: &Alert) -> Vec<(&'static str, String, String)> {
+    fn facts_of(&self, section: Section, alert: &Alert) -> Vec<Fact> {
         let of_section =
             |field: &'static Field<Alert>| Some((field, field.shown.filter(|shown| shown.section == section)?));
         let mut fields: Vec<_> = Alert::FIELDS.iter().filter_map(of_section).collect();
         fields.sort_by_key(|(_, shown)| shown.rank);
         let fact = |(field, shown): (&Field<Alert>, Shown)| {
             let (value, note) = self.value(field, alert);
-            (shown.label, value, note)
+            self.fact(shown.label, value, note)
         };
         fields.into_iter().map(fact).collect()
     }
@@ -511,50 +362,48 @@ impl Parts<'_> {
     fn outcome(&mut self, alert: &Alert) {
         let Some(outcome) = &alert.outcome else { return };
         let (at, since) = self.moment(outcome.action_time);
-        let stopped =
-            outcome.amount_stopped.map(|amount| Money { amount, currency: alert.currency.clone() }.to_string());
+        let stopped = outcome.amount_stopped.map(|amount| Money { amount, currency: alert.currency.clone() });
         let answer = answer_words(alert, outcome);
         // Of an answer in the older dialect's own words it is a fact of its own; the stored words stand in the JSON.
-        let refund = if answer.contains("efunded") || answer.starts_with("Invalid") {
-            String::new()
-        } else {
-            outcome.refunded.clone()
-        };
+        let is_told = answer.contains("efunded") || answer.starts_with("Invalid");
         let facts = vec![
-            plain("answer", answer),
-            plain("refund", refund),
-            plain("stopped", stopped.unwrap_or_default()),
-            ("at", at, since),
-            plain("comments", outcome.comments.clone()),
+            self.fact("answer", answer, ""),
+            self.fact("refund", if is_told { "" } else { outcome.refunded.as_str() }, ""),
+            self.fact("stopped", stopped.map(|money| money.to_string()).unwrap_or_default(), ""),
+            self.fact("at", at, since),
+            self.fact("comments", outcome.comments.as_str(), ""),
         ];
         self.section("ANSWER", facts);
     }
 
     fn webhooks(&mut self, deliveries: &Loadable<Vec<Delivery>>) {
-        let theme = self.draw.theme;
         match deliveries {
             Loadable::NotAsked | Loadable::Loading => {}
             Loadable::Failed(error) => self.quiet(&format!("Webhooks not loaded: {error}")),
-            Loadable::Loaded(deliveries) if deliveries.is_empty() => {}
             Loadable::Loaded(deliveries) => {
-                self.blank();
-                self.push(Span::styled("WEBHOOKS", theme.quiet));
-                self.deliveries(deliveries);
+                let facts = deliveries.iter().map(|delivery| self.delivery(delivery)).collect();
+                self.section("WEBHOOKS", facts);
             }
         }
     }
-}
 
-/// Tells when it is looked up next: `Checking, next in 3m.`
-fn next_poll(at: Option<Timestamp>, now: Timestamp) -> String {
-    match at.filter(|at| *at > now) {
-        Some(at) => format!("Checking, next in {}.", times::short(at - now)),
-        None => "Checking now.".to_owned(),
+    /// A delivery: its event, its state, and what is known of its attempts.
+    fn delivery(&self, delivery: &Delivery) -> Fact {
+        let (sign, words, style) = self.draw.delivery_state(delivery.state);
+        let attempts = u64::from(delivery.attempts);
+        let due = delivery.due.filter(|_| delivery.state == DeliveryState::Pending).map(|due| due - self.draw.now);
+        let next = due.map(|left| match left > chrono::Duration::zero() {
+            true => format!("next in {}", times::short(left)),
+            false => "next now".to_owned(),
+        });
+        let address = delivery.url.split_once("://").map_or(delivery.url.as_str(), |(_, address)| address);
+        let host = address.split('/').next().unwrap_or_default();
+        let attempts = (attempts > 0).then(|| counted(attempts, "attempt", "attempts"));
+        let note = [attempts, delivery.last_result.clone(), next, Some(host.to_owned())];
+        let note = note.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let kind = delivery.kind.as_str().trim_start_matches("alert.").to_owned();
+        Fact { style, ..self.fact(kind, format!("{sign} {words}"), note) }
     }
-}
-
-fn plain(label: &'static str, value: String) -> (&'static str, String, String) {
-    (label, value, String::new())
 }
 
 /// A long number in groups of four digits.

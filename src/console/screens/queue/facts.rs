@@ -1,7 +1,8 @@
 //! What the detail knows beyond the alert itself: its webhooks, its order, other alerts on the same payment, and the
 //! warnings that follow.
 
-use crate::console::{Effect, Loadable, Reply};
+use crate::console::order_matches::MatchChange;
+use crate::console::{AppContext, Effect, Loadable, Reply, Tone};
 use crate::desk::MatchedOrders;
 use crate::domain::advice::AdviceBasis;
 use crate::domain::{Alert, AlertId, AlertQuery, Delivery, Timestamp, duplicate};
@@ -74,6 +75,34 @@ impl Facts {
     pub fn of(alert: AlertId) -> Self {
         Self { alert: Some(alert), ..Self::default() }
     }
+}
+
+/// What is told of an alert's orders: the later word replaces the earlier one.
+const MATCH: &str = "orders of";
+
+/// Takes the order that is shown off an alert; where none is left, those that were taken off match again.
+pub fn change_match(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Vec<Effect> {
+    if facts.alert != Some(alert.id) {
+        return Vec::new();
+    }
+    let matched = facts.orders.as_ref().and_then(|matched| matched.as_ref().ok());
+    let change = match matched.map(|matched| (matched.matches.first(), matched.unmatched.is_empty())) {
+        Some((Some(found), _)) => {
+            let order = found.order.order_id.clone();
+            cx.notify_anew(MATCH, alert, Tone::Note, format!("Order {order} unlinked."));
+            MatchChange::Unmatch(order, cx.now)
+        }
+        Some((None, false)) => {
+            cx.notify_anew(MATCH, alert, Tone::Note, "Order linked again.");
+            MatchChange::MatchAgain
+        }
+        Some((None, true)) | None => {
+            cx.hint("This alert has no order.");
+            return Vec::new();
+        }
+    };
+    let others = facts.duplicates.loaded().cloned().unwrap_or_default();
+    vec![Effect::MatchOrders(Box::new(alert.clone()), others, Some(change))]
 }
 
 /// A warning: something that speaks against a plain answer.

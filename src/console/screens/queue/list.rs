@@ -1,30 +1,28 @@
 //! Draws the list: what is asked for, the titles, the visible rows, and what to do where there are none.
 
-use std::collections::HashSet;
-
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::columns::{self, Column, Placed};
+use super::columns::{Column, Placed};
 use super::heading;
 use super::layout::{BAR, GUTTER, Regions};
 use super::listing::ListRow;
 use super::signs::ListSign;
 use super::state::{Queue, QueueTarget};
-use crate::console::pen::{put_middle, put_right};
-use crate::console::text::{capitalized, counted, cut, sanitize};
+use crate::console::pen::put_middle;
+use crate::console::text::{capitalized, counted, sanitize};
 use crate::console::times::{self, Urgency};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable, Pen, text};
 use crate::domain::exchange::without_exchange;
-use crate::domain::{Alert, AlertId, SortOrder, duplicate, query};
+use crate::domain::{Alert, SortOrder, duplicate, query};
 use crate::service::ServiceError;
 use crate::ui::areas::inset;
 use crate::ui::fit::{self, Segment};
-use crate::ui::table::{DataTable, TableColumn};
+use crate::ui::table;
 
 /// Draws everything of the list.
 pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
@@ -82,27 +80,22 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
     fit::draw(&segments, frame.buffer_mut(), regions.chips, |area, target| queue.targets.push(area, target));
 }
 
+/// The titles of the columns, with the direction of the sort.
 fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let sort = queue.order();
-    for place in placed {
-        let (column, area) = (place.column, place.within(regions.heads));
-        let sorted = column.sort_field() == Some(sort.field);
-        let arrow = match sort.order {
-            _ if !sorted => "",
-            SortOrder::Ascending => "▲",
-            SortOrder::Descending => "▼",
+    let arrow = if sort.order == SortOrder::Ascending { "▲" } else { "▼" };
+    let heads = placed.iter().map(|Placed { column, x, width }| {
+        let title = column.title();
+        let head = match column.sort_field() == Some(sort.field) {
+            true if text::columns(title) < *width => Span::styled(format!("{title}{arrow}"), draw.theme.accent),
+            true => Span::styled(title, draw.theme.accent),
+            false => Span::styled(title, draw.theme.quiet),
         };
-        let style = if sorted { draw.theme.accent } else { draw.theme.quiet };
-        let with_arrow = format!("{}{arrow}", column.title());
-        let title = if text::columns(&with_arrow) <= area.width { with_arrow } else { column.title().to_owned() };
-        if column.is_right() {
-            put_right(buffer, area, &title, style);
-        } else {
-            Pen::new(buffer, area).put(&title, style);
-        }
-        if column.sort_field().is_some() {
-            queue.targets.push(area, QueueTarget::Title(column));
-        }
+        (*x, *width, column.is_right(), head)
+    });
+    buffer.set_line(regions.heads.x, regions.heads.y, &table::line_of(heads), regions.heads.width);
+    for place in placed.iter().filter(|place| place.column.sort_field().is_some()) {
+        queue.targets.push(place.within(regions.heads), QueueTarget::Title(place.column));
     }
 }
 
@@ -110,15 +103,11 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
     let listing = &queue.listing;
     let range = queue.range_rows();
     let coming = draw.known_decisions().refunds_unlisted(listing.alerts(), |id| listing.find(id));
-    let in_sight = || {
-        let rows = listing.window().into_iter().filter_map(|(_, index)| listing.row(index).alert());
-        rows.filter(|alert| alert.outcome.is_none())
-    };
+    let in_sight = || listing.in_sight().filter(|alert| alert.outcome.is_none());
     let (refunded, answered): (Vec<_>, Vec<_>) =
         draw.known_decisions().here.landed().partition(|alert| alert.refund_is_likely());
     let warned = duplicate::with_duplicate_in(in_sight(), coming.iter().copied().chain(refunded));
     let paired = duplicate::with_duplicate_in(in_sight(), answered);
-    let known = |alert: &Alert| Known::of(alert, [&warned, &paired], queue);
     let rows: Vec<Rect> = inset(regions.rows, 0, BAR).rows().collect();
     for (line, index) in listing.window() {
         let row = rows[usize::from(line)];
@@ -126,31 +115,37 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
             draw.theme.mark_row(buffer, row);
         }
         queue.targets.push(row, QueueTarget::Row(index));
-        let text = inset(row, GUTTER, 0);
-        match listing.row(index) {
-            ListRow::Alert(alert) => {
-                let is_snoozed = listing.chosen().is_none() && draw.snoozes.until(alert.id).is_some();
-                let is_aside = is_snoozed && alert.outcome.is_none() || draw.list_behind(alert).is_some();
-                let stand = match (is_aside, index == listing.cursor()) {
-                    (true, _) => Stand::Gone,
-                    (false, true) => Stand::Cursor,
-                    (false, false) => Stand::Row,
-                };
-                draw_alert(alert, known(alert), stand, draw, buffer, text, placed);
-            }
-            ListRow::Gone(alert) => draw_alert(alert, known(alert), Stand::Gone, draw, buffer, text, placed),
-            ListRow::Pending => {
-                Pen::new(buffer, text).put("     ·", draw.theme.quiet);
-            }
-        }
+        // The sign stands left of the cells.
+        let area = inset(row, GUTTER - 1, 0);
+        let Some(alert) = listing.row(index).alert() else {
+            buffer.set_stringn(area.x + 6, area.y, "·", 1, draw.theme.quiet);
+            continue;
+        };
+        let stand = match listing.row(index) {
+            ListRow::Gone(_) => Stand::Gone,
+            _ if is_aside(queue, alert, draw) => Stand::Gone,
+            _ if index == listing.cursor() => Stand::Cursor,
+            _ => Stand::Row,
+        };
         // What is answered together is seen whatever else there is to say of it.
         let in_range = range.is_some_and(|(first, rows)| (first..first + rows).contains(&index));
-        if in_range || listing.row(index).alert().is_some_and(|alert| queue.marked.contains(alert.id)) {
-            let (sign, style) = ListSign::Marked.drawn(draw.theme);
-            buffer.set_stringn(text.x - 1, text.y, sign, 1, style);
-        }
+        let is_marked = in_range || queue.marked.contains(alert.id);
+        let sign = if is_marked { Some(ListSign::Marked) } else { decision_sign(alert, draw) };
+        // A refund that is on its way or was recorded here warns as one does that is listed.
+        let duplicate = match warned.contains(&alert.id) {
+            true => Some(true),
+            false => queue.duplicate(alert.id).or(paired.contains(&alert.id).then_some(false)),
+        };
+        let flag = flag(alert, duplicate, queue, draw);
+        buffer.set_line(area.x, area.y, &row_line(alert, stand, [sign, flag], draw, placed), area.width);
         carry_over_blanks(buffer, row);
     }
+}
+
+/// Returns true where an alert is snoozed, or has its outcome though the list shows none.
+fn is_aside(queue: &Queue, alert: &Alert, draw: &DrawContext<'_>) -> bool {
+    let is_snoozed = queue.listing.chosen().is_none() && draw.snoozes.until(alert.id).is_some();
+    is_snoozed && alert.outcome.is_none() || draw.list_behind(alert).is_some()
 }
 
 /// Says in the line over the first row why there is none: the cursor's row keeps its line while rows above it leave.
@@ -194,103 +189,59 @@ enum Stand {
     Gone,
 }
 
-/// What is known of an alert beyond itself: whether it is one of several on a payment, and whether its order was
-/// refunded.
-#[derive(Debug, Clone, Copy)]
-struct Known {
-    duplicate: Option<bool>,
-    order_refunded: bool,
-}
-
-impl Known {
-    /// `warned`: the alerts on whose payment a refund is on its way or was recorded here, of which the detail warns as
-    /// it does of one that is listed; `paired`: those on whose payment another answer was.
-    fn of(alert: &Alert, [warned, paired]: [&HashSet<AlertId>; 2], queue: &Queue) -> Self {
-        let listed = || queue.duplicate(alert.id).or(paired.contains(&alert.id).then_some(false));
-        let duplicate = if warned.contains(&alert.id) { Some(true) } else { listed() };
-        Self { duplicate, order_refunded: queue.refunded_by_order(alert.id) }
-    }
-
-    /// Returns true where a refund may be the second one.
-    fn may_be_paid_twice(self) -> bool {
-        self.duplicate == Some(true) || self.order_refunded
-    }
-}
-
-fn draw_alert(
+/// A row: its sign, its cells, and its flag right of the time left.
+fn row_line(
     alert: &Alert,
-    known: Known,
     stand: Stand,
+    [sign, flag]: [Option<ListSign>; 2],
     draw: &DrawContext<'_>,
-    buffer: &mut Buffer,
-    area: Rect,
     placed: &[Placed],
-) {
-    let theme = draw.theme;
-    let left = times::left(alert, draw.now);
-    // What has more than a day steps back, and what is over further still: how it ended is what is left to be read.
-    let (text, digits, plain, quiet) = match (stand, left.urgency) {
-        (Stand::Gone, _) => (theme.quiet, theme.quiet, theme.quiet, theme.quiet),
-        (Stand::Cursor, _) => (draw.digits(), draw.digits(), draw.digits(), draw.digits()),
-        (Stand::Row, Urgency::Later) => (theme.quiet, theme.plain, theme.plain, theme.quiet),
-        (Stand::Row, Urgency::Over) => (theme.quiet, theme.quiet, theme.quiet, theme.quiet),
-        (Stand::Row, Urgency::Now | Urgency::Soon | Urgency::Today) => {
-            (theme.plain, draw.digits(), theme.plain, theme.quiet)
-        }
+) -> Line<'static> {
+    let urgency = times::left(alert, draw.now).urgency;
+    let signed = |sign: ListSign| {
+        let (sign, style) = sign.drawn(draw.theme);
+        Span::styled(sign, style)
     };
-    let gone = stand == Stand::Gone;
-    if let Some((sign, style)) = decision_sign(alert, draw).map(|sign| sign.drawn(theme)) {
-        buffer.set_stringn(area.x - 1, area.y, sign, 1, style);
-    }
-    for place in placed {
-        let (column, cell) = (place.column, place.within(area));
-        let told = || column.text(alert, place.width, draw.times, draw.now);
-        match column {
-            Column::Left | Column::When => {
-                let style = match column {
-                    _ if gone => theme.quiet,
-                    Column::When => plain,
-                    _ => draw.urgency(left.urgency),
-                };
-                put_right(buffer, cell, &told(), style);
-                if let Some((sign, style)) = flag(alert, known, draw).map(|flag| flag.drawn(theme)) {
-                    buffer.set_stringn(cell.right() + 1, cell.y, sign, 1, if gone { theme.quiet } else { style });
-                }
-            }
-            Column::Amount => draw_amount(alert, buffer, cell, digits, quiet),
-            _ => {
-                let style = match column {
-                    Column::Type | Column::Descriptor => text,
-                    Column::Outcome if stand == Stand::Row => theme.plain,
-                    Column::Provider
-                    | Column::Order
-                    | Column::Status
-                    | Column::Card
-                    | Column::Outcome
-                    | Column::Merchant => plain,
-                    _ => quiet,
-                };
-                Pen::new(buffer, cell).put(&told(), style);
-            }
+    let mut cells: Vec<(u16, u16, bool, Span<'_>)> = sign.into_iter().map(|sign| (0, 1, false, signed(sign))).collect();
+    for Placed { column, x, width } in placed {
+        let text = column.text(alert, *width, draw.times, draw.now);
+        let style = cell_style(*column, stand, urgency, draw);
+        cells.push((x + 1, *width, column.is_right(), Span::styled(text, style)));
+        if let (Column::Left | Column::When, Some(flag)) = (column, flag) {
+            let flag = signed(flag);
+            let flag = if stand == Stand::Gone { flag.style(draw.theme.quiet) } else { flag };
+            cells.push((x + width + 2, 1, false, flag));
         }
     }
+    table::line_of(cells)
 }
 
-/// The number up to the currency's three columns, so that numbers stand under numbers.
-fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, quiet: Style) {
-    put_right(buffer, inset(cell, 0, 4), &columns::amount(alert), digits);
-    put_right(buffer, cell, &format!("{:<3}", cut(&sanitize(alert.currency.as_str()), 3)), quiet);
+/// What has more than a day steps back, and what is over further still: how it ended is what is left to be read.
+fn cell_style(column: Column, stand: Stand, urgency: Urgency, draw: &DrawContext<'_>) -> Style {
+    use Column::{Amount, Card, Descriptor, Left, Merchant, Order, Outcome, Provider, Status, Type, When};
+    let theme = draw.theme;
+    match (stand, urgency, column) {
+        (Stand::Gone, ..) => theme.quiet,
+        (_, _, Left) => draw.urgency(urgency),
+        (Stand::Cursor, ..) => draw.digits(),
+        (_, _, Outcome) => theme.plain,
+        (_, Urgency::Over, _) => theme.quiet,
+        (_, Urgency::Later, Type | Descriptor) => theme.quiet,
+        (_, Urgency::Now | Urgency::Soon | Urgency::Today, Amount) => draw.digits(),
+        (_, _, Type | Descriptor | Provider | Order | Status | Card | Merchant | When | Amount) => theme.plain,
+        _ => theme.quiet,
+    }
 }
 
 /// The flag right of the time left: what warns first, then what is suggested. An answered alert has none.
-fn flag(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> Option<ListSign> {
+fn flag(alert: &Alert, duplicate: Option<bool>, queue: &Queue, draw: &DrawContext<'_>) -> Option<ListSign> {
     if alert.outcome.is_some() {
         return None;
     }
-    if known.may_be_paid_twice() || alert.network_rule_applied() {
+    if duplicate == Some(true) || queue.refunded_by_order(alert.id) || alert.network_rule_applied() {
         return Some(ListSign::LookFirst);
     }
-    let duplicate = known.duplicate.map(|_| ListSign::SamePayment);
+    let duplicate = duplicate.map(|_| ListSign::SamePayment);
     duplicate.or_else(|| draw.suggestion(alert).map(|_| ListSign::Suggested))
 }
 
@@ -310,45 +261,24 @@ fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, ar
     bar.into_iter().for_each(|bar| queue.targets.push(bar, QueueTarget::Scrollbar));
 }
 
-/// A command, and what it is for.
-type FirstCommand = (&'static str, &'static str);
-
-/// What there is to do at a desk that has no alert at all: the words, then the commands with what each is for.
-fn first_page(draw: &DrawContext<'_>) -> (Vec<(String, Style)>, &'static [FirstCommand]) {
-    const HERE: [FirstCommand; 4] = [
+/// What there is to do at a desk that has no alert at all, each command with what it is for.
+fn first_steps(draw: &DrawContext<'_>) -> Vec<String> {
+    const HERE: &[(&str, &str)] = &[
         ("avert import FILE", "imports alerts"),
         ("avert serve", "receives them over HTTP"),
         ("avert profiles add NAME --url URL", "connects to your service"),
         ("avert demo", "shows generated alerts"),
     ];
-    const ELSEWHERE: [FirstCommand; 2] =
-        [("avert profiles test", "tests address and key"), ("avert doctor", "finds problems")];
-    let (theme, place) = (draw.theme, draw.place);
-    let mut lines = vec![("No alerts yet.".to_owned(), theme.strong)];
-    let commands: &'static [FirstCommand] = match (place.demo, place.remote) {
-        (true, _) => &[],
-        (_, true) => &ELSEWHERE,
-        (_, false) => &HERE,
+    const ELSEWHERE: &[(&str, &str)] =
+        &[("avert profiles test", "tests address and key"), ("avert doctor", "finds problems")];
+    let (said, commands) = match (draw.place.demo, draw.place.remote) {
+        (true, _) => ("New alerts appear by themselves.", &[][..]),
+        (_, true) => ("The service has none for this key. New alerts appear by themselves.", ELSEWHERE),
+        (_, false) => ("New alerts appear by themselves.", HERE),
     };
-    if place.remote {
-        lines.push(("The service has none for this key.".to_owned(), theme.plain));
-    }
-    lines.push(("New alerts appear by themselves.".to_owned(), theme.plain));
-    (lines, commands)
-}
-
-/// Draws commands under each other, with what each is for where there is room for all of that.
-fn draw_commands(commands: &[FirstCommand], draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let theme = draw.theme;
-    let command = TableColumn::new("", |row: &FirstCommand, _| Span::styled(row.0, theme.strong));
-    let about = TableColumn::new("", |row: &FirstCommand, _| Span::styled(row.1, theme.quiet)).rank(1);
-    let table = DataTable::of(vec![command, about], commands, area.width);
-    let lines: Vec<Line<'_>> = commands.iter().map(|command| table.line(command)).collect();
-    let widest = lines.iter().map(|line| u16::try_from(line.width()).unwrap_or(u16::MAX)).max().unwrap_or(0);
-    let [middle] = Layout::horizontal([Constraint::Length(widest)]).flex(Flex::Center).areas(area);
-    for (line, row) in lines.iter().zip(middle.rows()) {
-        buffer.set_line(row.x, row.y, line, row.width);
-    }
+    // As wide as each other, they stand under each other in the middle.
+    let commands = commands.iter().map(|(command, about)| format!("{command:<33}  {about:<24}"));
+    [said.to_owned(), String::new()].into_iter().chain(commands).collect()
 }
 
 /// What is wrong, as a sentence.
@@ -356,88 +286,60 @@ fn sentence(error: &ServiceError) -> String {
     format!("{}.", capitalized(sanitize(&error.to_string()).trim_end_matches('.')))
 }
 
+/// Says why there is no row: a title, and what to do next.
 fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let (title, told) = nothing_listed(queue, draw);
+    let wrapped = |line: &String| match line.is_empty() {
+        true => vec![String::new()],
+        false => text::wrap_even(line, inset(area, 4, 4).width.min(72)),
+    };
+    let lines: Vec<String> = told.iter().flat_map(wrapped).collect();
+    let height = u16::try_from(lines.len() + 1).unwrap_or(u16::MAX);
+    let parts = [Constraint::Fill(1), Constraint::Length(height), Constraint::Fill(2)];
+    let [_, words, _] = Layout::vertical(parts).areas(area);
+    let styled = [(&title, draw.theme.strong)].into_iter().chain(lines.iter().map(|line| (line, draw.theme.plain)));
+    for ((line, style), row) in styled.zip(words.rows()) {
+        put_middle(buffer, row, line, style);
+    }
+}
+
+fn nothing_listed(queue: &Queue, draw: &DrawContext<'_>) -> (String, Vec<String>) {
     let key = |action: Action| draw.key(action);
-    let mut lines: Vec<(String, Style)> = Vec::new();
-    let mut commands: &[FirstCommand] = &[];
-    match (&queue.link.trouble, queue.listing.total()) {
-        (Some((_, error @ ServiceError::InvalidRequest(_))), _) => {
-            lines.push(("The service refused this filter.".to_owned(), draw.theme.strong));
-            lines.push((sentence(error), draw.theme.plain));
-            lines.push((format!("{} changes the filter.", key(Action::Filter)), draw.theme.quiet));
-        }
+    let (title, told) = match (&queue.link.trouble, queue.listing.total()) {
+        (Some((_, error @ ServiceError::InvalidRequest(_))), _) => (
+            "The service refused this filter.",
+            vec![sentence(error), format!("{} changes the filter.", key(Action::Filter))],
+        ),
         (Some((since, error)), None) if queue.link.is_unreachable() => {
-            let hour = draw.times.at(*since, draw.now);
             let why = if let ServiceError::Unreachable(why) = error { why.clone() } else { error.to_string() };
             let why = sanitize(&without_exchange(&why)).into_owned();
-            let next = queue
-                .link
-                .next_try()
-                .map_or_else(|| "by itself".to_owned(), |at| format!("at {}", draw.times.second(at)));
-            lines.push(("This list was not read.".to_owned(), draw.theme.strong));
-            lines.push((format!("Offline since {hour}: {}.", why.trim_end_matches('.')), draw.theme.plain));
-            lines.push((format!("Retry {next}. {} retries now.", key(Action::Refresh)), draw.theme.quiet));
+            let hour = draw.times.at(*since, draw.now);
+            let next = queue.link.next_try().map(|at| format!("at {}", draw.times.second(at)));
+            let retry =
+                format!("Retry {}. {} retries now.", next.as_deref().unwrap_or("by itself"), key(Action::Refresh));
+            ("This list was not read.", vec![format!("Offline since {hour}: {}.", why.trim_end_matches('.')), retry])
         }
-        (Some((_, error)), _) => {
-            lines.push(("The alerts cannot be shown now.".to_owned(), draw.theme.strong));
-            lines.push((sentence(error), draw.theme.plain));
-            lines.push((format!("Retrying. {} retries now.", key(Action::Refresh)), draw.theme.quiet));
-        }
-        (None, None) => lines.push(("Loading…".to_owned(), draw.theme.quiet)),
-        (None, Some(_)) if queue.all == Loadable::Loaded(0) => (lines, commands) = first_page(draw),
+        (Some((_, error)), _) => (
+            "The alerts cannot be shown now.",
+            vec![sentence(error), format!("Retrying. {} retries now.", key(Action::Refresh))],
+        ),
+        (None, None) => ("Loading…", Vec::new()),
+        (None, Some(_)) if queue.all == Loadable::Loaded(0) => ("No alerts yet.", first_steps(draw)),
         (None, Some(1..)) => {
-            let back = draw
-                .snoozes
-                .next_wake()
-                .map_or_else(String::new, |at| format!(" until {}", draw.times.at(at, draw.now)));
-            lines.push(("All alerts here are snoozed.".to_owned(), draw.theme.strong));
-            lines.push((
-                format!("None comes back{back}. {} opens the view Snoozed.", key(Action::Views)),
-                draw.theme.quiet,
-            ));
+            let back = draw.snoozes.next_wake().map(|at| format!(" until {}", draw.times.at(at, draw.now)));
+            let back = back.unwrap_or_default();
+            let told = format!("None comes back{back}. {} opens the view Snoozed.", key(Action::Views));
+            ("All alerts here are snoozed.", vec![told])
         }
         (None, Some(_)) if *queue.filter() == queue.view.filter => {
-            let name = sanitize(&queue.view.name).into_owned();
-            let said = match name.as_str() {
-                // Whether there are others was asked, and is not known yet.
-                _ if queue.all.loaded().is_none() => "Nothing in this view.",
-                "To answer" | "Due within 6 hours" => "Nothing to answer here.",
-                "Expired" => "Nothing expired.",
-                "Snoozed" => "Nothing is snoozed.",
-                _ => "Nothing in this view.",
-            };
-            lines.push((said.to_owned(), draw.theme.strong));
-            let all = queue
-                .all
-                .loaded()
-                .map_or_else(String::new, |all| format!(" ({} in all)", counted(*all, "alert", "alerts")));
-            lines.push((format!("{} chooses another view{all}.", key(Action::Views)), draw.theme.quiet));
+            let all = queue.all.loaded().map(|all| format!(" ({} in all)", counted(*all, "alert", "alerts")));
+            let told = format!("{} chooses another view{}.", key(Action::Views), all.unwrap_or_default());
+            ("Nothing in this view.", vec![told])
         }
         (None, Some(_)) => {
-            lines.push(("No match.".to_owned(), draw.theme.strong));
-            let (search, filter, views) = (key(Action::Search), key(Action::Filter), key(Action::Views));
-            let words = format!("{search} search, {filter} filter, {views} views");
-            lines.push((words, draw.theme.quiet));
+            let [search, filter, views] = [Action::Search, Action::Filter, Action::Views].map(key);
+            ("No match.", vec![format!("{search} search, {filter} filter, {views} views")])
         }
-    }
-    let shown: Vec<(String, Style)> = lines
-        .into_iter()
-        .flat_map(|(line, style)| {
-            text::wrap_even(&line, inset(area, 4, 4).width.min(72)).into_iter().map(move |line| (line, style))
-        })
-        .collect();
-    // A blank line stands before the commands.
-    let [said, told] = [shown.len(), commands.len()].map(|lines| u16::try_from(lines).unwrap_or(u16::MAX));
-    let [_, words, _, below, _] = Layout::vertical([
-        Constraint::Fill(1),
-        Constraint::Length(said),
-        Constraint::Length(1),
-        Constraint::Length(told),
-        Constraint::Fill(2),
-    ])
-    .areas(area);
-    for ((line, style), row) in shown.iter().zip(words.rows()) {
-        put_middle(buffer, row, line, *style);
-    }
-    draw_commands(commands, draw, buffer, below);
+    };
+    (title.to_owned(), told)
 }

@@ -86,25 +86,13 @@ pub struct Listing {
     lead: u64,
     /// True where the window stands where a refresh has left it, so that the cursor's row keeps its line.
     pinned: bool,
-    /// True where nobody's eye is on the cursor's line: what is read next leaves no line above the first row blank.
-    line_is_free: bool,
-    arrived: Arrived,
-    /// Alerts that were answered from here and are listed still.
-    answered: HashSet<AlertId>,
+    /// What came in above the cursor's row and was not gone to, in the order of the list.
+    arrived: Vec<AlertId>,
     height: u16,
     /// Alerts whose rows take no line.
     hidden: HashSet<AlertId>,
     /// The alerts that are listed alone.
     chosen: Option<ChosenAlerts>,
-}
-
-/// What came in above the cursor's row and was not gone to.
-#[derive(Debug, Clone, Default)]
-struct Arrived {
-    /// In the order of the list.
-    ids: Vec<AlertId>,
-    /// Where the rows above are not held: how many more there are.
-    others: u64,
 }
 
 impl Listing {
@@ -117,18 +105,6 @@ impl Listing {
     #[must_use]
     pub fn paged(self, size: u32) -> Self {
         Self { pages: Pages::of(size), ..self }
-    }
-
-    /// The same, its columns no narrower than in another list.
-    #[must_use]
-    pub fn as_wide_as(mut self, other: &Self) -> Self {
-        self.pages.widen(*other.widths());
-        self
-    }
-
-    /// Its columns are as wide as its own content alone.
-    pub fn forget_widths(&mut self) {
-        self.pages.widen(ContentWidths::of_pages());
     }
 
     /// How wide the content of its columns is.
@@ -157,6 +133,11 @@ impl Listing {
     /// The alerts that are held.
     pub fn alerts(&self) -> impl Iterator<Item = &Alert> {
         self.pages.alerts()
+    }
+
+    /// Returns true where it is of this filter in this order, and of chosen alerts or not.
+    pub fn is_of(&self, filter: &AlertFilter, sort: Sort, chosen: bool) -> bool {
+        (&self.filter, self.sort, self.chosen.is_some()) == (filter, sort, chosen)
     }
 
     /// Tells this list from every other one.
@@ -215,18 +196,14 @@ impl Listing {
 
     /// How many alerts came in above the cursor's row and were not gone to.
     pub fn arrived_above(&self) -> u64 {
-        self.arrived.ids.len() as u64 + self.arrived.others
+        self.arrived.len() as u64
     }
 
     /// Goes to the first of those that came in above.
     pub fn move_to_arrived(&mut self) {
-        let first = self.arrived.ids.iter().find_map(|id| self.pages.position_of(*id));
-        match (self.arrived.others, first) {
-            (0, Some(row)) => self.move_to(row),
-            (0, None) if self.arrived.ids.is_empty() => {}
-            _ => self.move_to(0),
+        if let Some(row) = std::mem::take(&mut self.arrived).into_iter().find_map(|id| self.pages.position_of(id)) {
+            self.move_to(row);
         }
-        self.arrived = Arrived::default();
     }
 
     /// The cursor's row.
@@ -338,10 +315,7 @@ impl Listing {
     /// What the cursor stands on or above is no longer above it.
     fn reach_arrived(&mut self) {
         let (cursor, pages) = (self.cursor, &self.pages);
-        self.arrived.ids.retain(|id| pages.position_of(*id).is_none_or(|position| position < cursor));
-        if cursor == 0 {
-            self.arrived = Arrived::default();
-        }
+        self.arrived.retain(|id| pages.position_of(*id).is_some_and(|position| position < cursor));
     }
 
     /// Moves the cursor by so many rows.
@@ -382,31 +356,6 @@ impl Listing {
             self.unpin();
             self.show_cursor();
         }
-    }
-
-    /// Brings the first row to the first line, though the cursor's row moves: nobody saw where it stood. `with_next`:
-    /// what is read next comes so as well.
-    pub fn fill_head(&mut self, with_next: bool) {
-        self.line_is_free = with_next;
-        if self.lead > 0 {
-            self.unpin();
-            self.show_cursor();
-        }
-    }
-
-    /// An alert was answered from here: once its row has left, the lines below the last row are filled though the
-    /// cursor's row moves.
-    pub fn answered(&mut self, id: AlertId) {
-        self.answered.insert(id);
-    }
-
-    /// Returns true where rows that were answered from here have left; those that are no longer held are forgotten.
-    fn take_answered(&mut self, known: &HashSet<AlertId>) -> bool {
-        let before = std::mem::take(&mut self.answered);
-        let (held, left): (HashSet<_>, HashSet<_>) =
-            before.into_iter().partition(|id| self.pages.position_of(*id).is_some());
-        self.answered = held;
-        left.iter().any(|id| known.contains(id))
     }
 
     fn show_cursor(&mut self) {
@@ -524,7 +473,7 @@ impl Listing {
         let before = self.current().cloned();
         let known: HashSet<AlertId> = self.pages.alerts().map(|alert| alert.id).collect();
         let knew_all_above = self.pages.hold_all_before(self.cursor);
-        let (old_cursor, line) = (self.cursor, self.lead + self.lines_between(self.top, self.cursor));
+        let line = self.lead + self.lines_between(self.top, self.cursor);
         self.pages.clear();
         self.asked.clear();
         self.epoch = refresh.epoch;
@@ -546,27 +495,18 @@ impl Listing {
             }
             (self.top, self.lead) = self.row_above(self.cursor, line);
             self.pinned = true;
-            self.note_arrived(&known, knew_all_above, old_cursor);
+            if knew_all_above && self.pages.hold_all_before(self.cursor) {
+                let is_new = |id: &AlertId| !known.contains(id) || self.arrived.contains(id);
+                self.arrived = self.shown_above().filter(is_new).collect();
+            }
         }
         self.clamp();
-        if std::mem::take(&mut self.line_is_free) {
-            self.fill_head(false);
-        }
-        if self.take_answered(&known) {
-            self.fill_foot();
-        }
     }
 
-    /// Counts what came in above the cursor's row: alert by alert where all that stands above it is held, else by how
-    /// far its row went down.
-    fn note_arrived(&mut self, known: &HashSet<AlertId>, knew_all_above: bool, old_cursor: u64) {
-        if knew_all_above && self.pages.hold_all_before(self.cursor) {
-            let above = (0..self.cursor).filter_map(|row| self.pages.get(row)).filter(|alert| !self.passes_over(alert));
-            let is_new = |id: &AlertId| !known.contains(id) || self.arrived.ids.contains(id);
-            self.arrived.ids = above.map(|alert| alert.id).filter(is_new).collect();
-        } else if self.ghost.is_none() {
-            self.arrived.others += self.cursor.saturating_sub(old_cursor);
-        }
+    /// The alerts above the cursor's row that take a line.
+    fn shown_above(&self) -> impl Iterator<Item = AlertId> {
+        let above = self.pages.placed().take_while(|(position, _)| *position < self.cursor);
+        above.filter(|(_, alert)| !self.passes_over(alert)).map(|(_, alert)| alert.id)
     }
 
     /// Returns true where an alert of what is loaded is one of several on a payment; `Some(true)` where another of

@@ -9,11 +9,9 @@ pub mod link;
 pub mod list;
 pub mod listing;
 pub mod marked;
-pub mod orders;
 pub mod pace;
 pub mod pages;
 pub mod row_orders;
-pub mod searched;
 pub mod signs;
 pub mod state;
 pub mod sums;
@@ -32,6 +30,7 @@ use crate::desk::AnswerDraft;
 use crate::domain::query;
 use crate::domain::{Alert, Resolution, Timestamp};
 
+use facts::change_match;
 use state::{Queue, QueueTarget};
 
 /// Two clicks within so long are a double click.
@@ -50,16 +49,7 @@ impl Screen for Queue {
             Message::Tick => {
                 // A range holds what it is seen to hold.
                 self.freeze(cx.covered || self.marked.range.is_some(), now);
-                if self.take_unfound() {
-                    cx.notify(Tone::Note, "The alert is not in this list.");
-                }
-                if self.take_range_ended() {
-                    cx.hint("The list changed: nothing was marked.");
-                }
-                if self.take_unsorted() {
-                    let why = if self.link.is_unreachable() { "offline" } else { "the list cannot be read" };
-                    cx.hint(format!("Not sorted: {why}."));
-                }
+                self.take_hints().into_iter().for_each(|hint| cx.hint(hint));
                 let mut effects = self.follow_snoozes(&cx.snoozes, now);
                 effects.extend(self.renew_view(now, cx.calendar()));
                 effects.extend(self.run_due(now));
@@ -175,7 +165,7 @@ impl Screen for Queue {
         };
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
-            Action::Back => unless(self.is_set_aside() || has_marks(self), "nothing to go back from"),
+            Action::Back => unless(self.is_set_aside() || self.has_marks(), "nothing to go back from"),
             Action::Bulk if !cx.runs.is_empty() => None,
             Action::Bulk => writes().or_else(|| unless(!self.marked.is_empty(), "nothing is marked")),
             Action::Repeat => unless(cx.last_made.is_some(), NONE_MADE),
@@ -232,17 +222,15 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::GoToWarned => return go_to_warned(queue, cx),
         Action::SortNext => return run(queue.sort_next()),
         Action::SortReverse => return run(queue.sort_by(queue.sort().field)),
-        Action::Unmatch => return run(queue.change_match(cx)),
+        Action::Unmatch => {
+            let changed = queue.current().map(|alert| change_match(alert, &queue.facts, cx));
+            return run(changed.unwrap_or_default());
+        }
         Action::Refresh => return run(queue.refresh(cx.now)),
         // The others belong to every screen, to another one, or open a dialog.
         _ => {}
     }
     Vec::new()
-}
-
-/// Returns true where something is marked, or about to be.
-fn has_marks(queue: &Queue) -> bool {
-    !queue.marked.is_empty() || queue.marked.range.is_some() || queue.marked.is_reading()
 }
 
 /// Undoes one thing: what did not go well, the range, the search, the marks. What is said beside it goes along.
@@ -292,7 +280,6 @@ fn stage(
         cx.notify(Tone::Note, "Due now: sent at once, no undo.");
     }
     let key = cx.decisions.stage(alert, resolution, grace, cx.now);
-    queue.keep_line();
     // Once the journal has the decision, its text is on the disk as well: a console that is killed loses neither.
     let mut effects: Vec<Effect> = draft.map(|draft| cx.answer_drafts.keep(*draft)).into_iter().collect();
     effects.extend(cx.decisions.get(key).map(|staged| cx.journal.write(staged.staged_step(None), cx.now)));

@@ -49,11 +49,6 @@ impl Pages {
         &self.widths
     }
 
-    /// Begins with these widths of the columns.
-    pub(super) fn widen(&mut self, widths: ContentWidths) {
-        self.widths = widths;
-    }
-
     /// Alerts a page.
     pub(super) fn size(&self) -> u32 {
         self.size

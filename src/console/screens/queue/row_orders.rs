@@ -10,9 +10,6 @@ use crate::domain::{Alert, AlertId, OrderAdvice, Timestamp};
 /// So long what the orders said stands; another program may bring in others.
 const STANDS: Duration = Duration::minutes(1);
 
-/// Most alerts that are remembered.
-const MOST_KNOWN: usize = 10_000;
-
 /// The alerts that orders were asked about, and those whose money went back before.
 #[derive(Debug, Default)]
 pub struct RowOrders {
@@ -40,11 +37,6 @@ impl RowOrders {
 
     /// Takes in what the orders said. What could not be looked up is as it was.
     pub fn take(&mut self, advised: Vec<AdvisedAlert>) {
-        for known in [&mut self.refunded, &mut self.by_others] {
-            if known.len() > MOST_KNOWN {
-                known.clear();
-            }
-        }
         for AdvisedAlert { alert, others, advice, .. } in advised {
             let known = if others.is_empty() { &mut self.refunded } else { &mut self.by_others };
             if let Ok(advice) = advice {
@@ -55,9 +47,6 @@ impl RowOrders {
 
     /// Takes in what the detail found of an alert, the orders of others on its payment included.
     pub fn take_found(&mut self, id: AlertId, advice: Option<OrderAdvice>) {
-        if self.by_others.len() > MOST_KNOWN {
-            self.by_others.clear();
-        }
         // It is found anew with every change of what matches.
         self.refunded.remove(&id);
         note(&mut self.by_others, id, advice);

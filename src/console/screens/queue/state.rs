@@ -1,7 +1,6 @@
 //! The state of the Queue screen, and what changes it.
 
 mod answers;
-mod around;
 mod aside;
 mod due;
 mod marking;
@@ -28,7 +27,6 @@ use super::listing::Listing;
 use super::marked::MarkedAlerts;
 use super::pace::Pace;
 use super::row_orders::RowOrders;
-use super::searched::Searched;
 use super::sums::ListSums;
 
 /// The hours ahead that the line over the list tells of.
@@ -123,15 +121,11 @@ pub struct Queue {
     operator: bool,
     /// True where the service looks for doubles by every fact: then every visible row's are looked for.
     pub compares_all: bool,
-    /// What searches for duplicates found.
-    searched: Searched,
     /// Which alerts the shop's orders say were refunded or cancelled before.
     orders: RowOrders,
     /// The alerts whose doubles were looked for since the list was read last.
     compared: HashSet<AlertId>,
     frozen: bool,
-    /// True where a page lies over all of it, or another screen is shown.
-    unseen: bool,
     facts_due: Option<Timestamp>,
     refresh_due: Option<Timestamp>,
     refresh_again: bool,
@@ -151,12 +145,8 @@ pub struct Queue {
     sought: Option<AlertId>,
     /// The alert that the cursor stays on in that list, where it is there.
     followed: Option<AlertId>,
-    /// True where it was not in that list, and nobody was told yet.
-    unfound: bool,
-    /// True where a range has ended with its list, and nobody was told yet.
-    range_ended: bool,
-    /// True where it could not be read in the order that was asked for, and nobody was told yet.
-    unsorted: bool,
+    /// What is to be hinted with the next tick.
+    hints: Vec<&'static str>,
 }
 
 impl Queue {
@@ -337,7 +327,7 @@ impl Queue {
 
     /// Asks for another list; the one that is shown stays until the first page of the other is here.
     pub fn ask(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
-        if (&filter, sort, self.view.is_snoozed()) == (self.filter(), self.sort(), self.lists_snoozed()) {
+        if self.asked_listing().is_of(&filter, sort, self.view.is_snoozed()) {
             return Vec::new();
         }
         self.aside = None;
@@ -346,24 +336,19 @@ impl Queue {
     }
 
     fn list(&mut self, filter: AlertFilter, sort: Sort, snoozed: bool) -> Vec<Effect> {
-        if (&filter, sort, snoozed) == (self.filter(), self.sort(), self.lists_snoozed()) {
+        if self.asked_listing().is_of(&filter, sort, snoozed) {
             return Vec::new();
         }
         // A range is one of rows of this list.
-        self.range_ended |= self.marked.range.take().is_some();
+        self.hints.extend(self.marked.range.take().map(|_| "The list changed: nothing was marked."));
         let mut effects = self.abandon_incoming();
-        let is_of = |listing: &Listing| {
-            (&filter, sort, snoozed) == (listing.filter(), listing.sort(), listing.chosen().is_some())
-        };
-        if let Some(listing) = self.read_last.take_if(|listing| is_of(listing)) {
+        if let Some(listing) = self.read_last.take_if(|listing| listing.is_of(&filter, sort, snoozed)) {
             self.put_back(listing);
             effects.extend(self.listing.refresh().into_iter().map(Effect::Load));
-        } else if !is_of(&self.listing) {
+        } else if !self.listing.is_of(&filter, sort, snoozed) {
             self.listings += 1;
             let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height)
                 .paged(self.page_size)
-                // Whoever types a search or sorts sees the columns stand still.
-                .as_wide_as(&self.listing)
                 .of_chosen(snoozed.then(|| self.snoozed.clone()));
             if self.refused_orders.contains(&sort.field) {
                 incoming.fall_back();
@@ -404,7 +389,7 @@ impl Queue {
     /// first. The service sorts: where it is not reached the rows stay as they are.
     pub fn ask_sorted(&mut self, sort: Sort) -> Vec<Effect> {
         if self.link.is_unreachable() && self.incoming.is_none() && self.listing.total().is_some() {
-            self.unsorted |= sort != self.sort();
+            self.hints.extend((sort != self.sort()).then_some("Not sorted: offline."));
             return Vec::new();
         }
         let followed = self.listing.cursor_id();
@@ -413,9 +398,9 @@ impl Queue {
         effects
     }
 
-    /// Returns true where it could not be read in the order that was asked for; told once.
-    pub fn take_unsorted(&mut self) -> bool {
-        std::mem::take(&mut self.unsorted)
+    /// What is to be hinted now.
+    pub fn take_hints(&mut self) -> Vec<&'static str> {
+        std::mem::take(&mut self.hints)
     }
 
     /// The columns of the list that is shown, where they stand.
@@ -446,20 +431,6 @@ impl Queue {
             self.refresh_due = Some(now);
         }
         self.frozen = frozen;
-    }
-
-    /// Returns true where it is out of sight. Whoever comes back finds the first row on the first line, by what is
-    /// asked for then too.
-    pub fn set_unseen(&mut self, unseen: bool, now: Timestamp) {
-        if std::mem::replace(&mut self.unseen, unseen) && !unseen {
-            let is_due = self.refresh_due.is_some_and(|due| due <= now + CHANGES_REST);
-            self.listing.fill_head(self.new.is_some() || self.listing.is_refreshing() || is_due);
-        }
-    }
-
-    /// An answer was given in a form: whoever gave it looks on where the cursor goes on, and its line is kept.
-    pub fn keep_line(&mut self) {
-        self.unseen = false;
     }
 
     /// Asks soon for everything that is shown: something changed. What changes meanwhile is seen by the same question.

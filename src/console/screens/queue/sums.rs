@@ -1,5 +1,4 @@
-//! The sums of what is listed: asked for when another list has been shown for a moment and when it is read again. Of
-//! one list one question is on its way at a time; of another list it is given up.
+//! The sums of what is listed: asked for with another list and when it is read again, one question at a time.
 
 use std::ops::Not as _;
 
@@ -13,10 +12,6 @@ use crate::service::ServiceError;
 /// Adding up rests so many times as long as it took: it takes a small share of a service's time however much is added
 /// up.
 const REST: i32 = 20;
-
-/// Another list is added up when it has been shown so long: whoever types on wants its rows, and adding up would delay
-/// them.
-const SETTLES: Duration = Duration::milliseconds(300);
 
 /// The sums of a list.
 #[derive(Debug, Default)]
@@ -39,14 +34,7 @@ impl ListSums {
     /// Asks for the sums of what is listed, where they are other ones or wanted anew and it is time.
     pub fn run_due(&mut self, listed: &AlertFilter, now: Timestamp) -> Option<Effect> {
         if self.of.as_ref() != Some(listed) {
-            let begins = self.of.as_ref().map(|_| now + SETTLES);
-            *self = Self {
-                of: Some(listed.clone()),
-                found: Loadable::Loading,
-                wanted: true,
-                asked_at: None,
-                rests_until: begins,
-            };
+            *self = Self { of: Some(listed.clone()), wanted: true, ..Self::default() };
         }
         if !self.wanted || self.asked_at.is_some() || self.rests_until.is_some_and(|until| until > now) {
             return None;
@@ -73,46 +61,34 @@ impl ListSums {
     }
 }
 
-/// What is known of the sums of a list.
-#[derive(Debug, PartialEq)]
-pub enum KnownSums {
-    Known(Vec<CurrencySum>),
-    /// Asked for.
-    Pending,
-    /// The service could not tell.
-    Failed,
-    /// Nobody adds it up here: the service does not, and not all of the list is held.
-    NotTold,
-}
-
-impl KnownSums {
-    /// Those of a list, which a service adds up or not.
-    pub fn of(listing: &Listing, asked: &ListSums, is_counted: bool) -> Self {
+/// The sums of a list, which a service adds up or not; or why they are not known, in words.
+pub fn known_sums(listing: &Listing, asked: &ListSums, is_counted: bool) -> Result<Vec<CurrencySum>, &'static str> {
+    const NOT_TOLD: &str = "no sums here";
+    if listing.chosen().is_some() || !is_counted {
+        let listed = listing.alerts().filter(|alert| !listing.passes_over(alert));
         let holds_all = listing.total() == Some(listing.held() as u64);
-        if listing.chosen().is_some() || !is_counted {
-            let listed = listing.alerts().filter(|alert| !listing.passes_over(alert));
-            return if holds_all { Self::Known(CurrencySum::of(listed)) } else { Self::NotTold };
+        return if holds_all { Ok(CurrencySum::of(listed)) } else { Err(NOT_TOLD) };
+    }
+    match &asked.found {
+        Loadable::Loaded(sums) if asked.of.as_ref() == Some(listing.filter()) => {
+            // What is snoozed is not listed, and the service knows nothing of that.
+            let hidden = match listing.hidden_alerts() {
+                (_, true) => CurrencySum::of(listing.hidden_here()),
+                (_, false) => Vec::new(),
+            };
+            CurrencySum::without(sums, &hidden).ok_or("sum …")
         }
-        match &asked.found {
-            _ if asked.of.as_ref() != Some(listing.filter()) => Self::Pending,
-            // What is put aside is not listed, and the service knows nothing of that.
-            Loadable::Loaded(sums) if listing.hidden_alerts().1 => {
-                let hidden = CurrencySum::of(listing.hidden_here());
-                CurrencySum::without(sums, &hidden).map_or(Self::Pending, Self::Known)
-            }
-            Loadable::Loaded(sums) => Self::Known(sums.clone()),
-            Loadable::NotAsked | Loadable::Loading => Self::Pending,
-            Loadable::Failed(ServiceError::NotFound(_)) => Self::NotTold,
-            Loadable::Failed(_) => Self::Failed,
-        }
+        Loadable::Failed(ServiceError::NotFound(_)) => Err(NOT_TOLD),
+        Loadable::Failed(_) => Err("sum unknown"),
+        _ => Err("sum …"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Provider;
     use crate::domain::time::from_iso;
-    use crate::domain::{Alert, Provider};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -120,21 +96,6 @@ mod tests {
 
     fn of(provider: Provider) -> AlertFilter {
         AlertFilter { providers: vec![provider], ..AlertFilter::default() }
-    }
-
-    #[test]
-    fn another_list_is_added_up_when_it_has_been_shown_for_a_moment() {
-        let mut sums = ListSums::default();
-        let first = sums.run_due(&of(Provider::Ethoca), now());
-
-        let at_once = sums.run_due(&of(Provider::Cdrn), now());
-        let due = sums.due();
-        sums.took(&of(Provider::Ethoca), Ok(CurrencySum::of([&Alert::sample()])), now());
-        let then = sums.run_due(&of(Provider::Cdrn), now() + SETTLES);
-
-        assert_eq!((first, at_once), (Some(Effect::Sums(of(Provider::Ethoca))), None));
-        assert_eq!((due, then), (Some(now() + SETTLES), Some(Effect::Sums(of(Provider::Cdrn)))));
-        assert_eq!(sums.found, Loadable::Loading, "sums of other alerts are not those of these");
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! The order of the shop in the detail: its state, why and how sure it is the alert's, and what that suggests.
 
-use ratatui::style::Modifier;
-
-use super::{Parts, plain};
+use super::{Fact, Parts};
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::{Action, times};
 use crate::desk::MatchedOrders;
@@ -26,7 +24,7 @@ impl Parts<'_> {
             Err(why) => return self.quiet(&format!("Your orders cannot be read: {why}")),
         };
         let Some((first, others)) = matched.matches.split_first() else {
-            self.section("ORDER", vec![plain("match", "none".to_owned()), unlinked(matched)]);
+            self.section("ORDER", vec![self.fact("match", "none", ""), self.unlinked(matched)]);
             if !matched.unmatched.is_empty() {
                 self.offer("link order again", Some(Action::Unmatch));
             }
@@ -37,12 +35,10 @@ impl Parts<'_> {
         let before = before.filter(|_| suggests || !is_told);
         if let Some(advice) = before {
             let (sign, style) = ListSign::LookFirst.drawn(self.draw.theme);
-            self.open_box(style, &format!("{sign} The order is already refunded"), style.add_modifier(Modifier::BOLD));
-            match suggests {
-                true => self.advice(advice),
-                false => self.say(advice.why, self.draw.theme.plain),
-            }
-            self.close_box();
+            self.callout(style, &format!("{sign} The order is already refunded"), |parts| match suggests {
+                true => parts.advice(advice),
+                false => parts.say(advice.why, parts.draw.theme.plain),
+            });
         }
         let is_advised = before.is_some();
         self.section("ORDER", self.order_facts(alert, first, others, matched));
@@ -61,27 +57,26 @@ impl Parts<'_> {
         first: &OrderMatch,
         others: &[OrderMatch],
         matched: &MatchedOrders,
-    ) -> Vec<(&'static str, String, String)> {
+    ) -> Vec<Fact> {
         let order = &first.order;
         // A shop and its payment provider may number the same order each in its own way.
         let named = alert.known_order_id().filter(|named| !named.eq_ignore_ascii_case(order.order_id.trim()));
         let state = order.state.map(|state| state.as_str().to_owned());
         let paid = order.money().map(|money| money.to_string());
         let mut facts = vec![
-            plain("id", order.order_id.clone()),
-            plain("match", first.words()),
-            plain("alert says", named.unwrap_or_default().to_owned()),
-            ("state", state.unwrap_or_default(), self.day(order.state_at)),
-            ("paid", paid.unwrap_or_default(), self.day(order.paid_at)),
-            plain("refunded", order.refunded().map(|money| money.to_string()).unwrap_or_default()),
+            self.fact("id", order.order_id.as_str(), ""),
+            self.fact("match", first.words(), ""),
+            self.fact("alert says", named.unwrap_or_default(), ""),
+            self.fact("state", state.unwrap_or_default(), self.day(order.state_at)),
+            self.fact("paid", paid.unwrap_or_default(), self.day(order.paid_at)),
+            self.fact("refunded", order.refunded().map(|money| money.to_string()).unwrap_or_default(), ""),
         ];
-        facts.extend(
-            others.iter().take(OTHERS).map(|other| plain("or", format!("{}, {}", other.order.order_id, other.words()))),
-        );
+        let or = |other: &OrderMatch| self.fact("or", format!("{}, {}", other.order.order_id, other.words()), "");
+        facts.extend(others.iter().take(OTHERS).map(or));
         if others.len() > OTHERS {
-            facts.push(plain("or", format!("{} more", others.len() - OTHERS)));
+            facts.push(self.fact("or", format!("{} more", others.len() - OTHERS), ""));
         }
-        facts.push(unlinked(matched));
+        facts.push(self.unlinked(matched));
         facts
     }
 
@@ -102,8 +97,8 @@ impl Parts<'_> {
             self.say(advice.why, self.draw.theme.quiet);
         }
     }
-}
 
-fn unlinked(matched: &MatchedOrders) -> (&'static str, String, String) {
-    plain("unlinked", matched.unmatched.join(", "))
+    fn unlinked(&self, matched: &MatchedOrders) -> Fact {
+        self.fact("unlinked", matched.unmatched.join(", "), "")
+    }
 }

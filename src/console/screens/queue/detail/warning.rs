@@ -1,45 +1,35 @@
 //! What speaks against a plain answer, in the detail: other alerts on the payment, the network's own rule, and the keys
 //! that answer it.
 
-use ratatui::style::Modifier;
-
 use super::Parts;
 use crate::console::answer_words::{answer_words, answered_as};
+use crate::console::dialogs::alert_rows::{progress, progress_at_engine};
 use crate::console::screens::queue::facts::Warning;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::suggestion::Suggestion;
-use crate::console::unfinished::{Stage, in_words};
+use crate::console::unfinished::in_words;
 use crate::console::{Action, times};
-use crate::desk::Fate;
 use crate::domain::duplicate::DuplicateEvidence;
 use crate::domain::resolution::{Decision, InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Dialect, ResolutionAttempt, Timestamp, duplicate};
+use crate::domain::{Alert, AlertStatus, Dialect, Timestamp, duplicate};
 
 impl Parts<'_> {
     /// A warning; with the key that answers it where what is suggested rests on it.
     pub(super) fn warning(&mut self, warning: &Warning<'_>, alert: &Alert, suggestion: Option<&Suggestion<'_>>) {
         let (theme, now) = (self.draw.theme, self.draw.now);
         match warning {
-            Warning::PaidTwice(others) => {
-                let (sign, style) = ListSign::LookFirst.drawn(theme);
-                self.open_box(style, &format!("{sign} Possible double refund"), style.add_modifier(Modifier::BOLD));
+            Warning::PaidTwice(others) | Warning::Duplicates(others) => {
+                // As in the list: it is amber only where a refund may pay twice.
+                let (sign, title) = match (warning, others.len()) {
+                    (Warning::PaidTwice(_), _) => (ListSign::LookFirst, "Possible double refund".to_owned()),
+                    (_, 1) => (ListSign::SamePayment, "Another alert on this payment".to_owned()),
+                    (_, more) => (ListSign::SamePayment, format!("{more} more alerts on this payment")),
+                };
+                let (sign, style) = sign.drawn(theme);
+                self.open_box(style, &format!("{sign} {title}"), theme.strong.patch(style));
                 for (index, other) in others.iter().enumerate() {
                     self.named(index, other, alert);
                     self.say(&self.state_of_duplicate(other, now), theme.plain);
-                }
-            }
-            Warning::Duplicates(others) => {
-                let title = match others.len() {
-                    1 => "Another alert on this payment".to_owned(),
-                    more => format!("{more} more alerts on this payment"),
-                };
-                // As in the list: it is amber only where a refund may pay twice.
-                let (sign, style) = ListSign::SamePayment.drawn(theme);
-                self.open_box(style, &format!("{sign} {title}"), theme.strong);
-                for (index, other) in others.iter().enumerate() {
-                    self.named(index, other, alert);
-                    let state = self.state_of_duplicate(other, now);
-                    self.say(&state, theme.plain);
                 }
             }
             Warning::NetworkRule(name) => {
@@ -74,27 +64,16 @@ impl Parts<'_> {
         }
     }
 
-    /// How far a duplicate is: what is on its way here is not recorded.
+    /// How far a duplicate is: what is on its way is not recorded.
     fn state_of_duplicate(&self, other: &Alert, now: Timestamp) -> String {
-        let Some(decision) = self.draw.decisions.coming(other.id) else {
-            let attempt = self.draw.unfinished.of(other.id);
-            return attempt.map_or_else(|| state_of_duplicate(other, now), unfinished_words);
-        };
-        let word = decision.word();
-        match decision.fate {
-            Fate::Sending => format!("{word}, sending"),
-            Fate::Unconfirmed => format!("{word}, unconfirmed"),
-            _ => format!("{word}, queued"),
+        let draw = self.draw;
+        match (draw.decisions.coming(other.id), draw.unfinished.of(other.id)) {
+            (Some(decision), _) => format!("{}, {}", decision.word(), progress(decision, draw).1),
+            (None, Some(attempt)) => {
+                format!("{}, {}", in_words(&attempt.resolution), progress_at_engine(attempt, draw.theme).1)
+            }
+            (None, None) => state_of_duplicate(other, now),
         }
-    }
-}
-
-/// Describes an answer that the engine has not finished: `Refunded, sending`.
-fn unfinished_words(attempt: &ResolutionAttempt) -> String {
-    let word = in_words(&attempt.resolution);
-    match Stage::of(attempt) {
-        Stage::Sending => format!("{word}, sending"),
-        Stage::Unknown | Stage::Parked => format!("{word}, unconfirmed"),
     }
 }
 
@@ -121,11 +100,6 @@ fn duplicate_words(other: &Alert, alert: &Alert) -> String {
     format!("{} {} · {same}", other.provider, other.provider_id)
 }
 
-/// Returns true where a duplicate has no answer and can get one.
-fn is_waiting(other: &Alert) -> bool {
-    other.outcome.is_none() && other.status == AlertStatus::Open
-}
-
 /// How far a duplicate is.
 fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
     match &other.outcome {
@@ -137,8 +111,8 @@ fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
         }
         Some(outcome) => answer_words(other, outcome),
         None => {
-            let left =
-                if is_waiting(other) { format!(", due in {}", times::left(other, now).text) } else { String::new() };
+            let is_open = other.status == AlertStatus::Open;
+            let left = if is_open { format!(", due in {}", times::left(other, now).text) } else { String::new() };
             let rule = if other.network_rule_applied() { "; probably refunded by the network's rule" } else { "" };
             format!("{}{left}{rule}", other.status)
         }

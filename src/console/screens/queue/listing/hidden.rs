@@ -121,6 +121,11 @@ impl Listing {
         (first..self.height).zip(rows).collect()
     }
 
+    /// The alerts that are in sight.
+    pub fn in_sight(&self) -> impl Iterator<Item = &Alert> {
+        self.window().into_iter().filter_map(|(_, row)| self.row(row).alert())
+    }
+
     /// Hides these alerts, but for the one under the cursor, whose line stays where it is.
     pub fn set_hidden(&mut self, hidden: &HashSet<AlertId>) {
         if *hidden == self.hidden {
@@ -131,10 +136,8 @@ impl Listing {
         self.hidden.clone_from(hidden);
         if self.cursor_id.is_some() {
             // What is back above the cursor may be out of sight: it is told like what came in there.
-            let above =
-                self.pages.placed().take_while(|(position, _)| *position < self.cursor).map(|(_, alert)| alert.id);
-            let told: Vec<AlertId> = above.filter(|id| back.contains(id) || self.arrived.ids.contains(id)).collect();
-            self.arrived.ids = told;
+            let told = self.shown_above().filter(|id| back.contains(id) || self.arrived.contains(id)).collect();
+            self.arrived = told;
             (self.top, self.lead) = self.row_above(self.cursor, line);
             self.pinned = true;
         }

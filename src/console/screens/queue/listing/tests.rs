@@ -118,40 +118,6 @@ fn the_cursors_row_keeps_its_line_when_rows_above_it_leave() {
 }
 
 #[test]
-fn whoever_was_elsewhere_finds_the_first_row_on_the_first_line_by_what_is_read_next_alone() {
-    let all = alerts(30);
-    let mut listing = listing(&all, 20);
-    listing.move_to(9);
-    refresh(&mut listing, &all[3..]);
-
-    listing.fill_head(true);
-    let back = (listing.top(), listing.lead(), listing.cursor());
-    refresh(&mut listing, &all[5..]);
-    let read = (listing.top(), listing.lead(), listing.cursor());
-    refresh(&mut listing, &all[6..]);
-
-    assert_eq!((back, read), ((0, 0, 6), (0, 0, 4)));
-    assert_eq!((listing.top(), listing.lead(), listing.cursor()), (0, 1, 3), "in sight its line is kept");
-}
-
-#[test]
-fn lines_below_the_last_row_are_filled_once_what_was_answered_from_here_has_left() {
-    let all = alerts(60);
-    let mut listing = listing(&all, 20);
-    listing.move_to(59);
-    listing.move_to(50);
-    all[57..].iter().for_each(|alert| listing.answered(alert.id));
-
-    refresh(&mut listing, &all);
-    let before = listing.top();
-    refresh(&mut listing, &all[..57]);
-
-    assert_eq!((before, listing.top(), listing.cursor()), (40, 37, 50));
-    refresh(&mut listing, &all[..56]);
-    assert_eq!((listing.top(), listing.cursor()), (37, 50), "another one's leaving moves no row");
-}
-
-#[test]
 fn lines_below_the_last_row_are_filled_by_a_key_at_the_end_of_the_list() {
     let all = alerts(60);
     let mut listing = listing(&all, 20);
@@ -191,20 +157,6 @@ fn what_came_in_above_is_counted_until_it_is_gone_to_and_only_while_it_is_there(
 
     listing.move_to(0);
     assert_eq!(listing.arrived_above(), 0);
-}
-
-#[test]
-fn what_came_in_above_far_down_a_long_list_is_counted_by_how_far_the_row_went() {
-    let all = alerts(1_000);
-    let mut listing = listing(&all[4..], 20);
-    listing.move_to(800);
-    load(&mut listing, &all[4..]);
-
-    for need in listing.refresh() {
-        listing.accept(need.ticket, Ok(page_of(&all, &need))).unwrap();
-    }
-
-    assert_eq!(listing.arrived_above(), 4);
 }
 
 #[test]

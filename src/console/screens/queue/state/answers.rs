@@ -52,10 +52,6 @@ impl Queue {
             }
             Message::Concluded(alert) => {
                 self.take_alert(&alert);
-                // What a network did not apply is open as before.
-                if alert.outcome.is_some() {
-                    self.listing.answered(alert.id);
-                }
                 self.changed(now);
             }
             // Once it is known, no other call puts off when it is tried again.
@@ -143,7 +139,13 @@ impl Queue {
     /// The list could not be read, or not counted.
     fn list_failed(&mut self, error: ServiceError, now: Timestamp) {
         match self.incoming.take() {
-            Some(incoming) if self.is_resorted(&incoming) => (self.unsorted, self.followed) = (true, None),
+            Some(incoming) if self.is_resorted(&incoming) => {
+                self.followed = None;
+                self.hints.push(match error {
+                    ServiceError::Unreachable(_) => "Not sorted: offline.",
+                    _ => "Not sorted: the list cannot be read.",
+                });
+            }
             // Rows of one list under the name of another would be taken for it.
             Some(incoming) => self.take_unread(incoming),
             None => {}
@@ -186,7 +188,6 @@ impl Queue {
     fn take_alert(&mut self, alert: &Alert) {
         self.listing.replace(alert);
         self.marked.replace(alert);
-        self.searched.replace(alert);
         if let Loadable::Loaded(duplicates) = &mut self.facts.duplicates {
             for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {
                 duplicate.clone_from(alert);
@@ -199,26 +200,22 @@ impl Queue {
     fn take_marks(&mut self, ids: &[AlertId], answer: Reply<Vec<(AlertId, Option<bool>)>>, now: Timestamp) {
         self.link.took_part(ReadPart::Duplicates, &answer, now);
         let Ok(found) = answer else { return };
+        self.know_duplicates(ids, found.into_iter().filter_map(|(id, refunded)| Some((id, refunded?))));
+    }
+
+    /// Notes which of the alerts that were looked at are one of several on a payment.
+    fn know_duplicates(&mut self, looked_at: &[AlertId], found: impl IntoIterator<Item = (AlertId, bool)>) {
         if self.known_duplicates.len() > MOST_KNOWN {
             self.known_duplicates.clear();
         }
-        for id in ids {
+        for id in looked_at {
             self.known_duplicates.remove(id);
         }
-        self.known_duplicates.extend(found.into_iter().filter_map(|(id, refunded)| Some((id, refunded?))));
+        self.known_duplicates.extend(found);
     }
 
-    /// Takes in the alerts on the same card: those on the same payment are kept.
-    fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, now: Timestamp) {
-        let query = self.listing.find(of).and_then(duplicate::query).filter(|_| !self.compares_all);
-        if let (Some(query), Ok(found)) = (query, &answer) {
-            self.searched.keep(&query, found.clone(), now);
-        }
-        self.show_same_card(of, answer, now);
-    }
-
-    /// Shows what was found then on the card of the cursor's alert.
-    pub(super) fn show_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, at: Timestamp) {
+    /// Takes in what was found then on the card of the cursor's alert: alerts on the same payment are kept.
+    pub(super) fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, at: Timestamp) {
         if self.facts.alert != Some(of) {
             return;
         }
@@ -234,13 +231,8 @@ impl Queue {
             all
         });
         if let Ok(duplicates) = &duplicates {
-            if self.known_duplicates.len() > MOST_KNOWN {
-                self.known_duplicates.clear();
-            }
-            self.known_duplicates.remove(&of);
-            if !duplicates.is_empty() {
-                self.known_duplicates.insert(of, duplicate::may_be_paid_twice(duplicates.iter()));
-            }
+            let refunded = duplicate::may_be_paid_twice(duplicates.iter());
+            self.know_duplicates(&[of], (!duplicates.is_empty()).then_some((of, refunded)));
         }
         self.facts.take_duplicates(duplicates, at);
     }

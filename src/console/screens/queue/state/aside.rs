@@ -85,14 +85,11 @@ impl Queue {
     /// Puts the cursor on the alert that was sought in the list that is here now.
     fn reach_sought(&mut self) {
         if let Some(id) = self.sought.take() {
-            self.unfound = !self.listing.move_to_alert(id);
+            if !self.listing.move_to_alert(id) {
+                self.hints.push("The alert is not in this list.");
+            }
         } else if let Some(id) = self.followed.take() {
             self.listing.move_to_alert(id);
         }
-    }
-
-    /// Returns true where an alert that was gone to is not in the list; told once.
-    pub fn take_unfound(&mut self) -> bool {
-        std::mem::take(&mut self.unfound)
     }
 }

@@ -1,8 +1,15 @@
-//! What is due on the Queue: what is asked after every message, and when it has something to do by itself.
+//! What is due on the Queue: what is asked after every message and around the cursor's alert, and when it has something
+//! to do by itself.
+
+use chrono::Duration;
 
 use super::{Queue, SEARCH_LASTS};
-use crate::console::Effect;
-use crate::domain::{AlertId, Timestamp};
+use crate::console::screens::queue::facts::Facts;
+use crate::console::{Effect, Loadable};
+use crate::domain::{AlertId, Timestamp, duplicate};
+
+/// The cursor rests so long on an alert before more is asked about it.
+const CURSOR_REST: Duration = Duration::milliseconds(60);
 
 impl Queue {
     /// After every message: asks for what has become visible and is not here, and does what is due.
@@ -34,19 +41,14 @@ impl Queue {
             effects.extend(self.listing.cursor_id().map(Effect::Get));
         }
         if self.compares_all {
-            let rows = self.listing.window().into_iter();
-            let visible = rows
-                .filter_map(|(_, row)| self.listing.row(row).alert())
-                .filter(|alert| alert.outcome.is_none())
-                .map(|alert| alert.id);
-            let new: Vec<AlertId> = visible.filter(|id| !self.compared.contains(id)).collect();
+            let open = self.listing.in_sight().filter(|alert| alert.outcome.is_none()).map(|alert| alert.id);
+            let new: Vec<AlertId> = open.filter(|id| !self.compared.contains(id)).collect();
             if !new.is_empty() {
                 self.compared.extend(&new);
                 effects.push(Effect::Mark(new));
             }
         }
-        let rows = self.listing.window().into_iter();
-        let asked = self.orders.to_ask(rows.filter_map(|(_, row)| self.listing.row(row).alert()), now);
+        let asked = self.orders.to_ask(self.listing.in_sight(), now);
         if !asked.is_empty() {
             effects.push(Effect::AdviseByOrders(asked.into_iter().map(|alert| (alert, Vec::new())).collect()));
         }
@@ -76,5 +78,45 @@ impl Queue {
     /// When an answer of the service will be late.
     pub fn late_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.link.late_at(self.every(now)).filter(|at| *at > now)
+    }
+
+    /// Loads what is known around the cursor's alert now: a form is about to open on it.
+    pub fn ask_facts_now(&mut self, now: Timestamp) -> Vec<Effect> {
+        self.note_cursor(now);
+        self.facts_due = None;
+        match &self.facts.duplicates {
+            Loadable::Loading => Vec::new(),
+            Loadable::Loaded(_) if self.compares_all => Vec::new(),
+            _ => self.ask_facts(SEARCH_LASTS[1], now),
+        }
+    }
+
+    /// Asks what is known around the cursor's alert. A search for duplicates by the interface is made again where the
+    /// last one is older than it may be.
+    pub(super) fn ask_facts(&mut self, lasts: Duration, now: Timestamp) -> Vec<Effect> {
+        let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id)) else { return Vec::new() };
+        let (id, query) = (alert.id, duplicate::query(alert));
+        let mut effects = vec![Effect::MatchOrders(Box::new(alert.clone()), self.facts.known_others(), None)];
+        if self.operator {
+            self.facts.deliveries.ask();
+            effects.push(Effect::Deliveries(id));
+        }
+        let searched_at = self.facts.searched_at.filter(|at| !self.compares_all && *at <= now && now - *at < lasts);
+        match (searched_at, self.facts.duplicates.loaded().cloned()) {
+            // The list may hold more by now.
+            (Some(at), Some(found)) => self.take_same_card(id, Ok(found), at),
+            _ => effects.extend(self.facts.ask_duplicates(id, query, self.compares_all)),
+        }
+        effects
+    }
+
+    fn note_cursor(&mut self, now: Timestamp) {
+        let Some(id) = self.listing.cursor_id() else { return };
+        if self.facts.alert != Some(id) {
+            self.facts = Facts::of(id);
+            self.facts_due = Some(now + CURSOR_REST);
+            self.detail_scroll.reset();
+            self.link.left_alert();
+        }
     }
 }

@@ -34,11 +34,6 @@ impl Queue {
         Vec::new()
     }
 
-    /// Returns true where a range has ended with its list; told once.
-    pub fn take_range_ended(&mut self) -> bool {
-        std::mem::take(&mut self.range_ended)
-    }
-
     /// The rows from where the range began to the cursor: the first one, and how many.
     pub fn range_rows(&self) -> Option<(u64, u64)> {
         let start = self.marked.range?;
@@ -47,19 +42,25 @@ impl Queue {
         Some((first, last - first + 1))
     }
 
+    /// The alerts of the range; none where not all of them are here, or more than are marked at once.
+    pub fn range_alerts(&self) -> Option<Vec<&Alert>> {
+        let (first, rows) = self.range_rows().filter(|(_, rows)| *rows <= MOST_MARKED as u64)?;
+        let alerts: Option<Vec<&Alert>> = (first..first + rows).map(|row| self.listing.row(row).alert()).collect();
+        Some(alerts?.into_iter().filter(|alert| !self.listing.passes_over(alert)).collect())
+    }
+
+    /// Returns true where something is marked, or about to be.
+    pub fn has_marks(&self) -> bool {
+        !self.marked.is_empty() || self.marked.is_reading()
+    }
+
     /// Marks the range. Rows that are not here are read.
     fn end_range(&mut self, cx: &mut AppContext) -> Vec<Effect> {
         let Some((first, rows)) = self.range_rows() else { return Vec::new() };
-        let start = self.marked.range.map(|start| start.id);
-        self.marked.range = None;
-        let held: Vec<Alert> = (first..first + rows.min(MOST_MARKED as u64 + 1))
-            .map_while(|row| match self.listing.row(row) {
-                ListRow::Alert(alert) | ListRow::Gone(alert) => Some(alert.clone()),
-                ListRow::Pending => None,
-            })
-            .collect();
-        if held.len() as u64 == rows {
-            self.mark_these(&held, rows, cx);
+        let held: Option<Vec<Alert>> = self.range_alerts().map(|held| held.into_iter().cloned().collect());
+        let start = self.marked.range.take().map(|start| start.id);
+        if let Some(held) = held {
+            self.mark_these(&held, held.len() as u64, cx);
             return Vec::new();
         }
         // Read by its rows, it has to begin and to be as long as what was selected: the list may move meanwhile.

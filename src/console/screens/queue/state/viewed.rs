@@ -10,7 +10,7 @@ use crate::console::times::next_second_before;
 use crate::console::views::View;
 use crate::console::{Action, Effect};
 use crate::desk::snoozed_page::ChosenAlerts;
-use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Deadline, Sort, Timestamp};
+use crate::domain::{Alert, AlertId, Calendar, Deadline, Timestamp};
 
 impl Queue {
     /// Goes to a view.
@@ -18,77 +18,47 @@ impl Queue {
         let (filter, sort) = (view.filter.clone(), view.sort);
         self.view = view;
         self.aside = None;
-        let effects = self.ask_anew(filter, sort);
+        let effects = self.ask(filter, sort);
         self.clear_rows_offline();
         effects
     }
 
-    /// Takes the view that is listed as it is by now: one of today is another one after midnight. Of what is asked for
-    /// only the day that was the view's goes along; what was changed by hand stays.
+    /// Takes the view that is listed as it is by now, where nothing of it was changed: one of today is another one
+    /// after midnight.
     pub fn renew_view(&mut self, now: Timestamp, calendar: Calendar) -> Vec<Effect> {
-        if self.frozen || self.aside.is_some() {
+        if self.frozen || self.aside.is_some() || *self.filter() != self.view.filter {
             return Vec::new();
         }
         let Some(view) = self.view.renewed(self.vocabulary, now, calendar) else { return Vec::new() };
-        let (mut filter, sort) = (self.filter().clone(), self.sort());
-        let (old, new) = (&self.view.filter, &view.filter);
-        if filter.conditions.answered == old.conditions.answered {
-            filter.conditions.answered = new.conditions.answered;
-        }
-        if filter.start_date == old.start_date {
-            filter.start_date = new.start_date;
-        }
+        let (filter, sort) = (view.filter.clone(), self.sort());
         self.view = view;
-        self.ask_anew(filter, sort)
+        self.ask(filter, sort)
     }
 
-    /// Asks for another list whose columns are as wide as its own alerts need.
-    fn ask_anew(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
-        let effects = self.ask(filter, sort);
-        if let Some(incoming) = &mut self.incoming {
-            incoming.forget_widths();
-        }
-        effects
-    }
-
-    /// What the list cannot show though the view's name says so: as long as that of the view's filter which is near it
-    /// is asked for, however the list is narrowed.
+    /// What the list cannot show though the view's name says so.
     pub fn view_note(&self) -> Option<&'static str> {
-        let (asked, of_view) = (self.filter(), &self.view.filter);
-        let stands = if of_view.types.is_empty() {
-            asked.start_date == of_view.start_date
-        } else {
-            asked.types == of_view.types
-        };
-        self.view.note.filter(|_| stands)
+        self.view.note.filter(|_| *self.filter() == self.view.filter)
     }
 }
 
 impl Queue {
     /// Follows which alerts are put aside: lists hide them, the view of them is read again where they are others.
     pub fn follow_snoozes(&mut self, snoozes: &SnoozeList, now: Timestamp) -> Vec<Effect> {
-        let ids = snoozes.ids();
+        let (ids, none) = (snoozes.ids(), HashSet::new());
         let mut effects = Vec::new();
         self.snoozed = ChosenAlerts { ids: snoozes.in_order(), at: now };
         // What a find goes to stands there whatever is put aside.
-        let found = [self.aside.as_ref().is_some_and(|aside| aside.listing.is_some()), self.aside.is_some()];
-        let listings = [Some(&mut self.listing), self.incoming.as_mut()];
-        for (listing, is_found) in
-            listings.into_iter().zip(found).filter_map(|(listing, is_found)| Some((listing?, is_found)))
-        {
+        let is_found = self.aside.as_ref().is_some_and(|aside| aside.listing.is_some());
+        let listings = [(Some(&mut self.listing), is_found), (self.incoming.as_mut(), self.aside.is_some())];
+        for (listing, is_found) in listings {
+            let Some(listing) = listing else { continue };
             if listing.chosen().is_none() {
-                let hidden = if is_found { &HashSet::new() } else { &ids };
-                listing.set_hidden(hidden);
+                listing.set_hidden(if is_found { &none } else { &ids });
             } else if listing.choose(self.snoozed.clone()) && listing.total().is_some() {
                 effects.extend(listing.refresh().into_iter().map(Effect::Load));
             }
         }
         effects
-    }
-
-    /// Returns true where what is asked for is the alerts that are put aside alone.
-    pub fn lists_snoozed(&self) -> bool {
-        self.asked_listing().chosen().is_some()
     }
 
     /// The cursor leaves what was put aside, where it stands on one of these.
@@ -150,8 +120,7 @@ impl Queue {
 
     /// The alerts in sight that wait for an answer.
     fn waiting_in_sight(&self) -> impl Iterator<Item = &Alert> {
-        let rows = self.listing.window().into_iter();
-        let shown = rows.filter_map(|(_, row)| self.listing.row(row).alert()).chain(self.current());
+        let shown = self.listing.in_sight().chain(self.current());
         shown.filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none())
     }
 
