@@ -5,10 +5,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{Question, answered};
-use crate::console::screens::settings::draw::{described, revoked_already};
+use crate::console::screens::settings::draw::described;
 use crate::console::screens::settings::state::SettingsScreen;
 use crate::console::text::{count, sanitize};
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Tone, dialog};
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Screen as _, dialog};
 use crate::domain::{Credential, CredentialKind, EndpointId, Timestamp};
 
 /// A confirmation: what is asked, and what is done where the answer is yes.
@@ -66,30 +66,15 @@ impl Dialog for Confirmation {
     }
 }
 
-/// Asks about the credential under the cursor.
-pub fn revoke(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
-    let refusal = settings.refusal(cx.place.read_only).map(str::to_owned);
-    let already = || {
-        settings
-            .chosen()
-            .filter(|credential| credential.revoked_at.is_some())
-            .map(|known| revoked_already(known, cx.times(), cx.now))
-    };
-    match (refusal.or_else(already), settings.chosen().cloned()) {
-        (Some(words), _) => {
-            cx.notify(Tone::Note, words);
-            Vec::new()
-        }
-        (None, Some(credential)) => {
-            let own = settings.is_own(&credential);
-            dialog::open(revocation(credential, own))
-        }
-        (None, None) => Vec::new(),
-    }
+/// Asks about the credential under the cursor, where it can be revoked.
+pub fn revoke(settings: &SettingsScreen, cx: &AppContext) -> Orders {
+    let can_be = settings.why_idle(Action::CredentialRevoke, cx).is_none();
+    let credential = settings.chosen().filter(|_| can_be).cloned();
+    credential.map(|credential| dialog::open(revocation(settings.is_own(&credential), credential))).unwrap_or_default()
 }
 
 /// The question whether a credential is revoked; `own` where this console itself uses it.
-fn revocation(credential: Credential, own: bool) -> Confirmation {
+fn revocation(own: bool, credential: Credential) -> Confirmation {
     Confirmation {
         question: format!("Revoke {} {}?", credential.kind.as_str(), sanitize(&credential.id)),
         effect: Effect::RevokeCredential(credential.kind, credential.id.clone()),
@@ -106,8 +91,7 @@ fn revocation(credential: Credential, own: bool) -> Confirmation {
 }
 
 /// Asks about so many deliveries to an endpoint, or even more than were counted.
-pub fn send_all_again(endpoint: EndpointId, url: &str, deliveries: u64, more: bool) -> Confirmation {
-    let url = sanitize(url).into_owned();
+pub fn send_all_again(endpoint: EndpointId, url: String, deliveries: u64, more: bool) -> Confirmation {
     Confirmation {
         question: format!("Resend {}?", how_many(deliveries, more)),
         subject: Box::new(move |_| url.clone()),
