@@ -5,19 +5,14 @@ use std::collections::BTreeMap;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::parts::{InsightsView, days_within, heading, limited, said};
+use super::parts::{InsightsView, heading, limited};
 use crate::console::text::{count, cut, sanitize};
 use crate::domain::KindCount;
 
 /// Alerts of a network, and of each of its types.
 pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let theme = view.draw.theme;
-    let days = days_within(view.scope).map_or_else(|| "alerts of all days".to_owned(), |days| format!("alerts {days}"));
-    let mut lines = vec![heading(view, "BY NETWORK", &days)];
-    if lines[0].width() > usize::from(width) {
-        // A day that is cut is another one.
-        lines = std::iter::once(heading(view, "BY NETWORK", "")).chain(said(view, &days, width)).collect();
-    }
+    let mut lines = vec![heading(view, "BY NETWORK", "alerts")];
     let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
     for kind in &view.insights().kinds {
         of_network.entry(kind.provider.as_str()).or_default().push(kind);
