@@ -1,10 +1,9 @@
 //! Questions with two answers: enter leaves things as they are, a letter has them changed.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered};
+use super::question::{KeyedAnswer, Question, answered_of};
 use crate::console::screens::settings::draw::described;
 use crate::console::screens::settings::state::SettingsScreen;
 use crate::console::text::{count, sanitize};
@@ -19,29 +18,21 @@ pub struct Confirmation {
     /// What follows from yes.
     pub follows: &'static str,
     pub warning: Option<&'static str>,
-    /// The words of no.
-    pub no: &'static str,
     /// The key of yes and its words.
-    pub yes: (char, &'static str),
+    pub yes: (&'static str, &'static str),
     pub effect: Effect,
     pub targets: ClickTargets<bool>,
 }
 
 impl Confirmation {
-    /// What a key means here. Enter is the safe choice.
-    fn meaning(&self, key: KeyEvent) -> Option<bool> {
-        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        match key.code {
-            KeyCode::Enter | KeyCode::Esc => Some(false),
-            KeyCode::Char(typed) if plain && typed.eq_ignore_ascii_case(&self.yes.0) => Some(true),
-            _ => None,
-        }
+    fn answers(&self) -> [KeyedAnswer<'static, bool>; 2] {
+        [(false, "enter", "Cancel"), (true, self.yes.0, self.yes.1)]
     }
 }
 
 impl Dialog for Confirmation {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        match answered(message, &self.targets, |key| self.meaning(key), cx) {
+        match answered_of(message, &self.targets, &self.answers(), cx) {
             Some(false) => vec![Order::Close],
             Some(true) => vec![Order::Close, self.effect.clone().into()],
             None => Vec::new(),
@@ -60,9 +51,7 @@ impl Dialog for Confirmation {
             question.say(warning, theme.warning);
         }
         question.gap();
-        let yes = self.yes.0.to_string();
-        let answers = [(false, "enter", self.no), (true, yes.as_str(), self.yes.1)];
-        question.draw(&answers, &self.targets, theme, frame.buffer_mut());
+        question.draw(&self.answers(), &self.targets, theme, frame.buffer_mut());
     }
 }
 
@@ -83,8 +72,7 @@ fn revocation(own: bool, credential: Credential) -> Confirmation {
             CredentialKind::Key(_) => "Requests with it are refused at once. This cannot be undone.",
         },
         warning: own.then_some("⚠ This console uses it and will be cut off."),
-        no: "Cancel",
-        yes: ('r', "Revoke"),
+        yes: ("r", "Revoke"),
         subject: Box::new(move |now| described(&credential, now)),
         targets: ClickTargets::default(),
     }
@@ -97,8 +85,7 @@ pub fn send_all_again(endpoint: EndpointId, url: String, deliveries: u64, more: 
         subject: Box::new(move |_| url.clone()),
         follows: "Every failed delivery of this endpoint is resent, oldest first, with its own webhook-id.",
         warning: None,
-        no: "Cancel",
-        yes: ('s', "Resend"),
+        yes: ("s", "Resend"),
         effect: Effect::SendAllAgain(endpoint),
         targets: ClickTargets::default(),
     }

@@ -1,14 +1,12 @@
 //! The dialog that asks before leaving while decisions have not left yet.
 
-use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{KeyedAnswer, Question, answered};
+use super::question::{KeyedAnswer, Question, answered_of};
 use crate::console::decisions::HoldReason;
 use crate::console::resolving::taken_back;
 use crate::console::text::counted;
-use crate::console::widgets::menu::is_roomy;
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
 
 /// Rows that the names of decisions take at most.
@@ -33,16 +31,6 @@ impl Choice {
     fn offered(held_back: bool) -> &'static [KeyedAnswer<'static, Self>] {
         if held_back { &Self::ALL[..2] } else { &Self::ALL }
     }
-
-    /// What a key means here. Enter is the safe choice: nothing final is ever one stray Enter.
-    fn of(key: KeyEvent, held_back: bool) -> Option<Self> {
-        match key.code {
-            KeyCode::Char('s' | 'S') if !held_back => Some(Self::Send),
-            KeyCode::Char('t' | 'T') => Some(Self::TakeBack),
-            KeyCode::Enter | KeyCode::Esc | KeyCode::Char('x' | 'X') => Some(Self::Stay),
-            _ => None,
-        }
-    }
 }
 
 /// The dialog while it is open.
@@ -61,8 +49,9 @@ impl Leave {
 
 impl Dialog for Leave {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let held_back = cx.held_back;
-        let Some(choice) = answered(message, &self.targets, |key| Choice::of(key, held_back), cx) else {
+        // Enter is the safe choice: nothing final is ever one stray Enter.
+        let offered = Choice::offered(cx.held_back);
+        let Some(choice) = answered_of(message, &self.targets, offered, cx) else {
             return Vec::new();
         };
         cx.decisions.hold(false, cx.now);
@@ -97,9 +86,7 @@ impl Dialog for Leave {
         question.line(format!("{many} {verb} not sent yet"), theme.strong);
         question.gap();
         question.name_all(&staged, (area.height / 2).min(NAMED), cx);
-        if is_roomy(area) {
-            question.gap();
-        }
+        question.gap();
         if let Some(why) = cx.held_back_by() {
             question.say(&format!("Nothing can be sent: {why}."), theme.warning);
         } else if let Some(seconds) = cx.decisions.first_leaves_in(cx.now) {

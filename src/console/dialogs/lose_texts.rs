@@ -1,10 +1,9 @@
 //! The dialog that asks before leaving while begun texts could not be kept: they are lost with the console.
 
-use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{KeyedAnswer, Question, answered};
+use super::question::{KeyedAnswer, Question, answered_of};
 use crate::console::answer_drafts::AnswerDraftList;
 use crate::console::begun_text::BegunText;
 use crate::console::decisions::alert_of;
@@ -26,16 +25,6 @@ enum Choice {
 
 const CHOICES: [KeyedAnswer<'static, Choice>; 2] =
     [(Choice::Stay, "enter", "Stay"), (Choice::Lose, "l", "Discard and leave")];
-
-impl Choice {
-    fn of(key: KeyEvent) -> Option<Self> {
-        match key.code {
-            KeyCode::Char('l' | 'L') => Some(Self::Lose),
-            KeyCode::Enter | KeyCode::Esc | KeyCode::Char('x' | 'X') => Some(Self::Stay),
-            _ => None,
-        }
-    }
-}
 
 /// The dialog while it is open.
 #[derive(Debug, Default)]
@@ -61,7 +50,7 @@ pub fn named(text: BegunText, cx: &AppContext) -> String {
 
 impl Dialog for LoseTexts {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let Some(choice) = answered(message, &self.targets, Choice::of, cx) else { return Vec::new() };
+        let Some(choice) = answered_of(message, &self.targets, &CHOICES, cx) else { return Vec::new() };
         match choice {
             Choice::Lose => {
                 cx.unkept.give_up();

@@ -98,7 +98,8 @@ fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) ->
         TableColumn::new("", number).right().gap(1),
         TableColumn::new("", |reading: &ProgrammeReading, _| of(count(reading.programme.number))),
         TableColumn::new("", gauge).reserve(if view.plain { 0 } else { GAUGE }).rank(1),
-        TableColumn::new("", |reading: &ProgrammeReading, _| Span::styled(reading.programme.about, theme.quiet)).rank(2),
+        TableColumn::new("", |reading: &ProgrammeReading, _| Span::styled(reading.programme.about, theme.quiet))
+            .rank(2),
     ];
     let table = DataTable::of(columns, readings, width);
     readings.iter().map(|reading| table.line(reading)).collect()
