@@ -10,7 +10,7 @@ use super::rows::{ActivityItem, ActivityRow, row_of};
 use super::state::{ActivityScreen, ActivityTarget};
 use super::views::ActivityView;
 use crate::console::pen::put_lines;
-use crate::console::text::{count, sanitize, wrap, wrap_to};
+use crate::console::text::{count, cut, sanitize, wrap, wrap_to};
 use crate::console::{Action, AppContext, Pen};
 use crate::desk::Fate;
 use crate::ui::areas::{FILL, inset, stacked};
@@ -191,12 +191,13 @@ fn draw_list(
     let (theme, times) = (&cx.theme, cx.times());
     let [head, body] = stacked(area, [1, FILL]);
     // The columns stay as wide as they are, whatever is in sight.
-    let table = DataTable::of(columns(screen.view, cx), &[], table::room(area));
+    let room = table::room(area);
+    let table = DataTable::of(columns(screen.view, cx), &[], room);
     let head_line = inset(head, 2, 0);
     buffer.set_line(head_line.x, head_line.y, &table.head(theme), head_line.width);
     let rows: Vec<Option<usize>> = lines.iter().map(|line| line.row()).collect();
     let line_of = |line: usize| match lines[line] {
-        ListLine::Day(index) => Line::styled(day(&items[index..], cx), theme.quiet),
+        ListLine::Day(index) => Line::styled(cut(&day(&items[index..], cx), room).into_owned(), theme.quiet),
         ListLine::Row(index) => {
             let at = items[index].at().map(|at| match screen.view {
                 ActivityView::History => times.second(at),
@@ -206,7 +207,7 @@ fn draw_list(
         }
         ListLine::Reason(index) => {
             let said = row_of(&items[index], cx);
-            Line::styled(format!("  {}", said.result), said.tone.of(theme))
+            Line::styled(cut(&format!("  {}", said.result), room).into_owned(), said.tone.of(theme))
         }
     };
     let at = (screen.cursor.row(items), true);

@@ -2,13 +2,14 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::state::SettingsScreen;
 use crate::console::profile_directory::{CredentialPlace, ListedProfile};
 use crate::console::screens::facts::FactSheet;
 use crate::console::screens::loading::{ListWords, in_its_place};
-use crate::console::text::{cut_path, sanitize};
+use crate::console::text::{columns, cut, cut_path, sanitize};
 use crate::console::times::{self, TimeFormat};
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::{Action, AppContext, DrawContext};
@@ -42,12 +43,14 @@ struct SettingsPage<'c> {
     sheet: FactSheet<'c>,
     rows: Vec<Option<usize>>,
     next_row: usize,
+    room: u16,
 }
 
 impl<'c> SettingsPage<'c> {
     /// The page in so many columns.
     fn of(settings: &SettingsScreen, cx: &'c AppContext, width: u16) -> Self {
-        let mut page = Self { sheet: FactSheet::new(&cx.theme, width.min(WIDEST)), rows: Vec::new(), next_row: 0 };
+        let mut page =
+            Self { sheet: FactSheet::new(&cx.theme, width.min(WIDEST)), rows: Vec::new(), next_row: 0, room: width };
         page.put_credentials(settings, cx, width);
         page.put_profiles(settings, cx, width);
         page.put_rules(cx, width);
@@ -60,16 +63,15 @@ impl<'c> SettingsPage<'c> {
         page
     }
 
-    /// Adds the heading of a part.
-    fn title(&mut self, title: &str, beside: &[String], warning: Option<String>) {
+    /// Adds the heading of a part, and words beside it.
+    fn title(&mut self, title: &str, beside: &str, style: Style) {
         let theme = self.sheet.theme;
         if !self.sheet.lines.is_empty() {
             self.sheet.gap();
         }
-        let mut line = Line::from(Span::styled(title.to_owned(), theme.strong));
-        let quiet = beside.iter().map(|words| Span::styled(format!("   {words}"), theme.quiet));
-        line.extend(quiet.chain(warning.map(|words| Span::styled(format!("   {words}"), theme.warning))));
-        self.sheet.lines.push(line);
+        let title = Span::styled(format!("{title}   "), theme.strong);
+        let beside = cut(beside, self.room - self.room.min(columns(&title.content))).into_owned();
+        self.sheet.lines.push(Line::from(vec![title, Span::styled(beside, style)]));
     }
 
     /// Adds a line that the cursor can be on.
@@ -89,7 +91,7 @@ impl<'c> SettingsPage<'c> {
     fn put_rules(&mut self, cx: &AppContext, width: u16) {
         let (theme, rules) = (&cx.theme, &cx.settings.rules);
         let file = cx.settings.rules_in.as_deref().unwrap_or("rules.txt beside the settings, or AVERT_RULES");
-        self.title("Rules", &[sanitize(file).into_owned()], None);
+        self.title("Rules", &sanitize(file), theme.quiet);
         if rules.is_empty() {
             self.sheet.say("None yet. A rule is a query and the answer that it suggests, a line each:", theme.quiet);
             return self.sheet.say("small: amount<25 currency:EUR,USD -> refunded", theme.quiet);
@@ -102,13 +104,17 @@ impl<'c> SettingsPage<'c> {
         if !settings.is_offered() {
             return self.sheet.absent("Keys and clients");
         }
-        let mut beside = Vec::new();
-        if let Some(list) = settings.list.loaded() {
-            let revoked = list.credentials.iter().filter(|credential| credential.revoked_at.is_some()).count();
-            beside.extend([format!("{} in force, {revoked} revoked", list.credentials.len() - revoked), whose(list)]);
+        let list = settings.list.loaded().filter(|list| !list.credentials.is_empty());
+        let in_force = list.map(|list| {
+            let works = list.credentials.iter().filter(|credential| credential.revoked_at.is_none()).count();
+            format!("{works} of {} in force", list.credentials.len())
+        });
+        let creating = settings.creating.map(|_| "creating one…".to_owned());
+        match (settings.list.stale_words(draw), creating.or(in_force)) {
+            (Some(stale), _) => self.title("Keys and clients", &stale, draw.theme.warning),
+            (None, words) => self.title("Keys and clients", &words.unwrap_or_default(), draw.theme.quiet),
         }
-        beside.extend(settings.creating.map(|_| "creating one…".to_owned()));
-        self.title("Keys and clients", &beside, settings.list.stale_words(draw));
+        list.into_iter().for_each(|list| self.sheet.say(&whose(list), draw.theme.quiet));
         let empty = format!("None yet. {} creates one.", draw.key(Action::CredentialCreate));
         let words = ListWords { name: "Keys and clients", empty: &empty };
         match in_its_place(&settings.list.data, |list| list.credentials.is_empty(), &words, draw) {
@@ -119,7 +125,7 @@ impl<'c> SettingsPage<'c> {
 
     fn put_profiles(&mut self, settings: &SettingsScreen, cx: &AppContext, width: u16) {
         let theme = &cx.theme;
-        self.title("Profiles", &[], None);
+        self.title("Profiles", "", theme.quiet);
         match &settings.profiles {
             _ if cx.place.demo => self.sheet.say("Not available in the demo.", theme.plain),
             None => self.sheet.say("Loading…", theme.quiet),
@@ -139,8 +145,8 @@ impl<'c> SettingsPage<'c> {
                 format!("saved in {file}")
             }
         };
-        self.title("This console", &[kept], None);
-        USER_SETTINGS.iter().for_each(|setting| self.row(setting_line(setting, cx)));
+        self.title("This console", &kept, cx.theme.quiet);
+        USER_SETTINGS.iter().for_each(|setting| self.row(setting_line(setting, cx, self.room)));
     }
 }
 
@@ -226,16 +232,18 @@ fn rule_columns(cx: &AppContext) -> Vec<TableColumn<'_, DecisionRule>> {
 }
 
 /// A setting: its name, its value, what that means, and what is stronger.
-fn setting_line(setting: &UserSetting, cx: &AppContext) -> Line<'static> {
+fn setting_line(setting: &UserSetting, cx: &AppContext, room: u16) -> Line<'static> {
     let (theme, value) = (&cx.theme, (setting.current)(&cx.settings));
-    let mut line = Line::from(vec![
-        Span::styled(format!("{:<LABEL$}", setting.label), theme.quiet),
-        Span::styled(format!("{:<VALUE$}", value.shown()), theme.strong),
-        Span::styled(setting.words(value), theme.quiet),
-    ]);
     let stronger = cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key);
-    line.extend(stronger.map(|stronger| Span::styled(format!("   set by {}", stronger.by), theme.quiet)));
-    line
+    let stronger = stronger.map_or_else(String::new, |stronger| format!("   set by {}", stronger.by));
+    let lead = format!("{:<VALUE$}", value.shown());
+    let left = usize::from(room).saturating_sub(LABEL + lead.len() + stronger.len());
+    let words = cut(setting.words(value), u16::try_from(left).unwrap_or(u16::MAX)).into_owned();
+    Line::from(vec![
+        Span::styled(format!("{:<LABEL$}", setting.label), theme.quiet),
+        Span::styled(lead, theme.strong),
+        Span::styled(words + &stronger, theme.quiet),
+    ])
 }
 
 /// What a credential is and what is known of its use: `alerts key, created 2026-11-02, used 3 min ago`.

@@ -211,14 +211,15 @@ fn draw_filter(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buf
 /// The parts of the filter in words.
 fn chips(screen: &WebhooksScreen, draw: &DrawContext<'_>) -> Vec<String> {
     let filter = &screen.filter;
-    let states = filter.states.iter().map(|state| draw.delivery_state(*state).1.to_owned());
+    let states: Vec<&str> = filter.states.iter().map(|state| draw.delivery_state(*state).1).collect();
+    let states = (!states.is_empty()).then(|| states.join(", "));
     let host = |id| {
         let endpoint = screen.known(id).map(|endpoint| short(&endpoint.url.to_string()).to_owned());
         sanitize(&endpoint.unwrap_or_else(|| "a removed endpoint".to_owned())).into_owned()
     };
     let moments = [("from", filter.from), ("until", filter.until)].into_iter();
     let moments = moments.filter_map(|(word, at)| Some(format!("{word} {}", at?.format("%Y-%m-%d %H:%M"))));
-    states.chain(filter.endpoint.map(host)).chain(moments).collect()
+    states.into_iter().chain(filter.endpoint.map(host)).chain(moments).collect()
 }
 
 /// An address without its scheme.

@@ -100,7 +100,8 @@ impl Screen for WebhooksScreen {
             Action::EndpointTest => on_endpoint().or_else(|| unless(self.testing.is_none(), "a test is running")),
             Action::SendAllAgain => {
                 let is_enabled = || self.subject().is_some_and(|endpoint| endpoint.disabled.is_none());
-                on_endpoint().or_else(|| unless(is_enabled(), "the endpoint is disabled: avert webhooks update"))
+                on_endpoint()
+                    .or_else(|| unless(is_enabled(), "the endpoint is disabled: avert webhooks update ID --enable"))
             }
             Action::SendAgain => {
                 writes().or_else(|| match self.delivery().filter(|_| self.pane == WebhooksPane::Deliveries) {
