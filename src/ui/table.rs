@@ -8,6 +8,7 @@ use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
 
 use crate::ui::Theme;
 use crate::ui::areas::{FILL, inset, stacked};
@@ -248,8 +249,7 @@ impl Cursor {
         let lines: Vec<(usize, usize)> = of_rows.collect();
         let rows: Vec<Option<usize>> = lines.iter().map(|(row, _)| Some(*row)).collect();
         let [heads, body] = stacked(area.intersection(buffer.area), [1, FILL]);
-        let cells = inset(heads, GAP, BAR);
-        buffer.set_line(cells.x, cells.y, &head, cells.width);
+        head.render(inset(heads, GAP, BAR), buffer);
         self.draw_page(&rows, |at| line_of(lines[at].0, lines[at].1), at, theme, buffer, body, note);
     }
 

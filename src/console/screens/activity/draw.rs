@@ -4,6 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
 
 use super::detail;
 use super::rows::{ActivityItem, ActivityRow, row_of};
@@ -193,8 +194,7 @@ fn draw_list(
     // The columns stay as wide as they are, whatever is in sight.
     let room = table::room(area);
     let table = DataTable::of(columns(screen.view, cx), &[], room);
-    let head_line = inset(head, 2, 0);
-    buffer.set_line(head_line.x, head_line.y, &table.head(theme), head_line.width);
+    table.head(theme).render(inset(head, 2, 0), buffer);
     let rows: Vec<Option<usize>> = lines.iter().map(|line| line.row()).collect();
     let line_of = |line: usize| match lines[line] {
         ListLine::Day(index) => Line::styled(cut(&day(&items[index..], cx), room).into_owned(), theme.quiet),

@@ -12,9 +12,9 @@ use crossterm::event::Event;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::{row_after, wheel};
 use crate::console::dialog::run;
 use crate::console::idle::{NONE_PARKED, NOTHING_LISTED, unless};
+use crate::console::screens::moves::{row_after, wheel};
 use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
 use crate::domain::Timestamp;
 

@@ -7,9 +7,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::text::Line;
 
-use super::days;
+use super::counts::{answered, networks};
 use super::lapses::{self, Hour};
-use super::networks::networks;
 use super::parts::{self, InsightsView};
 use super::programmes;
 use super::state::InsightsScreen;
@@ -80,7 +79,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
 fn columns_of(view: &InsightsView<'_>, width: u16) -> (u16, Vec<Vec<Line<'static>>>) {
     let is_wide = width >= TWO_COLUMNS;
     let width = if is_wide { (width - BETWEEN) / 2 } else { width }.min(WIDEST);
-    let first = [lapses::lapses(view, width), days::answered(view, width)];
+    let first = [lapses::lapses(view, width), answered(view, width)];
     let second = [
         parts::response_times(view, width),
         networks(view, width),

@@ -1,10 +1,9 @@
 //! The Insights screen: the pace and what expires at it, the money at risk by hour, how alerts were answered per day,
 //! and how near a merchant is to the card schemes' monitoring programmes.
 
-pub mod days;
+pub mod counts;
 pub mod draw;
 pub mod lapses;
-pub mod networks;
 pub mod parts;
 pub mod programmes;
 pub mod state;
@@ -13,9 +12,9 @@ use crossterm::event::Event;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::{row_after, wheel};
 use crate::console::dialog::run;
 use crate::console::idle::{NO_ALERT, unless};
+use crate::console::screens::moves::{row_after, wheel};
 use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
 use crate::domain::{CalendarHour, Timestamp};
 

@@ -127,13 +127,11 @@ impl<'c> SettingsPage<'c> {
         let theme = &cx.theme;
         self.title("Profiles", "", theme.quiet);
         match &settings.profiles {
+            Some(Ok(rows)) if !rows.is_empty() => self.put_rows(profile_columns(cx), rows, width),
             _ if cx.place.demo => self.sheet.say("Not available in the demo.", theme.plain),
             None => self.sheet.say("Loading…", theme.quiet),
             Some(Err(why)) => self.sheet.say(&format!("Not available: {why}"), theme.danger),
-            Some(Ok(rows)) if rows.is_empty() => {
-                self.sheet.say("None yet: avert profiles add NAME --url URL", theme.plain);
-            }
-            Some(Ok(rows)) => self.put_rows(profile_columns(cx), rows, width),
+            Some(Ok(_)) => self.sheet.say("None yet: avert profiles add NAME --url URL", theme.plain),
         }
     }
 

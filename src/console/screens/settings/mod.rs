@@ -10,14 +10,13 @@ use ratatui::layout::Rect;
 use crate::console::dialog::run;
 use crate::console::dialogs::secret::ShownSecret;
 use crate::console::idle::{READ_ONLY, unless};
+use crate::console::screens::moves::{row_after, wheel};
+use crate::console::screens::webhooks::copy;
 use crate::console::text::sanitize;
 use crate::console::{
     Action, AppContext, Effect, KeyContext, Keys, Message, NextConsole, Order, Orders, Reply, Screen, Tone,
 };
 use crate::domain::{CreatedCredential, Credential, CredentialKind, Revoked, Timestamp};
-
-use super::webhooks::copy;
-use super::{row_after, wheel};
 
 use state::{SettingsRow, SettingsScreen};
 

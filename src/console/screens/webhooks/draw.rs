@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use ratatui::widgets::{Paragraph, Widget};
 
-use super::log;
+use super::log::{self, event};
 use super::state::{WebhooksPane, WebhooksScreen, WebhooksTarget};
 use crate::console::known_alerts::KnownAlerts;
 use crate::console::screens::facts::FactSheet;
@@ -225,12 +225,6 @@ fn chips(screen: &WebhooksScreen, draw: &DrawContext<'_>) -> Vec<String> {
 /// An address without its scheme.
 fn short(url: &str) -> &str {
     url.split_once("://").map_or(url, |(_, rest)| rest).trim_end_matches('/')
-}
-
-/// `created`, `resolved`, `test`.
-pub(super) fn event(delivery: &Delivery) -> String {
-    let kind = if delivery.test { "test" } else { delivery.kind.as_str().trim_start_matches("alert.") };
-    sanitize(kind).into_owned()
 }
 
 /// Returns true where it was tried in vain, and will be again.

@@ -4,10 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::draw::event;
 use super::state::WebhooksScreen;
 use crate::console::screens::facts::FactSheet;
-use crate::console::text::{indented_json, wrap_indented};
+use crate::console::text::{indented_json, sanitize, wrap_indented};
 use crate::console::{DrawContext, Loadable, times};
 use crate::domain::sanitize::lines;
 use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog};
@@ -94,4 +93,10 @@ fn put_attempt(attempt: &DeliveryAttempt, draw: &DrawContext<'_>, sheet: &mut Fa
     }
     sheet.fact("  answer", &attempt.answer, theme.plain);
     sheet.gap();
+}
+
+/// `created`, `resolved`, `test`.
+pub(super) fn event(delivery: &Delivery) -> String {
+    let kind = if delivery.test { "test" } else { delivery.kind.as_str().trim_start_matches("alert.") };
+    sanitize(kind).into_owned()
 }

@@ -9,10 +9,10 @@ use crossterm::event::Event;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::wheel;
 use crate::console::dialog::run;
 use crate::console::dialogs::confirmation;
 use crate::console::idle::{NO_ALERT, READ_ONLY, unless};
+use crate::console::screens::moves::wheel;
 use crate::console::text::{counted, sanitize};
 use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone};
 use crate::domain::{DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp};
@@ -100,8 +100,7 @@ impl Screen for WebhooksScreen {
             Action::EndpointTest => on_endpoint().or_else(|| unless(self.testing.is_none(), "a test is running")),
             Action::SendAllAgain => {
                 let is_enabled = || self.subject().is_some_and(|endpoint| endpoint.disabled.is_none());
-                on_endpoint()
-                    .or_else(|| unless(is_enabled(), "the endpoint is disabled: avert webhooks update ID --enable"))
+                on_endpoint().or_else(|| unless(is_enabled(), "endpoint disabled (avert webhooks update ID --enable)"))
             }
             Action::SendAgain => {
                 writes().or_else(|| match self.delivery().filter(|_| self.pane == WebhooksPane::Deliveries) {

@@ -7,7 +7,7 @@ use chrono::Duration;
 
 use crate::console::known_alerts::KnownAlerts;
 use crate::console::screens::loading::{LoadSchedule, Polled};
-use crate::console::screens::row_after;
+use crate::console::screens::moves::row_after;
 use crate::console::widgets::scrollbar::Scroll;
 use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{
