@@ -3,8 +3,7 @@
 
 use super::app::App;
 use super::decisions::PendingDecision;
-use super::dialogs::leave::Leave;
-use super::dialogs::lose_texts::{LoseTexts, named};
+use super::dialogs::leave::{Leave, LoseTexts, named};
 use super::dialogs::reconnected::Reconnected;
 use super::session::LostAtEnd;
 use super::text::count;

@@ -8,6 +8,7 @@ use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
 
 use crate::ui::Theme;
 use crate::ui::areas::{FILL, inset, stacked};
@@ -238,46 +239,70 @@ impl Cursor {
         self.draw_tall((table.head(theme), &heights), line, at, theme, buffer, area, note);
     }
 
-    /// The same of rows of several lines each: `line` gives each line of a row.
+    /// The same of rows of several lines each: `line_of` gives each line of a row.
     #[expect(clippy::too_many_arguments, reason = "what is drawn, how, and where")]
     pub fn draw_tall(
         &self,
         (head, heights): (Line<'_>, &[usize]),
         line_of: impl Fn(usize, usize) -> Line<'static>,
+        at: (usize, bool),
+        theme: &Theme,
+        buffer: &mut Buffer,
+        area: Rect,
+        note: impl FnMut(Rect, usize),
+    ) {
+        let of_rows = heights.iter().enumerate().flat_map(|(row, height)| (0..*height).map(move |line| (row, line)));
+        let lines: Vec<(usize, usize)> = of_rows.collect();
+        let rows: Vec<Option<usize>> = lines.iter().map(|(row, _)| Some(*row)).collect();
+        let [heads, body] = stacked(area.intersection(buffer.area), [1, FILL]);
+        head.render(inset(heads, GAP, BAR), buffer);
+        self.draw_page(&rows, |at| line_of(lines[at].0, lines[at].1), at, theme, buffer, body, note);
+    }
+
+    /// Draws the lines of a page, each of a row or of none, so that the row at `at` is in sight. Lines of no row belong
+    /// to the next row, and at the end to the last one.
+    #[expect(clippy::too_many_arguments, reason = "what is drawn, how, and where")]
+    pub fn draw_page(
+        &self,
+        rows: &[Option<usize>],
+        line_of: impl Fn(usize) -> Line<'static>,
         (at, has_focus): (usize, bool),
         theme: &Theme,
         buffer: &mut Buffer,
         area: Rect,
         mut note: impl FnMut(Rect, usize),
     ) {
-        let area = area.intersection(buffer.area);
-        let Some(height) = area.height.checked_sub(1) else { return };
-        let at = at.min(heights.len().max(1) - 1);
-        let (before, own) = (heights.iter().take(at).sum::<usize>(), heights.get(at).copied().unwrap_or(1));
-        let total = heights.iter().sum();
-        let top = scrolled(self.top.get(), before + own.max(1) - 1, total, height.into()).min(before);
-        self.page.set(height.into());
+        let body = area.intersection(buffer.area);
+        let height = usize::from(body.height);
+        let last_row = rows.iter().rev().find_map(|row| *row).unwrap_or(0);
+        let at = at.min(last_row);
+        let first = rows.iter().position(|row| *row == Some(at)).unwrap_or(0);
+        let last = rows.iter().rposition(|row| *row == Some(at)).unwrap_or(0);
+        let from = rows[..first].iter().rposition(Option::is_some).map_or(0, |before| before + 1);
+        let to = if at == last_row { rows.len().max(1) - 1 } else { last };
+        let mut top = self.top.get();
+        for (from, to) in [(from, to), (first, last)] {
+            top = scrolled(top, to, rows.len(), height).min(from);
+        }
+        self.page.set(height);
         self.top.set(top);
-        let cells = |line| inset(line, GAP, BAR);
-        let [heads, body] = stacked(area, [1, FILL]);
-        buffer.set_line(cells(heads).x, heads.y, &head, cells(heads).width);
-        let of_rows = heights.iter().enumerate().flat_map(|(index, height)| (0..*height).map(move |row| (index, row)));
-        for ((index, row), line) in of_rows.skip(top).zip(body.rows()) {
-            let is_cursor = has_focus && index == at;
+        for ((index, row), line) in rows.iter().enumerate().skip(top).zip(body.rows()) {
+            let cells = inset(line, GAP, BAR);
+            let is_cursor = has_focus && *row == Some(at);
             if is_cursor {
                 theme.mark_row(buffer, inset(line, 0, BAR));
-            } else if index == at {
+            } else if *row == Some(at) {
                 // Elsewhere its bar alone is left.
                 buffer.set_stringn(line.x, line.y, "▏", 1, theme.quiet);
             }
-            let mut shown = line_of(index, row);
+            let mut shown = line_of(index);
             for span in shown.spans.iter_mut().filter(|span| is_cursor && span.style == theme.quiet) {
                 span.style = theme.plain;
             }
-            buffer.set_line(cells(line).x, line.y, &shown, cells(line).width);
-            note(line, index);
+            buffer.set_line(cells.x, line.y, &shown, cells.width);
+            row.iter().for_each(|row| note(line, *row));
         }
-        scrollbar::draw(theme, buffer, body, top as u64, total as u64);
+        scrollbar::draw(theme, buffer, body, top as u64, rows.len() as u64);
     }
 }
 

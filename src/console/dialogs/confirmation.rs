@@ -1,14 +1,13 @@
 //! Questions with two answers: enter leaves things as they are, a letter has them changed.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered};
-use crate::console::screens::settings::draw::{described, revoked_already};
+use super::question::{KeyedAnswer, Question, answered_of};
+use crate::console::screens::settings::draw::described;
 use crate::console::screens::settings::state::SettingsScreen;
 use crate::console::text::{count, sanitize};
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Tone, dialog};
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Screen as _, dialog};
 use crate::domain::{Credential, CredentialKind, EndpointId, Timestamp};
 
 /// A confirmation: what is asked, and what is done where the answer is yes.
@@ -19,29 +18,21 @@ pub struct Confirmation {
     /// What follows from yes.
     pub follows: &'static str,
     pub warning: Option<&'static str>,
-    /// The words of no.
-    pub no: &'static str,
     /// The key of yes and its words.
-    pub yes: (char, &'static str),
+    pub yes: (&'static str, &'static str),
     pub effect: Effect,
     pub targets: ClickTargets<bool>,
 }
 
 impl Confirmation {
-    /// What a key means here. Enter is the safe choice.
-    fn meaning(&self, key: KeyEvent) -> Option<bool> {
-        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        match key.code {
-            KeyCode::Enter | KeyCode::Esc => Some(false),
-            KeyCode::Char(typed) if plain && typed.eq_ignore_ascii_case(&self.yes.0) => Some(true),
-            _ => None,
-        }
+    fn answers(&self) -> [KeyedAnswer<'static, bool>; 2] {
+        [(false, "enter", "Cancel"), (true, self.yes.0, self.yes.1)]
     }
 }
 
 impl Dialog for Confirmation {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        match answered(message, &self.targets, |key| self.meaning(key), cx) {
+        match answered_of(message, &self.targets, &self.answers(), cx) {
             Some(false) => vec![Order::Close],
             Some(true) => vec![Order::Close, self.effect.clone().into()],
             None => Vec::new(),
@@ -60,36 +51,19 @@ impl Dialog for Confirmation {
             question.say(warning, theme.warning);
         }
         question.gap();
-        let yes = self.yes.0.to_string();
-        let answers = [(false, "enter", self.no), (true, yes.as_str(), self.yes.1)];
-        question.draw(&answers, &self.targets, theme, frame.buffer_mut());
+        question.draw(&self.answers(), &self.targets, theme, frame.buffer_mut());
     }
 }
 
-/// Asks about the credential under the cursor.
-pub fn revoke(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
-    let refusal = settings.refusal(cx.place.read_only).map(str::to_owned);
-    let already = || {
-        settings
-            .chosen()
-            .filter(|credential| credential.revoked_at.is_some())
-            .map(|known| revoked_already(known, cx.times(), cx.now))
-    };
-    match (refusal.or_else(already), settings.chosen().cloned()) {
-        (Some(words), _) => {
-            cx.notify(Tone::Note, words);
-            Vec::new()
-        }
-        (None, Some(credential)) => {
-            let own = settings.is_own(&credential);
-            dialog::open(revocation(credential, own))
-        }
-        (None, None) => Vec::new(),
-    }
+/// Asks about the credential under the cursor, where it can be revoked.
+pub fn revoke(settings: &SettingsScreen, cx: &AppContext) -> Orders {
+    let can_be = settings.why_idle(Action::CredentialRevoke, cx).is_none();
+    let credential = settings.chosen().filter(|_| can_be).cloned();
+    credential.map(|credential| dialog::open(revocation(settings.is_own(&credential), credential))).unwrap_or_default()
 }
 
 /// The question whether a credential is revoked; `own` where this console itself uses it.
-fn revocation(credential: Credential, own: bool) -> Confirmation {
+fn revocation(own: bool, credential: Credential) -> Confirmation {
     Confirmation {
         question: format!("Revoke {} {}?", credential.kind.as_str(), sanitize(&credential.id)),
         effect: Effect::RevokeCredential(credential.kind, credential.id.clone()),
@@ -98,23 +72,20 @@ fn revocation(credential: Credential, own: bool) -> Confirmation {
             CredentialKind::Key(_) => "Requests with it are refused at once. This cannot be undone.",
         },
         warning: own.then_some("⚠ This console uses it and will be cut off."),
-        no: "Cancel",
-        yes: ('r', "Revoke"),
+        yes: ("r", "Revoke"),
         subject: Box::new(move |now| described(&credential, now)),
         targets: ClickTargets::default(),
     }
 }
 
 /// Asks about so many deliveries to an endpoint, or even more than were counted.
-pub fn send_all_again(endpoint: EndpointId, url: &str, deliveries: u64, more: bool) -> Confirmation {
-    let url = sanitize(url).into_owned();
+pub fn send_all_again(endpoint: EndpointId, url: String, deliveries: u64, more: bool) -> Confirmation {
     Confirmation {
         question: format!("Resend {}?", how_many(deliveries, more)),
         subject: Box::new(move |_| url.clone()),
         follows: "Every failed delivery of this endpoint is resent, oldest first, with its own webhook-id.",
         warning: None,
-        no: "Cancel",
-        yes: ('s', "Resend"),
+        yes: ("s", "Resend"),
         effect: Effect::SendAllAgain(endpoint),
         targets: ClickTargets::default(),
     }

@@ -1,11 +1,10 @@
 //! The dialog at the start that says what an earlier console left: decisions that did not leave, those whose answer
 //! never came, text in an open form, and what was lost with it. It sends nothing.
 
-use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered};
+use super::question::{KeyedAnswer, Question, answered_of};
 use crate::console::answer_drafts::AnswerDraftList;
 use crate::console::decisions::alert_of;
 use crate::console::resolving::subject;
@@ -16,6 +15,8 @@ use crate::desk::{JournalAlert, JournalStep, LeftDecision, Leftovers};
 
 /// How many of a kind are named.
 const NAMED: usize = 3;
+
+const ANSWERS: [KeyedAnswer<'static, ()>; 1] = [((), "enter", "Continue")];
 
 /// The dialog while it is open.
 #[derive(Debug)]
@@ -62,13 +63,9 @@ fn text_for(alert: &JournalAlert, cx: &AppContext) -> String {
     }
 }
 
-fn is_read(key: KeyEvent) -> Option<()> {
-    matches!(key.code, KeyCode::Enter | KeyCode::Esc | KeyCode::Char(' ')).then_some(())
-}
-
 impl Dialog for EarlierSession {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        if answered(message, &self.targets, is_read, cx).is_none() {
+        if answered_of(message, &self.targets, &ANSWERS, cx).is_none() {
             return Vec::new();
         }
         let Leftovers { unsent, texts, .. } = &self.left;
@@ -121,6 +118,6 @@ impl Dialog for EarlierSession {
             question.and_more(lost.len(), NAMED, theme);
         }
         question.gap();
-        question.draw(&[((), "enter", "Continue")], &self.targets, theme, frame.buffer_mut());
+        question.draw(&ANSWERS, &self.targets, theme, frame.buffer_mut());
     }
 }

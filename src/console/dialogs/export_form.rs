@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::export_progress::ExportProgress;
 use super::form_dialog::FormDialog;
 use crate::console::screens::queue::state::Queue;
-use crate::console::text::{count, counted};
+use crate::console::text::counted;
 use crate::console::{AppContext, Effect, Order, Orders, dialog};
 use crate::desk::{ExportRequest, RecordFormat};
 use crate::domain::filter::MAX_PAGE_SIZE;
@@ -82,18 +82,10 @@ fn many_words(queue: &Queue) -> String {
     let listing = queue.asked_listing();
     let [one, more] =
         if listing.chosen().is_some() { ["snoozed alert", "snoozed alerts"] } else { ["alert", "alerts"] };
+    let without = if listing.hidden_ids().is_empty() { "" } else { " (snoozed excluded)" };
     // While another list is read, how many there are is not known.
-    let Some(listed) = listing.listed() else {
-        let without = if listing.hidden_ids().is_empty() { "" } else { " (snoozed excluded)" };
-        return format!("all {more}{without}");
-    };
-    let without = match listing.hidden_alerts() {
-        (0, true) => String::new(),
-        (hidden, true) => format!("({} snoozed excluded)", count(hidden)),
-        (_, false) if listing.hidden_ids().is_empty() => String::new(),
-        (_, false) => " (snoozed excluded)".to_owned(),
-    };
-    format!("{}{without}", counted(listed, one, more))
+    let words = listing.listed().map_or_else(|| format!("all {more}"), |listed| counted(listed, one, more));
+    format!("{words}{without}")
 }
 
 /// A name of a view as a part of a file's name.

@@ -2,20 +2,14 @@
 
 use std::path::Path;
 
-use crossterm::event::{Event, KeyCode};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use super::question::{KeyedAnswer, Question, answered_of};
 use crate::console::exports::RunningExport;
 use crate::console::text::{count, counted, cut_path};
-use crate::console::widgets::buttons::{Button, draw_buttons};
-use crate::console::widgets::panel::{Panel, PanelWidth};
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone};
+use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Tone};
 use crate::desk::ExportFailure;
-use crate::ui::areas::stacked;
-
-/// Title, file, bar, how far it is and buttons, with blank lines between them.
-const LINES: u16 = 7;
 
 /// What can be done here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +17,9 @@ enum Deed {
     Back,
     Cancel,
 }
+
+const DEEDS: [KeyedAnswer<'static, Deed>; 2] =
+    [(Deed::Back, "esc", "Continue in background"), (Deed::Cancel, "x", "Stop")];
 
 /// The dialog while it is open.
 #[derive(Debug, Default)]
@@ -32,19 +29,7 @@ pub struct ExportProgress {
 
 impl Dialog for ExportProgress {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let Message::Input(event) = message else { return Vec::new() };
-        let deed = match event {
-            Event::Key(key) => match key.code {
-                KeyCode::Esc => Some(Deed::Back),
-                KeyCode::Char('x') if key.modifiers.is_empty() => Some(Deed::Cancel),
-                _ => {
-                    cx.hint_unknown(*key);
-                    None
-                }
-            },
-            event => self.targets.clicked(event),
-        };
-        match deed {
+        match answered_of(message, &self.targets, &DEEDS, cx) {
             None => Vec::new(),
             Some(Deed::Back) => vec![Order::Close],
             Some(Deed::Cancel) => match cx.exports.cancel() {
@@ -66,25 +51,16 @@ impl Dialog for ExportProgress {
         self.targets.clear();
         let Some(RunningExport { path, written, total, .. }) = cx.exports.running() else { return };
         let theme = &cx.theme;
-        let inside = Panel::of(PanelWidth::Dialog, area).open(LINES, theme, frame.buffer_mut());
-        let buffer = frame.buffer_mut();
-        let [title, name, _, bar, words, _, foot] = stacked(inside, [1; 7]);
-        Pen::new(buffer, title).put("Export", theme.strong);
-        Pen::new(buffer, name)
-            .put(&cut_path(&path.display().to_string(), cx.settings.home.as_deref(), inside.width), theme.quiet);
-        let done =
-            total.filter(|total| *total > 0).map_or(0, |total| u64::from(inside.width) * (*written).min(total) / total);
-        let mut pen = Pen::new(buffer, bar);
-        pen.put(&"━".repeat(usize::try_from(done).unwrap_or(0)), theme.accent);
-        pen.put(&"─".repeat(pen.room().into()), theme.line);
-        Pen::new(buffer, words).put(&progress_words(*written, *total), theme.plain);
-        let buttons = [
-            Button::quiet(Some(Deed::Back), "Continue in background", "esc"),
-            Button::primary(Some(Deed::Cancel), "Stop", "x"),
-        ];
-        draw_buttons(&buttons, None, 0, (theme, buffer, foot), |area, deed| {
-            deed.into_iter().for_each(|deed| self.targets.push(area, deed));
-        });
+        let mut question = Question::new(area);
+        let (room, home) = (question.room(), cx.settings.home.as_deref());
+        let done = total.filter(|total| *total > 0).map_or(0, |total| u64::from(room) * (*written).min(total) / total);
+        question.line("Export", theme.strong);
+        question.line(cut_path(&path.display().to_string(), home, room), theme.quiet);
+        question.gap();
+        question.line("━".repeat(usize::try_from(done).unwrap_or(0)), theme.accent);
+        question.line(progress_words(*written, *total), theme.plain);
+        question.gap();
+        question.draw(&DEEDS, &self.targets, theme, frame.buffer_mut());
     }
 }
 

@@ -35,31 +35,13 @@ impl KnownAudit {
         self.asked.clear();
     }
 
-    /// Takes an answer in, of which alerts it is, and of it what is about these. Entries never change: answers may
-    /// cross.
-    pub(super) fn take<'a>(
-        &mut self,
-        asked: &[(AlertId, bool)],
-        answer: &Reply<Vec<AuditEntry>>,
-        alerts: impl IntoIterator<Item = &'a Alert>,
-    ) {
-        let Ok(entries) = answer else {
-            // The page says what else is known, until they are read again.
-            if self.asked == asked {
-                self.ask_anew();
-            }
-            return;
-        };
-        // What was asked last is about these alone.
-        let is_own_question = self.asked == asked;
-        let shown: Vec<AlertId> = alerts.into_iter().map(|alert| alert.id).collect();
-        let is_ours = |entry: &&AuditEntry| is_own_question || shown.iter().any(|alert| entry.is_of(*alert));
-        for entry in entries.iter().filter(is_ours) {
-            if self.entries.iter().all(|known| known.number != entry.number) {
-                self.entries.push(entry.clone());
-            }
+    /// Takes the answer to what was asked last; what could not be read is asked again.
+    pub(super) fn take(&mut self, asked: &[(AlertId, bool)], answer: &Reply<Vec<AuditEntry>>) {
+        match answer {
+            _ if self.asked != asked => {}
+            Ok(entries) => self.entries.clone_from(entries),
+            Err(_) => self.ask_anew(),
         }
-        self.entries.sort_by_key(|entry| std::cmp::Reverse(entry.number));
     }
 }
 
@@ -122,22 +104,20 @@ mod tests {
         let mut audit = KnownAudit::default();
         let asked = question(audit.ask(std::slice::from_ref(&one))).unwrap();
 
-        audit.take(&asked, &Err(ServiceError::Unavailable("busy".to_owned())), std::slice::from_ref(&one));
+        audit.take(&asked, &Err(ServiceError::Unavailable("busy".to_owned())));
 
         assert_eq!(question(audit.ask(&[one])), Some(asked));
     }
 
     #[test]
-    fn an_answer_of_other_alerts_changes_nothing_and_answers_that_cross_add_up() {
-        let (one, other, foreign) = (alert(), alert(), alert());
-        let ours = [one.clone(), other.clone()];
+    fn an_answer_to_an_earlier_question_changes_nothing() {
+        let (one, foreign) = (alert(), alert());
         let mut audit = KnownAudit::default();
+        let asked = question(audit.ask(std::slice::from_ref(&one))).unwrap();
 
-        audit.take(&[(one.id, true), (other.id, true)], &Ok(vec![entry(9, &one), entry(4, &other)]), &ours);
-        audit.take(&[(one.id, false)], &Ok(Vec::new()), &ours);
-        audit.take(&[(foreign.id, true)], &Ok(vec![entry(7, &foreign)]), &ours);
-        audit.take(&[(other.id, true)], &Ok(vec![entry(4, &other)]), &ours);
+        audit.take(&asked, &Ok(vec![entry(9, &one)]));
+        audit.take(&[(foreign.id, true)], &Ok(vec![entry(7, &foreign)]));
 
-        assert_eq!(audit.entries().iter().map(|entry| entry.number).collect::<Vec<_>>(), [9, 4]);
+        assert_eq!(audit.entries().iter().map(|entry| entry.number).collect::<Vec<_>>(), [9]);
     }
 }

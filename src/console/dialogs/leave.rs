@@ -1,14 +1,14 @@
-//! The dialog that asks before leaving while decisions have not left yet.
+//! The dialogs that ask before leaving: while decisions have not left yet, and while texts could not be kept.
 
-use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{KeyedAnswer, Question, answered};
-use crate::console::decisions::HoldReason;
-use crate::console::resolving::taken_back;
-use crate::console::text::counted;
-use crate::console::widgets::menu::is_roomy;
+use super::question::{KeyedAnswer, Question, answered_of};
+use crate::console::answer_drafts::AnswerDraftList;
+use crate::console::begun_text::BegunText;
+use crate::console::decisions::{HoldReason, alert_of};
+use crate::console::resolving::{subject, taken_back};
+use crate::console::text::{counted, sanitize};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
 
 /// Rows that the names of decisions take at most.
@@ -33,16 +33,6 @@ impl Choice {
     fn offered(held_back: bool) -> &'static [KeyedAnswer<'static, Self>] {
         if held_back { &Self::ALL[..2] } else { &Self::ALL }
     }
-
-    /// What a key means here. Enter is the safe choice: nothing final is ever one stray Enter.
-    fn of(key: KeyEvent, held_back: bool) -> Option<Self> {
-        match key.code {
-            KeyCode::Char('s' | 'S') if !held_back => Some(Self::Send),
-            KeyCode::Char('t' | 'T') => Some(Self::TakeBack),
-            KeyCode::Enter | KeyCode::Esc | KeyCode::Char('x' | 'X') => Some(Self::Stay),
-            _ => None,
-        }
-    }
 }
 
 /// The dialog while it is open.
@@ -61,8 +51,9 @@ impl Leave {
 
 impl Dialog for Leave {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let held_back = cx.held_back;
-        let Some(choice) = answered(message, &self.targets, |key| Choice::of(key, held_back), cx) else {
+        // Enter is the safe choice: nothing final is ever one stray Enter.
+        let offered = Choice::offered(cx.held_back);
+        let Some(choice) = answered_of(message, &self.targets, offered, cx) else {
             return Vec::new();
         };
         cx.decisions.hold(false, cx.now);
@@ -97,9 +88,7 @@ impl Dialog for Leave {
         question.line(format!("{many} {verb} not sent yet"), theme.strong);
         question.gap();
         question.name_all(&staged, (area.height / 2).min(NAMED), cx);
-        if is_roomy(area) {
-            question.gap();
-        }
+        question.gap();
         if let Some(why) = cx.held_back_by() {
             question.say(&format!("Nothing can be sent: {why}."), theme.warning);
         } else if let Some(seconds) = cx.decisions.first_leaves_in(cx.now) {
@@ -108,5 +97,62 @@ impl Dialog for Leave {
         }
         question.gap();
         question.draw(Choice::offered(cx.held_back), &self.targets, theme, frame.buffer_mut());
+    }
+}
+
+/// Texts that are named at most.
+const NAMED_TEXTS: usize = 6;
+
+/// Stay, or leave without the texts.
+const LOSES: [KeyedAnswer<'static, bool>; 2] = [(false, "enter", "Stay"), (true, "l", "Discard and leave")];
+
+/// The dialog that asks before leaving while begun texts could not be kept: they are lost with the console.
+#[derive(Debug, Default)]
+pub struct LoseTexts {
+    targets: ClickTargets<bool>,
+}
+
+/// A text in words: `the note on ETHOCA 129.90 EUR`.
+pub fn named(text: BegunText, cx: &AppContext) -> String {
+    let alert = |id| cx.alert_named(id).map_or_else(|| format!("alert {id}"), |named| subject(&alert_of(named)));
+    let words = match text {
+        BegunText::Note(id) => format!("the note on {}", alert(id)),
+        BegunText::Answer(id) => {
+            let whom = cx.answer_drafts.get(id).map(|draft| match draft.alerts.as_slice() {
+                [one] => alert(*one),
+                _ => AnswerDraftList::for_whom(draft),
+            });
+            format!("the answer to {}", whom.unwrap_or_else(|| "several alerts".to_owned()))
+        }
+    };
+    sanitize(&words).into_owned()
+}
+
+impl Dialog for LoseTexts {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        match answered_of(message, &self.targets, &LOSES, cx) {
+            Some(true) => {
+                cx.unkept.give_up();
+                cx.leaving = true;
+            }
+            Some(false) => cx.next_console = None,
+            None => return Vec::new(),
+        }
+        vec![Order::Close]
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.targets.clear();
+        let (theme, texts) = (&cx.theme, cx.unkept.all());
+        let all = texts.len();
+        let mut question = Question::new(area);
+        question.line(format!("{} could not be saved", counted(all as u64, "text", "texts")), theme.strong);
+        question.gap();
+        texts.take(NAMED_TEXTS).for_each(|text| question.say(&named(text, cx), theme.plain));
+        question.and_more(all, NAMED_TEXTS, theme);
+        question.gap();
+        question.say("Leaving discards what you typed.", theme.plain);
+        question.gap();
+        question.draw(&LOSES, &self.targets, theme, frame.buffer_mut());
     }
 }

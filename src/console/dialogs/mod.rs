@@ -19,7 +19,6 @@ pub mod found_rows;
 mod known_audit;
 pub mod leave;
 pub mod links_menu;
-pub mod lose_texts;
 pub mod menu;
 pub mod new_credential;
 pub mod note_form;

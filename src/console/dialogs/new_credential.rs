@@ -4,7 +4,7 @@ use ratatui::text::{Line, Span};
 
 use super::pick;
 use crate::console::screens::settings::state::SettingsScreen;
-use crate::console::{AppContext, Message, Order, Orders, Tone};
+use crate::console::{Action, AppContext, Message, Order, Orders, Screen as _};
 use crate::domain::{CredentialKind, KeyScope};
 
 /// What can be created, in the order of the list, each with what it is for.
@@ -15,22 +15,16 @@ const KINDS: [(CredentialKind, &str, &str); 4] = [
     (CredentialKind::Client, "client credentials", "access tokens (older dialect)"),
 ];
 
-/// Asks what to create.
-pub fn open(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
-    let creating = || settings.creating.map(|_| "One is being created.");
-    match settings.refusal(cx.place.read_only).or_else(creating) {
-        Some(words) => {
-            cx.notify(Tone::Note, words);
-            Vec::new()
-        }
-        None => {
-            let theme = &cx.theme;
-            let line = |(_, name, about): &(CredentialKind, &'static str, &'static str)| {
-                Line::from(vec![Span::styled(format!("{name:<25}"), theme.strong), Span::styled(*about, theme.quiet)])
-            };
-            pick::open("Create (secret shown only once)", 0, KINDS.iter().map(line).collect(), |at, _| {
-                vec![Order::Close, Message::CreateCredential(KINDS[at].0).into()]
-            })
-        }
+/// Asks what to create, where anything can be.
+pub fn open(settings: &SettingsScreen, cx: &AppContext) -> Orders {
+    if settings.why_idle(Action::CredentialCreate, cx).is_some() {
+        return Vec::new();
     }
+    let theme = &cx.theme;
+    let line = |(_, name, about): &(CredentialKind, &'static str, &'static str)| {
+        Line::from(vec![Span::styled(format!("{name:<25}"), theme.strong), Span::styled(*about, theme.quiet)])
+    };
+    pick::open("Create (secret shown only once)", 0, KINDS.iter().map(line).collect(), |at, _| {
+        vec![Order::Close, Message::CreateCredential(KINDS[at].0).into()]
+    })
 }

@@ -1,6 +1,6 @@
 //! What small dialogs share: a panel with lines of text, answers as buttons, and which answer an input gives.
 
-use crossterm::event::{Event, KeyEvent};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -136,7 +136,7 @@ impl Question {
     }
 }
 
-/// An answer of a small dialog: what it is, its key and its words.
+/// An answer of a small dialog: what it is, its key and its words. The key `enter` is esc too.
 pub type KeyedAnswer<'a, T> = (T, &'a str, &'a str);
 
 /// The answer that an input gives: a key by its meaning, a click by what is there. Nothing can be pasted.
@@ -161,4 +161,25 @@ pub fn answered<T: Copy + PartialEq>(
         Message::Input(event) => targets.clicked(event),
         _ => None,
     }
+}
+
+/// The same by the keys of these answers.
+pub fn answered_of<T: Copy + PartialEq>(
+    message: &Message,
+    targets: &ClickTargets<T>,
+    answers: &[KeyedAnswer<'_, T>],
+    cx: &mut AppContext,
+) -> Option<T> {
+    let meaning = |key: KeyEvent| {
+        let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let typed = match key.code {
+            KeyCode::Enter => "enter".to_owned(),
+            KeyCode::Esc if answers.iter().all(|(_, key, _)| *key != "esc") => "enter".to_owned(),
+            KeyCode::Esc => "esc".to_owned(),
+            KeyCode::Char(letter) if is_plain => letter.to_ascii_lowercase().to_string(),
+            _ => return None,
+        };
+        answers.iter().find(|(_, key, _)| *key == typed).map(|(answer, ..)| *answer)
+    };
+    answered(message, targets, meaning, cx)
 }

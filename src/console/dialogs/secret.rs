@@ -1,10 +1,10 @@
 //! A secret that was just created: shown this once, copied, and wiped when it is closed.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::Event;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered};
+use super::question::{KeyedAnswer, Question, answered_of};
 use crate::console::screens::settings::draw::described;
 use crate::console::text::{sanitize, wrap};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
@@ -41,28 +41,18 @@ impl ShownSecret {
         self.created.credential.kind == CredentialKind::Client
     }
 
-    /// What a key means here. Neither Enter nor Escape closes it: what is closed is gone for good.
-    fn step(&self, key: KeyEvent) -> Option<Step> {
-        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        match key.code {
-            KeyCode::Char('y') if plain => Some(Step::Copy),
-            KeyCode::Char('i') if plain && self.is_client() => Some(Step::CopyId),
-            KeyCode::Char('d') if plain => Some(Step::Done),
-            _ => None,
-        }
+    /// Neither Enter nor Escape closes it: what is closed is gone for good.
+    fn answers(&self) -> Vec<KeyedAnswer<'static, Step>> {
+        let copy = if self.is_client() { "Copy the secret" } else { "Copy" };
+        let id = self.is_client().then_some((Step::CopyId, "i", "Copy the id"));
+        [(Step::Copy, "y", copy)].into_iter().chain(id).chain([(Step::Done, "d", "Saved, close")]).collect()
     }
 }
 
 impl Dialog for ShownSecret {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let mut nudged = false;
-        let meaning = |key| {
-            let step = self.step(key);
-            nudged = step.is_none();
-            step
-        };
-        let step = answered(message, &self.targets, meaning, cx);
-        self.nudged |= nudged;
+        let step = answered_of(message, &self.targets, &self.answers(), cx);
+        self.nudged |= step.is_none() && matches!(message, Message::Input(Event::Key(_)));
         match step {
             Some(Step::Copy) => {
                 (self.copied, self.nudged) = (true, false);
@@ -106,11 +96,6 @@ impl Dialog for ShownSecret {
             (false, false) => question.gap(),
         }
         question.gap();
-        let mut answers = vec![(Step::Copy, "y", if self.is_client() { "Copy the secret" } else { "Copy" })];
-        if self.is_client() {
-            answers.push((Step::CopyId, "i", "Copy the id"));
-        }
-        answers.push((Step::Done, "d", "Saved, close"));
-        question.draw(&answers, &self.targets, theme, frame.buffer_mut());
+        question.draw(&self.answers(), &self.targets, theme, frame.buffer_mut());
     }
 }

@@ -1,13 +1,87 @@
-//! What stands in the place of a list that there is nothing of to draw: it is being loaded, it cannot be, or it is
-//! empty.
+//! Data that screens load again and again: when that is due, since when it is stale, and what stands in the place of a
+//! list that there is nothing of to draw.
 
+use chrono::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::console::pen::put_lines;
 use crate::console::text::{sanitize, wrap};
-use crate::console::{Action, DrawContext, Loadable};
+use crate::console::{Action, DrawContext, Loadable, Reply};
+use crate::domain::Timestamp;
+use crate::service::ServiceError;
+
+/// The shortest time between two loads because of changes.
+const SETTLE: Duration = Duration::seconds(1);
+
+/// Data that is polled: what was loaded stays while it cannot be loaded again.
+#[derive(Debug)]
+pub struct Polled<T> {
+    pub data: Loadable<T>,
+    /// Since when it cannot be loaded, and why.
+    trouble: Option<(Timestamp, ServiceError)>,
+}
+
+impl<T> Default for Polled<T> {
+    fn default() -> Self {
+        Self { data: Loadable::NotAsked, trouble: None }
+    }
+}
+
+impl<T> Polled<T> {
+    /// The data, where it was loaded.
+    pub fn loaded(&self) -> Option<&T> {
+        self.data.loaded()
+    }
+
+    /// Takes an answer in.
+    pub fn take(&mut self, answer: Reply<T>, now: Timestamp) {
+        let since = self.trouble.take().map_or(now, |(since, _)| since);
+        self.trouble = answer.as_ref().err().map(|error| (since, error.clone()));
+        self.data.answer(answer);
+    }
+
+    /// Says since when it cannot be loaded, and why: `Audit log not read since 14:03: busy`.
+    pub fn trouble_words(&self, what: &str, draw: &DrawContext<'_>) -> Option<String> {
+        let (since, error) = self.trouble.as_ref()?;
+        Some(format!("▲ {what} since {}: {}", draw.times.at(*since, draw.now), sanitize(&error.to_string())))
+    }
+
+    /// The same of what is shown still.
+    pub fn stale_words(&self, draw: &DrawContext<'_>) -> Option<String> {
+        self.trouble_words("stale", draw).filter(|_| self.loaded().is_some())
+    }
+}
+
+/// Schedule of the loads of a screen.
+#[derive(Debug, Default)]
+pub struct LoadSchedule {
+    pub due: Option<Timestamp>,
+    loaded_at: Option<Timestamp>,
+}
+
+impl LoadSchedule {
+    /// Loads at the next chance.
+    pub fn refresh(&mut self, now: Timestamp) {
+        self.due = Some(now);
+    }
+
+    /// Loads soon because something changed, and not more often than it can be read.
+    pub fn changed(&mut self, now: Timestamp) {
+        let soon = self.loaded_at.map_or(now, |at| (at + SETTLE).max(now));
+        self.due = Some(self.due.map_or(soon, |due| due.min(soon)));
+    }
+
+    /// Returns true where a load is due; the next one follows after so long.
+    pub fn take_due(&mut self, now: Timestamp, every: Duration) -> bool {
+        let is_due = self.due.is_none_or(|due| due <= now);
+        if is_due {
+            (self.due, self.loaded_at) = (Some(now + every), Some(now));
+        }
+        is_due
+    }
+}
 
 /// The words of a list: what it is called, and what is said where it is empty.
 pub struct ListWords<'w> {

@@ -18,8 +18,6 @@ pub enum ButtonKind {
     Quiet,
     /// It does what the dialog is for.
     Primary,
-    /// The same while it cannot be done.
-    Disabled,
     /// It leaves all as it is where what the dialog asks cannot be undone: it alone is filled, and needs no brackets
     /// for its focus.
     Safe,
@@ -128,7 +126,6 @@ pub fn button_style(theme: &Theme, kind: ButtonKind, focused: bool) -> Style {
     let style = match kind {
         ButtonKind::Quiet => theme.button,
         ButtonKind::Primary | ButtonKind::Safe => theme.primary,
-        ButtonKind::Disabled => theme.disabled,
     };
     let by_reverse = focused && theme.selection.add_modifier.contains(Modifier::REVERSED);
     if by_reverse { style.patch(theme.selection) } else { style }

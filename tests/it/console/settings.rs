@@ -142,7 +142,7 @@ fn a_secret_that_comes_while_another_dialog_is_open_waits_for_its_end() {
     let mut rig = settings();
     rig.holding = true;
     rig.press("n enter n");
-    assert!(rig.screen().contains("One is being created"), "{}", rig.screen());
+    assert!(rig.screen().contains("one is being created"), "{}", rig.screen());
     rig.press("?");
 
     rig.release();
@@ -172,8 +172,8 @@ fn a_credential_is_revoked_when_asked_and_told_so_and_enter_keeps_it() {
 fn what_is_revoked_already_is_said_to_be_so() {
     let mut rig = settings();
 
-    rig.press("G x");
-    assert!(rig.screen().contains("The key 9aRRt0Lm7Yb is already revoked, 31 Oct 14:03."), "{}", rig.screen());
+    rig.press("j j j j x");
+    assert!(rig.screen().contains("already revoked"), "{}", rig.screen());
     // Another desk is faster: the list here does not know it yet.
     rig.press("g x");
     let now = rig.clock.now();

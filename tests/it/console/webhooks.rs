@@ -182,7 +182,7 @@ fn the_attempts_are_those_of_the_delivery_under_the_cursor_and_follow_its_change
 }
 
 #[test]
-fn the_filter_shows_deliveries_by_state_endpoint_and_time_and_each_part_goes_by_a_click() {
+fn the_filter_shows_deliveries_by_state_endpoint_and_time() {
     let mut rig = on(Made { size: (200, 60), ..Made::default() });
 
     // Waiting or given up, to the second endpoint, within a day.
@@ -199,8 +199,6 @@ fn the_filter_shows_deliveries_by_state_endpoint_and_time_and_each_part_goes_by_
         ["pending", "failed", "delivered", "cancelled"].map(|word| list.matches(&format!(" {word}  ")).count())
     };
     assert_eq!(rows(&mut rig), [3, 0, 0, 0], "{}", rig.screen());
-    rig.click_on("from 2026-11-19");
-    assert_eq!(rows(&mut rig), [3, 2, 0, 0], "{}", rig.screen());
     rig.press("esc");
     assert!(!has(&mut rig, "pending, failed"), "{}", rig.screen());
 }
@@ -214,7 +212,7 @@ fn a_part_of_the_filter_that_has_no_room_is_cut() {
     rig.press("enter");
 
     let shown = line(&mut rig, "pending, failed");
-    assert!(shown.contains("pending, failed ✕") && shown.contains("erp.example"), "{shown}");
+    assert!(shown.contains("pending, failed") && shown.contains("erp.example"), "{shown}");
 }
 
 #[test]
@@ -285,7 +283,7 @@ fn one_endpoint_is_tested_at_a_time() {
 
     rig.press("t t");
 
-    assert!(has(&mut rig, "A test is running"), "{}", rig.screen());
+    assert!(has(&mut rig, "a test is running"), "{}", rig.screen());
     rig.release();
     assert_eq!(sent(&rig).len(), 1);
     rig.press("t");
@@ -297,7 +295,7 @@ fn a_delivery_is_sent_again_unless_it_is_on_its_way() {
     let mut rig = webhooks();
 
     rig.press("j s");
-    assert!(has(&mut rig, "already pending"), "{}", rig.screen());
+    assert!(has(&mut rig, "the delivery is sending"), "{}", rig.screen());
     rig.press("j s");
 
     assert_eq!(sent(&rig), [Sent::Again(delivery_id(11))]);
@@ -353,7 +351,7 @@ fn a_read_only_console_sends_no_webhook() {
     rig.choose("resend all");
 
     assert_eq!(sent(&rig), []);
-    assert!(has(&mut rig, "Read-only connection"), "{}", rig.screen());
+    assert!(has(&mut rig, "read-only connection"), "{}", rig.screen());
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl AnswerForm {
                 self.take_alert(alert);
             }),
             Message::SameCards(found) => outcome = self.take_others(found),
-            Message::AuditOf(asked, answer) => self.audit.take(asked, answer, self.rows.iter().map(|row| &row.alert)),
+            Message::AuditOf(asked, answer) => self.audit.take(asked, answer),
             Message::JournalRead(_) => {}
             Message::AdvisedByOrders(advised) => self.take_orders(advised),
             // The list stands still under the form; its alerts must not. Another one on a payment may have been

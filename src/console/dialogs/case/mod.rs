@@ -446,7 +446,7 @@ impl Dialog for CaseDialog {
             }
             // What a person said of a parked decision stands there too.
             Message::Settled(_, id, ..) if self.alerts.iter().any(|known| known.id == *id) => self.audit.ask_anew(),
-            Message::AuditOf(asked, answer) => self.audit.take(asked, answer, &self.alerts),
+            Message::AuditOf(asked, answer) => self.audit.take(asked, answer),
             Message::SameCards(found) => return self.take_found(found, cx),
             Message::OrdersMatched(id, matched) => {
                 if let Some(facts) = self.facts.get_mut(id) {

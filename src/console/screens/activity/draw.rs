@@ -2,29 +2,31 @@
 //! the cursor.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
 
 use super::detail;
 use super::rows::{ActivityItem, ActivityRow, row_of};
 use super::state::{ActivityScreen, ActivityTarget};
 use super::views::ActivityView;
 use crate::console::pen::put_lines;
-use crate::console::text::{count, sanitize, wrap, wrap_to};
-use crate::console::widgets::scrollbar;
+use crate::console::text::{count, cut, sanitize, wrap, wrap_to};
 use crate::console::{Action, AppContext, Pen};
 use crate::desk::Fate;
 use crate::ui::areas::{FILL, inset, stacked};
-use crate::ui::table;
-
-/// Columns left of a row's text: the cursor's bar, a blank, the sign and a blank.
-const GUTTER: u16 = 4;
-
-/// Columns of the person, the answer and the alert, from so many columns of the list on. The result has the rest.
-const WIDTHS: [(u16, [u16; 3]); 3] = [(150, [18, 44, 32]), (110, [14, 28, 26]), (0, [0, 26, 18])];
+use crate::ui::table::{self, DataTable, TableColumn};
 
 /// Columns of the time; in the history, whose days have headings, and elsewhere.
 const TIME: [u16; 2] = [8, 12];
+
+/// Columns of the person, and of the answer and the alert, at least and where there is room.
+const WHO: u16 = 14;
+const WHAT: [u16; 2] = [26, 34];
+const ALERT: [u16; 2] = [18, 26];
+
+/// Fewest columns of the result.
+const RESULT: u16 = 14;
 
 /// A line of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +36,16 @@ enum ListLine {
     Row(usize),
     /// The reason of an item, below its row.
     Reason(usize),
+}
+
+impl ListLine {
+    /// The item that the cursor is on where it is on this line.
+    fn row(self) -> Option<usize> {
+        match self {
+            Self::Day(_) => None,
+            Self::Row(index) | Self::Reason(index) => Some(index),
+        }
+    }
 }
 
 /// Draws everything below the header and above the notes.
@@ -80,15 +92,6 @@ fn lines(items: &[ActivityItem<'_>], view: ActivityView, cx: &AppContext) -> Vec
     lines
 }
 
-/// Lines that are scrolled away where `top` were: the row under the cursor is in sight, with the lines around it
-/// that belong to it.
-fn scrolled(lines: &[ListLine], cursor: usize, top: usize, height: usize) -> usize {
-    let at = lines.iter().position(|line| *line == ListLine::Row(cursor)).unwrap_or(0);
-    let first = if at > 0 && matches!(lines[at - 1], ListLine::Day(_)) { at - 1 } else { at };
-    let last = if lines.get(at + 1) == Some(&ListLine::Reason(cursor)) { at + 1 } else { at };
-    table::scrolled(top, last, lines.len(), height).min(first)
-}
-
 /// The tabs, each with how many items it holds.
 fn draw_tabs(screen: &ActivityScreen, items: &[ActivityItem<'_>], cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
@@ -128,8 +131,8 @@ fn trouble(screen: &ActivityScreen, cx: &AppContext) -> Option<String> {
     if let Some(words) = cx.journal.unreadable() {
         return Some(format!("▲ {words} Run avert doctor."));
     }
-    let (since, error) = screen.trouble()?;
-    Some(format!("▲ Audit log not read since {}: {}", cx.times().at(*since, cx.now), sanitize(&error.to_string())))
+    let is_shown = screen.view == ActivityView::History;
+    screen.audit.trouble_words("Audit log not read", &cx.draw_context()).filter(|_| is_shown)
 }
 
 /// Says in the place of rows why there are none, and what to do.
@@ -149,24 +152,34 @@ fn draw_empty(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, are
     put_lines(buffer, area, lines);
 }
 
-/// The areas of a row's cells: time, person, answer, alert, result.
-fn cells(view: ActivityView, line: Rect) -> [Rect; 5] {
-    let found = WIDTHS.iter().find(|(from, _)| line.width >= *from);
-    let [who, what, named] = found.map_or([0; 3], |(_, widths)| *widths);
-    let when = TIME[usize::from(view != ActivityView::History)];
-    let gap = |width: u16| if width > 0 { width + 2 } else { 0 };
-    let [when, who, what, named] = [when, who, what, named].map(|width| Constraint::Length(gap(width)));
-    // What is to do has its reason on a line of its own.
-    let widths = match view {
-        ActivityView::ToDo => [when, who, what, Constraint::Fill(1), Constraint::Length(0)],
-        _ => [when, who, what, named, Constraint::Fill(1)],
-    };
-    Layout::horizontal(widths).areas(inset(line, GUTTER, 0))
-}
+/// A row with its time.
+type TimedRow = (String, ActivityRow);
 
-fn put(text: &str, style: Style, cell: Rect, buffer: &mut Buffer) {
-    // The gap behind a cell stays blank.
-    Pen::new(buffer, inset(cell, 0, 2)).put(text, style);
+/// The columns of a tab. What is to do has its reason on a line of its own, and a note is all that its row says.
+fn columns(view: ActivityView, cx: &AppContext) -> Vec<TableColumn<'_, TimedRow>> {
+    let (theme, digits) = (&cx.theme, cx.draw_context().digits());
+    let of_row = |row: &TimedRow| Span::styled(row.1.result.clone(), row.1.tone.of(theme));
+    let named = TableColumn::new("ALERT", |row: &TimedRow, _| Span::styled(row.1.named.clone(), theme.plain));
+    let mut columns = vec![
+        TableColumn::new("", |row: &TimedRow, _| Span::styled(row.1.tone.sign(), row.1.tone.of(theme)))
+            .reserve(1)
+            .gap(1),
+        TableColumn::new("WHEN", |row: &TimedRow, _| Span::styled(row.0.clone(), theme.quiet))
+            .reserve(TIME[usize::from(view != ActivityView::History)]),
+        TableColumn::new("WHO", |row: &TimedRow, _| Span::styled(row.1.who.clone(), theme.quiet)).reserve(WHO).rank(1),
+    ];
+    if view != ActivityView::Notes {
+        let what = TableColumn::new("WHAT", move |row: &TimedRow, _| Span::styled(row.1.what.clone(), digits));
+        columns.push(what.min(WHAT[0]).reserve(WHAT[1]));
+    }
+    if view == ActivityView::ToDo {
+        columns.push(named.min(ALERT[0]).reserve(u16::MAX));
+    } else {
+        let head = if view == ActivityView::Notes { "NOTE" } else { "RESULT" };
+        columns.push(named.min(ALERT[0]).reserve(ALERT[1]));
+        columns.push(TableColumn::new(head, move |row: &TimedRow, _| of_row(row)).min(RESULT).reserve(u16::MAX));
+    }
+    columns
 }
 
 fn draw_list(
@@ -176,36 +189,31 @@ fn draw_list(
     buffer: &mut Buffer,
     area: Rect,
 ) {
-    let theme = &cx.theme;
-    let [head, window] = stacked(area, [1, FILL]);
-    let body = inset(window, 0, 1);
-    let (height, cursor) = (usize::from(body.height).max(1), screen.cursor.row(items));
-    let top = scrolled(lines, cursor, screen.window.get().0, height);
-    screen.window.set((top, height));
-    let titles = ["WHEN", "WHO", "WHAT", "ALERT", if screen.view == ActivityView::ToDo { "" } else { "RESULT" }];
-    for (title, cell) in titles.into_iter().zip(cells(screen.view, inset(head, 0, 1))) {
-        put(title, theme.quiet, cell, buffer);
-    }
-    for (line, row) in lines.iter().skip(top).zip(body.rows()) {
-        match *line {
-            ListLine::Day(index) => {
-                Pen::new(buffer, inset(row, 2, 0)).put(&day(&items[index..], cx), theme.quiet);
-            }
-            ListLine::Row(index) | ListLine::Reason(index) => {
-                if index == cursor {
-                    theme.mark_row(buffer, row);
-                }
-                screen.targets.push(row, ActivityTarget::Row(index));
-                let said = row_of(&items[index], cx);
-                if *line == ListLine::Reason(index) {
-                    Pen::new(buffer, inset(row, GUTTER, 0)).put(&said.result, said.tone.of(theme));
-                } else {
-                    draw_row(&said, items[index], screen.view, cx, buffer, row);
-                }
-            }
+    let (theme, times) = (&cx.theme, cx.times());
+    let [head, body] = stacked(area, [1, FILL]);
+    // The columns stay as wide as they are, whatever is in sight.
+    let room = table::room(area);
+    let table = DataTable::of(columns(screen.view, cx), &[], room);
+    table.head(theme).render(inset(head, 2, 0), buffer);
+    let rows: Vec<Option<usize>> = lines.iter().map(|line| line.row()).collect();
+    let line_of = |line: usize| match lines[line] {
+        ListLine::Day(index) => Line::styled(cut(&day(&items[index..], cx), room).into_owned(), theme.quiet),
+        ListLine::Row(index) => {
+            let at = items[index].at().map(|at| match screen.view {
+                ActivityView::History => times.second(at),
+                _ => times.row(at, cx.now),
+            });
+            table.line(&(at.unwrap_or_default(), row_of(&items[index], cx)))
         }
-    }
-    scrollbar::draw(theme, buffer, window, top as u64, lines.len() as u64);
+        ListLine::Reason(index) => {
+            let said = row_of(&items[index], cx);
+            Line::styled(cut(&format!("  {}", said.result), room).into_owned(), said.tone.of(theme))
+        }
+    };
+    let at = (screen.cursor.row(items), true);
+    screen.window.draw_page(&rows, line_of, at, theme, buffer, body, |area, row| {
+        screen.targets.push(area, ActivityTarget::Row(row));
+    });
 }
 
 /// The day of the first of these items, with how many answers of that day each person has recorded.
@@ -225,66 +233,4 @@ fn day(items: &[ActivityItem<'_>], cx: &AppContext) -> String {
     let name =
         if date == cx.times().day_of(cx.now) { "Today".to_owned() } else { date.format("%a %-d %b %Y").to_string() };
     if answers.is_empty() { name } else { format!("{name}   answers: {}", answers.join(", ")) }
-}
-
-fn draw_row(
-    said: &ActivityRow,
-    item: ActivityItem<'_>,
-    view: ActivityView,
-    cx: &AppContext,
-    buffer: &mut Buffer,
-    line: Rect,
-) {
-    let theme = &cx.theme;
-    let [when, who, what, named, result] = cells(view, line);
-    let at = item.at().map(|at| match view {
-        ActivityView::History => cx.times().second(at),
-        _ => cx.times().row(at, cx.now),
-    });
-    Pen::new(buffer, inset(line, 2, 0)).put(said.tone.sign(), said.tone.of(theme));
-    put(&at.unwrap_or_default(), theme.quiet, when, buffer);
-    put(&said.who, theme.quiet, who, buffer);
-    if said.is_sentence {
-        let style = if view == ActivityView::Notes { theme.plain } else { theme.quiet };
-        Pen::new(buffer, what.union(named).union(result)).put(&said.what, style);
-        return;
-    }
-    put(&said.what, cx.draw_context().digits(), what, buffer);
-    put(&said.named, theme.plain, named, buffer);
-    if view != ActivityView::ToDo {
-        Pen::new(buffer, result).put(&said.result, said.tone.of(theme));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ListLine::{Day, Reason, Row};
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case::the_first_row_with_its_day(&[Day(0), Row(0), Row(1), Row(2)], 0, 3, 2, 0)]
-    #[case::a_row_further_down(&[Day(0), Row(0), Row(1), Row(2)], 2, 0, 2, 2)]
-    #[case::a_row_with_its_reason(&[Row(0), Reason(0), Row(1), Reason(1)], 1, 0, 2, 2)]
-    #[case::nothing_behind_the_last_row(&[Row(0), Row(1), Row(2)], 2, 9, 2, 1)]
-    fn the_row_under_the_cursor_is_in_sight(
-        #[case] lines: &[ListLine],
-        #[case] cursor: usize,
-        #[case] top: usize,
-        #[case] height: usize,
-        #[case] expected: usize,
-    ) {
-        assert_eq!(scrolled(lines, cursor, top, height), expected);
-    }
-
-    #[rstest]
-    #[case(80)]
-    #[case(120)]
-    #[case(160)]
-    fn the_cells_fill_the_line(#[case] width: u16) {
-        let cells = cells(ActivityView::History, Rect::new(0, 0, width, 1));
-
-        assert!(cells[4].width >= 14 && cells[4].right() == width, "{cells:?}");
-    }
 }

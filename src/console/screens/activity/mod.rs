@@ -8,12 +8,13 @@ pub mod rows;
 pub mod state;
 pub mod views;
 
-use crossterm::event::{Event, MouseButton, MouseEventKind};
+use crossterm::event::Event;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::console::dialog::run;
 use crate::console::idle::{NONE_PARKED, NOTHING_LISTED, unless};
+use crate::console::screens::moves::{row_after, wheel};
 use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
 use crate::domain::Timestamp;
 
@@ -35,7 +36,7 @@ impl Screen for ActivityScreen {
             }
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => input(self, &event, cx),
-            Message::AuditLog(answer) => self.took_audit(answer, cx.now),
+            Message::AuditLog(answer) => self.audit.take(answer, cx.now),
             _ => {}
         }
         Vec::new()
@@ -68,33 +69,32 @@ impl Screen for ActivityScreen {
 fn input(screen: &mut ActivityScreen, event: &Event, cx: &AppContext) {
     let Event::Mouse(mouse) = event else { return };
     let met = screen.targets.at((mouse.column, mouse.row).into());
-    match mouse.kind {
-        MouseEventKind::ScrollDown | MouseEventKind::ScrollUp => {
-            let down = mouse.kind == MouseEventKind::ScrollDown;
-            match met {
-                Some(ActivityTarget::Row(_)) => screen.move_by(if down { 1 } else { -1 }, cx),
-                Some(ActivityTarget::View(_)) => {}
-                None => screen.scroll.by(if down { WHEEL } else { -WHEEL }),
-            }
+    match (wheel(event), met) {
+        (Some(way), Some(ActivityTarget::Row(_))) => {
+            step(screen, if way > 0 { Action::Down } else { Action::Up }, cx);
         }
-        MouseEventKind::Down(MouseButton::Left) => match met {
+        (Some(way), None) => screen.scroll.by(way * WHEEL),
+        (Some(_), Some(ActivityTarget::View(_))) => {}
+        (None, _) => match screen.targets.clicked(event) {
             Some(ActivityTarget::Row(row)) => screen.move_to(row, cx),
             Some(ActivityTarget::View(view)) => screen.show(view, cx.now),
             None => {}
         },
-        _ => {}
     }
 }
 
+/// Moves the cursor by an action; returns false for one that does not move.
+fn step(screen: &mut ActivityScreen, action: Action, cx: &AppContext) -> bool {
+    let items = screen.items(cx);
+    let row = row_after(action, screen.cursor.row(&items), items.len(), screen.window.page());
+    drop(items);
+    row.into_iter().for_each(|row| screen.move_to(row, cx));
+    row.is_some()
+}
+
 fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orders {
-    let page = isize::try_from(screen.window.get().1.max(2) - 1).unwrap_or(1);
     match action {
-        Action::Down => screen.move_by(1, cx),
-        Action::Up => screen.move_by(-1, cx),
-        Action::PageDown => screen.move_by(page, cx),
-        Action::PageUp => screen.move_by(-page, cx),
-        Action::Top => screen.move_to(0, cx),
-        Action::Bottom => screen.move_to(usize::MAX, cx),
+        action if step(screen, action, cx) => {}
         Action::DetailDown => screen.scroll.by(WHEEL),
         Action::DetailUp => screen.scroll.by(-WHEEL),
         Action::NextPane => screen.show(screen.view.step(1), cx.now),

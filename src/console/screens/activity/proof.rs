@@ -125,10 +125,6 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
 /// Why a decision was not recorded: who refused it comes first, and says by itself that nothing was.
 fn not_recorded(why: &str) -> String {
     let why = why.trim_end_matches('.');
-    // As earlier versions wrote it down.
-    if let Some(why) = why.strip_prefix("Not recorded: ") {
-        return format!("network refused: {}", why.strip_prefix("it refused: ").unwrap_or(why));
-    }
     let says_who =
         ["network ", "not taken: ", "the service refused: ", "not sent: "].iter().any(|lead| why.starts_with(lead));
     if says_who { why.to_owned() } else { format!("not recorded: {why}") }

@@ -84,8 +84,6 @@ pub struct ActivityRow {
     /// The alert, or what an entry of the audit log is about.
     pub named: String,
     pub result: String,
-    /// True where `what` is a sentence, which has the room of the columns behind it too.
-    pub is_sentence: bool,
 }
 
 /// Returns what a row says of an item.
@@ -115,15 +113,15 @@ pub fn row_of(item: &ActivityItem<'_>, cx: &AppContext) -> ActivityRow {
         ActivityItem::Told(told) => {
             let tone = if matches!(told.tone.as_str(), "bad" | "lost") { RowTone::Wrong } else { RowTone::Quiet };
             let named = told.alert.as_ref().map(name_of).unwrap_or_default();
-            let what = sanitize(&told.words).into_owned();
-            ActivityRow { tone, what, named, is_sentence: true, ..by("avert".to_owned()) }
+            let result = sanitize(&told.words).into_owned();
+            ActivityRow { tone, what: "message".to_owned(), named, result, ..by("avert".to_owned()) }
         }
         ActivityItem::Noted(note) => {
             // Older versions kept a note without its alert.
             let named = note.about.as_ref().map_or_else(|| named(note.alert), name_of);
             let who = who(cx.journal.is_user(note.user.as_deref()), note.user.as_deref());
-            let what = format!("{named}: {}", sanitize(&note.text.replace('\n', " / ")));
-            ActivityRow { tone: RowTone::Plain, what, named, is_sentence: true, ..by(who) }
+            let result = sanitize(&note.text.replace('\n', " / ")).into_owned();
+            ActivityRow { tone: RowTone::Plain, what: "note".to_owned(), named, result, ..by(who) }
         }
     }
 }

@@ -7,20 +7,17 @@ use chrono::Duration;
 use super::acts::ChosenItem;
 use super::rows::ActivityItem;
 use super::views::{ActivityView, items};
+use crate::console::screens::loading::{LoadSchedule, Polled};
 use crate::console::widgets::scrollbar::Scroll;
-use crate::console::{AppContext, ClickTargets, Effect, Loadable, Reply};
+use crate::console::{AppContext, ClickTargets, Effect};
 use crate::domain::{AlertId, AuditEntry, Timestamp};
-use crate::service::ServiceError;
-use crate::ui::table::moved;
+use crate::ui::table::{Cursor, moved};
 
 /// Time that the cursor rests on a row before its alert is read.
 const REST: Duration = Duration::milliseconds(150);
 
 /// Time between two loads of the audit log where nothing tells of changes.
 const POLL: Duration = Duration::seconds(15);
-
-/// The shortest time between two loads because of changes.
-const SETTLE: Duration = Duration::seconds(1);
 
 /// Entries of the audit log that are loaded at a time, and rows before their end at which the next ones are.
 const CHUNK: u32 = 200;
@@ -69,28 +66,23 @@ impl RowCursor {
 pub struct ActivityScreen {
     pub view: ActivityView,
     /// The audit log from the newest entry on, as far as it was looked at.
-    pub audit: Loadable<Vec<AuditEntry>>,
-    /// Lines that are scrolled away and lines there are room for, as the last frame found.
-    pub(super) window: Cell<(usize, usize)>,
+    pub audit: Polled<Vec<AuditEntry>>,
+    pub(super) window: Cursor,
     /// Scroll position of the chosen row's detail.
     pub(super) scroll: Scroll,
     pub(super) targets: ClickTargets<ActivityTarget>,
     pub(super) cursor: RowCursor,
-    /// The alerts for which an earlier console left a draft.
     /// True where the service has an audit log that can be seen from here.
     offered: bool,
     wanted: u32,
-    audit_due: Option<Timestamp>,
-    audit_at: Option<Timestamp>,
-    trouble: Option<(Timestamp, ServiceError)>,
+    loads: LoadSchedule,
     /// The alert that was read last for its row, until something changes.
     looked: Option<AlertId>,
     look_due: Option<Timestamp>,
 }
 
 impl ActivityScreen {
-    /// The screen; `offered` where the service has an audit log that can be seen from here. `drafts` are the alerts for
-    /// which an earlier console left one.
+    /// The screen; `offered` where the service has an audit log that can be seen from here.
     pub fn new(offered: bool) -> Self {
         Self { offered, wanted: CHUNK, ..Self::default() }
     }
@@ -122,11 +114,8 @@ impl ActivityScreen {
     pub fn show(&mut self, view: ActivityView, now: Timestamp) {
         self.view = view;
         self.cursor = RowCursor::default();
-        self.window.set((0, self.window.get().1));
+        self.window = Cursor::default();
         self.rest(now);
-        if view == ActivityView::History && self.audit_at.is_none() {
-            self.audit_due = Some(now);
-        }
     }
 
     /// Another row is under the cursor: once it rests there, its alert is read.
@@ -135,63 +124,42 @@ impl ActivityScreen {
         self.look_due = Some(now + REST);
     }
 
-    /// Moves the cursor by so many rows.
-    pub fn move_by(&mut self, by: isize, cx: &AppContext) {
-        let items = self.items(cx);
-        self.move_to(moved(self.cursor.row(&items), by, items.len()), cx);
-    }
-
     /// Puts the cursor on a row, or on the last one.
     pub fn move_to(&mut self, row: usize, cx: &AppContext) {
         let (mut cursor, items) = (self.cursor.clone(), self.items(cx));
         cursor.move_to(row, &items);
         let last_entry = items.iter().rposition(|item| matches!(item, ActivityItem::Audit(_)));
-        let is_near_end = last_entry.is_some_and(|last| cursor.row(&items) + NEAR >= last);
+        let is_near_end = last_entry.is_none_or(|last| cursor.row(&items) + NEAR >= last);
         let has_more = self.audit.loaded().is_some_and(|entries| entries.len() >= self.wanted as usize);
         drop(items);
         self.cursor = cursor;
         self.rest(cx.now);
         if is_near_end && has_more {
             self.wanted += CHUNK;
-            self.audit_due = Some(cx.now);
+            self.loads.refresh(cx.now);
         }
     }
 
     /// Loads what is shown at the next chance.
     pub fn refresh(&mut self, now: Timestamp) {
-        self.audit_due = Some(now);
+        self.loads.refresh(now);
         self.looked = None;
         self.look_due = Some(now);
     }
 
     /// Something changed at the service.
     pub fn changed(&mut self, now: Timestamp) {
-        let soon = self.audit_at.map_or(now, |at| (at + SETTLE).max(now));
-        self.audit_due = Some(self.audit_due.map_or(soon, |due| due.min(soon)));
+        self.loads.changed(now);
         self.look_due = Some(self.look_due.map_or(now + REST, |due| due.min(now + REST)));
         self.looked = None;
-    }
-
-    /// Takes the audit log in.
-    pub fn took_audit(&mut self, answer: Reply<Vec<AuditEntry>>, now: Timestamp) {
-        let before = self.trouble.take();
-        self.trouble = answer.as_ref().err().map(|error| (before.map_or(now, |(since, _)| since), error.clone()));
-        self.audit.answer(answer);
-    }
-
-    /// Since when the audit log cannot be loaded, and why.
-    pub fn trouble(&self) -> Option<&(Timestamp, ServiceError)> {
-        self.trouble.as_ref().filter(|_| self.view == ActivityView::History)
     }
 
     /// Does what is due while the screen is looked at.
     pub fn run_due(&mut self, cx: &AppContext) -> Vec<Effect> {
         let now = cx.now;
         let mut effects = Vec::new();
-        if self.shows_log() && self.audit_due.is_some_and(|due| due <= now) {
-            self.audit_due = Some(now + POLL);
-            self.audit_at = Some(now);
-            self.audit.ask();
+        if self.shows_log() && self.loads.take_due(now, POLL) {
+            self.audit.data.ask();
             effects.push(Effect::LoadAudit(self.wanted));
         }
         if self.look_due.take_if(|due| *due <= now).is_some()
@@ -210,7 +178,7 @@ impl ActivityScreen {
 
     /// When [`ActivityScreen::run_due`] has something to do by itself.
     pub fn due(&self) -> Option<Timestamp> {
-        let log = self.audit_due.filter(|_| self.shows_log());
+        let log = self.loads.due.filter(|_| self.shows_log());
         [log, self.look_due].into_iter().flatten().min()
     }
 }

@@ -9,6 +9,9 @@ use crate::domain::{AlertId, AuditEntry, ResolutionAttempt};
 use super::proof::{is_overtaken_refund, live};
 use super::rows::ActivityItem;
 
+/// Action of the audit log's entries about ingested alerts.
+const INGESTED: &str = "alerts.taken_in";
+
 /// A tab of the Activity screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ActivityView {
@@ -46,7 +49,9 @@ pub fn items<'a>(view: ActivityView, audit: &'a [AuditEntry], cx: &'a AppContext
             needs_you(cx).into_iter().rev().chain(drafts).collect()
         }
         ActivityView::History => {
-            let audit = audit.iter().filter(|entry| !repeats_answer(entry, cx)).map(ActivityItem::Audit);
+            // What is ingested is no news: the Queue shows it.
+            let audit = audit.iter().filter(|entry| entry.action != INGESTED && !repeats_answer(entry, cx));
+            let audit = audit.map(ActivityItem::Audit);
             answers(cx).map(ActivityItem::Decision).chain(messages(cx)).chain(audit).collect()
         }
         ActivityView::Notes => cx.notes.all().map(ActivityItem::Noted).collect(),

@@ -7,9 +7,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::text::Line;
 
-use super::days;
+use super::counts::{answered, networks};
 use super::lapses::{self, Hour};
-use super::networks::networks;
 use super::parts::{self, InsightsView};
 use super::programmes;
 use super::state::InsightsScreen;
@@ -41,7 +40,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     // The last line is kept for notifications.
     let [title, _, body, _] = stacked(inside, [1, 1, FILL, 1]);
     let words = ListWords { name: "Insights", empty: "" };
-    if !has_rows(&screen.found, |_| false, &words, &draw, buffer, body) {
+    if !has_rows(&screen.found.data, |_| false, &words, &draw, buffer, body) {
         draw_title(screen, cx, buffer, title);
         return;
     }
@@ -80,7 +79,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
 fn columns_of(view: &InsightsView<'_>, width: u16) -> (u16, Vec<Vec<Line<'static>>>) {
     let is_wide = width >= TWO_COLUMNS;
     let width = if is_wide { (width - BETWEEN) / 2 } else { width }.min(WIDEST);
-    let first = [lapses::lapses(view, width), days::answered(view, width)];
+    let first = [lapses::lapses(view, width), answered(view, width)];
     let second = [
         parts::response_times(view, width),
         networks(view, width),
@@ -115,21 +114,11 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, lin
     pen.skip(3);
     let set = |filter| query::chips(filter, DEFAULT_SORT).into_iter().filter(|chip| chip.set).collect::<Vec<_>>();
     let within = set(&screen.scope);
-    if within.is_empty() {
-        pen.put("of all alerts", theme.quiet);
-        pen.skip(3);
-    }
-    if !within.is_empty() {
-        pen.put("by the Queue's filter", theme.quiet);
-        pen.skip(2);
-    }
+    pen.put(if within.is_empty() { "of all alerts" } else { "by the Queue's filter" }, theme.quiet);
     for chip in &within {
-        pen.put(&sanitize(&chip.text), theme.accent);
         pen.skip(2);
+        pen.put(&sanitize(&chip.text), theme.accent);
     }
-    let trouble = screen.trouble.as_ref().filter(|_| screen.found.loaded().is_some());
-    let stale = trouble.map(|(since, _)| format!("▲ stale since {}", cx.times().at(*since, cx.now)));
-    if let (Some(stale), Some((_, error))) = (stale, trouble) {
-        pen.put(&format!("{stale}: {}", sanitize(&error.to_string())), theme.warning);
-    }
+    pen.skip(3);
+    pen.put(&screen.found.stale_words(&cx.draw_context()).unwrap_or_default(), theme.warning);
 }

@@ -6,8 +6,7 @@ use chrono::{DateTime, Duration, Timelike};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::chart::bar;
-use super::parts::{InsightsView, heading, money_of};
+use super::parts::{InsightsView, bar, heading, money_of};
 use crate::console::text::{columns, count};
 use crate::domain::insights::SOON_HOURS;
 use crate::domain::query::{DEFAULT_SORT, Vocabulary};

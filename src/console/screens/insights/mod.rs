@@ -1,24 +1,22 @@
 //! The Insights screen: the pace and what expires at it, the money at risk by hour, how alerts were answered per day,
 //! and how near a merchant is to the card schemes' monitoring programmes.
 
-pub mod chart;
-pub mod days;
+pub mod counts;
 pub mod draw;
 pub mod lapses;
-pub mod networks;
 pub mod parts;
 pub mod programmes;
 pub mod state;
 
-use crossterm::event::{Event, MouseEventKind};
+use crossterm::event::Event;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::console::dialog::run;
 use crate::console::idle::{NO_ALERT, unless};
+use crate::console::screens::moves::{row_after, wheel};
 use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
 use crate::domain::{CalendarHour, Timestamp};
-use crate::ui::table::moved;
 
 use lapses::Hour;
 use parts::InsightsView;
@@ -89,19 +87,11 @@ fn chosen_hour(screen: &InsightsScreen, cx: &AppContext) -> Option<CalendarHour>
 }
 
 fn input(screen: &mut InsightsScreen, event: &Event) -> Orders {
-    match event {
-        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => screen.scroll.by(WHEEL),
-        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => screen.scroll.by(-WHEEL),
-        event => {
-            if let Some(hour) = screen.targets.clicked(event) {
-                // A second click shows its alerts.
-                if screen.hour.replace(hour) == Some(hour) {
-                    return vec![Order::Act(Action::Open)];
-                }
-            }
-        }
-    }
-    Vec::new()
+    wheel(event).into_iter().for_each(|way| screen.scroll.by(way * WHEEL));
+    let Some(hour) = screen.targets.clicked(event) else { return Vec::new() };
+    // A second click shows its alerts.
+    let opens = screen.hour.replace(hour) == Some(hour);
+    opens.then_some(Order::Act(Action::Open)).into_iter().collect()
 }
 
 /// Moves among the hours while the cursor is there; whether it is.
@@ -111,15 +101,9 @@ fn move_hour(screen: &mut InsightsScreen, action: Action, cx: &AppContext) -> bo
     }
     let hours = listed_hours(screen, cx);
     // Where its hour has passed, it goes on from the first one.
-    let at = hours.iter().position(|hour| Some(*hour) == screen.hour);
-    let to = match action {
-        Action::Down => at.map_or(0, |at| at + 1),
-        Action::Up => moved(at.unwrap_or(0), -1, hours.len()),
-        Action::Top | Action::PageUp => 0,
-        Action::Bottom | Action::PageDown => usize::MAX,
-        _ => return false,
-    };
-    screen.hour = hours.get(moved(to, 0, hours.len())).copied();
+    let at = hours.iter().position(|hour| Some(*hour) == screen.hour).unwrap_or(0);
+    let Some(to) = row_after(action, at, hours.len(), hours.len()) else { return false };
+    screen.hour = hours.get(to).copied();
     true
 }
 

@@ -1,7 +1,7 @@
 //! The parts of the Insights screen as lines: the sentence that matters, money, response times, and what cannot be
 //! known.
 
-use chrono::{Duration, NaiveDate};
+use chrono::Duration;
 use ratatui::text::{Line, Span};
 
 use super::state::InsightsScreen;
@@ -11,7 +11,7 @@ use crate::desk::{DeskFigures, FoundInsights, InsightLimit};
 use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, percentile};
 use crate::domain::money::sums_by_currency;
 use crate::domain::work_pace::will_lapse;
-use crate::domain::{AlertFilter, CalendarHour, Insights, Lapsing, Timestamp, WorkPace};
+use crate::domain::{CalendarHour, Insights, Lapsing, Timestamp, WorkPace};
 
 /// Columns of labels.
 const LABEL: u16 = 20;
@@ -23,8 +23,6 @@ pub struct InsightsView<'a> {
     pub draw: DrawContext<'a>,
     /// True where it is another deployment.
     pub remote: bool,
-    /// Of which alerts.
-    pub scope: &'a AlertFilter,
     /// True where it is read aloud: then a chart is told in numbers.
     pub plain: bool,
     /// The hour whose alerts can be shown.
@@ -36,7 +34,7 @@ impl<'a> InsightsView<'a> {
     pub fn of(screen: &'a InsightsScreen, cx: &'a AppContext) -> Option<Self> {
         let found = screen.found.loaded()?;
         let (draw, remote, plain) = (cx.draw_context(), cx.place.remote, cx.settings.plain);
-        Some(Self { found, figures: &screen.figures, draw, remote, scope: &screen.scope, plain, hour: screen.hour })
+        Some(Self { found, figures: &screen.figures, draw, remote, plain, hour: screen.hour })
     }
 }
 
@@ -110,27 +108,6 @@ pub(super) fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> 
         .collect()
 }
 
-/// What is limited, in a sentence.
-fn limit_words(limit: &InsightLimit) -> String {
-    match limit {
-        InsightLimit::Waiting { read, total, in_order } => {
-            let (which, missing) =
-                if *in_order { ("those due first", "due later") } else { ("the first of its list", "due") };
-            let (read, total) = (count(*read), count(*total));
-            format!("Of {total} open alerts {read} ({which}) were read: {missing} may be incomplete.")
-        }
-        InsightLimit::Past { read, total, in_order } => {
-            let which = if *in_order { "the newest" } else { "the first of its list" };
-            let (read, total) = (count(*read), count(*total));
-            format!("Of {total} alerts {read} ({which}) were read.")
-        }
-        InsightLimit::WholeHours => "Due times are whole hours here.".to_owned(),
-        InsightLimit::Month { total } => {
-            format!("This month has {} alerts, too many to count for schemes.", count(*total))
-        }
-    }
-}
-
 /// Paragraphs in quiet lines.
 pub fn said(view: &InsightsView<'_>, text: &str, width: u16) -> Vec<Line<'static>> {
     wrap(&sanitize(text), width).into_iter().map(|line| Line::from(view.quiet(line))).collect()
@@ -147,53 +124,8 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         lines.push(Line::from(vec![view.quiet(label), view.plain(money_of(&rows))]));
     }
     lines.extend(limited(view, true, width));
-    lines.extend(left_out(view).into_iter().flat_map(|words| said(view, &words, width)));
     lines.push(Line::default());
     lines
-}
-
-/// What is in no figure of what lapses, where there is any: notices, which ask for no answer.
-fn left_out(view: &InsightsView<'_>) -> Option<String> {
-    let notices = notices(view);
-    let ask = if notices == 1 { "asks" } else { "ask" };
-    (notices > 0).then(|| format!("without {}, which {ask} for no answer", counted(notices, "notice", "notices")))
-}
-
-/// Notices that wait, which nobody has to answer.
-fn notices(view: &InsightsView<'_>) -> u64 {
-    view.insights().kinds.iter().filter(|kind| kind.alert_type.is_notice()).map(|kind| kind.waiting).sum()
-}
-
-/// The days that alerts were raised or paid on, as far as they are narrowed: `raised from 2026-11-23 on`.
-pub(super) fn days_within(scope: &AlertFilter) -> Option<String> {
-    let days = |first: Option<NaiveDate>, last: Option<NaiveDate>| match (first, last) {
-        (Some(first), Some(last)) if first == last => Some(format!("on {first}")),
-        (Some(first), Some(last)) => Some(format!("from {first} to {last}")),
-        (Some(first), None) => Some(format!("from {first} on")),
-        (None, Some(last)) => Some(format!("up to {last}")),
-        (None, None) => None,
-    };
-    let raised = days(scope.start_date, scope.end_date).map(|days| format!("raised {days}"));
-    let paid = days(scope.transaction_start_date, scope.transaction_end_date).map(|days| format!("paid {days}"));
-    let by_days: Vec<String> = raised.into_iter().chain(paid).collect();
-    (!by_days.is_empty()).then(|| format!("{} (UTC)", by_days.join(" and ")))
-}
-
-/// Which alerts are counted, where it is not all of them: `of those raised from 2026-11-23 on`.
-fn among(scope: &AlertFilter) -> String {
-    let undated = AlertFilter {
-        start_date: None,
-        end_date: None,
-        transaction_start_date: None,
-        transaction_end_date: None,
-        ..scope.clone()
-    };
-    match (undated == AlertFilter::default(), days_within(scope)) {
-        (true, None) => String::new(),
-        (false, None) => " of those in the filter".to_owned(),
-        (true, Some(days)) => format!(" of those {days}"),
-        (false, Some(days)) => format!(" of those in the filter, {days}"),
-    }
 }
 
 /// `31 open within 4 h, you do 11 an hour: 9 will lapse`
@@ -201,17 +133,16 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
     let theme = view.draw.theme;
     let rows: Vec<Lapsing> = view.lapsing().filter(|row| row.soon).cloned().collect();
     let soon: u64 = rows.iter().map(|row| row.alerts).sum();
-    let among = among(view.scope);
     let mut spans = match soon {
         0 => {
             let what = if view.is_waiting_cut() { "nothing read" } else { "nothing open" };
-            vec![view.plain(format!("{what}{among} due within {SOON_HOURS} h"))]
+            vec![view.plain(format!("{what} due within {SOON_HOURS} h"))]
         }
-        soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h{among}, "))],
+        soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h, "))],
     };
     let Some(pace) = WorkPace::of(&view.draw.journal.recorded_at(), view.now()) else {
         if soon > 0 {
-            spans = vec![view.strong(count(soon)), view.plain(format!(" due within {SOON_HOURS} h{among}"))];
+            spans = vec![view.strong(count(soon)), view.plain(format!(" due within {SOON_HOURS} h"))];
         }
         spans.push(view.quiet("   Pace: shown after 10 minutes of work"));
         return spans;
@@ -274,7 +205,13 @@ pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>>
 
 /// What cannot be known here.
 pub fn unknown(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let mut sentences: Vec<String> = view.found.limits.iter().map(limit_words).collect();
+    let months = view.found.limits.iter().filter_map(|limit| match limit {
+        InsightLimit::Month { total } => {
+            Some(format!("This month has {} alerts, too many to count for schemes.", count(*total)))
+        }
+        _ => None,
+    });
+    let mut sentences: Vec<String> = months.collect();
     let undated = view.insights().undated;
     if undated > 0 {
         sentences.push(format!("{} no time and are left out.", counted(undated, "answer has", "answers have")));
@@ -288,4 +225,40 @@ pub fn unknown(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = vec![heading(view, "NOT AVAILABLE HERE", "")];
     lines.extend(sentences.iter().flat_map(|sentence| said(view, sentence, width)));
     lines
+}
+
+/// A bar of at most so many cells; the most there is takes all of them, and anything but nothing takes one at least.
+pub fn bar(value: u64, most: u64, cells: u16) -> String {
+    let (value, most, cells) = (u128::from(value), u128::from(most.max(1)), u128::from(cells));
+    let filled = ((value * cells + most / 2) / most).max(u128::from(value > 0)).min(cells);
+    // Lower than its line, so that bars below each other stay apart.
+    "▆".repeat(usize::try_from(filled).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::console::text::columns;
+
+    #[rstest]
+    #[case(8, 8, "▆▆▆▆")]
+    #[case(4, 8, "▆▆")]
+    #[case(3, 8, "▆▆")]
+    #[case(1, 1_000, "▆")]
+    #[case(0, 8, "")]
+    #[case(0, 0, "")]
+    #[case(9, 8, "▆▆▆▆")]
+    fn a_bar_is_as_long_as_its_share(#[case] value: u64, #[case] most: u64, #[case] drawn: &str) {
+        assert_eq!(bar(value, most, 4), drawn);
+    }
+
+    proptest! {
+        #[test]
+        fn a_bar_never_leaves_its_room(value in any::<u64>(), most in any::<u64>(), cells in 0u16..200) {
+            prop_assert!(columns(&bar(value, most, cells)) <= cells);
+        }
+    }
 }

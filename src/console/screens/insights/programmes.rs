@@ -2,12 +2,12 @@
 
 use ratatui::text::{Line, Span};
 
-use super::chart::bar;
-use super::parts::{InsightsView, heading, said};
-use crate::console::text::{columns, count};
+use super::parts::{InsightsView, bar, heading, said};
+use crate::console::text::count;
 use crate::desk::SalesCount;
 use crate::domain::monitoring::{PROGRAMMES, Programme, ProgrammeReading};
 use crate::domain::{CardScheme, SalesMonth};
+use crate::ui::table::{DataTable, TableColumn};
 
 /// Cells of a gauge.
 const GAUGE: u16 = 12;
@@ -48,80 +48,61 @@ fn sales_of<'a>(view: &'a InsightsView<'_>, programme: Programme, month: SalesMo
     view.figures.sales.iter().find(|sales| sales.scheme == programme.scheme && sales.month == wanted)
 }
 
-/// What a programme measures: its bounds with how near they are, and how far it is from the nearer one.
-struct Gauge<'r> {
-    reading: &'r ProgrammeReading,
-    /// `5.70 %` of `1.50 %`, and `570` of `1,500`.
-    ratio: [String; 2],
-    number: [String; 2],
+/// The ratio that was reached: rounded up it may read as the bound, which it has not reached.
+fn ratio_words(reading: &ProgrammeReading) -> String {
+    let bound = reading.programme.ratio;
+    let is_below = reading.ratio() >= bound && !reading.reaches_ratio();
+    if is_below { format!("<{}", percent(bound)) } else { percent(reading.ratio()) }
 }
 
-impl<'r> Gauge<'r> {
-    fn of(reading: &'r ProgrammeReading) -> Self {
-        let programme = reading.programme;
-        let percent = |hundredths: u64| format!("{}.{:02} %", count(hundredths / 100), hundredths % 100);
-        // Rounded up it may read as the bound, which it has not reached.
-        let is_below = reading.ratio() >= programme.ratio && !reading.reaches_ratio();
-        let ratio = if is_below { format!("<{}", percent(programme.ratio)) } else { percent(reading.ratio()) };
-        Self {
-            reading,
-            ratio: [ratio, percent(programme.ratio)],
-            number: [count(reading.items), count(programme.number)],
-        }
-    }
+/// `1.50 %`
+fn percent(hundredths: u64) -> String {
+    format!("{}.{:02} %", count(hundredths / 100), hundredths % 100)
 }
 
 /// A line for each programme: ratio, number and a gauge of the one that is further from its bound, which decides.
 fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) -> Vec<Line<'static>> {
     let theme = view.draw.theme;
-    let gauges: Vec<Gauge<'_>> = readings.iter().map(Gauge::of).collect();
-    let widest = |text: &dyn Fn(&Gauge<'_>) -> u16| gauges.iter().map(text).max().unwrap_or(0);
-    let of = [0, 1].map(|at| (widest(&|gauge| columns(&gauge.ratio[at])), widest(&|gauge| columns(&gauge.number[at]))));
-    let [(ratio, ratio_bound), (number, number_bound)] = [(of[0].0, of[1].0), (of[0].1, of[1].1)];
-    let name = widest(&|gauge| columns(gauge.reading.programme.name));
-    let used = name + 2 + ratio + 4 + ratio_bound + 2 + number + 4 + number_bound + 2;
-    // One that is read aloud tells the numbers alone.
-    let cells = if view.plain { 0 } else { width.saturating_sub(used).min(GAUGE) };
-    let line = |gauge: &Gauge<'_>| {
-        let reading = gauge.reading;
-        let by_number = reading.is_led_by_number();
+    let value = |words: String, reading: &ProgrammeReading, decides: bool, is_passed: bool| {
+        let style = match (decides, is_passed) {
+            (true, _) if reading.applies() => theme.danger,
+            (true, _) => theme.strong,
+            (false, true) => theme.warning,
+            (false, false) => theme.quiet,
+        };
+        Span::styled(words, style)
+    };
+    let ratio = |reading: &ProgrammeReading, _| {
+        value(ratio_words(reading), reading, !reading.is_led_by_number(), reading.reaches_ratio())
+    };
+    let number = |reading: &ProgrammeReading, _| {
+        value(count(reading.items), reading, reading.is_led_by_number(), reading.reaches_number())
+    };
+    let gauge = |reading: &ProgrammeReading, cells: u16| {
+        let other = if reading.is_led_by_number() { reading.reaches_ratio() } else { reading.reaches_number() };
         let style = match reading.reached() {
             1_000.. => theme.fill_now,
             NEAR.. => theme.fill_soon,
-            _ if if by_number { reading.reaches_ratio() } else { reading.reaches_number() } => theme.fill_soon,
+            _ if other => theme.fill_soon,
             _ => theme.ok,
         };
-        let part = |[value, bound]: &[String; 2], (wide, wide_bound): (u16, u16), decides: bool, is_passed: bool| {
-            let value_style = match (decides, is_passed) {
-                (true, _) if reading.applies() => theme.danger,
-                (true, _) => theme.strong,
-                (false, true) => theme.warning,
-                (false, false) => theme.quiet,
-            };
-            let (wide, wide_bound) = (usize::from(wide), usize::from(wide_bound));
-            [
-                Span::styled(format!("{value:>wide$}"), value_style),
-                Span::styled(format!(" of {bound:<wide_bound$}  "), theme.quiet),
-            ]
-        };
-        let mut spans = vec![Span::styled(
-            format!("{:<width$}", reading.programme.name, width = usize::from(name + 2)),
-            theme.plain,
-        )];
-        spans.extend(part(&gauge.ratio, (ratio, ratio_bound), !by_number, reading.reaches_ratio()));
-        spans.extend(part(&gauge.number, (number, number_bound), by_number, reading.reaches_number()));
-        if cells > 0 {
-            let filled = bar(reading.reached().min(1_000), 1_000, cells);
-            let rest = "─".repeat(usize::from(cells.saturating_sub(columns(&filled))));
-            spans.extend([Span::styled(filled, style), Span::styled(rest, theme.line)]);
-        }
-        let about = format!("  {}", reading.programme.about);
-        if !reading.programme.about.is_empty() && used + cells + columns(&about) <= width {
-            spans.push(Span::styled(about, theme.quiet));
-        }
-        Line::from(spans)
+        // One that is read aloud tells the numbers alone.
+        let cells = if view.plain { 0 } else { cells.min(GAUGE) };
+        Span::styled(bar(reading.reached().min(1_000), 1_000, cells), style)
     };
-    gauges.iter().map(line).collect()
+    let of = |bound: String| Span::styled(format!("of {bound}"), theme.quiet);
+    let columns = vec![
+        TableColumn::new("", |reading: &ProgrammeReading, _| Span::styled(reading.programme.name, theme.plain)),
+        TableColumn::new("", ratio).right().gap(1),
+        TableColumn::new("", |reading: &ProgrammeReading, _| of(percent(reading.programme.ratio))),
+        TableColumn::new("", number).right().gap(1),
+        TableColumn::new("", |reading: &ProgrammeReading, _| of(count(reading.programme.number))),
+        TableColumn::new("", gauge).reserve(if view.plain { 0 } else { GAUGE }).rank(1),
+        TableColumn::new("", |reading: &ProgrammeReading, _| Span::styled(reading.programme.about, theme.quiet))
+            .rank(2),
+    ];
+    let table = DataTable::of(columns, readings, width);
+    readings.iter().map(|reading| table.line(reading)).collect()
 }
 
 /// Which sales are measured by, or what to enter.

@@ -5,12 +5,12 @@ use std::cell::Cell;
 
 use chrono::Duration;
 
+use crate::console::screens::loading::{LoadSchedule, Polled};
 use crate::console::widgets::scrollbar::Scroll;
 use crate::console::{ClickTargets, Effect, Loadable, Reply};
 use crate::desk::{DeskFigures, FoundInsights};
 use crate::domain::insights::scope;
 use crate::domain::{AlertFilter, Calendar, CalendarHour, Timestamp};
-use crate::service::ServiceError;
 
 /// How often it is read again where the service counts.
 const REREAD: Duration = Duration::seconds(30);
@@ -22,13 +22,11 @@ const REREAD_LISTS: Duration = Duration::minutes(5);
 #[derive(Debug, Default)]
 pub struct InsightsScreen {
     /// What was found last.
-    pub found: Loadable<FoundInsights>,
+    pub found: Polled<FoundInsights>,
     /// Of which alerts.
     pub scope: AlertFilter,
     /// By whose days it was asked for.
     calendar: Calendar,
-    /// Since when it cannot be read, and why.
-    pub trouble: Option<(Timestamp, ServiceError)>,
     /// What the desk knows.
     pub figures: DeskFigures,
     /// The hour under the cursor, while it is among what lapses.
@@ -40,7 +38,7 @@ pub struct InsightsScreen {
     pub page: Cell<u16>,
     /// True where the service counts.
     counts: bool,
-    refresh_due: Option<Timestamp>,
+    loads: LoadSchedule,
 }
 
 impl InsightsScreen {
@@ -51,43 +49,38 @@ impl InsightsScreen {
 
     /// Reads everything at the next chance.
     pub fn refresh(&mut self, now: Timestamp) {
-        self.refresh_due = Some(now);
+        self.loads.refresh(now);
     }
 
     /// What is due while the screen is looked at; `listed` is what the Queue lists, `calendar` has the analyst's days.
     pub fn run_due(&mut self, listed: &AlertFilter, calendar: Calendar, now: Timestamp) -> Vec<Effect> {
         let wanted = scope(listed);
-        let is_other = wanted != self.scope || matches!(self.found, Loadable::NotAsked);
+        let is_other = wanted != self.scope || matches!(self.found.data, Loadable::NotAsked);
         let is_other_day = std::mem::replace(&mut self.calendar, calendar) != calendar;
-        if !is_other && !is_other_day && self.refresh_due.is_some_and(|due| due > now) {
+        if is_other || is_other_day {
+            self.loads.refresh(now);
+        }
+        if !self.loads.take_due(now, if self.counts { REREAD } else { REREAD_LISTS }) {
             return Vec::new();
         }
         if is_other {
             // Numbers of other alerts are not shown as if they were of these.
-            self.found = Loadable::NotAsked;
-            self.trouble = None;
-            self.scope = wanted;
+            (self.found, self.scope) = (Polled::default(), wanted);
         }
-        self.found.ask();
-        self.refresh_due = Some(now + if self.counts { REREAD } else { REREAD_LISTS });
+        self.found.data.ask();
         vec![Effect::Insights(self.scope.clone(), calendar, now), Effect::ReadFigures]
     }
 
     /// When [`InsightsScreen::run_due`] has something to do by itself.
     pub fn due(&self) -> Option<Timestamp> {
-        self.refresh_due
+        self.loads.due
     }
 
     /// Takes in what was found of these alerts.
     pub fn took(&mut self, scope: &AlertFilter, answer: Reply<FoundInsights>, now: Timestamp) {
-        if *scope != self.scope {
-            return;
+        if *scope == self.scope {
+            self.found.take(answer, now);
         }
-        self.trouble = match &answer {
-            Ok(_) => None,
-            Err(error) => Some((self.trouble.take().map_or(now, |(since, _)| since), error.clone())),
-        };
-        self.found.answer(answer);
     }
 }
 
@@ -130,21 +123,6 @@ mod tests {
         screen.took(&scope(&of(Provider::Ethoca)), Ok(FoundInsights::default()), now());
 
         assert_eq!((before, screen.found.loaded().is_some()), (false, true));
-    }
-
-    #[test]
-    fn what_cannot_be_read_again_is_kept_and_said_since_when() {
-        let mut screen = InsightsScreen::new(true);
-        screen.run_due(&AlertFilter::default(), Calendar::UTC, now());
-        screen.took(&AlertFilter::default(), Ok(FoundInsights::default()), now());
-
-        for minutes in [1, 2] {
-            let failed = Err(ServiceError::Unavailable("busy".to_owned()));
-            screen.took(&AlertFilter::default(), failed, now() + Duration::minutes(minutes));
-        }
-
-        assert!(screen.found.loaded().is_some());
-        assert_eq!(screen.trouble.map(|(since, _)| since), Some(now() + Duration::minutes(1)));
     }
 
     #[test]

@@ -1,23 +1,24 @@
 //! The Settings screen: the keys and clients that may come in, the profiles, and what this console is set to.
 
 pub mod draw;
-mod page;
 pub mod state;
 
-use crossterm::event::{Event, MouseEventKind};
+use crossterm::event::Event;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::console::dialog::run;
 use crate::console::dialogs::secret::ShownSecret;
 use crate::console::idle::{READ_ONLY, unless};
+use crate::console::screens::moves::{row_after, wheel};
+use crate::console::screens::webhooks::copy;
 use crate::console::text::sanitize;
 use crate::console::{
     Action, AppContext, Effect, KeyContext, Keys, Message, NextConsole, Order, Orders, Reply, Screen, Tone,
 };
-use crate::domain::{CreatedCredential, CredentialKind, Revoked, Timestamp};
+use crate::domain::{CreatedCredential, Credential, CredentialKind, Revoked, Timestamp};
 
-use state::{SettingsPart, SettingsScreen, SettingsTarget};
+use state::{SettingsRow, SettingsScreen};
 
 impl Screen for SettingsScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
@@ -28,7 +29,7 @@ impl Screen for SettingsScreen {
                 self.rules_listed(cx.settings.rules.len());
             }
             Message::RulesTaken => self.rules_listed(cx.settings.rules.len()),
-            Message::Act(action) => return act(self, action, cx),
+            Message::Act(action) if self.why_idle(action, cx).is_none() => return act(self, action, cx),
             Message::Input(event) => return input(self, &event),
             Message::GoToSetting(setting) => self.go_to_setting(setting),
             Message::Profiles(answer) => {
@@ -36,7 +37,7 @@ impl Screen for SettingsScreen {
                     let others = all.iter().filter(|profile| !profile.here && profile.barred_by.is_none());
                     cx.place.profiles = others.map(|profile| profile.name.clone()).collect();
                 }
-                self.profiles_listed(answer);
+                self.profiles = Some(answer);
             }
             Message::Credentials(answer) => self.listed(answer, cx.now),
             Message::CreateCredential(kind) => {
@@ -67,66 +68,56 @@ impl Screen for SettingsScreen {
             || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.is_offered(), "not available here"));
         let has_chosen = || unless(self.chosen().is_some(), "none here");
         match action {
-            Action::CredentialCreate => managed(),
-            Action::CredentialRevoke => managed().or_else(has_chosen),
+            Action::CredentialCreate => managed().or_else(|| unless(self.creating.is_none(), "one is being created")),
+            Action::CredentialRevoke => {
+                let works = |credential: &Credential| credential.revoked_at.is_none();
+                managed().or_else(has_chosen).or_else(|| unless(self.chosen().is_some_and(works), "already revoked"))
+            }
             Action::CopyId => has_chosen(),
-            Action::Open => match self.part() {
-                SettingsPart::Credentials => Some("a key has no page"),
-                SettingsPart::Profiles => {
+            Action::Open => match self.row() {
+                SettingsRow::Credential(_) => Some("a key has no page"),
+                SettingsRow::Profile(_) => {
                     unless(self.chosen_profile().is_some_and(|profile| !profile.here), "already connected")
                 }
-                SettingsPart::Rules | SettingsPart::Console => None,
+                SettingsRow::Rule(_) | SettingsRow::Setting(_) => None,
             },
-            Action::NextPane => unless(self.parts().len() > 1, "there is one part"),
             _ => None,
         }
     }
 }
 
 fn input(screen: &mut SettingsScreen, event: &Event) -> Orders {
-    match event {
-        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => screen.move_by(1),
-        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => screen.move_by(-1),
-        event => match screen.targets.clicked(event) {
-            Some(SettingsTarget::Row(part, row)) => {
-                // A second click on a setting changes it.
-                let is_there = part == SettingsPart::Console && screen.part() == part && screen.row() == row;
-                screen.go_to_part(part);
-                screen.move_to(row);
-                if is_there {
-                    return vec![Order::Act(Action::Open)];
-                }
-            }
-            Some(SettingsTarget::Do(action)) => return vec![Order::Act(action)],
-            None => {}
-        },
+    if let Some(way) = wheel(event) {
+        step(screen, if way > 0 { Action::Down } else { Action::Up });
     }
-    Vec::new()
+    let Some(row) = screen.targets.clicked(event) else { return Vec::new() };
+    // A second click on a setting changes it.
+    let opens = screen.at() == row && screen.setting().is_some();
+    screen.move_to(row);
+    opens.then_some(Order::Act(Action::Open)).into_iter().collect()
+}
+
+/// Moves the cursor by an action; returns false for one that does not move.
+fn step(screen: &mut SettingsScreen, action: Action) -> bool {
+    let row = row_after(action, screen.at(), screen.rows().len(), screen.window.page());
+    row.into_iter().for_each(|row| screen.move_to(row));
+    row.is_some()
 }
 
 fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orders {
-    let page = isize::try_from(screen.window.get().1.max(2) - 1).unwrap_or(1);
     match action {
-        Action::Down => screen.move_by(1),
-        Action::Up => screen.move_by(-1),
-        Action::PageDown => screen.move_by(page),
-        Action::PageUp => screen.move_by(-page),
-        Action::Top => screen.move_to(0),
-        Action::Bottom => screen.move_to(usize::MAX),
+        action if step(screen, action) => {}
         Action::Refresh => {
             screen.refresh(cx.now);
             return cx.settings.rules_in.iter().map(|_| Effect::ReadRules.into()).collect();
         }
         Action::NextPane => screen.next_part(),
-        Action::Open if screen.chosen_rule().is_some() => return list_rule(screen, cx),
-        Action::Open => return open_profile(screen, cx),
+        Action::Open => match screen.row() {
+            SettingsRow::Rule(rule) => return list_rule(rule, cx),
+            _ => return open_profile(screen, cx),
+        },
         Action::Back if !cx.toasts.dismiss() => return vec![Order::Act(Action::ShowQueue)],
-        Action::CopyId => {
-            if let Some(id) = screen.chosen().map(|credential| credential.id.clone()) {
-                cx.notify(Tone::Note, format!("Copied {}", sanitize(&id)));
-                return vec![Effect::Copy(id).into()];
-            }
-        }
+        Action::CopyId => return screen.chosen().map(|row| copy(row.id.clone(), cx)).unwrap_or_default(),
         _ => {}
     }
     Vec::new()
@@ -136,9 +127,7 @@ fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orde
 fn open_profile(screen: &SettingsScreen, cx: &mut AppContext) -> Orders {
     let Some(profile) = screen.chosen_profile() else { return Vec::new() };
     let name = profile.name.clone();
-    if profile.here {
-        cx.hint(format!("Already connected to {name}."));
-    } else if let Some(variable) = profile.barred_by {
+    if let Some(variable) = profile.barred_by {
         cx.hint(format!("{name} cannot be opened here because of {variable}. Use avert open {name}."));
     } else {
         return vec![Message::OpenConsole(NextConsole::Profile(name)).into()];
@@ -147,8 +136,8 @@ fn open_profile(screen: &SettingsScreen, cx: &mut AppContext) -> Orders {
 }
 
 /// Goes to the Queue with the open alerts that the rule under the cursor matches.
-fn list_rule(screen: &SettingsScreen, cx: &mut AppContext) -> Orders {
-    let Some(rule) = screen.chosen_rule().and_then(|at| cx.settings.rules.get(at)) else { return Vec::new() };
+fn list_rule(rule: usize, cx: &mut AppContext) -> Orders {
+    let Some(rule) = cx.settings.rules.get(rule) else { return Vec::new() };
     match cx.views.read(&rule.text) {
         Ok((filter, sort)) => {
             let filter = rule.waiting(cx.views.vocabulary).unwrap_or(filter);

@@ -1,19 +1,21 @@
 //! Draws the Webhooks screen: the endpoints with their health above, the deliveries below, and beside them the attempts
 //! of one.
 
+use chrono::TimeDelta;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::style::Style;
 use ratatui::text::Span;
+use ratatui::widgets::{Paragraph, Widget};
 
-use super::log;
-use super::state::{FilterPart, WebhooksPane, WebhooksScreen, WebhooksTarget};
-use super::words::{EndpointNames, alert_name, event, is_tried_again, outlook, short};
-use crate::console::pen::put_lines;
+use super::log::{self, event};
+use super::state::{WebhooksPane, WebhooksScreen, WebhooksTarget};
+use crate::console::known_alerts::KnownAlerts;
+use crate::console::screens::facts::FactSheet;
 use crate::console::screens::loading::{ListWords, has_rows};
-use crate::console::text::{count, counted, sanitize, wrap};
+use crate::console::text::{count, counted, sanitize};
 use crate::console::{Action, DrawContext, Pen, times};
-use crate::domain::{Delivery, DeliveryState, Endpoint, Timestamp};
+use crate::domain::{Delivery, DeliveryState, Endpoint};
 use crate::ui::areas::{FILL, inset, stacked};
 use crate::ui::fit::{self, KeyHint, Segment};
 use crate::ui::table::{self, DataTable, TableColumn};
@@ -31,15 +33,14 @@ const LIST: u16 = 66;
 /// The most rows that endpoints are given, as a share of the screen.
 const ENDPOINTS_SHARE: u16 = 4;
 
-/// The widest that a sentence gets.
-const SENTENCE: u16 = 100;
-
 /// Draws everything below the header and above the notes.
 pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     screen.targets.clear();
     let inside = area.inner(Margin::new(MARGIN, 0));
     if !screen.is_offered() {
-        say_absent(draw, buffer, inside);
+        let mut sheet = FactSheet::new(draw.theme, inside.width);
+        sheet.absent("Webhooks");
+        Paragraph::new(sheet.lines).render(inside, buffer);
         return;
     }
     if screen.page {
@@ -65,19 +66,6 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
     log::draw(screen, draw, buffer, inset(beside, 1, 2));
 }
 
-/// Says where webhooks can be seen.
-fn say_absent(draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let said = [
-        ("Webhooks are not available here.", draw.theme.strong),
-        ("", draw.theme.plain),
-        ("An avert engine shows them with an operator key: avert login --operator.", draw.theme.plain),
-    ];
-    let lines = said
-        .into_iter()
-        .flat_map(|(text, style)| wrap(text, area.width.min(SENTENCE)).into_iter().map(move |line| (line, style)));
-    put_lines(buffer, area, lines.map(|(line, style)| (line, draw.theme.page.patch(style))));
-}
-
 fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, line: Rect) {
     let theme = draw.theme;
     let part = |text: String, style: Style| Segment::<()>::new(3, text, style);
@@ -88,16 +76,13 @@ fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buff
         let failing = many(&|each| each.disabled.is_none() && each.failing_since.is_some());
         segments.push(part(counted(endpoints.len() as u64, "endpoint", "endpoints"), theme.quiet).or_none(9));
         segments.extend((failing > 0).then(|| part(format!("{} failing", count(failing)), theme.danger)));
-        segments.extend(given_up_words(screen.given_up_to(None)).map(|words| part(words, theme.danger)));
+        segments.extend(screen.given_up_words(None).map(|words| part(words, theme.danger)));
         segments
             .extend((disabled > 0).then(|| part(format!("{} disabled", count(disabled)), theme.warning).or_none(8)));
     }
     segments.extend(screen.testing.is_some().then(|| part("test sent, waiting…".to_owned(), theme.accent)));
-    if let Some((since, error)) = screen.trouble().filter(|_| screen.endpoints.loaded().is_some()) {
-        let since = draw.times.at(*since, draw.now);
-        let words = format!("▲ stale since {since}: {}", sanitize(&error.to_string()));
-        segments.push(part(words, theme.warning).cut_to(7, 20));
-    }
+    let stale = screen.endpoints.stale_words(draw).or_else(|| screen.deliveries.stale_words(draw));
+    segments.extend(stale.map(|words| part(words, theme.warning).cut_to(7, 20)));
     fit::draw(&segments, buffer, line, |_, ()| {});
 }
 
@@ -105,7 +90,7 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
     let theme = draw.theme;
     let words = ListWords { name: "The endpoints", empty: "None yet: avert webhooks add URL" };
     let below = area.inner(Margin::new(MARGIN, 0));
-    if !has_rows(&screen.endpoints, Vec::is_empty, &words, draw, buffer, below) {
+    if !has_rows(&screen.endpoints.data, Vec::is_empty, &words, draw, buffer, below) {
         return;
     }
     let rows = screen.endpoint_rows();
@@ -134,14 +119,8 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
     ];
     let table = DataTable::of(columns, rows, table::room(area));
     let at = (screen.endpoint_row(), screen.pane == WebhooksPane::Endpoints);
-    let note = |area, row| screen.targets.push(area, WebhooksTarget::Endpoint(row));
+    let note = |area, row| screen.targets.push(area, WebhooksTarget::Row(WebhooksPane::Endpoints, row));
     screen.endpoint_list.draw((&table, rows), at, theme, buffer, area, note);
-}
-
-/// `4 failed`, `100+ failed`; nothing where none was given up, or it is not known.
-fn given_up_words(known: Option<(u64, bool)>) -> Option<String> {
-    let (given_up, more) = known.filter(|(given_up, _)| *given_up > 0)?;
-    Some(format!("{}{} failed", count(given_up), if more { "+" } else { "" }))
 }
 
 /// The health of an endpoint in words: `▲ failing for 2h10, 4 failed`, `– disabled 3d ago: by the operator`.
@@ -151,7 +130,7 @@ fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>) 
         return (format!("– disabled {}: {}", times::ago(*at, now), sanitize(reason)), theme.danger);
     }
     let failing = endpoint.failing_since.map(|since| format!("failing for {}", times::short(now - since)));
-    let given_up = given_up_words(screen.given_up_to(Some(endpoint.id)));
+    let given_up = screen.given_up_words(Some(endpoint.id));
     let bad = failing.into_iter().chain(given_up).collect::<Vec<_>>().join(", ");
     match endpoint.last_success {
         _ if !bad.is_empty() => (format!("▲ {bad}"), theme.danger),
@@ -173,12 +152,11 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
     };
     let words = ListWords { name: "The deliveries", empty: &empty };
     let below = table.inner(Margin::new(MARGIN, 1));
-    if !has_rows(&screen.deliveries, |page| page.data.is_empty(), &words, draw, buffer, below) {
+    if !has_rows(&screen.deliveries.data, |page| page.data.is_empty(), &words, draw, buffer, below) {
         return;
     }
     let rows = screen.delivery_rows();
-    let names = EndpointNames::of(rows.iter().map(|delivery| delivery.url.as_str()));
-    let endpoint = |delivery: &Delivery, _| Span::styled(sanitize(names.name(&delivery.url)).into_owned(), theme.quiet);
+    let endpoint = |delivery: &Delivery, _| Span::styled(sanitize(short(&delivery.url)).into_owned(), theme.quiet);
     let state = |delivery: &Delivery, _| {
         let (sign, word, style) = match draw.delivery_state(delivery.state) {
             // What went well is no news.
@@ -188,9 +166,9 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
         };
         Span::styled(format!("{sign} {word}"), style)
     };
-    let result = |delivery: &Delivery, room| {
+    let result = |delivery: &Delivery, _| {
         let style = if is_tried_again(delivery) { theme.warning } else { theme.quiet };
-        Span::styled(outlook(delivery, room, draw.now), style)
+        Span::styled(outlook(delivery, draw), style)
     };
     let plain = |text: String| Span::styled(text, theme.plain);
     let columns = vec![
@@ -205,7 +183,7 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
         TableColumn::new("NEXT, RESULT", result).min(12).rank(8),
     ];
     let at = (screen.delivery_row(), screen.pane == WebhooksPane::Deliveries);
-    let note = |area, row| screen.targets.push(area, WebhooksTarget::Delivery(row));
+    let note = |area, row| screen.targets.push(area, WebhooksTarget::Row(WebhooksPane::Deliveries, row));
     let data = DataTable::of(columns, rows, table::room(table));
     screen.delivery_list.draw((&data, rows), at, theme, buffer, table, note);
 }
@@ -220,33 +198,63 @@ fn draw_filter(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buf
         let known = if screen.has_more() { format!("{known} newest") } else { known };
         segments.push(Segment::new(2, known, theme.quiet).or_none(9));
     }
+    let filter = WebhooksTarget::Do(Action::DeliveryFilter);
     let chips = chips(screen, draw).into_iter();
-    segments.extend(chips.map(|(part, text)| {
-        Segment::new(2, format!("{text} ✕"), theme.accent).target(WebhooksTarget::Chip(part)).cut_to(8, 6)
-    }));
+    segments.extend(chips.map(|text| Segment::new(2, text, theme.accent).target(filter).cut_to(8, 6)));
     if let Some(binding) = draw.keymap.binding(Action::DeliveryFilter).filter(|_| !screen.is_filtered()) {
-        let filter = WebhooksTarget::Do(Action::DeliveryFilter);
         let hint = KeyHint::new(draw.key(Action::DeliveryFilter), &*binding.words, filter);
         segments.extend(hint.segments(2, theme));
     }
     fit::draw(&segments, buffer, line, |area, target| screen.targets.push(area, target));
 }
 
-fn chips(screen: &WebhooksScreen, draw: &DrawContext<'_>) -> Vec<(FilterPart, String)> {
+/// The parts of the filter in words.
+fn chips(screen: &WebhooksScreen, draw: &DrawContext<'_>) -> Vec<String> {
     let filter = &screen.filter;
-    let states: Vec<_> = filter.states.iter().map(|state| draw.delivery_state(*state).1).collect();
+    let states: Vec<&str> = filter.states.iter().map(|state| draw.delivery_state(*state).1).collect();
+    let states = (!states.is_empty()).then(|| states.join(", "));
     let host = |id| {
         let endpoint = screen.known(id).map(|endpoint| short(&endpoint.url.to_string()).to_owned());
         sanitize(&endpoint.unwrap_or_else(|| "a removed endpoint".to_owned())).into_owned()
     };
-    let moment = |word: &str, at: Timestamp| format!("{word} {}", at.format("%Y-%m-%d %H:%M"));
-    [
-        (FilterPart::States, (!states.is_empty()).then(|| states.join(", "))),
-        (FilterPart::Endpoint, filter.endpoint.map(host)),
-        (FilterPart::From, filter.from.map(|at| moment("from", at))),
-        (FilterPart::Until, filter.until.map(|at| moment("until", at))),
-    ]
-    .into_iter()
-    .filter_map(|(part, text)| Some((part, text?)))
-    .collect()
+    let moments = [("from", filter.from), ("until", filter.until)].into_iter();
+    let moments = moments.filter_map(|(word, at)| Some(format!("{word} {}", at?.format("%Y-%m-%d %H:%M"))));
+    states.into_iter().chain(filter.endpoint.map(host)).chain(moments).collect()
+}
+
+/// An address without its scheme.
+fn short(url: &str) -> &str {
+    url.split_once("://").map_or(url, |(_, rest)| rest).trim_end_matches('/')
+}
+
+/// Returns true where it was tried in vain, and will be again.
+fn is_tried_again(delivery: &Delivery) -> bool {
+    delivery.state == DeliveryState::Pending && delivery.last_result.is_some()
+}
+
+/// When the next attempt is, and what the last one came to: `in 2 min, 503`.
+fn outlook(delivery: &Delivery, draw: &DrawContext<'_>) -> String {
+    let next = delivery.due.map(|due| match due - draw.now {
+        left if left <= TimeDelta::zero() => "now".to_owned(),
+        left if left < TimeDelta::minutes(1) => "in <1 min".to_owned(),
+        left => format!("in {}", times::short(left)),
+    });
+    let result = delivery.last_result.as_ref().map(|result| sanitize(result).into_owned());
+    next.into_iter().chain(result).collect::<Vec<_>>().join(", ")
+}
+
+/// The name of a delivery's alert: its network and card, else the end of an id. A test is about no alert.
+fn alert_name(delivery: &Delivery, known: &KnownAlerts) -> String {
+    if delivery.test {
+        return "–".to_owned();
+    }
+    let end = |id: &str| {
+        let start = id.char_indices().rev().nth(4).map_or(0, |(at, _)| at);
+        format!("…{}", &id[start..])
+    };
+    let name = known.get(delivery.alert).map(|alert| match alert.card_last_four.as_str() {
+        "" => end(&alert.provider_id),
+        card => format!("{} ··{card}", alert.provider),
+    });
+    sanitize(&name.unwrap_or_else(|| end(&delivery.alert.to_string()))).into_owned()
 }

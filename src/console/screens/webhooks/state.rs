@@ -6,20 +6,18 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use crate::console::known_alerts::KnownAlerts;
+use crate::console::screens::loading::{LoadSchedule, Polled};
+use crate::console::screens::moves::row_after;
 use crate::console::widgets::scrollbar::Scroll;
 use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{
     AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointId,
     Timestamp,
 };
-use crate::service::ServiceError;
-use crate::ui::table::{Cursor, moved};
+use crate::ui::table::Cursor;
 
 /// How often everything is loaded again while it is looked at and nothing tells of changes.
 const POLL: Duration = Duration::seconds(15);
-
-/// The shortest time between two loads because of changes.
-const SETTLE: Duration = Duration::seconds(1);
 
 /// How long the cursor rests on a delivery before its attempts are loaded.
 const REST: Duration = Duration::milliseconds(150);
@@ -42,29 +40,17 @@ pub enum WebhooksPane {
 /// What a click can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WebhooksTarget {
-    Endpoint(usize),
-    Delivery(usize),
-    /// A part of the filter.
-    Chip(FilterPart),
+    Row(WebhooksPane, usize),
     Do(Action),
-}
-
-/// A part of a filter of deliveries that can be taken away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FilterPart {
-    States,
-    Endpoint,
-    From,
-    Until,
 }
 
 /// The Webhooks screen.
 #[derive(Debug, Default)]
 pub struct WebhooksScreen {
     /// The endpoints, as they were told last.
-    pub endpoints: Loadable<Vec<Endpoint>>,
+    pub endpoints: Polled<Vec<Endpoint>>,
     /// The deliveries of the filter from the newest on, as far as they were looked at.
-    pub deliveries: Loadable<DeliveryPage>,
+    pub deliveries: Polled<DeliveryPage>,
     /// The deliveries that were given up, whatever the list shows.
     pub given_up: Loadable<DeliveryPage>,
     /// Which deliveries are shown; how many and from where on is the list's own matter.
@@ -81,8 +67,7 @@ pub struct WebhooksScreen {
     pub(super) targets: ClickTargets<WebhooksTarget>,
     /// True where the service has webhooks that can be seen from here.
     offered: bool,
-    /// Since when endpoints and deliveries cannot be loaded, and why.
-    troubles: [Option<(Timestamp, ServiceError)>; 2],
+    pub(super) loads: LoadSchedule,
     /// The delivery whose attempts were asked for.
     log: Option<(DeliveryId, Loadable<DeliveryLog>)>,
     log_due: Option<Timestamp>,
@@ -95,8 +80,6 @@ pub struct WebhooksScreen {
     wanted: usize,
     /// The alerts whose names were asked for.
     asked_names: HashSet<AlertId>,
-    refresh_due: Option<Timestamp>,
-    loaded_at: Option<Timestamp>,
 }
 
 impl WebhooksScreen {
@@ -110,25 +93,9 @@ impl WebhooksScreen {
         self.offered
     }
 
-    /// Why nothing can be sent, where that is so.
-    pub fn refusal(&self, read_only: bool) -> Option<&'static str> {
-        if read_only {
-            Some("Read-only connection")
-        } else if !self.is_offered() {
-            Some("Webhooks are not available here.")
-        } else {
-            None
-        }
-    }
-
     /// The endpoints that are known.
     pub fn endpoint_rows(&self) -> &[Endpoint] {
         self.endpoints.loaded().map(Vec::as_slice).unwrap_or_default()
-    }
-
-    /// Returns true where neither list has a row.
-    pub fn is_empty(&self) -> bool {
-        self.endpoint_rows().is_empty() && self.delivery_rows().is_empty()
     }
 
     /// The deliveries that are known.
@@ -141,13 +108,14 @@ impl WebhooksScreen {
         self.deliveries.loaded().is_some_and(|page| page.next.is_some())
     }
 
-    /// How many deliveries were given up, to an endpoint or to all, and whether there may be more; nothing where that
-    /// is not known.
-    pub fn given_up_to(&self, endpoint: Option<EndpointId>) -> Option<(u64, bool)> {
+    /// How many deliveries were given up, to an endpoint or to all: `4 failed`, `100+ failed`; nothing where none was,
+    /// or it is not known.
+    pub fn given_up_words(&self, endpoint: Option<EndpointId>) -> Option<String> {
         let page = self.given_up.loaded()?;
-        let counted =
-            page.data.iter().filter(|delivery| endpoint.is_none_or(|endpoint| delivery.endpoint == endpoint)).count();
-        Some((counted as u64, page.next.is_some()))
+        let is_counted = |delivery: &&Delivery| endpoint.is_none_or(|endpoint| delivery.endpoint == endpoint);
+        let given_up = page.data.iter().filter(is_counted).count();
+        let more = if page.next.is_some() { "+" } else { "" };
+        (given_up > 0).then(|| format!("{given_up}{more} failed"))
     }
 
     /// The row of the endpoints' cursor.
@@ -172,12 +140,8 @@ impl WebhooksScreen {
 
     /// The endpoint that an action is for: the one under the cursor, or the one that the delivery under it goes to.
     pub fn subject(&self) -> Option<&Endpoint> {
-        match self.pane {
-            WebhooksPane::Endpoints => self.endpoint(),
-            WebhooksPane::Deliveries => {
-                self.delivery().and_then(|delivery| self.known(delivery.endpoint)).or_else(|| self.endpoint())
-            }
-        }
+        let of_delivery = self.delivery().filter(|_| self.pane == WebhooksPane::Deliveries);
+        of_delivery.and_then(|delivery| self.known(delivery.endpoint)).or_else(|| self.endpoint())
     }
 
     /// An endpoint by its id.
@@ -185,9 +149,17 @@ impl WebhooksScreen {
         self.endpoint_rows().iter().find(|endpoint| endpoint.id == id)
     }
 
-    /// The alert that the row under the cursor is about; the nil id where it is made up.
+    /// The alert that the delivery under the cursor is about; a test is about none.
     pub fn alert(&self) -> Option<AlertId> {
-        self.delivery().map(|delivery| delivery.alert)
+        self.delivery().filter(|delivery| !delivery.test).map(|delivery| delivery.alert)
+    }
+
+    /// The id of what is under the cursor.
+    pub fn chosen_id(&self) -> Option<String> {
+        match self.pane {
+            WebhooksPane::Endpoints => self.endpoint().map(|endpoint| endpoint.id.to_string()),
+            WebhooksPane::Deliveries => self.delivery().map(|delivery| delivery.id.to_string()),
+        }
     }
 
     /// What is known of the attempts of the delivery under the cursor.
@@ -196,98 +168,70 @@ impl WebhooksScreen {
         self.log.as_ref().filter(|(id, _)| *id == shown).map(|(_, log)| log)
     }
 
-    /// The pane that `tab` goes to.
-    pub fn next_pane(&self) -> WebhooksPane {
-        match self.pane {
+    /// Gives the keys to the other pane.
+    pub fn next_pane(&mut self) {
+        self.pane = match self.pane {
             WebhooksPane::Endpoints => WebhooksPane::Deliveries,
             WebhooksPane::Deliveries => WebhooksPane::Endpoints,
-        }
-    }
-
-    /// Puts the cursor of the pane with the keys on a row, or on the last one.
-    pub fn move_to(&mut self, row: usize, now: Timestamp) {
-        match self.pane {
-            WebhooksPane::Endpoints => {
-                let rows = self.endpoint_rows();
-                self.endpoint_cursor = rows.get(row).or(rows.last()).map(|endpoint| endpoint.id);
-            }
-            WebhooksPane::Deliveries => {
-                let before = self.delivery().map(|delivery| delivery.id);
-                let rows = self.delivery_rows();
-                self.delivery_cursor = rows.get(row).or(rows.last()).map(|delivery| delivery.id);
-                if self.delivery_cursor != before {
-                    self.scroll.reset();
-                    self.log_due = Some(now + REST);
-                }
-                self.want_more(now);
-            }
-        }
-    }
-
-    /// Moves that cursor by so many rows.
-    pub fn move_by(&mut self, rows: isize, now: Timestamp) {
-        let row = match self.pane {
-            WebhooksPane::Endpoints => self.endpoint_row(),
-            WebhooksPane::Deliveries => self.delivery_row(),
         };
-        self.move_to(moved(row, rows, usize::MAX), now);
     }
 
-    /// Where the cursor comes near to the end of what is known, more is loaded.
-    fn want_more(&mut self, now: Timestamp) {
+    /// Puts the cursor of the pane with the keys on a row.
+    pub fn move_to(&mut self, row: usize, now: Timestamp) {
+        if self.pane == WebhooksPane::Endpoints {
+            self.endpoint_cursor = self.endpoint_rows().get(row).map(|endpoint| endpoint.id);
+            return;
+        }
+        let before = self.delivery().map(|delivery| delivery.id);
+        self.delivery_cursor = self.delivery_rows().get(row).map(|delivery| delivery.id);
+        if self.delivery_cursor != before {
+            self.scroll.reset();
+            self.log_due = Some(now + REST);
+        }
+        // Where the cursor comes near to the end of what is known, more is loaded.
         let known = self.delivery_rows().len();
         if self.has_more() && self.delivery_row() + NEAR >= known && self.wanted <= known {
-            self.refresh(now);
+            self.loads.refresh(now);
         }
+    }
+
+    /// Moves that cursor by an action; returns false for one that does not move.
+    pub fn step(&mut self, action: Action, now: Timestamp) -> bool {
+        let (at, rows, list) = match self.pane {
+            WebhooksPane::Endpoints => (self.endpoint_row(), self.endpoint_rows().len(), &self.endpoint_list),
+            WebhooksPane::Deliveries => (self.delivery_row(), self.delivery_rows().len(), &self.delivery_list),
+        };
+        let row = row_after(action, at, rows, list.page());
+        row.into_iter().for_each(|row| self.move_to(row, now));
+        row.is_some()
     }
 
     /// Shows these deliveries from now on.
     pub fn show(&mut self, filter: DeliveryFilter, now: Timestamp) {
         self.filter = filter;
-        self.deliveries = Loadable::NotAsked;
+        self.deliveries = Polled::default();
         self.delivery_cursor = None;
         self.log = None;
         self.wanted = CHUNK;
         self.pane = WebhooksPane::Deliveries;
         self.page = false;
-        self.refresh(now);
-    }
-
-    /// Takes a part of the filter away.
-    pub fn drop_part(&mut self, part: FilterPart, now: Timestamp) {
-        let mut filter = self.filter.clone();
-        match part {
-            FilterPart::States => filter.states.clear(),
-            FilterPart::Endpoint => filter.endpoint = None,
-            FilterPart::From => filter.from = None,
-            FilterPart::Until => filter.until = None,
-        }
-        self.show(filter, now);
+        self.loads.refresh(now);
     }
 
     /// Returns true where anything is left out.
     pub fn is_filtered(&self) -> bool {
-        let DeliveryFilter { states, endpoint, from, until, .. } = &self.filter;
-        !states.is_empty() || endpoint.is_some() || from.is_some() || until.is_some()
+        self.filter != DeliveryFilter::default()
     }
 
-    /// Loads everything at the next chance.
-    pub fn refresh(&mut self, now: Timestamp) {
-        self.refresh_due = Some(now);
-    }
-
-    /// Something changed at the service: what is shown is loaded again soon, and not more often than it can be read.
+    /// Something changed at the service: what is shown is loaded again soon.
     pub fn changed(&mut self, now: Timestamp) {
-        let soon = self.loaded_at.map_or(now, |at| (at + SETTLE).max(now));
-        self.refresh_due = Some(self.refresh_due.map_or(soon, |due| due.min(soon)));
+        self.loads.changed(now);
     }
 
     /// Takes the endpoints in; the cursor stays on its own.
     pub fn took_endpoints(&mut self, answer: Reply<Vec<Endpoint>>, now: Timestamp) {
-        let shown = self.endpoint().map(|endpoint| endpoint.id);
-        self.note(0, &answer, now);
-        self.endpoints.answer(answer);
-        self.endpoint_cursor = self.endpoint_cursor.or(shown);
+        self.endpoint_cursor = self.endpoint().map(|endpoint| endpoint.id);
+        self.endpoints.take(answer, now);
     }
 
     /// Takes a list of deliveries in, unless another one was asked for since; the cursor stays on its own.
@@ -299,12 +243,9 @@ impl WebhooksScreen {
         if asked != self.asked {
             return;
         }
-        let shown = self.delivery().map(|delivery| delivery.id);
-        self.note(1, &answer, now);
-        self.deliveries.answer(answer);
-        self.delivery_cursor = self.delivery_cursor.or(shown);
-        let rested = self.log_due.is_none();
-        if rested && self.log_is_late() {
+        self.delivery_cursor = self.delivery().map(|delivery| delivery.id);
+        self.deliveries.take(answer, now);
+        if self.log_due.is_none() && self.log_is_late() {
             self.log_due = Some(now);
         }
     }
@@ -316,26 +257,6 @@ impl WebhooksScreen {
         {
             log.answer(answer);
         }
-    }
-
-    /// Takes in how a delivery is now.
-    pub fn put(&mut self, delivery: &Delivery) {
-        if let Loadable::Loaded(page) = &mut self.deliveries
-            && let Some(known) = page.data.iter_mut().find(|known| known.id == delivery.id)
-        {
-            known.clone_from(delivery);
-        }
-    }
-
-    fn note<T>(&mut self, part: usize, answer: &Reply<T>, now: Timestamp) {
-        let before = self.troubles[part].take();
-        self.troubles[part] =
-            answer.as_ref().err().map(|error| (before.map_or(now, |(since, _)| since), error.clone()));
-    }
-
-    /// Since when what is shown cannot be loaded again, and why.
-    pub fn trouble(&self) -> Option<&(Timestamp, ServiceError)> {
-        self.troubles.iter().flatten().min_by_key(|(since, _)| *since)
     }
 
     /// Returns true where the attempts that are known are not those of the delivery as it is listed.
@@ -356,13 +277,11 @@ impl WebhooksScreen {
         if !self.is_offered() {
             return effects;
         }
-        if self.refresh_due.is_none_or(|due| due <= now) {
-            self.refresh_due = Some(now + POLL);
-            self.loaded_at = Some(now);
+        if self.loads.take_due(now, POLL) {
             self.asked_given_up = Some(self.asked + 1);
             self.asked += 2;
-            self.endpoints.ask();
-            self.deliveries.ask();
+            self.endpoints.data.ask();
+            self.deliveries.data.ask();
             self.given_up.ask();
             // What was scrolled past and left again is not loaded again.
             let seen = self.delivery_row() + self.delivery_list.page() + NEAR;
@@ -379,15 +298,14 @@ impl WebhooksScreen {
                 Effect::ListDeliveries(self.asked, DeliveryFilter { size, ..self.filter.clone() }),
             ]);
         }
-        if self.log_due.is_some_and(|due| due <= now) {
-            self.log_due = None;
-            if let Some(id) = self.delivery().map(|delivery| delivery.id) {
-                match &mut self.log {
-                    Some((known, log)) if *known == id => log.ask(),
-                    log => *log = Some((id, Loadable::Loading)),
-                }
-                effects.push(Effect::LoadDelivery(id));
+        if self.log_due.take_if(|due| *due <= now).is_some()
+            && let Some(id) = self.delivery().map(|delivery| delivery.id)
+        {
+            match &mut self.log {
+                Some((known, log)) if *known == id => log.ask(),
+                log => *log = Some((id, Loadable::Loading)),
             }
+            effects.push(Effect::LoadDelivery(id));
         }
         effects
     }
@@ -395,9 +313,10 @@ impl WebhooksScreen {
     /// The alerts of deliveries in sight that were never read here; each is told once.
     pub fn unnamed(&mut self, known: &KnownAlerts) -> Vec<AlertId> {
         let (top, height) = (self.delivery_list.top(), self.delivery_list.page());
-        let in_sight =
-            self.deliveries.loaded().into_iter().flat_map(|page| page.data.iter().skip(top).take(height.max(NEAR)));
+        let in_sight = self.deliveries.loaded().into_iter().flat_map(|page| &page.data);
         let unknown = in_sight
+            .skip(top)
+            .take(height.max(NEAR))
             .filter(|delivery| !delivery.test && known.get(delivery.alert).is_none())
             .map(|delivery| delivery.alert);
         unknown.filter(|id| self.asked_names.insert(*id)).collect()
@@ -405,14 +324,8 @@ impl WebhooksScreen {
 
     /// When [`WebhooksScreen::run_due`] has something to do by itself.
     pub fn due(&self) -> Option<Timestamp> {
-        [self.refresh_due, self.log_due].into_iter().flatten().min().filter(|_| self.is_offered())
+        [self.loads.due, self.log_due].into_iter().flatten().min().filter(|_| self.is_offered())
     }
-}
-
-/// Returns true where a delivery can be sent again: it is not on its way already. One that waits for its next try need
-/// not wait.
-pub fn can_be_sent_again(delivery: &Delivery) -> bool {
-    delivery.state != DeliveryState::Leased
 }
 
 #[cfg(test)]
@@ -428,7 +341,7 @@ mod tests {
         screen.changed(now + Duration::milliseconds(1));
         screen.changed(now + Duration::milliseconds(500));
 
-        let loads = [Duration::milliseconds(999), SETTLE, SETTLE * 2].map(|after| screen.run_due(now + after).len());
+        let loads = [999, 1_000, 2_000].map(|after| screen.run_due(now + Duration::milliseconds(after)).len());
         assert_eq!((first, loads), (3, [0, 3, 0]), "endpoints, deliveries and what was given up, once");
     }
 }

@@ -1,23 +1,65 @@
-//! The networks on the Insights screen: what waits of each, what was answered and missed of its types.
+//! The counts on the Insights screen: how alerts were answered on each of the last seven days, and by network what
+//! waits, was answered and missed of its types.
 
 use std::collections::BTreeMap;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::parts::{InsightsView, days_within, heading, limited, said};
+use super::parts::{InsightsView, heading, limited};
 use crate::console::text::{count, cut, sanitize};
-use crate::domain::KindCount;
+use crate::console::times;
+use crate::domain::{DayCount, KindCount};
+
+/// The days that are told.
+const DAYS: i64 = 7;
+
+/// A column of the table: its title, its number of a day, and whether it stands only where there is any.
+type Column = (&'static str, fn(&DayCount) -> u64, bool);
+
+const COLUMNS: [Column; 5] = [
+    ("REFUNDED", |count| count.refunded, false),
+    ("NOT REFUNDED", |count| count.not_refunded, false),
+    ("NOT SETTLED", |count| count.not_settled, true),
+    ("INVALID", |count| count.invalid, false),
+    ("EXPIRED", |count| count.missed, false),
+];
+
+/// A row for each of the last seven days, today first.
+pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+    let (theme, calendar, today) = (view.draw.theme, view.insights().calendar, view.today());
+    let on = |day: i64, pick: fn(&DayCount) -> u64| {
+        view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>()
+    };
+    let days = || (today - DAYS + 1..=today).rev();
+    let has_any = |pick: fn(&DayCount) -> u64| days().any(|day| on(day, pick) > 0);
+    let columns: Vec<Column> = COLUMNS.into_iter().filter(|(_, pick, only_any)| !only_any || has_any(*pick)).collect();
+    let mut lines = vec![heading(view, "ANSWERED PER DAY", "")];
+    lines.extend(limited(view, false, width));
+    let titles: String = columns.iter().map(|(title, ..)| format!("  {title}")).collect();
+    lines.push(Line::from(view.quiet(format!("{:<8}{titles}", ""))));
+    for day in days() {
+        let date = calendar.day_start(day).with_timezone(&calendar.offset()).date_naive();
+        let label = if day == today { "today".to_owned() } else { times::day_of_axis(date) };
+        let mut line = Line::from(view.plain(format!("{label:<8}")));
+        for (title, pick, _) in &columns {
+            let number = on(day, *pick);
+            let style = match (number, *title) {
+                (0, _) => theme.quiet,
+                (_, "EXPIRED") => theme.danger,
+                _ => theme.plain,
+            };
+            line.push_span(Span::styled(format!("  {:>wide$}", count(number), wide = title.len()), style));
+        }
+        lines.push(line);
+    }
+    lines
+}
 
 /// Alerts of a network, and of each of its types.
 pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let theme = view.draw.theme;
-    let days = days_within(view.scope).map_or_else(|| "alerts of all days".to_owned(), |days| format!("alerts {days}"));
-    let mut lines = vec![heading(view, "BY NETWORK", &days)];
-    if lines[0].width() > usize::from(width) {
-        // A day that is cut is another one.
-        lines = std::iter::once(heading(view, "BY NETWORK", "")).chain(said(view, &days, width)).collect();
-    }
+    let mut lines = vec![heading(view, "BY NETWORK", "alerts")];
     let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
     for kind in &view.insights().kinds {
         of_network.entry(kind.provider.as_str()).or_default().push(kind);
