@@ -6,7 +6,6 @@ use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::answer_drafts::AnswerDraftList;
-use super::begun_text::BegunText;
 use super::calls::Calls;
 use super::decisions::{Decisions, PendingDecision};
 use super::desk_check::DeskCheck;
@@ -24,11 +23,12 @@ use super::snoozes::SnoozeList;
 use super::times::TimeFormat;
 use super::toasts::Toasts;
 use super::unfinished::Unfinished;
+use super::unsaved_drafts::BegunText;
 use super::unsaved_drafts::UnsavedDrafts;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
-use crate::desk::{Draft, JournalAlert, JournalStep};
+use crate::desk::{JournalAlert, JournalStep};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp};
 
@@ -289,10 +289,7 @@ impl AppContext {
     pub fn keep_again(&mut self) -> Vec<Effect> {
         let again = |text| match text {
             BegunText::Answer(id) => self.answer_drafts.get(id).map(|draft| Keep::AnswerDraft(draft.clone())),
-            BegunText::Note(alert) => self
-                .notes
-                .draft(alert)
-                .map(|typed| Keep::NoteDraft(alert, Draft { comments: typed.to_owned(), ..Draft::default() })),
+            BegunText::Note(alert) => self.notes.draft(alert).map(|typed| Keep::NoteDraft(alert, typed.to_owned())),
         };
         self.unkept.take_again().into_iter().filter_map(again).map(Effect::Keep).collect()
     }

@@ -5,17 +5,15 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::begun_text::BegunText;
 use super::notices::Notice;
 use super::order_matches::MatchChange;
 use super::screens::queue::listing::Need;
 use super::setting::SettingValue;
+use super::unsaved_drafts::BegunText;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
 use crate::desk::ledger::preflight::Preflight;
-use crate::desk::{
-    AnswerDraft, Draft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert,
-};
+use crate::desk::{AnswerDraft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId,
     EndpointId, FindQuery, Secret, Timestamp,
@@ -186,7 +184,7 @@ pub enum Keep {
     /// A note on an alert.
     Note(Note),
     /// A note that is being written.
-    NoteDraft(AlertId, Draft),
+    NoteDraft(AlertId, String),
     /// That it is no longer.
     NoNoteDraft(AlertId),
     /// Alerts that are put aside, as of this moment.

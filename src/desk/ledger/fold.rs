@@ -161,7 +161,7 @@ impl History {
             JournalStep::Notified { tone, words, alert, decision } => {
                 return self.told(NotificationRecord { at, place, session, user, tone, words, alert, decision });
             }
-            JournalStep::Typing { .. } | JournalStep::Closed { .. } => return,
+            JournalStep::Typing => return,
             JournalStep::RunDismissed { run } => {
                 self.dismissed_runs.insert(run);
                 return;
