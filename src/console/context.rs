@@ -6,6 +6,7 @@ use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::answer_drafts::AnswerDraftList;
+use super::begun_text::BegunText;
 use super::calls::Calls;
 use super::decisions::{Decisions, PendingDecision};
 use super::desk_check::DeskCheck;
@@ -23,7 +24,6 @@ use super::snoozes::SnoozeList;
 use super::times::TimeFormat;
 use super::toasts::Toasts;
 use super::unfinished::Unfinished;
-use super::unsaved_drafts::BegunText;
 use super::unsaved_drafts::UnsavedDrafts;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
+use super::begun_text::BegunText;
 use super::notices::Notice;
 use super::order_matches::MatchChange;
 use super::screens::queue::listing::Need;
 use super::setting::SettingValue;
-use super::unsaved_drafts::BegunText;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
 use crate::desk::ledger::preflight::Preflight;

@@ -18,6 +18,7 @@ pub mod answer_drafts;
 pub mod answer_words;
 pub mod app;
 pub mod areas;
+pub mod begun_text;
 mod calling;
 pub mod calls;
 mod choosing;

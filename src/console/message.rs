@@ -6,13 +6,13 @@ use crossterm::event::Event;
 use uuid::Uuid;
 
 use super::Action;
+use super::begun_text::BegunText;
 use super::profile_directory::ListedProfile;
 use super::rules_file::ReadRules;
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::session::NextConsole;
 use super::setting::SettingValue;
-use super::unsaved_drafts::BegunText;
 use super::user_settings::UserSetting;
 use super::views::View;
 use crate::desk::find::FoundAlerts;

@@ -2,19 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
+use super::begun_text::BegunText;
 use super::{Effect, Keep, Message};
-use crate::domain::AlertId;
-
-/// A text that somebody began and neither sent nor kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BegunText {
-    /// An answer.
-    Answer(Uuid),
-    /// A note on an alert.
-    Note(AlertId),
-}
 
 /// The texts that are not on the disk.
 #[derive(Debug, Default)]
@@ -119,8 +108,11 @@ impl UnsavedDrafts {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
     use crate::desk::{AnswerDraft, Draft};
+    use crate::domain::AlertId;
 
     fn typed(id: Uuid, comments: &str) -> Effect {
         let answer = Draft { comments: comments.to_owned(), ..Draft::default() };

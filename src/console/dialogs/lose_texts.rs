@@ -6,10 +6,10 @@ use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
 use crate::console::answer_drafts::AnswerDraftList;
+use crate::console::begun_text::BegunText;
 use crate::console::decisions::alert_of;
 use crate::console::resolving::subject;
 use crate::console::text::{counted, sanitize};
-use crate::console::unsaved_drafts::BegunText;
 use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders};
 
 /// Texts that are named at most.

@@ -2,10 +2,10 @@
 
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
+use avert::console::begun_text::BegunText;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::console::runner::Runner;
-use avert::console::unsaved_drafts::BegunText;
 use avert::desk::{Desk, Note};
 use avert::domain::note::MAX_NOTE_CHARS;
 use avert::domain::time::Clock;

@@ -4,8 +4,8 @@
 use chrono::Duration;
 
 use super::fields::FieldFacts;
-use super::item::{AnswerScope, FormItem};
-use super::validation::{Caution, RowPlan, duplicate_words};
+use super::item::{AnswerScope, Caution, FormItem};
+use super::validation::{RowPlan, duplicate_words};
 use super::{AnswerForm, Choice, GO_TO_WARNED, TAKE_SUGGESTION};
 use crate::console::answer_words::{answered_as, list_behind};
 use crate::console::decisions::{PendingDecision, leaves_at_once};

@@ -1,12 +1,11 @@
-//! The alerts of a form, each with what is looked up around it and what was confirmed of it.
+//! The alerts of a form, each with what is looked up around it and the cautions that were confirmed.
 
-use super::validation::Caution;
 use crate::console::message::AdvisedAlert;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::suggestion::order_advice;
 use crate::console::{AppContext, Loadable, Reply};
 use crate::desk::ledger::preflight::KnownRefunds;
-use crate::domain::{Alert, AlertId, OrderAdvice};
+use crate::domain::{Alert, AlertId, OrderAdvice, Timestamp};
 use crate::service::ServiceError;
 
 /// Whom the form answers.
@@ -18,6 +17,57 @@ pub enum AnswerScope {
     Bulk,
     /// The alerts of one payment: this one is refunded where money goes back, the others follow from that.
     Case(AlertId),
+}
+
+/// Why an answer has to be confirmed once more before it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caution {
+    /// This desk knows of an outcome that the list does not show.
+    ListBehind,
+    /// An earlier decision on the alert may have arrived.
+    MayHaveArrived,
+    /// The payment was refunded by another alert or by the shop, or probably by the network's own rule, and this answer
+    /// says that money goes back.
+    PaidTwice,
+    /// The network's own rule has probably refunded, and the answer says nothing of it.
+    NetworkRule,
+    /// Money has gone back already, and the answer says otherwise.
+    RefundDenied,
+    /// The shop's order was cancelled, nothing tells whether its money went back, and the answer says that it goes
+    /// back.
+    RefundOpen,
+    /// An order is matched exactly, and the answer says that the transaction was not found.
+    OrderFound,
+    /// The facts of the alert changed while its form was open.
+    Changed,
+    /// The window has closed.
+    Closed,
+    /// The network asks for no answer.
+    Notice,
+}
+
+impl Caution {
+    /// Describes it in a few words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::ListBehind => "already answered, the list is behind",
+            Self::MayHaveArrived => "an earlier answer is unconfirmed",
+            Self::PaidTwice => "possible double refund",
+            Self::NetworkRule => "probably refunded by the network's rule",
+            Self::RefundDenied => "already refunded",
+            Self::RefundOpen => "order cancelled, refund unknown",
+            Self::OrderFound => "an order matches exactly",
+            Self::Changed => "changed since the form opened",
+            Self::Closed => "expired",
+            Self::Notice => "no answer expected",
+        }
+    }
+
+    /// Cautions of any answer to an alert.
+    pub(super) fn of_alert(alert: &Alert, now: Timestamp) -> Vec<Self> {
+        let cautions = [(alert.is_closed(now), Self::Closed), (alert.alert_type.is_notice(), Self::Notice)];
+        cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, caution)| caution).collect()
+    }
 }
 
 /// An alert of the form.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::item::FormItem;
+use super::item::{Caution, FormItem};
 use super::{AnswerScope, Choice};
 use crate::console::answer_words::{answered_as, stored_words};
 use crate::console::known_decisions::KnownDecisions;
@@ -14,57 +14,6 @@ use crate::domain::advice::{advice, refund_warning};
 use crate::domain::duplicate::{DecisionSays, Duplicate, DuplicateState};
 use crate::domain::resolution::{Decision, Dialect, FieldError, InvalidReason, invalid};
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionParts, Timestamp, duplicate};
-
-/// Why an answer has to be confirmed once more before it is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caution {
-    /// This desk knows of an outcome that the list does not show.
-    ListBehind,
-    /// An earlier decision on the alert may have arrived.
-    MayHaveArrived,
-    /// The payment was refunded by another alert or by the shop, or probably by the network's own rule, and this answer
-    /// says that money goes back.
-    PaidTwice,
-    /// The network's own rule has probably refunded, and the answer says nothing of it.
-    NetworkRule,
-    /// Money has gone back already, and the answer says otherwise.
-    RefundDenied,
-    /// The shop's order was cancelled, nothing tells whether its money went back, and the answer says that it goes
-    /// back.
-    RefundOpen,
-    /// An order is matched exactly, and the answer says that the transaction was not found.
-    OrderFound,
-    /// The facts of the alert changed while its form was open.
-    Changed,
-    /// The window has closed.
-    Closed,
-    /// The network asks for no answer.
-    Notice,
-}
-
-impl Caution {
-    /// Describes it in a few words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::ListBehind => "already answered, the list is behind",
-            Self::MayHaveArrived => "an earlier answer is unconfirmed",
-            Self::PaidTwice => "possible double refund",
-            Self::NetworkRule => "probably refunded by the network's rule",
-            Self::RefundDenied => "already refunded",
-            Self::RefundOpen => "order cancelled, refund unknown",
-            Self::OrderFound => "an order matches exactly",
-            Self::Changed => "changed since the form opened",
-            Self::Closed => "expired",
-            Self::Notice => "no answer expected",
-        }
-    }
-
-    /// Cautions of any answer to an alert.
-    pub(super) fn of_alert(alert: &Alert, now: Timestamp) -> Vec<Self> {
-        let cautions = [(alert.is_closed(now), Self::Closed), (alert.alert_type.is_notice(), Self::Notice)];
-        cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, caution)| caution).collect()
-    }
-}
 
 /// Plan for one alert of a form.
 #[derive(Debug, Clone, PartialEq)]
@@ -197,8 +146,11 @@ impl FormAnswer<'_> {
 
     /// Why an alert cannot be answered now, or is left out.
     fn takes_no_part(&self, row: &FormItem) -> Option<RowPlan> {
-        let is_confirmed = |plan: &RowPlan| matches!(plan, RowPlan::Out { cautions, .. } if !cautions.is_empty() && row.confirms(cautions));
-        let cannot = cannot_be_answered(&row.alert, self.cx.known_decisions()).filter(|plan| !is_confirmed(plan));
+        let stands = |plan: &RowPlan| match plan {
+            RowPlan::Out { cautions, .. } => cautions.is_empty() || !row.confirms(cautions),
+            RowPlan::Sent(_) => true,
+        };
+        let cannot = cannot_be_answered(&row.alert, self.cx.known_decisions()).filter(stands);
         cannot.or_else(|| row.left_out.then(|| RowPlan::out("skipped by you")))
     }
 
